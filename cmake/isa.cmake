@@ -1,0 +1,18 @@
+# One object library per instruction set: src/kernels/x86/*_ISA.cpp, compiled with that set's flags and nothing
+# else of the house (no other header's inline function may be compiled with them: kernels.md 4.1).
+function(deberta_isa isa)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/x86/*_${isa}.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_library(deberta_isa_${isa} OBJECT ${sources})
+  target_include_directories(deberta_isa_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(deberta_isa_${isa} PRIVATE deberta_flags)
+  target_compile_options(deberta_isa_${isa} PRIVATE ${ARGN} -ffp-contract=fast)
+  set_property(GLOBAL APPEND PROPERTY DEBERTA_ROOMS deberta_isa_${isa})
+  target_compile_definitions(deberta_kernels PRIVATE DEBERTA_HAS_X86=1)
+endfunction()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  deberta_isa(avx2 -march=haswell)
+  deberta_isa(avx512 -march=x86-64-v4)
+endif()

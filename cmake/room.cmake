@@ -1,0 +1,20 @@
+# deberta_room(NAME): the object library of src/NAME (all its .cpp but the ISA files, which isa.cmake adds),
+# and, in a developer build, the test program of tests/NAME.
+function(deberta_room name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp ${PROJECT_SOURCE_DIR}/src/${name}/reference/*.cpp)
+  add_library(deberta_${name} OBJECT ${sources})
+  target_include_directories(deberta_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(deberta_${name} PUBLIC deberta_flags PRIVATE fmt::fmt ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY DEBERTA_ROOMS deberta_${name})
+endfunction()
+
+# deberta_room_tests(NAME): test_NAME from tests/NAME/*_test.cpp.
+function(deberta_room_tests name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(test_${name} ${sources})
+  target_link_libraries(test_${name} PRIVATE deberta_test_support)
+  set_property(GLOBAL APPEND PROPERTY DEBERTA_TESTS test_${name})
+endfunction()

@@ -1,0 +1,22 @@
+# One set of flags for every target of the engine half. Warnings are errors for g++ 12 and clang 14.
+add_library(deberta_flags INTERFACE)
+target_compile_features(deberta_flags INTERFACE cxx_std_20)
+target_compile_options(deberta_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror
+  -ffp-contract=off                 # only the ISA files of kernels/x86 may contract to fma
+  -fstack-protector-strong -fPIE -fvisibility=hidden
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
+target_compile_definitions(deberta_flags INTERFACE _GLIBCXX_ASSERTIONS)
+target_link_options(deberta_flags INTERFACE -pie -Wl,-z,relro,-z,now)
+# FORTIFY needs optimisation, and hides errors from AddressSanitizer.
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_definitions(deberta_flags INTERFACE _FORTIFY_SOURCE=2)
+endif()
+if(DEBERTA_SANITIZE)
+  target_compile_options(deberta_flags INTERFACE -fsanitize=${DEBERTA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  target_link_options(deberta_flags INTERFACE -fsanitize=${DEBERTA_SANITIZE})
+endif()
+if(DEBERTA_COVERAGE)
+  target_compile_options(deberta_flags INTERFACE --coverage)
+  target_link_options(deberta_flags INTERFACE --coverage)
+endif()

@@ -1,0 +1,42 @@
+// A block of memory handed out front to back and reset as a whole. Sized once; never grows by itself.
+#pragma once
+#include <cstddef>
+#include <memory>
+
+namespace deberta {
+
+class Arena {
+ public:
+  static constexpr size_t kAlignment = 64;  // bytes
+
+  Arena() = default;
+
+  // At least `size_bytes`; keeps a larger block. Pointers handed out before are lost. Throws kOutOfMemory.
+  void reserve(size_t size_bytes);
+  void reset() { used_ = 0; }
+
+  // `count` elements, 64-byte aligned, uninitialised. Throws kInternal when the block is too small.
+  template <class T>
+  T* take(size_t count) {
+    return static_cast<T*>(take_bytes(count * sizeof(T)));
+  }
+
+  size_t capacity_bytes() const { return capacity_; }
+  // What take() of `count` elements uses.
+  template <class T>
+  static size_t bytes_for(size_t count) {
+    return (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+ private:
+  void* take_bytes(size_t size_bytes);
+
+  struct Free {
+    void operator()(std::byte* block) const;
+  };
+  std::unique_ptr<std::byte, Free> block_;
+  size_t capacity_ = 0;
+  size_t used_ = 0;
+};
+
+}  // namespace deberta

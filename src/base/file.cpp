@@ -1,0 +1,159 @@
+// POSIX files: open, map, read, atomic replacement.
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "base/error.h"
+
+namespace deberta {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+std::string system_message() { return std::strerror(errno); }
+
+// Opens a regular file for reading and gives its size. O_NONBLOCK so that a FIFO without a writer cannot hang us.
+std::pair<int, uint64_t> open_regular(const std::string& path) {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0) throw Error(ErrorCode::kFileNotFound, path, fmt::format("cannot open: {}", system_message()));
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) throw Error(ErrorCode::kFileRead, path, system_message());
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::kFileType, path,
+                fmt::format("expected a regular file, got a {}", S_ISDIR(status.st_mode) ? "folder" : "special file"));
+  }
+  return {fd.release(), static_cast<uint64_t>(status.st_size)};
+}
+
+class DescriptorWriter final : public FileWriter {
+ public:
+  DescriptorWriter(int fd, const std::string& path) : fd_(fd), path_(path) {}
+  void write(Bytes bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) throw Error(ErrorCode::kFileWrite, path_, fmt::format("write failed: {}", system_message()));
+      bytes = bytes.subspan(static_cast<size_t>(count));
+    }
+  }
+
+ private:
+  int fd_;
+  const std::string& path_;
+};
+
+void sync_folder(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) {
+    throw Error(ErrorCode::kFileWrite, folder, fmt::format("fsync failed: {}", system_message()));
+  }
+}
+
+// The new file's mode is 0666 less the umask, as any program's.
+int create_temporary(const std::string& path, std::string& temporary) {
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    temporary = fmt::format("{}.tmp-{}-{:08x}", path, ::getpid(), random());
+    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) : path_(path) {
+  const auto [raw, size] = open_regular(path);
+  const Descriptor fd(raw);
+  if (size == 0) return;
+  void* address = ::mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (address == MAP_FAILED) throw Error(ErrorCode::kFileRead, path, fmt::format("mmap failed: {}", system_message()));
+  bytes_ = Bytes(static_cast<const std::byte*>(address), static_cast<size_t>(size));
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+std::string read_file(const std::string& path, uint64_t max_bytes) {
+  const auto [raw, size] = open_regular(path);
+  const Descriptor fd(raw);
+  if (size > max_bytes) {
+    throw Error(ErrorCode::kTooLarge, path, fmt::format("expected at most {} bytes, got {}", max_bytes, size));
+  }
+  std::string text(static_cast<size_t>(size), '\0');
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = ::read(fd.get(), text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      throw Error(ErrorCode::kFileRead, path, fmt::format("expected {} bytes, got {}", text.size(), done));
+    }
+    done += static_cast<size_t>(count);
+  }
+  return text;
+}
+
+bool is_regular_file(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+void write_file_atomically(const std::string& path, const std::function<void(FileWriter&)>& fill) {
+  std::string temporary;
+  Descriptor fd(create_temporary(path, temporary));
+  if (fd.get() < 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("cannot create: {}", system_message()));
+  try {
+    DescriptorWriter writer(fd.get(), path);
+    fill(writer);
+    if (::fsync(fd.get()) != 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("fsync failed: {}", system_message()));
+    if (::close(fd.release()) != 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("close failed: {}", system_message()));
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+      throw Error(ErrorCode::kFileWrite, path, fmt::format("rename failed: {}", system_message()));
+    }
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_folder(path);
+}
+
+}  // namespace deberta

@@ -1,0 +1,51 @@
+// Files: read whole, mapped, or replaced so that a crash leaves the old or the new one, never a half.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/checked.h"
+
+namespace deberta {
+
+// A regular file mapped for reading. Movable; the bytes live as long as the object.
+// Throws kFileNotFound, kFileType, kFileRead.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  Bytes bytes() const { return bytes_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  Bytes bytes_;
+};
+
+// The whole of a regular file. Throws as MappedFile, and kTooLarge above `max_bytes`.
+std::string read_file(const std::string& path, uint64_t max_bytes);
+
+bool is_regular_file(const std::string& path);
+bool is_directory(const std::string& path);
+
+// Receives parts of a file in order.
+class FileWriter {
+ public:
+  virtual void write(Bytes bytes) = 0;
+  void write(std::string_view text) { write(to_bytes(text)); }
+
+ protected:
+  ~FileWriter() = default;
+};
+
+// Replaces `path` by what `fill` writes: temporary file in the same folder, write, fsync, rename, fsync of the folder.
+// When anything fails the temporary file is removed and the old file is untouched. Throws kFileWrite.
+void write_file_atomically(const std::string& path, const std::function<void(FileWriter&)>& fill);
+
+}  // namespace deberta

@@ -1,0 +1,86 @@
+// Strict JSON with limits: a small value type, the parser (nlohmann's, behind json.cpp), the writer.
+// Objects keep their order; a key that appears twice is an error. Numbers keep whether they were integers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace deberta {
+
+class Json;
+using JsonArray = std::vector<Json>;
+using JsonMember = std::pair<std::string, Json>;
+using JsonObject = std::vector<JsonMember>;
+
+class Json {
+ public:
+  Json() : value_(nullptr) {}
+  Json(std::nullptr_t) : value_(nullptr) {}
+  Json(bool value) : value_(value) {}
+  Json(int value) : value_(int64_t{value}) {}
+  Json(int64_t value) : value_(value) {}
+  Json(uint64_t value);  // throws kJson above 2^63 - 1
+  Json(double value) : value_(value) {}
+  Json(float value) : value_(value) {}  // written as the shortest text that reads back to the same float
+  Json(const char* value) : value_(std::string(value)) {}
+  Json(std::string_view value) : value_(std::string(value)) {}
+  Json(std::string value) : value_(std::move(value)) {}
+  Json(JsonArray value) : value_(std::move(value)) {}
+  Json(JsonObject value) : value_(std::move(value)) {}
+
+  bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
+  bool is_bool() const { return std::holds_alternative<bool>(value_); }
+  bool is_integer() const { return std::holds_alternative<int64_t>(value_); }
+  bool is_number() const { return is_integer() || is_float(); }
+  bool is_string() const { return std::holds_alternative<std::string>(value_); }
+  bool is_array() const { return std::holds_alternative<JsonArray>(value_); }
+  bool is_object() const { return std::holds_alternative<JsonObject>(value_); }
+
+  // The value; the type must have been asked for first (std::bad_variant_access otherwise).
+  bool as_bool() const { return std::get<bool>(value_); }
+  int64_t as_integer() const { return std::get<int64_t>(value_); }
+  double as_number() const;
+  const std::string& as_string() const { return std::get<std::string>(value_); }
+  const JsonArray& as_array() const { return std::get<JsonArray>(value_); }
+  JsonArray& as_array() { return std::get<JsonArray>(value_); }
+  const JsonObject& as_object() const { return std::get<JsonObject>(value_); }
+  JsonObject& as_object() { return std::get<JsonObject>(value_); }
+
+  // The member of an object, or nullptr when absent or when this is no object.
+  const Json* find(std::string_view key) const;
+
+  // For messages: `"256" (string)`, `-1 (integer)`, `null`, `[...] (array)`; long strings are cut.
+  std::string describe() const;
+
+  // One line when indent_spaces is 0. Text is valid JSON: control characters escaped, floats shortest.
+  // Throws kNotFinite for NaN and infinity.
+  std::string dump(int indent_spaces = 0) const;
+
+ private:
+  bool is_float() const { return std::holds_alternative<double>(value_) || std::holds_alternative<float>(value_); }
+  void write(std::string& out, int indent_spaces, int depth) const;
+
+  std::variant<std::nullptr_t, bool, int64_t, double, float, std::string, JsonArray, JsonObject> value_;
+};
+
+struct JsonLimits {
+  size_t max_bytes = size_t{1} << 20;
+  size_t max_depth = 16;       // nested arrays and objects
+  size_t max_nodes = 1000000;  // values of all kinds
+};
+
+// Strict: valid UTF-8, no byte order mark, no comments, no trailing comma, no NaN, only white space after the document,
+// integers within 64 bits signed, finite numbers. `where` (a file, a row) opens the message. Throws kJson, kTooLarge.
+Json parse_json(std::string_view text, std::string_view where, const JsonLimits& limits = {});
+
+// read_file + parse_json.
+Json load_json(const std::string& path, const JsonLimits& limits = {});
+
+// `text` as a JSON string literal with its quotes.
+std::string quote_json(std::string_view text);
+
+}  // namespace deberta

@@ -1,0 +1,35 @@
+// The one table of tensors (algorithm.md 16 and 13): canonical name, shape, variant, condition. It drives loading,
+// exporting, the training half's parameter names and the list of parity cases.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "checkpoint/checkpoint.h"
+
+namespace deberta {
+
+// A tensor that a model of a given configuration and head has.
+struct TensorSpec {
+  std::string name;   // canonical: without "deberta."; {n} expanded
+  Shape shape;        // symbolic dimensions of the table filled in from the configuration
+  bool is_required = true;
+};
+
+// Every tensor of the encoder and of `head`. `labels`: number of classes C, taken from the checkpoint's classifier.
+std::vector<TensorSpec> list_tensors(const ModelConfig& config, Head head, int64_t labels);
+
+// The head that the tensors of `checkpoint` form.
+Head detect_head(const Checkpoint& checkpoint);
+
+// Compares `checkpoint` with the table: every missing, unexpected and wrong-shaped tensor. Names that published files
+// carry beside the model (position_ids, _weight, other heads) are not unexpected.
+struct TensorReport {
+  std::vector<Problem> errors;
+  std::vector<Problem> warnings;
+};
+TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head, const std::string& where);
+
+}  // namespace deberta

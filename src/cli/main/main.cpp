@@ -1,0 +1,2 @@
+// The program: everything is in cli/.
+int main() { return 0; }

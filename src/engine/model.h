@@ -1,0 +1,76 @@
+// The inference model: weights packed for the chosen kernels, relative tables projected once, forward over a pack.
+// B sequences  T packed tokens  L length of one sequence  H heads  K head size  D hidden  V vocabulary  C classes
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "checkpoint/checkpoint.h"
+#include "config/model_config.h"
+#include "engine/batch.h"
+
+namespace deberta {
+
+struct ModelOptions {
+  size_t threads = 0;             // 0: usable_processors()
+  std::string kernels = "auto";   // kernels/dispatch.h; throws kKernels for an unknown or unsupported one
+  DistanceRule distance = DistanceRule::kOriginal;
+};
+
+struct ForwardOptions {
+  std::vector<int32_t> layers;    // hidden states to keep: 0 (embeddings) .. num_hidden_layers, ascending
+  bool wants_logits = true;
+  std::vector<int32_t> rows;      // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
+  bool wants_scores = false;      // per-term attention scores of every layer (reference path)
+};
+
+// Scores of one layer and one sequence, [H, L, L] each; empty when the model has not the term. c2c + c2p + p2c = sum,
+// all times 1 / sqrt(d * n_types). Masked entries of `probabilities_HLL` are 0; the terms are given unmasked.
+struct AttentionScores {
+  int32_t layer = 0;
+  int32_t sequence = 0;
+  std::vector<float> c2c_HLL, c2p_HLL, p2c_HLL, probabilities_HLL;
+};
+
+struct Hidden {
+  int32_t layer = 0;
+  std::vector<float> rows_TD;
+};
+
+struct ForwardResult {
+  std::vector<Hidden> hidden;          // as ForwardOptions::layers
+  std::vector<float> pooled_BD;        // heads with a pooler
+  std::vector<float> logits;           // [B, C] sequence heads; [rows, C] token heads; [rows, V] language model
+  size_t logits_rows = 0;
+  size_t logits_columns = 0;
+  std::vector<AttentionScores> scores;
+};
+
+// Immutable after loading; forward() may be called from several threads (they take turns on the pool).
+class Model {
+ public:
+  // Checks every tensor against the table first. Throws kTensors (all problems), kUnsupported, kKernels, kOutOfMemory.
+  // The checkpoint's files stay mapped as long as the model lives.
+  static Model load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options = {});
+  ~Model();
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+
+  // Throws kTokenId (id outside the vocabulary), kInput (a malformed batch, a row out of range, more tokens in a
+  // sequence than the absolute table has rows when the model reads it), kNotFinite.
+  void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const;
+
+  const ModelConfig& config() const;
+  Head head() const;
+  int64_t labels() const;  // classes C of the head, 0 without one
+  uint64_t memory_bytes() const;  // packed weights and tables
+
+ private:
+  struct State;
+  explicit Model(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace deberta

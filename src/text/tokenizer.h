@@ -1,0 +1,63 @@
+// A tokenizer of a model directory: text to ids with offsets, and back. Immutable after loading; thread-safe.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "text/encoding.h"
+
+namespace deberta {
+
+struct SpecialIds {
+  int32_t pad = 0;
+  int32_t cls = 1;
+  int32_t sep = 2;
+  int32_t unk = 3;
+  int32_t mask = -1;  // -1: the tokenizer has none
+};
+
+enum class Truncate { kNone, kRight, kLeft };
+
+struct EncodeOptions {
+  bool add_special_tokens = true;
+  bool parse_special = true;           // false: "[SEP]" written in a text is plain text (--special-text literal)
+  Truncate truncate = Truncate::kNone; // pairs: longest first, order kept
+  size_t max_tokens = 512;             // with the special tokens; used when truncating
+  size_t max_text_bytes = size_t{1} << 20;  // a longer text throws kTextTooLong
+};
+
+class Tokenizer {
+ public:
+  // From a folder with spm.model (and, when present, tokenizer_config.json, added_tokens.json, special_tokens_map.json).
+  // Throws kTokenizerFile, kFileNotFound, kJson, kTooLarge.
+  static Tokenizer load(const std::string& folder);
+  ~Tokenizer();
+  Tokenizer(Tokenizer&&) noexcept;
+  Tokenizer& operator=(Tokenizer&&) noexcept;
+
+  // `text` is valid UTF-8 (callers repair it first: replace_invalid_utf8). Throws kTextTooLong.
+  Encoding encode(std::string_view text, const EncodeOptions& options = {}) const;
+  // [CLS] first [SEP] second [SEP], types 0 and 1.
+  Encoding encode_pair(std::string_view first, std::string_view second, const EncodeOptions& options = {}) const;
+
+  // Ids back to text. Throws kTokenId for an id outside the vocabulary.
+  std::string decode(std::span<const int32_t> ids, bool skip_special = true) const;
+
+  // Pieces of the model and added tokens: ids 0 .. size() - 1.
+  size_t size() const;
+  std::string_view piece(int32_t id) const;  // throws kTokenId
+  std::optional<int32_t> id_of(std::string_view piece) const;
+  bool is_special(int32_t id) const;
+  const SpecialIds& special() const;
+
+ private:
+  struct State;
+  explicit Tokenizer(std::unique_ptr<const State> state);
+  std::unique_ptr<const State> state_;
+};
+
+}  // namespace deberta

@@ -1,0 +1,28 @@
+// Where tests find things: fixtures of this repository, the shared folder when it is there, a fresh temporary folder.
+#pragma once
+#include <string>
+
+namespace deberta::test {
+
+std::string fixture(const std::string& name);  // tests/golden/NAME
+
+// ../shared/NAME, or "" when there is no shared folder (then the test uses its fixtures alone).
+std::string shared(const std::string& name);
+
+// A new empty folder, removed when the object goes.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+void write_text(const std::string& path, const std::string& text);
+
+}  // namespace deberta::test
