@@ -1,0 +1,84 @@
+// Disentangled attention, forward (algorithm.md 5.1; He et al. 2021, equation 4), one pack of sequences:
+//   A[i,j] = scale * ( q_i . k_j  +  [c2p] q_i . Kr[row(i-j)]  +  [p2c] k_j . Qr[row(i-j)] )
+//   P = softmax over the allowed j (masked entries exactly 0);   O_i = sum_j dropout(P)[i,j] v_j
+// c2p and p2c read the same row(i-j). A query without any allowed key gets zeros. fp32 in and out; the key bias must be
+// in k (it does not cancel in p2c). An output depends on its own sequence and head alone, and on positions within the
+// sequence, so packing, order and threads never change a bit.
+// B sequences  T packed tokens  L queries, S keys of one sequence  H heads  K head size  R relative rows
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/parallel.h"
+#include "kernels/dispatch.h"
+#include "kernels/dropout.h"
+#include "kernels/rel_lut.h"
+
+namespace deberta {
+
+// Row of token t and head h: data + t * token_stride + h * head_stride, K elements.
+template <class Number>
+struct HeadRows {
+  Number* data = nullptr;
+  size_t token_stride = 0;
+  size_t head_stride = 0;
+  Number* at(size_t token, size_t head) const { return data + token * token_stride + head * head_stride; }
+};
+
+// One after the other for all sequences: [H, L, S] of the first, of the second, ... Times scale, terms unmasked,
+// probabilities before dropout. Null: not wanted. Reference path only.
+struct AttentionScoreOutputs {
+  float* c2c = nullptr;
+  float* c2p = nullptr;  // zeros without the term
+  float* p2c = nullptr;
+  float* probabilities = nullptr;
+  bool is_wanted() const { return c2c != nullptr || c2p != nullptr || p2c != nullptr || probabilities != nullptr; }
+};
+
+struct AttentionParams {
+  HeadRows<const float> q, k, v;
+  HeadRows<float> out;              // rows of queries
+  size_t sequences = 0;             // B
+  size_t heads = 0;                 // H
+  size_t head_size = 0;             // K
+  const int32_t* starts = nullptr;  // cu_seqlens [B + 1] of keys and values, from 0
+
+  // Queries other than the keys: their own cu_seqlens (null: those of the keys) and the position of each query row
+  // within its sequence, ascending in each (null: 0, 1, ...).
+  const int32_t* query_starts = nullptr;
+  const int32_t* query_positions = nullptr;
+
+  double scale = 1;  // 1 / sqrt(d * n_types)
+  bool has_c2p = false;
+  bool has_p2c = false;
+  HeadRows<const float> kr, qr;  // rows of the relative table in place of tokens: [R] of K elements for each head
+  const RelLut* lut = nullptr;   // needed with a term, unless buckets are given
+  // Given relative positions: bucket numbers b[L, S] for every sequence, row = clamp(b + R / 2, 0, R - 1).
+  const int32_t* given_buckets_LS = nullptr;
+  size_t given_stride = 0;  // elements between rows of b
+  size_t relative_rows = 0;  // R; needed with given buckets
+
+  // allowed(i, j) = query_mask[i] and key_mask[j] and bit j of row i of the sequence's 3-D mask. Null: all.
+  const uint8_t* key_mask_T = nullptr;
+  const uint8_t* query_mask_T = nullptr;
+  const uint64_t* const* masks_B = nullptr;  // [L][ceil(S / 64)] words per sequence, bit j % 64 of word j / 64; null entry: all
+
+  Dropout dropout;
+  float* lse_HT = nullptr;  // base-2 log-sum-exp of A per head and query row, -inf without a key; what a backward needs
+  AttentionScoreOutputs scores;
+
+  void* scratch = nullptr;  // attention_scratch_bytes(params), 64-byte aligned, any contents
+  Parallel parallel = serial();
+};
+
+size_t attention_scratch_bytes(const KernelSet& kernels, const AttentionParams& params);
+
+// No allocation. Throws kInternal for null pointers, a table shorter than the longest sequence, dropout outside [0, 1).
+void attention(const KernelSet& kernels, const AttentionParams& params);
+
+// Query rows of the pack: the length of `lse_HT`'s rows.
+inline const int32_t* query_starts_of(const AttentionParams& p) {
+  return p.query_starts != nullptr ? p.query_starts : p.starts;
+}
+
+}  // namespace deberta

@@ -1,0 +1,68 @@
+// Which implementation of an operation runs: chosen by name, proven by counters, checked against the reference.
+// Not here: the environment (the caller passes the name) and the operations themselves.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deberta {
+
+enum class Operation { kGemm, kAttention, kLayerNorm, kEmbedding };
+inline constexpr size_t kOperations = 4;
+
+// Ascending: a forced level is a cap, and each operation takes its best implementation at or below it.
+enum class KernelLevel { kReference, kAvx2, kAvx512 };
+inline constexpr size_t kKernelLevels = 3;
+
+std::string_view to_string(Operation operation);
+std::string_view to_string(KernelLevel level);
+
+// The levels that this processor and its operating system can run and that were built in, kReference first.
+std::vector<KernelLevel> available_levels();
+
+// What `check` found: for each operation the largest |kernel - reference| and where. Thread-safe.
+class KernelCheck {
+ public:
+  struct Difference {
+    uint64_t calls = 0;  // compared
+    double worst = 0;    // infinity when either side is not finite and they differ
+    std::string where;   // shape, row and column of the worst
+  };
+  void record(Operation operation, double difference, std::string_view where);
+  Difference worst(Operation operation) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::array<Difference, kOperations> differences_;
+};
+
+// A choice. Copies share the check.
+struct KernelSet {
+  KernelLevel cap = KernelLevel::kReference;
+  std::shared_ptr<KernelCheck> check;  // null unless "check" was asked for
+
+  // The level of the implementation that runs for `operation`.
+  KernelLevel level_of(Operation operation) const;
+};
+
+// "auto" (the best this processor has), "check" (auto, with the reference beside each call), "reference", "avx2",
+// "avx512". Throws kKernels, listing what this processor has, for another name or a level it cannot run.
+KernelSet select_kernels(std::string_view name);
+
+// How often each implementation was called in this process (once per call of the operation, not per tile).
+struct KernelCount {
+  Operation operation;
+  KernelLevel level;
+  uint64_t calls;
+};
+std::vector<KernelCount> kernel_counts();
+
+// For the operations: adds one to their counter.
+void count_call(Operation operation, KernelLevel level);
+
+}  // namespace deberta

@@ -1,0 +1,23 @@
+// The plain loops behind every operation: double sums straight from the equation, never optimised.
+#pragma once
+#include <cstddef>
+
+namespace deberta {
+
+struct GemmParams;
+struct AttentionParams;
+struct LayerNormParams;
+struct EmbeddingParams;
+
+// y[row, column] with its epilogue. Reads the residual.
+double reference_gemm(const GemmParams& params, size_t row, size_t column);
+
+// All heads' outputs of one sequence and head.
+void reference_attention(const AttentionParams& params, size_t sequence, size_t head, void* worker_scratch);
+size_t reference_attention_scratch_bytes(const AttentionParams& params);  // of one worker
+
+void reference_layer_norm(const LayerNormParams& params, size_t row);
+
+void reference_embedding(const EmbeddingParams& params, size_t token);
+
+}  // namespace deberta

@@ -1,0 +1,97 @@
+// The choice of kernels: names, caps, counters.
+#include "kernels/dispatch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/gemm.h"
+#include "kernels/layer_norm.h"
+#include "support/expect_error.h"
+
+namespace deberta {
+namespace {
+
+uint64_t calls_of(Operation operation, KernelLevel level) {
+  for (const KernelCount& count : kernel_counts()) {
+    if (count.operation == operation && count.level == level) return count.calls;
+  }
+  return 0;
+}
+
+void run_one_gemm(const KernelSet& kernels) {
+  const float a[] = {1, 2};
+  const float w[] = {3, 4};
+  std::vector<float> panels(gemm_packed_count(kernels, 1, 2));
+  float c = 0;
+  GemmParams p{};
+  p.a_MK = a;
+  p.rows = 1;
+  p.weights = gemm_pack(kernels, w, 1, 2, panels.data());
+  p.c_MN = &c;
+  gemm(kernels, p);
+  EXPECT_EQ(c, 11);
+}
+
+TEST(Dispatch, OnlyTheForcedImplementationRuns) {
+  for (const KernelLevel forced : available_levels()) {
+    std::vector<uint64_t> before;
+    for (const KernelLevel level : available_levels()) before.push_back(calls_of(Operation::kGemm, level));
+    run_one_gemm(select_kernels(to_string(forced)));
+    for (size_t i = 0; i < before.size(); ++i) {
+      const KernelLevel level = available_levels()[i];
+      EXPECT_EQ(calls_of(Operation::kGemm, level) - before[i], level == forced ? 1u : 0u)
+          << "forced " << to_string(forced) << ", counted " << to_string(level);
+    }
+  }
+}
+
+TEST(Dispatch, AutoAndCheckTakeTheBestLevel) {
+  EXPECT_EQ(select_kernels("auto").cap, available_levels().back());
+  EXPECT_EQ(select_kernels("auto").check, nullptr);
+  EXPECT_EQ(select_kernels("check").cap, available_levels().back());
+  EXPECT_NE(select_kernels("check").check, nullptr);
+}
+
+TEST(Dispatch, AnOperationWithoutThatLevelTakesTheNextLower) {
+  for (const KernelLevel level : available_levels()) {
+    EXPECT_LE(select_kernels(to_string(level)).level_of(Operation::kLayerNorm), level);
+    EXPECT_EQ(select_kernels(to_string(level)).level_of(Operation::kGemm), level);
+  }
+}
+
+TEST(Dispatch, UnknownNamesListWhatThisProcessorHas) {
+  EXPECT_ERROR(select_kernels("avx9000"), kKernels, "unknown name \"avx9000\"; this processor has auto, check, reference");
+  EXPECT_ERROR(select_kernels(""), kKernels, "unknown name");
+  EXPECT_ERROR(select_kernels("AVX2"), kKernels, "unknown name");
+  try {
+    select_kernels("avx9000");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+  }
+}
+
+TEST(Dispatch, LevelsThatTheProcessorLacksAreAnError) {
+  const std::vector<KernelLevel> available = available_levels();
+  if (std::find(available.begin(), available.end(), KernelLevel::kAvx512) != available.end()) GTEST_SKIP();
+  EXPECT_ERROR(select_kernels("avx512"), kKernels, "cannot run avx512");
+}
+
+TEST(Dispatch, CheckKeepsTheWorstDifference) {
+  KernelCheck check;
+  check.record(Operation::kGemm, 1e-7, "first");
+  check.record(Operation::kGemm, 1e-3, "second");
+  check.record(Operation::kGemm, 1e-5, "third");
+  EXPECT_EQ(check.worst(Operation::kGemm).calls, 3u);
+  EXPECT_EQ(check.worst(Operation::kGemm).worst, 1e-3);
+  EXPECT_EQ(check.worst(Operation::kGemm).where, "second");
+  check.record(Operation::kGemm, std::nan(""), "not a number");
+  EXPECT_EQ(check.worst(Operation::kGemm).worst, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(check.worst(Operation::kAttention).calls, 0u);
+}
+
+}  // namespace
+}  // namespace deberta
