@@ -24,6 +24,12 @@ std::vector<TensorSpec> list_tensors(const ModelConfig& config, Head head, int64
 // The head that the tensors of `checkpoint` form.
 Head detect_head(const Checkpoint& checkpoint);
 
+// By the tensors of layer 0: files of the original code have no model_type, and their projections may be fused (v1).
+Layout detect_layout(const Checkpoint& checkpoint);
+
+// Rows of classifier.weight, 0 without one: the `labels` of list_tensors.
+int64_t count_labels(const Checkpoint& checkpoint);
+
 // Compares `checkpoint` with the table: every missing, unexpected and wrong-shaped tensor. Names that published files
 // carry beside the model (position_ids, _weight, other heads) are not unexpected.
 struct TensorReport {

@@ -1,0 +1,200 @@
+// Which files make up the weights, and the canonical names of what is in them.
+#include "checkpoint/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "checkpoint/tensor_rows.h"
+
+namespace deberta {
+namespace {
+
+constexpr std::string_view kSingleFile = "model.safetensors";
+constexpr std::string_view kIndexFile = "model.safetensors.index.json";
+constexpr std::array<std::string_view, 2> kPickles = {"pytorch_model.bin", "pytorch_model.bin.index.json"};
+constexpr std::array<std::string_view, 2> kPrefixes = {"deberta.", "bert."};
+constexpr size_t kMaxShards = 1000;
+constexpr JsonLimits kIndexLimits{.max_bytes = 100000000, .max_depth = 16, .max_nodes = 300000};
+
+// There is something of that name, be it a dangling link: opening it then says what is wrong with it.
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+}
+
+std::string path_in(const std::string& folder, std::string_view name) { return fmt::format("{}/{}", folder, name); }
+
+// tensor name -> file name
+using WeightMap = std::vector<std::pair<std::string, std::string>>;
+
+bool is_plain_file_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.size() <= 255 && name.find('/') == std::string_view::npos &&
+         name.find('\\') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+WeightMap read_index(const std::string& path) {
+  const Json document = load_json(path, kIndexLimits);
+  const Json* map = document.find("weight_map");
+  if (map == nullptr || !map->is_object()) throw Error(ErrorCode::kSafetensors, path, "expected an object weight_map");
+  WeightMap entries;
+  std::vector<Problem> problems;
+  for (const auto& [name, file] : map->as_object()) {
+    if (file.is_string() && is_plain_file_name(file.as_string())) {
+      entries.emplace_back(name, file.as_string());
+    } else {
+      problems.push_back({path, fmt::format("{}: expected a plain file name, got {}", quote_json(name), file.describe())});
+    }
+  }
+  if (!problems.empty()) throw Error(ErrorCode::kSafetensors, std::move(problems));
+  if (entries.empty()) throw Error(ErrorCode::kSafetensors, path, "expected at least one tensor in weight_map");
+  return entries;
+}
+
+std::vector<SafetensorsFile> open_shards(const std::string& folder, const std::string& index, const WeightMap& entries) {
+  std::set<std::string> names;
+  for (const auto& entry : entries) names.insert(entry.second);
+  if (names.size() > kMaxShards) {
+    throw Error(ErrorCode::kSafetensors, index, fmt::format("expected at most {} files, got {}", kMaxShards, names.size()));
+  }
+  std::vector<Problem> problems;
+  for (const std::string& name : names) {
+    if (!exists(path_in(folder, name))) problems.push_back({path_in(folder, name), fmt::format("not found; {} names it", index)});
+  }
+  if (!problems.empty()) throw Error(ErrorCode::kFileNotFound, std::move(problems));
+  std::vector<SafetensorsFile> files;
+  for (const std::string& name : names) files.emplace_back(path_in(folder, name));
+  return files;
+}
+
+// Each tensor is in exactly the file that the index names for it, and no file holds another.
+void check_shards(const std::string& folder, const std::string& index, const WeightMap& entries, const std::vector<SafetensorsFile>& files) {
+  std::unordered_map<std::string_view, const std::string*> wanted;
+  for (const auto& [name, file] : entries) wanted.emplace(name, &file);
+  std::vector<Problem> problems;
+  std::set<std::string_view> found;
+  for (const SafetensorsFile& file : files) {
+    for (const TensorView& tensor : file.tensors()) {
+      const auto at = wanted.find(tensor.name);
+      if (at == wanted.end()) {
+        problems.push_back({file.path(), fmt::format("tensor {}: not in {}", quote_json(tensor.name), index)});
+      } else if (path_in(folder, *at->second) != file.path()) {
+        problems.push_back({file.path(), fmt::format("tensor {}: expected in {} only", quote_json(tensor.name), *at->second)});
+      } else {
+        found.insert(at->first);
+      }
+    }
+  }
+  for (const auto& [name, file] : entries) {
+    if (!found.contains(name)) problems.push_back({path_in(folder, file), fmt::format("tensor {}: missing; {} names it", quote_json(name), index)});
+  }
+  if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
+}
+
+std::string_view detect_prefix(const std::vector<SafetensorsFile>& files) {
+  for (const std::string_view prefix : kPrefixes) {
+    for (const SafetensorsFile& file : files) {
+      for (const TensorView& tensor : file.tensors()) {
+        if (tensor.name.starts_with(prefix)) return prefix;
+      }
+    }
+  }
+  return {};
+}
+
+void refuse_duplicates(const std::vector<TensorView>& sorted, const std::string& where) {
+  std::vector<Problem> problems;
+  for (size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i].name == sorted[i - 1].name) problems.push_back({where, fmt::format("tensor {}: stored under two names", sorted[i].name)});
+  }
+  if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
+}
+
+}  // namespace
+
+std::string_view to_string(Head head) {
+  switch (head) {
+    case Head::kNone: return "none";
+    case Head::kSequence: return "sequence";
+    case Head::kToken: return "token";
+    case Head::kTokenOriginal: return "token-original";
+    case Head::kSpan: return "span";
+    case Head::kMaskedLm: return "masked-lm";
+    case Head::kReplacedToken: return "replaced-token";
+  }
+  return {};
+}
+
+struct Checkpoint::State {
+  State(std::vector<SafetensorsFile> opened, const std::string& where) : files(std::move(opened)), prefix(detect_prefix(files)) {
+    for (const SafetensorsFile& file : files) {
+      for (const TensorView& tensor : file.tensors()) {
+        std::string_view name = tensor.name;
+        if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+        tensors.push_back({std::string(to_canonical_name(name)), tensor.dtype, tensor.shape, tensor.bytes});
+        size_bytes += tensor.bytes.size();
+      }
+    }
+    std::sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
+    refuse_duplicates(tensors, where);
+  }
+
+  std::vector<SafetensorsFile> files;
+  std::string_view prefix;
+  std::vector<TensorView> tensors;
+  uint64_t size_bytes = 0;
+};
+
+Checkpoint Checkpoint::open(const std::string& folder) {
+  if (!is_directory(folder)) throw Error(ErrorCode::kFileNotFound, folder, "expected a folder with a model");
+  if (exists(path_in(folder, kSingleFile))) return open_file(path_in(folder, kSingleFile));
+  const std::string index = path_in(folder, kIndexFile);
+  if (exists(index)) {
+    const WeightMap entries = read_index(index);
+    std::vector<SafetensorsFile> files = open_shards(folder, index, entries);
+    check_shards(folder, index, entries, files);
+    Checkpoint checkpoint;
+    checkpoint.state_ = std::make_shared<const State>(std::move(files), folder);
+    return checkpoint;
+  }
+  for (const std::string_view name : kPickles) {
+    if (!exists(path_in(folder, name))) continue;
+    throw Error(ErrorCode::kUnsupported, path_in(folder, name),
+                "expected model.safetensors, got a pickled file, which this version does not read; save the model as safetensors");
+  }
+  throw Error(ErrorCode::kFileNotFound, folder, fmt::format("no weights: expected {} or {}", kSingleFile, kIndexFile));
+}
+
+Checkpoint Checkpoint::open_file(const std::string& path) {
+  std::vector<SafetensorsFile> files;
+  files.emplace_back(path);
+  Checkpoint checkpoint;
+  checkpoint.state_ = std::make_shared<const State>(std::move(files), path);
+  return checkpoint;
+}
+
+const TensorView* Checkpoint::find(std::string_view canonical_name) const {
+  const std::vector<TensorView>& all = state_->tensors;
+  const auto at = std::lower_bound(all.begin(), all.end(), canonical_name,
+                                   [](const TensorView& tensor, std::string_view wanted) { return tensor.name < wanted; });
+  return at != all.end() && at->name == canonical_name ? &*at : nullptr;
+}
+
+const std::vector<TensorView>& Checkpoint::tensors() const { return state_->tensors; }
+std::string_view Checkpoint::prefix() const { return state_->prefix; }
+uint64_t Checkpoint::size_bytes() const { return state_->size_bytes; }
+
+std::vector<std::string> Checkpoint::paths() const {
+  std::vector<std::string> paths;
+  for (const SafetensorsFile& file : state_->files) paths.push_back(file.path());
+  return paths;
+}
+
+}  // namespace deberta

@@ -1,0 +1,160 @@
+// The table itself: encoder, fused projections of version 1, heads; then the names that are not part of a model.
+#include "checkpoint/tensor_rows.h"
+
+#include <array>
+
+#include "base/checked.h"
+
+namespace deberta {
+namespace {
+
+using Config = const ModelConfig&;
+
+constexpr bool always(Config) { return true; }
+constexpr bool is_v1(Config c) { return c.layout == Layout::kV1; }
+constexpr bool is_v2(Config c) { return c.layout == Layout::kV2; }
+constexpr bool has_types(Config c) { return c.type_vocab_size > 0; }
+constexpr bool has_embed_proj(Config c) { return c.embedding_size != c.hidden_size; }
+constexpr bool reads_positions(Config c) { return c.position_biased_input; }
+constexpr bool is_relative(Config c) { return c.relative_attention; }
+constexpr bool has_rel_norm(Config c) { return c.has_rel_layer_norm; }
+constexpr bool has_conv(Config c) { return c.conv_kernel_size > 0; }
+constexpr bool has_talking_head(Config c) { return is_v1(c) && c.talking_head; }
+constexpr bool has_v1_c2p(Config c) { return is_v1(c) && c.relative_attention && c.has_c2p; }
+constexpr bool has_v1_p2c(Config c) { return is_v1(c) && c.relative_attention && c.has_p2c; }
+constexpr bool has_own_c2p(Config c) { return is_v2(c) && c.relative_attention && !c.share_att_key && c.has_c2p; }
+constexpr bool has_own_p2c(Config c) { return is_v2(c) && c.relative_attention && !c.share_att_key && c.has_p2c; }
+
+constexpr TensorRow part(std::string_view name, std::string_view shape, TensorRow::Condition exists = always, std::string_view key = {},
+                         TensorRow::Condition is_required = always) {
+  return {name, shape, kEveryHead, exists, is_required, key, {}, false};
+}
+constexpr TensorRow head(uint32_t heads, std::string_view name, std::string_view shape, bool may_accompany = false,
+                         std::string_view alias = {}) {
+  return {name, shape, heads, always, always, {}, alias, may_accompany};
+}
+
+constexpr uint32_t kClassifiers = bit_of(Head::kSequence) | bit_of(Head::kToken) | bit_of(Head::kTokenOriginal);
+constexpr uint32_t kPooled = bit_of(Head::kSequence);
+constexpr uint32_t kProjected = bit_of(Head::kTokenOriginal);
+constexpr uint32_t kSpans = bit_of(Head::kSpan);
+constexpr uint32_t kMlm = bit_of(Head::kMaskedLm);
+constexpr uint32_t kRtd = bit_of(Head::kReplacedToken);
+constexpr bool kAccompanies = true;
+
+constexpr std::array kRows = {
+    part("embeddings.word_embeddings.weight", "V,E", always, "vocab_size"),
+    // The mask decoder reads the table too, but files without it are published: the head then stands on the last layer.
+    part("embeddings.position_embeddings.weight", "P,E", always, "max_position_embeddings", reads_positions),
+    part("embeddings.token_type_embeddings.weight", "Y,E", has_types, "type_vocab_size"),
+    part("embeddings.embed_proj.weight", "D,E", has_embed_proj, "embedding_size"),
+    part("embeddings.LayerNorm.weight", "D"),
+    part("embeddings.LayerNorm.bias", "D"),
+    part("encoder.rel_embeddings.weight", "R,D", is_relative, "relative_attention"),
+    // Without relative attention the norm is stored by some programs and read by none.
+    part("encoder.LayerNorm.weight", "D", has_rel_norm, "norm_rel_ebd", is_relative),
+    part("encoder.LayerNorm.bias", "D", has_rel_norm, "norm_rel_ebd", is_relative),
+    part("encoder.conv.conv.weight", "D,D/G,W", has_conv, "conv_kernel_size"),
+    part("encoder.conv.conv.bias", "D", has_conv, "conv_kernel_size"),
+    part("encoder.conv.LayerNorm.weight", "D", has_conv, "conv_kernel_size"),
+    part("encoder.conv.LayerNorm.bias", "D", has_conv, "conv_kernel_size"),
+
+    part("encoder.layer.{n}.attention.self.query_proj.weight", "H*K,D", is_v2, "model_type"),
+    part("encoder.layer.{n}.attention.self.query_proj.bias", "H*K", is_v2, "model_type"),
+    part("encoder.layer.{n}.attention.self.key_proj.weight", "H*K,D", is_v2, "model_type"),
+    part("encoder.layer.{n}.attention.self.key_proj.bias", "H*K", is_v2, "model_type"),
+    part("encoder.layer.{n}.attention.self.value_proj.weight", "H*K,D", is_v2, "model_type"),
+    part("encoder.layer.{n}.attention.self.value_proj.bias", "H*K", is_v2, "model_type"),
+    part("encoder.layer.{n}.attention.self.pos_key_proj.weight", "H*K,D", has_own_c2p, "share_att_key"),
+    part("encoder.layer.{n}.attention.self.pos_key_proj.bias", "H*K", has_own_c2p, "share_att_key"),
+    part("encoder.layer.{n}.attention.self.pos_query_proj.weight", "H*K,D", has_own_p2c, "share_att_key"),
+    part("encoder.layer.{n}.attention.self.pos_query_proj.bias", "H*K", has_own_p2c, "share_att_key"),
+    part("encoder.layer.{n}.attention.self.in_proj.weight", "3*H*K,D", is_v1, "model_type"),
+    part("encoder.layer.{n}.attention.self.q_bias", "H*K", is_v1, "model_type"),
+    part("encoder.layer.{n}.attention.self.v_bias", "H*K", is_v1, "model_type"),
+    part("encoder.layer.{n}.attention.self.pos_proj.weight", "H*K,D", has_v1_c2p, "pos_att_type"),
+    part("encoder.layer.{n}.attention.self.pos_q_proj.weight", "H*K,D", has_v1_p2c, "pos_att_type"),
+    part("encoder.layer.{n}.attention.self.pos_q_proj.bias", "H*K", has_v1_p2c, "pos_att_type"),
+    part("encoder.layer.{n}.attention.self.head_logits_proj.weight", "H,H", has_talking_head, "talking_head"),
+    part("encoder.layer.{n}.attention.self.head_weights_proj.weight", "H,H", has_talking_head, "talking_head"),
+    part("encoder.layer.{n}.attention.output.dense.weight", "D,H*K"),
+    part("encoder.layer.{n}.attention.output.dense.bias", "D"),
+    part("encoder.layer.{n}.attention.output.LayerNorm.weight", "D"),
+    part("encoder.layer.{n}.attention.output.LayerNorm.bias", "D"),
+    part("encoder.layer.{n}.intermediate.dense.weight", "F,D", always, "intermediate_size"),
+    part("encoder.layer.{n}.intermediate.dense.bias", "F", always, "intermediate_size"),
+    part("encoder.layer.{n}.output.dense.weight", "D,F", always, "intermediate_size"),
+    part("encoder.layer.{n}.output.dense.bias", "D"),
+    part("encoder.layer.{n}.output.LayerNorm.weight", "D"),
+    part("encoder.layer.{n}.output.LayerNorm.bias", "D"),
+
+    head(kPooled, "pooler.dense.weight", "D,D", kAccompanies),
+    head(kPooled, "pooler.dense.bias", "D", kAccompanies),
+    head(kProjected, "proj.weight", "D,D"),
+    head(kProjected, "proj.bias", "D"),
+    head(kClassifiers, "classifier.weight", "C,D"),
+    head(kClassifiers, "classifier.bias", "C"),
+    head(kSpans, "qa_outputs.weight", "2,D"),
+    head(kSpans, "qa_outputs.bias", "2"),
+    head(kMlm, "lm_predictions.lm_head.dense.weight", "E,D", kAccompanies, "cls.predictions.transform.dense.weight"),
+    head(kMlm, "lm_predictions.lm_head.dense.bias", "E", kAccompanies, "cls.predictions.transform.dense.bias"),
+    head(kMlm, "lm_predictions.lm_head.LayerNorm.weight", "E", kAccompanies, "cls.predictions.transform.LayerNorm.weight"),
+    head(kMlm, "lm_predictions.lm_head.LayerNorm.bias", "E", kAccompanies, "cls.predictions.transform.LayerNorm.bias"),
+    head(kMlm, "lm_predictions.lm_head.bias", "V", kAccompanies, "cls.predictions.bias"),
+    head(kRtd, "mask_predictions.dense.weight", "D,D", kAccompanies),
+    head(kRtd, "mask_predictions.dense.bias", "D", kAccompanies),
+    head(kRtd, "mask_predictions.LayerNorm.weight", "D", kAccompanies),
+    head(kRtd, "mask_predictions.LayerNorm.bias", "D", kAccompanies),
+    head(kRtd, "mask_predictions.classifier.weight", "1,D", kAccompanies),
+    head(kRtd, "mask_predictions.classifier.bias", "1", kAccompanies),
+};
+
+constexpr std::array<std::string_view, 3> kIgnored = {
+    "embeddings.position_ids",
+    "embeddings.word_embeddings._weight",
+    "embeddings.position_embeddings._weight",
+};
+
+constexpr std::array kTied = {
+    TiedTensor{"cls.predictions.decoder.weight", "embeddings.word_embeddings.weight"},
+    TiedTensor{"cls.predictions.decoder.bias", "lm_predictions.lm_head.bias"},
+};
+
+constexpr std::string_view kLayerMark = "{n}";
+
+bool matches(std::string_view pattern, std::string_view name) {
+  const size_t mark = pattern.find(kLayerMark);
+  if (mark == std::string_view::npos) return pattern == name;
+  const std::string_view before = pattern.substr(0, mark);
+  const std::string_view after = pattern.substr(mark + kLayerMark.size());
+  if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after)) return false;
+  return parse_number<uint32_t>(name.substr(before.size(), name.size() - before.size() - after.size())).has_value();
+}
+
+}  // namespace
+
+std::span<const TensorRow> tensor_rows() { return kRows; }
+std::span<const TiedTensor> tied_tensors() { return kTied; }
+
+const TensorRow* find_tensor_row(std::string_view canonical_name) {
+  for (const TensorRow& row : kRows) {
+    if (matches(row.name, canonical_name)) return &row;
+  }
+  return nullptr;
+}
+
+bool is_ignored_tensor(std::string_view canonical_name) {
+  for (const std::string_view name : kIgnored) {
+    if (name == canonical_name) return true;
+  }
+  return false;
+}
+
+std::string_view to_canonical_name(std::string_view name) {
+  for (const TensorRow& row : kRows) {
+    if (!row.alias.empty() && row.alias == name) return row.name;
+  }
+  return name;
+}
+
+}  // namespace deberta

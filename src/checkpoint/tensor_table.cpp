@@ -1,0 +1,242 @@
+// What follows from the rows: the tensors of a configuration, the head that a file has, the comparison of the two.
+#include "checkpoint/tensor_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+#include "base/checked.h"
+#include "checkpoint/tensor_rows.h"
+
+namespace deberta {
+namespace {
+
+int64_t value_of(char letter, const ModelConfig& c, int64_t labels) {
+  switch (letter) {
+    case 'V': return c.vocab_size;
+    case 'E': return c.embedding_size;
+    case 'D': return c.hidden_size;
+    case 'H': return c.num_attention_heads;
+    case 'K': return c.attention_head_size;
+    case 'F': return c.intermediate_size;
+    case 'R': return 2 * c.span();
+    case 'P': return c.max_position_embeddings;
+    case 'Y': return c.type_vocab_size;
+    case 'C': return labels;
+    case 'W': return c.conv_kernel_size;
+    case 'G': return c.conv_groups;
+    default: throw Error(ErrorCode::kInternal, "tensor table", fmt::format("unknown dimension {}", letter));
+  }
+}
+
+// "D,D/G,W" with the configuration's values. Factors are one letter or one digit.
+Shape evaluate_shape(std::string_view text, const ModelConfig& config, int64_t labels) {
+  Shape shape(1, 1);
+  char operation = '*';
+  for (const char c : text) {
+    if (c == ',') {
+      shape.push_back(1);
+      operation = '*';
+    } else if (c == '*' || c == '/') {
+      operation = c;
+    } else {
+      const int64_t factor = c >= '0' && c <= '9' ? c - '0' : value_of(c, config, labels);
+      shape.back() = operation == '*' ? shape.back() * factor : shape.back() / factor;
+    }
+  }
+  return shape;
+}
+
+constexpr std::string_view kLayerMark = "{n}";
+
+bool is_layer_row(const TensorRow& row) { return row.name.find(kLayerMark) != std::string_view::npos; }
+
+TensorSpec make_spec(const TensorRow& row, const ModelConfig& config, int64_t layer, int64_t labels) {
+  std::string name(row.name);
+  if (is_layer_row(row)) name.replace(name.find(kLayerMark), kLayerMark.size(), std::to_string(layer));
+  return {std::move(name), evaluate_shape(row.shape, config, labels), row.is_required(config)};
+}
+
+// `config.json has conv_kernel_size 3`, from the file as it was read.
+std::string describe_key(const ModelConfig& config, std::string_view key) {
+  const Json* value = config.raw.find(key);
+  if (value == nullptr) return fmt::format("config.json has no {}", key);
+  return fmt::format("config.json has {} {}", key, value->dump());
+}
+
+struct ArchitectureRow {
+  std::string_view ending;
+  uint32_t heads;
+};
+constexpr std::array kArchitectures = {
+    ArchitectureRow{"ForSequenceClassification", bit_of(Head::kSequence)},
+    ArchitectureRow{"ForMultipleChoice", bit_of(Head::kSequence)},
+    ArchitectureRow{"ForTokenClassification", bit_of(Head::kToken) | bit_of(Head::kTokenOriginal)},
+    ArchitectureRow{"ForQuestionAnswering", bit_of(Head::kSpan)},
+    ArchitectureRow{"ForMaskedLM", bit_of(Head::kMaskedLm)},
+    ArchitectureRow{"Model", bit_of(Head::kNone)},
+};
+
+// One comparison: what is expected, what is there, what was found.
+struct Comparison {
+  const Checkpoint& checkpoint;
+  const ModelConfig& config;
+  Head head;
+  std::string where;
+  std::unordered_map<std::string, TensorSpec> expected;
+  std::vector<std::string> missing;  // in the order of the table
+  TensorReport report;
+
+  void refuse(std::string message) { report.errors.push_back({where, std::move(message)}); }
+  void warn_of(std::string message) { report.warnings.push_back({where, std::move(message)}); }
+};
+
+std::string hint_for(const Comparison& comparison, const TensorRow* row) {
+  if (row == nullptr || row->key.empty()) return {};
+  return "; " + describe_key(comparison.config, row->key);
+}
+
+void find_missing(Comparison& comparison, const std::vector<TensorSpec>& specs) {
+  std::string names;
+  std::vector<std::string_view> keys;
+  for (const TensorSpec& spec : specs) {
+    if (!spec.is_required || comparison.checkpoint.find(spec.name) != nullptr) continue;
+    comparison.missing.push_back(spec.name);
+    names += (names.empty() ? "" : ", ") + spec.name;
+    const TensorRow* row = find_tensor_row(spec.name);
+    if (!row->key.empty() && std::find(keys.begin(), keys.end(), row->key) == keys.end()) keys.push_back(row->key);
+  }
+  if (comparison.missing.empty()) return;
+  std::string hints;
+  for (const std::string_view key : keys) hints += "; " + describe_key(comparison.config, key);
+  const size_t count = comparison.missing.size();
+  comparison.refuse(fmt::format("{} {} missing: {}{}", count, count == 1 ? "tensor" : "tensors", names, hints));
+}
+
+void check_spec(Comparison& comparison, const TensorView& tensor, const TensorSpec& spec) {
+  if (tensor.shape != spec.shape) {
+    comparison.refuse(fmt::format("tensor {}: expected shape {}, got {}{}", tensor.name, to_string(spec.shape), to_string(tensor.shape),
+                                  hint_for(comparison, find_tensor_row(spec.name))));
+  } else if (!is_float(tensor.dtype)) {
+    comparison.refuse(fmt::format("tensor {}: expected F64, F32, F16 or BF16, got {}", tensor.name, to_string(tensor.dtype)));
+  }
+}
+
+// A name that the table knows and this configuration has not, or one near to a missing name, or one known to nobody.
+std::string explain_unexpected(const Comparison& comparison, const TensorView& tensor, bool may_suggest) {
+  const TensorRow* row = find_tensor_row(tensor.name);
+  if (row != nullptr && is_layer_row(*row) && row->exists(comparison.config)) {
+    return "; " + describe_key(comparison.config, "num_hidden_layers");
+  }
+  if (row != nullptr && is_head_row(*row)) return fmt::format("; the head is {}", to_string(comparison.head));
+  if (row != nullptr) return hint_for(comparison, row);
+  if (!may_suggest) return {};
+  const std::vector<std::string_view> candidates(comparison.missing.begin(), comparison.missing.end());
+  const std::string_view near = nearest_match(tensor.name, candidates);
+  return near.empty() ? std::string() : fmt::format("; did you mean {}?", near);
+}
+
+bool is_tied_copy(Comparison& comparison, const TensorView& tensor) {
+  for (const TiedTensor& tied : tied_tensors()) {
+    if (tensor.name != tied.name) continue;
+    const TensorView* original = comparison.checkpoint.find(tied.same_as);
+    const bool is_same = original != nullptr && original->dtype == tensor.dtype && original->shape == tensor.shape &&
+                         std::equal(tensor.bytes.begin(), tensor.bytes.end(), original->bytes.begin(), original->bytes.end());
+    if (!is_same) comparison.refuse(fmt::format("tensor {}: expected the values of {}, got others; untied output tables are not supported",
+                                                tensor.name, tied.same_as));
+    return true;
+  }
+  return false;
+}
+
+bool is_silent(std::string_view name) {
+  const TensorRow* row = find_tensor_row(name);
+  return is_ignored_tensor(name) || (row != nullptr && row->may_accompany);
+}
+
+void check_present(Comparison& comparison) {
+  constexpr size_t kMaxSuggestions = 20;  // each costs an edit distance to every missing name
+  size_t unexpected = 0;
+  for (const TensorView& tensor : comparison.checkpoint.tensors()) {
+    const auto at = comparison.expected.find(tensor.name);
+    if (at != comparison.expected.end()) {
+      check_spec(comparison, tensor, at->second);
+    } else if (!is_silent(tensor.name) && !is_tied_copy(comparison, tensor)) {
+      const std::string reason = explain_unexpected(comparison, tensor, ++unexpected <= kMaxSuggestions);
+      comparison.refuse(fmt::format("unexpected tensor {} {}{}", tensor.name, to_string(tensor.shape), reason));
+    }
+  }
+}
+
+void check_labels(Comparison& comparison, int64_t labels) {
+  const size_t named = comparison.config.labels.size();
+  if (labels == 0 || named == 0 || named == static_cast<size_t>(labels)) return;
+  comparison.refuse(fmt::format("tensor classifier.weight: expected {} rows, one for each label of id2label, got {}", named, labels));
+}
+
+void check_architectures(Comparison& comparison) {
+  for (const std::string& name : comparison.config.architectures) {
+    for (const ArchitectureRow& row : kArchitectures) {
+      if (!name.ends_with(row.ending)) continue;
+      if ((row.heads & bit_of(comparison.head)) == 0) {
+        comparison.warn_of(fmt::format("architectures names {}, but the tensors form the head {}; the tensors are used", name,
+                                       to_string(comparison.head)));
+      }
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+int64_t count_labels(const Checkpoint& checkpoint) {
+  const TensorView* classifier = checkpoint.find("classifier.weight");
+  return classifier == nullptr || classifier->shape.empty() ? 0 : classifier->shape[0];
+}
+
+std::vector<TensorSpec> list_tensors(const ModelConfig& config, Head head, int64_t labels) {
+  std::vector<TensorSpec> specs;
+  const auto add = [&](auto&& is_wanted, int64_t layer) {
+    for (const TensorRow& row : tensor_rows()) {
+      if (is_wanted(row) && row.exists(config)) specs.push_back(make_spec(row, config, layer, labels));
+    }
+  };
+  add([](const TensorRow& row) { return !is_head_row(row) && !is_layer_row(row); }, 0);
+  for (int64_t layer = 0; layer < config.num_hidden_layers; ++layer) add(is_layer_row, layer);
+  add([&](const TensorRow& row) { return is_head_row(row) && has_head(row, head); }, 0);
+  return specs;
+}
+
+Head detect_head(const Checkpoint& checkpoint) {
+  const auto has = [&](std::string_view name) { return checkpoint.find(name) != nullptr; };
+  if (has("classifier.weight")) {
+    if (has("proj.weight")) return Head::kTokenOriginal;
+    return has("pooler.dense.weight") ? Head::kSequence : Head::kToken;
+  }
+  if (has("qa_outputs.weight")) return Head::kSpan;
+  // A published discriminator carries the generator's unused head too: it is no language model.
+  if (has("mask_predictions.dense.weight")) return Head::kReplacedToken;
+  if (has("lm_predictions.lm_head.dense.weight")) return Head::kMaskedLm;
+  return Head::kNone;
+}
+
+Layout detect_layout(const Checkpoint& checkpoint) {
+  return checkpoint.find("encoder.layer.0.attention.self.in_proj.weight") != nullptr ? Layout::kV1 : Layout::kV2;
+}
+
+TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head, const std::string& where) {
+  Comparison comparison{.checkpoint = checkpoint, .config = config, .head = head, .where = where, .expected = {}, .missing = {}, .report = {}};
+  const int64_t labels = count_labels(checkpoint);
+  const std::vector<TensorSpec> specs = list_tensors(config, head, labels);
+  for (const TensorSpec& spec : specs) comparison.expected.emplace(spec.name, spec);
+  find_missing(comparison, specs);
+  check_present(comparison);
+  check_labels(comparison, labels);
+  check_architectures(comparison);
+  return std::move(comparison.report);
+}
+
+}  // namespace deberta

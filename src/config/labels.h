@@ -1,0 +1,17 @@
+// The label names of config.json: id2label, and label2id as a check on it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace deberta {
+
+struct LabelNames {
+  std::vector<std::string> labels;    // by id; empty when the file names none or they are wrong
+  std::vector<std::string> problems;  // `id2label: expected ...`
+  std::vector<std::string> warnings;
+};
+LabelNames parse_labels(const Json& document);
+
+}  // namespace deberta
