@@ -32,7 +32,9 @@ std::optional<Number> parse_number(std::string_view text) {
 
 using Bytes = std::span<const std::byte>;
 
-inline Bytes to_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+inline Bytes to_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 inline std::string_view to_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -10,7 +10,8 @@ namespace deberta {
 namespace {
 
 constexpr std::array kTable = {
-#define DEBERTA_ERROR(code, name, exit_code, meaning, remedy) ErrorCodeInfo{ErrorCode::code, name, exit_code, meaning, remedy},
+#define DEBERTA_ERROR(code, name, exit_code, meaning, remedy) \
+  ErrorCodeInfo{ErrorCode::code, name, exit_code, meaning, remedy},
 #include "base/error_codes.inc"
 #undef DEBERTA_ERROR
 };
@@ -41,9 +42,13 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::span<const ErrorCodeInfo> error_code_table() { return kTable; }
+std::span<const ErrorCodeInfo> error_code_table() {
+  return kTable;
+}
 
-const ErrorCodeInfo& error_code_info(ErrorCode code) { return kTable.at(static_cast<size_t>(code)); }
+const ErrorCodeInfo& error_code_info(ErrorCode code) {
+  return kTable.at(static_cast<size_t>(code));
+}
 
 Error::Error(ErrorCode code, std::string where, std::string message)
     : Error(code, std::vector<Problem>{{std::move(where), std::move(message)}}) {}
@@ -51,7 +56,9 @@ Error::Error(ErrorCode code, std::string where, std::string message)
 Error::Error(ErrorCode code, std::vector<Problem> problems)
     : code_(code), problems_(std::move(problems)), text_(join(problems_)) {}
 
-int Error::exit_code() const noexcept { return kTable[static_cast<size_t>(code_)].exit_code; }
+int Error::exit_code() const noexcept {
+  return kTable[static_cast<size_t>(code_)].exit_code;
+}
 
 std::string_view nearest_match(std::string_view word, std::span<const std::string_view> candidates) {
   if (word.size() > 64) return {};

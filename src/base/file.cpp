@@ -32,7 +32,9 @@ class Descriptor {
   int fd_;
 };
 
-std::string system_message() { return std::strerror(errno); }
+std::string system_message() {
+  return std::strerror(errno);
+}
 
 // Opens a regular file for reading and gives its size. O_NONBLOCK so that a FIFO without a writer cannot hang us.
 std::pair<int, uint64_t> open_regular(const std::string& path) {
@@ -144,8 +146,10 @@ void write_file_atomically(const std::string& path, const std::function<void(Fil
   try {
     DescriptorWriter writer(fd.get(), path);
     fill(writer);
-    if (::fsync(fd.get()) != 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("fsync failed: {}", system_message()));
-    if (::close(fd.release()) != 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("close failed: {}", system_message()));
+    if (::fsync(fd.get()) != 0)
+      throw Error(ErrorCode::kFileWrite, path, fmt::format("fsync failed: {}", system_message()));
+    if (::close(fd.release()) != 0)
+      throw Error(ErrorCode::kFileWrite, path, fmt::format("close failed: {}", system_message()));
     if (::rename(temporary.c_str(), path.c_str()) != 0) {
       throw Error(ErrorCode::kFileWrite, path, fmt::format("rename failed: {}", system_message()));
     }

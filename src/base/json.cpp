@@ -25,7 +25,8 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   bool boolean(bool value) override { return add(Json(value)); }
   bool number_integer(number_integer_t value) override { return add(Json(int64_t{value})); }
   bool number_unsigned(number_unsigned_t value) override {
-    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) refuse("integer does not fit into 64 bits signed");
+    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+      refuse("integer does not fit into 64 bits signed");
     return add(Json(static_cast<int64_t>(value)));
   }
   bool number_float(number_float_t value, const string_t& text) override {
@@ -58,7 +59,9 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   Json take() { return std::move(root_); }
 
  private:
-  [[noreturn]] void refuse(std::string message) const { throw Error(ErrorCode::kJson, std::string(where_), std::move(message)); }
+  [[noreturn]] void refuse(std::string message) const {
+    throw Error(ErrorCode::kJson, std::string(where_), std::move(message));
+  }
 
   Json* place(Json value) {
     if (++nodes_ > limits_.max_nodes) refuse(fmt::format("expected at most {} values", limits_.max_nodes));
@@ -103,11 +106,21 @@ void write_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
           out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
@@ -126,6 +139,12 @@ void new_line(std::string& out, int indent_spaces, int depth) {
 }
 
 }  // namespace
+
+Json::Json(const Json&) = default;
+Json::Json(Json&&) noexcept = default;
+Json& Json::operator=(const Json&) = default;
+Json& Json::operator=(Json&&) noexcept = default;
+Json::~Json() = default;
 
 Json::Json(uint64_t value) : value_(static_cast<int64_t>(value)) {
   if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
@@ -201,7 +220,8 @@ std::string Json::dump(int indent_spaces) const {
 
 Json parse_json(std::string_view text, std::string_view where, const JsonLimits& limits) {
   if (text.size() > limits.max_bytes) {
-    throw Error(ErrorCode::kTooLarge, std::string(where), fmt::format("expected at most {} bytes, got {}", limits.max_bytes, text.size()));
+    throw Error(ErrorCode::kTooLarge, std::string(where),
+                fmt::format("expected at most {} bytes, got {}", limits.max_bytes, text.size()));
   }
   if (text.starts_with("\xEF\xBB\xBF")) {
     throw Error(ErrorCode::kJson, std::string(where), "expected JSON, got a byte order mark; save the file without it");

@@ -32,6 +32,13 @@ class Json {
   Json(JsonArray value) : value_(std::move(value)) {}
   Json(JsonObject value) : value_(std::move(value)) {}
 
+  // Out of line: g++ 12 sees uninitialised members in inlined copies of the variant, and every user compiles faster.
+  Json(const Json&);
+  Json(Json&&) noexcept;
+  Json& operator=(const Json&);
+  Json& operator=(Json&&) noexcept;
+  ~Json();
+
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   bool is_bool() const { return std::holds_alternative<bool>(value_); }
   bool is_integer() const { return std::holds_alternative<int64_t>(value_); }

@@ -18,7 +18,9 @@ struct Parallel {
 inline void run_serially(void*, size_t tasks, Parallel::Task function, void* argument) {
   for (size_t task = 0; task < tasks; ++task) function(argument, task, 0);
 }
-inline Parallel serial() { return {nullptr, run_serially, 1}; }
+inline Parallel serial() {
+  return {nullptr, run_serially, 1};
+}
 
 // parallel_for(parallel, n, [&](size_t task, size_t worker) {...})
 template <class Function>

@@ -115,7 +115,9 @@ ThreadPool::~ThreadPool() {
   for (std::thread& thread : state_->threads) thread.join();
 }
 
-size_t ThreadPool::threads() const { return state_->threads.size() + 1; }
+size_t ThreadPool::threads() const {
+  return state_->threads.size() + 1;
+}
 
 Parallel ThreadPool::parallel() {
   return {state_.get(),

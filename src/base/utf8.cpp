@@ -5,8 +5,8 @@ namespace deberta {
 namespace {
 
 struct Lead {
-  uint32_t size;      // 0: not a lead byte
-  uint8_t second_low; // range of the second byte, which rules out overlong forms and surrogates
+  uint32_t size;       // 0: not a lead byte
+  uint8_t second_low;  // range of the second byte, which rules out overlong forms and surrogates
   uint8_t second_high;
 };
 

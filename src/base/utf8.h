@@ -9,8 +9,9 @@
 namespace deberta {
 
 struct CodePoint {
-  char32_t value;      // U+FFFD when not valid
-  uint32_t size_bytes; // bytes taken: 1..4; for an ill-formed part its maximal subpart (Unicode 3.9, as Python "replace")
+  char32_t value;  // U+FFFD when not valid
+  uint32_t
+      size_bytes;  // bytes taken: 1..4; for an ill-formed part its maximal subpart (Unicode 3.9, as Python "replace")
   bool is_valid;
 };
 

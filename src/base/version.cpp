@@ -2,5 +2,7 @@
 #include "base/version.h"
 
 namespace deberta {
-std::string_view version() { return DEBERTA_VERSION; }
+std::string_view version() {
+  return DEBERTA_VERSION;
+}
 }  // namespace deberta

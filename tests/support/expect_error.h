@@ -7,13 +7,13 @@
 
 #include "base/error.h"
 
-#define EXPECT_ERROR(statement, expected_code, part)                                                              \
-  do {                                                                                                            \
-    try {                                                                                                         \
-      statement;                                                                                                  \
-      ADD_FAILURE() << "expected the error " #expected_code ", got none";                                         \
-    } catch (const deberta::Error& error) {                                                                       \
-      EXPECT_EQ(error.code(), deberta::ErrorCode::expected_code) << error.what();                                 \
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << "message: " << error.what();          \
-    }                                                                                                             \
+#define EXPECT_ERROR(statement, expected_code, part)                                                     \
+  do {                                                                                                   \
+    try {                                                                                                \
+      statement;                                                                                         \
+      ADD_FAILURE() << "expected the error " #expected_code ", got none";                                \
+    } catch (const deberta::Error& error) {                                                              \
+      EXPECT_EQ(error.code(), deberta::ErrorCode::expected_code) << error.what();                        \
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << "message: " << error.what(); \
+    }                                                                                                    \
   } while (false)

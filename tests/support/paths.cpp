@@ -8,7 +8,9 @@
 
 namespace deberta::test {
 
-std::string fixture(const std::string& name) { return std::string(DEBERTA_SOURCE_DIR "/tests/golden/") + name; }
+std::string fixture(const std::string& name) {
+  return std::string(DEBERTA_SOURCE_DIR "/tests/golden/") + name;
+}
 
 std::string shared(const std::string& name) {
   const std::string root = std::string(DEBERTA_SOURCE_DIR) + "/../shared";

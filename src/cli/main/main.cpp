@@ -1,2 +1,6 @@
 // The program: everything is in cli/.
-int main() { return 0; }
+#include "cli/program.h"
+
+int main(int argc, char** argv) {
+  return deberta::cli::run_program(argc, argv);
+}

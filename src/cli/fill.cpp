@@ -1,0 +1,57 @@
+// The verb `fill`: the likeliest tokens for each mask.
+#include "cli/filter.h"
+#include "cli/model_options.h"
+#include "cli/verbs.h"
+#include "heads/mask.h"
+
+namespace deberta::cli {
+namespace {
+
+FillOptions fill_options(const Options& options, const Tokenizer& tokenizer) {
+  FillOptions fill;
+  fill.rules = encoding_rules(options);
+  fill.targets = target_ids(tokenizer, options.list("targets"));
+  if (options.integer("top-k") > 0)
+    fill.top_k = static_cast<size_t>(options.integer("top-k"));
+  else if (!fill.targets.empty())
+    fill.top_k = fill.targets.size();
+  return fill;
+}
+
+RowAnswer to_answer(const FillAnswer& result) {
+  RowAnswer answer{{}, result.tokens, result.cut_tokens};
+  JsonArray masks;
+  for (size_t m = 0; m < result.masks.size(); ++m) {
+    JsonArray tokens;
+    for (const FilledToken& token : result.masks[m].tokens) {
+      answer.answer.lines.push_back({cell(uint64_t{m + 1}), token.token_str, cell(token.score),
+                                     cell(static_cast<uint64_t>(token.token)), token.sequence});
+      tokens.push_back(JsonObject{{"token_str", token.token_str},
+                                  {"token", int64_t{token.token}},
+                                  {"piece", token.piece},
+                                  {"score", token.score},
+                                  {"logit", token.logit},
+                                  {"sequence", token.sequence}});
+    }
+    masks.push_back(
+        JsonObject{{"position", static_cast<uint64_t>(result.masks[m].position)}, {"tokens", std::move(tokens)}});
+  }
+  answer.answer.object = {{"masks", std::move(masks)}};
+  return answer;
+}
+
+}  // namespace
+
+int run_fill(const Options& options) {
+  const ModelDirectory directory = open_model(options);
+  const FillOptions settings = fill_options(options, directory.tokenizer);
+  fill(directory, {}, settings);  // refuses a model without the head before any row is read
+  return run_rows(options, {"mask", "token_str", "score", "token", "sequence"}, [&](std::span<const Row> rows) {
+    const auto inputs = text_inputs(rows);
+    std::vector<RowAnswer> answers;
+    for (const FillAnswer& result : fill(directory, inputs, settings)) answers.push_back(to_answer(result));
+    return answers;
+  });
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,166 @@
+// Groups grow while input is ready and end when reading would wait, so that a pipe is answered as it comes.
+#include "cli/filter.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "cli/interrupt.h"
+
+namespace deberta::cli {
+namespace {
+
+constexpr size_t kGroupRows = 256;
+constexpr size_t kGroupBytes = size_t{1} << 17;
+
+struct Counts {
+  size_t ok = 0;
+  size_t failed = 0;
+  size_t cut = 0;
+  size_t tokens = 0;
+};
+
+// Progress on standard error: a bar on a terminal at most 10 times a second, else a JSON line each 30 s.
+class ProgressPrinter {
+ public:
+  explicit ProgressPrinter(const Options& options, bool is_long)
+      : is_terminal_(::isatty(STDERR_FILENO) != 0),
+        is_on_(options.text("progress") == "on" ||
+               (options.text("progress") == "auto" && is_long && !options.flag("quiet"))) {}
+
+  void update(const Counts& counts, std::optional<double> fraction) {
+    const auto now = ProgressMeter::Clock::now();
+    if (!is_on_ || now - last_ < (is_terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(30000)))
+      return;
+    last_ = now;
+    meter_.update(counts.ok + counts.failed, counts.tokens, fraction);
+    is_shown_ = is_terminal_;
+    std::fputs(is_terminal_ ? ("\r\033[K" + meter_.bar(now)).c_str() : (meter_.json(now) + '\n').c_str(), stderr);
+  }
+  void clear() {
+    if (std::exchange(is_shown_, false)) std::fputs("\r\033[K", stderr);
+  }
+
+ private:
+  bool is_terminal_;
+  bool is_on_;
+  bool is_shown_ = false;
+  ProgressMeter meter_;
+  ProgressMeter::Clock::time_point last_ = ProgressMeter::Clock::now();
+};
+
+class Loop {
+ public:
+  Loop(const Options& options, const AnswerRows& answer_rows, AnswerWriter& writer)
+      : options_(options), answer_rows_(answer_rows), writer_(writer) {}
+
+  void answer(std::vector<Row>& rows) {
+    std::vector<Row> readable;
+    for (Row& row : rows) {
+      if (!row.error) {
+        readable.push_back(std::move(row));
+        continue;
+      }
+      answer_readable(readable);
+      readable.clear();
+      write_bad(row, *row.error);
+    }
+    answer_readable(readable);
+    writer_.flush();
+  }
+
+  const Counts& counts() const { return counts_; }
+
+ private:
+  void answer_readable(std::span<const Row> rows) {
+    if (rows.empty()) return;
+    try {
+      write(rows, answer_rows_(rows));
+    } catch (const Error& error) {
+      if (rows.size() == 1) return write_bad(rows.front(), error);
+      for (const Row& row : rows) answer_readable({&row, 1});  // find out which
+    }
+  }
+  void write(std::span<const Row> rows, const std::vector<RowAnswer>& answers) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      writer_.answer(rows[i], answers[i].answer);
+      counts_.ok += 1;
+      counts_.tokens += answers[i].tokens;
+      counts_.cut += answers[i].cut_tokens > 0;
+    }
+  }
+  void write_bad(const Row& row, const Error& error) {
+    const Error named =
+        error.problems().front().where == row.where ? error : Error(error.code(), row.where, error.what());
+    const std::string& mode = options_.text("on-bad-row");
+    if (mode == "fail") throw named;
+    ++counts_.failed;
+    if (mode == "report") writer_.bad(row, named);
+  }
+
+  const Options& options_;
+  const AnswerRows& answer_rows_;
+  AnswerWriter& writer_;
+  Counts counts_;
+};
+
+// What a person should know at the end: only when rows failed or were cut.
+void report(const Options& options, const Counts& counts) {
+  if (options.flag("quiet")) return;
+  if (counts.cut > 0) {
+    std::fputs(fmt::format("note: {} of {} rows cut to {} tokens (--max-tokens, --truncate)\n", counts.cut,
+                           counts.ok + counts.failed, options.integer("max-tokens"))
+                   .c_str(),
+               stderr);
+  }
+  if (counts.failed > 0) {
+    std::fputs(fmt::format("rows: {} ok, {} failed\n", counts.ok, counts.failed).c_str(), stderr);
+  }
+}
+
+std::vector<Row> read_group(RowSource& source) {
+  std::vector<Row> rows;
+  size_t bytes = 0;
+  Row row;
+  while (interrupted() == 0 && source.next(row)) {
+    bytes += row.text.size() + row.pair.size();
+    rows.push_back(std::move(row));
+    if (rows.size() >= kGroupRows || bytes >= kGroupBytes || !source.is_ready()) break;
+  }
+  return rows;
+}
+
+}  // namespace
+
+int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows) {
+  const std::unique_ptr<RowSource> source = open_rows(options);
+  Counts counts;
+  with_output(options, [&](FileWriter& out) {
+    AnswerWriter writer(format_of(options), columns, !options.flag("no-header"), out);
+    Loop loop(options, answer_rows, writer);
+    ProgressPrinter progress(options, options.arguments.empty());
+    for (std::vector<Row> rows = read_group(*source); !rows.empty(); rows = read_group(*source)) {
+      progress.clear();
+      loop.answer(rows);
+      progress.update(loop.counts(), source->fraction_done());
+    }
+    progress.clear();
+    if (interrupted() != 0 && !options.text("output").empty()) {
+      throw Error(ErrorCode::kFileWrite, options.text("output"), "interrupted; the file was not written");
+    }
+    writer.finish();
+    counts = loop.counts();
+  });
+  report(options, counts);
+  if (interrupted() != 0) return interrupted();
+  return counts.failed > 0 ? 1 : 0;
+}
+
+}  // namespace deberta::cli

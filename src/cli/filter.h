@@ -1,0 +1,25 @@
+// The loop of every verb that answers rows: read, answer in groups, write in order, report bad rows in their place.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/answers.h"
+#include "cli/rows.h"
+
+namespace deberta::cli {
+
+struct RowAnswer {
+  Answer answer;
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+// Answers a group of rows, in order; throws when any of them cannot be answered (the loop then tries them one by one).
+using AnswerRows = std::function<std::vector<RowAnswer>(std::span<const Row> rows)>;
+
+// Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C.
+int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows);
+
+}  // namespace deberta::cli

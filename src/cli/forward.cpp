@@ -1,0 +1,211 @@
+// The verb `forward`: ids from a file through the model, everything it computes to a file. The door for debugging and
+// for comparing with other implementations. Padded in, padded out: rows of masked tokens are 0.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "checkpoint/safetensors.h"
+#include "cli/model_options.h"
+#include "cli/verbs.h"
+#include "engine/batch.h"
+#include "engine/model.h"
+
+namespace deberta::cli {
+namespace {
+
+// The inputs of one run, [B, L] each.
+struct Inputs {
+  size_t sequences = 0;
+  size_t length = 0;
+  std::vector<int32_t> ids, type_ids, position_ids;
+  std::vector<uint8_t> mask;
+
+  PackedRows pack() const {
+    return deberta::pack({.sequences = sequences,
+                          .length = length,
+                          .ids_BL = ids,
+                          .mask_BL = mask,
+                          .type_ids_BL = type_ids,
+                          .position_ids_BL = position_ids});
+  }
+};
+
+std::vector<int32_t> int32_tensor(const SafetensorsFile& file, const std::string& name, Inputs& inputs) {
+  const TensorView* tensor = file.find(name);
+  if (tensor == nullptr) return {};
+  const bool is_first = inputs.ids.empty();
+  if (tensor->shape.size() != 2 || (!is_first && (tensor->shape[0] != static_cast<int64_t>(inputs.sequences) ||
+                                                  tensor->shape[1] != static_cast<int64_t>(inputs.length)))) {
+    throw Error(ErrorCode::kInput, file.path(),
+                fmt::format("{}: expected shape [B, L]{}, got {}", name, is_first ? "" : " of input_ids",
+                            to_string(tensor->shape)));
+  }
+  inputs.sequences = static_cast<size_t>(tensor->shape[0]);
+  inputs.length = static_cast<size_t>(tensor->shape[1]);
+  std::vector<int32_t> values;
+  for (const int64_t value : to_int64(*tensor)) {
+    if (!std::in_range<int32_t>(value))
+      throw Error(ErrorCode::kInput, file.path(), fmt::format("{}: {} is out of range", name, value));
+    values.push_back(static_cast<int32_t>(value));
+  }
+  return values;
+}
+
+Inputs load_inputs(const Options& options) {
+  if (options.text("ids").empty())
+    throw Error(ErrorCode::kUsage, "--ids", "expected a safetensors file with input_ids, got none");
+  const SafetensorsFile file(options.text("ids"));
+  Inputs inputs;
+  inputs.ids = int32_tensor(file, "input_ids", inputs);
+  if (file.find("input_ids") == nullptr) throw Error(ErrorCode::kInput, file.path(), "no tensor input_ids");
+  inputs.type_ids = int32_tensor(file, "token_type_ids", inputs);
+  inputs.position_ids = int32_tensor(file, "position_ids", inputs);
+  const std::vector<int32_t> mask = options.text("mask").empty()
+                                        ? int32_tensor(file, "attention_mask", inputs)
+                                        : int32_tensor(SafetensorsFile(options.text("mask")), "attention_mask", inputs);
+  if (!options.text("mask").empty() && mask.empty())
+    throw Error(ErrorCode::kInput, options.text("mask"), "no tensor attention_mask");
+  for (const int32_t value : mask) {
+    if (value != 0 && value != 1)
+      throw Error(ErrorCode::kInput, file.path(), fmt::format("attention_mask: expected 0 or 1, got {}", value));
+    inputs.mask.push_back(static_cast<uint8_t>(value));
+  }
+  return inputs;
+}
+
+std::vector<int32_t> wanted_layers(const Options& options, int64_t layers) {
+  std::vector<int32_t> wanted;
+  const auto names = options.list("layers");
+  if (names == std::vector<std::string>{"none"}) return wanted;
+  if (names == std::vector<std::string>{"all"}) {
+    for (int64_t n = 0; n <= layers; ++n) wanted.push_back(static_cast<int32_t>(n));
+    return wanted;
+  }
+  for (const std::string& name : names) {
+    const auto layer = parse_number<int32_t>(name);
+    if (!layer || *layer < 0 || *layer > layers || (!wanted.empty() && *layer <= wanted.back())) {
+      throw Error(ErrorCode::kUsage, "--layers",
+                  fmt::format("expected ascending numbers in 0..{}, got \"{}\"", layers, name));
+    }
+    wanted.push_back(*layer);
+  }
+  return wanted;
+}
+
+// Collects the tensors of the output file and owns their values.
+class Outputs {
+ public:
+  void add(const std::string& name, Shape shape, std::vector<float> values) {
+    storage_.push_back(std::move(values));
+    tensors_.push_back({name, DType::kF32, std::move(shape), std::as_bytes(std::span(storage_.back()))});
+  }
+  // Rows of a pack to their places in [B, L, columns].
+  void add_rows(const std::string& name, const Inputs& inputs, const PackedRows& packed, const std::vector<float>& rows,
+                size_t columns) {
+    std::vector<float> padded(inputs.sequences * inputs.length * columns);
+    for (size_t t = 0; t < packed.rows_T.size(); ++t) {
+      const auto to = static_cast<size_t>(packed.rows_T[t]);
+      if (!inputs.mask.empty() && inputs.mask[to] == 0) continue;
+      std::copy_n(rows.data() + t * columns, columns, padded.data() + to * columns);
+    }
+    add(name,
+        {static_cast<int64_t>(inputs.sequences), static_cast<int64_t>(inputs.length), static_cast<int64_t>(columns)},
+        std::move(padded));
+  }
+  const std::vector<TensorView>& tensors() const { return tensors_; }
+
+ private:
+  std::deque<std::vector<float>> storage_;  // stays in place while it grows
+  std::vector<TensorView> tensors_;
+};
+
+// [H, L, L] of each sequence's own tokens to [B, H, L, L] of the padded rows.
+void add_scores(Outputs& outputs, const ModelConfig& config, const Inputs& inputs, const PackedRows& packed,
+                const ForwardResult& result) {
+  const auto heads = static_cast<size_t>(config.num_attention_heads);
+  struct Term {
+    const char* name;
+    std::vector<float> AttentionScores::*values;
+  };
+  for (const Term& term :
+       {Term{"c2c", &AttentionScores::c2c_HLL}, Term{"c2p", &AttentionScores::c2p_HLL},
+        Term{"p2c", &AttentionScores::p2c_HLL}, Term{"probabilities", &AttentionScores::probabilities_HLL}}) {
+    for (int32_t layer = 1; layer <= config.num_hidden_layers; ++layer) {
+      std::vector<float> padded(inputs.sequences * heads * inputs.length * inputs.length);
+      bool has_term = false;
+      for (const AttentionScores& scores : result.scores) {
+        const std::vector<float>& values = scores.*term.values;
+        if (scores.layer != layer || values.empty()) continue;
+        has_term = true;
+        const auto b = static_cast<size_t>(scores.sequence);
+        const auto start = static_cast<size_t>(packed.batch.starts[b]);
+        const size_t length = static_cast<size_t>(packed.batch.starts[b + 1]) - start;
+        const size_t first = length == 0 ? 0 : static_cast<size_t>(packed.rows_T[start]) - b * inputs.length;
+        for (size_t h = 0; h < heads; ++h) {
+          for (size_t i = 0; i < length; ++i) {
+            std::copy_n(values.data() + (h * length + i) * length, length,
+                        padded.data() + ((b * heads + h) * inputs.length + first + i) * inputs.length + first);
+          }
+        }
+      }
+      if (!has_term) continue;
+      outputs.add(fmt::format("layer.{}.{}", layer, term.name),
+                  {static_cast<int64_t>(inputs.sequences), config.num_attention_heads,
+                   static_cast<int64_t>(inputs.length), static_cast<int64_t>(inputs.length)},
+                  std::move(padded));
+    }
+  }
+}
+
+}  // namespace
+
+int run_forward(const Options& options) {
+  if (!options.arguments.empty())
+    throw Error(ErrorCode::kUsage, "forward", "expected no texts; ids come from --ids FILE");
+  const std::string& output = options.text("output");
+  if (output.empty()) throw Error(ErrorCode::kUsage, "--output", "expected a file for the tensors, got none");
+  const Inputs inputs = load_inputs(options);
+  const std::string path = model_path(options);
+  check_model_directory(path);
+  const ModelConfig config = load_model_config(path + "/config.json");  // no tokenizer needed here
+  const Model model = Model::load(Checkpoint::open(path), config, model_options(options));
+
+  ForwardOptions forward;
+  forward.layers = wanted_layers(options, config.num_hidden_layers);
+  forward.wants_scores = options.flag("scores");
+  forward.wants_logits = model.head() != Head::kNone;
+  const PackedRows packed = inputs.pack();
+  ForwardResult result;
+  model.forward(packed.batch, forward, result);
+
+  Outputs outputs;
+  for (const Hidden& hidden : result.hidden) {
+    outputs.add_rows(fmt::format("hidden.{}", hidden.layer), inputs, packed, hidden.rows_TD,
+                     static_cast<size_t>(config.hidden_size));
+  }
+  const auto sequences = static_cast<int64_t>(inputs.sequences);
+  if (!result.pooled_BD.empty()) {
+    outputs.add("pooled", {sequences, static_cast<int64_t>(result.pooled_BD.size()) / sequences}, result.pooled_BD);
+  }
+  if (forward.wants_logits && model.head() == Head::kSequence) {
+    outputs.add("logits", {sequences, static_cast<int64_t>(result.logits_columns)}, result.logits);
+  } else if (forward.wants_logits) {
+    outputs.add_rows("logits", inputs, packed, result.logits, result.logits_columns);
+  }
+  add_scores(outputs, config, inputs, packed, result);
+  write_safetensors(output, outputs.tensors(), {{"program", "deberta forward"}});
+  if (!options.flag("quiet")) {
+    for (const TensorView& tensor : outputs.tensors())
+      std::fputs(fmt::format("{} {}\n", tensor.name, to_string(tensor.shape)).c_str(), stderr);
+  }
+  return 0;
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,95 @@
+// The verb `info`: the program, the processor, the kernels and, with -m, what a model is.
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "base/version.h"
+#include "cli/answers.h"
+#include "cli/model_options.h"
+#include "cli/verbs.h"
+#include "kernels/dispatch.h"
+
+namespace deberta::cli {
+namespace {
+
+// Facts in order, printed as two columns or one JSON object.
+class Facts {
+ public:
+  void add(const std::string& name, Json value) { object_.emplace_back(name, std::move(value)); }
+  std::vector<Answer> answers() const {
+    Answer answer{object_, {}};
+    for (const auto& [name, value] : object_)
+      answer.lines.push_back({name, value.is_string() ? value.as_string() : value.dump()});
+    return {answer};
+  }
+
+ private:
+  JsonObject object_;
+};
+
+std::string compiler() {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#else
+  return "gcc " __VERSION__;
+#endif
+}
+
+void add_kernels(const Options& options, Facts& facts) {
+  JsonArray levels;
+  for (const KernelLevel level : available_levels()) levels.push_back(to_string(level));
+  facts.add("kernels_available", std::move(levels));
+  const KernelSet set = select_kernels(options.text("kernels"));
+  JsonObject chosen;
+  for (const Operation operation :
+       {Operation::kGemm, Operation::kAttention, Operation::kLayerNorm, Operation::kEmbedding}) {
+    chosen.emplace_back(to_string(operation), to_string(set.level_of(operation)));
+  }
+  facts.add("kernels_chosen", std::move(chosen));
+}
+
+void add_model(const std::string& path, const Options& options, Facts& facts) {
+  const ModelDirectory directory = open_model_directory(path, {.kernels = options.text("kernels")});
+  const ModelConfig& config = directory.config;
+  uint64_t parameters = 0;
+  const Checkpoint checkpoint = Checkpoint::open(path);
+  for (const TensorView& tensor : checkpoint.tensors()) parameters += tensor.count();
+  facts.add("model", path);
+  facts.add("model_type", config.layout == Layout::kV1 ? "deberta" : "deberta-v2");
+  facts.add("head", to_string(directory.model.head()));
+  facts.add("layers", config.num_hidden_layers);
+  facts.add("hidden_size", config.hidden_size);
+  facts.add("heads", config.num_attention_heads);
+  facts.add("intermediate_size", config.intermediate_size);
+  facts.add("vocab_size", config.vocab_size);
+  facts.add("tokenizer_size", static_cast<uint64_t>(directory.tokenizer.size()));
+  facts.add("max_position_embeddings", config.max_position_embeddings);
+  facts.add("position_buckets", config.position_buckets);
+  facts.add("parameters", parameters);
+  facts.add("file_bytes", checkpoint.size_bytes());
+  facts.add("packed_bytes", directory.model.memory_bytes());
+  if (directory.model.labels() > 0) facts.add("labels", directory.model.labels());
+  if (!config.labels.empty()) {
+    JsonArray labels(config.labels.begin(), config.labels.end());
+    facts.add("label_names", std::move(labels));
+  }
+  if (config.problem_type != ProblemType::kUnset) facts.add("problem_type", to_string(config.problem_type));
+}
+
+}  // namespace
+
+int run_info(const Options& options) {
+  Facts facts;
+  facts.add("version", version());
+  facts.add("compiler", compiler());
+  facts.add("processors", static_cast<uint64_t>(usable_processors()));
+  add_kernels(options, facts);
+  if (!options.text("model").empty()) add_model(options.text("model"), options, facts);
+  print_table(options, {"name", "value"}, facts.answers());
+  return 0;
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,90 @@
+// The verb `inspect`: the tensors of a model, their statistics, the differences of two models.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "checkpoint/checkpoint.h"
+#include "cli/answers.h"
+#include "cli/model_options.h"
+#include "cli/statistics.h"
+#include "cli/verbs.h"
+
+namespace deberta::cli {
+namespace {
+
+Answer describe(const TensorView& tensor, bool wants_statistics) {
+  const std::string shape = to_string(tensor.shape);
+  Answer answer{
+      {{"name", tensor.name},
+       {"dtype", to_string(tensor.dtype)},
+       {"shape", shape},
+       {"bytes", static_cast<uint64_t>(tensor.bytes.size())}},
+      {{tensor.name, std::string(to_string(tensor.dtype)), shape, cell(static_cast<uint64_t>(tensor.bytes.size()))}}};
+  if (!wants_statistics) return answer;
+  const Statistics s = statistics_of(tensor);
+  const std::pair<const char*, double> values[] = {
+      {"least", s.least}, {"greatest", s.greatest}, {"mean", s.mean}, {"deviation", s.deviation}};
+  for (const auto& [name, value] : values) {
+    answer.object.emplace_back(name, static_cast<float>(value));
+    answer.lines.front().push_back(fmt::format("{:.6g}", value));
+  }
+  answer.object.emplace_back("not_finite", s.not_finite);
+  answer.lines.front().push_back(cell(s.not_finite));
+  return answer;
+}
+
+Answer difference(const std::string& name, const std::string& what, double largest) {
+  return {{{"name", name}, {"difference", what}, {"largest", static_cast<float>(largest)}},
+          {{name, what, fmt::format("{:.6g}", largest)}}};
+}
+
+// One tensor of both models; nothing when they hold the same bytes.
+void compare(const TensorView& ours, const TensorView* theirs, std::vector<Answer>& answers) {
+  if (theirs == nullptr) return answers.push_back(difference(ours.name, "only in the first", 0));
+  if (ours.shape != theirs->shape) {
+    return answers.push_back(
+        difference(ours.name, fmt::format("shape {} and {}", to_string(ours.shape), to_string(theirs->shape)), 0));
+  }
+  if (ours.dtype == theirs->dtype && std::equal(ours.bytes.begin(), ours.bytes.end(), theirs->bytes.begin())) return;
+  const std::vector<float> a = to_fp32(ours), b = to_fp32(*theirs);
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(double{a[i]} - b[i]));
+  const std::string what = ours.dtype == theirs->dtype
+                               ? "values"
+                               : fmt::format("{} and {}", to_string(ours.dtype), to_string(theirs->dtype));
+  answers.push_back(difference(ours.name, what, largest));
+}
+
+int print_differences(const Options& options, const Checkpoint& ours) {
+  const Checkpoint theirs = Checkpoint::open(options.text("diff"));
+  std::vector<Answer> answers;
+  for (const TensorView& tensor : ours.tensors()) compare(tensor, theirs.find(tensor.name), answers);
+  for (const TensorView& tensor : theirs.tensors()) {
+    if (ours.find(tensor.name) == nullptr) answers.push_back(difference(tensor.name, "only in the second", 0));
+  }
+  print_table(options, {"name", "difference", "largest"}, answers);
+  return 0;
+}
+
+}  // namespace
+
+int run_inspect(const Options& options) {
+  const std::string path = model_path(options);
+  check_model_directory(path);
+  const Checkpoint checkpoint = Checkpoint::open(path);
+  if (!options.text("diff").empty()) return print_differences(options, checkpoint);
+  const bool wants_statistics = options.flag("stats");
+  std::vector<std::string> columns = {"name", "dtype", "shape", "bytes"};
+  if (wants_statistics) columns.insert(columns.end(), {"least", "greatest", "mean", "deviation", "not_finite"});
+  std::vector<Answer> answers;
+  for (const TensorView& tensor : checkpoint.tensors()) answers.push_back(describe(tensor, wants_statistics));
+  print_table(options, columns, answers);
+  return 0;
+}
+
+}  // namespace deberta::cli

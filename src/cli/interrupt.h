@@ -1,0 +1,12 @@
+// Ctrl-C as a question that loops ask between batches, so that output ends with a whole line.
+#pragma once
+
+namespace deberta::cli {
+
+// SIGINT and SIGTERM set a flag; the second one ends the program at once. SIGPIPE is ignored.
+void install_signal_handlers();
+
+// 0, or 128 + the signal that arrived.
+int interrupted();
+
+}  // namespace deberta::cli

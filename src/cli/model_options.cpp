@@ -1,0 +1,50 @@
+// The same reading of model and input options for every verb.
+#include "cli/model_options.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace deberta::cli {
+
+std::string model_path(const Options& options) {
+  const std::string& path = options.text("model");
+  if (path.empty())
+    throw Error(ErrorCode::kUsage, "--model", "expected a model directory, got none; give -m DIR or set DEBERTA_MODEL");
+  return path;
+}
+
+ModelOptions model_options(const Options& options) {
+  return {.threads = static_cast<size_t>(options.integer("threads")),
+          .kernels = options.text("kernels"),
+          .distance = options.text("compat") == "hf" ? DistanceRule::kHf : DistanceRule::kOriginal};
+}
+
+ModelDirectory open_model(const Options& options) {
+  return open_model_directory(model_path(options), model_options(options));
+}
+
+EncodingRules encoding_rules(const Options& options) {
+  EncodingRules rules;
+  rules.encode.max_tokens = static_cast<size_t>(options.integer("max-tokens"));
+  rules.encode.max_text_bytes = static_cast<size_t>(options.integer("max-text-bytes"));
+  rules.encode.parse_special = options.text("special-text") == "parse";
+  const auto table = options_of(options.verb());
+  const auto has = [&](std::string_view name) {
+    return std::any_of(table.begin(), table.end(), [&](const OptionRow* row) { return row->name == name; });
+  };
+  if (has("truncate")) {
+    rules.refuses_long = options.text("truncate") == "error";
+    rules.encode.truncate = options.text("truncate") == "left" ? Truncate::kLeft : Truncate::kRight;
+    rules.batch_tokens = static_cast<size_t>(options.integer("batch-tokens"));
+  }
+  return rules;
+}
+
+std::vector<TextInput> text_inputs(std::span<const Row> rows) {
+  std::vector<TextInput> inputs;
+  for (const Row& row : rows) inputs.push_back({row.text, row.pair, row.has_pair});
+  return inputs;
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,24 @@
+// Options of verbs to the options of the rooms below.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "cli/rows.h"
+#include "config/options.h"
+#include "heads/batches.h"
+#include "heads/model_directory.h"
+
+namespace deberta::cli {
+
+// --model or DEBERTA_MODEL. Throws kUsage when neither is given.
+std::string model_path(const Options& options);
+
+ModelOptions model_options(const Options& options);
+ModelDirectory open_model(const Options& options);
+
+// --max-tokens, --truncate, --max-text-bytes, --special-text, --batch-tokens.
+EncodingRules encoding_rules(const Options& options);
+
+std::vector<TextInput> text_inputs(std::span<const Row> rows);
+
+}  // namespace deberta::cli

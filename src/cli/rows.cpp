@@ -1,0 +1,326 @@
+// One source per form of input; they share the choice of fields and the repair of bad UTF-8.
+#include "cli/rows.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/utf8.h"
+#include "cli/lines.h"
+
+namespace deberta::cli {
+namespace {
+
+constexpr size_t kMaxJsonBytes = size_t{64} << 20;
+
+// Which fields are the text and its pair, and which others are kept.
+class FieldRules {
+ public:
+  explicit FieldRules(const Options& options) : keep_(options.list("keep")) {
+    const auto names = options.list("input-field");
+    is_given_ = !names.empty();
+    if (names.size() > 2) {
+      throw Error(ErrorCode::kUsage, "--input-field", fmt::format("expected one or two names, got {}", names.size()));
+    }
+    text_ = is_given_ ? names[0] : "text";
+    pair_ = is_given_ ? (names.size() > 1 ? names[1] : "") : "text_pair";
+  }
+
+  bool counts_columns() const { return is_given_ && parse_number<size_t>(text_).has_value(); }
+  const std::string& text() const { return text_; }
+  const std::string& pair() const { return pair_; }
+  bool is_given() const { return is_given_; }
+  bool keeps(std::string_view name) const {
+    if (name == text_ || name == pair_) return false;
+    if (keep_.size() == 1 && keep_[0] == "all") return true;
+    return std::find(keep_.begin(), keep_.end(), name) != keep_.end();
+  }
+
+  // The row of an object: a text field, perhaps a pair, the rest kept.
+  void read(const Json& object, Row& row) const {
+    if (object.is_string()) {
+      row.text = object.as_string();
+      return;
+    }
+    if (!object.is_object())
+      throw Error(ErrorCode::kInput, row.where, "expected an object or a text, got " + object.describe());
+    for (const auto& [key, value] : object.as_object()) {
+      if (keeps(key)) row.kept.emplace_back(key, value);
+    }
+    row.text = text_of(object, text_, row.where);
+    const Json* pair = pair_.empty() ? nullptr : object.find(pair_);
+    if (pair == nullptr && is_given_ && !pair_.empty()) text_of(object, pair_, row.where);  // throws: it was asked for
+    row.has_pair = pair != nullptr && !pair->is_null();
+    if (row.has_pair) row.pair = text_of(object, pair_, row.where);
+  }
+
+ private:
+  static std::string text_of(const Json& object, const std::string& key, const std::string& where) {
+    const Json* value = object.find(key);
+    if (value == nullptr) {
+      std::vector<std::string_view> names;
+      for (const auto& member : object.as_object()) names.push_back(member.first);
+      throw Error(ErrorCode::kInput, where,
+                  fmt::format("no key \"{}\" among {}; name it with --input-field", key, fmt::join(names, ", ")));
+    }
+    if (!value->is_string())
+      throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a text, got {}", key, value->describe()));
+    return value->as_string();
+  }
+
+  std::vector<std::string> keep_;
+  bool is_given_ = false;
+  std::string text_;
+  std::string pair_;
+};
+
+class ArgumentRows final : public RowSource {
+ public:
+  ArgumentRows(const Options& options)
+      : arguments_(options.arguments), takes_pairs_(options.verb() != "fill" && options.flag("pair")) {
+    if (takes_pairs_ && arguments_.size() % 2 != 0) {
+      throw Error(ErrorCode::kUsage, "--pair",
+                  fmt::format("expected an even number of texts, got {}", arguments_.size()));
+    }
+  }
+  bool next(Row& row) override {
+    if (next_ >= arguments_.size()) return false;
+    row = {};
+    row.where = fmt::format("argument {}", next_ + 1);
+    row.text = replace_invalid_utf8(arguments_[next_++]);
+    if (takes_pairs_) {
+      row.pair = replace_invalid_utf8(arguments_[next_++]);
+      row.has_pair = true;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::string> arguments_;
+  bool takes_pairs_;
+  size_t next_ = 0;
+};
+
+// What all forms with lines share.
+class LineRows : public RowSource {
+ public:
+  explicit LineRows(const Options& options, const std::string& path) : rules_(options), lines_(path) {}
+  bool is_ready() const override { return lines_.is_ready(); }
+  std::optional<double> fraction_done() const override {
+    if (!lines_.total_bytes() || *lines_.total_bytes() == 0) return std::nullopt;
+    return static_cast<double>(lines_.read_bytes()) / static_cast<double>(*lines_.total_bytes());
+  }
+  bool next(Row& row) override {
+    std::string line;
+    for (;;) {
+      row = {};
+      if (!read_line(line, row)) return false;
+      if (row.error) return true;
+      try {
+        if (parse(line, row)) return true;
+      } catch (const Error& error) {
+        row.error = error;
+        return true;
+      }
+    }
+  }
+
+ protected:
+  // False: the line is no row (a header, a blank line between objects).
+  virtual bool parse(std::string& line, Row& row) = 0;
+
+  bool read_line(std::string& line, Row& row) {
+    const LineReader::Status status = lines_.next(line);
+    if (status == LineReader::Status::kEnd) return false;
+    row.where = fmt::format("{}:{}", lines_.path(), ++number_);
+    if (status == LineReader::Status::kTooLong) {
+      row.error = Error(ErrorCode::kTooLarge, row.where,
+                        fmt::format("expected a line of at most {} bytes", LineReader::kMaxLineBytes));
+    } else {
+      line = replace_invalid_utf8(line);
+    }
+    return true;
+  }
+
+  FieldRules rules_;
+
+ private:
+  LineReader lines_;
+  size_t number_ = 0;
+};
+
+class TextRows final : public LineRows {
+ public:
+  TextRows(const Options& options, const std::string& path)
+      : LineRows(options, path), takes_pairs_(options.verb() != "fill" && options.flag("pair")) {}
+
+ protected:
+  bool parse(std::string& line, Row& row) override {
+    if (takes_pairs_) {
+      const size_t tab = line.find('\t');
+      if (tab == std::string::npos)
+        throw Error(ErrorCode::kInput, row.where, "expected two texts with a tab between, got one");
+      row.pair = line.substr(tab + 1);
+      row.has_pair = true;
+      line.resize(tab);
+    }
+    row.text = std::move(line);
+    return true;
+  }
+
+ private:
+  bool takes_pairs_;
+};
+
+// TSV and CSV: columns by the names of the header line, or by number.
+class ColumnRows final : public LineRows {
+ public:
+  ColumnRows(const Options& options, const std::string& path, char separator)
+      : LineRows(options, path), separator_(separator), has_names_(rules_.counts_columns()) {}
+
+ protected:
+  bool parse(std::string& line, Row& row) override {
+    const std::vector<std::string> cells = separator_ == ',' ? split_quoted(line, row) : split_plain(line);
+    if (rules_.counts_columns()) {
+      if (names_.empty()) {
+        for (size_t i = 1; i <= cells.size(); ++i) names_.push_back(std::to_string(i));
+      }
+    } else if (!std::exchange(has_names_, true)) {
+      names_ = cells;
+      return false;
+    }
+    if (cells.size() != names_.size()) {
+      throw Error(ErrorCode::kInput, row.where,
+                  fmt::format("expected {} columns, got {}", names_.size(), cells.size()));
+    }
+    JsonObject object;
+    for (size_t i = 0; i < cells.size(); ++i) object.emplace_back(names_[i], cells[i]);
+    rules_.read(object, row);
+    return true;
+  }
+
+ private:
+  static std::vector<std::string> split_plain(const std::string& line) {
+    std::vector<std::string> cells(1);
+    for (const char c : line) {
+      if (c == '\t')
+        cells.emplace_back();
+      else
+        cells.back() += c;
+    }
+    return cells;
+  }
+  // RFC 4180: quoted cells may hold separators, doubled quotes and line ends.
+  std::vector<std::string> split_quoted(std::string& line, Row& row) {
+    std::vector<std::string> cells(1);
+    bool is_quoted = false;
+    for (size_t i = 0;; ++i) {
+      if (i == line.size()) {
+        if (!is_quoted) return cells;
+        Row ignored;
+        if (!read_line(line, ignored)) throw Error(ErrorCode::kInput, row.where, "a quoted cell does not end");
+        cells.back() += '\n';
+        i = static_cast<size_t>(-1);
+      } else if (line[i] == '"') {
+        if (is_quoted && i + 1 < line.size() && line[i + 1] == '"')
+          cells.back() += line[++i];
+        else
+          is_quoted = !is_quoted;
+      } else if (line[i] == separator_ && !is_quoted) {
+        cells.emplace_back();
+      } else {
+        cells.back() += line[i];
+      }
+    }
+  }
+
+  char separator_;
+  bool has_names_;
+  std::vector<std::string> names_;
+};
+
+class JsonLineRows final : public LineRows {
+ public:
+  using LineRows::LineRows;
+
+ protected:
+  bool parse(std::string& line, Row& row) override {
+    if (line.find_first_not_of(" \t") == std::string::npos) return false;
+    rules_.read(parse_json(line, row.where, {.max_bytes = LineReader::kMaxLineBytes, .max_depth = 32}), row);
+    return true;
+  }
+};
+
+// One JSON document: an array of rows, or one row.
+class JsonRows final : public RowSource {
+ public:
+  JsonRows(const Options& options, const std::string& path)
+      : rules_(options), path_(path == "-" ? "standard input" : path) {
+    std::string text, line;
+    LineReader lines(path);
+    for (LineReader::Status status; (status = lines.next(line)) != LineReader::Status::kEnd;) {
+      text += line + '\n';
+      if (status == LineReader::Status::kTooLong || text.size() > kMaxJsonBytes) {
+        throw Error(ErrorCode::kTooLarge, path_,
+                    fmt::format("expected at most {} bytes of JSON; use jsonl", kMaxJsonBytes));
+      }
+    }
+    Json document = parse_json(replace_invalid_utf8(text), path_,
+                               {.max_bytes = 2 * kMaxJsonBytes, .max_depth = 32, .max_nodes = 10000000});
+    rows_ = document.is_array() ? std::move(document.as_array()) : JsonArray{std::move(document)};
+  }
+  bool next(Row& row) override {
+    if (next_ >= rows_.size()) return false;
+    row = {};
+    row.where = fmt::format("{}: item {}", path_, next_ + 1);
+    try {
+      rules_.read(rows_[next_], row);
+    } catch (const Error& error) {
+      row.error = error;
+    }
+    ++next_;
+    return true;
+  }
+
+ private:
+  FieldRules rules_;
+  std::string path_;
+  JsonArray rows_;
+  size_t next_ = 0;
+};
+
+std::string format_of(const Options& options, const std::string& path) {
+  const std::string& format = options.text("input-format");
+  if (format != "auto") return format;
+  for (const std::string_view known : {"tsv", "csv", "jsonl", "json"}) {
+    if (path.ends_with(fmt::format(".{}", known))) return std::string(known);
+  }
+  return "text";
+}
+
+}  // namespace
+
+std::unique_ptr<RowSource> open_rows(const Options& options) {
+  const std::string& input = options.text("input");
+  if (!options.arguments.empty()) {
+    if (!input.empty()) throw Error(ErrorCode::kUsage, "--input", "expected texts or an input file, got both");
+    return std::make_unique<ArgumentRows>(options);
+  }
+  if (input.empty() && ::isatty(STDIN_FILENO) != 0) {
+    throw Error(ErrorCode::kUsage, options.verb(),
+                "expected a text, --input FILE, or rows on standard input, got none");
+  }
+  const std::string path = input.empty() ? "-" : input;
+  const std::string format = format_of(options, path);
+  if (format == "tsv") return std::make_unique<ColumnRows>(options, path, '\t');
+  if (format == "csv") return std::make_unique<ColumnRows>(options, path, ',');
+  if (format == "jsonl") return std::make_unique<JsonLineRows>(options, path);
+  if (format == "json") return std::make_unique<JsonRows>(options, path);
+  return std::make_unique<TextRows>(options, path);
+}
+
+}  // namespace deberta::cli

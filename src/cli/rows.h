@@ -1,0 +1,34 @@
+// Rows of input: texts or pairs from arguments, text, TSV, CSV, JSON Lines and JSON, with what else the row holds.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "config/options.h"
+
+namespace deberta::cli {
+
+struct Row {
+  std::string where;  // "argument 1", "in.tsv:12"
+  std::string text;   // valid UTF-8
+  std::string pair;
+  bool has_pair = false;
+  JsonObject kept;             // other columns or keys, as --keep asks
+  std::optional<Error> error;  // the row could not be read
+};
+
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  virtual bool next(Row& row) = 0;                // false at the end
+  virtual bool is_ready() const { return true; }  // next() would not wait
+  virtual std::optional<double> fraction_done() const { return std::nullopt; }
+};
+
+// From the arguments, else --input, else standard input. Throws kUsage, kFileNotFound, kJson.
+std::unique_ptr<RowSource> open_rows(const Options& options);
+
+}  // namespace deberta::cli

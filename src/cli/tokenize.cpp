@@ -1,0 +1,102 @@
+// The verb `tokenize`: text to ids, pieces and offsets; with --decode ids to text.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "cli/filter.h"
+#include "cli/model_options.h"
+#include "cli/verbs.h"
+#include "text/tokenizer.h"
+
+namespace deberta::cli {
+namespace {
+
+// UTF-16 units before each byte of `text`, and at its end.
+std::vector<uint32_t> utf16_positions(std::string_view text) {
+  std::vector<uint32_t> positions(text.size() + 1);
+  uint32_t units = 0;
+  for (size_t i = 0; i < text.size();) {
+    const CodePoint point = decode_utf8(text, i);
+    for (size_t k = 0; k < point.size_bytes; ++k) positions[i + k] = units;
+    units += point.value > 0xFFFF ? 2 : 1;
+    i += point.size_bytes;
+  }
+  positions[text.size()] = units;
+  return positions;
+}
+
+std::vector<Offset> offsets_in(const std::string& unit, const Encoding& encoding, const Row& row) {
+  if (unit == "chars") return encoding.chars;
+  std::vector<Offset> offsets = encoding.bytes;
+  if (unit == "bytes") return offsets;
+  const std::vector<uint32_t> first = utf16_positions(row.text);
+  const std::vector<uint32_t> second = utf16_positions(row.pair);
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    const std::vector<uint32_t>& positions = encoding.type_ids[i] == 0 ? first : second;
+    offsets[i] = {positions[offsets[i].begin], positions[offsets[i].end]};
+  }
+  return offsets;
+}
+
+RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, const std::string& unit, const Row& row) {
+  const Encoding encoding =
+      row.has_pair ? tokenizer.encode_pair(row.text, row.pair, encode) : tokenizer.encode(row.text, encode);
+  const std::vector<Offset> offsets = offsets_in(unit, encoding, row);
+  RowAnswer answer;
+  answer.tokens = encoding.size();
+  JsonArray ids, pieces, spans, types;
+  for (size_t i = 0; i < encoding.size(); ++i) {
+    const std::string piece(tokenizer.piece(encoding.ids[i]));
+    answer.answer.lines.push_back({cell(static_cast<uint64_t>(encoding.ids[i])), piece,
+                                   cell(uint64_t{offsets[i].begin}), cell(uint64_t{offsets[i].end})});
+    ids.push_back(int64_t{encoding.ids[i]});
+    pieces.push_back(piece);
+    spans.push_back(JsonArray{int64_t{offsets[i].begin}, int64_t{offsets[i].end}});
+    types.push_back(int64_t{encoding.type_ids[i]});
+  }
+  answer.answer.object = {{"ids", std::move(ids)}, {"tokens", std::move(pieces)}, {"offsets", std::move(spans)}};
+  if (row.has_pair) answer.answer.object.emplace_back("type_ids", std::move(types));
+  return answer;
+}
+
+RowAnswer decode_row(const Tokenizer& tokenizer, bool skip_special, const Row& row) {
+  std::vector<int32_t> ids;
+  for (size_t at = 0; at < row.text.size();) {
+    const size_t end = std::min(row.text.find_first_of(" ,\t", at), row.text.size());
+    if (end > at) {
+      const auto id = parse_number<int32_t>(std::string_view(row.text).substr(at, end - at));
+      if (!id)
+        throw Error(ErrorCode::kInput, row.where,
+                    fmt::format("expected ids, got \"{}\"", row.text.substr(at, end - at)));
+      ids.push_back(*id);
+    }
+    at = end + 1;
+  }
+  const std::string text = tokenizer.decode(ids, skip_special);
+  return {{{{"text", text}}, {{text}}}, ids.size(), 0};
+}
+
+}  // namespace
+
+int run_tokenize(const Options& options) {
+  const std::string path = model_path(options);
+  check_model_directory(path);
+  const Tokenizer tokenizer = Tokenizer::load(path);
+  EncodeOptions encode = encoding_rules(options).encode;
+  encode.add_special_tokens = !options.flag("no-special");
+  const bool decodes = options.flag("decode");
+  const std::vector<std::string> columns = decodes ? Cells{"text"} : Cells{"id", "piece", "start", "end"};
+  return run_rows(options, columns, [&](std::span<const Row> rows) {
+    std::vector<RowAnswer> answers;
+    for (const Row& row : rows) {
+      answers.push_back(decodes ? decode_row(tokenizer, options.flag("no-special"), row)
+                                : encode_row(tokenizer, encode, options.text("offsets"), row));
+    }
+    return answers;
+  });
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,17 @@
+// One function a verb, each in the file of its name. They return the exit code and throw Error.
+#pragma once
+#include "config/options.h"
+
+namespace deberta::cli {
+
+int run_classify(const Options& options);
+int run_fill(const Options& options);
+int run_tokenize(const Options& options);
+int run_forward(const Options& options);
+int run_inspect(const Options& options);
+int run_check(const Options& options);
+int run_info(const Options& options);
+int run_completion(const Options& options);
+int run_help(const Options& options);
+
+}  // namespace deberta::cli

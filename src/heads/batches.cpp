@@ -1,0 +1,37 @@
+// Texts to encodings, encodings to packs.
+#include "heads/batches.h"
+
+#include <fmt/core.h>
+
+#include "base/error.h"
+
+namespace deberta {
+
+Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
+  EncodeOptions options = rules.encode;
+  if (rules.refuses_long) options.truncate = Truncate::kNone;
+  Encoding encoding =
+      input.has_pair ? tokenizer.encode_pair(input.text, input.pair, options) : tokenizer.encode(input.text, options);
+  if (rules.refuses_long && encoding.size() > options.max_tokens) {
+    throw Error(ErrorCode::kTextTooLong, "text",
+                fmt::format("expected at most {} tokens, got {}; split it or cut it with --truncate right",
+                            options.max_tokens, encoding.size()));
+  }
+  return encoding;
+}
+
+void for_each_batch(std::span<const Encoding> encodings, size_t batch_tokens,
+                    const std::function<void(size_t first, const Batch& batch)>& run) {
+  for (size_t first = 0; first < encodings.size();) {
+    Batch batch;
+    size_t last = first;
+    while (last < encodings.size() && (last == first || batch.tokens() + encodings[last].size() <= batch_tokens)) {
+      batch.add(encodings[last].ids, encodings[last].type_ids);
+      ++last;
+    }
+    run(first, batch);
+    first = last;
+  }
+}
+
+}  // namespace deberta

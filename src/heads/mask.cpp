@@ -1,0 +1,102 @@
+// Encode, find the masks, forward with logits of those rows alone, rank.
+#include "heads/mask.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace deberta {
+namespace {
+
+constexpr std::string_view kWordStart = "\xE2\x96\x81";  // U+2581
+constexpr size_t kPackTokens = 2048;  // a row of logits is V floats (half a megabyte): small packs bound the memory
+
+void check_task(const ModelDirectory& directory) {
+  if (directory.model.head() != Head::kMaskedLm) {
+    throw Error(ErrorCode::kTask, "fill",
+                fmt::format("expected a masked language model head, got {}; `deberta info -m DIR` shows the head",
+                            to_string(directory.model.head())));
+  }
+  if (directory.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, "fill", "the tokenizer has no mask token");
+}
+
+std::vector<size_t> mask_positions(const Encoding& encoding, int32_t mask_id) {
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < encoding.size(); ++i) {
+    if (encoding.ids[i] == mask_id) positions.push_back(i);
+  }
+  if (positions.empty()) {
+    throw Error(ErrorCode::kInput, "text",
+                encoding.cut_tokens > 0
+                    ? "expected a mask token, got none in the part that was not cut; raise --max-tokens"
+                    : "expected at least one mask token, got none; write [MASK] where a word is missing");
+  }
+  return positions;
+}
+
+FillAnswer::Mask fill_one(const Tokenizer& tokenizer, const Encoding& encoding, size_t position,
+                          std::span<const float> logits_V, const FillOptions& options) {
+  FillAnswer::Mask mask{position, {}};
+  std::vector<int32_t> ids = encoding.ids;
+  for (const TokenScore& best : rank_tokens(logits_V, tokenizer.size(), options.top_k, options.targets)) {
+    ids[position] = best.id;
+    const int32_t one[] = {best.id};
+    mask.tokens.push_back({best.id, std::string(tokenizer.piece(best.id)), tokenizer.decode(one, false), best.score,
+                           best.logit, tokenizer.decode(ids)});
+  }
+  return mask;
+}
+
+}  // namespace
+
+std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words) {
+  std::vector<int32_t> ids;
+  for (const std::string& word : words) {
+    std::optional<int32_t> id = tokenizer.id_of(std::string(kWordStart) + word);
+    if (!id) id = tokenizer.id_of(word);
+    if (!id) {
+      throw Error(
+          ErrorCode::kInput, "--targets",
+          fmt::format("expected words that are one token, got \"{}\"; `deberta tokenize` shows its pieces", word));
+    }
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                             const FillOptions& options) {
+  check_task(directory);
+  std::vector<Encoding> encodings;
+  std::vector<std::vector<size_t>> masks;
+  for (const TextInput& input : inputs) {
+    encodings.push_back(encode_input(directory.tokenizer, input, options.rules));
+    masks.push_back(mask_positions(encodings.back(), directory.tokenizer.special().mask));
+  }
+  std::vector<FillAnswer> answers(inputs.size());
+  ForwardResult result;
+  for_each_batch(encodings, std::min(options.rules.batch_tokens, kPackTokens), [&](size_t first, const Batch& batch) {
+    ForwardOptions forward;
+    for (size_t b = 0; b < batch.sequences(); ++b) {
+      for (const size_t position : masks[first + b])
+        forward.rows.push_back(batch.starts[b] + static_cast<int32_t>(position));
+    }
+    directory.model.forward(batch, forward, result);
+    const float* logits = result.logits.data();
+    for (size_t b = 0; b < batch.sequences(); ++b) {
+      FillAnswer& answer = answers[first + b];
+      answer.tokens = encodings[first + b].size();
+      answer.cut_tokens = encodings[first + b].cut_tokens;
+      for (const size_t position : masks[first + b]) {
+        answer.masks.push_back(
+            fill_one(directory.tokenizer, encodings[first + b], position, {logits, result.logits_columns}, options));
+        logits += result.logits_columns;
+      }
+    }
+  });
+  return answers;
+}
+
+}  // namespace deberta

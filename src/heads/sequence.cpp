@@ -1,0 +1,38 @@
+// Encode, pack, forward, rank.
+#include "heads/sequence.h"
+
+#include <fmt/core.h>
+
+#include "base/error.h"
+
+namespace deberta {
+
+std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                     const SequenceOptions& options) {
+  const ModelConfig& config = directory.config;
+  if (directory.model.head() != Head::kSequence) {
+    throw Error(ErrorCode::kTask, "classify",
+                fmt::format("expected a sequence classification head, got {}; `deberta info -m DIR` shows the head",
+                            to_string(directory.model.head())));
+  }
+  std::vector<Encoding> encodings;
+  for (const TextInput& input : inputs) encodings.push_back(encode_input(directory.tokenizer, input, options.rules));
+
+  const size_t classes = static_cast<size_t>(directory.model.labels());
+  const ScoreFunction function = options.function.value_or(score_function_of(config, classes));
+  const size_t top_k = options.top_k > 0 ? options.top_k : is_multi_label(config) ? classes : 1;
+  std::vector<SequenceAnswer> answers(inputs.size());
+  ForwardResult result;
+  for_each_batch(encodings, options.rules.batch_tokens, [&](size_t first, const Batch& batch) {
+    directory.model.forward(batch, {}, result);
+    for (size_t b = 0; b < batch.sequences(); ++b) {
+      const std::span<const float> logits_C(result.logits.data() + b * classes, classes);
+      const Encoding& encoding = encodings[first + b];
+      answers[first + b] = {rank_labels(scores_of_logits(logits_C, function), config.labels, top_k), encoding.size(),
+                            encoding.cut_tokens};
+    }
+  });
+  return answers;
+}
+
+}  // namespace deberta

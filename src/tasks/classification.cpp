@@ -1,0 +1,61 @@
+// Activations and ranking of labels.
+#include "tasks/classification.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace deberta {
+
+ScoreFunction score_function_of(const ModelConfig& config, size_t labels) {
+  if (config.sentence_transformers_activation == "Identity") return ScoreFunction::kNone;
+  if (config.sentence_transformers_activation == "Sigmoid") return ScoreFunction::kSigmoid;
+  switch (config.problem_type) {
+    case ProblemType::kRegression:
+      return ScoreFunction::kNone;
+    case ProblemType::kMultiLabel:
+      return ScoreFunction::kSigmoid;
+    case ProblemType::kSingleLabel:
+      return ScoreFunction::kSoftmax;
+    case ProblemType::kUnset:
+      break;
+  }
+  return labels == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kSoftmax;
+}
+
+bool is_multi_label(const ModelConfig& config) {
+  return config.problem_type == ProblemType::kMultiLabel;
+}
+
+std::vector<float> scores_of_logits(std::span<const float> logits_C, ScoreFunction function) {
+  std::vector<float> scores(logits_C.begin(), logits_C.end());
+  if (!std::all_of(scores.begin(), scores.end(), [](float x) { return std::isfinite(x); })) {
+    throw Error(ErrorCode::kNotFinite, "logits", "a logit is NaN or infinite; check the weights");
+  }
+  if (function == ScoreFunction::kSigmoid) {
+    for (float& x : scores) x = static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x))));
+  } else if (function == ScoreFunction::kSoftmax && !scores.empty()) {
+    const double largest = *std::max_element(scores.begin(), scores.end());
+    double sum = 0;
+    for (const float x : scores) sum += std::exp(x - largest);
+    for (float& x : scores) x = static_cast<float>(std::exp(x - largest) / sum);
+  }
+  return scores;
+}
+
+std::vector<LabelScore> rank_labels(std::span<const float> scores_C, const std::vector<std::string>& labels,
+                                    size_t top_k) {
+  std::vector<size_t> order(scores_C.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores_C[a] > scores_C[b]; });
+  if (top_k > 0 && top_k < order.size()) order.resize(top_k);
+  std::vector<LabelScore> ranked;
+  for (const size_t i : order) {
+    ranked.push_back({i < labels.size() ? labels[i] : "LABEL_" + std::to_string(i), scores_C[i]});
+  }
+  return ranked;
+}
+
+}  // namespace deberta

@@ -1,0 +1,34 @@
+// From the logits of a sequence head to labels with scores. Pure functions.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/model_config.h"
+
+namespace deberta {
+
+enum class ScoreFunction { kSoftmax, kSigmoid, kNone };
+
+struct LabelScore {
+  std::string label;
+  float score = 0;
+};
+
+// What the model's problem_type asks for: regression none, multi-label sigmoid, single label softmax; unset: sigmoid
+// for one label, else softmax. A sentence-transformers activation in the configuration wins.
+ScoreFunction score_function_of(const ModelConfig& config, size_t labels);
+
+// Whether more than one label can hold at once.
+bool is_multi_label(const ModelConfig& config);
+
+// Scores of C logits, in the order of the labels. Softmax subtracts the largest logit. Throws kNotFinite.
+std::vector<float> scores_of_logits(std::span<const float> logits_C, ScoreFunction function);
+
+// The `top_k` best labels, best first, ties in label order; 0: all. A label without a name is LABEL_n.
+std::vector<LabelScore> rank_labels(std::span<const float> scores_C, const std::vector<std::string>& labels,
+                                    size_t top_k);
+
+}  // namespace deberta

@@ -1,0 +1,99 @@
+"""forward, inspect and check on tiny models."""
+import json
+
+import numpy
+import pytest
+from models import make_model, read_safetensors, write_safetensors
+
+
+@pytest.fixture
+def ids_file(tmp_path):
+    ids = numpy.array([[1, 20, 30, 40, 50, 2], [1, 60, 70, 2, 0, 0]], numpy.int32)
+    mask = (ids != 0).astype(numpy.int32)
+    mask[0, 2] = 0  # a hole
+    write_safetensors(tmp_path / "in.safetensors", {"input_ids": ids, "attention_mask": mask})
+    return tmp_path / "in.safetensors", ids, mask
+
+
+def test_forward_writes_every_layer_and_the_terms_add_up(deberta, sequence_model, tmp_path, ids_file):
+    path, ids, mask = ids_file
+    out = tmp_path / "out.safetensors"
+    done = deberta("forward", "-m", sequence_model, "--ids", path, "--scores", "-o", out)
+    assert done.returncode == 0, done.stderr
+    got = read_safetensors(out)
+    assert {"hidden.0", "hidden.1", "hidden.2", "pooled", "logits", "layer.1.c2c", "layer.2.probabilities"} <= set(got)
+    assert got["hidden.2"].shape == (2, 6, 16) and got["logits"].shape == (2, 3)
+    for layer in (0, 1, 2):
+        assert not got[f"hidden.{layer}"][mask == 0].any() and got[f"hidden.{layer}"][mask == 1].all(-1).any()
+    for layer in (1, 2):
+        total = sum(got[f"layer.{layer}.{term}"] for term in ("c2c", "c2p", "p2c")).astype(numpy.float64)
+        probabilities = got[f"layer.{layer}.probabilities"]
+        allowed = (mask[:, None, :, None] * mask[:, None, None, :]).astype(bool) & numpy.ones_like(total, bool)
+        exponent = numpy.where(allowed, numpy.exp(total - total.max(-1, keepdims=True)), 0)
+        expected = exponent / numpy.maximum(exponent.sum(-1, keepdims=True), 1e-300)
+        assert numpy.abs(numpy.where(allowed, expected, 0) - probabilities).max() < 1e-5
+
+
+def test_forward_takes_a_mask_from_another_file_and_chosen_layers(deberta, sequence_model, tmp_path, ids_file):
+    path, ids, mask = ids_file
+    write_safetensors(tmp_path / "mask.safetensors", {"attention_mask": (ids != 0).astype(numpy.int32)})
+    deberta("forward", "-m", sequence_model, "--ids", path, "--mask", tmp_path / "mask.safetensors", "--layers", "1", "-o", tmp_path / "a")
+    got = read_safetensors(tmp_path / "a")
+    assert set(got) == {"hidden.1", "pooled", "logits"} and got["hidden.1"][0, 2].any()
+
+
+@pytest.mark.parametrize("tensors, message", [
+    ({"other": numpy.zeros((1, 2), numpy.int32)}, "no tensor input_ids"),
+    ({"input_ids": numpy.zeros(3, numpy.int32)}, "input_ids: expected shape [B, L], got [3]"),
+    ({"input_ids": numpy.zeros((1, 3), numpy.float32)}, "input_ids"),
+    ({"input_ids": numpy.full((1, 3), 99999, numpy.int32)}, "99999"),
+    ({"input_ids": numpy.ones((1, 3), numpy.int32), "attention_mask": numpy.ones((1, 2), numpy.int32)}, "attention_mask: expected shape"),
+    ({"input_ids": numpy.ones((1, 3), numpy.int32), "attention_mask": numpy.full((1, 3), 2, numpy.int32)}, "expected 0 or 1, got 2"),
+])
+def test_forward_refuses_wrong_inputs(deberta, sequence_model, tmp_path, tensors, message):
+    write_safetensors(tmp_path / "in", tensors)
+    done = deberta("forward", "-m", sequence_model, "--ids", tmp_path / "in", "-o", tmp_path / "out")
+    assert done.returncode == 1 and message in done.stderr and not (tmp_path / "out").exists()
+
+
+def test_inspect_lists_tensors_with_statistics(deberta, sequence_model):
+    rows = [json.loads(line) for line in deberta("inspect", "-m", sequence_model, "--stats", "-f", "jsonl").stdout.splitlines()]
+    row = next(r for r in rows if r["name"] == "classifier.weight")
+    assert row["dtype"] == "F32" and row["shape"] == "[3, 16]" and row["bytes"] == 192 and row["not_finite"] == 0
+    assert row["least"] <= row["mean"] <= row["greatest"]
+
+
+def test_inspect_shows_the_differences_of_two_models(deberta, sequence_model, tmp_path):
+    assert deberta("inspect", "-m", sequence_model, "--diff", sequence_model, "--no-header").stdout == ""
+    other = make_model(tmp_path / "other", "sequence", labels=("a", "b"))
+    text = deberta("inspect", "-m", sequence_model, "--diff", other).stdout
+    assert "classifier.weight\tshape [3, 16] and [2, 16]" in text
+
+
+def test_check_finds_nothing_in_a_good_model(deberta, sequence_model):
+    done = deberta("check", "-m", sequence_model)
+    assert done.returncode == 0 and ": 0 errors" in done.stderr
+
+
+def test_check_lists_all_that_is_wrong(deberta, tmp_path):
+    model = make_model(tmp_path / "m", "sequence", num_hidden_layers=3, hidden_dropout_prob=7)
+    done = deberta("check", "-m", model, "-f", "jsonl")
+    assert done.returncode == 1 and "hidden_dropout_prob" in done.stdout
+    model = make_model(tmp_path / "n", "sequence", num_hidden_layers=3)
+    done = deberta("check", "-m", model, "-f", "jsonl")
+    assert done.returncode == 1 and "encoder.layer.2.attention.self.query_proj.weight" in done.stdout
+    tensors = {k: v.copy() for k, v in read_safetensors(tmp_path / "n/model.safetensors").items()}
+    tensors["classifier.bias"][0] = numpy.nan
+    write_safetensors(tmp_path / "n/model.safetensors", tensors)
+    assert "classifier.bias" in deberta("check", "-m", model).stdout
+    (tmp_path / "n/spm.model").write_bytes(b"\x00")
+    assert "spm.model" in deberta("check", "-m", model).stdout
+
+
+def test_a_model_with_nan_weights_gives_an_error_never_a_number(deberta, sequence_model, tmp_path):
+    model = make_model(tmp_path / "m", "sequence")
+    tensors = {k: v.copy() for k, v in read_safetensors(model / "model.safetensors").items()}
+    tensors["classifier.bias"][0] = numpy.nan
+    write_safetensors(model / "model.safetensors", tensors)
+    done = deberta("classify", "-m", model, "x")
+    assert done.returncode == 1 and "!error" in done.stdout

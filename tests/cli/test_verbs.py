@@ -1,0 +1,207 @@
+"""classify, fill and tokenize on tiny random models: forms of input and output, order, bad rows."""
+import json
+import math
+
+import pytest
+from models import make_model
+
+
+def rows(done):
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_classify_prints_a_header_and_a_line_for_each_text(deberta, sequence_model):
+    done = deberta("classify", "-m", sequence_model, "a fine film", "a dull film")
+    assert done.returncode == 0 and done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0] == "label\tscore" and len(lines) == 3
+    label, score = lines[1].split("\t")
+    assert label in ("negative", "neutral", "positive") and 1 / 3 <= float(score) <= 1
+
+
+def test_classify_scores_are_softmax_of_the_raw_logits(deberta, sequence_model):
+    words = ("classify", "-m", sequence_model, "--format", "jsonl", "--top-k", "3", "a fine film")
+    logits = {e["label"]: e["score"] for e in rows(deberta(*words, "--raw"))[0]["labels"]}
+    scores = {e["label"]: e["score"] for e in rows(deberta(*words))[0]["labels"]}
+    total = sum(math.exp(v) for v in logits.values())
+    for label, logit in logits.items():
+        assert scores[label] == pytest.approx(math.exp(logit) / total, abs=1e-6)
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+
+
+@pytest.mark.parametrize("problem, labels, expected", [
+    ("regression", ["score"], lambda x: x),
+    ("multi_label_classification", ["a", "b", "c"], lambda x: 1 / (1 + math.exp(-x))),
+])
+def test_the_activation_follows_problem_type(deberta, tmp_path, problem, labels, expected):
+    model = make_model(tmp_path / "m", "sequence", labels=labels, problem_type=problem)
+    logits = {e["label"]: e["score"] for e in rows(deberta("classify", "-m", model, "-f", "jsonl", "--raw", "--top-k", 3, "x y"))[0]["labels"]}
+    got = {e["label"]: e["score"] for e in rows(deberta("classify", "-m", model, "-f", "jsonl", "x y"))[0]["labels"]}
+    assert set(got) == set(labels)
+    for label in labels:
+        assert got[label] == pytest.approx(expected(logits[label]), abs=1e-6)
+
+
+def test_a_pair_is_not_two_texts(deberta, sequence_model):
+    words = ("classify", "-m", sequence_model, "-f", "jsonl", "--raw")
+    pair = rows(deberta(*words, "--pair", "one text", "another text"))
+    assert len(pair) == 1
+    swapped = rows(deberta(*words, "--pair", "another text", "one text"))
+    assert pair != swapped
+    from_jsonl = rows(deberta(*words, "--input-format", "jsonl", stdin='{"text": "one text", "text_pair": "another text"}\n'))
+    from_text = rows(deberta(*words, "--pair", stdin="one text\tanother text\n"))
+    assert pair == from_jsonl == from_text
+    assert deberta(*words, "--pair", "alone").returncode == 2
+
+
+def test_every_form_of_input_gives_the_same_answers(deberta, sequence_model, tmp_path):
+    texts = ["a fine film", "tab and, comma", 'quoted "word"', "caf\u00e9 \U0001f600"]
+    forms = {
+        "a.txt": "\n".join(texts),
+        "a.tsv": "id\ttext\n" + "".join(f"{i}\t{t}\n" for i, t in enumerate(texts)),
+        "a.csv": "text,id\r\n" + "".join('"' + t.replace('"', '""') + f'",{i}\r\n' for i, t in enumerate(texts)),
+        "a.jsonl": "".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in enumerate(texts)),
+        "a.json": json.dumps([{"id": i, "text": t} for i, t in enumerate(texts)]),
+    }
+    expected = deberta("classify", "-m", sequence_model, *texts).stdout
+    for name, text in forms.items():
+        (tmp_path / name).write_bytes(text.encode())
+        done = deberta("classify", "-m", sequence_model, "--input", tmp_path / name)
+        assert done.stdout == expected, name
+
+
+def test_columns_can_be_numbered_or_named(deberta, sequence_model):
+    expected = deberta("classify", "-m", sequence_model, "a fine film").stdout
+    numbered = deberta("classify", "-m", sequence_model, "--input-format", "tsv", "--input-field", "2", stdin="7\ta fine film\n")
+    named = deberta("classify", "-m", sequence_model, "--input-format", "tsv", "--input-field", "sentence", stdin="n\tsentence\n7\ta fine film\n")
+    assert numbered.stdout == named.stdout == expected
+
+
+def test_other_keys_are_kept_and_never_hide_an_answer(deberta, sequence_model):
+    line = '{"id": 7, "text": "x", "label": "gold", "deep": {"a": [1, 2.5]}}\n'
+    words = ("classify", "-m", sequence_model, "--input-format", "jsonl", "-f", "jsonl")
+    row = rows(deberta(*words, stdin=line))[0]
+    assert row["id"] == 7 and row["input_label"] == "gold" and row["deep"] == {"a": [1, 2.5]} and "text" not in row
+    assert row["label"] in ("negative", "neutral", "positive")
+    assert set(rows(deberta(*words, "--keep", "id", stdin=line))[0]) == {"id", "label", "score", "labels"}
+    assert set(rows(deberta(*words, "--keep", "none", stdin=line))[0]) == {"label", "score", "labels"}
+
+
+BAD = '{"id": 1, "text": "fine"}\n{"id": 2}\nnot json\n\n{"id": 3, "text": 5}\n{"id": 4, "text": "also fine"}\n'
+
+
+def test_bad_rows_keep_their_place(deberta, sequence_model):
+    done = deberta("classify", "-m", sequence_model, "--input-format", "jsonl", "-f", "jsonl", stdin=BAD)
+    assert done.returncode == 1
+    got = rows(done)
+    assert ["error" in row for row in got] == [False, True, True, True, False]
+    assert got[1]["error"]["code"] == "input" and "standard input:2" in got[1]["error"]["message"] and got[1]["id"] == 2
+    assert got[2]["error"]["code"] == "json" and "standard input:3" in got[2]["error"]["message"]
+    assert "expected a text, got 5 (integer)" in got[3]["error"]["message"]
+    assert "rows: 2 ok, 3 failed" in done.stderr
+    tsv = deberta("classify", "-m", sequence_model, "--input-format", "jsonl", stdin=BAD).stdout.splitlines()
+    assert [line.startswith("!error") for line in tsv[1:]] == [False, True, True, True, False]
+
+
+def test_bad_rows_can_be_left_out_or_stop_the_run(deberta, sequence_model):
+    words = ("classify", "-m", sequence_model, "--input-format", "jsonl", "-f", "jsonl", "--on-bad-row")
+    skipped = deberta(*words, "skip", stdin=BAD)
+    assert skipped.returncode == 1 and [r["id"] for r in rows(skipped)] == [1, 4]
+    stopped = deberta(*words, "fail", stdin=BAD)
+    assert stopped.returncode == 1 and "standard input:2" in stopped.stderr
+
+
+def test_long_texts_are_cut_with_a_note_or_refused(deberta, sequence_model):
+    long = "word " * 100
+    done = deberta("classify", "-m", sequence_model, "--max-tokens", "20", long, "short")
+    assert done.returncode == 0 and "note: 1 of 2 rows cut to 20 tokens" in done.stderr
+    assert deberta("classify", "-q", "-m", sequence_model, "--max-tokens", "20", long).stderr == ""
+    refused = deberta("classify", "-m", sequence_model, "--max-tokens", "20", "--truncate", "error", long, "short")
+    assert refused.returncode == 1 and "!error" in refused.stdout and "expected at most 20 tokens, got" in refused.stdout
+    assert len(refused.stdout.splitlines()) == 3
+
+
+def test_invalid_utf8_from_a_file_is_replaced(deberta, sequence_model):
+    bad = deberta("tokenize", "-m", sequence_model, "-f", "jsonl", stdin=b"a\xff b\xe2\x82\n", encoding=None)
+    good = deberta("tokenize", "-m", sequence_model, "-f", "jsonl", stdin="a\ufffd b\ufffd\n".encode(), encoding=None)
+    assert bad.returncode == 0 and bad.stdout == good.stdout
+
+
+def test_output_goes_to_a_file_whole(deberta, sequence_model, tmp_path):
+    path = tmp_path / "out.jsonl"
+    done = deberta("classify", "-m", sequence_model, "-f", "jsonl", "-o", path, "one", "two")
+    assert done.stdout == "" and len(path.read_text().splitlines()) == 2
+    path.write_text("old")
+    failed = deberta("classify", "-m", sequence_model, "-f", "jsonl", "-o", path, "--on-bad-row", "fail", "--input-format", "jsonl", stdin="bad\n")
+    assert failed.returncode == 1 and path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_json_is_one_document_and_pipes_get_no_escapes(deberta, sequence_model):
+    done = deberta("classify", "-m", sequence_model, "--format", "json", "one", "two")
+    document = json.loads(done.stdout)
+    assert len(document) == 2 and set(document[0]) == {"label", "score", "labels"}
+    assert json.loads(deberta("classify", "-m", sequence_model, "--format", "json", stdin="").stdout) == []
+    assert "\x1b" not in deberta("classify", "-m", sequence_model, "--format", "table", "a\x1b[31m").stdout
+
+
+def test_order_is_kept_over_many_batches_and_any_thread_count(deberta, sequence_model):
+    texts = "".join(f"text {i} {'word ' * (i * 7 % 40)}\n" for i in range(600))
+    runs = [deberta("classify", "-m", sequence_model, "-f", "jsonl", "--raw", "--threads", t, "--batch-tokens", b, stdin=texts).stdout
+            for t, b in (("1", "16k"), ("2", "100"), ("3", "4000"))]
+    assert runs[0] == runs[1] == runs[2]
+    alone = deberta("classify", "-m", sequence_model, "-f", "jsonl", "--raw", texts.splitlines()[399]).stdout
+    assert runs[0].splitlines()[399] + "\n" == alone
+
+
+def test_a_model_without_the_head_is_refused_before_reading(deberta, sequence_model, language_model):
+    done = deberta("fill", "-m", sequence_model, "[MASK]")
+    assert done.returncode == 1 and "expected a masked language model head, got" in done.stderr and done.stdout == ""
+    done = deberta("classify", "-m", language_model, "x")
+    assert done.returncode == 1 and "expected a sequence classification head, got" in done.stderr
+
+
+def test_fill_answers_every_mask(deberta, language_model):
+    done = deberta("fill", "-m", language_model, "-f", "jsonl", "--top-k", "3", "a [MASK] and a [MASK] .")
+    masks = rows(done)[0]["masks"]
+    assert len(masks) == 2 and masks[0]["position"] < masks[1]["position"]
+    for mask in masks:
+        scores = [t["score"] for t in mask["tokens"]]
+        assert len(scores) == 3 and scores == sorted(scores, reverse=True)
+        assert "[MASK]" not in mask["tokens"][0]["sequence"] or len(masks) == 2
+    tsv = deberta("fill", "-m", language_model, "a [MASK] .").stdout.splitlines()
+    assert tsv[0] == "mask\ttoken_str\tscore\ttoken\tsequence" and len(tsv) == 6
+
+
+def test_fill_ranks_targets_alone(deberta, language_model):
+    every = rows(deberta("fill", "-m", language_model, "-f", "jsonl", "--top-k", "100000", "the [MASK] ."))[0]["masks"][0]["tokens"]
+    word = next(t for t in every[50:] if t["piece"].startswith("\u2581") and len(t["piece"]) > 1)
+    got = rows(deberta("fill", "-m", language_model, "-f", "jsonl", "--targets", word["piece"][1:], "the [MASK] ."))[0]["masks"][0]["tokens"]
+    assert len(got) == 1 and got[0]["token"] == word["token"] and got[0]["score"] == word["score"]
+    done = deberta("fill", "-m", language_model, "--targets", "incomprehensibilities", "the [MASK] .")
+    assert done.returncode == 1 and "expected words that are one token" in done.stderr
+
+
+def test_fill_without_a_mask_is_a_bad_row(deberta, language_model):
+    done = deberta("fill", "-m", language_model, "-f", "jsonl", "no mask", "one [MASK]")
+    assert done.returncode == 1 and "expected at least one mask token" in rows(done)[0]["error"]["message"] and "masks" in rows(done)[1]
+
+
+def test_literal_special_text_is_plain(deberta, sequence_model):
+    words = ("tokenize", "-m", sequence_model, "-f", "jsonl", "--no-special")
+    assert rows(deberta(*words, "[SEP]"))[0]["tokens"] == ["[SEP]"]
+    assert rows(deberta(*words, "--special-text", "literal", "[SEP]"))[0]["tokens"] != ["[SEP]"]
+
+
+def test_tokenize_offsets_in_every_unit(deberta, sequence_model):
+    text = "h\u00e9 \U0001f600 x"
+    for unit, length in (("chars", 6), ("bytes", 10), ("utf16", 7)):
+        row = rows(deberta("tokenize", "-m", sequence_model, "-f", "jsonl", "--no-special", "--offsets", unit, text))[0]
+        assert max(end for _, end in row["offsets"]) == length and len(row["ids"]) == len(row["tokens"]) == len(row["offsets"])
+
+
+def test_tokenize_decodes(deberta, sequence_model):
+    ids = rows(deberta("tokenize", "-m", sequence_model, "-f", "jsonl", "hello there"))[0]["ids"]
+    done = deberta("tokenize", "-m", sequence_model, "--decode", "--no-special", "--no-header", " ".join(map(str, ids)))
+    assert done.stdout == "hello there\n"
+    assert "outside" in deberta("tokenize", "-m", sequence_model, "--decode", "99999").stdout
+    assert 'expected ids, got "x"' in deberta("tokenize", "-m", sequence_model, "--decode", "1 x").stdout

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Writes the generated pages: docs/errors.md from the table of codes, docs/options.md from the program's own help.
+
+make_docs.py BINARY [--check]: --check only compares, and fails when a page is stale."""
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from check_errors import ROOT, error_rows  # noqa: E402
+
+
+def errors_page() -> str:
+    lines = ["# Error codes", "", "Generated from `src/base/error_codes.inc` by `tools/make_docs.py`. The name is stable: it stands in the key",
+             "`error.code` of JSON output. Exit code 2 means that the command line was wrong, 1 that the work failed.", "",
+             "| name | exit code | meaning | what to do |", "|---|---|---|---|"]
+    lines += [f"| `{r['name']}` | {r['exit']} | {r['meaning']} | {r['remedy']} |" for r in error_rows()]
+    return "\n".join(lines) + "\n"
+
+
+def options_page(binary: str) -> str:
+    def shown(*words: str) -> str:
+        return subprocess.run([binary, *words], capture_output=True, text=True, check=True).stdout.rstrip()
+
+    overview = shown("--help")
+    verbs = [line.split()[0] for line in overview.split("verbs:\n")[1].split("\n\n")[0].splitlines()]
+    parts = ["# Verbs and options", "", "Generated from the option table (`src/config/options_table.cpp`) by `tools/make_docs.py`.", "",
+             "A value comes from the flag, else the environment (`DEBERTA_` and the name in capitals, `-` as `_`), else the `--config`",
+             "file (a JSON object of option names), else the default. `--print-config` shows each value and where it came from.", "",
+             "```", overview, "```"]
+    for verb in verbs:
+        parts += ["", f"## {verb}", "", "```", shown("help", verb), "```"]
+    return "\n".join(parts) + "\n"
+
+
+def main() -> int:
+    binary, check = sys.argv[1], "--check" in sys.argv
+    stale = 0
+    for name, text in (("errors.md", errors_page()), ("options.md", options_page(binary))):
+        path = ROOT / "docs" / name
+        if check:
+            if not path.exists() or path.read_text() != text:
+                print(f"docs/{name}: stale; run tools/make_docs.py {binary}")
+                stale = 1
+        else:
+            path.write_text(text)
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main())

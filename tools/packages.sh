@@ -1,0 +1,43 @@
+# Sourced by run, test and .ci/run: what each needs from Debian, installed when it is missing, and said.
+
+PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev libprotozero-dev"
+TEST_PACKAGES="libgtest-dev python3-venv"
+GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git"
+
+# install_packages WHAT PACKAGE...: those that are not installed, by apt; as root or through sudo.
+install_packages() {
+  local what=$1 missing="" package
+  shift
+  for package in "$@"; do
+    case "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null)" in
+      *" installed") ;;
+      *) missing="$missing $package" ;;
+    esac
+  done
+  [ -n "$missing" ] || return 0
+  echo "$what: installing Debian packages:$missing" >&2
+  local as_root=""
+  if [ "$(id -u)" != 0 ]; then
+    as_root=sudo
+    command -v sudo >/dev/null || { echo "$what: not root and no sudo; install by hand:$missing" >&2; return 1; }
+  fi
+  { $as_root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing; } >&2 ||
+    { echo "$what: apt-get failed; install by hand:$missing" >&2; return 1; }
+}
+
+# build_preset WHAT PRESET TARGET...: configures once and builds what changed; ninja's words only when it fails.
+build_preset() {
+  local what=$1 preset=$2 log
+  shift 2
+  mkdir -p "build/$preset"
+  (
+    flock 9  # two commands at once build one after the other
+    if [ ! -f "build/$preset/build.ninja" ]; then
+      echo "$what: configuring build/$preset" >&2
+      cmake --preset "$preset" >"build/$preset/configure.log" 2>&1 || { cat "build/$preset/configure.log" >&2; exit 1; }
+    fi
+    if ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -q 'no work to do'; then exit 0; fi
+    echo "$what: building build/$preset" >&2
+    ninja -C "build/$preset" "$@" >"build/$preset/build.log" 2>&1 || { tail -60 "build/$preset/build.log" >&2; exit 1; }
+  ) 9>"build/$preset/.lock"
+}
