@@ -46,10 +46,10 @@ TEST(OptionTable, NamesAndShortNamesAreUniqueWithinAVerb) {
       }
     }
   }
+}
 
-  TEST(Options, AnUnknownNameIsRefusedWithTheNearestOne) {
-    Options options("classify");
-  }
+TEST(Options, AnUnknownNameIsRefusedWithTheNearestOne) {
+  Options options("classify");
   EXPECT_ERROR(options.set("batch-tokns", "1", "flag"), kUsage,
                "unknown option --batch-tokns; did you mean --batch-tokens?");
 }

@@ -16,7 +16,7 @@ TEST(RankTokens, ScoresAreOverAllRowsTheOnesWithoutATokenToo) {
   ASSERT_EQ(best.size(), 2u);
   EXPECT_EQ(best[0].id, 2);
   EXPECT_EQ(best[0].logit, 2.0f);
-  EXPECT_NEAR(best[0].score, 0.04621f, 1e-5);  // e^2 / (1 + e + e^2 + e^5)
+  EXPECT_NEAR(best[0].score, 0.0463204f, 1e-6);  // e^2 / (1 + e + e^2 + e^5)
   EXPECT_EQ(best[1].id, 1);
 }
 
@@ -33,7 +33,7 @@ TEST(RankTokens, TargetsAloneAreRankedWithTheirFullProbability) {
   const auto best = rank_tokens(logits, 3, 5, targets);
   ASSERT_EQ(best.size(), 1u);
   EXPECT_EQ(best[0].id, 0);
-  EXPECT_NEAR(best[0].score, 0.09003f, 1e-5);
+  EXPECT_NEAR(best[0].score, 0.0900306f, 1e-6);
 }
 
 TEST(RankTokens, LargeLogitsDoNotOverflow) {
