@@ -1,0 +1,105 @@
+#include "text/special_tokens.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "text/unicode.h"
+
+namespace deberta {
+namespace {
+
+size_t after_white_space(std::string_view text, size_t begin, size_t end) {
+  while (begin < end) {
+    const CodePoint point = decode_utf8(text, begin);
+    if (!is_white_space(point.value)) break;
+    begin += point.size_bytes;
+  }
+  return begin;
+}
+
+size_t before_white_space(std::string_view text, size_t begin, size_t end) {
+  while (end > begin) {
+    size_t at = end - 1;
+    while (at > begin && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) --at;
+    if (!is_white_space(decode_utf8(text, at).value)) break;
+    end = at;
+  }
+  return end;
+}
+
+// What a token does to its neighbours: strips them, or melts into one of them. A neighbour is judged as it was before
+// the strip, and only U+0020 parts a single word from it: both as the reference does.
+void apply(const AddedToken& token, std::string_view text, std::vector<TextPart>& parts, size_t i) {
+  TextPart none;
+  TextPart& self = parts[i];
+  TextPart& left = i > 0 ? parts[i - 1] : none;
+  TextPart& right = i + 1 < parts.size() ? parts[i + 1] : none;
+  const bool has_left = left.begin < left.end;
+  const bool has_right = right.begin < right.end;
+  const bool touches_left = has_left && text[left.end - 1] != ' ';
+  const bool touches_right = has_right && text[right.begin] != ' ';
+  if (token.strips_right && has_right) right.begin = after_white_space(text, right.begin, right.end);
+  if (token.strips_left && has_left) left.end = before_white_space(text, left.begin, left.end);
+  if (!token.is_single_word) return;
+  if (touches_left) {
+    left.end = self.end;
+    self.end = self.begin;
+  } else if (touches_right) {
+    right.begin = self.begin;
+    self.end = self.begin;
+  }
+}
+
+}  // namespace
+
+SpecialTokens::SpecialTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
+  std::sort(tokens_.begin(), tokens_.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+  std::vector<TrieEntry> entries;
+  for (size_t i = 0; i < tokens_.size(); ++i) entries.push_back({tokens_[i].content, static_cast<uint32_t>(i)});
+  trie_ = Trie(std::move(entries));
+}
+
+const AddedToken* SpecialTokens::find(int32_t id) const {
+  const auto found = std::lower_bound(tokens_.begin(), tokens_.end(), id,
+                                      [](const AddedToken& token, int32_t wanted) { return token.id < wanted; });
+  return found != tokens_.end() && found->id == id ? &*found : nullptr;
+}
+
+const AddedToken* SpecialTokens::find(std::string_view content) const {
+  const Trie::Match match = trie_.longest_prefix(content);
+  return !content.empty() && match.size_bytes == content.size() ? &tokens_[match.value] : nullptr;
+}
+
+// At each place from the left the longest token.
+std::vector<TextPart> SpecialTokens::cut(std::string_view text) const {
+  std::vector<TextPart> parts;
+  size_t plain_begin = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t size = prefix_size(text.substr(at));
+    if (size == 0) {
+      ++at;
+      continue;
+    }
+    if (plain_begin < at) parts.push_back({plain_begin, at});
+    parts.push_back({at, at + size});
+    at += size;
+    plain_begin = at;
+  }
+  if (plain_begin < text.size()) parts.push_back({plain_begin, text.size()});
+  return parts;
+}
+
+std::vector<TextPart> SpecialTokens::split(std::string_view text) const {
+  std::vector<TextPart> parts = cut(text);
+  const auto content = [&](const TextPart& part) { return text.substr(part.begin, part.end - part.begin); };
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (const AddedToken* token = find(content(parts[i]))) apply(*token, text, parts, i);
+  }
+  std::erase_if(parts, [](const TextPart& part) { return part.begin >= part.end; });
+  for (TextPart& part : parts) {
+    if (const AddedToken* token = find(content(part))) part.id = token->id;
+  }
+  return parts;
+}
+
+}  // namespace deberta

@@ -1,0 +1,53 @@
+// Tokens that are found in a text before the model sees it ([MASK], [SEP], added words), and the cutting of a text at
+// them as the slow tokenizers of transformers 4.57 do. Where the tokens come from: tokenizer_config.h.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/trie.h"
+
+namespace deberta {
+
+struct AddedToken {
+  std::string content;
+  int32_t id = -1;
+  bool strips_left = false;     // "lstrip": takes the white space before it away
+  bool strips_right = false;    // "rstrip"
+  bool is_single_word = false;  // no token where a neighbour that is no space touches it
+  bool is_normalized = true;    // kept in a text that is lower-cased, unless special
+  bool is_special = false;
+};
+
+// A part of a text: an added token, or plain text for the model when id is -1.
+struct TextPart {
+  size_t begin = 0;
+  size_t end = 0;
+  int32_t id = -1;
+};
+
+class SpecialTokens {
+ public:
+  SpecialTokens() = default;
+  // Contents and ids differ and contents are not empty (tokenizer_config.cpp checks it).
+  explicit SpecialTokens(std::vector<AddedToken> tokens);
+
+  // Not-empty parts in order; white space that a token strips belongs to none.
+  std::vector<TextPart> split(std::string_view text) const;
+
+  // Bytes of the longest token that `text` starts with; 0: none.
+  size_t prefix_size(std::string_view text) const { return trie_.longest_prefix(text).size_bytes; }
+
+  const AddedToken* find(int32_t id) const;
+  const AddedToken* find(std::string_view content) const;
+  const std::vector<AddedToken>& tokens() const { return tokens_; }  // by id
+
+ private:
+  std::vector<TextPart> cut(std::string_view text) const;
+
+  std::vector<AddedToken> tokens_;
+  Trie trie_;  // values: positions in tokens_
+};
+
+}  // namespace deberta

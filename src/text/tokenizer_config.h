@@ -1,0 +1,24 @@
+// What the JSON files beside spm.model say: added and special tokens, do_lower_case, split_by_punct.
+// Read in the order in which transformers 4.57 reads them for its slow tokenizer; a bare spm.model needs none of them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "text/special_tokens.h"
+#include "text/spm_model.h"
+#include "text/tokenizer.h"
+
+namespace deberta {
+
+struct TokenizerConfig {
+  std::vector<AddedToken> added;  // contents and ids differ
+  SpecialIds special;
+  bool do_lower_case = false;
+  bool split_by_punct = false;
+};
+
+// tokenizer_config.json, special_tokens_map.json and added_tokens.json of the folder, each of which may be missing.
+// Throws kJson, kTooLarge, and kTokenizerFile for wrong shapes.
+TokenizerConfig load_tokenizer_config(const std::string& folder, const SpmModel& model);
+
+}  // namespace deberta

@@ -1,0 +1,48 @@
+// A set of strings with a number each, as a double array: child = base ^ byte, one 8-byte unit a node. Immutable.
+// Used for the pieces, the user-defined symbols and the added tokens.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace deberta {
+
+struct TrieEntry {
+  std::string_view key;  // not empty
+  uint32_t value = 0;    // at most kMaxTrieValue
+};
+constexpr uint32_t kMaxTrieValue = (uint32_t{1} << 22) - 1;
+
+class Trie {
+ public:
+  // No keys: nothing matches.
+  Trie();
+  // Keys in any order; of equal keys the first counts.
+  explicit Trie(std::vector<TrieEntry> entries);
+
+  struct Node {
+    uint32_t base = 0;
+    uint32_t tag = 0;  // bits 0..8: the byte that leads here (kNoLabel: no node); above: value + 1, or 0
+  };
+  static constexpr uint32_t kNoLabel = 0x1FF;
+  static constexpr uint32_t kLabelBits = 9;
+
+  // For a walk of one's own: from root_base(), the child by byte c is nodes()[base ^ c] when its label is c.
+  uint32_t root_base() const { return nodes_[0].base; }
+  const Node* nodes() const { return nodes_.data(); }
+  bool is_empty() const { return root_base() == 0; }
+
+  struct Match {
+    size_t size_bytes = 0;  // 0: none
+    uint32_t value = 0;
+  };
+  // The longest key that `text` starts with.
+  Match longest_prefix(std::string_view text) const;
+
+ private:
+  std::vector<Node> nodes_;
+};
+
+}  // namespace deberta

@@ -1,0 +1,18 @@
+// Classes of code points as Python has them: str.isspace, category P, str.lower of one character.
+// Needed where the reference tokenizers decide in Python, outside the model.
+#pragma once
+
+namespace deberta {
+
+bool is_white_space(char32_t point);
+
+// The ASCII symbols that are neither letters nor digits, and all of category P.
+bool is_punctuation(char32_t point);
+
+// The lower-case form of one character alone. U+0130 has two characters: this gives the first, 'i', and
+// kDotAbove must follow.
+char32_t to_lower(char32_t point);
+constexpr char32_t kCapitalIWithDot = 0x130;
+constexpr char32_t kDotAbove = 0x307;
+
+}  // namespace deberta
