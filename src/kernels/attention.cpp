@@ -20,8 +20,9 @@ int64_t longest(const int32_t* starts, size_t sequences) {
 }
 
 void check_arguments(const AttentionParams& p) {
-  require(p.q.data != nullptr && p.k.data != nullptr && p.v.data != nullptr && p.out.data != nullptr, "a null pointer");
-  require(p.starts != nullptr && p.scratch != nullptr && p.head_size > 0, "a null pointer");
+  const bool has_keys = p.starts[p.sequences] > 0;
+  require(p.q.data != nullptr && p.out.data != nullptr && p.scratch != nullptr && p.head_size > 0, "a null pointer");
+  require(!has_keys || (p.k.data != nullptr && p.v.data != nullptr), "a null pointer");
   require(!p.has_c2p || p.kr.data != nullptr, "c2p without its table");
   require(!p.has_p2c || p.qr.data != nullptr, "p2c without its table");
   require(p.dropout.threshold() < 256 && p.dropout.p >= 0, "dropout outside [0, 1)");
@@ -50,7 +51,8 @@ size_t attention_scratch_bytes(const KernelSet&, const AttentionParams& params) 
 }
 
 void attention(const KernelSet& kernels, const AttentionParams& params) {
-  if (params.sequences == 0 || params.heads == 0) return;
+  require(params.starts != nullptr, "a null pointer");
+  if (params.sequences == 0 || query_starts_of(params)[params.sequences] == 0) return;
   check_arguments(params);
   count_call(Operation::kAttention, kernels.level_of(Operation::kAttention));
   const size_t per_worker = reference_attention_scratch_bytes(params);

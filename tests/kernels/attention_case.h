@@ -1,0 +1,170 @@
+// One attention problem with random numbers, guards around its outputs and NaN in its scratch; and the second version of
+// the equation: literal gather, then transpose, with its own bucket formula. It shares no code with src/kernels.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "base/arena.h"
+#include "kernels/attention.h"
+#include "support/random.h"
+
+namespace deberta::test {
+
+inline constexpr float kGuard = 12345.5f;
+
+struct AttentionCase {
+  std::vector<int32_t> lengths = {7};
+  size_t heads = 2, head_size = 8;
+  int64_t buckets = 8, max_relative = 16;
+  bool clamps_distance = true;
+  bool has_c2p = true, has_p2c = true;
+  double scale = 0.25;
+  double deviation = 1;  // of q and k
+
+  std::vector<int32_t> starts;
+  std::vector<float> q, k, v, kr, qr, out, lse;  // [T, H, K]; tables [R, H, K]
+  std::vector<uint8_t> mask;                      // of keys and queries
+  std::optional<RelLut> lut;
+  Arena scratch;
+
+  size_t tokens() const { return static_cast<size_t>(starts.back()); }
+  size_t width() const { return heads * head_size; }
+  int64_t span() const { return buckets > 0 ? buckets : max_relative; }
+
+  void fill() {
+    starts = {0};
+    for (const int32_t length : lengths) starts.push_back(starts.back() + length);
+    q = normals(11, tokens() * width(), deviation);
+    k = normals(12, tokens() * width(), deviation);
+    v = normals(13, tokens() * width());
+    kr = normals(14, static_cast<size_t>(2 * span()) * width(), deviation);
+    qr = normals(15, static_cast<size_t>(2 * span()) * width(), deviation);
+    const int32_t longest = *std::max_element(lengths.begin(), lengths.end());
+    lut.emplace(RelLutParams{buckets, max_relative, clamps_distance, longest});
+  }
+
+  AttentionParams params() {
+    AttentionParams p{};
+    p.q = {q.data(), width(), head_size};
+    p.k = {k.data(), width(), head_size};
+    p.v = {v.data(), width(), head_size};
+    out.assign(tokens() * width() + 32, kGuard);
+    p.out = {out.data() + 16, width(), head_size};
+    p.starts = starts.data();
+    p.sequences = lengths.size();
+    p.heads = heads;
+    p.head_size = head_size;
+    p.scale = scale;
+    p.has_c2p = has_c2p;
+    p.has_p2c = has_p2c;
+    p.kr = {kr.data(), width(), head_size};
+    p.qr = {qr.data(), width(), head_size};
+    p.lut = &*lut;
+    if (!mask.empty()) p.key_mask_T = p.query_mask_T = mask.data();
+    lse.assign(heads * tokens(), kGuard);
+    p.lse_HT = lse.data();
+    return p;
+  }
+
+  void run(AttentionParams p) {
+    const KernelSet kernels = select_kernels("auto");
+    const size_t size = attention_scratch_bytes(kernels, p);
+    scratch.reserve(size + Arena::kAlignment);
+    p.scratch = scratch.take<std::byte>(size);
+    std::memset(p.scratch, 0xFF, size);  // all ones is a NaN
+    attention(kernels, p);
+  }
+  void run() { run(params()); }
+
+  float result(size_t token, size_t head, size_t i) const { return out[16 + token * width() + head * head_size + i]; }
+  bool has_guards() const {
+    const auto is_guard = [](float x) { return x == kGuard; };
+    return std::all_of(out.begin(), out.begin() + 16, is_guard) && std::all_of(out.end() - 16, out.end(), is_guard);
+  }
+
+  // b(r) of algorithm.md 4.
+  int64_t bucket(int64_t r) const {
+    if (buckets <= 0) return r;
+    const int64_t mid = buckets / 2;
+    if (clamps_distance) r = std::max(-(max_relative - 1), std::min(max_relative - 1, r));
+    if (std::abs(r) <= mid) return r;
+    const double share = std::log(double(std::abs(r)) / double(mid)) / std::log(double(max_relative - 1) / double(mid));
+    return (r < 0 ? -1 : 1) * (static_cast<int64_t>(std::ceil(share * double(mid - 1))) + mid);
+  }
+
+  // Scores A[i][j] of one sequence and head: c2p[i][r] gathered by row; p2c as [key][r], gathered on the key axis with the
+  // negated bucket of (key - query), then transposed.
+  std::vector<std::vector<double>> second_scores(size_t sequence, size_t head) const {
+    const auto at = [&](const std::vector<float>& x, size_t row, size_t i) { return double{x[row * width() + head * head_size + i]}; };
+    const auto first = static_cast<size_t>(starts[sequence]);
+    const auto length = static_cast<size_t>(lengths[sequence]);
+    const auto table_rows = static_cast<size_t>(2 * span());
+    const auto product = [&](const std::vector<float>& a, size_t a_row, const std::vector<float>& b, size_t b_row) {
+      double sum = 0;
+      for (size_t i = 0; i < head_size; ++i) sum += at(a, a_row, i) * at(b, b_row, i);
+      return sum;
+    };
+    std::vector<std::vector<double>> c2p(length, std::vector<double>(table_rows)), p2c = c2p;
+    for (size_t i = 0; i < length; ++i) {
+      for (size_t r = 0; r < table_rows; ++r) {
+        c2p[i][r] = product(q, first + i, kr, r);
+        p2c[i][r] = product(k, first + i, qr, r);
+      }
+    }
+    const auto clamp_row = [&](int64_t b) { return static_cast<size_t>(std::max<int64_t>(0, std::min(2 * span() - 1, b + span()))); };
+    std::vector<std::vector<double>> gathered(length, std::vector<double>(length)), scores = gathered;
+    for (size_t key = 0; key < length; ++key) {
+      for (size_t query = 0; query < length; ++query) {
+        gathered[key][query] = p2c[key][clamp_row(-bucket(static_cast<int64_t>(key) - static_cast<int64_t>(query)))];
+      }
+    }
+    for (size_t i = 0; i < length; ++i) {
+      for (size_t j = 0; j < length; ++j) {
+        scores[i][j] = product(q, first + i, k, first + j);
+        if (has_c2p) scores[i][j] += c2p[i][clamp_row(bucket(static_cast<int64_t>(i) - static_cast<int64_t>(j)))];
+        if (has_p2c) scores[i][j] += gathered[j][i];
+        scores[i][j] *= scale;
+      }
+    }
+    return scores;
+  }
+
+  // The largest difference between out and the second version over all sequences and heads.
+  double largest_difference() const {
+    double worst = 0;
+    for (size_t b = 0; b < lengths.size(); ++b) {
+      for (size_t h = 0; h < heads; ++h) worst = std::max(worst, largest_difference(b, h));
+    }
+    return worst;
+  }
+
+ private:
+  double largest_difference(size_t sequence, size_t head) const {
+    const auto scores = second_scores(sequence, head);
+    const auto first = static_cast<size_t>(starts[sequence]);
+    const size_t length = scores.size();
+    double worst = 0;
+    for (size_t i = 0; i < length; ++i) {
+      std::vector<double> weights(length, 0.0);
+      double largest = -1e300, sum = 0;
+      const auto is_allowed = [&](size_t j) { return mask.empty() || (mask[first + i] != 0 && mask[first + j] != 0); };
+      for (size_t j = 0; j < length; ++j) largest = is_allowed(j) ? std::max(largest, scores[i][j]) : largest;
+      for (size_t j = 0; j < length; ++j) sum += weights[j] = is_allowed(j) ? std::exp(scores[i][j] - largest) : 0;
+      for (size_t c = 0; c < head_size; ++c) {
+        double expected = 0;
+        for (size_t j = 0; j < length; ++j) {
+          if (weights[j] > 0) expected += weights[j] / sum * double{v[(first + j) * width() + head * head_size + c]};
+        }
+        const double difference = std::abs(expected - double{result(first + i, head, c)});
+        worst = difference <= worst ? worst : difference;
+      }
+    }
+    return worst;
+  }
+};
+
+}  // namespace deberta::test
