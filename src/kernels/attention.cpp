@@ -51,8 +51,9 @@ size_t attention_scratch_bytes(const KernelSet&, const AttentionParams& params) 
 }
 
 void attention(const KernelSet& kernels, const AttentionParams& params) {
+  if (params.sequences == 0) return;
   require(params.starts != nullptr, "a null pointer");
-  if (params.sequences == 0 || query_starts_of(params)[params.sequences] == 0) return;
+  if (query_starts_of(params)[params.sequences] == 0) return;
   check_arguments(params);
   count_call(Operation::kAttention, kernels.level_of(Operation::kAttention));
   const size_t per_worker = reference_attention_scratch_bytes(params);

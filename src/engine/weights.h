@@ -1,0 +1,73 @@
+// What a loaded model holds: weights packed for its kernels, and the relative tables projected once.
+// H heads  K head size  D hidden  E embedding size  F feed-forward  R relative rows  V vocabulary  C classes
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/parallel.h"
+#include "checkpoint/checkpoint.h"
+#include "config/model_config.h"
+#include "kernels/activation.h"
+#include "kernels/embedding.h"
+#include "kernels/gemm.h"
+
+namespace deberta {
+
+KernelActivation to_kernel(Activation activation);
+
+struct Linear {
+  PackedWeights weights;
+  const float* bias = nullptr;
+};
+
+struct Norm {
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+};
+
+struct LayerWeights {
+  Linear qkv;  // [3 D, D]: query, key, value
+  const float* kr_HRK = nullptr;  // null without c2p
+  const float* qr_HRK = nullptr;  // null without p2c
+  Linear attention_output;
+  Norm attention_norm;
+  Linear up;    // [F, D]
+  Linear down;  // [D, F]
+  Norm output_norm;
+};
+
+// The tensors behind h_N. Which are set depends on the head.
+struct HeadWeights {
+  Linear dense;       // pooler, original token projection, or the language model's transform
+  Norm norm;          // of the language model's transform
+  Linear classifier;  // [C, D], [2, D], or the word table [V, E]
+};
+
+// Blocks of floats that never move.
+class WeightStore {
+ public:
+  float* allocate(size_t count);  // 64-byte aligned; throws kOutOfMemory
+  uint64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  std::vector<Arena> blocks_;
+  uint64_t size_bytes_ = 0;
+};
+
+struct ModelWeights {
+  EmbeddingTable word, type, position;  // mapped: the checkpoint must live as long; rows = 0 when not read
+  Linear embed_proj;                    // set when E != D
+  Norm embedding_norm;
+  std::vector<LayerWeights> layers;
+  HeadWeights head;
+  int64_t labels = 0;  // C
+  WeightStore store;
+};
+
+// `checkpoint` must have passed compare_tensors. Throws kOutOfMemory.
+ModelWeights load_weights(const Checkpoint& checkpoint, const ModelConfig& config, Head head, const KernelSet& kernels,
+                          const Parallel& parallel);
+
+}  // namespace deberta

@@ -1,0 +1,50 @@
+// Tiny models and batches for the tests of this room.
+#pragma once
+#include <initializer_list>
+#include <vector>
+
+#include "engine/model.h"
+#include "support/paths.h"
+#include "support/random.h"
+#include "support/tiny_model.h"
+
+namespace deberta::test {
+
+inline Model load_tiny(const ModelConfig& config, Head head = Head::kNone, const ModelOptions& options = {.threads = 1}, int64_t labels = 3) {
+  const TemporaryFolder folder;
+  write_tiny_model(folder.path(), config, head, labels);
+  return Model::load(Checkpoint::open(folder.path()), load_model_config(folder.path("config.json")), options);
+}
+
+// `length` ids from the seed, none of them 0.
+inline std::vector<int32_t> make_ids(uint64_t seed, size_t length, int64_t vocabulary = 50) {
+  std::vector<int32_t> ids(length);
+  for (size_t i = 0; i < length; ++i) ids[i] = 1 + static_cast<int32_t>(uniform_at(seed, i) * static_cast<double>(vocabulary - 1));
+  return ids;
+}
+
+inline Batch make_batch(const std::vector<std::vector<int32_t>>& rows) {
+  Batch batch;
+  for (const auto& row : rows) batch.add(row);
+  return batch;
+}
+
+inline ForwardResult run(const Model& model, const Batch& batch, const ForwardOptions& options = {}) {
+  ForwardResult result;
+  model.forward(batch, options, result);
+  return result;
+}
+
+// h_N of every packed row.
+inline std::vector<float> last_hidden(const Model& model, const Batch& batch) {
+  ForwardOptions options;
+  options.layers = {static_cast<int32_t>(model.config().num_hidden_layers)};
+  options.wants_logits = false;
+  return run(model, batch, options).hidden[0].rows_TD;
+}
+
+inline std::vector<float> slice(const std::vector<float>& values, size_t begin, size_t end) {
+  return {values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+}  // namespace deberta::test

@@ -1,0 +1,264 @@
+// Loading, heads, scores and errors of the model; distances, scale and terms as they reach the scores.
+#include "engine/model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/file.h"
+#include "checkpoint/safetensors.h"
+#include "engine/engine_case.h"
+#include "support/expect_error.h"
+
+namespace deberta {
+namespace {
+
+using namespace test;
+
+// The tiny model with some tensors changed before it is loaded.
+template <class Change>
+Model load_changed(const ModelConfig& config, Head head, const ModelOptions& options, Change change) {
+  const TemporaryFolder folder;
+  write_tiny_model(folder.path(), config, head);
+  const SafetensorsFile file(folder.path("model.safetensors"));
+  std::vector<std::vector<float>> values;
+  std::vector<TensorView> tensors = file.tensors();
+  for (TensorView& tensor : tensors) {
+    values.push_back(to_fp32(tensor));
+    change(tensor.name, values.back());
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) tensors[i].bytes = std::as_bytes(std::span(values[i]));
+  write_safetensors(folder.path("changed.safetensors"), tensors);
+  return Model::load(Checkpoint::open_file(folder.path("changed.safetensors")), load_model_config(folder.path("config.json")), options);
+}
+
+AttentionScores first_scores(const Model& model, const Batch& batch) {
+  ForwardOptions options;
+  options.wants_scores = true;
+  options.wants_logits = false;
+  return run(model, batch, options).scores.at(0);
+}
+
+TEST(Scores, TermsAreThoseOfTheModelAndProbabilitiesFollow) {
+  for (const int terms : {0, 1, 2, 3}) {
+    ModelConfig config = tiny_config();
+    config.has_c2p = (terms & 1) != 0;
+    config.has_p2c = (terms & 2) != 0;
+    const Model model = load_tiny(config);
+    ForwardOptions options;
+    options.wants_scores = true;
+    const ForwardResult result = run(model, make_batch({make_ids(1, 3), make_ids(2, 5)}), options);
+    ASSERT_EQ(result.scores.size(), 4u);
+    EXPECT_EQ(result.scores[0].layer, 1);
+    EXPECT_EQ(result.scores[1].sequence, 1);
+    EXPECT_EQ(result.scores[3].layer, 2);
+    const AttentionScores& s = result.scores[1];
+    ASSERT_EQ(s.c2c_HLL.size(), 2u * 5 * 5);
+    EXPECT_EQ(s.c2p_HLL.empty(), !config.has_c2p);
+    EXPECT_EQ(s.p2c_HLL.empty(), !config.has_p2c);
+    for (size_t row = 0; row < 10; ++row) {
+      std::vector<double> e(5);
+      double sum = 0;
+      for (size_t j = 0; j < 5; ++j) {
+        const size_t at = row * 5 + j;
+        double a = double{s.c2c_HLL[at]};
+        if (config.has_c2p) a += double{s.c2p_HLL[at]};
+        if (config.has_p2c) a += double{s.p2c_HLL[at]};
+        sum += e[j] = std::exp(a);
+      }
+      for (size_t j = 0; j < 5; ++j) EXPECT_NEAR(s.probabilities_HLL[row * 5 + j], e[j] / sum, 1e-5);
+    }
+  }
+}
+
+// Query and key projections without weights, biases 1: every q and k is a vector of ones, c2c = scale * K. With the
+// projections shared the relative rows are ones too, so each term equals c2c.
+void make_ones(const std::string& name, std::vector<float>& values) {
+  const bool is_query_or_key = name.find("query_proj") != std::string::npos || name.find("key_proj") != std::string::npos;
+  if (is_query_or_key) std::fill(values.begin(), values.end(), name.ends_with("bias") ? 1.0f : 0.0f);
+}
+
+TEST(Scores, ScaleCountsTheTermsNamed) {
+  for (const int terms : {0, 1, 2, 3}) {
+    for (const bool is_relative : {true, false}) {
+      ModelConfig config = tiny_config();
+      config.has_c2p = (terms & 1) != 0;
+      config.has_p2c = (terms & 2) != 0;
+      config.relative_attention = is_relative;
+      const AttentionScores s = first_scores(load_changed(config, Head::kNone, {.threads = 1}, make_ones), make_batch({{1, 2}}));
+      const int named = (terms & 1) + (terms >> 1);
+      const double expected = 8 / std::sqrt(8.0 * (1 + named));
+      EXPECT_NEAR(s.c2c_HLL[1], expected, 1e-6) << "terms " << terms << " relative " << is_relative;
+      ASSERT_EQ(s.c2p_HLL.size(), is_relative && config.has_c2p ? 8u : 0u);
+      ASSERT_EQ(s.p2c_HLL.size(), is_relative && config.has_p2c ? 8u : 0u);
+      for (const float x : s.c2p_HLL) EXPECT_NEAR(x, expected, 1e-6);
+      for (const float x : s.p2c_HLL) EXPECT_NEAR(x, expected, 1e-6);
+    }
+  }
+}
+
+TEST(Distance, RulesDifferOnlyBeyondTheTable) {
+  ModelConfig config = tiny_config();  // table for 16
+  const Model original = load_tiny(config);
+  const Model hf = load_tiny(config, Head::kNone, {.threads = 1, .distance = DistanceRule::kHf});
+  const Batch inside = make_batch({make_ids(1, 16)});
+  const Batch beyond = make_batch({make_ids(1, 17)});
+  EXPECT_EQ(last_hidden(original, inside), last_hidden(hf, inside));
+  EXPECT_NE(last_hidden(original, beyond), last_hidden(hf, beyond));
+}
+
+TEST(Distance, Row0IsReadUnderTheHfRuleAlone) {
+  const auto spoil_row_0 = [](const std::string& name, std::vector<float>& values) {
+    if (name.ends_with("rel_embeddings.weight")) std::fill_n(values.begin(), 16, 3.0f);
+    if (name.ends_with("rel_embeddings.weight")) values[0] = -9.0f;
+  };
+  const ModelOptions hf{.threads = 1, .distance = DistanceRule::kHf};
+  const Batch batch = make_batch({make_ids(1, 40)});
+  EXPECT_EQ(last_hidden(load_tiny(tiny_config()), batch),
+            last_hidden(load_changed(tiny_config(), Head::kNone, {.threads = 1}, spoil_row_0), batch));
+  EXPECT_NE(last_hidden(load_tiny(tiny_config(), Head::kNone, hf), batch),
+            last_hidden(load_changed(tiny_config(), Head::kNone, hf, spoil_row_0), batch));
+}
+
+TEST(Tables, FollowEveryWeightThatMakesThem) {
+  const Batch batch = make_batch({make_ids(1, 10)});
+  for (const bool is_shared : {true, false}) {
+    ModelConfig config = tiny_config();
+    config.share_att_key = is_shared;
+    const std::vector<float> before = last_hidden(load_tiny(config), batch);
+    std::vector<std::string> names = {"rel_embeddings.weight", "encoder.LayerNorm.weight", "encoder.LayerNorm.bias"};
+    if (!is_shared) names.insert(names.end(), {"0.attention.self.pos_key_proj.weight", "1.attention.self.pos_query_proj.weight", "0.attention.self.pos_query_proj.bias"});
+    for (const std::string& wanted : names) {
+      const auto change = [&](const std::string& name, std::vector<float>& values) {
+        if (!name.ends_with(wanted)) return;
+        for (size_t i = 0; i < values.size(); i += 3) values[i] += 0.5f;
+      };
+      EXPECT_NE(last_hidden(load_changed(config, Head::kNone, {.threads = 1}, change), batch), before) << wanted;
+    }
+  }
+}
+
+TEST(Heads, TokenLogitsForChosenRowsAreThoseOfAllRows) {
+  const Batch batch = make_batch({make_ids(1, 6), make_ids(2, 7)});
+  for (const Head head : {Head::kToken, Head::kTokenOriginal, Head::kSpan, Head::kMaskedLm}) {
+    const Model model = load_tiny(tiny_config(), head);
+    EXPECT_EQ(model.head(), head);
+    const ForwardResult all = run(model, batch);
+    const size_t columns = head == Head::kMaskedLm ? 50 : head == Head::kSpan ? 2 : 3;
+    ASSERT_EQ(all.logits_columns, columns);
+    ASSERT_EQ(all.logits_rows, 13u);
+    ForwardOptions options;
+    options.rows = {0, 5, 12};
+    const ForwardResult some = run(model, batch, options);
+    ASSERT_EQ(some.logits_rows, 3u);
+    for (size_t n = 0; n < 3; ++n) {
+      const auto row = static_cast<size_t>(options.rows[n]);
+      EXPECT_EQ(slice(some.logits, n * columns, (n + 1) * columns), slice(all.logits, row * columns, (row + 1) * columns));
+    }
+  }
+}
+
+TEST(Heads, LanguageModelIsTiedToTheWordTable) {
+  const Model model = load_changed(tiny_config(), Head::kMaskedLm, {.threads = 1}, [](const std::string& name, std::vector<float>& values) {
+    if (name.ends_with("word_embeddings.weight")) std::fill_n(values.begin() + 7 * 16, 16, 0.0f);
+    if (name == "lm_predictions.lm_head.bias") values[7] = 2.5f;
+  });
+  const ForwardResult result = run(model, make_batch({{1, 2, 3}}));
+  EXPECT_EQ(result.logits[50 + 7], 2.5f);
+}
+
+TEST(Heads, WithoutLogitsNoneAreComputed) {
+  const Model model = load_tiny(tiny_config(), Head::kSequence);
+  EXPECT_EQ(model.labels(), 3);
+  EXPECT_GT(model.memory_bytes(), 1000u);
+  ForwardOptions options;
+  options.wants_logits = false;
+  options.layers = {0, 2};
+  const ForwardResult result = run(model, make_batch({{1, 2, 3}}), options);
+  EXPECT_TRUE(result.logits.empty() && result.pooled_BD.empty());
+  ASSERT_EQ(result.hidden.size(), 2u);
+  EXPECT_EQ(result.hidden[1].layer, 2);
+  EXPECT_EQ(result.hidden[0].rows_TD.size(), 3u * 16);
+}
+
+TEST(Errors, ReplacedTokenHeadGivesHiddenStatesButNoLogits) {
+  const Model model = load_tiny(tiny_config(), Head::kReplacedToken);
+  EXPECT_ERROR(run(model, make_batch({{1, 2}})), kUnsupported, "replaced tokens");
+  EXPECT_EQ(last_hidden(model, make_batch({{1, 2}})).size(), 32u);
+}
+
+TEST(Errors, IdsOutsideTheVocabularyNameRowAndId) {
+  const Model model = load_tiny(tiny_config());
+  EXPECT_ERROR(run(model, make_batch({{1}, {}, {2, 3, 50}})), kTokenId, "row 2, token 2: token id: expected 0 to 49, got 50");
+  EXPECT_ERROR(run(model, make_batch({{-1}})), kTokenId, "got -1");
+}
+
+TEST(Errors, TypesAndPositionsOutsideTheirTables) {
+  ModelConfig config = tiny_config();
+  config.type_vocab_size = 2;
+  config.position_biased_input = true;
+  const Model model = load_tiny(config);
+  Batch batch;
+  batch.add(std::vector<int32_t>{1, 2}, std::vector<int32_t>{0, 2});
+  EXPECT_ERROR(run(model, batch), kInput, "row 0, token 1: type id: expected 0 to 1, got 2");
+  EXPECT_ERROR(run(model, make_batch({{1}, make_ids(1, 17)})), kInput, "row 1: expected at most 16 tokens");
+  EXPECT_EQ(last_hidden(model, make_batch({make_ids(1, 16)})).size(), 256u);
+  batch = make_batch({{1, 2}});
+  batch.position_ids_T = {0, 16};
+  EXPECT_ERROR(run(model, batch), kInput, "position: expected 0 to 15");
+  EXPECT_EQ(last_hidden(load_tiny(tiny_config()), make_batch({make_ids(1, 600)})).size(), 9600u) << "no table is read, no limit";
+}
+
+TEST(Errors, MalformedBatchesAndOptions) {
+  const Model model = load_tiny(tiny_config(), Head::kToken);
+  Batch batch = make_batch({{1, 2, 3}});
+  batch.starts = {0, 2, 1, 3};
+  EXPECT_ERROR(run(model, batch), kInput, "starts: expected ascending numbers from 0 to 3 tokens");
+  batch.starts = {0, 2};
+  EXPECT_ERROR(run(model, batch), kInput, "starts");
+  batch = make_batch({{1, 2, 3}});
+  batch.mask_T = {1};
+  EXPECT_ERROR(run(model, batch), kInput, "mask: expected 3 elements, got 1");
+  batch = make_batch({{1, 2, 3}});
+  ForwardOptions options;
+  options.rows = {0, 3};
+  EXPECT_ERROR(run(model, batch, options), kInput, "rows: expected ascending numbers below 3 tokens, got 3");
+  options.rows = {1, 1};
+  EXPECT_ERROR(run(model, batch, options), kInput, "rows");
+  options.rows = {};
+  options.layers = {3};
+  EXPECT_ERROR(run(model, batch, options), kInput, "layers: expected ascending numbers from 0 to 2, got 3");
+}
+
+TEST(Errors, ResultsThatAreNotNumbers) {
+  const auto spoil = [](const std::string& name, std::vector<float>& values) {
+    if (name == "classifier.bias") values[1] = std::numeric_limits<float>::infinity();
+  };
+  const Model model = load_changed(tiny_config(), Head::kSequence, {.threads = 1}, spoil);
+  EXPECT_ERROR(run(model, make_batch({{1, 2}})), kNotFinite, "logits: row 0, column 1: expected a finite number, got inf");
+}
+
+TEST(Errors, ModelsThatThisVersionDoesNotCompute) {
+  ModelConfig config = tiny_config();
+  config.conv_kernel_size = 3;
+  EXPECT_ERROR(load_tiny(config), kUnsupported, "conv_kernel_size 3: the convolution is not computed");
+  config = tiny_config();
+  config.layout = Layout::kV1;
+  config.position_buckets = -1;
+  EXPECT_ERROR(load_tiny(config), kUnsupported, "fused projections of version 1");
+}
+
+TEST(Errors, TensorsAreCheckedBeforeAnythingElse) {
+  const TemporaryFolder folder;
+  write_tiny_model(folder.path(), tiny_config());
+  ModelConfig config = load_model_config(folder.path("config.json"));
+  config.intermediate_size = 25;
+  EXPECT_ERROR(Model::load(Checkpoint::open(folder.path()), config), kTensors, "intermediate.dense.weight: expected shape [25, 16], got [24, 16]");
+}
+
+TEST(Errors, UnknownKernels) { EXPECT_ERROR(load_tiny(tiny_config(), Head::kNone, {.threads = 1, .kernels = "sse"}), kKernels, "unknown name \"sse\""); }
+
+}  // namespace
+}  // namespace deberta

@@ -1,0 +1,73 @@
+// The small trained checkpoints give the logits that another program computed from the same weights.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "engine/engine_case.h"
+
+namespace deberta {
+namespace {
+
+using namespace test;
+
+std::string model_folder(const std::string& name) {
+  const std::string path = shared("reference/models/" + name);
+  return !path.empty() && is_directory(path) ? path : "";
+}
+
+Model load_folder(const std::string& folder) {
+  return Model::load(Checkpoint::open(folder), load_model_config(folder + "/config.json"));
+}
+
+std::vector<int32_t> to_ids(const Json& array) {
+  std::vector<int32_t> ids;
+  for (const Json& id : array.as_array()) ids.push_back(static_cast<int32_t>(id.as_integer()));
+  return ids;
+}
+
+TEST(Trained, SequenceLogitsOfSst2) {
+  const std::string folder = model_folder("nano-sst2");
+  if (folder.empty()) GTEST_SKIP() << "needs the shared folder";
+  const Model model = load_folder(folder);
+  const Json rows = load_json(fixture("engine/nano_sst2_ids.json"));
+  const Json expected = load_json(folder + "/expected.json");
+  Batch batch;
+  for (const Json& row : rows.as_array()) batch.add(to_ids(row));
+  const ForwardResult result = run(model, batch);
+  const JsonArray& examples = expected.find("examples")->as_array();
+  ASSERT_EQ(result.logits_rows, examples.size());
+  for (size_t b = 0; b < examples.size(); ++b) {
+    const JsonArray& logits = examples[b].find("logits")->as_array();
+    for (size_t c = 0; c < 2; ++c) EXPECT_NEAR(result.logits[2 * b + c], logits[c].as_number(), 1e-4) << "sentence " << b;
+  }
+}
+
+// `ids_key` of each mask names five pieces, `logits` what they score.
+void expect_mask_logits(const std::string& name) {
+  const std::string folder = model_folder(name);
+  if (folder.empty()) GTEST_SKIP() << "needs the shared folder";
+  const Model model = load_folder(folder);
+  size_t compared = 0;
+  const Json expected = load_json(folder + "/expected.json");
+  for (const Json& example : expected.as_array()) {
+    const Batch batch = make_batch({to_ids(*example.find("ids"))});
+    for (const Json& mask : example.find("masks")->as_array()) {
+      ForwardOptions options;
+      options.rows = {static_cast<int32_t>(mask.find("position")->as_integer())};
+      const ForwardResult result = run(model, batch, options);
+      const std::vector<int32_t> pieces = to_ids(*mask.find("ids"));
+      for (size_t k = 0; k < pieces.size(); ++k, ++compared) {
+        EXPECT_NEAR(result.logits[static_cast<size_t>(pieces[k])], mask.find("logits")->as_array()[k].as_number(), 1e-4);
+      }
+    }
+  }
+  EXPECT_GT(compared, 20u);
+}
+
+TEST(Trained, MaskLogitsOfTheLanguageModel) { expect_mask_logits("nano-mlm"); }
+
+}  // namespace
+}  // namespace deberta
