@@ -1,0 +1,126 @@
+// The engine against outputs of the original code: a folder of NAME.json + NAME.safetensors with tensors w.*, in.*,
+// out.*, named by DEBERTA_GOLDENS or found in the shared folder. Training cases and gradients are not for the engine.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/json.h"
+#include "checkpoint/safetensors.h"
+#include "support/goldens.h"
+#include "support/paths.h"
+
+namespace deberta::test {
+namespace {
+
+constexpr double kTolerance = 5e-5;  // of the folder's README for a single-precision implementation
+
+const std::set<std::string> kInferenceKinds = {
+    "encoder", "layer", "sequence_classification", "token_classification", "multiple_choice", "record", "mlm", "rtd"};
+
+// Outputs that belong to training, or that the engine computes without giving them away.
+bool is_left_out(const std::string& output) {
+  const std::string first = output.substr(0, output.find('.'));
+  return first == "loss" || first == "loss_per_position" || first == "label_ids" || first == "grad" ||
+         first == "decoder";
+}
+
+std::string goldens_folder() {
+  const char* named = std::getenv("DEBERTA_GOLDENS");
+  return named != nullptr ? named : shared("reference/original-goldens");
+}
+
+// Weights under their own names, the configuration as it stands.
+void write_model(const std::string& folder, const Json& about, const SafetensorsFile& file) {
+  std::vector<TensorView> weights;
+  for (TensorView tensor : file.tensors()) {
+    if (!tensor.name.starts_with("w.")) continue;
+    tensor.name.erase(0, 2);
+    weights.push_back(tensor);
+  }
+  write_safetensors(folder + "/model.safetensors", weights);
+  write_text(folder + "/config.json", about.find("config")->dump(1));
+}
+
+Golden make_golden(const std::string& name, const std::string& model_folder, const SafetensorsFile& file) {
+  Golden golden;
+  golden.name = name;
+  golden.model_folder = model_folder;
+  for (const TensorView& tensor : file.tensors()) {
+    if (tensor.name.starts_with("in.")) golden.inputs.emplace(tensor.name.substr(3), tensor);
+    if (!tensor.name.starts_with("out.") || is_left_out(tensor.name.substr(4))) continue;
+    golden.outputs.emplace(tensor.name.substr(4), tensor);
+    golden.bounds.emplace(tensor.name.substr(4), kTolerance);
+  }
+  return golden;
+}
+
+// Whether the engine of this version must run the case: the v2 layout without convolution and mask decoder.
+bool must_run(const std::string& kind, const Json& about, const Golden& golden) {
+  const Json& config = *about.find("config");
+  const Json* kernel = config.find("conv_kernel_size");
+  const Json* biased = config.find("position_biased_input");
+  const bool has_decoder = kind == "mlm" && biased != nullptr && !biased->as_bool();
+  return kind != "rtd" && kind != "multiple_choice" && about.find("layout")->as_string() == "v2" && !has_decoder &&
+         (kernel == nullptr || kernel->as_integer() == 0) && find_unsupported_input(golden).empty();
+}
+
+struct Tally {
+  size_t ran = 0, training = 0;
+  std::map<std::string, std::vector<std::string>> unsupported;  // case names by reason
+};
+
+void run_case(const std::string& folder, const std::string& name, Tally& tally) {
+  const Json about = load_json(folder + "/" + name + ".json");
+  const std::string kind = about.find("kind")->as_string();
+  if (!kInferenceKinds.contains(kind)) {
+    ++tally.training;
+    return;
+  }
+  const SafetensorsFile file(folder + "/" + name + ".safetensors");
+  const TemporaryFolder model;
+  write_model(model.path(), about, file);
+  const Golden golden = make_golden(name, model.path(), file);
+  const GoldenReport report = compare_with_engine(golden, "auto");
+  for (const std::string& failure : report.failures) ADD_FAILURE() << failure;
+  if (report.unsupported.empty()) {
+    EXPECT_GT(report.compared, 0u) << name;
+    ++tally.ran;
+    return;
+  }
+  EXPECT_FALSE(must_run(kind, about, golden)) << name << " must run: " << report.unsupported;
+  tally.unsupported[report.unsupported].push_back(name);
+}
+
+std::vector<std::string> case_names(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".safetensors") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(OriginalGoldens, AgreeWithTheOriginalCode) {
+  const std::string folder = goldens_folder();
+  if (folder.empty()) {
+    fmt::print("no folder of original outputs (DEBERTA_GOLDENS): only the fixtures of golden_test.cpp are compared\n");
+    return;
+  }
+  Tally tally;
+  for (const std::string& name : case_names(folder)) run_case(folder, name, tally);
+  EXPECT_GT(tally.ran, 0u) << "no case of " << folder << " ran";
+  size_t unsupported = 0;
+  for (const auto& [reason, names] : tally.unsupported) {
+    fmt::print("unsupported: {}: {}\n", reason, fmt::join(names, ", "));
+    unsupported += names.size();
+  }
+  fmt::print("{} cases ran, {} unsupported, {} training cases left out\n", tally.ran, unsupported, tally.training);
+}
+
+}  // namespace
+}  // namespace deberta::test

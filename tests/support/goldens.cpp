@@ -1,0 +1,256 @@
+// Comparison of golden models with the engine: packing, forward, and packed rows back to their place in [B, L].
+#include "support/goldens.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "checkpoint/checkpoint.h"
+#include "engine/batch.h"
+#include "engine/model.h"
+#include "kernels/dispatch.h"
+
+namespace deberta::test {
+namespace {
+
+std::vector<double> to_doubles(const TensorView& tensor) {
+  if (tensor.dtype == DType::kF64) {
+    std::vector<double> values(tensor.count());
+    std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+    return values;
+  }
+  const std::vector<float> values = to_fp32(tensor);
+  return {values.begin(), values.end()};
+}
+
+// An input as integers; empty when the golden has none of that name.
+template <class Integer>
+std::vector<Integer> integers(const Golden& golden, const std::string& name) {
+  const auto found = golden.inputs.find(name);
+  std::vector<Integer> result;
+  if (found == golden.inputs.end()) return result;
+  for (const int64_t value : to_int64(found->second)) result.push_back(static_cast<Integer>(value));
+  return result;
+}
+
+// The inputs as the engine takes them, and the way back: which row of [B * L] each packed row is.
+struct Packed {
+  size_t length = 0;             // L
+  std::vector<uint8_t> mask_BL;  // all 1 without a mask
+  PackedRows pack;
+
+  size_t padded_row(size_t packed_row) const { return static_cast<size_t>(pack.rows_T[packed_row]); }
+  bool is_real(size_t packed_row) const { return mask_BL[padded_row(packed_row)] != 0; }
+};
+
+Packed pack_inputs(const Golden& golden) {
+  const auto ids = integers<int32_t>(golden, "input_ids");
+  const auto types = integers<int32_t>(golden, "token_type_ids");
+  const auto positions = integers<int32_t>(golden, "position_ids");
+  Packed packed;
+  packed.length = static_cast<size_t>(golden.inputs.at("input_ids").shape.back());
+  packed.mask_BL = integers<uint8_t>(golden, "attention_mask");
+  packed.pack = pack({.sequences = ids.size() / packed.length,
+                      .length = packed.length,
+                      .ids_BL = ids,
+                      .mask_BL = packed.mask_BL,
+                      .type_ids_BL = types,
+                      .position_ids_BL = positions});
+  if (packed.mask_BL.empty()) packed.mask_BL.assign(ids.size(), 1);
+  return packed;
+}
+
+// The positions to predict as indices into [B * L]: the input `rows`, else those with a label.
+std::vector<int32_t> predicted_positions(const Golden& golden) {
+  std::vector<int32_t> positions = integers<int32_t>(golden, "rows");
+  if (!positions.empty()) return positions;
+  const auto labels = integers<int32_t>(golden, "labels");
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] > 0) positions.push_back(static_cast<int32_t>(i));
+  }
+  return positions;
+}
+
+bool is_score(const std::string& output) {
+  return output.ends_with(".1") && !output.starts_with("hidden.");
+}
+
+ForwardOptions make_options(const Golden& golden, const Packed& packed, Head head) {
+  ForwardOptions options;
+  for (const auto& [name, tensor] : golden.outputs) {
+    if (name.starts_with("hidden.")) options.layers.push_back(parse_number<int32_t>(name.substr(7)).value());
+    if (is_score(name)) options.wants_scores = true;
+  }
+  std::sort(options.layers.begin(), options.layers.end());
+  options.wants_logits = golden.outputs.contains("logits") || golden.outputs.contains("pooled");
+  if (head == Head::kMaskedLm && options.wants_logits) {
+    const auto& rows_T = packed.pack.rows_T;
+    for (const int32_t position : predicted_positions(golden)) {
+      options.rows.push_back(static_cast<int32_t>(std::find(rows_T.begin(), rows_T.end(), position) - rows_T.begin()));
+    }
+  }
+  return options;
+}
+
+// The largest difference seen; a NaN or a shape that does not fit counts as infinite.
+class Difference {
+ public:
+  void add(double expected, double got) {
+    const double difference = std::abs(expected - got);
+    worst_ = std::isnan(difference) ? kInfinite : std::max(worst_, difference);
+  }
+  void add_misfit() { worst_ = kInfinite; }
+  double worst() const { return worst_; }
+
+ private:
+  static constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  double worst_ = 0;
+};
+
+Difference compare_flat(const std::vector<double>& expected, const std::vector<float>& got) {
+  Difference difference;
+  if (expected.size() != got.size()) difference.add_misfit();
+  for (size_t i = 0; i < std::min(expected.size(), got.size()); ++i) difference.add(expected[i], double{got[i]});
+  return difference;
+}
+
+// Expected [B * L, width], got [T, width].
+Difference compare_rows(const std::vector<double>& expected_BLW, const std::vector<float>& got_TW,
+                        const Packed& packed) {
+  const size_t width = expected_BLW.size() / packed.mask_BL.size();
+  Difference difference;
+  if (got_TW.size() != packed.pack.rows_T.size() * width) difference.add_misfit();
+  for (size_t row = 0; row < got_TW.size() / width; ++row) {
+    if (!packed.is_real(row)) continue;
+    const double* expected = &expected_BLW[packed.padded_row(row) * width];
+    for (size_t i = 0; i < width; ++i) difference.add(expected[i], double{got_TW[row * width + i]});
+  }
+  return difference;
+}
+
+const std::vector<float>& score_by_name(const AttentionScores& scores, const std::string& name) {
+  if (name == "c2c.1") return scores.c2c_HLL;
+  if (name == "c2p.1") return scores.c2p_HLL;
+  if (name == "p2c.1") return scores.p2c_HLL;
+  return scores.probabilities_HLL;
+}
+
+// One sequence of the first layer against [B, H, L, L]. Terms of masked keys mean nothing; their probability is 0.
+void compare_scores(const TensorView& expected, const std::string& name, const AttentionScores& scores,
+                    const Packed& packed, Difference& difference) {
+  const std::vector<double> expected_BHLL = to_doubles(expected);
+  const std::vector<float>& got_HLL = score_by_name(scores, name);
+  const auto sequence = static_cast<size_t>(scores.sequence);
+  const auto heads = static_cast<size_t>(expected.shape[1]);
+  const auto first = static_cast<size_t>(packed.pack.batch.starts[sequence]);
+  const size_t tokens = static_cast<size_t>(packed.pack.batch.starts[sequence + 1]) - first;
+  if (got_HLL.size() != heads * tokens * tokens) return difference.add_misfit();
+  for (size_t at = 0; at < got_HLL.size(); ++at) {
+    const size_t head = at / (tokens * tokens), i = first + at / tokens % tokens, j = first + at % tokens;
+    if (!packed.is_real(i) || (!packed.is_real(j) && name != "probabilities.1")) continue;
+    const size_t query = packed.padded_row(i) % packed.length, key = packed.padded_row(j) % packed.length;
+    const size_t place = ((sequence * heads + head) * packed.length + query) * packed.length + key;
+    difference.add(expected_BHLL[place], double{got_HLL[at]});
+  }
+}
+
+Difference compare_first_layer(const TensorView& expected, const std::string& name, const ForwardResult& result,
+                               const Packed& packed) {
+  Difference difference;
+  size_t seen = 0;
+  for (const AttentionScores& scores : result.scores) {
+    if (scores.layer != result.scores.front().layer) continue;
+    compare_scores(expected, name, scores, packed, difference);
+    ++seen;
+  }
+  if (seen == 0) difference.add_misfit();
+  return difference;
+}
+
+Difference compare_output(const std::string& name, const TensorView& expected, const ForwardResult& result, Head head,
+                          const Packed& packed) {
+  if (is_score(name)) return compare_first_layer(expected, name, result, packed);
+  if (name == "pooled") return compare_flat(to_doubles(expected), result.pooled_BD);
+  if (name == "logits") {
+    const bool is_per_token = head != Head::kSequence && head != Head::kMaskedLm;
+    return is_per_token ? compare_rows(to_doubles(expected), result.logits, packed)
+                        : compare_flat(to_doubles(expected), result.logits);
+  }
+  for (const Hidden& hidden : result.hidden) {
+    if (name != fmt::format("hidden.{}", hidden.layer)) continue;
+    return compare_rows(to_doubles(expected), hidden.rows_TD, packed);
+  }
+  Difference missing;
+  missing.add_misfit();
+  return missing;
+}
+
+// Every token that the mask lets through must be in the pack.
+void check_packing(const Packed& packed, const std::string& where, GoldenReport& report) {
+  size_t real = 0, found = 0;
+  for (const uint8_t allowed : packed.mask_BL) real += allowed;
+  for (size_t row = 0; row < packed.pack.rows_T.size(); ++row) {
+    if (packed.is_real(row)) ++found;
+  }
+  if (found != real) report.failures.push_back(fmt::format("{}: {} real tokens, {} packed", where, real, found));
+}
+
+void run(const Golden& golden, const std::string& kernels, GoldenReport& report) {
+  const auto config = load_model_config(golden.model_folder + "/config.json");
+  const auto checkpoint = Checkpoint::open(golden.model_folder);
+  const Model model = Model::load(checkpoint, config, {.threads = 1, .kernels = kernels, .distance = golden.distance});
+  const Packed packed = pack_inputs(golden);
+  const std::string where = golden.name + ", " + kernels;
+  check_packing(packed, where, report);
+  ForwardResult result;
+  model.forward(packed.pack.batch, make_options(golden, packed, model.head()), result);
+  for (const auto& [name, expected] : golden.outputs) {
+    const double error = compare_output(name, expected, result, model.head(), packed).worst();
+    const double bound = golden.bounds.at(name);
+    if (!(error <= bound)) {
+      report.failures.push_back(fmt::format("{}: {}: error {:.3e}, bound {:.3e}", where, name, error, bound));
+    }
+    ++report.compared;
+  }
+}
+
+}  // namespace
+
+std::string find_unsupported_input(const Golden& golden) {
+  const auto ids = golden.inputs.find("input_ids");
+  if (ids == golden.inputs.end()) return "a layer alone";
+  const auto mask = golden.inputs.find("attention_mask");
+  if (mask != golden.inputs.end() && mask->second.shape.size() != ids->second.shape.size()) return "a 3-D mask";
+  if (golden.inputs.contains("relative_pos")) return "relative positions given";
+  if (golden.inputs.contains("entity_indices")) return "entities (ReCoRD)";
+  return "";
+}
+
+GoldenReport compare_with_engine(const Golden& golden, const std::string& kernels) {
+  GoldenReport report;
+  report.unsupported = find_unsupported_input(golden);
+  if (!report.unsupported.empty()) return report;
+  try {
+    run(golden, kernels, report);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kUnsupported) {
+      report.unsupported = error.what();
+    } else {
+      report.failures.push_back(fmt::format("{}, {}: {}", golden.name, kernels, error.what()));
+    }
+  }
+  return report;
+}
+
+std::vector<std::string> usable_kernels() {
+  std::vector<std::string> names{"auto"};
+  for (const KernelLevel level : available_levels()) names.emplace_back(to_string(level));
+  return names;
+}
+
+}  // namespace deberta::test
