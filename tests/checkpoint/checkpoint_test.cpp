@@ -1,0 +1,184 @@
+// Which files a folder's weights are, prefixes and other names, shards.
+#include "checkpoint/checkpoint.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "support/bad_safetensors.h"
+#include "support/expect_error.h"
+#include "support/paths.h"
+
+namespace deberta {
+namespace {
+
+using test::TemporaryFolder;
+using test::write_text;
+
+const std::string kBytes(64, '\x01');
+
+void write_names(const std::string& path, const std::vector<std::string>& names) {
+  std::vector<TensorView> tensors;
+  for (const std::string& name : names) tensors.push_back({name, DType::kF32, {2}, to_bytes(std::string_view(kBytes).substr(0, 8))});
+  write_safetensors(path, tensors);
+}
+
+std::vector<std::string> names_in(const Checkpoint& checkpoint) {
+  std::vector<std::string> names;
+  for (const TensorView& tensor : checkpoint.tensors()) names.push_back(tensor.name);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Checkpoint, TakesThePrefixOffAndSortsTheNames) {
+  const TemporaryFolder folder;
+  for (const std::string prefix : {"deberta.", "bert.", ""}) {
+    write_names(folder.path("model.safetensors"), {prefix + "encoder.b", "classifier.weight", prefix + "embeddings.a"});
+    const Checkpoint checkpoint = Checkpoint::open(folder.path());
+    EXPECT_EQ(checkpoint.prefix(), prefix);
+    EXPECT_EQ(names_in(checkpoint), (Names{"classifier.weight", "embeddings.a", "encoder.b"}));
+    EXPECT_EQ(checkpoint.size_bytes(), 24u);
+    EXPECT_EQ(checkpoint.paths(), Names{folder.path("model.safetensors")});
+    ASSERT_NE(checkpoint.find("encoder.b"), nullptr);
+    EXPECT_EQ(checkpoint.find("encoder.b")->count(), 2u);
+    EXPECT_EQ(checkpoint.find("encoder.c"), nullptr);
+    EXPECT_EQ(checkpoint.find("deberta.encoder.b"), nullptr);
+  }
+}
+
+TEST(Checkpoint, GivesTheLanguageModelHeadOfTransformersItsCanonicalNames) {
+  const TemporaryFolder folder;
+  write_names(folder.path("model.safetensors"),
+              {"cls.predictions.transform.dense.weight", "cls.predictions.transform.dense.bias", "cls.predictions.transform.LayerNorm.weight",
+               "cls.predictions.transform.LayerNorm.bias", "cls.predictions.bias", "deberta.embeddings.a"});
+  EXPECT_EQ(names_in(Checkpoint::open(folder.path())),
+            (Names{"embeddings.a", "lm_predictions.lm_head.LayerNorm.bias", "lm_predictions.lm_head.LayerNorm.weight",
+                   "lm_predictions.lm_head.bias", "lm_predictions.lm_head.dense.bias", "lm_predictions.lm_head.dense.weight"}));
+}
+
+TEST(Checkpoint, RefusesATensorUnderTwoNames) {
+  const TemporaryFolder folder;
+  write_names(folder.path("model.safetensors"), {"cls.predictions.bias", "lm_predictions.lm_head.bias"});
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kTensors, "lm_predictions.lm_head.bias: stored under two names");
+  write_names(folder.path("model.safetensors"), {"deberta.pooler.dense.weight", "pooler.dense.weight"});
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kTensors, "pooler.dense.weight: stored under two names");
+}
+
+TEST(Checkpoint, LivesOnWithoutTheObjectThatOpenedIt) {
+  const TemporaryFolder folder;
+  write_names(folder.path("model.safetensors"), {"deberta.a"});
+  Checkpoint copy;
+  {
+    const Checkpoint checkpoint = Checkpoint::open(folder.path());
+    copy = checkpoint;
+  }
+  EXPECT_EQ(copy.find("a")->bytes[7], std::byte{1});
+}
+
+TEST(Checkpoint, NamesWhatItLookedForWhenThereIsNothing) {
+  const TemporaryFolder folder;
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kFileNotFound, "expected model.safetensors or model.safetensors.index.json");
+  EXPECT_ERROR(Checkpoint::open(folder.path("absent")), kFileNotFound, "expected a folder");
+  write_text(folder.path("file"), "");
+  EXPECT_ERROR(Checkpoint::open(folder.path("file")), kFileNotFound, "expected a folder");
+}
+
+TEST(Checkpoint, RefusesPickledWeightsWithTheRemedy) {
+  for (const std::string name : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+    const TemporaryFolder folder;
+    write_text(folder.path(name), "anything");
+    EXPECT_ERROR(Checkpoint::open(folder.path()), kUnsupported, "save the model as safetensors");
+    write_names(folder.path("model.safetensors"), {"deberta.a"});  // beside it the other one is read
+    EXPECT_EQ(Checkpoint::open(folder.path()).tensors().size(), 1u);
+  }
+}
+
+// Something else under the file's name is an error, not a reason to look further.
+TEST(Checkpoint, DoesNotPassOverABadFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("model.safetensors");
+  write_text(folder.path("pytorch_model.bin"), "anything");
+  std::filesystem::create_directory(path);
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kFileType, "got a folder");
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(folder.path("nowhere"), path);
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kFileNotFound, "cannot open");
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kFileType, "special file");
+  std::filesystem::remove(path);
+  write_text(path, "short");
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kSafetensors, "at least 8 bytes");
+}
+
+class Shards : public testing::Test {
+ protected:
+  Shards() {
+    write_names(folder.path("one.safetensors"), {"deberta.a", "deberta.b"});
+    write_names(folder.path("two.safetensors"), {"deberta.c", "classifier.weight"});
+  }
+  Checkpoint open_with(const std::string& weight_map) {
+    write_text(folder.path("model.safetensors.index.json"), "{\"metadata\": {\"total_size\": 32}, \"weight_map\": " + weight_map + "}");
+    return Checkpoint::open(folder.path());
+  }
+  const TemporaryFolder folder;
+};
+
+const std::string kRight =
+    R"({"deberta.a": "one.safetensors", "deberta.b": "one.safetensors", "deberta.c": "two.safetensors", "classifier.weight": "two.safetensors"})";
+
+TEST_F(Shards, AreOneCheckpoint) {
+  const Checkpoint checkpoint = open_with(kRight);
+  EXPECT_EQ(names_in(checkpoint), (Names{"a", "b", "c", "classifier.weight"}));
+  EXPECT_EQ(checkpoint.prefix(), "deberta.");
+  EXPECT_EQ(checkpoint.paths(), (Names{folder.path("one.safetensors"), folder.path("two.safetensors")}));
+  EXPECT_EQ(checkpoint.size_bytes(), 32u);
+}
+
+TEST_F(Shards, ListEveryTensorThatIsMissingExtraOrElsewhere) {
+  const std::string wrong =
+      R"({"deberta.a": "one.safetensors", "deberta.c": "one.safetensors", "deberta.x": "two.safetensors", "classifier.weight": "two.safetensors"})";
+  EXPECT_ERROR(open_with(wrong), kTensors, "one.safetensors: tensor \"deberta.b\": not in");
+  EXPECT_ERROR(open_with(wrong), kTensors, "two.safetensors: tensor \"deberta.c\": expected in one.safetensors only");
+  EXPECT_ERROR(open_with(wrong), kTensors, "one.safetensors: tensor \"deberta.c\": missing");
+  EXPECT_ERROR(open_with(wrong), kTensors, "two.safetensors: tensor \"deberta.x\": missing");
+}
+
+TEST_F(Shards, ATensorInTwoFilesIsRefused) {
+  write_names(folder.path("two.safetensors"), {"deberta.c", "classifier.weight", "deberta.a"});
+  EXPECT_ERROR(open_with(kRight), kTensors, "two.safetensors: tensor \"deberta.a\": expected in one.safetensors only");
+}
+
+TEST_F(Shards, HavePlainFileNames) {
+  for (const std::string name : {"", ".", "..", "../one.safetensors", "/etc/passwd", "a/b", "a\\\\b", "one.safetensors\\u0000"}) {
+    EXPECT_ERROR(open_with("{\"deberta.a\": \"" + name + "\"}"), kSafetensors, "expected a plain file name");
+  }
+  EXPECT_ERROR(open_with("{\"deberta.a\": 3}"), kSafetensors, "expected a plain file name, got 3");
+  EXPECT_ERROR(open_with("{\"deberta.a\": \"" + std::string(256, 'n') + "\"}"), kSafetensors, "expected a plain file name");
+}
+
+TEST_F(Shards, AreAllThere) {
+  EXPECT_ERROR(open_with(R"({"deberta.a": "three.safetensors", "deberta.b": "four.safetensors"})"), kFileNotFound, "three.safetensors: not found");
+  EXPECT_ERROR(open_with(R"({"deberta.a": "three.safetensors", "deberta.b": "four.safetensors"})"), kFileNotFound, "four.safetensors: not found");
+}
+
+TEST_F(Shards, HaveAnIndexOfTheRightForm) {
+  EXPECT_ERROR(open_with("{}"), kSafetensors, "at least one tensor");
+  EXPECT_ERROR(open_with("[]"), kSafetensors, "an object weight_map");
+  EXPECT_ERROR(open_with(R"({"a": "x", "a": "y"})"), kJson, "\"a\" appears twice");
+  write_text(folder.path("model.safetensors.index.json"), "[]");
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kSafetensors, "an object weight_map");
+  std::string many = "{\"t0\": \"f0\"";
+  for (int i = 1; i <= 1000; ++i) many += ", \"t" + std::to_string(i) + "\": \"f" + std::to_string(i) + "\"";
+  EXPECT_ERROR(open_with(many + "}"), kSafetensors, "at most 1000 files, got 1001");
+}
+
+TEST_F(Shards, GiveWayToOneFile) {
+  write_names(folder.path("model.safetensors"), {"deberta.only"});
+  EXPECT_EQ(names_in(open_with(kRight)), Names{"only"});
+}
+
+}  // namespace
+}  // namespace deberta
