@@ -138,7 +138,7 @@ std::string describe_expected(const ConfigKey& key) {
                        key.is_open_high ? "below" : "at most", key.high);
   }
   const std::string range = fmt::format("an integer from {:.0f} to {:.0f}", key.low, key.high);
-  return key.special == ConfigKey::kNoSpecial ? range : fmt::format("{} or {}", key.special, range);
+  return key.special ? fmt::format("{} or {}", *key.special, range) : range;
 }
 
 const Json* find_config_value(const Json& document, std::string_view name) {

@@ -2,7 +2,6 @@
 // Keys with a form of their own (pos_att_type, norm_rel_ebd, model_type, labels) are in model_config.cpp.
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +14,6 @@ namespace deberta {
 
 struct ConfigKey {
   using Field = std::variant<int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*>;
-  static constexpr int64_t kNoSpecial = std::numeric_limits<int64_t>::min();
 
   std::string_view name;
   std::string_view alias;  // another name for the same; "pooling.dropout": the key "dropout" of the object "pooling"
@@ -24,7 +22,7 @@ struct ConfigKey {
   double high = 0;
   bool is_open_low = false;           // `low` itself is not allowed
   bool is_open_high = false;
-  int64_t special = kNoSpecial;       // one value allowed outside the range
+  std::optional<int64_t> special{};   // one value allowed outside the range
   bool is_nullable = false;           // null counts as absent
 };
 

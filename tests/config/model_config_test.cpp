@@ -1,0 +1,276 @@
+// Parsing of config.json: forms that are accepted, defaults, rules between keys, write-back.
+#include "config/model_config.h"
+
+#include <gtest/gtest.h>
+
+#include "base/log.h"
+#include "support/expect_error.h"
+#include "support/paths.h"
+
+namespace deberta {
+namespace {
+
+// `{"vocab_size": 100, ...members}`.
+ModelConfig parse(const std::string& members = "") {
+  return parse_model_config(parse_json("{\"vocab_size\": 100" + (members.empty() ? "" : ", " + members) + "}", "config.json"), "config.json");
+}
+
+// Collects the warnings of the process while it lives.
+class Warnings {
+ public:
+  Warnings() {
+    set_warning_sink([this](std::string_view message) { text += std::string(message) + "\n"; });
+  }
+  ~Warnings() { set_warning_sink({}); }
+  std::string text;
+};
+
+TEST(ModelConfig, HasTheOriginalsDefaults) {
+  const ModelConfig c = parse();
+  EXPECT_EQ(c.layout, Layout::kV2);
+  EXPECT_EQ(c.hidden_size, 768);
+  EXPECT_EQ(c.num_hidden_layers, 12);
+  EXPECT_EQ(c.num_attention_heads, 12);
+  EXPECT_EQ(c.attention_head_size, 64);
+  EXPECT_EQ(c.intermediate_size, 3072);
+  EXPECT_EQ(c.hidden_act, Activation::kGelu);
+  EXPECT_EQ(c.hidden_dropout_prob, 0.1);
+  EXPECT_EQ(c.attention_probs_dropout_prob, 0.1);
+  EXPECT_EQ(c.layer_norm_eps, 1e-7);
+  EXPECT_EQ(c.initializer_range, 0.02);
+  EXPECT_EQ(c.pad_token_id, 0);
+  EXPECT_EQ(c.max_position_embeddings, 512);
+  EXPECT_EQ(c.type_vocab_size, 0);
+  EXPECT_EQ(c.embedding_size, 768);
+  EXPECT_TRUE(c.position_biased_input);
+  EXPECT_FALSE(c.relative_attention);
+  EXPECT_EQ(c.max_relative_positions, 512);
+  EXPECT_EQ(c.position_buckets, -1);
+  EXPECT_EQ(c.span(), 512);
+  EXPECT_TRUE(c.has_c2p);
+  EXPECT_FALSE(c.has_p2c);
+  EXPECT_EQ(c.attention_terms(), 2);
+  EXPECT_FALSE(c.share_att_key);
+  EXPECT_FALSE(c.has_rel_layer_norm);
+  EXPECT_EQ(c.conv_kernel_size, 0);
+  EXPECT_EQ(c.conv_groups, 1);
+  EXPECT_EQ(c.conv_act, Activation::kTanh);
+  EXPECT_EQ(c.pooler_hidden_size, 768);
+  EXPECT_EQ(c.pooler_dropout, 0);
+  EXPECT_EQ(c.cls_dropout, 0.1);
+  EXPECT_FALSE(c.talking_head);
+  EXPECT_EQ(c.problem_type, ProblemType::kUnset);
+  EXPECT_TRUE(c.labels.empty());
+  EXPECT_TRUE(c.architectures.empty());
+}
+
+TEST(ModelConfig, DefaultsFollowTheKeysTheyStandFor) {
+  const ModelConfig c = parse(R"("hidden_size": 96, "num_attention_heads": 3, "max_position_embeddings": 40, "hidden_dropout_prob": 0.25)");
+  EXPECT_EQ(c.attention_head_size, 32);
+  EXPECT_EQ(c.embedding_size, 96);
+  EXPECT_EQ(c.pooler_hidden_size, 96);
+  EXPECT_EQ(c.max_relative_positions, 40);
+  EXPECT_EQ(c.cls_dropout, 0.25);
+  EXPECT_EQ(parse(R"("cls_dropout": 0)").cls_dropout, 0);
+  EXPECT_EQ(parse(R"("cls_dropout": null, "hidden_dropout_prob": 0.5)").cls_dropout, 0.5);
+  EXPECT_EQ(parse(R"("cls_drop_out": 0.75)").cls_dropout, 0.75);
+}
+
+TEST(ModelConfig, RelativePositionsBelowOneMeanMaxPositionEmbeddings) {
+  for (const std::string value : {"-1", "0", "-7"}) EXPECT_EQ(parse("\"max_relative_positions\": " + value).max_relative_positions, 512);
+  EXPECT_EQ(parse("\"max_relative_positions\": 1").max_relative_positions, 1);
+  EXPECT_EQ(parse("\"max_relative_positions\": 24, \"position_buckets\": 16").span(), 16);
+  EXPECT_EQ(parse("\"max_relative_positions\": 24").span(), 24);
+}
+
+TEST(ModelConfig, TakesAttentionTypesInEveryForm) {
+  struct Row {
+    std::string value;
+    bool has_c2p, has_p2c;
+  };
+  for (const Row& row : std::vector<Row>{{R"("p2c|c2p")", true, true}, {R"("c2p|p2c")", true, true}, {R"(["p2c", "c2p"])", true, true},
+                                         {R"(["c2p|p2c"])", true, true}, {R"("C2P | P2C")", true, true}, {R"("c2p")", true, false},
+                                         {R"(["p2c"])", false, true}, {R"("none")", false, false}, {R"(["none"])", false, false},
+                                         {R"("")", false, false}, {"[]", false, false}, {"null", false, false}}) {
+    const ModelConfig c = parse("\"pos_att_type\": " + row.value);
+    EXPECT_EQ(c.has_c2p, row.has_c2p) << row.value;
+    EXPECT_EQ(c.has_p2c, row.has_p2c) << row.value;
+    EXPECT_EQ(c.attention_terms(), 1 + (row.has_c2p ? 1 : 0) + (row.has_p2c ? 1 : 0));
+  }
+  EXPECT_ERROR(parse(R"("pos_att_type": "c2p|q2p")"), kConfig, "config.json: pos_att_type: expected c2p, p2c or none, got \"q2p\"");
+  EXPECT_ERROR(parse(R"("pos_att_type": ["c2p", 3])"), kConfig, "pos_att_type: expected a list of names, got 3 (integer)");
+}
+
+TEST(ModelConfig, RefusesP2pAsUnsupportedWithTheReason) {
+  EXPECT_ERROR(parse(R"("pos_att_type": "c2p|p2p")"), kUnsupported, "p2p is not supported: the original code fails on it");
+  EXPECT_ERROR(parse(R"("pos_att_type": "p2p", "hidden_size": 0)"), kConfig, "p2p is not supported");
+  EXPECT_ERROR(parse(R"("pos_att_type": "p2p", "hidden_size": 7)"), kConfig, "multiple of num_attention_heads");
+}
+
+TEST(ModelConfig, TellsTheLayoutFromModelType) {
+  EXPECT_EQ(parse(R"("model_type": "deberta")").layout, Layout::kV1);
+  EXPECT_EQ(parse(R"("model_type": "deberta-v2")").layout, Layout::kV2);
+  EXPECT_ERROR(parse(R"("model_type": "bert")"), kConfig, R"(model_type: expected "deberta" or "deberta-v2", got "bert" (string))");
+}
+
+TEST(ModelConfig, ReadsTheRelativeNorm) {
+  EXPECT_TRUE(parse(R"("norm_rel_ebd": "layer_norm")").has_rel_layer_norm);
+  EXPECT_TRUE(parse(R"("norm_rel_ebd": "none|Layer_Norm")").has_rel_layer_norm);
+  EXPECT_FALSE(parse(R"("norm_rel_ebd": "none")").has_rel_layer_norm);
+  EXPECT_ERROR(parse(R"("norm_rel_ebd": "batch_norm")"), kConfig, R"(norm_rel_ebd: expected "none" or "layer_norm", got "batch_norm")");
+}
+
+TEST(ModelConfig, KnowsTheActivations) {
+  const std::vector<std::pair<std::string, Activation>> table = {{"gelu", Activation::kGelu}, {"relu", Activation::kRelu},
+                                                                 {"swish", Activation::kSwish}, {"tanh", Activation::kTanh},
+                                                                 {"linear", Activation::kLinear}, {"sigmoid", Activation::kSigmoid}};
+  for (const auto& [name, value] : table) {
+    EXPECT_EQ(parse("\"hidden_act\": \"" + name + "\"").hidden_act, value);
+    EXPECT_EQ(parse("\"conv_act\": \"" + name + "\"").conv_act, value);
+    EXPECT_EQ(parse("\"pooler_hidden_act\": \"" + name + "\"").pooler_hidden_act, value);
+    EXPECT_EQ(to_string(value), name);
+  }
+  EXPECT_EQ(parse(R"("hidden_act": "silu")").hidden_act, Activation::kSwish);
+  EXPECT_ERROR(parse(R"("hidden_act": "__import__")"), kConfig, R"(hidden_act: expected one of "gelu", "relu")");
+  EXPECT_ERROR(parse(R"("hidden_act": "gelu_new")"), kConfig, R"(got "gelu_new" (string))");
+}
+
+// algorithm.md 18: without a pooling block the original takes hidden_act, transformers gelu.
+TEST(ModelConfig, PoolerActivationDependsOnTheKindOfFile) {
+  EXPECT_EQ(parse(R"("hidden_act": "relu")").pooler_hidden_act, Activation::kRelu);
+  EXPECT_EQ(parse(R"("hidden_act": "relu", "model_type": "deberta-v2")").pooler_hidden_act, Activation::kGelu);
+  EXPECT_EQ(parse(R"("hidden_act": "relu", "pooling": {"dropout": 0})").pooler_hidden_act, Activation::kGelu);
+  EXPECT_EQ(parse(R"("hidden_act": "relu", "pooling": {"hidden_act": "tanh"})").pooler_hidden_act, Activation::kTanh);
+  EXPECT_EQ(parse(R"("hidden_act": "relu", "pooler_hidden_act": "tanh")").pooler_hidden_act, Activation::kTanh);
+}
+
+TEST(ModelConfig, ReadsThePoolingBlock) {
+  const ModelConfig c = parse(R"("pooling": {"hidden_size": 32, "dropout": 0.5, "hidden_act": "tanh", "other": 1})");
+  EXPECT_EQ(c.pooler_hidden_size, 32);
+  EXPECT_EQ(c.pooler_dropout, 0.5);
+  EXPECT_ERROR(parse(R"("pooling": {"dropout": 2})"), kConfig, "pooling.dropout: expected a number from 0 and below 1, got 2 (integer)");
+  EXPECT_ERROR(parse(R"("pooling": 3)"), kConfig, "pooling: expected an object, got 3");
+}
+
+TEST(ModelConfig, TwoNamesOfOneKeyMustAgree) {
+  EXPECT_EQ(parse(R"("padding_idx": 7)").pad_token_id, 7);
+  EXPECT_EQ(parse(R"("padding_idx": 7, "pad_token_id": 7)").pad_token_id, 7);
+  EXPECT_EQ(parse(R"("padding_idx": 7, "pad_token_id": null)").pad_token_id, 7);
+  EXPECT_ERROR(parse(R"("padding_idx": 7, "pad_token_id": 8)"), kConfig, "pad_token_id: expected the same value as padding_idx, got 8");
+}
+
+TEST(ModelConfig, RulesBetweenKeys) {
+  EXPECT_ERROR(parse(R"("hidden_size": 100)"), kConfig, "hidden_size: expected a multiple of num_attention_heads 12, got 100");
+  EXPECT_ERROR(parse(R"("attention_head_size": 32)"), kConfig, "attention_head_size: expected hidden_size / num_attention_heads = 768 / 12, got 32");
+  EXPECT_ERROR(parse(R"("conv_kernel_size": 4)"), kConfig, "conv_kernel_size: expected 0 or an odd integer to 99, got 4");
+  EXPECT_ERROR(parse(R"("conv_groups": 5)"), kConfig, "conv_groups: expected a divisor of hidden_size 768, got 5");
+  EXPECT_ERROR(parse(R"("pad_token_id": 100)"), kConfig, "pad_token_id: expected an id below vocab_size 100, got 100");
+  EXPECT_EQ(parse(R"("position_buckets": 256, "relative_attention": false)").position_buckets, 256);  // as the published BERT
+}
+
+TEST(ModelConfig, ReportsAllProblemsAtOnce) {
+  try {
+    parse(R"("hidden_size": -1, "layer_norm_eps": "small", "share_att_key": 1, "pos_att_type": "x", "id2label": {"1": "a"})");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kConfig);
+    EXPECT_EQ(error.problems().size(), 5u) << error.what();
+    for (const Problem& problem : error.problems()) EXPECT_EQ(problem.where, "config.json");
+    EXPECT_EQ(error.problems()[0].message, "hidden_size: expected an integer from 1 to 65536, got -1 (integer)");
+    EXPECT_EQ(error.problems()[1].message, "layer_norm_eps: expected a number above 0 and at most 0.01, got \"small\" (string)");
+    EXPECT_EQ(error.problems()[2].message, "share_att_key: expected true or false, got 1 (integer)");
+  }
+}
+
+TEST(ModelConfig, NeedsAVocabularySize) {
+  EXPECT_ERROR(parse_model_config(JsonObject{}, "c"), kConfig, "c: vocab_size: expected an integer, got nothing; the key is required");
+  EXPECT_ERROR(parse_model_config(JsonArray{}, "c"), kConfig, "c: expected an object, got an array");
+}
+
+TEST(ModelConfig, ReadsLabelsByTheirIds) {
+  const ModelConfig c = parse(R"("id2label": {"2": "c", "0": "a", "1": "b"}, "label2id": {"a": 0, "b": 1, "c": 2})");
+  EXPECT_EQ(c.labels, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_TRUE(parse(R"("id2label": null, "label2id": null)").labels.empty());
+  std::string eleven = "\"0\": \"l0\"";
+  for (int i = 1; i < 11; ++i) eleven += ", \"" + std::to_string(i) + "\": \"l" + std::to_string(i) + "\"";
+  EXPECT_EQ(parse("\"id2label\": {" + eleven + "}").labels[10], "l10");
+}
+
+TEST(ModelConfig, RefusesLabelsWithGapsOrWrongForms) {
+  for (const std::string key : {"2", "-1", "01", "+1", "1.0", "x", "", " 1", "99999999999999999999"}) {
+    EXPECT_ERROR(parse("\"id2label\": {\"0\": \"a\", \"" + key + "\": \"b\"}"), kConfig,
+                 "id2label: expected the ids \"0\" to \"1\" without gaps, got \"" + key + "\"");
+  }
+  EXPECT_ERROR(parse(R"("id2label": {"0": 5})"), kConfig, "id2label: \"0\": expected a string, got 5");
+  EXPECT_ERROR(parse(R"("id2label": {})"), kConfig, "id2label: expected 1 to 100000 labels, got 0");
+  EXPECT_ERROR(parse(R"("id2label": ["a"])"), kConfig, "id2label: expected an object, got an array");
+  EXPECT_ERROR(parse(R"("label2id": 3)"), kConfig, "label2id: expected an object, got 3");
+  JsonObject many;
+  for (int i = 0; i <= 100000; ++i) many.emplace_back(std::to_string(i), "x");
+  EXPECT_ERROR(parse_model_config(JsonObject{{"vocab_size", 9}, {"id2label", many}}, "c"), kConfig, "1 to 100000 labels, got 100001");
+}
+
+TEST(ModelConfig, LabelsThatDisagreeGiveAWarningAndIdsWin) {
+  for (const std::string other : {R"({"a": 1, "b": 0})", R"({"a": 0})", R"({"a": 0, "b": 2})", R"({"a": 0, "b": "1"})", R"({"a": 0, "b": -1})"}) {
+    const Warnings warnings;
+    EXPECT_EQ(parse(R"("id2label": {"0": "a", "1": "b"}, "label2id": )" + other).labels, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(warnings.text, "config.json: label2id disagrees with id2label; id2label is used\n");
+  }
+  const Warnings warnings;
+  parse(R"("id2label": {"0": "a", "1": "b"}, "label2id": {"b": 1, "a": 0})");
+  EXPECT_EQ(warnings.text, "");
+}
+
+TEST(ModelConfig, ReadsTheProblemType) {
+  EXPECT_EQ(parse(R"("problem_type": "regression")").problem_type, ProblemType::kRegression);
+  EXPECT_EQ(parse(R"("problem_type": "single_label_classification")").problem_type, ProblemType::kSingleLabel);
+  EXPECT_EQ(parse(R"("problem_type": "multi_label_classification")").problem_type, ProblemType::kMultiLabel);
+  EXPECT_EQ(parse(R"("problem_type": null)").problem_type, ProblemType::kUnset);
+  EXPECT_ERROR(parse(R"("problem_type": "")"), kConfig, "problem_type: expected \"regression\"");
+  EXPECT_ERROR(parse(R"("problem_type": 1)"), kConfig, "problem_type: expected \"regression\"");
+}
+
+TEST(ModelConfig, ReadsArchitectures) {
+  EXPECT_EQ(parse(R"("architectures": ["A", "B"])").architectures, (std::vector<std::string>{"A", "B"}));
+  EXPECT_ERROR(parse(R"("architectures": "A")"), kConfig, "architectures: expected a list of strings");
+  EXPECT_ERROR(parse(R"("architectures": ["A", 1])"), kConfig, "architectures: expected a list of strings, got 1");
+}
+
+TEST(ModelConfig, MapsTheActivationOfSentenceTransformersByFixedNames) {
+  for (const std::string key : {"activation_fn", "sbert_ce_default_activation_function"}) {
+    EXPECT_EQ(parse("\"" + key + "\": \"torch.nn.modules.activation.Sigmoid\"").sentence_transformers_activation, "Sigmoid");
+  }
+  EXPECT_EQ(parse(R"("sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity", "version": "5"})").sentence_transformers_activation,
+            "Identity");
+  EXPECT_EQ(parse(R"("sentence_transformers": {"activation_fn": "Tanh"})").sentence_transformers_activation, "Tanh");
+  for (const std::string value : {"\"os.system\"", "\"x.Sigmoid\"", "3", "{}"}) {
+    const Warnings warnings;
+    EXPECT_EQ(parse("\"activation_fn\": " + value).sentence_transformers_activation, "");
+    EXPECT_NE(warnings.text.find("activation_fn: expected Identity, Sigmoid or Tanh"), std::string::npos) << value;
+  }
+  const Warnings warnings;
+  EXPECT_EQ(parse(R"("sentence_transformers": 3)").sentence_transformers_activation, "");
+  EXPECT_EQ(warnings.text, "");
+}
+
+TEST(ModelConfig, KeepsUnknownKeysForWritingBack) {
+  const std::string text = R"({"vocab_size": 100, "z_steps": 0, "new": {"deep": [1, 2.5, null, "x"]}, "torch_dtype": "float16"})";
+  const ModelConfig config = parse_model_config(parse_json(text, "c"), "c");
+  EXPECT_EQ(config.raw.dump(), text);
+  const test::TemporaryFolder folder;
+  test::write_text(folder.path("config.json"), config.raw.dump(2));
+  EXPECT_EQ(load_model_config(folder.path("config.json")).raw.dump(), text);
+}
+
+TEST(ModelConfig, ATrainingConfigurationOfTwoModelsGivesTheDiscriminator) {
+  const ModelConfig c = parse_model_config(
+      parse_json(R"({"embedding_sharing": "gdes", "discriminator": {"vocab_size": 9, "num_hidden_layers": 4}, "generator": {"vocab_size": 8}})", "c"), "c");
+  EXPECT_EQ(c.vocab_size, 9);
+  EXPECT_EQ(c.num_hidden_layers, 4);
+  EXPECT_NE(c.raw.find("generator"), nullptr);
+  EXPECT_ERROR(parse_model_config(parse_json(R"({"discriminator": {"vocab_size": 0}})", "c"), "c"), kConfig, "c: discriminator: vocab_size: expected");
+  EXPECT_ERROR(parse_model_config(parse_json(R"({"discriminator": 3})", "c"), "c"), kConfig, "c: vocab_size: expected an integer, got nothing");
+}
+
+}  // namespace
+}  // namespace deberta
