@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <random>
@@ -47,6 +48,19 @@ std::pair<int, uint64_t> open_regular(const std::string& path) {
                 fmt::format("expected a regular file, got a {}", S_ISDIR(status.st_mode) ? "folder" : "special file"));
   }
   return {fd.release(), static_cast<uint64_t>(status.st_size)};
+}
+
+// Reads until `size_bytes` are there or the file ends; gives how many came.
+size_t read_into(int fd, const std::string& path, char* out, size_t size_bytes) {
+  size_t done = 0;
+  while (done < size_bytes) {
+    const ssize_t count = ::read(fd, out + done, size_bytes - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw Error(ErrorCode::kFileRead, path, fmt::format("read failed: {}", system_message()));
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  return done;
 }
 
 class DescriptorWriter final : public FileWriter {
@@ -113,18 +127,22 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 std::string read_file(const std::string& path, uint64_t max_bytes) {
   const auto [raw, size] = open_regular(path);
   const Descriptor fd(raw);
-  if (size > max_bytes) {
-    throw Error(ErrorCode::kTooLarge, path, fmt::format("expected at most {} bytes, got {}", max_bytes, size));
-  }
+  const auto check_size = [&](uint64_t size_bytes) {
+    if (size_bytes <= max_bytes) return;
+    throw Error(ErrorCode::kTooLarge, path, fmt::format("expected at most {} bytes, got {}", max_bytes, size_bytes));
+  };
+  check_size(size);
   std::string text(static_cast<size_t>(size), '\0');
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::read(fd.get(), text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      throw Error(ErrorCode::kFileRead, path, fmt::format("expected {} bytes, got {}", text.size(), done));
-    }
-    done += static_cast<size_t>(count);
+  const size_t done = read_into(fd.get(), path, text.data(), text.size());
+  if (done < text.size()) {
+    throw Error(ErrorCode::kFileRead, path, fmt::format("expected {} bytes, got {}", text.size(), done));
+  }
+  // Files of the kernel (a cgroup's limits) say that they have 0 bytes and have more.
+  std::array<char, 4096> more;
+  for (size_t count = 1; size == 0 && count > 0;) {
+    count = read_into(fd.get(), path, more.data(), more.size());
+    text.append(more.data(), count);
+    check_size(text.size());
   }
   return text;
 }

@@ -227,6 +227,10 @@ Json parse_json(std::string_view text, std::string_view where, const JsonLimits&
     throw Error(ErrorCode::kJson, std::string(where), "expected JSON, got a byte order mark; save the file without it");
   }
   if (!is_valid_utf8(text)) throw Error(ErrorCode::kJson, std::string(where), "not valid UTF-8");
+  // The parser would take a NUL for the end and not see what follows it.
+  if (text.find('\0') != std::string_view::npos) {
+    throw Error(ErrorCode::kJson, std::string(where), "not valid JSON: a NUL byte");
+  }
   Builder builder(where, limits);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();

@@ -1,0 +1,90 @@
+// The arena: aligned pieces front to back, never beyond its block.
+#include "base/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "support/expect_error.h"
+
+// The sanitizers end the program on an allocation that cannot be had, unless told that null is wanted.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() {
+  return "allocator_may_return_null=1";
+}
+
+namespace deberta {
+namespace {
+
+TEST(Arena, GivesAlignedPiecesThatDoNotOverlap) {
+  Arena arena;
+  arena.reserve(Arena::bytes_for<float>(10) + Arena::bytes_for<char>(1) + Arena::bytes_for<double>(3));
+  float* a = arena.take<float>(10);
+  char* b = arena.take<char>(1);
+  double* c = arena.take<double>(3);
+  for (const void* piece : {static_cast<void*>(a), static_cast<void*>(b), static_cast<void*>(c)}) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(piece) % Arena::kAlignment, 0u);
+  }
+  std::memset(a, 1, 10 * sizeof(float));
+  std::memset(b, 2, 1);
+  std::memset(c, 3, 3 * sizeof(double));
+  EXPECT_EQ(reinterpret_cast<char*>(a)[39], 1);
+  EXPECT_EQ(*b, 2);
+}
+
+TEST(Arena, SaysWhatATakeUses) {
+  EXPECT_EQ(Arena::bytes_for<float>(0), 0u);
+  EXPECT_EQ(Arena::bytes_for<float>(1), 64u);
+  EXPECT_EQ(Arena::bytes_for<float>(16), 64u);
+  EXPECT_EQ(Arena::bytes_for<float>(17), 128u);
+}
+
+TEST(Arena, RefusesToGoBeyondItsBlock) {
+  Arena arena;
+  EXPECT_ERROR(arena.take<char>(1), kInternal, "arena: expected at most 0 bytes, got 1");
+  arena.reserve(128);
+  arena.take<char>(65);
+  EXPECT_ERROR(arena.take<char>(1), kInternal, "expected at most 0 bytes, got 1");
+  arena.reset();
+  EXPECT_ERROR(arena.take<char>(129), kInternal, "expected at most 128 bytes");
+  EXPECT_ERROR(arena.take<char>(std::numeric_limits<size_t>::max()), kInternal, "expected at most 128 bytes");
+  EXPECT_NE(arena.take<char>(128), nullptr);
+}
+
+TEST(Arena, ResetGivesTheSameMemoryAgain) {
+  Arena arena;
+  arena.reserve(256);
+  const float* first = arena.take<float>(4);
+  arena.reset();
+  EXPECT_EQ(arena.take<float>(4), first);
+}
+
+TEST(Arena, KeepsALargerBlockAndGrowsToAnother) {
+  Arena arena;
+  arena.reserve(1024);
+  arena.take<char>(512);
+  arena.reserve(100);
+  EXPECT_EQ(arena.capacity_bytes(), 1024u);
+  EXPECT_NE(arena.take<char>(1024), nullptr);  // reserving resets
+  arena.reserve(4096);
+  EXPECT_EQ(arena.capacity_bytes(), 4096u);
+}
+
+TEST(Arena, ReportsMemoryThatCannotBeHad) {
+  Arena arena;
+  arena.reserve(64);
+  EXPECT_ERROR(arena.reserve(size_t{1} << 62), kOutOfMemory, "arena: cannot allocate 4611686018427387904 bytes");
+  EXPECT_EQ(arena.capacity_bytes(), 0u);
+  EXPECT_ERROR(arena.take<char>(1), kInternal, "got 1");
+  arena.reserve(64);
+  EXPECT_NE(arena.take<char>(64), nullptr);
+}
+
+}  // namespace
+}  // namespace deberta

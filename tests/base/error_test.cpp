@@ -1,0 +1,77 @@
+// Errors: their text, their codes, suggestions for mistyped words; where warnings go.
+#include "base/error.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "base/log.h"
+
+namespace deberta {
+namespace {
+
+TEST(Error, IsOneLineForEachProblem) {
+  EXPECT_STREQ(Error(ErrorCode::kJson, "a.json", "not valid").what(), "a.json: not valid");
+  const Error error(ErrorCode::kConfig, {{"a", "x"}, {"", "y"}, {"b", "z"}});
+  EXPECT_STREQ(error.what(), "a: x\ny\nb: z");
+  EXPECT_EQ(error.problems().size(), 3u);
+  EXPECT_EQ(error.code(), ErrorCode::kConfig);
+  EXPECT_EQ(error.exit_code(), 1);
+  EXPECT_EQ(Error(ErrorCode::kUsage, "", "").exit_code(), 2);
+}
+
+TEST(ErrorTable, HasAnEntryForEachCode) {
+  std::set<std::string_view> names;
+  size_t index = 0;
+  for (const ErrorCodeInfo& info : error_code_table()) {
+    EXPECT_EQ(static_cast<size_t>(info.code), index++);
+    EXPECT_EQ(&error_code_info(info.code), &info);
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    EXPECT_FALSE(info.meaning.empty());
+    EXPECT_FALSE(info.remedy.empty());
+    EXPECT_TRUE(info.exit_code == 1 || info.exit_code == 2);
+  }
+}
+
+TEST(NearestMatch, SuggestsAWordThatIsNearAndNoOther) {
+  constexpr std::array<std::string_view, 4> kWords = {"batch-size", "batch-tokens", "threads", "a"};
+  EXPECT_EQ(nearest_match("batch-sise", kWords), "batch-size");
+  EXPECT_EQ(nearest_match("bach-size", kWords), "batch-size");
+  EXPECT_EQ(nearest_match("batch-tokenss", kWords), "batch-tokens");
+  EXPECT_EQ(nearest_match("thread", kWords), "threads");
+  EXPECT_EQ(nearest_match("threads", kWords), "threads");
+  EXPECT_EQ(nearest_match("output", kWords), "");
+  EXPECT_EQ(nearest_match("", std::array<std::string_view, 1>{"long-name"}), "");
+  EXPECT_EQ(nearest_match(std::string(65, 'x'), std::array<std::string_view, 1>{"x"}), "");
+  EXPECT_EQ(nearest_match("x", {}), "");
+}
+
+TEST(Warnings, GoToTheSinkAndNowhereWithoutOne) {
+  std::vector<std::string> lines;
+  set_warning_sink([&](std::string_view line) { lines.emplace_back(line); });
+  warn("one");
+  warn("two");
+  set_warning_sink({});
+  warn("three");
+  EXPECT_EQ(lines, (std::vector<std::string>{"one", "two"}));
+}
+
+TEST(Warnings, ComeOneAtATimeFromManyThreads) {
+  size_t count = 0;  // plain: the sink is never entered twice at once
+  set_warning_sink([&](std::string_view) { ++count; });
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      for (int k = 0; k < 500; ++k) warn("x");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  set_warning_sink({});
+  EXPECT_EQ(count, 2000u);
+}
+
+}  // namespace
+}  // namespace deberta

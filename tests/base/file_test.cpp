@@ -1,0 +1,178 @@
+// Files: what may be opened, what is refused, replacement that a failure cannot leave half done.
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "support/expect_error.h"
+#include "support/paths.h"
+
+namespace deberta {
+namespace {
+
+using test::TemporaryFolder;
+using test::write_text;
+
+size_t files_in(const std::string& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+void write_whole(const std::string& path, std::string_view text) {
+  write_file_atomically(path, [&](FileWriter& file) { file.write(text); });
+}
+
+TEST(Files, AreReadWholeAndMapped) {
+  const TemporaryFolder folder;
+  const std::string text("one\0two\n", 8);
+  write_text(folder.path("a"), text);
+  EXPECT_EQ(read_file(folder.path("a"), 8), text);
+  const MappedFile mapped(folder.path("a"));
+  EXPECT_EQ(to_text(mapped.bytes()), text);
+  EXPECT_EQ(mapped.path(), folder.path("a"));
+}
+
+TEST(Files, MayBeEmpty) {
+  const TemporaryFolder folder;
+  write_text(folder.path("a"), "");
+  EXPECT_EQ(read_file(folder.path("a"), 0), "");
+  EXPECT_TRUE(MappedFile(folder.path("a")).bytes().empty());
+}
+
+// Files of the kernel (a cgroup's limits) say that they have 0 bytes and have more.
+TEST(Files, OfTheKernelAreReadToTheirEnd) {
+  const std::string text = read_file("/proc/self/status", 1 << 16);
+  EXPECT_TRUE(text.starts_with("Name:"));
+  EXPECT_EQ(text.back(), '\n');
+  EXPECT_ERROR(read_file("/proc/self/status", 16), kTooLarge, "/proc/self/status: expected at most 16 bytes");
+}
+
+TEST(Files, MappingsMove) {
+  const TemporaryFolder folder;
+  write_text(folder.path("a"), "aaaa");
+  write_text(folder.path("b"), "bb");
+  MappedFile a(folder.path("a"));
+  MappedFile moved(std::move(a));
+  EXPECT_EQ(to_text(moved.bytes()), "aaaa");
+  moved = MappedFile(folder.path("b"));
+  EXPECT_EQ(to_text(moved.bytes()), "bb");
+  EXPECT_EQ(moved.path(), folder.path("b"));
+}
+
+TEST(Files, MustExistAndBeRegular) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.path("fifo").c_str(), 0600), 0);
+  std::filesystem::create_symlink(folder.path("nowhere"), folder.path("dangling"));
+  const auto read = [](const std::string& path) { return read_file(path, 100); };
+  EXPECT_ERROR(read(folder.path("absent")), kFileNotFound, "absent: cannot open: No such file or directory");
+  EXPECT_ERROR(read(folder.path("dangling")), kFileNotFound, "dangling");
+  EXPECT_ERROR(read(""), kFileNotFound, "cannot open");
+  EXPECT_ERROR(read(folder.path("absent/x")), kFileNotFound, "cannot open");
+  EXPECT_ERROR(read(folder.path()), kFileType, "expected a regular file, got a folder");
+  EXPECT_ERROR(read(folder.path("fifo")), kFileType, "got a special file");
+  EXPECT_ERROR(read("/dev/zero"), kFileType, "got a special file");
+  EXPECT_ERROR(MappedFile{folder.path("absent")}, kFileNotFound, "absent");
+  EXPECT_ERROR(MappedFile{folder.path("fifo")}, kFileType, "special file");
+  EXPECT_ERROR(MappedFile{folder.path()}, kFileType, "folder");
+}
+
+TEST(Files, AboveTheLimitAreRefused) {
+  const TemporaryFolder folder;
+  write_text(folder.path("a"), "12345");
+  EXPECT_ERROR(read_file(folder.path("a"), 4), kTooLarge, "expected at most 4 bytes, got 5");
+  EXPECT_EQ(read_file(folder.path("a"), 5), "12345");
+}
+
+// The first page of a process is never mapped: reading its memory file from the start fails with EIO.
+TEST(Files, ThatCannotBeReadAreReported) {
+  EXPECT_ERROR(read_file("/proc/self/mem", 100), kFileRead, "/proc/self/mem");
+}
+
+TEST(Files, TellTheirKind) {
+  const TemporaryFolder folder;
+  write_text(folder.path("a"), "");
+  ASSERT_EQ(::mkfifo(folder.path("fifo").c_str(), 0600), 0);
+  EXPECT_TRUE(is_regular_file(folder.path("a")));
+  EXPECT_FALSE(is_regular_file(folder.path()));
+  EXPECT_FALSE(is_regular_file(folder.path("fifo")));
+  EXPECT_FALSE(is_regular_file(folder.path("absent")));
+  EXPECT_TRUE(is_directory(folder.path()));
+  EXPECT_FALSE(is_directory(folder.path("a")));
+  EXPECT_FALSE(is_directory(folder.path("absent")));
+}
+
+TEST(AtomicWrite, MakesAndReplacesFiles) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a");
+  write_whole(path, "first");
+  EXPECT_EQ(read_file(path, 100), "first");
+  write_file_atomically(path, [](FileWriter& file) {
+    file.write(std::string_view("sec"));
+    file.write(Bytes());
+    file.write(to_bytes("ond"));
+  });
+  EXPECT_EQ(read_file(path, 100), "second");
+  EXPECT_EQ(files_in(folder.path()), 1u);
+}
+
+TEST(AtomicWrite, NobodySeesAHalfWrittenFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a");
+  write_whole(path, "old");
+  write_file_atomically(path, [&](FileWriter& file) {
+    file.write(std::string_view("new"));
+    EXPECT_EQ(read_file(path, 100), "old");
+  });
+  EXPECT_EQ(read_file(path, 100), "new");
+}
+
+TEST(AtomicWrite, AnExceptionLeavesTheOldFileAndNoOther) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a");
+  write_whole(path, "old");
+  EXPECT_THROW(write_file_atomically(path,
+                                     [](FileWriter& file) {
+                                       file.write(std::string_view("half"));
+                                       throw std::runtime_error("stop");
+                                     }),
+               std::runtime_error);
+  EXPECT_EQ(read_file(path, 100), "old");
+  EXPECT_EQ(files_in(folder.path()), 1u);
+}
+
+TEST(AtomicWrite, GivesTheFileTheModeOfTheUmask) {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(027);
+  write_whole(folder.path("a"), "x");
+  ::umask(before);
+  struct stat status {};
+  ASSERT_EQ(::stat(folder.path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0640u);
+}
+
+TEST(AtomicWrite, WritesIntoTheCurrentFolder) {
+  const TemporaryFolder folder;
+  const std::string before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  write_whole("plain-name", "x");
+  std::filesystem::current_path(before);
+  EXPECT_EQ(read_file(folder.path("plain-name"), 10), "x");
+}
+
+TEST(AtomicWrite, ReportsFoldersItCannotWriteTo) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("folder"));
+  EXPECT_ERROR(write_whole(folder.path("absent/a"), "x"), kFileWrite,
+               "absent/a: cannot create: No such file or directory");
+  EXPECT_ERROR(write_whole("/proc/a", "x"), kFileWrite, "/proc/a: cannot create");
+  EXPECT_ERROR(write_whole(folder.path("folder"), "x"), kFileWrite, "rename failed");
+  EXPECT_EQ(files_in(folder.path()), 1u);
+}
+
+}  // namespace
+}  // namespace deberta
