@@ -30,14 +30,17 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }
 
-std::string path_in(const std::string& folder, std::string_view name) { return fmt::format("{}/{}", folder, name); }
+std::string path_in(const std::string& folder, std::string_view name) {
+  return fmt::format("{}/{}", folder, name);
+}
 
 // tensor name -> file name
 using WeightMap = std::vector<std::pair<std::string, std::string>>;
 
 bool is_plain_file_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.size() <= 255 && name.find('/') == std::string_view::npos &&
-         name.find('\\') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+  return !name.empty() && name != "." && name != ".." && name.size() <= 255 &&
+         name.find('/') == std::string_view::npos && name.find('\\') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
 }
 
 WeightMap read_index(const std::string& path) {
@@ -50,7 +53,8 @@ WeightMap read_index(const std::string& path) {
     if (file.is_string() && is_plain_file_name(file.as_string())) {
       entries.emplace_back(name, file.as_string());
     } else {
-      problems.push_back({path, fmt::format("{}: expected a plain file name, got {}", quote_json(name), file.describe())});
+      problems.push_back(
+          {path, fmt::format("{}: expected a plain file name, got {}", quote_json(name), file.describe())});
     }
   }
   if (!problems.empty()) throw Error(ErrorCode::kSafetensors, std::move(problems));
@@ -58,15 +62,18 @@ WeightMap read_index(const std::string& path) {
   return entries;
 }
 
-std::vector<SafetensorsFile> open_shards(const std::string& folder, const std::string& index, const WeightMap& entries) {
+std::vector<SafetensorsFile> open_shards(const std::string& folder, const std::string& index,
+                                         const WeightMap& entries) {
   std::set<std::string> names;
   for (const auto& entry : entries) names.insert(entry.second);
   if (names.size() > kMaxShards) {
-    throw Error(ErrorCode::kSafetensors, index, fmt::format("expected at most {} files, got {}", kMaxShards, names.size()));
+    throw Error(ErrorCode::kSafetensors, index,
+                fmt::format("expected at most {} files, got {}", kMaxShards, names.size()));
   }
   std::vector<Problem> problems;
   for (const std::string& name : names) {
-    if (!exists(path_in(folder, name))) problems.push_back({path_in(folder, name), fmt::format("not found; {} names it", index)});
+    if (!exists(path_in(folder, name)))
+      problems.push_back({path_in(folder, name), fmt::format("not found; {} names it", index)});
   }
   if (!problems.empty()) throw Error(ErrorCode::kFileNotFound, std::move(problems));
   std::vector<SafetensorsFile> files;
@@ -75,7 +82,8 @@ std::vector<SafetensorsFile> open_shards(const std::string& folder, const std::s
 }
 
 // Each tensor is in exactly the file that the index names for it, and no file holds another.
-void check_shards(const std::string& folder, const std::string& index, const WeightMap& entries, const std::vector<SafetensorsFile>& files) {
+void check_shards(const std::string& folder, const std::string& index, const WeightMap& entries,
+                  const std::vector<SafetensorsFile>& files) {
   std::unordered_map<std::string_view, const std::string*> wanted;
   for (const auto& [name, file] : entries) wanted.emplace(name, &file);
   std::vector<Problem> problems;
@@ -86,14 +94,17 @@ void check_shards(const std::string& folder, const std::string& index, const Wei
       if (at == wanted.end()) {
         problems.push_back({file.path(), fmt::format("tensor {}: not in {}", quote_json(tensor.name), index)});
       } else if (path_in(folder, *at->second) != file.path()) {
-        problems.push_back({file.path(), fmt::format("tensor {}: expected in {} only", quote_json(tensor.name), *at->second)});
+        problems.push_back(
+            {file.path(), fmt::format("tensor {}: expected in {} only", quote_json(tensor.name), *at->second)});
       } else {
         found.insert(at->first);
       }
     }
   }
   for (const auto& [name, file] : entries) {
-    if (!found.contains(name)) problems.push_back({path_in(folder, file), fmt::format("tensor {}: missing; {} names it", quote_json(name), index)});
+    if (!found.contains(name))
+      problems.push_back(
+          {path_in(folder, file), fmt::format("tensor {}: missing; {} names it", quote_json(name), index)});
   }
   if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
 }
@@ -112,7 +123,8 @@ std::string_view detect_prefix(const std::vector<SafetensorsFile>& files) {
 void refuse_duplicates(const std::vector<TensorView>& sorted, const std::string& where) {
   std::vector<Problem> problems;
   for (size_t i = 1; i < sorted.size(); ++i) {
-    if (sorted[i].name == sorted[i - 1].name) problems.push_back({where, fmt::format("tensor {}: stored under two names", sorted[i].name)});
+    if (sorted[i].name == sorted[i - 1].name)
+      problems.push_back({where, fmt::format("tensor {}: stored under two names", sorted[i].name)});
   }
   if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
 }
@@ -121,19 +133,27 @@ void refuse_duplicates(const std::vector<TensorView>& sorted, const std::string&
 
 std::string_view to_string(Head head) {
   switch (head) {
-    case Head::kNone: return "none";
-    case Head::kSequence: return "sequence";
-    case Head::kToken: return "token";
-    case Head::kTokenOriginal: return "token-original";
-    case Head::kSpan: return "span";
-    case Head::kMaskedLm: return "masked-lm";
-    case Head::kReplacedToken: return "replaced-token";
+    case Head::kNone:
+      return "none";
+    case Head::kSequence:
+      return "sequence";
+    case Head::kToken:
+      return "token";
+    case Head::kTokenOriginal:
+      return "token-original";
+    case Head::kSpan:
+      return "span";
+    case Head::kMaskedLm:
+      return "masked-lm";
+    case Head::kReplacedToken:
+      return "replaced-token";
   }
   return {};
 }
 
 struct Checkpoint::State {
-  State(std::vector<SafetensorsFile> opened, const std::string& where) : files(std::move(opened)), prefix(detect_prefix(files)) {
+  State(std::vector<SafetensorsFile> opened, const std::string& where)
+      : files(std::move(opened)), prefix(detect_prefix(files)) {
     for (const SafetensorsFile& file : files) {
       for (const TensorView& tensor : file.tensors()) {
         std::string_view name = tensor.name;
@@ -167,7 +187,8 @@ Checkpoint Checkpoint::open(const std::string& folder) {
   for (const std::string_view name : kPickles) {
     if (!exists(path_in(folder, name))) continue;
     throw Error(ErrorCode::kUnsupported, path_in(folder, name),
-                "expected model.safetensors, got a pickled file, which this version does not read; save the model as safetensors");
+                "expected model.safetensors, got a pickled file, which this version does not read; save the model as "
+                "safetensors");
   }
   throw Error(ErrorCode::kFileNotFound, folder, fmt::format("no weights: expected {} or {}", kSingleFile, kIndexFile));
 }
@@ -182,14 +203,21 @@ Checkpoint Checkpoint::open_file(const std::string& path) {
 
 const TensorView* Checkpoint::find(std::string_view canonical_name) const {
   const std::vector<TensorView>& all = state_->tensors;
-  const auto at = std::lower_bound(all.begin(), all.end(), canonical_name,
-                                   [](const TensorView& tensor, std::string_view wanted) { return tensor.name < wanted; });
+  const auto at =
+      std::lower_bound(all.begin(), all.end(), canonical_name,
+                       [](const TensorView& tensor, std::string_view wanted) { return tensor.name < wanted; });
   return at != all.end() && at->name == canonical_name ? &*at : nullptr;
 }
 
-const std::vector<TensorView>& Checkpoint::tensors() const { return state_->tensors; }
-std::string_view Checkpoint::prefix() const { return state_->prefix; }
-uint64_t Checkpoint::size_bytes() const { return state_->size_bytes; }
+const std::vector<TensorView>& Checkpoint::tensors() const {
+  return state_->tensors;
+}
+std::string_view Checkpoint::prefix() const {
+  return state_->prefix;
+}
+uint64_t Checkpoint::size_bytes() const {
+  return state_->size_bytes;
+}
 
 std::vector<std::string> Checkpoint::paths() const {
   std::vector<std::string> paths;

@@ -29,7 +29,8 @@ constexpr int64_t kMaxDimension = (int64_t{1} << 53) - 1;
 constexpr uint64_t kMaxTensorBytes = (uint64_t{1} << 48) - 1;
 constexpr std::string_view kMetadataKey = "__metadata__";
 // An entry has at most 5 + kMaxRank values beside itself; the rest is for the metadata.
-constexpr JsonLimits kHeaderLimits{.max_bytes = kMaxHeaderBytes, .max_depth = 4, .max_nodes = kMaxTensors * (6 + kMaxRank) + 600000};
+constexpr JsonLimits kHeaderLimits{
+    .max_bytes = kMaxHeaderBytes, .max_depth = 4, .max_nodes = kMaxTensors * (6 + kMaxRank) + 600000};
 
 [[noreturn]] void refuse(const std::string& path, std::string message) {
   throw Error(ErrorCode::kSafetensors, path, std::move(message));
@@ -53,7 +54,8 @@ std::string_view header_text(const std::string& path, Bytes file) {
     refuse(path, fmt::format("header length: expected 2 to {} bytes, got {}", kMaxHeaderBytes, *length));
   }
   const auto header = reader.take(*length);
-  if (!header) refuse(path, fmt::format("header length: expected at most the {} bytes left, got {}", reader.left(), *length));
+  if (!header)
+    refuse(path, fmt::format("header length: expected at most the {} bytes left, got {}", reader.left(), *length));
   const std::string_view text = to_text(*header);
   if (text.front() != '{') refuse(path, "header: expected an object from its first byte on");
   if (text[text.find_last_not_of(' ')] != '}') refuse(path, "header: expected only spaces after the object");
@@ -74,7 +76,8 @@ void check_name(const std::string& path, std::string_view name) {
     refuse_tensor(path, name, fmt::format("expected a name of 1 to {} bytes, got {}", kMaxNameBytes, name.size()));
   }
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  if (std::any_of(name.begin(), name.end(), is_control)) refuse_tensor(path, name, "expected a name without control characters");
+  if (std::any_of(name.begin(), name.end(), is_control))
+    refuse_tensor(path, name, "expected a name without control characters");
 }
 
 void check_count(const std::string& path, size_t tensors) {
@@ -93,7 +96,8 @@ Metadata read_metadata(const std::string& path, const Json& value) {
   if (!value.is_object()) refuse(path, fmt::format("{}: expected an object, got {}", kMetadataKey, value.describe()));
   Metadata metadata;
   for (const auto& [key, item] : value.as_object()) {
-    if (!item.is_string()) refuse(path, fmt::format("{}: {}: expected a string, got {}", kMetadataKey, quote_name(key), item.describe()));
+    if (!item.is_string())
+      refuse(path, fmt::format("{}: {}: expected a string, got {}", kMetadataKey, quote_name(key), item.describe()));
     metadata.emplace_back(key, item.as_string());
   }
   check_metadata_size(path, metadata);
@@ -102,13 +106,15 @@ Metadata read_metadata(const std::string& path, const Json& value) {
 
 DType read_dtype(const std::string& path, std::string_view name, const Json& value) {
   const auto dtype = value.is_string() ? parse_dtype(value.as_string()) : std::nullopt;
-  if (!dtype) refuse_tensor(path, name, fmt::format("dtype: expected one of {}, got {}", list_dtypes(), value.describe()));
+  if (!dtype)
+    refuse_tensor(path, name, fmt::format("dtype: expected one of {}, got {}", list_dtypes(), value.describe()));
   return *dtype;
 }
 
 Shape read_shape(const std::string& path, std::string_view name, const Json& value) {
   if (!value.is_array() || value.as_array().size() > kMaxRank) {
-    refuse_tensor(path, name, fmt::format("shape: expected an array of at most {} dimensions, got {}", kMaxRank, value.describe()));
+    refuse_tensor(path, name,
+                  fmt::format("shape: expected an array of at most {} dimensions, got {}", kMaxRank, value.describe()));
   }
   Shape shape;
   for (const Json& item : value.as_array()) {
@@ -127,11 +133,15 @@ struct Range {
 
 Range read_range(const std::string& path, std::string_view name, const Json& value) {
   const auto is_offset = [](const Json& item) { return item.is_integer() && item.as_integer() >= 0; };
-  const bool is_pair = value.is_array() && value.as_array().size() == 2 && is_offset(value.as_array()[0]) && is_offset(value.as_array()[1]);
-  if (!is_pair) refuse_tensor(path, name, fmt::format("data_offsets: expected two integers >= 0, got {}", value.describe()));
-  const Range range{static_cast<uint64_t>(value.as_array()[0].as_integer()), static_cast<uint64_t>(value.as_array()[1].as_integer())};
+  const bool is_pair = value.is_array() && value.as_array().size() == 2 && is_offset(value.as_array()[0]) &&
+                       is_offset(value.as_array()[1]);
+  if (!is_pair)
+    refuse_tensor(path, name, fmt::format("data_offsets: expected two integers >= 0, got {}", value.describe()));
+  const Range range{static_cast<uint64_t>(value.as_array()[0].as_integer()),
+                    static_cast<uint64_t>(value.as_array()[1].as_integer())};
   if (range.begin > range.end) {
-    refuse_tensor(path, name, fmt::format("data_offsets: expected begin <= end, got {} and {}", range.begin, range.end));
+    refuse_tensor(path, name,
+                  fmt::format("data_offsets: expected begin <= end, got {} and {}", range.begin, range.end));
   }
   return range;
 }
@@ -157,11 +167,14 @@ Entry read_entry(const std::string& path, const std::string& name, const Json& v
   entry.range = read_range(path, name, *offsets);
   const auto expected = size_bytes_of(entry.tensor.dtype, entry.tensor.shape);
   if (!expected || *expected > kMaxTensorBytes) {
-    refuse_tensor(path, name, fmt::format("shape: expected less than 2^48 bytes, got {}", to_string(entry.tensor.shape)));
+    refuse_tensor(path, name,
+                  fmt::format("shape: expected less than 2^48 bytes, got {}", to_string(entry.tensor.shape)));
   }
   if (entry.range.end - entry.range.begin != *expected) {
-    refuse_tensor(path, name, fmt::format("data_offsets: expected the {} bytes of {} {}, got {}", *expected, to_string(entry.tensor.dtype),
-                                          to_string(entry.tensor.shape), entry.range.end - entry.range.begin));
+    refuse_tensor(
+        path, name,
+        fmt::format("data_offsets: expected the {} bytes of {} {}, got {}", *expected, to_string(entry.tensor.dtype),
+                    to_string(entry.tensor.shape), entry.range.end - entry.range.begin));
   }
   return entry;
 }
@@ -177,18 +190,21 @@ std::vector<TensorView> place_tensors(const std::string& path, std::vector<Entry
   for (Entry& entry : entries) {
     const auto [begin, end] = entry.range;
     if (begin != expected_begin) {
-      refuse_tensor(path, entry.tensor.name, fmt::format("data_offsets: expected to begin at {}, where the tensor before ends, got {} ({})",
-                                                         expected_begin, begin, begin < expected_begin ? "they overlap" : "a hole"));
+      refuse_tensor(path, entry.tensor.name,
+                    fmt::format("data_offsets: expected to begin at {}, where the tensor before ends, got {} ({})",
+                                expected_begin, begin, begin < expected_begin ? "they overlap" : "a hole"));
     }
     if (end > data.size()) {
-      refuse_tensor(path, entry.tensor.name, fmt::format("data_offsets: expected to end within the {} bytes of data, got {}", data.size(), end));
+      refuse_tensor(path, entry.tensor.name,
+                    fmt::format("data_offsets: expected to end within the {} bytes of data, got {}", data.size(), end));
     }
     entry.tensor.bytes = data.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
     tensors.push_back(std::move(entry.tensor));
     expected_begin = end;
   }
   if (expected_begin != data.size()) {
-    refuse(path, fmt::format("expected the file to end with its last tensor, got {} bytes more", data.size() - expected_begin));
+    refuse(path, fmt::format("expected the file to end with its last tensor, got {} bytes more",
+                             data.size() - expected_begin));
   }
   return tensors;
 }
@@ -206,12 +222,15 @@ void check_tensors_to_write(const std::string& path, const std::vector<TensorVie
   for (const TensorView& tensor : tensors) {
     check_name(path, tensor.name);
     if (!is_valid_utf8(tensor.name)) refuse_tensor(path, tensor.name, "expected a name in UTF-8");
-    if (tensor.name == kMetadataKey) refuse_tensor(path, tensor.name, "expected another name; this one is the format's own");
+    if (tensor.name == kMetadataKey)
+      refuse_tensor(path, tensor.name, "expected another name; this one is the format's own");
     if (!names.insert(tensor.name).second) refuse_tensor(path, tensor.name, "expected each name once, got it twice");
     const auto expected = size_bytes_of(tensor.dtype, tensor.shape);
-    if (tensor.shape.size() > kMaxRank || !expected || *expected > kMaxTensorBytes || *expected != tensor.bytes.size()) {
-      refuse_tensor(path, tensor.name, fmt::format("expected the bytes of {} {}, got {} bytes", to_string(tensor.dtype),
-                                                   to_string(tensor.shape), tensor.bytes.size()));
+    if (tensor.shape.size() > kMaxRank || !expected || *expected > kMaxTensorBytes ||
+        *expected != tensor.bytes.size()) {
+      refuse_tensor(path, tensor.name,
+                    fmt::format("expected the bytes of {} {}, got {} bytes", to_string(tensor.dtype),
+                                to_string(tensor.shape), tensor.bytes.size()));
     }
   }
 }
@@ -221,7 +240,8 @@ void check_metadata_to_write(const std::string& path, const Metadata& metadata) 
   std::unordered_set<std::string_view> keys;
   for (const auto& [key, value] : metadata) {
     if (!is_valid_utf8(key) || !is_valid_utf8(value)) refuse(path, fmt::format("{}: expected UTF-8", kMetadataKey));
-    if (!keys.insert(key).second) refuse(path, fmt::format("{}: expected each key once, got {} twice", kMetadataKey, quote_name(key)));
+    if (!keys.insert(key).second)
+      refuse(path, fmt::format("{}: expected each key once, got {} twice", kMetadataKey, quote_name(key)));
   }
 }
 
@@ -239,8 +259,8 @@ std::string make_header(const std::vector<TensorView>& tensors, const Metadata& 
   uint64_t begin = 0;
   for (const TensorView& tensor : tensors) {
     const uint64_t end = begin + tensor.bytes.size();
-    text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":{},\"data_offsets\":[{},{}]}}", comma(), quote_json(tensor.name),
-                        to_string(tensor.dtype), to_string(tensor.shape), begin, end);
+    text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":{},\"data_offsets\":[{},{}]}}", comma(),
+                        quote_json(tensor.name), to_string(tensor.dtype), to_string(tensor.shape), begin, end);
     begin = end;
   }
   text += '}';
@@ -268,8 +288,9 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : file_(path) {
 }
 
 const TensorView* SafetensorsFile::find(std::string_view name) const {
-  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                                   [&](size_t index, std::string_view wanted) { return tensors_[index].name < wanted; });
+  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name, [&](size_t index, std::string_view wanted) {
+    return tensors_[index].name < wanted;
+  });
   return at != by_name_.end() && tensors_[*at].name == name ? &tensors_[*at] : nullptr;
 }
 

@@ -18,13 +18,15 @@ struct DTypeRow {
   size_t size_bytes;
 };
 constexpr std::array kDTypes = {
-    DTypeRow{DType::kF64, "F64", 8}, DTypeRow{DType::kF32, "F32", 4},   DTypeRow{DType::kF16, "F16", 2},
+    DTypeRow{DType::kF64, "F64", 8},   DTypeRow{DType::kF32, "F32", 4}, DTypeRow{DType::kF16, "F16", 2},
     DTypeRow{DType::kBf16, "BF16", 2}, DTypeRow{DType::kI64, "I64", 8}, DTypeRow{DType::kI32, "I32", 4},
-    DTypeRow{DType::kI16, "I16", 2}, DTypeRow{DType::kI8, "I8", 1},     DTypeRow{DType::kU8, "U8", 1},
+    DTypeRow{DType::kI16, "I16", 2},   DTypeRow{DType::kI8, "I8", 1},   DTypeRow{DType::kU8, "U8", 1},
     DTypeRow{DType::kBool, "BOOL", 1},
 };
 
-const DTypeRow& row_of(DType dtype) { return kDTypes.at(static_cast<size_t>(dtype)); }
+const DTypeRow& row_of(DType dtype) {
+  return kDTypes.at(static_cast<size_t>(dtype));
+}
 
 template <class Stored, class Out, class Convert>
 void convert_all(const TensorView& tensor, Out* out, Convert convert) {
@@ -52,7 +54,9 @@ float half_to_float(uint16_t half) {
   return std::bit_cast<float>(magnitude | sign);
 }
 
-float bfloat_to_float(uint16_t value) { return std::bit_cast<float>(static_cast<uint32_t>(value) << 16); }
+float bfloat_to_float(uint16_t value) {
+  return std::bit_cast<float>(static_cast<uint32_t>(value) << 16);
+}
 
 [[noreturn]] void refuse_dtype(const TensorView& tensor, std::string_view expected) {
   throw Error(ErrorCode::kTensors, tensor.name, fmt::format("expected {}, got {}", expected, to_string(tensor.dtype)));
@@ -60,9 +64,13 @@ float bfloat_to_float(uint16_t value) { return std::bit_cast<float>(static_cast<
 
 }  // namespace
 
-std::string_view to_string(DType dtype) { return row_of(dtype).name; }
+std::string_view to_string(DType dtype) {
+  return row_of(dtype).name;
+}
 
-size_t size_of(DType dtype) { return row_of(dtype).size_bytes; }
+size_t size_of(DType dtype) {
+  return row_of(dtype).size_bytes;
+}
 
 std::optional<DType> parse_dtype(std::string_view name) {
   for (const DTypeRow& row : kDTypes) {
@@ -102,18 +110,27 @@ std::optional<uint64_t> size_bytes_of(DType dtype, const Shape& shape) {
 
 void to_fp32(const TensorView& tensor, float* out) {
   switch (tensor.dtype) {
-    case DType::kF64: return cast_all<double>(tensor, out);
+    case DType::kF64:
+      return cast_all<double>(tensor, out);
     case DType::kF32:
       if (!tensor.bytes.empty()) std::memcpy(out, tensor.bytes.data(), tensor.bytes.size());
       return;
-    case DType::kF16: return convert_all<uint16_t>(tensor, out, half_to_float);
-    case DType::kBf16: return convert_all<uint16_t>(tensor, out, bfloat_to_float);
-    case DType::kI64: return cast_all<int64_t>(tensor, out);
-    case DType::kI32: return cast_all<int32_t>(tensor, out);
-    case DType::kI16: return cast_all<int16_t>(tensor, out);
-    case DType::kI8: return cast_all<int8_t>(tensor, out);
-    case DType::kU8: return cast_all<uint8_t>(tensor, out);
-    case DType::kBool: refuse_dtype(tensor, "numbers");
+    case DType::kF16:
+      return convert_all<uint16_t>(tensor, out, half_to_float);
+    case DType::kBf16:
+      return convert_all<uint16_t>(tensor, out, bfloat_to_float);
+    case DType::kI64:
+      return cast_all<int64_t>(tensor, out);
+    case DType::kI32:
+      return cast_all<int32_t>(tensor, out);
+    case DType::kI16:
+      return cast_all<int16_t>(tensor, out);
+    case DType::kI8:
+      return cast_all<int8_t>(tensor, out);
+    case DType::kU8:
+      return cast_all<uint8_t>(tensor, out);
+    case DType::kBool:
+      refuse_dtype(tensor, "numbers");
   }
 }
 
@@ -126,13 +143,24 @@ std::vector<float> to_fp32(const TensorView& tensor) {
 std::vector<int64_t> to_int64(const TensorView& tensor) {
   std::vector<int64_t> values(tensor.count());
   switch (tensor.dtype) {
-    case DType::kI64: cast_all<int64_t>(tensor, values.data()); break;
-    case DType::kI32: cast_all<int32_t>(tensor, values.data()); break;
-    case DType::kI16: cast_all<int16_t>(tensor, values.data()); break;
-    case DType::kI8: cast_all<int8_t>(tensor, values.data()); break;
+    case DType::kI64:
+      cast_all<int64_t>(tensor, values.data());
+      break;
+    case DType::kI32:
+      cast_all<int32_t>(tensor, values.data());
+      break;
+    case DType::kI16:
+      cast_all<int16_t>(tensor, values.data());
+      break;
+    case DType::kI8:
+      cast_all<int8_t>(tensor, values.data());
+      break;
     case DType::kU8:
-    case DType::kBool: cast_all<uint8_t>(tensor, values.data()); break;
-    default: refuse_dtype(tensor, "integers");
+    case DType::kBool:
+      cast_all<uint8_t>(tensor, values.data());
+      break;
+    default:
+      refuse_dtype(tensor, "integers");
   }
   return values;
 }

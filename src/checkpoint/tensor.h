@@ -15,7 +15,7 @@ enum class DType { kF64, kF32, kF16, kBf16, kI64, kI32, kI16, kI8, kU8, kBool };
 std::string_view to_string(DType dtype);  // the safetensors name: "F32"
 size_t size_of(DType dtype);              // bytes of one element
 std::optional<DType> parse_dtype(std::string_view name);
-std::string list_dtypes();                // "F64, F32, ...", for messages
+std::string list_dtypes();  // "F64, F32, ...", for messages
 bool is_float(DType dtype);
 
 using Shape = std::vector<int64_t>;

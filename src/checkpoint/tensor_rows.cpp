@@ -10,23 +10,51 @@ namespace {
 
 using Config = const ModelConfig&;
 
-constexpr bool always(Config) { return true; }
-constexpr bool is_v1(Config c) { return c.layout == Layout::kV1; }
-constexpr bool is_v2(Config c) { return c.layout == Layout::kV2; }
-constexpr bool has_types(Config c) { return c.type_vocab_size > 0; }
-constexpr bool has_embed_proj(Config c) { return c.embedding_size != c.hidden_size; }
-constexpr bool reads_positions(Config c) { return c.position_biased_input; }
-constexpr bool is_relative(Config c) { return c.relative_attention; }
-constexpr bool has_rel_norm(Config c) { return c.has_rel_layer_norm; }
-constexpr bool has_conv(Config c) { return c.conv_kernel_size > 0; }
-constexpr bool has_talking_head(Config c) { return is_v1(c) && c.talking_head; }
-constexpr bool has_v1_c2p(Config c) { return is_v1(c) && c.relative_attention && c.has_c2p; }
-constexpr bool has_v1_p2c(Config c) { return is_v1(c) && c.relative_attention && c.has_p2c; }
-constexpr bool has_own_c2p(Config c) { return is_v2(c) && c.relative_attention && !c.share_att_key && c.has_c2p; }
-constexpr bool has_own_p2c(Config c) { return is_v2(c) && c.relative_attention && !c.share_att_key && c.has_p2c; }
+constexpr bool always(Config) {
+  return true;
+}
+constexpr bool is_v1(Config c) {
+  return c.layout == Layout::kV1;
+}
+constexpr bool is_v2(Config c) {
+  return c.layout == Layout::kV2;
+}
+constexpr bool has_types(Config c) {
+  return c.type_vocab_size > 0;
+}
+constexpr bool has_embed_proj(Config c) {
+  return c.embedding_size != c.hidden_size;
+}
+constexpr bool reads_positions(Config c) {
+  return c.position_biased_input;
+}
+constexpr bool is_relative(Config c) {
+  return c.relative_attention;
+}
+constexpr bool has_rel_norm(Config c) {
+  return c.has_rel_layer_norm;
+}
+constexpr bool has_conv(Config c) {
+  return c.conv_kernel_size > 0;
+}
+constexpr bool has_talking_head(Config c) {
+  return is_v1(c) && c.talking_head;
+}
+constexpr bool has_v1_c2p(Config c) {
+  return is_v1(c) && c.relative_attention && c.has_c2p;
+}
+constexpr bool has_v1_p2c(Config c) {
+  return is_v1(c) && c.relative_attention && c.has_p2c;
+}
+constexpr bool has_own_c2p(Config c) {
+  return is_v2(c) && c.relative_attention && !c.share_att_key && c.has_c2p;
+}
+constexpr bool has_own_p2c(Config c) {
+  return is_v2(c) && c.relative_attention && !c.share_att_key && c.has_p2c;
+}
 
-constexpr TensorRow part(std::string_view name, std::string_view shape, TensorRow::Condition exists = always, std::string_view key = {},
-                         TensorRow::Condition is_required = always) {
+constexpr TensorRow part(std::string_view name, std::string_view shape, TensorRow::Condition exists = always,
+                         std::string_view key = {}, TensorRow::Condition is_required = always) {
   return {name, shape, kEveryHead, exists, is_required, key, {}, false};
 }
 constexpr TensorRow head(uint32_t heads, std::string_view name, std::string_view shape, bool may_accompany = false,
@@ -98,7 +126,8 @@ constexpr std::array kRows = {
     head(kSpans, "qa_outputs.bias", "2"),
     head(kMlm, "lm_predictions.lm_head.dense.weight", "E,D", kAccompanies, "cls.predictions.transform.dense.weight"),
     head(kMlm, "lm_predictions.lm_head.dense.bias", "E", kAccompanies, "cls.predictions.transform.dense.bias"),
-    head(kMlm, "lm_predictions.lm_head.LayerNorm.weight", "E", kAccompanies, "cls.predictions.transform.LayerNorm.weight"),
+    head(kMlm, "lm_predictions.lm_head.LayerNorm.weight", "E", kAccompanies,
+         "cls.predictions.transform.LayerNorm.weight"),
     head(kMlm, "lm_predictions.lm_head.LayerNorm.bias", "E", kAccompanies, "cls.predictions.transform.LayerNorm.bias"),
     head(kMlm, "lm_predictions.lm_head.bias", "V", kAccompanies, "cls.predictions.bias"),
     head(kRtd, "mask_predictions.dense.weight", "D,D", kAccompanies),
@@ -133,8 +162,12 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 }  // namespace
 
-std::span<const TensorRow> tensor_rows() { return kRows; }
-std::span<const TiedTensor> tied_tensors() { return kTied; }
+std::span<const TensorRow> tensor_rows() {
+  return kRows;
+}
+std::span<const TiedTensor> tied_tensors() {
+  return kTied;
+}
 
 const TensorRow* find_tensor_row(std::string_view canonical_name) {
   for (const TensorRow& row : kRows) {

@@ -23,10 +23,16 @@ struct TensorRow {
   bool may_accompany;      // published files carry it beside another head: never unexpected
 };
 
-constexpr uint32_t bit_of(Head head) { return uint32_t{1} << static_cast<uint32_t>(head); }
+constexpr uint32_t bit_of(Head head) {
+  return uint32_t{1} << static_cast<uint32_t>(head);
+}
 constexpr uint32_t kEveryHead = ~uint32_t{0};
-inline bool has_head(const TensorRow& row, Head head) { return (row.heads & bit_of(head)) != 0; }
-inline bool is_head_row(const TensorRow& row) { return row.heads != kEveryHead; }
+inline bool has_head(const TensorRow& row, Head head) {
+  return (row.heads & bit_of(head)) != 0;
+}
+inline bool is_head_row(const TensorRow& row) {
+  return row.heads != kEveryHead;
+}
 
 std::span<const TensorRow> tensor_rows();
 

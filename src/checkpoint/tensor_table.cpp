@@ -16,19 +16,32 @@ namespace {
 
 int64_t value_of(char letter, const ModelConfig& c, int64_t labels) {
   switch (letter) {
-    case 'V': return c.vocab_size;
-    case 'E': return c.embedding_size;
-    case 'D': return c.hidden_size;
-    case 'H': return c.num_attention_heads;
-    case 'K': return c.attention_head_size;
-    case 'F': return c.intermediate_size;
-    case 'R': return 2 * c.span();
-    case 'P': return c.max_position_embeddings;
-    case 'Y': return c.type_vocab_size;
-    case 'C': return labels;
-    case 'W': return c.conv_kernel_size;
-    case 'G': return c.conv_groups;
-    default: throw Error(ErrorCode::kInternal, "tensor table", fmt::format("unknown dimension {}", letter));
+    case 'V':
+      return c.vocab_size;
+    case 'E':
+      return c.embedding_size;
+    case 'D':
+      return c.hidden_size;
+    case 'H':
+      return c.num_attention_heads;
+    case 'K':
+      return c.attention_head_size;
+    case 'F':
+      return c.intermediate_size;
+    case 'R':
+      return 2 * c.span();
+    case 'P':
+      return c.max_position_embeddings;
+    case 'Y':
+      return c.type_vocab_size;
+    case 'C':
+      return labels;
+    case 'W':
+      return c.conv_kernel_size;
+    case 'G':
+      return c.conv_groups;
+    default:
+      throw Error(ErrorCode::kInternal, "tensor table", fmt::format("unknown dimension {}", letter));
   }
 }
 
@@ -52,7 +65,9 @@ Shape evaluate_shape(std::string_view text, const ModelConfig& config, int64_t l
 
 constexpr std::string_view kLayerMark = "{n}";
 
-bool is_layer_row(const TensorRow& row) { return row.name.find(kLayerMark) != std::string_view::npos; }
+bool is_layer_row(const TensorRow& row) {
+  return row.name.find(kLayerMark) != std::string_view::npos;
+}
 
 TensorSpec make_spec(const TensorRow& row, const ModelConfig& config, int64_t layer, int64_t labels) {
   std::string name(row.name);
@@ -118,10 +133,11 @@ void find_missing(Comparison& comparison, const std::vector<TensorSpec>& specs) 
 
 void check_spec(Comparison& comparison, const TensorView& tensor, const TensorSpec& spec) {
   if (tensor.shape != spec.shape) {
-    comparison.refuse(fmt::format("tensor {}: expected shape {}, got {}{}", tensor.name, to_string(spec.shape), to_string(tensor.shape),
-                                  hint_for(comparison, find_tensor_row(spec.name))));
+    comparison.refuse(fmt::format("tensor {}: expected shape {}, got {}{}", tensor.name, to_string(spec.shape),
+                                  to_string(tensor.shape), hint_for(comparison, find_tensor_row(spec.name))));
   } else if (!is_float(tensor.dtype)) {
-    comparison.refuse(fmt::format("tensor {}: expected F64, F32, F16 or BF16, got {}", tensor.name, to_string(tensor.dtype)));
+    comparison.refuse(
+        fmt::format("tensor {}: expected F64, F32, F16 or BF16, got {}", tensor.name, to_string(tensor.dtype)));
   }
 }
 
@@ -143,10 +159,13 @@ bool is_tied_copy(Comparison& comparison, const TensorView& tensor) {
   for (const TiedTensor& tied : tied_tensors()) {
     if (tensor.name != tied.name) continue;
     const TensorView* original = comparison.checkpoint.find(tied.same_as);
-    const bool is_same = original != nullptr && original->dtype == tensor.dtype && original->shape == tensor.shape &&
-                         std::equal(tensor.bytes.begin(), tensor.bytes.end(), original->bytes.begin(), original->bytes.end());
-    if (!is_same) comparison.refuse(fmt::format("tensor {}: expected the values of {}, got others; untied output tables are not supported",
-                                                tensor.name, tied.same_as));
+    const bool is_same =
+        original != nullptr && original->dtype == tensor.dtype && original->shape == tensor.shape &&
+        std::equal(tensor.bytes.begin(), tensor.bytes.end(), original->bytes.begin(), original->bytes.end());
+    if (!is_same)
+      comparison.refuse(
+          fmt::format("tensor {}: expected the values of {}, got others; untied output tables are not supported",
+                      tensor.name, tied.same_as));
     return true;
   }
   return false;
@@ -174,7 +193,8 @@ void check_present(Comparison& comparison) {
 void check_labels(Comparison& comparison, int64_t labels) {
   const size_t named = comparison.config.labels.size();
   if (labels == 0 || named == 0 || named == static_cast<size_t>(labels)) return;
-  comparison.refuse(fmt::format("tensor classifier.weight: expected {} rows, one for each label of id2label, got {}", named, labels));
+  comparison.refuse(
+      fmt::format("tensor classifier.weight: expected {} rows, one for each label of id2label, got {}", named, labels));
 }
 
 void check_architectures(Comparison& comparison) {
@@ -182,8 +202,8 @@ void check_architectures(Comparison& comparison) {
     for (const ArchitectureRow& row : kArchitectures) {
       if (!name.ends_with(row.ending)) continue;
       if ((row.heads & bit_of(comparison.head)) == 0) {
-        comparison.warn_of(fmt::format("architectures names {}, but the tensors form the head {}; the tensors are used", name,
-                                       to_string(comparison.head)));
+        comparison.warn_of(fmt::format("architectures names {}, but the tensors form the head {}; the tensors are used",
+                                       name, to_string(comparison.head)));
       }
       break;
     }
@@ -227,8 +247,15 @@ Layout detect_layout(const Checkpoint& checkpoint) {
   return checkpoint.find("encoder.layer.0.attention.self.in_proj.weight") != nullptr ? Layout::kV1 : Layout::kV2;
 }
 
-TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head, const std::string& where) {
-  Comparison comparison{.checkpoint = checkpoint, .config = config, .head = head, .where = where, .expected = {}, .missing = {}, .report = {}};
+TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head,
+                             const std::string& where) {
+  Comparison comparison{.checkpoint = checkpoint,
+                        .config = config,
+                        .head = head,
+                        .where = where,
+                        .expected = {},
+                        .missing = {},
+                        .report = {}};
   const int64_t labels = count_labels(checkpoint);
   const std::vector<TensorSpec> specs = list_tensors(config, head, labels);
   for (const TensorSpec& spec : specs) comparison.expected.emplace(spec.name, spec);

@@ -13,8 +13,8 @@ namespace deberta {
 
 // A tensor that a model of a given configuration and head has.
 struct TensorSpec {
-  std::string name;   // canonical: without "deberta."; {n} expanded
-  Shape shape;        // symbolic dimensions of the table filled in from the configuration
+  std::string name;  // canonical: without "deberta."; {n} expanded
+  Shape shape;       // symbolic dimensions of the table filled in from the configuration
   bool is_required = true;
 };
 
@@ -36,6 +36,7 @@ struct TensorReport {
   std::vector<Problem> errors;
   std::vector<Problem> warnings;
 };
-TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head, const std::string& where);
+TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head,
+                             const std::string& where);
 
 }  // namespace deberta

@@ -17,13 +17,16 @@ constexpr double kMaxBuckets = 65536;
 
 using C = ModelConfig;
 
-constexpr ConfigKey count(std::string_view name, int64_t C::*field, double low, double high, std::string_view alias = {}) {
+constexpr ConfigKey count(std::string_view name, int64_t C::*field, double low, double high,
+                          std::string_view alias = {}) {
   return {.name = name, .alias = alias, .field = field, .low = low, .high = high};
 }
 constexpr ConfigKey dropout(std::string_view name, double C::*field, std::string_view alias = {}) {
   return {.name = name, .alias = alias, .field = field, .low = 0, .high = 1, .is_open_high = true};
 }
-constexpr ConfigKey flag(std::string_view name, bool C::*field) { return {.name = name, .alias = {}, .field = field}; }
+constexpr ConfigKey flag(std::string_view name, bool C::*field) {
+  return {.name = name, .alias = {}, .field = field};
+}
 constexpr ConfigKey activation(std::string_view name, Activation C::*field, std::string_view alias = {}) {
   return {.name = name, .alias = alias, .field = field};
 }
@@ -37,10 +40,19 @@ constexpr std::array kKeys = {
     activation("hidden_act", &C::hidden_act),
     dropout("hidden_dropout_prob", &C::hidden_dropout_prob),
     dropout("attention_probs_dropout_prob", &C::attention_probs_dropout_prob),
-    ConfigKey{.name = "layer_norm_eps", .alias = {}, .field = &C::layer_norm_eps, .low = 0, .high = 1e-2, .is_open_low = true},
+    ConfigKey{.name = "layer_norm_eps",
+              .alias = {},
+              .field = &C::layer_norm_eps,
+              .low = 0,
+              .high = 1e-2,
+              .is_open_low = true},
     ConfigKey{.name = "initializer_range", .alias = {}, .field = &C::initializer_range, .low = 0, .high = 10},
     count("vocab_size", &C::vocab_size, 1, kMaxVocabulary),
-    ConfigKey{.name = "pad_token_id", .alias = "padding_idx", .field = &C::pad_token_id, .low = 0, .high = kMaxVocabulary - 1,
+    ConfigKey{.name = "pad_token_id",
+              .alias = "padding_idx",
+              .field = &C::pad_token_id,
+              .low = 0,
+              .high = kMaxVocabulary - 1,
               .is_nullable = true},
     count("max_position_embeddings", &C::max_position_embeddings, 1, kMaxPositions),
     count("type_vocab_size", &C::type_vocab_size, 0, 1024),
@@ -49,7 +61,12 @@ constexpr std::array kKeys = {
     flag("relative_attention", &C::relative_attention),
     count("max_relative_positions", &C::max_relative_positions, -kMaxPositions, kMaxPositions),
     // One bucket would put the border between exact and logarithmic distances at 0, where the logarithm has no value.
-    ConfigKey{.name = "position_buckets", .alias = {}, .field = &C::position_buckets, .low = 2, .high = kMaxBuckets, .special = -1},
+    ConfigKey{.name = "position_buckets",
+              .alias = {},
+              .field = &C::position_buckets,
+              .low = 2,
+              .high = kMaxBuckets,
+              .special = -1},
     flag("share_att_key", &C::share_att_key),
     count("conv_kernel_size", &C::conv_kernel_size, 0, 99),
     count("conv_groups", &C::conv_groups, 1, kMaxWidth),
@@ -57,8 +74,13 @@ constexpr std::array kKeys = {
     count("pooler_hidden_size", &C::pooler_hidden_size, 1, kMaxWidth, "pooling.hidden_size"),
     dropout("pooler_dropout", &C::pooler_dropout, "pooling.dropout"),
     activation("pooler_hidden_act", &C::pooler_hidden_act, "pooling.hidden_act"),
-    ConfigKey{.name = "cls_dropout", .alias = "cls_drop_out", .field = &C::cls_dropout, .low = 0, .high = 1,
-              .is_open_high = true, .is_nullable = true},
+    ConfigKey{.name = "cls_dropout",
+              .alias = "cls_drop_out",
+              .field = &C::cls_dropout,
+              .low = 0,
+              .high = 1,
+              .is_open_high = true,
+              .is_nullable = true},
     flag("talking_head", &C::talking_head),
 };
 
@@ -67,8 +89,8 @@ struct ActivationName {
   Activation activation;
 };
 constexpr std::array kActivations = {
-    ActivationName{"gelu", Activation::kGelu},   ActivationName{"relu", Activation::kRelu},
-    ActivationName{"swish", Activation::kSwish}, ActivationName{"tanh", Activation::kTanh},
+    ActivationName{"gelu", Activation::kGelu},     ActivationName{"relu", Activation::kRelu},
+    ActivationName{"swish", Activation::kSwish},   ActivationName{"tanh", Activation::kTanh},
     ActivationName{"linear", Activation::kLinear}, ActivationName{"sigmoid", Activation::kSigmoid},
     ActivationName{"silu", Activation::kSwish},  // the later name of swish; the first name of each is the one written
 };
@@ -108,13 +130,16 @@ bool read_field(const ConfigKey&, Activation C::*field, const Json& value, Model
 
 std::string describe_activations() {
   std::string text = "one of";
-  for (const ActivationName& row : kActivations) text += fmt::format("{} \"{}\"", text == "one of" ? "" : ",", row.name);
+  for (const ActivationName& row : kActivations)
+    text += fmt::format("{} \"{}\"", text == "one of" ? "" : ",", row.name);
   return text;
 }
 
 }  // namespace
 
-std::span<const ConfigKey> config_keys() { return kKeys; }
+std::span<const ConfigKey> config_keys() {
+  return kKeys;
+}
 
 std::string_view to_string(Activation value) {
   for (const ActivationName& row : kActivations) {

@@ -13,17 +13,18 @@
 namespace deberta {
 
 struct ConfigKey {
-  using Field = std::variant<int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*>;
+  using Field =
+      std::variant<int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*>;
 
   std::string_view name;
   std::string_view alias;  // another name for the same; "pooling.dropout": the key "dropout" of the object "pooling"
   Field field;
-  double low = 0;   // smallest and largest number allowed
+  double low = 0;  // smallest and largest number allowed
   double high = 0;
-  bool is_open_low = false;           // `low` itself is not allowed
+  bool is_open_low = false;  // `low` itself is not allowed
   bool is_open_high = false;
-  std::optional<int64_t> special{};   // one value allowed outside the range
-  bool is_nullable = false;           // null counts as absent
+  std::optional<int64_t> special{};  // one value allowed outside the range
+  bool is_nullable = false;          // null counts as absent
 };
 
 std::span<const ConfigKey> config_keys();

@@ -43,7 +43,8 @@ void read_id2label(const Json& value, LabelNames& names) {
 
 bool agrees(const Json& label2id, const std::vector<std::string>& labels) {
   for (const auto& [label, id] : label2id.as_object()) {
-    if (!id.is_integer() || id.as_integer() < 0 || static_cast<uint64_t>(id.as_integer()) >= labels.size()) return false;
+    if (!id.is_integer() || id.as_integer() < 0 || static_cast<uint64_t>(id.as_integer()) >= labels.size())
+      return false;
     if (labels[static_cast<size_t>(id.as_integer())] != label) return false;
   }
   return label2id.as_object().size() == labels.size();

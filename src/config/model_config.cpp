@@ -49,8 +49,8 @@ void read_key(Parse& parse, const ConfigKey& key) {
   const Json* under_alias = read_name(parse, key, key.alias);
   const Json* under_name = read_name(parse, key, key.name);  // last: the name wins over its alias
   if (under_name != nullptr && under_alias != nullptr && under_name->dump() != under_alias->dump()) {
-    parse.refuse(key.name, fmt::format("expected the same value as {}, got {} and {}", key.alias, under_name->describe(),
-                                       under_alias->describe()));
+    parse.refuse(key.name, fmt::format("expected the same value as {}, got {} and {}", key.alias,
+                                       under_name->describe(), under_alias->describe()));
   }
 }
 
@@ -59,7 +59,8 @@ void read_plain_keys(Parse& parse) {
     parse.refuse("pooling", "an object", *pooling);
   }
   for (const ConfigKey& key : config_keys()) read_key(parse, key);
-  if (parse.document.find("vocab_size") == nullptr) parse.refuse("vocab_size", "expected an integer, got nothing; the key is required");
+  if (parse.document.find("vocab_size") == nullptr)
+    parse.refuse("vocab_size", "expected an integer, got nothing; the key is required");
 }
 
 void read_model_type(Parse& parse) {
@@ -120,7 +121,8 @@ void read_pos_att_type(Parse& parse) {
       parse.config.has_p2c = true;
     } else if (name == "p2p") {
       ++parse.unsupported;
-      parse.refuse("pos_att_type", "p2p is not supported: the original code fails on it and no published model uses it");
+      parse.refuse("pos_att_type",
+                   "p2p is not supported: the original code fails on it and no published model uses it");
     } else if (name != "none" && !name.empty()) {
       parse.refuse("pos_att_type", fmt::format("expected c2p, p2c or none, got {}", quote_json(name)));
     }
@@ -145,7 +147,8 @@ void fill_defaults(Parse& parse) {
   ModelConfig& c = parse.config;
   if (!parse.has("attention_head_size")) c.attention_head_size = c.hidden_size / c.num_attention_heads;
   if (!parse.has("embedding_size")) c.embedding_size = c.hidden_size;
-  if (c.max_relative_positions < 1 || !parse.has("max_relative_positions")) c.max_relative_positions = c.max_position_embeddings;
+  if (c.max_relative_positions < 1 || !parse.has("max_relative_positions"))
+    c.max_relative_positions = c.max_position_embeddings;
   if (!parse.has("pooler_hidden_size") && !parse.has("pooling.hidden_size")) c.pooler_hidden_size = c.hidden_size;
   if (!parse.has("cls_dropout") && !parse.has("cls_drop_out")) c.cls_dropout = c.hidden_dropout_prob;
   const bool has_pooler_act = parse.has("pooler_hidden_act") || parse.has("pooling.hidden_act");
@@ -159,19 +162,23 @@ void fill_defaults(Parse& parse) {
 void check_together(Parse& parse) {
   const ModelConfig& c = parse.config;
   if (!parse.has("attention_head_size") && c.hidden_size % c.num_attention_heads != 0) {
-    parse.refuse("hidden_size", fmt::format("expected a multiple of num_attention_heads {}, got {}", c.num_attention_heads, c.hidden_size));
+    parse.refuse("hidden_size", fmt::format("expected a multiple of num_attention_heads {}, got {}",
+                                            c.num_attention_heads, c.hidden_size));
   } else if (c.attention_head_size * c.num_attention_heads != c.hidden_size) {
-    parse.refuse("attention_head_size", fmt::format("expected hidden_size / num_attention_heads = {} / {}, got {}", c.hidden_size,
-                                                    c.num_attention_heads, c.attention_head_size));
+    parse.refuse("attention_head_size", fmt::format("expected hidden_size / num_attention_heads = {} / {}, got {}",
+                                                    c.hidden_size, c.num_attention_heads, c.attention_head_size));
   }
   if (c.conv_kernel_size > 0 && c.conv_kernel_size % 2 == 0) {
-    parse.refuse("conv_kernel_size", fmt::format("expected 0 or an odd integer to 99, got {} (integer)", c.conv_kernel_size));
+    parse.refuse("conv_kernel_size",
+                 fmt::format("expected 0 or an odd integer to 99, got {} (integer)", c.conv_kernel_size));
   }
   if (c.hidden_size % c.conv_groups != 0) {
-    parse.refuse("conv_groups", fmt::format("expected a divisor of hidden_size {}, got {}", c.hidden_size, c.conv_groups));
+    parse.refuse("conv_groups",
+                 fmt::format("expected a divisor of hidden_size {}, got {}", c.hidden_size, c.conv_groups));
   }
   if (c.pad_token_id >= c.vocab_size) {
-    parse.refuse("pad_token_id", fmt::format("expected an id below vocab_size {}, got {}", c.vocab_size, c.pad_token_id));
+    parse.refuse("pad_token_id",
+                 fmt::format("expected an id below vocab_size {}, got {}", c.vocab_size, c.pad_token_id));
   }
 }
 
@@ -184,7 +191,8 @@ void read_problem_type(Parse& parse) {
       return;
     }
   }
-  parse.refuse("problem_type", "\"regression\", \"single_label_classification\" or \"multi_label_classification\"", *value);
+  parse.refuse("problem_type", "\"regression\", \"single_label_classification\" or \"multi_label_classification\"",
+               *value);
 }
 
 void read_architectures(Parse& parse) {
@@ -214,7 +222,8 @@ void read_sentence_transformers_activation(Parse& parse) {
       return;
     }
   }
-  warn(fmt::format("{}: activation_fn: expected Identity, Sigmoid or Tanh, got {}; the default is used", parse.where, value->describe()));
+  warn(fmt::format("{}: activation_fn: expected Identity, Sigmoid or Tanh, got {}; the default is used", parse.where,
+                   value->describe()));
 }
 
 void read_labels(Parse& parse) {
@@ -228,20 +237,28 @@ void read_labels(Parse& parse) {
 
 std::string_view to_string(ProblemType type) {
   switch (type) {
-    case ProblemType::kUnset: return "";
-    case ProblemType::kRegression: return "regression";
-    case ProblemType::kSingleLabel: return "single_label_classification";
-    case ProblemType::kMultiLabel: return "multi_label_classification";
+    case ProblemType::kUnset:
+      return "";
+    case ProblemType::kRegression:
+      return "regression";
+    case ProblemType::kSingleLabel:
+      return "single_label_classification";
+    case ProblemType::kMultiLabel:
+      return "multi_label_classification";
   }
   return {};
 }
 
 ModelConfig parse_model_config(const Json& document, const std::string& where) {
-  if (!document.is_object()) throw Error(ErrorCode::kConfig, where, fmt::format("expected an object, got {}", document.describe()));
+  if (!document.is_object())
+    throw Error(ErrorCode::kConfig, where, fmt::format("expected an object, got {}", document.describe()));
   // Configurations of replaced-token training hold two models; the one that is kept is the discriminator.
   const Json* nested = document.find("vocab_size") == nullptr ? document.find("discriminator") : nullptr;
   const bool is_nested = nested != nullptr && nested->is_object();
-  Parse parse{.document = is_nested ? *nested : document, .where = is_nested ? where + ": discriminator" : where, .config = {}, .problems = {}};
+  Parse parse{.document = is_nested ? *nested : document,
+              .where = is_nested ? where + ": discriminator" : where,
+              .config = {},
+              .problems = {}};
   read_plain_keys(parse);
   read_model_type(parse);
   read_pos_att_type(parse);
@@ -260,6 +277,8 @@ ModelConfig parse_model_config(const Json& document, const std::string& where) {
   return parse.config;
 }
 
-ModelConfig load_model_config(const std::string& path) { return parse_model_config(load_json(path), path); }
+ModelConfig load_model_config(const std::string& path) {
+  return parse_model_config(load_json(path), path);
+}
 
 }  // namespace deberta

@@ -30,7 +30,7 @@ struct ModelConfig {
   double attention_probs_dropout_prob = 0.1;
   double layer_norm_eps = 1e-7;
   double initializer_range = 0.02;
-  int64_t vocab_size = 0;  // required
+  int64_t vocab_size = 0;    // required
   int64_t pad_token_id = 0;  // padding_idx in original files
   int64_t max_position_embeddings = 512;
   int64_t type_vocab_size = 0;
@@ -53,7 +53,7 @@ struct ModelConfig {
   bool talking_head = false;
 
   ProblemType problem_type = ProblemType::kUnset;
-  std::vector<std::string> labels;        // id2label in order; empty when the file names none
+  std::vector<std::string> labels;  // id2label in order; empty when the file names none
   std::vector<std::string> architectures;
   std::string sentence_transformers_activation;  // "Identity", "Sigmoid", "Tanh" or empty
 

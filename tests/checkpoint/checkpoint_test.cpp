@@ -20,7 +20,8 @@ const std::string kBytes(64, '\x01');
 
 void write_names(const std::string& path, const std::vector<std::string>& names) {
   std::vector<TensorView> tensors;
-  for (const std::string& name : names) tensors.push_back({name, DType::kF32, {2}, to_bytes(std::string_view(kBytes).substr(0, 8))});
+  for (const std::string& name : names)
+    tensors.push_back({name, DType::kF32, {2}, to_bytes(std::string_view(kBytes).substr(0, 8))});
   write_safetensors(path, tensors);
 }
 
@@ -51,11 +52,13 @@ TEST(Checkpoint, TakesThePrefixOffAndSortsTheNames) {
 TEST(Checkpoint, GivesTheLanguageModelHeadOfTransformersItsCanonicalNames) {
   const TemporaryFolder folder;
   write_names(folder.path("model.safetensors"),
-              {"cls.predictions.transform.dense.weight", "cls.predictions.transform.dense.bias", "cls.predictions.transform.LayerNorm.weight",
-               "cls.predictions.transform.LayerNorm.bias", "cls.predictions.bias", "deberta.embeddings.a"});
+              {"cls.predictions.transform.dense.weight", "cls.predictions.transform.dense.bias",
+               "cls.predictions.transform.LayerNorm.weight", "cls.predictions.transform.LayerNorm.bias",
+               "cls.predictions.bias", "deberta.embeddings.a"});
   EXPECT_EQ(names_in(Checkpoint::open(folder.path())),
             (Names{"embeddings.a", "lm_predictions.lm_head.LayerNorm.bias", "lm_predictions.lm_head.LayerNorm.weight",
-                   "lm_predictions.lm_head.bias", "lm_predictions.lm_head.dense.bias", "lm_predictions.lm_head.dense.weight"}));
+                   "lm_predictions.lm_head.bias", "lm_predictions.lm_head.dense.bias",
+                   "lm_predictions.lm_head.dense.weight"}));
 }
 
 TEST(Checkpoint, RefusesATensorUnderTwoNames) {
@@ -79,7 +82,8 @@ TEST(Checkpoint, LivesOnWithoutTheObjectThatOpenedIt) {
 
 TEST(Checkpoint, NamesWhatItLookedForWhenThereIsNothing) {
   const TemporaryFolder folder;
-  EXPECT_ERROR(Checkpoint::open(folder.path()), kFileNotFound, "expected model.safetensors or model.safetensors.index.json");
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kFileNotFound,
+               "expected model.safetensors or model.safetensors.index.json");
   EXPECT_ERROR(Checkpoint::open(folder.path("absent")), kFileNotFound, "expected a folder");
   write_text(folder.path("file"), "");
   EXPECT_ERROR(Checkpoint::open(folder.path("file")), kFileNotFound, "expected a folder");
@@ -120,7 +124,8 @@ class Shards : public testing::Test {
     write_names(folder.path("two.safetensors"), {"deberta.c", "classifier.weight"});
   }
   Checkpoint open_with(const std::string& weight_map) {
-    write_text(folder.path("model.safetensors.index.json"), "{\"metadata\": {\"total_size\": 32}, \"weight_map\": " + weight_map + "}");
+    write_text(folder.path("model.safetensors.index.json"),
+               "{\"metadata\": {\"total_size\": 32}, \"weight_map\": " + weight_map + "}");
     return Checkpoint::open(folder.path());
   }
   const TemporaryFolder folder;
@@ -152,16 +157,20 @@ TEST_F(Shards, ATensorInTwoFilesIsRefused) {
 }
 
 TEST_F(Shards, HavePlainFileNames) {
-  for (const std::string name : {"", ".", "..", "../one.safetensors", "/etc/passwd", "a/b", "a\\\\b", "one.safetensors\\u0000"}) {
+  for (const std::string name :
+       {"", ".", "..", "../one.safetensors", "/etc/passwd", "a/b", "a\\\\b", "one.safetensors\\u0000"}) {
     EXPECT_ERROR(open_with("{\"deberta.a\": \"" + name + "\"}"), kSafetensors, "expected a plain file name");
   }
   EXPECT_ERROR(open_with("{\"deberta.a\": 3}"), kSafetensors, "expected a plain file name, got 3");
-  EXPECT_ERROR(open_with("{\"deberta.a\": \"" + std::string(256, 'n') + "\"}"), kSafetensors, "expected a plain file name");
+  EXPECT_ERROR(open_with("{\"deberta.a\": \"" + std::string(256, 'n') + "\"}"), kSafetensors,
+               "expected a plain file name");
 }
 
 TEST_F(Shards, AreAllThere) {
-  EXPECT_ERROR(open_with(R"({"deberta.a": "three.safetensors", "deberta.b": "four.safetensors"})"), kFileNotFound, "three.safetensors: not found");
-  EXPECT_ERROR(open_with(R"({"deberta.a": "three.safetensors", "deberta.b": "four.safetensors"})"), kFileNotFound, "four.safetensors: not found");
+  EXPECT_ERROR(open_with(R"({"deberta.a": "three.safetensors", "deberta.b": "four.safetensors"})"), kFileNotFound,
+               "three.safetensors: not found");
+  EXPECT_ERROR(open_with(R"({"deberta.a": "three.safetensors", "deberta.b": "four.safetensors"})"), kFileNotFound,
+               "four.safetensors: not found");
 }
 
 TEST_F(Shards, HaveAnIndexOfTheRightForm) {

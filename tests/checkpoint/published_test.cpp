@@ -24,8 +24,8 @@ TEST(PublishedCheckpoints, NanoModelsMatchTheTable) {
   const std::string folder = shared("reference/models");
   if (folder.empty()) GTEST_SKIP() << "no shared folder";
   const std::map<std::string, Head> heads = {
-      {"nano-conll", Head::kToken},   {"nano-sick", Head::kSequence}, {"nano-sst2", Head::kSequence},
-      {"nano-squad", Head::kSpan},    {"nano-mlm", Head::kMaskedLm},  {"nano-emd", Head::kMaskedLm},
+      {"nano-conll", Head::kToken}, {"nano-sick", Head::kSequence}, {"nano-sst2", Head::kSequence},
+      {"nano-squad", Head::kSpan},  {"nano-mlm", Head::kMaskedLm},  {"nano-emd", Head::kMaskedLm},
   };
   for (const auto& [name, head] : heads) {
     SCOPED_TRACE(name);
@@ -53,9 +53,16 @@ std::vector<TensorView> weights_of(const SafetensorsFile& file) {
 
 Head head_of_kind(const std::string& kind) {
   const std::map<std::string, Head> heads = {
-      {"encoder", Head::kNone}, {"layer", Head::kNone}, {"mlm", Head::kMaskedLm}, {"rtd", Head::kReplacedToken},
-      {"rtd_discriminator", Head::kReplacedToken}, {"token_classification", Head::kTokenOriginal}, {"record", Head::kTokenOriginal},
-      {"multiple_choice", Head::kSequence}, {"sequence_classification", Head::kSequence}, {"sift", Head::kSequence},
+      {"encoder", Head::kNone},
+      {"layer", Head::kNone},
+      {"mlm", Head::kMaskedLm},
+      {"rtd", Head::kReplacedToken},
+      {"rtd_discriminator", Head::kReplacedToken},
+      {"token_classification", Head::kTokenOriginal},
+      {"record", Head::kTokenOriginal},
+      {"multiple_choice", Head::kSequence},
+      {"sequence_classification", Head::kSequence},
+      {"sift", Head::kSequence},
   };
   return heads.contains(kind) ? heads.at(kind) : Head::kNone;
 }
@@ -67,7 +74,8 @@ TEST(PublishedCheckpoints, CasesOfTheOriginalCodeMatchTheTable) {
   size_t compared = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".safetensors") continue;
-    const std::string stem = entry.path().string().substr(0, entry.path().string().size() - std::string(".safetensors").size());
+    const std::string stem =
+        entry.path().string().substr(0, entry.path().string().size() - std::string(".safetensors").size());
     const Json document = load_json(stem + ".json", {.max_bytes = size_t{1} << 26});
     const Json* json_config = document.find("config");
     if (document.find("layout") == nullptr || json_config->find("vocab_size") == nullptr) continue;

@@ -34,8 +34,9 @@ size_t files_in(const std::string& folder) {
 TEST(SafetensorsWriter, WritesWhatTheReaderGives) {
   const TemporaryFolder folder;
   const std::string path = folder.path("a.safetensors");
-  const std::vector<TensorView> tensors = {tensor("z", DType::kF16, {3}), tensor("a", DType::kF32, {2, 3}), tensor("none", DType::kI64, {0}),
-                                           tensor("scalar", DType::kF64, {}), tensor("\xC3\xA9 \"quoted\"", DType::kBool, {1})};
+  const std::vector<TensorView> tensors = {tensor("z", DType::kF16, {3}), tensor("a", DType::kF32, {2, 3}),
+                                           tensor("none", DType::kI64, {0}), tensor("scalar", DType::kF64, {}),
+                                           tensor("\xC3\xA9 \"quoted\"", DType::kBool, {1})};
   write_safetensors(path, tensors, {{"format", "pt"}, {"note", "two\nlines"}});
   const SafetensorsFile file(path);
   EXPECT_EQ(file.metadata(), (Metadata{{"format", "pt"}, {"note", "two\nlines"}}));
@@ -65,14 +66,17 @@ TEST(SafetensorsWriter, PadsTheHeaderWithSpacesToEightBytes) {
 
 TEST(SafetensorsWriter, WritesTheSameBytesEachTime) {
   const TemporaryFolder folder;
-  for (const char* name : {"a", "b"}) write_safetensors(folder.path(name), {tensor("x", DType::kF32, {4}), tensor("y", DType::kU8, {3})}, {{"k", "v"}});
+  for (const char* name : {"a", "b"})
+    write_safetensors(folder.path(name), {tensor("x", DType::kF32, {4}), tensor("y", DType::kU8, {3})}, {{"k", "v"}});
   EXPECT_EQ(read_file(folder.path("a"), 4096), read_file(folder.path("b"), 4096));
 }
 
 TEST(SafetensorsWriter, RefusesWhatTheReaderWouldRefuse) {
   const TemporaryFolder folder;
   const std::string path = folder.path("a.safetensors");
-  const auto write = [&](const std::vector<TensorView>& tensors, const Metadata& metadata = {}) { write_safetensors(path, tensors, metadata); };
+  const auto write = [&](const std::vector<TensorView>& tensors, const Metadata& metadata = {}) {
+    write_safetensors(path, tensors, metadata);
+  };
   TensorView short_one = tensor("a", DType::kF32, {2});
   short_one.shape = {3};
   TensorView negative = tensor("a", DType::kF32, {0});
@@ -166,7 +170,8 @@ TEST(SafetensorsWriter, RefusesFoldersItCannotWriteTo) {
   EXPECT_ERROR(write_safetensors("/proc/model.safetensors", tensors), kFileWrite, "cannot create");
   EXPECT_ERROR(write_safetensors(folder.path(), tensors), kFileWrite, "rename failed");  // the path is a folder
   ASSERT_EQ(::chmod(folder.path().c_str(), 0500), 0);
-  if (::geteuid() != 0) EXPECT_ERROR(write_safetensors(folder.path("model.safetensors"), tensors), kFileWrite, "cannot create");
+  if (::geteuid() != 0)
+    EXPECT_ERROR(write_safetensors(folder.path("model.safetensors"), tensors), kFileWrite, "cannot create");
   ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
   EXPECT_EQ(files_in(folder.path()), 0u);
 }

@@ -40,7 +40,8 @@ using Shapes = std::map<std::string, Shape>;
 
 Shapes shapes_of(const ModelConfig& config, Head head, int64_t labels = 0) {
   Shapes shapes;
-  for (const TensorSpec& spec : list_tensors(config, head, labels)) EXPECT_TRUE(shapes.emplace(spec.name, spec.shape).second) << spec.name;
+  for (const TensorSpec& spec : list_tensors(config, head, labels))
+    EXPECT_TRUE(shapes.emplace(spec.name, spec.shape).second) << spec.name;
   return shapes;
 }
 
@@ -55,17 +56,30 @@ std::set<std::string> required_names(const ModelConfig& config, Head head = Head
 TEST(TensorTable, ListsVersion3) {
   const Shapes shapes = shapes_of(small_config(), Head::kNone);
   const Shapes outside_layers = {
-      {"embeddings.word_embeddings.weight", {11, 6}}, {"embeddings.position_embeddings.weight", {8, 6}},
-      {"embeddings.LayerNorm.weight", {6}},           {"embeddings.LayerNorm.bias", {6}},
-      {"encoder.rel_embeddings.weight", {8, 6}},      {"encoder.LayerNorm.weight", {6}},
+      {"embeddings.word_embeddings.weight", {11, 6}},
+      {"embeddings.position_embeddings.weight", {8, 6}},
+      {"embeddings.LayerNorm.weight", {6}},
+      {"embeddings.LayerNorm.bias", {6}},
+      {"encoder.rel_embeddings.weight", {8, 6}},
+      {"encoder.LayerNorm.weight", {6}},
       {"encoder.LayerNorm.bias", {6}},
   };
   const Shapes layer = {
-      {"attention.self.query_proj.weight", {6, 6}}, {"attention.self.query_proj.bias", {6}}, {"attention.self.key_proj.weight", {6, 6}},
-      {"attention.self.key_proj.bias", {6}},        {"attention.self.value_proj.weight", {6, 6}}, {"attention.self.value_proj.bias", {6}},
-      {"attention.output.dense.weight", {6, 6}},    {"attention.output.dense.bias", {6}},    {"attention.output.LayerNorm.weight", {6}},
-      {"attention.output.LayerNorm.bias", {6}},     {"intermediate.dense.weight", {10, 6}},  {"intermediate.dense.bias", {10}},
-      {"output.dense.weight", {6, 10}},             {"output.dense.bias", {6}},              {"output.LayerNorm.weight", {6}},
+      {"attention.self.query_proj.weight", {6, 6}},
+      {"attention.self.query_proj.bias", {6}},
+      {"attention.self.key_proj.weight", {6, 6}},
+      {"attention.self.key_proj.bias", {6}},
+      {"attention.self.value_proj.weight", {6, 6}},
+      {"attention.self.value_proj.bias", {6}},
+      {"attention.output.dense.weight", {6, 6}},
+      {"attention.output.dense.bias", {6}},
+      {"attention.output.LayerNorm.weight", {6}},
+      {"attention.output.LayerNorm.bias", {6}},
+      {"intermediate.dense.weight", {10, 6}},
+      {"intermediate.dense.bias", {10}},
+      {"output.dense.weight", {6, 10}},
+      {"output.dense.bias", {6}},
+      {"output.LayerNorm.weight", {6}},
       {"output.LayerNorm.bias", {6}},
   };
   Shapes expected = outside_layers;
@@ -93,7 +107,8 @@ TEST(TensorTable, ListsVersion1WithFusedProjections) {
   EXPECT_FALSE(shapes.contains("encoder.layer.1.attention.self.head_logits_proj.weight"));
   EXPECT_EQ(shapes.size(), 5u + 2 * 16);
   config.talking_head = true;
-  EXPECT_EQ(shapes_of(config, Head::kNone).at("encoder.layer.0.attention.self.head_weights_proj.weight"), (Shape{3, 3}));
+  EXPECT_EQ(shapes_of(config, Head::kNone).at("encoder.layer.0.attention.self.head_weights_proj.weight"),
+            (Shape{3, 3}));
   config.has_p2c = false;
   EXPECT_FALSE(shapes_of(config, Head::kNone).contains("encoder.layer.1.attention.self.pos_q_proj.weight"));
   EXPECT_TRUE(shapes_of(config, Head::kNone).contains("encoder.layer.1.attention.self.pos_proj.weight"));
@@ -140,16 +155,26 @@ TEST(TensorTable, ListsTheHeads) {
     EXPECT_GT(encoder, 0u);
     return shapes;
   };
-  EXPECT_EQ(head(Head::kSequence), (Shapes{{"pooler.dense.weight", {6, 6}}, {"pooler.dense.bias", {6}}, {"classifier.weight", {3, 6}}, {"classifier.bias", {3}}}));
+  EXPECT_EQ(head(Head::kSequence), (Shapes{{"pooler.dense.weight", {6, 6}},
+                                           {"pooler.dense.bias", {6}},
+                                           {"classifier.weight", {3, 6}},
+                                           {"classifier.bias", {3}}}));
   EXPECT_EQ(head(Head::kToken), (Shapes{{"classifier.weight", {3, 6}}, {"classifier.bias", {3}}}));
-  EXPECT_EQ(head(Head::kTokenOriginal), (Shapes{{"proj.weight", {6, 6}}, {"proj.bias", {6}}, {"classifier.weight", {3, 6}}, {"classifier.bias", {3}}}));
+  EXPECT_EQ(
+      head(Head::kTokenOriginal),
+      (Shapes{{"proj.weight", {6, 6}}, {"proj.bias", {6}}, {"classifier.weight", {3, 6}}, {"classifier.bias", {3}}}));
   EXPECT_EQ(head(Head::kSpan), (Shapes{{"qa_outputs.weight", {2, 6}}, {"qa_outputs.bias", {2}}}));
-  EXPECT_EQ(head(Head::kMaskedLm), (Shapes{{"lm_predictions.lm_head.dense.weight", {4, 6}}, {"lm_predictions.lm_head.dense.bias", {4}},
-                                           {"lm_predictions.lm_head.LayerNorm.weight", {4}}, {"lm_predictions.lm_head.LayerNorm.bias", {4}},
+  EXPECT_EQ(head(Head::kMaskedLm), (Shapes{{"lm_predictions.lm_head.dense.weight", {4, 6}},
+                                           {"lm_predictions.lm_head.dense.bias", {4}},
+                                           {"lm_predictions.lm_head.LayerNorm.weight", {4}},
+                                           {"lm_predictions.lm_head.LayerNorm.bias", {4}},
                                            {"lm_predictions.lm_head.bias", {11}}}));
-  EXPECT_EQ(head(Head::kReplacedToken), (Shapes{{"mask_predictions.dense.weight", {6, 6}}, {"mask_predictions.dense.bias", {6}},
-                                                {"mask_predictions.LayerNorm.weight", {6}}, {"mask_predictions.LayerNorm.bias", {6}},
-                                                {"mask_predictions.classifier.weight", {1, 6}}, {"mask_predictions.classifier.bias", {1}}}));
+  EXPECT_EQ(head(Head::kReplacedToken), (Shapes{{"mask_predictions.dense.weight", {6, 6}},
+                                                {"mask_predictions.dense.bias", {6}},
+                                                {"mask_predictions.LayerNorm.weight", {6}},
+                                                {"mask_predictions.LayerNorm.bias", {6}},
+                                                {"mask_predictions.classifier.weight", {1, 6}},
+                                                {"mask_predictions.classifier.bias", {1}}}));
 }
 
 // A checkpoint with the tensors listed, changed by the test before it is written.
@@ -193,7 +218,8 @@ class Comparison : public testing::Test {
 using Messages = std::vector<std::string>;
 
 TEST_F(Comparison, FindsNothingWhenAllIsThere) {
-  const std::vector<Head> heads = {Head::kNone, Head::kSequence, Head::kToken, Head::kTokenOriginal, Head::kSpan, Head::kMaskedLm, Head::kReplacedToken};
+  const std::vector<Head> heads = {Head::kNone, Head::kSequence, Head::kToken,        Head::kTokenOriginal,
+                                   Head::kSpan, Head::kMaskedLm, Head::kReplacedToken};
   for (const Head head : heads) {
     fill(small_config(), head);
     EXPECT_EQ(errors(small_config(), head), Messages{}) << to_string(head);
@@ -206,9 +232,10 @@ TEST_F(Comparison, ListsWhatIsMissingWithTheKeyThatAsksForIt) {
   fill(config, Head::kNone);
   config.conv_kernel_size = 3;
   config.raw = JsonObject{{"conv_kernel_size", 3}};
-  EXPECT_EQ(errors(config, Head::kNone),
-            Messages{"4 tensors missing: encoder.conv.conv.weight, encoder.conv.conv.bias, encoder.conv.LayerNorm.weight, "
-                     "encoder.conv.LayerNorm.bias; config.json has conv_kernel_size 3"});
+  EXPECT_EQ(
+      errors(config, Head::kNone),
+      Messages{"4 tensors missing: encoder.conv.conv.weight, encoder.conv.conv.bias, encoder.conv.LayerNorm.weight, "
+               "encoder.conv.LayerNorm.bias; config.json has conv_kernel_size 3"});
   config = small_config();
   remove("embeddings.LayerNorm.bias");
   EXPECT_EQ(errors(config, Head::kNone), Messages{"1 tensor missing: embeddings.LayerNorm.bias"});
@@ -224,7 +251,9 @@ TEST_F(Comparison, ListsWhatIsUnexpectedWithTheReason) {
   config.raw = JsonObject{{"num_hidden_layers", 2}};
   const Messages messages = errors(config, Head::kNone);
   EXPECT_EQ(messages.size(), 4u + 16 + 1);
-  const auto has = [&](const std::string& message) { return std::find(messages.begin(), messages.end(), message) != messages.end(); };
+  const auto has = [&](const std::string& message) {
+    return std::find(messages.begin(), messages.end(), message) != messages.end();
+  };
   EXPECT_TRUE(has("unexpected tensor encoder.conv.conv.weight [6, 6, 3]; config.json has no conv_kernel_size"));
   EXPECT_TRUE(has("unexpected tensor encoder.layer.2.output.dense.bias [6]; config.json has num_hidden_layers 2"));
   EXPECT_TRUE(has("unexpected tensor qa_outputs.weight [2, 6]; the head is none"));
@@ -233,9 +262,11 @@ TEST_F(Comparison, ListsWhatIsUnexpectedWithTheReason) {
 TEST_F(Comparison, SuggestsANearName) {
   fill(small_config(), Head::kNone);
   at("encoder.layer.1.output.dense.bias").name = "encoder.layer.1.output.dens.bias";
-  EXPECT_EQ(errors(small_config(), Head::kNone),
-            (Messages{"1 tensor missing: encoder.layer.1.output.dense.bias",
-                      "unexpected tensor encoder.layer.1.output.dens.bias [6]; did you mean encoder.layer.1.output.dense.bias?"}));
+  EXPECT_EQ(
+      errors(small_config(), Head::kNone),
+      (Messages{
+          "1 tensor missing: encoder.layer.1.output.dense.bias",
+          "unexpected tensor encoder.layer.1.output.dens.bias [6]; did you mean encoder.layer.1.output.dense.bias?"}));
   at("encoder.layer.1.output.dens.bias").name = "nothing.like.it";
   EXPECT_EQ(errors(small_config(), Head::kNone).back(), "unexpected tensor nothing.like.it [6]");
 }
@@ -250,7 +281,8 @@ TEST_F(Comparison, ReportsEveryWrongShapeAndType) {
   remove("encoder.layer.0.output.LayerNorm.weight");
   at("encoder.layer.0.output.LayerNorm.weight.int").name = "encoder.layer.0.output.LayerNorm.weight";
   EXPECT_EQ(errors(config, Head::kNone),
-            (Messages{"tensor embeddings.word_embeddings.weight: expected shape [11, 6], got [12, 6]; config.json has vocab_size 11",
+            (Messages{"tensor embeddings.word_embeddings.weight: expected shape [11, 6], got [12, 6]; config.json has "
+                      "vocab_size 11",
                       "tensor encoder.LayerNorm.bias: expected shape [6], got [1, 6]; config.json has no norm_rel_ebd",
                       "tensor encoder.layer.0.output.LayerNorm.weight: expected F64, F32, F16 or BF16, got I32"}));
 }
@@ -288,7 +320,8 @@ TEST_F(Comparison, AcceptsACopyOfATiedTableAndNoOther) {
   const std::string other(11 * 6 * 4, '\x01');
   at("cls.predictions.decoder.weight").bytes = to_bytes(other);
   EXPECT_EQ(errors(small_config(), Head::kMaskedLm),
-            Messages{"tensor cls.predictions.decoder.weight: expected the values of embeddings.word_embeddings.weight, got others; "
+            Messages{"tensor cls.predictions.decoder.weight: expected the values of embeddings.word_embeddings.weight, "
+                     "got others; "
                      "untied output tables are not supported"});
 }
 
@@ -299,7 +332,8 @@ TEST_F(Comparison, LabelsHaveOneRowEach) {
   EXPECT_EQ(errors(config, Head::kSequence), Messages{});
   EXPECT_EQ(count_labels(checkpoint()), 3);
   config.labels.pop_back();
-  EXPECT_EQ(errors(config, Head::kSequence), Messages{"tensor classifier.weight: expected 2 rows, one for each label of id2label, got 3"});
+  EXPECT_EQ(errors(config, Head::kSequence),
+            Messages{"tensor classifier.weight: expected 2 rows, one for each label of id2label, got 3"});
   reshape("classifier.weight", {});
   EXPECT_EQ(count_labels(checkpoint()), 0);
   EXPECT_FALSE(errors(config, Head::kSequence).empty());

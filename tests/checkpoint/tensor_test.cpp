@@ -22,8 +22,9 @@ TensorView view(DType dtype, const std::vector<Value>& values) {
 
 TEST(DTypes, HaveNamesAndSizesThatReadBack) {
   const std::vector<std::tuple<DType, std::string, size_t>> table = {
-      {DType::kF64, "F64", 8}, {DType::kF32, "F32", 4}, {DType::kF16, "F16", 2}, {DType::kBf16, "BF16", 2}, {DType::kI64, "I64", 8},
-      {DType::kI32, "I32", 4}, {DType::kI16, "I16", 2}, {DType::kI8, "I8", 1},   {DType::kU8, "U8", 1},     {DType::kBool, "BOOL", 1}};
+      {DType::kF64, "F64", 8}, {DType::kF32, "F32", 4},  {DType::kF16, "F16", 2}, {DType::kBf16, "BF16", 2},
+      {DType::kI64, "I64", 8}, {DType::kI32, "I32", 4},  {DType::kI16, "I16", 2}, {DType::kI8, "I8", 1},
+      {DType::kU8, "U8", 1},   {DType::kBool, "BOOL", 1}};
   for (const auto& [dtype, name, size] : table) {
     EXPECT_EQ(to_string(dtype), name);
     EXPECT_EQ(size_of(dtype), size);
@@ -49,7 +50,8 @@ float half_by_definition(unsigned half) {
   const float sign = (half & 0x8000u) != 0 ? -1.0F : 1.0F;
   const int exponent = static_cast<int>(half >> 10 & 31);
   const float mantissa = static_cast<float>(half & 1023) / 1024;
-  if (exponent == 31) return mantissa == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+  if (exponent == 31)
+    return mantissa == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
   if (exponent == 0) return sign * std::ldexp(mantissa, -14);
   return sign * std::ldexp(1 + mantissa, exponent - 15);
 }
@@ -71,7 +73,8 @@ TEST(ToFp32, IsExactForEveryHalf) {
 TEST(ToFp32, ConvertsTheOtherTypes) {
   EXPECT_EQ(to_fp32(view<uint16_t>(DType::kBf16, {0x3F80, 0xC000, 0x0001, 0x7F80})),
             (std::vector<float>{1, -2, std::bit_cast<float>(0x00010000u), std::numeric_limits<float>::infinity()}));
-  EXPECT_EQ(to_fp32(view<double>(DType::kF64, {0.1, -1e300})), (std::vector<float>{0.1F, -std::numeric_limits<float>::infinity()}));
+  EXPECT_EQ(to_fp32(view<double>(DType::kF64, {0.1, -1e300})),
+            (std::vector<float>{0.1F, -std::numeric_limits<float>::infinity()}));
   EXPECT_EQ(to_fp32(view<float>(DType::kF32, {0.1F, -3})), (std::vector<float>{0.1F, -3}));
   EXPECT_EQ(to_fp32(view<int64_t>(DType::kI64, {-7, 1 << 24})), (std::vector<float>{-7, 16777216}));
   EXPECT_EQ(to_fp32(view<int32_t>(DType::kI32, {-7, 9})), (std::vector<float>{-7, 9}));

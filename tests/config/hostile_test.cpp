@@ -37,12 +37,19 @@ std::string verdict(const JsonObject& document) {
 
 void expect_refused(const std::string& key, Json value) {
   const std::string shown = value.is_number() ? "a number" : value.dump();
-  EXPECT_TRUE(verdict(with(key, std::move(value))).starts_with("config.json: " + key + ": expected ")) << key << " " << shown;
+  EXPECT_TRUE(verdict(with(key, std::move(value))).starts_with("config.json: " + key + ": expected "))
+      << key << " " << shown;
 }
 
-bool is_integer_key(const ConfigKey& key) { return std::holds_alternative<int64_t ModelConfig::*>(key.field); }
-bool is_number_key(const ConfigKey& key) { return is_integer_key(key) || std::holds_alternative<double ModelConfig::*>(key.field); }
-bool is_flag(const ConfigKey& key) { return std::holds_alternative<bool ModelConfig::*>(key.field); }
+bool is_integer_key(const ConfigKey& key) {
+  return std::holds_alternative<int64_t ModelConfig::*>(key.field);
+}
+bool is_number_key(const ConfigKey& key) {
+  return is_integer_key(key) || std::holds_alternative<double ModelConfig::*>(key.field);
+}
+bool is_flag(const ConfigKey& key) {
+  return std::holds_alternative<bool ModelConfig::*>(key.field);
+}
 
 TEST(HostileConfig, EveryPlainKeyRefusesOtherTypes) {
   for (const ConfigKey& key : config_keys()) {
@@ -53,7 +60,8 @@ TEST(HostileConfig, EveryPlainKeyRefusesOtherTypes) {
     if (!key.is_nullable) expect_refused(name, nullptr);
     if (!is_flag(key)) expect_refused(name, true);
     if (!is_number_key(key)) {
-      for (const int64_t value : {int64_t{-1}, int64_t{0}, int64_t{1}, std::numeric_limits<int64_t>::max()}) expect_refused(name, value);
+      for (const int64_t value : {int64_t{-1}, int64_t{0}, int64_t{1}, std::numeric_limits<int64_t>::max()})
+        expect_refused(name, value);
     }
     if (is_integer_key(key)) expect_refused(name, 1.5);
     if (is_integer_key(key)) expect_refused(name, 12.0);
@@ -61,14 +69,15 @@ TEST(HostileConfig, EveryPlainKeyRefusesOtherTypes) {
 }
 
 TEST(HostileConfig, NullCountsAsAbsentWhereProgramsWriteIt) {
-  for (const std::string key : {"pad_token_id", "cls_dropout", "problem_type", "id2label", "label2id", "architectures", "pos_att_type", "activation_fn"}) {
+  for (const std::string key : {"pad_token_id", "cls_dropout", "problem_type", "id2label", "label2id", "architectures",
+                                "pos_att_type", "activation_fn"}) {
     EXPECT_EQ(verdict(with(key, nullptr)), "") << key;
   }
 }
 
 struct Range {
-  int64_t low, high;       // smallest and largest integer that the key takes
-  int64_t special = 0;     // and one more, when not 0
+  int64_t low, high;    // smallest and largest integer that the key takes
+  int64_t special = 0;  // and one more, when not 0
 };
 
 // The ranges of the design, written again by hand.
@@ -100,7 +109,8 @@ TEST(HostileConfig, IntegersHaveTheirRanges) {
     ModelConfig config;
     EXPECT_TRUE(read_config_value(key, range.low, config)) << name;
     EXPECT_TRUE(read_config_value(key, range.high, config)) << name;
-    for (const int64_t value : {range.low - 1, range.high + 1, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
+    for (const int64_t value :
+         {range.low - 1, range.high + 1, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
       if (range.special != 0 && value == range.special) continue;
       EXPECT_FALSE(read_config_value(key, value, config)) << name << " " << value;
       expect_refused(name, value);
@@ -116,7 +126,8 @@ TEST(HostileConfig, IntegersHaveTheirRanges) {
 TEST(HostileConfig, NumbersHaveTheirRanges) {
   const double huge = std::numeric_limits<double>::max();
   const double tiny = std::numeric_limits<double>::denorm_min();
-  for (const std::string key : {"hidden_dropout_prob", "attention_probs_dropout_prob", "pooler_dropout", "cls_dropout"}) {
+  for (const std::string key :
+       {"hidden_dropout_prob", "attention_probs_dropout_prob", "pooler_dropout", "cls_dropout"}) {
     EXPECT_EQ(verdict(with(key, 0)), "");
     EXPECT_EQ(verdict(with(key, 0.999)), "");
     for (const double value : {-1.0, -tiny, 1.0, 1.5, huge, -huge}) expect_refused(key, value);
@@ -130,8 +141,14 @@ TEST(HostileConfig, NumbersHaveTheirRanges) {
 
 TEST(HostileConfig, KeysWithAFormOfTheirOwnRefuseOtherTypes) {
   const std::map<std::string, std::set<std::string>> accepted = {
-      {"model_type", {}}, {"pos_att_type", {"[]", "null"}}, {"norm_rel_ebd", {}}, {"problem_type", {"null"}},
-      {"architectures", {"[]", "null"}}, {"id2label", {"null"}}, {"label2id", {"{}", "null"}}, {"pooling", {"{}"}},
+      {"model_type", {}},
+      {"pos_att_type", {"[]", "null"}},
+      {"norm_rel_ebd", {}},
+      {"problem_type", {"null"}},
+      {"architectures", {"[]", "null"}},
+      {"id2label", {"null"}},
+      {"label2id", {"{}", "null"}},
+      {"pooling", {"{}"}},
   };
   const std::vector<Json> values = {-1, 0, 1 << 30, 1.5, "256", JsonArray{}, JsonObject{}, nullptr, true};
   for (const auto& [key, names] : accepted) {
@@ -140,7 +157,8 @@ TEST(HostileConfig, KeysWithAFormOfTheirOwnRefuseOtherTypes) {
       if (names.contains(value.dump())) {
         EXPECT_EQ(message, "") << key;
       } else {
-        EXPECT_TRUE(message.starts_with("config.json: " + key + ": expected ")) << key << " " << value.dump() << ": " << message;
+        EXPECT_TRUE(message.starts_with("config.json: " + key + ": expected "))
+            << key << " " << value.dump() << ": " << message;
       }
     }
   }
@@ -149,7 +167,8 @@ TEST(HostileConfig, KeysWithAFormOfTheirOwnRefuseOtherTypes) {
 TEST(HostileConfig, TextThatIsNotStrictJsonIsRefused) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path("config.json");
-  for (const std::string value : {"1e309", "-1e309", "NaN", "Infinity", "01", "9223372036854775808", "'a'", "[1,]", "\"\xFF\"", "// 1\n1"}) {
+  for (const std::string value :
+       {"1e309", "-1e309", "NaN", "Infinity", "01", "9223372036854775808", "'a'", "[1,]", "\"\xFF\"", "// 1\n1"}) {
     test::write_text(path, "{\"vocab_size\": 100, \"hidden_size\": " + value + "}");
     EXPECT_ERROR(load_model_config(path), kJson, "config.json");
   }

@@ -12,7 +12,8 @@ namespace {
 
 // `{"vocab_size": 100, ...members}`.
 ModelConfig parse(const std::string& members = "") {
-  return parse_model_config(parse_json("{\"vocab_size\": 100" + (members.empty() ? "" : ", " + members) + "}", "config.json"), "config.json");
+  return parse_model_config(
+      parse_json("{\"vocab_size\": 100" + (members.empty() ? "" : ", " + members) + "}", "config.json"), "config.json");
 }
 
 // Collects the warnings of the process while it lives.
@@ -65,7 +66,8 @@ TEST(ModelConfig, HasTheOriginalsDefaults) {
 }
 
 TEST(ModelConfig, DefaultsFollowTheKeysTheyStandFor) {
-  const ModelConfig c = parse(R"("hidden_size": 96, "num_attention_heads": 3, "max_position_embeddings": 40, "hidden_dropout_prob": 0.25)");
+  const ModelConfig c = parse(
+      R"("hidden_size": 96, "num_attention_heads": 3, "max_position_embeddings": 40, "hidden_dropout_prob": 0.25)");
   EXPECT_EQ(c.attention_head_size, 32);
   EXPECT_EQ(c.embedding_size, 96);
   EXPECT_EQ(c.pooler_hidden_size, 96);
@@ -77,7 +79,8 @@ TEST(ModelConfig, DefaultsFollowTheKeysTheyStandFor) {
 }
 
 TEST(ModelConfig, RelativePositionsBelowOneMeanMaxPositionEmbeddings) {
-  for (const std::string value : {"-1", "0", "-7"}) EXPECT_EQ(parse("\"max_relative_positions\": " + value).max_relative_positions, 512);
+  for (const std::string value : {"-1", "0", "-7"})
+    EXPECT_EQ(parse("\"max_relative_positions\": " + value).max_relative_positions, 512);
   EXPECT_EQ(parse("\"max_relative_positions\": 1").max_relative_positions, 1);
   EXPECT_EQ(parse("\"max_relative_positions\": 24, \"position_buckets\": 16").span(), 16);
   EXPECT_EQ(parse("\"max_relative_positions\": 24").span(), 24);
@@ -88,21 +91,32 @@ TEST(ModelConfig, TakesAttentionTypesInEveryForm) {
     std::string value;
     bool has_c2p, has_p2c;
   };
-  for (const Row& row : std::vector<Row>{{R"("p2c|c2p")", true, true}, {R"("c2p|p2c")", true, true}, {R"(["p2c", "c2p"])", true, true},
-                                         {R"(["c2p|p2c"])", true, true}, {R"("C2P | P2C")", true, true}, {R"("c2p")", true, false},
-                                         {R"(["p2c"])", false, true}, {R"("none")", false, false}, {R"(["none"])", false, false},
-                                         {R"("")", false, false}, {"[]", false, false}, {"null", false, false}}) {
+  for (const Row& row : std::vector<Row>{{R"("p2c|c2p")", true, true},
+                                         {R"("c2p|p2c")", true, true},
+                                         {R"(["p2c", "c2p"])", true, true},
+                                         {R"(["c2p|p2c"])", true, true},
+                                         {R"("C2P | P2C")", true, true},
+                                         {R"("c2p")", true, false},
+                                         {R"(["p2c"])", false, true},
+                                         {R"("none")", false, false},
+                                         {R"(["none"])", false, false},
+                                         {R"("")", false, false},
+                                         {"[]", false, false},
+                                         {"null", false, false}}) {
     const ModelConfig c = parse("\"pos_att_type\": " + row.value);
     EXPECT_EQ(c.has_c2p, row.has_c2p) << row.value;
     EXPECT_EQ(c.has_p2c, row.has_p2c) << row.value;
     EXPECT_EQ(c.attention_terms(), 1 + (row.has_c2p ? 1 : 0) + (row.has_p2c ? 1 : 0));
   }
-  EXPECT_ERROR(parse(R"("pos_att_type": "c2p|q2p")"), kConfig, "config.json: pos_att_type: expected c2p, p2c or none, got \"q2p\"");
-  EXPECT_ERROR(parse(R"("pos_att_type": ["c2p", 3])"), kConfig, "pos_att_type: expected a list of names, got 3 (integer)");
+  EXPECT_ERROR(parse(R"("pos_att_type": "c2p|q2p")"), kConfig,
+               "config.json: pos_att_type: expected c2p, p2c or none, got \"q2p\"");
+  EXPECT_ERROR(parse(R"("pos_att_type": ["c2p", 3])"), kConfig,
+               "pos_att_type: expected a list of names, got 3 (integer)");
 }
 
 TEST(ModelConfig, RefusesP2pAsUnsupportedWithTheReason) {
-  EXPECT_ERROR(parse(R"("pos_att_type": "c2p|p2p")"), kUnsupported, "p2p is not supported: the original code fails on it");
+  EXPECT_ERROR(parse(R"("pos_att_type": "c2p|p2p")"), kUnsupported,
+               "p2p is not supported: the original code fails on it");
   EXPECT_ERROR(parse(R"("pos_att_type": "p2p", "hidden_size": 0)"), kConfig, "p2p is not supported");
   EXPECT_ERROR(parse(R"("pos_att_type": "p2p", "hidden_size": 7)"), kConfig, "multiple of num_attention_heads");
 }
@@ -110,20 +124,22 @@ TEST(ModelConfig, RefusesP2pAsUnsupportedWithTheReason) {
 TEST(ModelConfig, TellsTheLayoutFromModelType) {
   EXPECT_EQ(parse(R"("model_type": "deberta")").layout, Layout::kV1);
   EXPECT_EQ(parse(R"("model_type": "deberta-v2")").layout, Layout::kV2);
-  EXPECT_ERROR(parse(R"("model_type": "bert")"), kConfig, R"(model_type: expected "deberta" or "deberta-v2", got "bert" (string))");
+  EXPECT_ERROR(parse(R"("model_type": "bert")"), kConfig,
+               R"(model_type: expected "deberta" or "deberta-v2", got "bert" (string))");
 }
 
 TEST(ModelConfig, ReadsTheRelativeNorm) {
   EXPECT_TRUE(parse(R"("norm_rel_ebd": "layer_norm")").has_rel_layer_norm);
   EXPECT_TRUE(parse(R"("norm_rel_ebd": "none|Layer_Norm")").has_rel_layer_norm);
   EXPECT_FALSE(parse(R"("norm_rel_ebd": "none")").has_rel_layer_norm);
-  EXPECT_ERROR(parse(R"("norm_rel_ebd": "batch_norm")"), kConfig, R"(norm_rel_ebd: expected "none" or "layer_norm", got "batch_norm")");
+  EXPECT_ERROR(parse(R"("norm_rel_ebd": "batch_norm")"), kConfig,
+               R"(norm_rel_ebd: expected "none" or "layer_norm", got "batch_norm")");
 }
 
 TEST(ModelConfig, KnowsTheActivations) {
-  const std::vector<std::pair<std::string, Activation>> table = {{"gelu", Activation::kGelu}, {"relu", Activation::kRelu},
-                                                                 {"swish", Activation::kSwish}, {"tanh", Activation::kTanh},
-                                                                 {"linear", Activation::kLinear}, {"sigmoid", Activation::kSigmoid}};
+  const std::vector<std::pair<std::string, Activation>> table = {
+      {"gelu", Activation::kGelu}, {"relu", Activation::kRelu},     {"swish", Activation::kSwish},
+      {"tanh", Activation::kTanh}, {"linear", Activation::kLinear}, {"sigmoid", Activation::kSigmoid}};
   for (const auto& [name, value] : table) {
     EXPECT_EQ(parse("\"hidden_act\": \"" + name + "\"").hidden_act, value);
     EXPECT_EQ(parse("\"conv_act\": \"" + name + "\"").conv_act, value);
@@ -148,7 +164,8 @@ TEST(ModelConfig, ReadsThePoolingBlock) {
   const ModelConfig c = parse(R"("pooling": {"hidden_size": 32, "dropout": 0.5, "hidden_act": "tanh", "other": 1})");
   EXPECT_EQ(c.pooler_hidden_size, 32);
   EXPECT_EQ(c.pooler_dropout, 0.5);
-  EXPECT_ERROR(parse(R"("pooling": {"dropout": 2})"), kConfig, "pooling.dropout: expected a number from 0 and below 1, got 2 (integer)");
+  EXPECT_ERROR(parse(R"("pooling": {"dropout": 2})"), kConfig,
+               "pooling.dropout: expected a number from 0 and below 1, got 2 (integer)");
   EXPECT_ERROR(parse(R"("pooling": 3)"), kConfig, "pooling: expected an object, got 3");
 }
 
@@ -156,34 +173,42 @@ TEST(ModelConfig, TwoNamesOfOneKeyMustAgree) {
   EXPECT_EQ(parse(R"("padding_idx": 7)").pad_token_id, 7);
   EXPECT_EQ(parse(R"("padding_idx": 7, "pad_token_id": 7)").pad_token_id, 7);
   EXPECT_EQ(parse(R"("padding_idx": 7, "pad_token_id": null)").pad_token_id, 7);
-  EXPECT_ERROR(parse(R"("padding_idx": 7, "pad_token_id": 8)"), kConfig, "pad_token_id: expected the same value as padding_idx, got 8");
+  EXPECT_ERROR(parse(R"("padding_idx": 7, "pad_token_id": 8)"), kConfig,
+               "pad_token_id: expected the same value as padding_idx, got 8");
 }
 
 TEST(ModelConfig, RulesBetweenKeys) {
-  EXPECT_ERROR(parse(R"("hidden_size": 100)"), kConfig, "hidden_size: expected a multiple of num_attention_heads 12, got 100");
-  EXPECT_ERROR(parse(R"("attention_head_size": 32)"), kConfig, "attention_head_size: expected hidden_size / num_attention_heads = 768 / 12, got 32");
-  EXPECT_ERROR(parse(R"("conv_kernel_size": 4)"), kConfig, "conv_kernel_size: expected 0 or an odd integer to 99, got 4");
+  EXPECT_ERROR(parse(R"("hidden_size": 100)"), kConfig,
+               "hidden_size: expected a multiple of num_attention_heads 12, got 100");
+  EXPECT_ERROR(parse(R"("attention_head_size": 32)"), kConfig,
+               "attention_head_size: expected hidden_size / num_attention_heads = 768 / 12, got 32");
+  EXPECT_ERROR(parse(R"("conv_kernel_size": 4)"), kConfig,
+               "conv_kernel_size: expected 0 or an odd integer to 99, got 4");
   EXPECT_ERROR(parse(R"("conv_groups": 5)"), kConfig, "conv_groups: expected a divisor of hidden_size 768, got 5");
   EXPECT_ERROR(parse(R"("pad_token_id": 100)"), kConfig, "pad_token_id: expected an id below vocab_size 100, got 100");
-  EXPECT_EQ(parse(R"("position_buckets": 256, "relative_attention": false)").position_buckets, 256);  // as the published BERT
+  EXPECT_EQ(parse(R"("position_buckets": 256, "relative_attention": false)").position_buckets,
+            256);  // as the published BERT
 }
 
 TEST(ModelConfig, ReportsAllProblemsAtOnce) {
   try {
-    parse(R"("hidden_size": -1, "layer_norm_eps": "small", "share_att_key": 1, "pos_att_type": "x", "id2label": {"1": "a"})");
+    parse(
+        R"("hidden_size": -1, "layer_norm_eps": "small", "share_att_key": 1, "pos_att_type": "x", "id2label": {"1": "a"})");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kConfig);
     EXPECT_EQ(error.problems().size(), 5u) << error.what();
     for (const Problem& problem : error.problems()) EXPECT_EQ(problem.where, "config.json");
     EXPECT_EQ(error.problems()[0].message, "hidden_size: expected an integer from 1 to 65536, got -1 (integer)");
-    EXPECT_EQ(error.problems()[1].message, "layer_norm_eps: expected a number above 0 and at most 0.01, got \"small\" (string)");
+    EXPECT_EQ(error.problems()[1].message,
+              "layer_norm_eps: expected a number above 0 and at most 0.01, got \"small\" (string)");
     EXPECT_EQ(error.problems()[2].message, "share_att_key: expected true or false, got 1 (integer)");
   }
 }
 
 TEST(ModelConfig, NeedsAVocabularySize) {
-  EXPECT_ERROR(parse_model_config(JsonObject{}, "c"), kConfig, "c: vocab_size: expected an integer, got nothing; the key is required");
+  EXPECT_ERROR(parse_model_config(JsonObject{}, "c"), kConfig,
+               "c: vocab_size: expected an integer, got nothing; the key is required");
   EXPECT_ERROR(parse_model_config(JsonArray{}, "c"), kConfig, "c: expected an object, got an array");
 }
 
@@ -207,13 +232,16 @@ TEST(ModelConfig, RefusesLabelsWithGapsOrWrongForms) {
   EXPECT_ERROR(parse(R"("label2id": 3)"), kConfig, "label2id: expected an object, got 3");
   JsonObject many;
   for (int i = 0; i <= 100000; ++i) many.emplace_back(std::to_string(i), "x");
-  EXPECT_ERROR(parse_model_config(JsonObject{{"vocab_size", 9}, {"id2label", many}}, "c"), kConfig, "1 to 100000 labels, got 100001");
+  EXPECT_ERROR(parse_model_config(JsonObject{{"vocab_size", 9}, {"id2label", many}}, "c"), kConfig,
+               "1 to 100000 labels, got 100001");
 }
 
 TEST(ModelConfig, LabelsThatDisagreeGiveAWarningAndIdsWin) {
-  for (const std::string other : {R"({"a": 1, "b": 0})", R"({"a": 0})", R"({"a": 0, "b": 2})", R"({"a": 0, "b": "1"})", R"({"a": 0, "b": -1})"}) {
+  for (const std::string other :
+       {R"({"a": 1, "b": 0})", R"({"a": 0})", R"({"a": 0, "b": 2})", R"({"a": 0, "b": "1"})", R"({"a": 0, "b": -1})"}) {
     const Warnings warnings;
-    EXPECT_EQ(parse(R"("id2label": {"0": "a", "1": "b"}, "label2id": )" + other).labels, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(parse(R"("id2label": {"0": "a", "1": "b"}, "label2id": )" + other).labels,
+              (std::vector<std::string>{"a", "b"}));
     EXPECT_EQ(warnings.text, "config.json: label2id disagrees with id2label; id2label is used\n");
   }
   const Warnings warnings;
@@ -238,9 +266,11 @@ TEST(ModelConfig, ReadsArchitectures) {
 
 TEST(ModelConfig, MapsTheActivationOfSentenceTransformersByFixedNames) {
   for (const std::string key : {"activation_fn", "sbert_ce_default_activation_function"}) {
-    EXPECT_EQ(parse("\"" + key + "\": \"torch.nn.modules.activation.Sigmoid\"").sentence_transformers_activation, "Sigmoid");
+    EXPECT_EQ(parse("\"" + key + "\": \"torch.nn.modules.activation.Sigmoid\"").sentence_transformers_activation,
+              "Sigmoid");
   }
-  EXPECT_EQ(parse(R"("sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity", "version": "5"})").sentence_transformers_activation,
+  EXPECT_EQ(parse(R"("sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity", "version": "5"})")
+                .sentence_transformers_activation,
             "Identity");
   EXPECT_EQ(parse(R"("sentence_transformers": {"activation_fn": "Tanh"})").sentence_transformers_activation, "Tanh");
   for (const std::string value : {"\"os.system\"", "\"x.Sigmoid\"", "3", "{}"}) {
@@ -254,7 +284,8 @@ TEST(ModelConfig, MapsTheActivationOfSentenceTransformersByFixedNames) {
 }
 
 TEST(ModelConfig, KeepsUnknownKeysForWritingBack) {
-  const std::string text = R"({"vocab_size": 100, "z_steps": 0, "new": {"deep": [1, 2.5, null, "x"]}, "torch_dtype": "float16"})";
+  const std::string text =
+      R"({"vocab_size": 100, "z_steps": 0, "new": {"deep": [1, 2.5, null, "x"]}, "torch_dtype": "float16"})";
   const ModelConfig config = parse_model_config(parse_json(text, "c"), "c");
   EXPECT_EQ(config.raw.dump(), text);
   const test::TemporaryFolder folder;
@@ -264,12 +295,17 @@ TEST(ModelConfig, KeepsUnknownKeysForWritingBack) {
 
 TEST(ModelConfig, ATrainingConfigurationOfTwoModelsGivesTheDiscriminator) {
   const ModelConfig c = parse_model_config(
-      parse_json(R"({"embedding_sharing": "gdes", "discriminator": {"vocab_size": 9, "num_hidden_layers": 4}, "generator": {"vocab_size": 8}})", "c"), "c");
+      parse_json(
+          R"({"embedding_sharing": "gdes", "discriminator": {"vocab_size": 9, "num_hidden_layers": 4}, "generator": {"vocab_size": 8}})",
+          "c"),
+      "c");
   EXPECT_EQ(c.vocab_size, 9);
   EXPECT_EQ(c.num_hidden_layers, 4);
   EXPECT_NE(c.raw.find("generator"), nullptr);
-  EXPECT_ERROR(parse_model_config(parse_json(R"({"discriminator": {"vocab_size": 0}})", "c"), "c"), kConfig, "c: discriminator: vocab_size: expected");
-  EXPECT_ERROR(parse_model_config(parse_json(R"({"discriminator": 3})", "c"), "c"), kConfig, "c: vocab_size: expected an integer, got nothing");
+  EXPECT_ERROR(parse_model_config(parse_json(R"({"discriminator": {"vocab_size": 0}})", "c"), "c"), kConfig,
+               "c: discriminator: vocab_size: expected");
+  EXPECT_ERROR(parse_model_config(parse_json(R"({"discriminator": 3})", "c"), "c"), kConfig,
+               "c: vocab_size: expected an integer, got nothing");
 }
 
 }  // namespace

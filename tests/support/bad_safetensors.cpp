@@ -6,7 +6,9 @@ namespace {
 
 constexpr uint64_t kTwoTo63 = uint64_t{1} << 63;
 
-std::string bytes(size_t count) { return std::string(count, '\x01'); }
+std::string bytes(size_t count) {
+  return std::string(count, '\x01');
+}
 
 // A file with one tensor "a" whose entry is given.
 std::string one(std::string_view entry_text, size_t data_bytes = 8) {
@@ -16,9 +18,11 @@ std::string one(std::string_view entry_text, size_t data_bytes = 8) {
 // A file with two F32 vectors "a" and "b" at the ranges given, shapes to match.
 std::string two(size_t a_begin, size_t a_end, size_t b_begin, size_t b_end, size_t data_bytes) {
   const auto vector = [](size_t begin, size_t end) {
-    return entry("\"U8\"", "[" + std::to_string(end - begin) + "]", "[" + std::to_string(begin) + "," + std::to_string(end) + "]");
+    return entry("\"U8\"", "[" + std::to_string(end - begin) + "]",
+                 "[" + std::to_string(begin) + "," + std::to_string(end) + "]");
   };
-  return safetensors_bytes("{\"a\":" + vector(a_begin, a_end) + ",\"b\":" + vector(b_begin, b_end) + "}", bytes(data_bytes));
+  return safetensors_bytes("{\"a\":" + vector(a_begin, a_end) + ",\"b\":" + vector(b_begin, b_end) + "}",
+                           bytes(data_bytes));
 }
 
 std::string named(std::string_view json_name) {
@@ -26,7 +30,8 @@ std::string named(std::string_view json_name) {
 }
 
 std::string with_metadata(std::string_view metadata) {
-  return safetensors_bytes("{\"__metadata__\":" + std::string(metadata) + ",\"a\":" + entry("\"F32\"", "[2]", "[0,8]") + "}", bytes(8));
+  return safetensors_bytes(
+      "{\"__metadata__\":" + std::string(metadata) + ",\"a\":" + entry("\"F32\"", "[2]", "[0,8]") + "}", bytes(8));
 }
 
 void add_lengths(std::vector<BadFile>& files) {
@@ -53,7 +58,8 @@ void add_json(std::vector<BadFile>& files) {
                      std::string text;
                      for (int i = 0; i < 1000000; ++i) text += "{\"a\":";
                      return text + "}";
-                   }()), "at most 4 nested levels"});
+                   }()),
+                   "at most 4 nested levels"});
   files.push_back({"byte order mark", safetensors_bytes("\xEF\xBB\xBF{}"), "expected an object"});
   files.push_back({"space first", safetensors_bytes(" {}"), "expected an object"});
   files.push_back({"newline last", safetensors_bytes("{}\n"), "only spaces after the object"});
@@ -63,18 +69,21 @@ void add_json(std::vector<BadFile>& files) {
   files.push_back({"overlong UTF-8", named("\"\xC0\xAF\""), "not valid UTF-8"});
   files.push_back({"lone surrogate escape", named("\"\\ud800\""), "header: not valid JSON"});
   files.push_back({"comment", safetensors_bytes("{/**/}"), "header: not valid JSON"});
-  files.push_back({"trailing comma", safetensors_bytes("{\"a\":" + entry("\"F32\"", "[2]", "[0,8]") + ",}", bytes(8)), "not valid JSON"});
+  files.push_back({"trailing comma", safetensors_bytes("{\"a\":" + entry("\"F32\"", "[2]", "[0,8]") + ",}", bytes(8)),
+                   "not valid JSON"});
   const std::string a = "\"a\":" + entry("\"U8\"", "[4]", "[0,4]");
   const std::string again = "\"a\":" + entry("\"U8\"", "[4]", "[4,8]");
   files.push_back({"tensor twice", safetensors_bytes("{" + a + "," + again + "}", bytes(8)), "\"a\" appears twice"});
-  files.push_back({"key twice in an entry", one("{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"),
+  files.push_back({"key twice in an entry",
+                   one("{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"),
                    "\"dtype\" appears twice"});
 }
 
 void add_entries(std::vector<BadFile>& files) {
   files.push_back({"entry is a number", one("3"), "exactly the keys"});
   files.push_back({"entry is an array", one("[]"), "exactly the keys"});
-  files.push_back({"entry has another key", one("{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}"), "exactly the keys"});
+  files.push_back({"entry has another key", one("{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}"),
+                   "exactly the keys"});
   files.push_back({"dtype missing", one("{\"shape\":[2],\"data_offsets\":[0,8]}"), "exactly the keys"});
   files.push_back({"shape missing", one("{\"dtype\":\"F32\",\"data_offsets\":[0,8]}"), "exactly the keys"});
   files.push_back({"offsets missing", one("{\"dtype\":\"F32\",\"shape\":[2]}"), "exactly the keys"});
@@ -85,17 +94,21 @@ void add_entries(std::vector<BadFile>& files) {
   files.push_back({"dtype is a number", one(entry("32", "[2]", "[0,8]")), "got 32"});
   files.push_back({"dtype is null", one(entry("null", "[2]", "[0,8]")), "got null"});
   files.push_back({"shape is a number", one(entry("\"F32\"", "2", "[0,8]")), "shape: expected an array"});
-  files.push_back({"shape of 9 dimensions", one(entry("\"F32\"", "[2,1,1,1,1,1,1,1,1]", "[0,8]")), "at most 8 dimensions"});
+  files.push_back(
+      {"shape of 9 dimensions", one(entry("\"F32\"", "[2,1,1,1,1,1,1,1,1]", "[0,8]")), "at most 8 dimensions"});
   files.push_back({"dimension -1", one(entry("\"F32\"", "[-1]", "[0,8]")), "got -1"});
   files.push_back({"dimension 1.5", one(entry("\"F32\"", "[1.5]", "[0,8]")), "got 1.5"});
   files.push_back({"dimension 2.0", one(entry("\"F32\"", "[2.0]", "[0,8]")), "got 2.0"});
   files.push_back({"dimension is text", one(entry("\"F32\"", "[\"2\"]", "[0,8]")), "got \"2\""});
   files.push_back({"dimension 2^53", one(entry("\"U8\"", "[9007199254740992]", "[0,8]")), "2^53 - 1"});
   files.push_back({"2^32 x 2^32", one(entry("\"F32\"", "[4294967296,4294967296]", "[0,8]")), "less than 2^48 bytes"});
-  files.push_back({"2^62 x 4 bytes, wraps to 0", one(entry("\"F32\"", "[2147483648,2147483648]", "[0,0]"), 0), "less than 2^48 bytes"});
+  files.push_back({"2^62 x 4 bytes, wraps to 0", one(entry("\"F32\"", "[2147483648,2147483648]", "[0,0]"), 0),
+                   "less than 2^48 bytes"});
   files.push_back({"2^63 x 2 x 0", one(entry("\"F32\"", "[9223372036854775808,2,0]", "[0,0]"), 0), "64 bits signed"});
-  files.push_back({"overflow before the 0", one(entry("\"F32\"", "[4503599627370496,4503599627370496,0]", "[0,0]"), 0), "less than 2^48"});
-  files.push_back({"2^48 bytes", one(entry("\"U8\"", "[281474976710656]", "[0,281474976710656]")), "less than 2^48 bytes"});
+  files.push_back({"overflow before the 0", one(entry("\"F32\"", "[4503599627370496,4503599627370496,0]", "[0,0]"), 0),
+                   "less than 2^48"});
+  files.push_back(
+      {"2^48 bytes", one(entry("\"U8\"", "[281474976710656]", "[0,281474976710656]")), "less than 2^48 bytes"});
 }
 
 void add_offsets(std::vector<BadFile>& files) {
@@ -110,8 +123,10 @@ void add_offsets(std::vector<BadFile>& files) {
   files.push_back({"one offset", offsets("[8]"), "two integers >= 0"});
   files.push_back({"three offsets", offsets("[0,4,8]"), "two integers >= 0"});
   files.push_back({"range too short", offsets("[0,7]"), "expected the 8 bytes of F32 [2], got 7"});
-  files.push_back({"range too long", one(entry("\"F32\"", "[2]", "[0,9]"), 9), "expected the 8 bytes of F32 [2], got 9"});
-  files.push_back({"first range not at 0", one(entry("\"U8\"", "[7]", "[1,8]")), "begin at 0, where the tensor before ends, got 1 (a hole)"});
+  files.push_back(
+      {"range too long", one(entry("\"F32\"", "[2]", "[0,9]"), 9), "expected the 8 bytes of F32 [2], got 9"});
+  files.push_back({"first range not at 0", one(entry("\"U8\"", "[7]", "[1,8]")),
+                   "begin at 0, where the tensor before ends, got 1 (a hole)"});
   files.push_back({"overlap of 1 byte", two(0, 4, 3, 8, 8), "got 3 (they overlap)"});
   files.push_back({"hole of 1 byte", two(0, 4, 5, 8, 8), "got 5 (a hole)"});
   files.push_back({"two tensors over one region", two(0, 8, 0, 8, 8), "got 0 (they overlap)"});
@@ -127,14 +142,18 @@ void add_names(std::vector<BadFile>& files) {
   files.push_back({"name with newline", named("\"a\\nb\""), "without control characters"});
   files.push_back({"name with a raw newline", named("\"a\nb\""), "not valid JSON"});
   files.push_back({"empty name", named("\"\""), "a name of 1 to 1024 bytes, got 0"});
-  files.push_back({"name of 1025 bytes", named("\"" + std::string(1025, 'n') + "\""), "a name of 1 to 1024 bytes, got 1025"});
-  files.push_back({"name of 1 MB", named("\"" + std::string(1 << 20, 'n') + "\""), "a name of 1 to 1024 bytes, got 1048576"});
+  files.push_back(
+      {"name of 1025 bytes", named("\"" + std::string(1025, 'n') + "\""), "a name of 1 to 1024 bytes, got 1025"});
+  files.push_back(
+      {"name of 1 MB", named("\"" + std::string(1 << 20, 'n') + "\""), "a name of 1 to 1024 bytes, got 1048576"});
   files.push_back({"100,001 tensors", safetensors_bytes(header_of_many(100001)), "at most 100000 tensors, got 100001"});
-  files.push_back({"metadata value is a number", with_metadata("{\"step\":3}"), "__metadata__: \"step\": expected a string, got 3"});
+  files.push_back({"metadata value is a number", with_metadata("{\"step\":3}"),
+                   "__metadata__: \"step\": expected a string, got 3"});
   files.push_back({"metadata value is an object", with_metadata("{\"x\":{}}"), "expected a string, got an object"});
   files.push_back({"metadata is text", with_metadata("\"pt\""), "__metadata__: expected an object"});
   files.push_back({"metadata key twice", with_metadata("{\"x\":\"1\",\"x\":\"2\"}"), "\"x\" appears twice"});
-  files.push_back({"metadata too large", with_metadata("{\"x\":\"" + std::string((1 << 20) + 1, 'm') + "\"}"), "at most 1048576 bytes"});
+  files.push_back({"metadata too large", with_metadata("{\"x\":\"" + std::string((1 << 20) + 1, 'm') + "\"}"),
+                   "at most 1048576 bytes"});
   files.push_back({"too deep", with_metadata("{\"x\":[[[1]]]}"), "at most 4 nested levels"});
 }
 
@@ -161,8 +180,8 @@ std::string entry(std::string_view dtype, std::string_view shape, std::string_vi
 }
 
 std::string small_safetensors() {
-  return safetensors_bytes("{\"__metadata__\":{\"format\":\"pt\"},\"weight\":" + entry("\"F32\"", "[2,3]", "[0,24]") + ",\"bias\":" +
-                               entry("\"F16\"", "[3]", "[24,30]") + "}",
+  return safetensors_bytes("{\"__metadata__\":{\"format\":\"pt\"},\"weight\":" + entry("\"F32\"", "[2,3]", "[0,24]") +
+                               ",\"bias\":" + entry("\"F16\"", "[3]", "[24,30]") + "}",
                            bytes(30));
 }
 
@@ -193,13 +212,21 @@ std::vector<GoodFile> unusual_safetensors() {
       {"rank 0", one(entry("\"F32\"", "[]", "[0,4]"), 4), 1},
       {"size 0", one(entry("\"F32\"", "[2,0,3]", "[0,0]"), 0), 1},
       {"8 dimensions", one(entry("\"U8\"", "[1,1,1,1,1,1,1,8]", "[0,8]")), 1},
-      {"size 0 between two", safetensors_bytes("{\"a\":" + entry("\"U8\"", "[4]", "[0,4]") + ",\"e\":" + entry("\"I64\"", "[0]", "[4,4]") +
-                                                   ",\"b\":" + entry("\"U8\"", "[4]", "[4,8]") + "}", bytes(8)), 3},
-      {"size 0 at both ends", safetensors_bytes("{\"z\":" + entry("\"U8\"", "[0]", "[4,4]") + ",\"a\":" + entry("\"U8\"", "[4]", "[0,4]") +
-                                                    ",\"e\":" + entry("\"U8\"", "[0]", "[0,0]") + "}", bytes(4)), 3},
+      {"size 0 between two",
+       safetensors_bytes("{\"a\":" + entry("\"U8\"", "[4]", "[0,4]") + ",\"e\":" + entry("\"I64\"", "[0]", "[4,4]") +
+                             ",\"b\":" + entry("\"U8\"", "[4]", "[4,8]") + "}",
+                         bytes(8)),
+       3},
+      {"size 0 at both ends",
+       safetensors_bytes("{\"z\":" + entry("\"U8\"", "[0]", "[4,4]") + ",\"a\":" + entry("\"U8\"", "[4]", "[0,4]") +
+                             ",\"e\":" + entry("\"U8\"", "[0]", "[0,0]") + "}",
+                         bytes(4)),
+       3},
       {"order of the header is not that of the bytes", two(4, 8, 0, 4, 8), 2},
-      {"values at odd addresses", safetensors_bytes("{\"a\":" + entry("\"U8\"", "[1]", "[0,1]") + ",\"b\":" +
-                                                        entry("\"F64\"", "[1]", "[1,9]") + "}", bytes(9)), 2},
+      {"values at odd addresses",
+       safetensors_bytes(
+           "{\"a\":" + entry("\"U8\"", "[1]", "[0,1]") + ",\"b\":" + entry("\"F64\"", "[1]", "[1,9]") + "}", bytes(9)),
+       2},
       {"NaN in the data", safetensors_bytes("{\"a\":" + entry("\"F32\"", "[1]", "[0,4]") + "}", nan), 1},
       {"name of 1024 bytes", named("\"" + std::string(1024, 'n') + "\""), 1},
       {"name beyond ASCII", named("\"\xC3\xA9\""), 1},
