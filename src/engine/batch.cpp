@@ -12,7 +12,9 @@
 namespace deberta {
 namespace {
 
-[[noreturn]] void refuse(std::string message) { throw Error(ErrorCode::kInput, "batch", std::move(message)); }
+[[noreturn]] void refuse(std::string message) {
+  throw Error(ErrorCode::kInput, "batch", std::move(message));
+}
 
 void check_room(size_t tokens, size_t more) {
   constexpr size_t kMost = std::numeric_limits<int32_t>::max();
@@ -55,7 +57,8 @@ void append_row(PackedRows& packed, const PaddedInput& input, size_t row, size_t
   batch.ids_T.push_back(input.ids_BL[row]);
   batch.mask_T.push_back(input.mask_BL.empty() || input.mask_BL[row] != 0 ? 1 : 0);
   if (!input.type_ids_BL.empty()) batch.type_ids_T.push_back(input.type_ids_BL[row]);
-  batch.position_ids_T.push_back(input.position_ids_BL.empty() ? static_cast<int32_t>(position) : input.position_ids_BL[row]);
+  batch.position_ids_T.push_back(input.position_ids_BL.empty() ? static_cast<int32_t>(position)
+                                                               : input.position_ids_BL[row]);
 }
 
 void append_zeros_or(std::vector<int32_t>& values, size_t before, size_t count, std::span<const int32_t> given) {

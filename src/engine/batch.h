@@ -10,11 +10,11 @@ namespace deberta {
 // T tokens of B sequences, one after the other. Row t belongs to sequence b when starts[b] <= t < starts[b + 1].
 struct Batch {
   std::vector<int32_t> ids_T;
-  std::vector<int32_t> starts;        // cu_seqlens [B + 1], starts[0] = 0
-  std::vector<int32_t> type_ids_T;    // empty: all 0
+  std::vector<int32_t> starts;          // cu_seqlens [B + 1], starts[0] = 0
+  std::vector<int32_t> type_ids_T;      // empty: all 0
   std::vector<int32_t> position_ids_T;  // rows of the absolute table; empty: 0 .. L-1 in each sequence
-  std::vector<uint8_t> mask_T;        // 0: a masked token kept in the pack so that distances stay true; empty: none
-  int32_t longest = 0;                // tokens of the longest sequence
+  std::vector<uint8_t> mask_T;          // 0: a masked token kept in the pack so that distances stay true; empty: none
+  int32_t longest = 0;                  // tokens of the longest sequence
 
   size_t tokens() const { return ids_T.size(); }
   size_t sequences() const { return starts.empty() ? 0 : starts.size() - 1; }
@@ -23,8 +23,8 @@ struct Batch {
   void add(std::span<const int32_t> ids, std::span<const int32_t> type_ids = {});
 };
 
-// Padded rows [B, L] as model inputs come from elsewhere. mask 0 at the ends is padding and is left out; a 0 between two
-// tokens is a hole and stays as a masked key. rows[t] = b * L + l of each packed row. A wholly masked row becomes a
+// Padded rows [B, L] as model inputs come from elsewhere. mask 0 at the ends is padding and is left out; a 0 between
+// two tokens is a hole and stays as a masked key. rows[t] = b * L + l of each packed row. A wholly masked row becomes a
 // sequence of length 0.
 struct PackedRows {
   Batch batch;

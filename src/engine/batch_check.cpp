@@ -18,7 +18,8 @@ namespace {
 
 void check_starts(const Batch& batch) {
   if (batch.starts.empty() && batch.tokens() == 0) return;
-  const bool is_right = !batch.starts.empty() && batch.starts.front() == 0 && std::is_sorted(batch.starts.begin(), batch.starts.end()) &&
+  const bool is_right = !batch.starts.empty() && batch.starts.front() == 0 &&
+                        std::is_sorted(batch.starts.begin(), batch.starts.end()) &&
                         static_cast<size_t>(batch.starts.back()) == batch.tokens();
   if (!is_right) refuse("batch", fmt::format("starts: expected ascending numbers from 0 to {} tokens", batch.tokens()));
 }
@@ -31,10 +32,13 @@ void check_size(const char* name, size_t size, size_t tokens) {
 std::string place_of(const Batch& batch, size_t row) {
   const auto after = std::upper_bound(batch.starts.begin(), batch.starts.end(), static_cast<int32_t>(row));
   const auto sequence = after - batch.starts.begin() - 1;
-  return fmt::format("row {}, token {}", sequence, row - static_cast<size_t>(batch.starts[static_cast<size_t>(sequence)]));
+  return fmt::format("row {}, token {}", sequence,
+                     row - static_cast<size_t>(batch.starts[static_cast<size_t>(sequence)]));
 }
 
-bool is_below(int32_t value, int64_t limit) { return value >= 0 && value < limit; }
+bool is_below(int32_t value, int64_t limit) {
+  return value >= 0 && value < limit;
+}
 
 void check_ids(const Batch& batch, const ModelConfig& config) {
   for (size_t t = 0; t < batch.tokens(); ++t) {
@@ -48,7 +52,8 @@ void check_types(const Batch& batch, const ModelConfig& config) {
   if (config.type_vocab_size == 0) return;
   for (size_t t = 0; t < batch.type_ids_T.size(); ++t) {
     if (is_below(batch.type_ids_T[t], config.type_vocab_size)) continue;
-    refuse(place_of(batch, t), fmt::format("type id: expected 0 to {}, got {}", config.type_vocab_size - 1, batch.type_ids_T[t]));
+    refuse(place_of(batch, t),
+           fmt::format("type id: expected 0 to {}, got {}", config.type_vocab_size - 1, batch.type_ids_T[t]));
   }
 }
 
@@ -57,14 +62,16 @@ void check_positions(const Batch& batch, const ModelConfig& config) {
   const int64_t rows = config.max_position_embeddings;
   for (size_t t = 0; t < batch.position_ids_T.size(); ++t) {
     if (is_below(batch.position_ids_T[t], rows)) continue;
-    refuse(place_of(batch, t), fmt::format("position: expected 0 to {} (max_position_embeddings {}), got {}; shorten the text", rows - 1,
-                                           rows, batch.position_ids_T[t]));
+    refuse(place_of(batch, t),
+           fmt::format("position: expected 0 to {} (max_position_embeddings {}), got {}; shorten the text", rows - 1,
+                       rows, batch.position_ids_T[t]));
   }
   if (!batch.position_ids_T.empty()) return;
   for (size_t b = 0; b < batch.sequences(); ++b) {
     const int64_t length = batch.starts[b + 1] - batch.starts[b];
     if (length <= rows) continue;
-    refuse(fmt::format("row {}", b), fmt::format("expected at most {} tokens (max_position_embeddings), got {}; shorten the text", rows, length));
+    refuse(fmt::format("row {}", b),
+           fmt::format("expected at most {} tokens (max_position_embeddings), got {}; shorten the text", rows, length));
   }
 }
 

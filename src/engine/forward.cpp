@@ -2,7 +2,8 @@
 //   h_0 = LN(word + type + position) * mask
 //   for each layer:  a = LN( attention(h) Wo + h );  h = LN( act(a W1) W2 + a )
 //   head(h_N)
-// B sequences  T packed tokens  L length of one sequence  H heads  K head size  D hidden  E embedding size  F feed-forward
+// B sequences  T packed tokens  L length of one sequence  H heads  K head size  D hidden  E embedding size  F
+// feed-forward
 #include "engine/forward.h"
 
 #include <algorithm>
@@ -15,7 +16,9 @@
 namespace deberta {
 namespace {
 
-size_t as_size(int64_t value) { return static_cast<size_t>(value); }
+size_t as_size(int64_t value) {
+  return static_cast<size_t>(value);
+}
 
 // The buffers of a pass. Planned twice: once to measure, once to take.
 struct Workspace {
@@ -94,7 +97,8 @@ void embed(const Pass& pass, const Workspace& space) {
   p.parallel = pass.parallel;
   embedding(pass.kernels, p);
   if (space.embedding_TE != space.hidden_TD) {
-    apply_linear(pass, pass.weights.embed_proj, space.embedding_TE, batch.tokens(), KernelActivation::kLinear, space.hidden_TD);
+    apply_linear(pass, pass.weights.embed_proj, space.embedding_TE, batch.tokens(), KernelActivation::kLinear,
+                 space.hidden_TD);
   }
   apply_norm(pass, pass.weights.embedding_norm, space.hidden_TD, batch.tokens(), as_size(pass.config.hidden_size),
              batch.mask_T.empty() ? nullptr : batch.mask_T.data());
@@ -144,7 +148,8 @@ void attend(const Pass& pass, const LayerWeights& layer, const Workspace& space,
   attention(pass.kernels, p);
 }
 
-void encoder_layer(const Pass& pass, const LayerWeights& layer, const Workspace& space, const AttentionScoreOutputs& scores) {
+void encoder_layer(const Pass& pass, const LayerWeights& layer, const Workspace& space,
+                   const AttentionScoreOutputs& scores) {
   project_qkv(pass, layer, space);
   attend(pass, layer, space, scores);
   add_and_norm(pass, layer.attention_output, layer.attention_norm, space.context_TD, space.hidden_TD);
@@ -176,9 +181,11 @@ class ScoreCollector {
       const size_t end = begin + size_of(b);
       const auto part = [&](const std::vector<float>& x) {
         if (x.empty()) return std::vector<float>{};
-        return std::vector<float>(x.begin() + static_cast<std::ptrdiff_t>(begin), x.begin() + static_cast<std::ptrdiff_t>(end));
+        return std::vector<float>(x.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  x.begin() + static_cast<std::ptrdiff_t>(end));
       };
-      result.scores.push_back({static_cast<int32_t>(layer), static_cast<int32_t>(b), part(c2c_), part(c2p_), part(p2c_), part(probabilities_)});
+      result.scores.push_back({static_cast<int32_t>(layer), static_cast<int32_t>(b), part(c2c_), part(c2p_), part(p2c_),
+                               part(probabilities_)});
       begin = end;
     }
   }
@@ -203,7 +210,8 @@ void keep_hidden(const Pass& pass, size_t layer, const float* hidden_TD, Forward
 
 }  // namespace
 
-void apply_linear(const Pass& pass, const Linear& linear, const float* x, size_t rows, KernelActivation activation, float* y) {
+void apply_linear(const Pass& pass, const Linear& linear, const float* x, size_t rows, KernelActivation activation,
+                  float* y) {
   GemmParams p{};
   p.a_MK = x;
   p.rows = rows;

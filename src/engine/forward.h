@@ -1,4 +1,5 @@
-// One forward pass over a pack. The model's weights and the caller's results stay outside; scratch comes from one arena.
+// One forward pass over a pack. The model's weights and the caller's results stay outside; scratch comes from one
+// arena.
 #pragma once
 #include "base/arena.h"
 #include "base/parallel.h"
@@ -30,8 +31,10 @@ size_t head_inner_columns(const Pass& pass);
 void run_head(const Pass& pass, const float* hidden_TD, float* rows_ND, float* inner_ND, ForwardResult& result);
 
 // y = activation(x W^T + b) on `rows` rows that lie one after the other.
-void apply_linear(const Pass& pass, const Linear& linear, const float* x, size_t rows, KernelActivation activation, float* y);
+void apply_linear(const Pass& pass, const Linear& linear, const float* x, size_t rows, KernelActivation activation,
+                  float* y);
 // x = LN(x), in place; rows with mask 0 (null: none) become zeros.
-void apply_norm(const Pass& pass, const Norm& norm, float* x, size_t rows, size_t columns, const uint8_t* mask_T = nullptr);
+void apply_norm(const Pass& pass, const Norm& norm, float* x, size_t rows, size_t columns,
+                const uint8_t* mask_T = nullptr);
 
 }  // namespace deberta

@@ -27,8 +27,12 @@ constexpr int64_t kFirstLength = 512;  // tokens that the first table of rows re
 
 void check_supported(const ModelConfig& config, const std::string& where) {
   std::vector<Problem> problems;
-  if (config.layout == Layout::kV1) problems.push_back({where, "the fused projections of version 1 (model_type deberta) are not computed by this version"});
-  if (config.conv_kernel_size > 0) problems.push_back({where, fmt::format("conv_kernel_size {}: the convolution is not computed by this version", config.conv_kernel_size)});
+  if (config.layout == Layout::kV1)
+    problems.push_back(
+        {where, "the fused projections of version 1 (model_type deberta) are not computed by this version"});
+  if (config.conv_kernel_size > 0)
+    problems.push_back({where, fmt::format("conv_kernel_size {}: the convolution is not computed by this version",
+                                           config.conv_kernel_size)});
   if (config.talking_head) problems.push_back({where, "talking_head: not computed by this version"});
   if (!problems.empty()) throw Error(ErrorCode::kUnsupported, std::move(problems));
 }
@@ -46,7 +50,8 @@ std::string place_of(const Checkpoint& checkpoint) {
 
 int64_t longest_sequence(const Batch& batch) {
   int64_t longest = 0;
-  for (size_t b = 0; b < batch.sequences(); ++b) longest = std::max<int64_t>(longest, batch.starts[b + 1] - batch.starts[b]);
+  for (size_t b = 0; b < batch.sequences(); ++b)
+    longest = std::max<int64_t>(longest, batch.starts[b + 1] - batch.starts[b]);
   return longest;
 }
 
@@ -54,7 +59,9 @@ void check_finite(const std::vector<float>& values, size_t columns, const char* 
   const auto at = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
   if (at == values.end()) return;
   const auto index = static_cast<size_t>(at - values.begin());
-  throw Error(ErrorCode::kNotFinite, what, fmt::format("row {}, column {}: expected a finite number, got {}", index / columns, index % columns, *at));
+  throw Error(
+      ErrorCode::kNotFinite, what,
+      fmt::format("row {}, column {}: expected a finite number, got {}", index / columns, index % columns, *at));
 }
 
 void check_finite(const ForwardResult& result, size_t hidden_size) {
@@ -83,7 +90,8 @@ struct Model::State {
         checkpoint(from),
         head(head_of),
         kernels(select_kernels(options.kernels)),
-        lut_params{of.position_buckets, of.max_relative_positions, options.distance == DistanceRule::kOriginal, kFirstLength},
+        lut_params{of.position_buckets, of.max_relative_positions, options.distance == DistanceRule::kOriginal,
+                   kFirstLength},
         pool(options.threads > 0 ? options.threads : usable_processors()),
         weights(load_weights(from, of, head_of, kernels, pool.parallel())) {
     if (has_relative_term()) lut.emplace(lut_params);
@@ -121,13 +129,23 @@ void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardRe
   check_batch(batch, s.config);
   check_options(options, batch, s.config);
   const std::lock_guard lock(s.mutex);
-  run_forward({s.config, s.weights, s.kernels, s.pool.parallel(), s.head, s.reach(longest_sequence(batch)), batch, options}, s.arena, result);
+  run_forward(
+      {s.config, s.weights, s.kernels, s.pool.parallel(), s.head, s.reach(longest_sequence(batch)), batch, options},
+      s.arena, result);
   check_finite(result, static_cast<size_t>(s.config.hidden_size));
 }
 
-const ModelConfig& Model::config() const { return state_->config; }
-Head Model::head() const { return state_->head; }
-int64_t Model::labels() const { return state_->weights.labels; }
-uint64_t Model::memory_bytes() const { return state_->weights.store.size_bytes(); }
+const ModelConfig& Model::config() const {
+  return state_->config;
+}
+Head Model::head() const {
+  return state_->head;
+}
+int64_t Model::labels() const {
+  return state_->weights.labels;
+}
+uint64_t Model::memory_bytes() const {
+  return state_->weights.store.size_bytes();
+}
 
 }  // namespace deberta

@@ -14,16 +14,16 @@
 namespace deberta {
 
 struct ModelOptions {
-  size_t threads = 0;             // 0: usable_processors()
-  std::string kernels = "auto";   // kernels/dispatch.h; throws kKernels for an unknown or unsupported one
+  size_t threads = 0;            // 0: usable_processors()
+  std::string kernels = "auto";  // kernels/dispatch.h; throws kKernels for an unknown or unsupported one
   DistanceRule distance = DistanceRule::kOriginal;
 };
 
 struct ForwardOptions {
-  std::vector<int32_t> layers;    // hidden states to keep: 0 (embeddings) .. num_hidden_layers, ascending
+  std::vector<int32_t> layers;  // hidden states to keep: 0 (embeddings) .. num_hidden_layers, ascending
   bool wants_logits = true;
-  std::vector<int32_t> rows;      // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
-  bool wants_scores = false;      // per-term attention scores of every layer (reference path)
+  std::vector<int32_t> rows;  // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
+  bool wants_scores = false;  // per-term attention scores of every layer (reference path)
 };
 
 // Scores of one layer and one sequence, [H, L, L] each; empty when the model has not the term. c2c + c2p + p2c = sum,
@@ -40,9 +40,9 @@ struct Hidden {
 };
 
 struct ForwardResult {
-  std::vector<Hidden> hidden;          // as ForwardOptions::layers
-  std::vector<float> pooled_BD;        // heads with a pooler
-  std::vector<float> logits;           // [B, C] sequence heads; [rows, C] token heads; [rows, V] language model
+  std::vector<Hidden> hidden;    // as ForwardOptions::layers
+  std::vector<float> pooled_BD;  // heads with a pooler
+  std::vector<float> logits;     // [B, C] sequence heads; [rows, C] token heads; [rows, V] language model
   size_t logits_rows = 0;
   size_t logits_columns = 0;
   std::vector<AttentionScores> scores;
@@ -64,7 +64,7 @@ class Model {
 
   const ModelConfig& config() const;
   Head head() const;
-  int64_t labels() const;  // classes C of the head, 0 without one
+  int64_t labels() const;         // classes C of the head, 0 without one
   uint64_t memory_bytes() const;  // packed weights and tables
 
  private:

@@ -1,5 +1,6 @@
 // What stands on h_N (algorithm.md 7 and 13), each head in a few lines.
-// N rows given to the head: one per sequence (pooler) or the rows asked for  D hidden  E embedding size  V vocabulary  C classes
+// N rows given to the head: one per sequence (pooler) or the rows asked for  D hidden  E embedding size  V vocabulary
+// C classes
 #include <algorithm>
 
 #include "base/error.h"
@@ -8,9 +9,13 @@
 namespace deberta {
 namespace {
 
-size_t as_size(int64_t value) { return static_cast<size_t>(value); }
+size_t as_size(int64_t value) {
+  return static_cast<size_t>(value);
+}
 
-bool is_empty(const Batch& batch, size_t sequence) { return batch.starts[sequence] == batch.starts[sequence + 1]; }
+bool is_empty(const Batch& batch, size_t sequence) {
+  return batch.starts[sequence] == batch.starts[sequence + 1];
+}
 
 // The first token of each sequence; zeros for an empty one.
 void gather_first(const Pass& pass, const float* hidden_TD, float* rows_BD) {
@@ -48,7 +53,8 @@ void run_sequence_head(const Pass& pass, const float* hidden_TD, float* rows_BD,
   const size_t hidden = as_size(pass.config.hidden_size);
   gather_first(pass, hidden_TD, rows_BD);
   result.pooled_BD.resize(sequences * hidden);
-  apply_linear(pass, pass.weights.head.dense, rows_BD, sequences, to_kernel(pass.config.pooler_hidden_act), result.pooled_BD.data());
+  apply_linear(pass, pass.weights.head.dense, rows_BD, sequences, to_kernel(pass.config.pooler_hidden_act),
+               result.pooled_BD.data());
   classify(pass, result.pooled_BD.data(), sequences, result);
   for (size_t b = 0; b < sequences; ++b) {
     if (!is_empty(pass.batch, b)) continue;
@@ -73,21 +79,28 @@ size_t head_rows(const Pass& pass) {
 }
 
 size_t head_inner_columns(const Pass& pass) {
-  return pass.head == Head::kMaskedLm || pass.head == Head::kTokenOriginal ? pass.weights.head.dense.weights.outputs : 0;
+  return pass.head == Head::kMaskedLm || pass.head == Head::kTokenOriginal ? pass.weights.head.dense.weights.outputs
+                                                                           : 0;
 }
 
 void run_head(const Pass& pass, const float* hidden_TD, float* rows_ND, float* inner_ND, ForwardResult& result) {
   const size_t rows = head_rows(pass);
   switch (pass.head) {
-    case Head::kNone: return;
-    case Head::kSequence: return run_sequence_head(pass, hidden_TD, rows_ND, result);
+    case Head::kNone:
+      return;
+    case Head::kSequence:
+      return run_sequence_head(pass, hidden_TD, rows_ND, result);
     case Head::kToken:
-    case Head::kSpan: return classify(pass, gather_rows(pass, hidden_TD, rows_ND), rows, result);
+    case Head::kSpan:
+      return classify(pass, gather_rows(pass, hidden_TD, rows_ND), rows, result);
     case Head::kTokenOriginal:  // gelu whatever hidden_act says
-      apply_linear(pass, pass.weights.head.dense, gather_rows(pass, hidden_TD, rows_ND), rows, KernelActivation::kGelu, inner_ND);
+      apply_linear(pass, pass.weights.head.dense, gather_rows(pass, hidden_TD, rows_ND), rows, KernelActivation::kGelu,
+                   inner_ND);
       return classify(pass, inner_ND, rows, result);
-    case Head::kMaskedLm: return run_language_model(pass, gather_rows(pass, hidden_TD, rows_ND), inner_ND, rows, result);
-    case Head::kReplacedToken: break;
+    case Head::kMaskedLm:
+      return run_language_model(pass, gather_rows(pass, hidden_TD, rows_ND), inner_ND, rows, result);
+    case Head::kReplacedToken:
+      break;
   }
   throw Error(ErrorCode::kUnsupported, "head",
               "the head that finds replaced tokens is not computed by this version; hidden states are");

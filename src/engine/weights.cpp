@@ -16,11 +16,14 @@
 namespace deberta {
 namespace {
 
-size_t as_size(int64_t value) { return static_cast<size_t>(value); }
+size_t as_size(int64_t value) {
+  return static_cast<size_t>(value);
+}
 
 class Loader {
  public:
-  Loader(const Checkpoint& checkpoint, const ModelConfig& config, const KernelSet& kernels, const Parallel& parallel, WeightStore& store)
+  Loader(const Checkpoint& checkpoint, const ModelConfig& config, const KernelSet& kernels, const Parallel& parallel,
+         WeightStore& store)
       : checkpoint_(checkpoint), config_(config), kernels_(kernels), parallel_(parallel), store_(store) {}
 
   EmbeddingTable table(std::string_view name);
@@ -55,10 +58,14 @@ EmbeddingTable Loader::table(std::string_view name) {
   const TensorView& view = tensor(name);
   const size_t rows = as_size(view.shape[0]);
   switch (view.dtype) {
-    case DType::kF32: return {view.bytes.data(), TableFormat::kF32, rows};
-    case DType::kF16: return {view.bytes.data(), TableFormat::kF16, rows};
-    case DType::kBf16: return {view.bytes.data(), TableFormat::kBf16, rows};
-    default: return {vector(std::string(name)), TableFormat::kF32, rows};
+    case DType::kF32:
+      return {view.bytes.data(), TableFormat::kF32, rows};
+    case DType::kF16:
+      return {view.bytes.data(), TableFormat::kF16, rows};
+    case DType::kBf16:
+      return {view.bytes.data(), TableFormat::kBf16, rows};
+    default:
+      return {vector(std::string(name)), TableFormat::kF32, rows};
   }
 }
 
@@ -158,7 +165,8 @@ HeadWeights load_head(Loader& loader, Head head) {
   HeadWeights w;
   switch (head) {
     case Head::kNone:
-    case Head::kReplacedToken: break;
+    case Head::kReplacedToken:
+      break;
     case Head::kSequence:
       w.dense = loader.linear({"pooler.dense"});
       w.classifier = loader.linear({"classifier"});
@@ -167,8 +175,12 @@ HeadWeights load_head(Loader& loader, Head head) {
       w.dense = loader.linear({"proj"});
       w.classifier = loader.linear({"classifier"});
       break;
-    case Head::kToken: w.classifier = loader.linear({"classifier"}); break;
-    case Head::kSpan: w.classifier = loader.linear({"qa_outputs"}); break;
+    case Head::kToken:
+      w.classifier = loader.linear({"classifier"});
+      break;
+    case Head::kSpan:
+      w.classifier = loader.linear({"qa_outputs"});
+      break;
     case Head::kMaskedLm:
       w.dense = loader.linear({"lm_predictions.lm_head.dense"});
       w.norm = loader.norm("lm_predictions.lm_head.LayerNorm");
@@ -183,12 +195,18 @@ HeadWeights load_head(Loader& loader, Head head) {
 
 KernelActivation to_kernel(Activation activation) {
   switch (activation) {
-    case Activation::kGelu: return KernelActivation::kGelu;
-    case Activation::kRelu: return KernelActivation::kRelu;
-    case Activation::kSwish: return KernelActivation::kSwish;
-    case Activation::kTanh: return KernelActivation::kTanh;
-    case Activation::kLinear: return KernelActivation::kLinear;
-    case Activation::kSigmoid: return KernelActivation::kSigmoid;
+    case Activation::kGelu:
+      return KernelActivation::kGelu;
+    case Activation::kRelu:
+      return KernelActivation::kRelu;
+    case Activation::kSwish:
+      return KernelActivation::kSwish;
+    case Activation::kTanh:
+      return KernelActivation::kTanh;
+    case Activation::kLinear:
+      return KernelActivation::kLinear;
+    case Activation::kSigmoid:
+      return KernelActivation::kSigmoid;
   }
   return KernelActivation::kLinear;
 }

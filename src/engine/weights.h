@@ -28,7 +28,7 @@ struct Norm {
 };
 
 struct LayerWeights {
-  Linear qkv;  // [3 D, D]: query, key, value
+  Linear qkv;                     // [3 D, D]: query, key, value
   const float* kr_HRK = nullptr;  // null without c2p
   const float* qr_HRK = nullptr;  // null without p2c
   Linear attention_output;

@@ -27,24 +27,36 @@ void apply(float* x, size_t count, Function function) {
 
 double activate(KernelActivation activation, double x) {
   switch (activation) {
-    case KernelActivation::kLinear: return x;
-    case KernelActivation::kGelu: return gelu(x);
-    case KernelActivation::kRelu: return x < 0 ? 0 : x;
-    case KernelActivation::kSwish: return x * sigmoid(x);
-    case KernelActivation::kTanh: return std::tanh(x);
-    case KernelActivation::kSigmoid: return sigmoid(x);
+    case KernelActivation::kLinear:
+      return x;
+    case KernelActivation::kGelu:
+      return gelu(x);
+    case KernelActivation::kRelu:
+      return x < 0 ? 0 : x;
+    case KernelActivation::kSwish:
+      return x * sigmoid(x);
+    case KernelActivation::kTanh:
+      return std::tanh(x);
+    case KernelActivation::kSigmoid:
+      return sigmoid(x);
   }
   return x;
 }
 
 void activate_row(KernelActivation activation, float* x, size_t count) {
   switch (activation) {
-    case KernelActivation::kLinear: return;
-    case KernelActivation::kGelu: return apply(x, count, gelu<float>);
-    case KernelActivation::kRelu: return apply(x, count, [](float v) { return v < 0 ? 0 : v; });
-    case KernelActivation::kSwish: return apply(x, count, [](float v) { return v * sigmoid(v); });
-    case KernelActivation::kTanh: return apply(x, count, [](float v) { return std::tanh(v); });
-    case KernelActivation::kSigmoid: return apply(x, count, sigmoid<float>);
+    case KernelActivation::kLinear:
+      return;
+    case KernelActivation::kGelu:
+      return apply(x, count, gelu<float>);
+    case KernelActivation::kRelu:
+      return apply(x, count, [](float v) { return v < 0 ? 0 : v; });
+    case KernelActivation::kSwish:
+      return apply(x, count, [](float v) { return v * sigmoid(v); });
+    case KernelActivation::kTanh:
+      return apply(x, count, [](float v) { return std::tanh(v); });
+    case KernelActivation::kSigmoid:
+      return apply(x, count, sigmoid<float>);
   }
 }
 

@@ -55,13 +55,14 @@ struct AttentionParams {
   const RelLut* lut = nullptr;   // needed with a term, unless buckets are given
   // Given relative positions: bucket numbers b[L, S] for every sequence, row = clamp(b + R / 2, 0, R - 1).
   const int32_t* given_buckets_LS = nullptr;
-  size_t given_stride = 0;  // elements between rows of b
+  size_t given_stride = 0;   // elements between rows of b
   size_t relative_rows = 0;  // R; needed with given buckets
 
   // allowed(i, j) = query_mask[i] and key_mask[j] and bit j of row i of the sequence's 3-D mask. Null: all.
   const uint8_t* key_mask_T = nullptr;
   const uint8_t* query_mask_T = nullptr;
-  const uint64_t* const* masks_B = nullptr;  // [L][ceil(S / 64)] words per sequence, bit j % 64 of word j / 64; null entry: all
+  const uint64_t* const* masks_B =
+      nullptr;  // [L][ceil(S / 64)] words per sequence, bit j % 64 of word j / 64; null entry: all
 
   Dropout dropout;
   float* lse_HT = nullptr;  // base-2 log-sum-exp of A per head and query row, -inf without a key; what a backward needs

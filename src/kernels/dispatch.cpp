@@ -39,7 +39,9 @@ Cpuid cpuid(unsigned leaf) {
   return r;
 }
 
-bool has_all(unsigned bits, unsigned wanted) { return (bits & wanted) == wanted; }
+bool has_all(unsigned bits, unsigned wanted) {
+  return (bits & wanted) == wanted;
+}
 
 // The register state that the operating system saves; the instruction exists only with OSXSAVE.
 unsigned saved_state() {
@@ -61,8 +63,12 @@ bool has_avx512() {
          has_all(cpuid(7).b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL);
 }
 #else
-bool has_avx2() { return false; }
-bool has_avx512() { return false; }
+bool has_avx2() {
+  return false;
+}
+bool has_avx512() {
+  return false;
+}
 #endif
 
 std::string list_of_names() {
@@ -75,19 +81,26 @@ std::string list_of_names() {
 
 std::string_view to_string(Operation operation) {
   switch (operation) {
-    case Operation::kGemm: return "gemm";
-    case Operation::kAttention: return "attention";
-    case Operation::kLayerNorm: return "layer_norm";
-    case Operation::kEmbedding: return "embedding";
+    case Operation::kGemm:
+      return "gemm";
+    case Operation::kAttention:
+      return "attention";
+    case Operation::kLayerNorm:
+      return "layer_norm";
+    case Operation::kEmbedding:
+      return "embedding";
   }
   return "";
 }
 
 std::string_view to_string(KernelLevel level) {
   switch (level) {
-    case KernelLevel::kReference: return "reference";
-    case KernelLevel::kAvx2: return "avx2";
-    case KernelLevel::kAvx512: return "avx512";
+    case KernelLevel::kReference:
+      return "reference";
+    case KernelLevel::kAvx2:
+      return "avx2";
+    case KernelLevel::kAvx512:
+      return "avx512";
   }
   return "";
 }

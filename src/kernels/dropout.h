@@ -10,7 +10,7 @@
 namespace deberta {
 
 struct Dropout {
-  double p = 0;                  // 0: off
+  double p = 0;  // 0: off
   uint64_t seed = 0;
   uint32_t step = 0;             // below 2^24
   uint32_t layer = 0;            // below 255; counts from 0

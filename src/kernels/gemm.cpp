@@ -34,7 +34,9 @@ size_t panel_width(const KernelSet& kernels) {
   return kernel != nullptr ? kernel->panel_width : 1;
 }
 
-size_t panels_of(size_t outputs, size_t width) { return (outputs + width - 1) / width; }
+size_t panels_of(size_t outputs, size_t width) {
+  return (outputs + width - 1) / width;
+}
 
 void require(bool is_right, const char* what) {
   if (!is_right) throw Error(ErrorCode::kInternal, "gemm", what);
@@ -133,8 +135,9 @@ void run_checked(KernelLevel level, const GemmParams& p, KernelCheck& check) {
     at = i;
     if (std::isnan(difference)) break;
   }
-  check.record(Operation::kGemm, worst, fmt::format("[M {}, N {}, K {}] row {} column {}", p.rows, columns,
-                                                    p.weights.depth, at / columns, at % columns));
+  check.record(
+      Operation::kGemm, worst,
+      fmt::format("[M {}, N {}, K {}] row {} column {}", p.rows, columns, p.weights.depth, at / columns, at % columns));
 }
 
 }  // namespace

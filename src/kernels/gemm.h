@@ -1,8 +1,7 @@
 // C[M,N] = epilogue(A[M,K] W^T), fp32, W [N,K] packed once for the implementation that will run.
 //   y[m,n] = activation( sum_k a[m,k] w[n,k] + bias[n] ) + residual[m,n]
-// Deterministic: each output is one chain in ascending k, so a row's bits do not depend on M, on its neighbours or on the
-// number of threads. They do depend on the implementation.
-// M rows  N outputs  K depth
+// Deterministic: each output is one chain in ascending k, so a row's bits do not depend on M, on its neighbours or on
+// the number of threads. They do depend on the implementation. M rows  N outputs  K depth
 #pragma once
 #include <cstddef>
 
@@ -49,8 +48,8 @@ inline size_t gemm_offset(const GemmParams& p, size_t row, size_t column) {
   return row * (p.c_stride > 0 ? p.c_stride : p.weights.outputs) + column;
 }
 
-// a_MK must not overlap c_MN. Allocates only when `kernels` checks. Throws kInternal for pointers or sizes that do not fit together, or weights
-// packed for another implementation.
+// a_MK must not overlap c_MN. Allocates only when `kernels` checks. Throws kInternal for pointers or sizes that do not
+// fit together, or weights packed for another implementation.
 void gemm(const KernelSet& kernels, const GemmParams& params);
 
 }  // namespace deberta

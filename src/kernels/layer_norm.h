@@ -1,6 +1,6 @@
-// y[t] = (z - mean(z)) / sqrt(variance(z) + eps) * gamma + beta,  z = x[t] + residual[t]; rows with mask 0 become zeros.
-// fp32 in and out, biased variance, eps inside the root, two passes (mean, then variance). A row depends on itself alone.
-// T rows  D columns
+// y[t] = (z - mean(z)) / sqrt(variance(z) + eps) * gamma + beta,  z = x[t] + residual[t]; rows with mask 0 become
+// zeros. fp32 in and out, biased variance, eps inside the root, two passes (mean, then variance). A row depends on
+// itself alone. T rows  D columns
 #pragma once
 #include <cstddef>
 #include <cstdint>

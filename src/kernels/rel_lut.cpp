@@ -12,7 +12,9 @@
 namespace deberta {
 namespace {
 
-int64_t span_of(const RelLutParams& p) { return p.position_buckets > 0 ? p.position_buckets : p.max_relative_positions; }
+int64_t span_of(const RelLutParams& p) {
+  return p.position_buckets > 0 ? p.position_buckets : p.max_relative_positions;
+}
 
 // b(r): the distance itself near the diagonal, logarithmic beyond half the buckets.
 int64_t bucket_of(const RelLutParams& p, int64_t distance) {
@@ -34,7 +36,9 @@ int64_t row_of(const RelLutParams& p, int64_t distance) {
 }
 
 void check_params(const RelLutParams& p) {
-  const auto refuse = [](const std::string& message) { throw Error(ErrorCode::kUnsupported, "relative table", message); };
+  const auto refuse = [](const std::string& message) {
+    throw Error(ErrorCode::kUnsupported, "relative table", message);
+  };
   if (p.max_relative_positions < 1 || p.max_length < 0) refuse("expected positive sizes");
   if (2 * span_of(p) > std::numeric_limits<int16_t>::max()) {
     refuse(fmt::format("expected at most {} rows, got {}", std::numeric_limits<int16_t>::max(), 2 * span_of(p)));

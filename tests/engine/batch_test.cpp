@@ -62,8 +62,12 @@ TEST(Pack, AWhollyMaskedRowBecomesAnEmptySequence) {
   const Mask mask = {0, 0, 1, 1};
   const Ints types = {0, 1, 1, 0};
   const Ints positions = {4, 5, 6, 7};
-  const PackedRows packed =
-      pack({.sequences = 2, .length = 2, .ids_BL = ids, .mask_BL = mask, .type_ids_BL = types, .position_ids_BL = positions});
+  const PackedRows packed = pack({.sequences = 2,
+                                  .length = 2,
+                                  .ids_BL = ids,
+                                  .mask_BL = mask,
+                                  .type_ids_BL = types,
+                                  .position_ids_BL = positions});
   EXPECT_EQ(packed.batch.starts, (Ints{0, 0, 2}));
   EXPECT_EQ(packed.batch.type_ids_T, (Ints{1, 0}));
   EXPECT_EQ(packed.batch.position_ids_T, (Ints{6, 7}));
@@ -73,8 +77,10 @@ TEST(Pack, RefusesSizesThatDoNotFit) {
   const Ints ids = {1, 2, 3};
   const Mask mask = {1, 1};
   EXPECT_ERROR(pack({.sequences = 2, .length = 2, .ids_BL = ids}), kInput, "ids: expected 4 elements, got 3");
-  EXPECT_ERROR(pack({.sequences = 1, .length = 3, .ids_BL = ids, .mask_BL = mask}), kInput, "mask: expected 3 elements, got 2");
-  EXPECT_ERROR(pack({.sequences = size_t{1} << 40, .length = size_t{1} << 40, .ids_BL = ids}), kInput, "expected fewer tokens");
+  EXPECT_ERROR(pack({.sequences = 1, .length = 3, .ids_BL = ids, .mask_BL = mask}), kInput,
+               "mask: expected 3 elements, got 2");
+  EXPECT_ERROR(pack({.sequences = size_t{1} << 40, .length = size_t{1} << 40, .ids_BL = ids}), kInput,
+               "expected fewer tokens");
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 
 namespace deberta::test {
 
-inline Model load_tiny(const ModelConfig& config, Head head = Head::kNone, const ModelOptions& options = {.threads = 1}, int64_t labels = 3) {
+inline Model load_tiny(const ModelConfig& config, Head head = Head::kNone, const ModelOptions& options = {.threads = 1},
+                       int64_t labels = 3) {
   const TemporaryFolder folder;
   write_tiny_model(folder.path(), config, head, labels);
   return Model::load(Checkpoint::open(folder.path()), load_model_config(folder.path("config.json")), options);
@@ -19,7 +20,8 @@ inline Model load_tiny(const ModelConfig& config, Head head = Head::kNone, const
 // `length` ids from the seed, none of them 0.
 inline std::vector<int32_t> make_ids(uint64_t seed, size_t length, int64_t vocabulary = 50) {
   std::vector<int32_t> ids(length);
-  for (size_t i = 0; i < length; ++i) ids[i] = 1 + static_cast<int32_t>(uniform_at(seed, i) * static_cast<double>(vocabulary - 1));
+  for (size_t i = 0; i < length; ++i)
+    ids[i] = 1 + static_cast<int32_t>(uniform_at(seed, i) * static_cast<double>(vocabulary - 1));
   return ids;
 }
 

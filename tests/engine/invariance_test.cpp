@@ -72,11 +72,13 @@ TEST(Invariance, CallsFromSeveralThreadsTakeTurns) {
 }
 
 // Padded rows, packed and run; the hidden rows of unmasked tokens by their place in the padded input.
-std::vector<std::vector<float>> run_padded(const Model& model, const std::vector<int32_t>& ids, const std::vector<uint8_t>& mask) {
+std::vector<std::vector<float>> run_padded(const Model& model, const std::vector<int32_t>& ids,
+                                           const std::vector<uint8_t>& mask) {
   const PackedRows packed = pack({.sequences = 1, .length = ids.size(), .ids_BL = ids, .mask_BL = mask});
   const std::vector<float> hidden = last_hidden(model, packed.batch);
   std::vector<std::vector<float>> rows(ids.size());
-  for (size_t t = 0; t < packed.rows_T.size(); ++t) rows[static_cast<size_t>(packed.rows_T[t])] = slice(hidden, t * 16, t * 16 + 16);
+  for (size_t t = 0; t < packed.rows_T.size(); ++t)
+    rows[static_cast<size_t>(packed.rows_T[t])] = slice(hidden, t * 16, t * 16 + 16);
   return rows;
 }
 
@@ -153,7 +155,8 @@ TEST(Masks, ABatchWithoutTokensGivesNoRows) {
 
 TEST(Kernels, EveryLevelGivesNearlyTheSameAndCheckFindsNoDifference) {
   const Batch batch = make_batch({make_ids(1, 40), make_ids(2, 9)});
-  const auto expected = last_hidden(load_tiny(tiny_config(), Head::kNone, {.threads = 1, .kernels = "reference"}), batch);
+  const auto expected =
+      last_hidden(load_tiny(tiny_config(), Head::kNone, {.threads = 1, .kernels = "reference"}), batch);
   for (const KernelLevel level : available_levels()) {
     const Model model = load_tiny(tiny_config(), Head::kNone, {.threads = 2, .kernels = std::string(to_string(level))});
     const auto hidden = last_hidden(model, batch);

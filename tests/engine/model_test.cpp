@@ -31,7 +31,8 @@ Model load_changed(const ModelConfig& config, Head head, const ModelOptions& opt
   }
   for (size_t i = 0; i < tensors.size(); ++i) tensors[i].bytes = std::as_bytes(std::span(values[i]));
   write_safetensors(folder.path("changed.safetensors"), tensors);
-  return Model::load(Checkpoint::open_file(folder.path("changed.safetensors")), load_model_config(folder.path("config.json")), options);
+  return Model::load(Checkpoint::open_file(folder.path("changed.safetensors")),
+                     load_model_config(folder.path("config.json")), options);
 }
 
 AttentionScores first_scores(const Model& model, const Batch& batch) {
@@ -76,7 +77,8 @@ TEST(Scores, TermsAreThoseOfTheModelAndProbabilitiesFollow) {
 // Query and key projections without weights, biases 1: every q and k is a vector of ones, c2c = scale * K. With the
 // projections shared the relative rows are ones too, so each term equals c2c.
 void make_ones(const std::string& name, std::vector<float>& values) {
-  const bool is_query_or_key = name.find("query_proj") != std::string::npos || name.find("key_proj") != std::string::npos;
+  const bool is_query_or_key =
+      name.find("query_proj") != std::string::npos || name.find("key_proj") != std::string::npos;
   if (is_query_or_key) std::fill(values.begin(), values.end(), name.ends_with("bias") ? 1.0f : 0.0f);
 }
 
@@ -87,7 +89,8 @@ TEST(Scores, ScaleCountsTheTermsNamed) {
       config.has_c2p = (terms & 1) != 0;
       config.has_p2c = (terms & 2) != 0;
       config.relative_attention = is_relative;
-      const AttentionScores s = first_scores(load_changed(config, Head::kNone, {.threads = 1}, make_ones), make_batch({{1, 2}}));
+      const AttentionScores s =
+          first_scores(load_changed(config, Head::kNone, {.threads = 1}, make_ones), make_batch({{1, 2}}));
       const int named = (terms & 1) + (terms >> 1);
       const double expected = 8 / std::sqrt(8.0 * (1 + named));
       EXPECT_NEAR(s.c2c_HLL[1], expected, 1e-6) << "terms " << terms << " relative " << is_relative;
@@ -129,7 +132,9 @@ TEST(Tables, FollowEveryWeightThatMakesThem) {
     config.share_att_key = is_shared;
     const std::vector<float> before = last_hidden(load_tiny(config), batch);
     std::vector<std::string> names = {"rel_embeddings.weight", "encoder.LayerNorm.weight", "encoder.LayerNorm.bias"};
-    if (!is_shared) names.insert(names.end(), {"0.attention.self.pos_key_proj.weight", "1.attention.self.pos_query_proj.weight", "0.attention.self.pos_query_proj.bias"});
+    if (!is_shared)
+      names.insert(names.end(), {"0.attention.self.pos_key_proj.weight", "1.attention.self.pos_query_proj.weight",
+                                 "0.attention.self.pos_query_proj.bias"});
     for (const std::string& wanted : names) {
       const auto change = [&](const std::string& name, std::vector<float>& values) {
         if (!name.ends_with(wanted)) return;
@@ -155,16 +160,19 @@ TEST(Heads, TokenLogitsForChosenRowsAreThoseOfAllRows) {
     ASSERT_EQ(some.logits_rows, 3u);
     for (size_t n = 0; n < 3; ++n) {
       const auto row = static_cast<size_t>(options.rows[n]);
-      EXPECT_EQ(slice(some.logits, n * columns, (n + 1) * columns), slice(all.logits, row * columns, (row + 1) * columns));
+      EXPECT_EQ(slice(some.logits, n * columns, (n + 1) * columns),
+                slice(all.logits, row * columns, (row + 1) * columns));
     }
   }
 }
 
 TEST(Heads, LanguageModelIsTiedToTheWordTable) {
-  const Model model = load_changed(tiny_config(), Head::kMaskedLm, {.threads = 1}, [](const std::string& name, std::vector<float>& values) {
-    if (name.ends_with("word_embeddings.weight")) std::fill_n(values.begin() + 7 * 16, 16, 0.0f);
-    if (name == "lm_predictions.lm_head.bias") values[7] = 2.5f;
-  });
+  const Model model = load_changed(tiny_config(), Head::kMaskedLm, {.threads = 1},
+                                   [](const std::string& name, std::vector<float>& values) {
+                                     if (name.ends_with("word_embeddings.weight"))
+                                       std::fill_n(values.begin() + 7 * 16, 16, 0.0f);
+                                     if (name == "lm_predictions.lm_head.bias") values[7] = 2.5f;
+                                   });
   const ForwardResult result = run(model, make_batch({{1, 2, 3}}));
   EXPECT_EQ(result.logits[50 + 7], 2.5f);
 }
@@ -191,7 +199,8 @@ TEST(Errors, ReplacedTokenHeadGivesHiddenStatesButNoLogits) {
 
 TEST(Errors, IdsOutsideTheVocabularyNameRowAndId) {
   const Model model = load_tiny(tiny_config());
-  EXPECT_ERROR(run(model, make_batch({{1}, {}, {2, 3, 50}})), kTokenId, "row 2, token 2: token id: expected 0 to 49, got 50");
+  EXPECT_ERROR(run(model, make_batch({{1}, {}, {2, 3, 50}})), kTokenId,
+               "row 2, token 2: token id: expected 0 to 49, got 50");
   EXPECT_ERROR(run(model, make_batch({{-1}})), kTokenId, "got -1");
 }
 
@@ -208,7 +217,8 @@ TEST(Errors, TypesAndPositionsOutsideTheirTables) {
   batch = make_batch({{1, 2}});
   batch.position_ids_T = {0, 16};
   EXPECT_ERROR(run(model, batch), kInput, "position: expected 0 to 15");
-  EXPECT_EQ(last_hidden(load_tiny(tiny_config()), make_batch({make_ids(1, 600)})).size(), 9600u) << "no table is read, no limit";
+  EXPECT_EQ(last_hidden(load_tiny(tiny_config()), make_batch({make_ids(1, 600)})).size(), 9600u)
+      << "no table is read, no limit";
 }
 
 TEST(Errors, MalformedBatchesAndOptions) {
@@ -237,7 +247,8 @@ TEST(Errors, ResultsThatAreNotNumbers) {
     if (name == "classifier.bias") values[1] = std::numeric_limits<float>::infinity();
   };
   const Model model = load_changed(tiny_config(), Head::kSequence, {.threads = 1}, spoil);
-  EXPECT_ERROR(run(model, make_batch({{1, 2}})), kNotFinite, "logits: row 0, column 1: expected a finite number, got inf");
+  EXPECT_ERROR(run(model, make_batch({{1, 2}})), kNotFinite,
+               "logits: row 0, column 1: expected a finite number, got inf");
 }
 
 TEST(Errors, ModelsThatThisVersionDoesNotCompute) {
@@ -255,10 +266,14 @@ TEST(Errors, TensorsAreCheckedBeforeAnythingElse) {
   write_tiny_model(folder.path(), tiny_config());
   ModelConfig config = load_model_config(folder.path("config.json"));
   config.intermediate_size = 25;
-  EXPECT_ERROR(Model::load(Checkpoint::open(folder.path()), config), kTensors, "intermediate.dense.weight: expected shape [25, 16], got [24, 16]");
+  EXPECT_ERROR(Model::load(Checkpoint::open(folder.path()), config), kTensors,
+               "intermediate.dense.weight: expected shape [25, 16], got [24, 16]");
 }
 
-TEST(Errors, UnknownKernels) { EXPECT_ERROR(load_tiny(tiny_config(), Head::kNone, {.threads = 1, .kernels = "sse"}), kKernels, "unknown name \"sse\""); }
+TEST(Errors, UnknownKernels) {
+  EXPECT_ERROR(load_tiny(tiny_config(), Head::kNone, {.threads = 1, .kernels = "sse"}), kKernels,
+               "unknown name \"sse\"");
+}
 
 }  // namespace
 }  // namespace deberta

@@ -41,7 +41,8 @@ TEST(Trained, SequenceLogitsOfSst2) {
   ASSERT_EQ(result.logits_rows, examples.size());
   for (size_t b = 0; b < examples.size(); ++b) {
     const JsonArray& logits = examples[b].find("logits")->as_array();
-    for (size_t c = 0; c < 2; ++c) EXPECT_NEAR(result.logits[2 * b + c], logits[c].as_number(), 1e-4) << "sentence " << b;
+    for (size_t c = 0; c < 2; ++c)
+      EXPECT_NEAR(result.logits[2 * b + c], logits[c].as_number(), 1e-4) << "sentence " << b;
   }
 }
 
@@ -60,14 +61,17 @@ void expect_mask_logits(const std::string& name) {
       const ForwardResult result = run(model, batch, options);
       const std::vector<int32_t> pieces = to_ids(*mask.find("ids"));
       for (size_t k = 0; k < pieces.size(); ++k, ++compared) {
-        EXPECT_NEAR(result.logits[static_cast<size_t>(pieces[k])], mask.find("logits")->as_array()[k].as_number(), 1e-4);
+        EXPECT_NEAR(result.logits[static_cast<size_t>(pieces[k])], mask.find("logits")->as_array()[k].as_number(),
+                    1e-4);
       }
     }
   }
   EXPECT_GT(compared, 20u);
 }
 
-TEST(Trained, MaskLogitsOfTheLanguageModel) { expect_mask_logits("nano-mlm"); }
+TEST(Trained, MaskLogitsOfTheLanguageModel) {
+  expect_mask_logits("nano-mlm");
+}
 
 }  // namespace
 }  // namespace deberta

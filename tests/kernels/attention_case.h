@@ -1,5 +1,5 @@
-// One attention problem with random numbers, guards around its outputs and NaN in its scratch; and the second version of
-// the equation: literal gather, then transpose, with its own bucket formula. It shares no code with src/kernels.
+// One attention problem with random numbers, guards around its outputs and NaN in its scratch; and the second version
+// of the equation: literal gather, then transpose, with its own bucket formula. It shares no code with src/kernels.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ struct AttentionCase {
 
   std::vector<int32_t> starts;
   std::vector<float> q, k, v, kr, qr, out, lse;  // [T, H, K]; tables [R, H, K]
-  std::vector<uint8_t> mask;                      // of keys and queries
+  std::vector<uint8_t> mask;                     // of keys and queries
   std::optional<RelLut> lut;
   Arena scratch;
 
@@ -96,10 +96,12 @@ struct AttentionCase {
     return (r < 0 ? -1 : 1) * (static_cast<int64_t>(std::ceil(share * double(mid - 1))) + mid);
   }
 
-  // Scores A[i][j] of one sequence and head: c2p[i][r] gathered by row; p2c as [key][r], gathered on the key axis with the
-  // negated bucket of (key - query), then transposed.
+  // Scores A[i][j] of one sequence and head: c2p[i][r] gathered by row; p2c as [key][r], gathered on the key axis with
+  // the negated bucket of (key - query), then transposed.
   std::vector<std::vector<double>> second_scores(size_t sequence, size_t head) const {
-    const auto at = [&](const std::vector<float>& x, size_t row, size_t i) { return double{x[row * width() + head * head_size + i]}; };
+    const auto at = [&](const std::vector<float>& x, size_t row, size_t i) {
+      return double{x[row * width() + head * head_size + i]};
+    };
     const auto first = static_cast<size_t>(starts[sequence]);
     const auto length = static_cast<size_t>(lengths[sequence]);
     const auto table_rows = static_cast<size_t>(2 * span());
@@ -115,7 +117,9 @@ struct AttentionCase {
         p2c[i][r] = product(k, first + i, qr, r);
       }
     }
-    const auto clamp_row = [&](int64_t b) { return static_cast<size_t>(std::max<int64_t>(0, std::min(2 * span() - 1, b + span()))); };
+    const auto clamp_row = [&](int64_t b) {
+      return static_cast<size_t>(std::max<int64_t>(0, std::min(2 * span() - 1, b + span())));
+    };
     std::vector<std::vector<double>> gathered(length, std::vector<double>(length)), scores = gathered;
     for (size_t key = 0; key < length; ++key) {
       for (size_t query = 0; query < length; ++query) {

@@ -213,7 +213,9 @@ TEST(Attention, ChosenQueriesGiveTheRowsOfAllQueries) {
   AttentionCase some = make_case({20, 6});
   some.fill();
   std::vector<float> q;
-  for (const size_t t : tokens) q.insert(q.end(), all.q.begin() + static_cast<std::ptrdiff_t>(t * 16), all.q.begin() + static_cast<std::ptrdiff_t>(t * 16 + 16));
+  for (const size_t t : tokens)
+    q.insert(q.end(), all.q.begin() + static_cast<std::ptrdiff_t>(t * 16),
+             all.q.begin() + static_cast<std::ptrdiff_t>(t * 16 + 16));
   some.q = q;
   AttentionParams p = some.params();
   p.query_starts = query_starts.data();

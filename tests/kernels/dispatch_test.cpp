@@ -64,7 +64,8 @@ TEST(Dispatch, AnOperationWithoutThatLevelTakesTheNextLower) {
 }
 
 TEST(Dispatch, UnknownNamesListWhatThisProcessorHas) {
-  EXPECT_ERROR(select_kernels("avx9000"), kKernels, "unknown name \"avx9000\"; this processor has auto, check, reference");
+  EXPECT_ERROR(select_kernels("avx9000"), kKernels,
+               "unknown name \"avx9000\"; this processor has auto, check, reference");
   EXPECT_ERROR(select_kernels(""), kKernels, "unknown name");
   EXPECT_ERROR(select_kernels("AVX2"), kKernels, "unknown name");
   try {

@@ -75,10 +75,11 @@ TEST(Dropout, DependsOnSeedStepLayerSequenceHeadAndPositionsOnly) {
   other.sequence_offset = 2;
   Dropout moved = kDropout;
   moved.sequence_offset = 0;
-  EXPECT_EQ(dropped_rows({5, 9, 40}, moved, 2), dropped_rows({40}, other, 0)) << "its number in the batch, not its place";
+  EXPECT_EQ(dropped_rows({5, 9, 40}, moved, 2), dropped_rows({40}, other, 0))
+      << "its number in the batch, not its place";
   EXPECT_NE(dropped_rows({40}, other, 0), rows);
-  for (const auto change : {+[](Dropout& d) { ++d.seed; }, +[](Dropout& d) { ++d.step; }, +[](Dropout& d) { ++d.layer; },
-                            +[](Dropout& d) { d.seed += uint64_t{1} << 40; }}) {
+  for (const auto change : {+[](Dropout& d) { ++d.seed; }, +[](Dropout& d) { ++d.step; },
+                            +[](Dropout& d) { ++d.layer; }, +[](Dropout& d) { d.seed += uint64_t{1} << 40; }}) {
     Dropout changed = kDropout;
     change(changed);
     EXPECT_NE(dropped_rows({40}, changed, 0), rows);

@@ -140,7 +140,8 @@ TEST_P(Gemm, ResidualMayBeTheOutputItself) {
   std::copy(problem.residual.begin(), problem.residual.end(), problem.c.begin() + 16);
   p.residual_MN = p.c_MN;
   gemm(kernels(), p);
-  EXPECT_NEAR(problem.result(12, 39), problem.exact(12, 39) + double{problem.residual[12 * problem.c_stride + 39]}, 1e-5);
+  EXPECT_NEAR(problem.result(12, 39), problem.exact(12, 39) + double{problem.residual[12 * problem.c_stride + 39]},
+              1e-5);
 }
 
 TEST_P(Gemm, SplitsColumnsIntoHeads) {
@@ -180,7 +181,8 @@ TEST_P(Gemm, ARowHasTheSameBitsAloneInAnyBatchAndWithAnyThreads) {
     p.a_MK += row * alone.a_stride;
     p.rows = 1;
     gemm(kernels(), p);
-    ASSERT_EQ(std::memcmp(&alone.c[16], &whole.c[16 + row * whole.c_stride], shape.n * sizeof(float)), 0) << "row " << row;
+    ASSERT_EQ(std::memcmp(&alone.c[16], &whole.c[16 + row * whole.c_stride], shape.n * sizeof(float)), 0)
+        << "row " << row;
   }
 }
 

@@ -15,7 +15,9 @@
 namespace deberta {
 namespace {
 
-RelLut published(int64_t max_length, bool clamps_distance = true) { return RelLut({256, 512, clamps_distance, max_length}); }
+RelLut published(int64_t max_length, bool clamps_distance = true) {
+  return RelLut({256, 512, clamps_distance, max_length});
+}
 
 TEST(RelLut, GoldenRowsOfThePublishedModels) {
   const RelLut lut = published(600);
@@ -44,8 +46,8 @@ TEST(RelLut, BeyondTheTableTheOriginalKeepsRow1AndHfTakesRow0) {
 TEST(RelLut, ReachableRowsByLength) {
   const RelLut lut = published(600);
   const RelLut hf = published(600, false);
-  const std::map<int, size_t> counts = {{16, 31},   {32, 63},   {64, 127},  {128, 255}, {129, 257}, {200, 339}, {256, 385},
-                                        {384, 459}, {511, 511}, {512, 511}, {513, 511}, {514, 511}};
+  const std::map<int, size_t> counts = {{16, 31},   {32, 63},   {64, 127},  {128, 255}, {129, 257}, {200, 339},
+                                        {256, 385}, {384, 459}, {511, 511}, {512, 511}, {513, 511}, {514, 511}};
   for (const auto& [length, count] : counts) {
     std::set<int32_t> rows, hf_rows;
     for (int t = -(length - 1); t < length; ++t) {
@@ -68,7 +70,7 @@ TEST(RelLut, IsMonotoneWithUnitStepsAndMirrored) {
 }
 
 TEST(RelLut, PermsRebuildTheRowsOfNeighbours) {
-  const RelLutParams all[] = {{256, 512, true, 600}, {256, 512, false, 600}, {4, 9, true, 40}, {8, 16, true, 40},
+  const RelLutParams all[] = {{256, 512, true, 600}, {256, 512, false, 600}, {4, 9, true, 40},  {8, 16, true, 40},
                               {32, 64, true, 200},   {-1, 512, true, 600},   {-1, 16, true, 70}};
   for (const RelLutParams& params : all) {
     const RelLut lut(params);

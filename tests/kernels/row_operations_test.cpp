@@ -20,7 +20,7 @@ const KernelSet kKernels = select_kernels("auto");
 
 struct NormCase {
   size_t rows = 5, columns = 33;
-  std::vector<float> x = test::normals(1, rows * columns, 2, 3), residual = test::normals(2, rows * columns);
+  std::vector<float> x = test::normals(1, rows*columns, 2, 3), residual = test::normals(2, rows*columns);
   std::vector<float> gamma = test::normals(3, columns, 0.3, 1), beta = test::normals(4, columns);
   std::vector<float> y = std::vector<float>(rows * columns + 8, 9.0f);
 

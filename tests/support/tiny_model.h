@@ -8,8 +8,8 @@
 
 namespace deberta::test {
 
-// Version 3 style: 2 layers, hidden 16, 2 heads, feed-forward 24, 50 words, 8 buckets of 16 positions, shared projections,
-// normalised relative table, c2p and p2c, no absolute positions.
+// Version 3 style: 2 layers, hidden 16, 2 heads, feed-forward 24, 50 words, 8 buckets of 16 positions, shared
+// projections, normalised relative table, c2p and p2c, no absolute positions.
 ModelConfig tiny_config();
 
 // Gammas around 1, biases and weights large enough that each one shows in the result. `config.raw` is not read.

@@ -44,9 +44,16 @@ struct Task {
 
 Task make_task(const AttentionParams& p, size_t sequence, size_t head) {
   const int32_t* query_starts = query_starts_of(p);
-  const auto length = [&](const int32_t* starts) { return static_cast<size_t>(starts[sequence + 1] - starts[sequence]); };
-  return {p, sequence, head, static_cast<size_t>(query_starts[sequence]), length(query_starts),
-          static_cast<size_t>(p.starts[sequence]), length(p.starts)};
+  const auto length = [&](const int32_t* starts) {
+    return static_cast<size_t>(starts[sequence + 1] - starts[sequence]);
+  };
+  return {p,
+          sequence,
+          head,
+          static_cast<size_t>(query_starts[sequence]),
+          length(query_starts),
+          static_cast<size_t>(p.starts[sequence]),
+          length(p.starts)};
 }
 
 double dot(const float* a_K, const float* b_K, size_t count) {
@@ -73,7 +80,8 @@ size_t scores_offset(const Task& t, size_t i) {
   const int32_t* query_starts = query_starts_of(t.p);
   size_t offset = 0;
   for (size_t b = 0; b < t.sequence; ++b) {
-    offset += static_cast<size_t>(query_starts[b + 1] - query_starts[b]) * static_cast<size_t>(t.p.starts[b + 1] - t.p.starts[b]);
+    offset += static_cast<size_t>(query_starts[b + 1] - query_starts[b]) *
+              static_cast<size_t>(t.p.starts[b + 1] - t.p.starts[b]);
   }
   return offset * t.p.heads + (t.head * t.queries + i) * t.keys;
 }
@@ -117,7 +125,8 @@ void drop(const Task& t, size_t i, double* p_S) {
   for (size_t j = 0; j < t.keys; ++j) {
     if (j % 16 == 0) {
       bytes = dropout_bytes(dropout, static_cast<uint32_t>(t.sequence), static_cast<uint32_t>(t.p.heads),
-                            static_cast<uint32_t>(t.head), static_cast<uint32_t>(t.position(i)), static_cast<uint32_t>(j / 16));
+                            static_cast<uint32_t>(t.head), static_cast<uint32_t>(t.position(i)),
+                            static_cast<uint32_t>(j / 16));
     }
     p_S[j] = bytes[j % 16] < dropout.threshold() ? 0.0 : p_S[j] * dropout.scale();
   }
@@ -127,7 +136,8 @@ void drop(const Task& t, size_t i, double* p_S) {
 
 size_t reference_attention_scratch_bytes(const AttentionParams& p) {
   size_t longest = 1;
-  for (size_t b = 0; b < p.sequences; ++b) longest = std::max(longest, static_cast<size_t>(p.starts[b + 1] - p.starts[b]));
+  for (size_t b = 0; b < p.sequences; ++b)
+    longest = std::max(longest, static_cast<size_t>(p.starts[b + 1] - p.starts[b]));
   return ((longest + p.head_size) * sizeof(double) + 63) / 64 * 64;
 }
 

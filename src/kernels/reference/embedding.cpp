@@ -28,8 +28,10 @@ double from_half(uint16_t bits) {
 
 double element(const EmbeddingTable& table, size_t index) {
   switch (table.format) {
-    case TableFormat::kF32: return double{std::bit_cast<float>(read_bits<uint32_t>(table.data, index))};
-    case TableFormat::kF16: return from_half(read_bits<uint16_t>(table.data, index));
+    case TableFormat::kF32:
+      return double{std::bit_cast<float>(read_bits<uint32_t>(table.data, index))};
+    case TableFormat::kF16:
+      return from_half(read_bits<uint16_t>(table.data, index));
     case TableFormat::kBf16: {
       return double{std::bit_cast<float>(uint32_t{read_bits<uint16_t>(table.data, index)} << 16)};
     }

@@ -1,7 +1,7 @@
-// The fp32 tile, included by gemm_<isa>.cpp after it has defined Vector, kLanes, kVectors, load, broadcast, fma, zero, store.
-// A tile is rows x (kVectors * kLanes) accumulators in registers; one broadcast of A feeds kVectors fmas.
-// 6 x 64 with AVX-512: 24 accumulators + 4 of the panel + 1 of 32 registers; 6 x 16 with AVX2: 12 + 2 + 1 of 16.
-// Traffic per step of k: kVectors loads from the panel (streams from L2 or L3), 6 broadcasts from A (L1).
+// The fp32 tile, included by gemm_<isa>.cpp after it has defined Vector, kLanes, kVectors, load, broadcast, fma, zero,
+// store. A tile is rows x (kVectors * kLanes) accumulators in registers; one broadcast of A feeds kVectors fmas. 6 x 64
+// with AVX-512: 24 accumulators + 4 of the panel + 1 of 32 registers; 6 x 16 with AVX2: 12 + 2 + 1 of 16. Traffic per
+// step of k: kVectors loads from the panel (streams from L2 or L3), 6 broadcasts from A (L1).
 #if defined(__clang__)
 #define DEBERTA_UNROLL _Pragma("unroll")
 #else
@@ -42,12 +42,18 @@ void tile_rows(const GemmTile& t) {
 
 void tile(const GemmTile& t) {
   switch (t.rows) {
-    case 1: return tile_rows<1>(t);
-    case 2: return tile_rows<2>(t);
-    case 3: return tile_rows<3>(t);
-    case 4: return tile_rows<4>(t);
-    case 5: return tile_rows<5>(t);
-    default: return tile_rows<6>(t);
+    case 1:
+      return tile_rows<1>(t);
+    case 2:
+      return tile_rows<2>(t);
+    case 3:
+      return tile_rows<3>(t);
+    case 4:
+      return tile_rows<4>(t);
+    case 5:
+      return tile_rows<5>(t);
+    default:
+      return tile_rows<6>(t);
   }
 }
 

@@ -11,11 +11,21 @@ using Vector = __m256;
 constexpr size_t kLanes = 8;
 constexpr size_t kVectors = 2;
 
-inline Vector zero() { return _mm256_setzero_ps(); }
-inline Vector load(const float* p) { return _mm256_loadu_ps(p); }
-inline Vector broadcast(const float* p) { return _mm256_broadcast_ss(p); }
-inline Vector fma(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
-inline void store(float* p, Vector v) { _mm256_storeu_ps(p, v); }
+inline Vector zero() {
+  return _mm256_setzero_ps();
+}
+inline Vector load(const float* p) {
+  return _mm256_loadu_ps(p);
+}
+inline Vector broadcast(const float* p) {
+  return _mm256_broadcast_ss(p);
+}
+inline Vector fma(Vector a, Vector b, Vector c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+inline void store(float* p, Vector v) {
+  _mm256_storeu_ps(p, v);
+}
 
 }  // namespace
 }  // namespace deberta
@@ -23,5 +33,7 @@ inline void store(float* p, Vector v) { _mm256_storeu_ps(p, v); }
 #include "kernels/x86/gemm.inc.h"
 
 namespace deberta {
-const GemmKernel& gemm_avx2_kernel() { return kKernel; }
+const GemmKernel& gemm_avx2_kernel() {
+  return kKernel;
+}
 }  // namespace deberta
