@@ -36,8 +36,7 @@ build_preset() {
       echo "$what: configuring build/$preset" >&2
       cmake --preset "$preset" >"build/$preset/configure.log" 2>&1 || { cat "build/$preset/configure.log" >&2; exit 1; }
     fi
-    if ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -q 'no work to do'; then exit 0; fi
-    echo "$what: building build/$preset" >&2
+    if ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -q Building; then echo "$what: building build/$preset" >&2; fi
     ninja -C "build/$preset" "$@" >"build/$preset/build.log" 2>&1 || { tail -60 "build/$preset/build.log" >&2; exit 1; }
   ) 9>"build/$preset/.lock"
 }

@@ -107,7 +107,11 @@ void AnswerWriter::bad(const Row& row, const Error& error) {
   }
   Cells cells(columns_.size());
   cells.front() = "!error";
-  if (cells.size() > 1) cells[1] = error.what();
+  if (cells.size() > 1) {
+    cells[1] = error.what();
+  } else {
+    cells.front() += std::string(" ") + error.what();
+  }
   line(cells);
 }
 

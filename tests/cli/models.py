@@ -7,7 +7,7 @@ import struct
 import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SPM = ROOT / "tests/golden/tokenizer/fallback.model"
+SPM = ROOT / "tests/golden/tokenizer/bytes.model"
 TOKENS = 1000 + 64  # rows of the embedding: more than the tokenizer has, as in published files
 
 
