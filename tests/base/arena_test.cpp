@@ -10,13 +10,16 @@
 #include "support/expect_error.h"
 
 // The sanitizers end the program on an allocation that cannot be had, unless told that null is wanted.
-extern "C" const char* __asan_default_options();
-extern "C" const char* __asan_default_options() {
+#define DEBERTA_VISIBLE __attribute__((visibility("default")))
+extern "C" {
+DEBERTA_VISIBLE const char* __asan_default_options();
+DEBERTA_VISIBLE const char* __tsan_default_options();
+const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
-extern "C" const char* __tsan_default_options();
-extern "C" const char* __tsan_default_options() {
+const char* __tsan_default_options() {
   return "allocator_may_return_null=1";
+}
 }
 
 namespace deberta {
