@@ -117,10 +117,10 @@ void AnswerWriter::bad(const Row& row, const Error& error) {
 
 void AnswerWriter::object(const Row& row, JsonObject result) {
   JsonObject whole;
-  for (const auto& [key, value] : row.kept) {  // a key of the input never hides one of the answer
+  for (const JsonMember& kept : row.kept) {  // a key of the input never hides one of the answer
     const bool is_taken =
-        std::any_of(result.begin(), result.end(), [&](const JsonMember& member) { return member.first == key; });
-    whole.emplace_back(is_taken ? "input_" + key : key, value);
+        std::any_of(result.begin(), result.end(), [&](const JsonMember& member) { return member.first == kept.first; });
+    whole.emplace_back(is_taken ? "input_" + kept.first : kept.first, kept.second);
   }
   std::move(result.begin(), result.end(), std::back_inserter(whole));
   if (format_ == Format::kJson) pending_ += written_ == 0 ? "\n" : ",\n";
