@@ -61,12 +61,14 @@ int run_classify(const Options& options) {
   const size_t shown = sequence.top_k > 0                 ? std::min(sequence.top_k, classes)
                        : is_multi_label(directory.config) ? classes
                                                           : 1;
-  return run_rows(options, columns_for(shown), [&](std::span<const Row> rows) {
+  const int code = run_rows(options, columns_for(shown), [&](std::span<const Row> rows) {
     const auto inputs = text_inputs(rows);
     std::vector<RowAnswer> answers;
     for (const SequenceAnswer& result : classify(directory, inputs, sequence)) answers.push_back(to_answer(result));
     return answers;
   });
+  print_check_report(directory.model);
+  return code;
 }
 
 }  // namespace deberta::cli

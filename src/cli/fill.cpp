@@ -46,12 +46,15 @@ int run_fill(const Options& options) {
   const ModelDirectory directory = open_model(options);
   const FillOptions settings = fill_options(options, directory.tokenizer);
   fill(directory, {}, settings);  // refuses a model without the head before any row is read
-  return run_rows(options, {"mask", "token_str", "score", "token", "sequence"}, [&](std::span<const Row> rows) {
-    const auto inputs = text_inputs(rows);
-    std::vector<RowAnswer> answers;
-    for (const FillAnswer& result : fill(directory, inputs, settings)) answers.push_back(to_answer(result));
-    return answers;
-  });
+  const int code =
+      run_rows(options, {"mask", "token_str", "score", "token", "sequence"}, [&](std::span<const Row> rows) {
+        const auto inputs = text_inputs(rows);
+        std::vector<RowAnswer> answers;
+        for (const FillAnswer& result : fill(directory, inputs, settings)) answers.push_back(to_answer(result));
+        return answers;
+      });
+  print_check_report(directory.model);
+  return code;
 }
 
 }  // namespace deberta::cli

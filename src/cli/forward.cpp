@@ -200,6 +200,7 @@ int run_forward(const Options& options) {
     outputs.add_rows("logits", inputs, packed, result.logits, result.logits_columns);
   }
   add_scores(outputs, config, inputs, packed, result);
+  print_check_report(model);
   write_safetensors(output, outputs.tensors(), {{"program", "deberta forward"}});
   if (!options.flag("quiet")) {
     for (const TensorView& tensor : outputs.tensors())

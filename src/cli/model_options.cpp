@@ -2,6 +2,7 @@
 #include "cli/model_options.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/error.h"
 
@@ -22,6 +23,10 @@ ModelOptions model_options(const Options& options) {
 
 ModelDirectory open_model(const Options& options) {
   return open_model_directory(model_path(options), model_options(options));
+}
+
+void print_check_report(const Model& model) {
+  std::fputs(model.check_report().c_str(), stderr);
 }
 
 EncodingRules encoding_rules(const Options& options) {

@@ -16,6 +16,9 @@ std::string model_path(const Options& options);
 ModelOptions model_options(const Options& options);
 ModelDirectory open_model(const Options& options);
 
+// With --kernels check: what was found, on standard error.
+void print_check_report(const Model& model);
+
 // --max-tokens, --truncate, --max-text-bytes, --special-text, --batch-tokens.
 EncodingRules encoding_rules(const Options& options);
 

@@ -148,4 +148,17 @@ uint64_t Model::memory_bytes() const {
   return state_->weights.store.size_bytes();
 }
 
+std::string Model::check_report() const {
+  const std::shared_ptr<KernelCheck>& check = state_->kernels.check;
+  std::string report;
+  for (size_t i = 0; check != nullptr && i < kOperations; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    const KernelCheck::Difference worst = check->worst(operation);
+    if (worst.calls == 0) continue;
+    report += fmt::format("check: {}: {} calls compared with the reference, worst difference {:.3g} ({})\n",
+                          to_string(operation), worst.calls, worst.worst, worst.where);
+  }
+  return report;
+}
+
 }  // namespace deberta

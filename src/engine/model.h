@@ -66,6 +66,9 @@ class Model {
   Head head() const;
   int64_t labels() const;         // classes C of the head, 0 without one
   uint64_t memory_bytes() const;  // packed weights and tables
+  // With the kernels "check": a line for each operation compared so far, with the worst difference and where. Else
+  // empty.
+  std::string check_report() const;
 
  private:
   struct State;

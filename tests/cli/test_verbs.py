@@ -205,3 +205,11 @@ def test_tokenize_decodes(deberta, sequence_model):
     assert done.stdout == "hello there\n"
     assert "outside" in deberta("tokenize", "-m", sequence_model, "--decode", "99999").stdout
     assert 'expected ids, got "x"' in deberta("tokenize", "-m", sequence_model, "--decode", "1 x").stdout
+
+
+def test_kernels_check_reports_the_worst_difference_and_changes_no_answer(deberta, sequence_model):
+    plain = deberta("classify", "-m", sequence_model, "--raw", "a fine film")
+    checked = deberta("classify", "-m", sequence_model, "--raw", "--kernels", "check", "a fine film")
+    assert checked.stdout == plain.stdout
+    line = next(line for line in checked.stderr.splitlines() if line.startswith("check: gemm: "))
+    assert float(line.split("worst difference ")[1].split()[0]) < 1e-4

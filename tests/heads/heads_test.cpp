@@ -1,0 +1,126 @@
+// Texts in, answers out, on tiny random models with a real tokenizer.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "heads/mask.h"
+#include "heads/sequence.h"
+#include "support/expect_error.h"
+#include "support/paths.h"
+#include "support/tiny_model.h"
+
+namespace deberta {
+namespace {
+
+// A model directory of its own for each test; the vocabulary is larger than the tokenizer's, as in published files.
+class Heads : public testing::Test {
+ protected:
+  ModelDirectory make(Head head, int64_t labels = 3) {
+    ModelConfig config = test::tiny_config();
+    config.vocab_size = 1100;
+    config.labels = {"negative", "neutral", "positive"};
+    test::write_tiny_model(folder_.path(), config, head, labels);
+    std::filesystem::copy(test::fixture("tokenizer/bytes.model"), folder_.path("spm.model"),
+                          std::filesystem::copy_options::overwrite_existing);
+    return open_model_directory(folder_.path(), {.threads = 2});
+  }
+  test::TemporaryFolder folder_;
+};
+
+std::vector<TextInput> inputs_of(const std::vector<std::string>& texts) {
+  std::vector<TextInput> inputs;
+  for (const std::string& text : texts) inputs.push_back({text, {}, false});
+  return inputs;
+}
+
+TEST_F(Heads, AnAnswerDoesNotDependOnItsBatch) {
+  const ModelDirectory directory = make(Head::kSequence);
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < 12; ++i) texts.push_back("a text of some length " + std::string(i * 9 % 40, 'x'));
+  const auto inputs = inputs_of(texts);
+  SequenceOptions options;
+  options.function = ScoreFunction::kNone;
+  options.top_k = 3;
+  const auto together = classify(directory, inputs, options);
+  options.rules.batch_tokens = 20;
+  const auto packs = classify(directory, inputs, options);
+  ASSERT_EQ(together.size(), texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto alone = classify(directory, std::span(inputs).subspan(i, 1), options).at(0);
+    for (size_t c = 0; c < 3; ++c) {
+      EXPECT_EQ(together[i].labels[c].label, alone.labels[c].label);
+      EXPECT_EQ(together[i].labels[c].score, alone.labels[c].score);
+      EXPECT_EQ(packs[i].labels[c].score, alone.labels[c].score);
+    }
+  }
+}
+
+TEST_F(Heads, APairGoesInWithItsTypesAndOrder) {
+  const ModelDirectory directory = make(Head::kSequence);
+  SequenceOptions options;
+  options.function = ScoreFunction::kNone;
+  const TextInput forward[] = {{"one text", "another one", true}};
+  const TextInput backward[] = {{"another one", "one text", true}};
+  EXPECT_NE(classify(directory, forward, options)[0].labels[0].score,
+            classify(directory, backward, options)[0].labels[0].score);
+}
+
+TEST_F(Heads, LongTextsAreCutAndCountedOrRefused) {
+  const ModelDirectory directory = make(Head::kSequence);
+  const auto inputs = inputs_of({"word word word word word word word word word word word word"});
+  SequenceOptions options;
+  options.rules.encode.max_tokens = 6;
+  options.rules.encode.truncate = Truncate::kRight;
+  const SequenceAnswer cut = classify(directory, inputs, options).at(0);
+  EXPECT_EQ(cut.tokens, 6u);
+  EXPECT_GT(cut.cut_tokens, 0u);
+  options.rules.refuses_long = true;
+  EXPECT_ERROR(classify(directory, inputs, options), kTextTooLong, "expected at most 6 tokens, got");
+}
+
+TEST_F(Heads, AHeadOfAnotherKindIsRefused) {
+  EXPECT_ERROR(classify(make(Head::kMaskedLm), {}), kTask, "expected a sequence classification head");
+  EXPECT_ERROR(fill(make(Head::kSequence), {}), kTask, "expected a masked language model head");
+}
+
+TEST_F(Heads, EveryMaskIsFilledFromItsOwnRow) {
+  const ModelDirectory directory = make(Head::kMaskedLm);
+  const auto inputs = inputs_of({"one [MASK] two [MASK] three", "[MASK]"});
+  const auto answers = fill(directory, inputs);
+  ASSERT_EQ(answers.size(), 2u);
+  ASSERT_EQ(answers[0].masks.size(), 2u);
+  ASSERT_EQ(answers[1].masks.size(), 1u);
+  EXPECT_NE(answers[0].masks[0].tokens[0].logit, answers[0].masks[1].tokens[0].logit);
+  const auto alone = fill(directory, std::span(inputs).subspan(1, 1));
+  EXPECT_EQ(alone[0].masks[0].tokens[0].logit, answers[1].masks[0].tokens[0].logit);
+  for (const FilledToken& token : answers[0].masks[0].tokens) {
+    EXPECT_LT(static_cast<size_t>(token.token), directory.tokenizer.size());
+  }
+}
+
+TEST_F(Heads, FillNeedsAMask) {
+  const ModelDirectory directory = make(Head::kMaskedLm);
+  EXPECT_ERROR(fill(directory, inputs_of({"no mask"})), kInput, "expected at least one mask token");
+  FillOptions options;
+  options.rules.encode.max_tokens = 4;
+  options.rules.encode.truncate = Truncate::kRight;
+  EXPECT_ERROR(fill(directory, inputs_of({"some words before the [MASK]"}), options), kInput, "raise --max-tokens");
+}
+
+TEST_F(Heads, TargetsAreWordsOfOneToken) {
+  const ModelDirectory directory = make(Head::kMaskedLm);
+  const Tokenizer& tokenizer = directory.tokenizer;
+  const auto ids = target_ids(tokenizer, {"the"});
+  ASSERT_EQ(ids.size(), 1u);
+  EXPECT_EQ(tokenizer.piece(ids[0]), "\xE2\x96\x81the");
+  EXPECT_ERROR(target_ids(tokenizer, {"antidisestablishmentarianism"}), kInput, "expected words that are one token");
+}
+
+TEST(ModelDirectoryOpening, AMissingFolderIsSaidBeforeAnythingElse) {
+  EXPECT_ERROR(open_model_directory("/nonexistent/model"), kFileNotFound, "no such model directory");
+}
+
+}  // namespace
+}  // namespace deberta
