@@ -15,11 +15,14 @@ namespace {
 
 std::vector<float> last_hidden(const std::string& folder) {
   const ModelConfig config = load_model_config(folder + "/config.json");
-  const Model model = Model::load(Checkpoint::open(folder), config, {.threads = 1});
+  const Model model = Model::load(Checkpoint::open(folder), config);
   Batch batch;
   batch.add(std::vector<int32_t>{1, 7, 9, 2});
   ForwardResult result;
-  model.forward(batch, {.layers = {static_cast<int32_t>(config.num_hidden_layers)}, .wants_logits = false}, result);
+  ForwardOptions options;
+  options.layers = {static_cast<int32_t>(config.num_hidden_layers)};
+  options.wants_logits = false;
+  model.forward(batch, options, result);
   return result.hidden.at(0).rows_TD;
 }
 
