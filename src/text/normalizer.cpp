@@ -18,7 +18,7 @@ Trie make_user_symbols(const SpmModel& model) {
   for (const SpmPiece& piece : model.pieces) {
     if (piece.type == PieceType::kUserDefined) entries.push_back({piece.text, 0});
   }
-  return Trie(std::move(entries));
+  return Trie(entries);
 }
 
 [[noreturn]] void refuse_long(size_t size_bytes) {

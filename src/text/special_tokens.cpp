@@ -56,7 +56,7 @@ SpecialTokens::SpecialTokens(std::vector<AddedToken> tokens) : tokens_(std::move
   std::sort(tokens_.begin(), tokens_.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
   std::vector<TrieEntry> entries;
   for (size_t i = 0; i < tokens_.size(); ++i) entries.push_back({tokens_[i].content, static_cast<uint32_t>(i)});
-  trie_ = Trie(std::move(entries));
+  trie_ = Trie(entries);
 }
 
 const AddedToken* SpecialTokens::find(int32_t id) const {

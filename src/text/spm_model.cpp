@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "text/text_order.h"
 #include "text/wire.h"
 
 namespace deberta {
@@ -161,17 +161,16 @@ void find_byte_pieces(SpmModel& model, const std::string& where) {
 }
 
 void sort_pieces(SpmModel& model, const std::string& where) {
-  const auto text = [&](int32_t id) -> const std::string& { return model.pieces[static_cast<size_t>(id)].text; };
-  model.ids_by_text.resize(model.pieces.size());
-  std::iota(model.ids_by_text.begin(), model.ids_by_text.end(), 0);
-  std::sort(model.ids_by_text.begin(), model.ids_by_text.end(), [&](int32_t a, int32_t b) { return text(a) < text(b); });
-  for (size_t i = 1; i < model.ids_by_text.size(); ++i) {
-    const int32_t a = model.ids_by_text[i - 1];
-    const int32_t b = model.ids_by_text[i];
-    if (text(a) == text(b)) {
-      refuse(where, fmt::format("pieces {} and {} are equal: {}", std::min(a, b), std::max(a, b), quote_json(text(a))));
+  std::vector<std::string_view> texts;
+  texts.reserve(model.pieces.size());
+  for (const SpmPiece& piece : model.pieces) texts.emplace_back(piece.text);
+  const std::vector<uint32_t> order = text_order(texts);
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (texts[order[i - 1]] == texts[order[i]]) {
+      refuse(where, fmt::format("pieces {} and {} are equal: {}", order[i - 1], order[i], quote_json(texts[order[i]])));
     }
   }
+  model.ids_by_text.assign(order.begin(), order.end());
 }
 
 }  // namespace

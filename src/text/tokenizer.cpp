@@ -34,9 +34,7 @@ std::string find_model(const std::string& folder) {
               "expected a tokenizer file, found none of spm.model, spiece.model; is this the folder of a model");
 }
 
-bool is_word_start(std::string_view text, size_t at, bool is_after_space) {
-  return is_after_space && !is_white_space(decode_utf8(text, at).value);
-}
+bool is_ascii_space(char c) { return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F); }
 
 // Counts code points and words on the way through a text; positions must not decrease.
 class Counter {
@@ -45,28 +43,44 @@ class Counter {
 
   void go_to(size_t byte) {
     while (at_ < byte && at_ < text_.size()) {
-      const CodePoint point = decode_utf8(text_, at_);
-      const bool is_space = is_white_space(point.value);
+      uint32_t size_bytes = 1;
+      const bool is_space = is_space_at(at_, size_bytes);
       if (is_after_space_ && !is_space) ++words_;
       is_after_space_ = is_space;
-      at_ += point.size_bytes;
+      at_ += size_bytes;
       ++code_points_;
     }
   }
   uint32_t code_points() const { return code_points_; }
   // The word at this position; white space belongs to the word before it.
   int32_t word() const {
-    const bool starts_one = at_ < text_.size() && is_word_start(text_, at_, is_after_space_);
+    uint32_t ignored = 0;
+    const bool starts_one = is_after_space_ && at_ < text_.size() && !is_space_at(at_, ignored);
     return std::max(0, words_ + (starts_one ? 1 : 0) - 1);
   }
 
  private:
+  bool is_space_at(size_t at, uint32_t& size_bytes) const {
+    const char c = text_[at];
+    if (static_cast<uint8_t>(c) < 0x80) return is_ascii_space(c);
+    const CodePoint point = decode_utf8(text_, at);
+    size_bytes = point.size_bytes;
+    return is_white_space(point.value);
+  }
+
   std::string_view text_;
   size_t at_ = 0;
   uint32_t code_points_ = 0;
   int32_t words_ = 0;
   bool is_after_space_ = true;
 };
+
+// Code points of text[begin, end): all bytes but the continuing ones.
+uint32_t count_points(std::string_view text, size_t begin, size_t end) {
+  uint32_t count = 0;
+  for (size_t i = begin; i < end; ++i) count += (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80;
+  return count;
+}
 
 // How many tokens of each text stay: the longer one loses first, the second when both are equal.
 void keep_longest_first(size_t limit, size_t& first, size_t& second) {
@@ -118,7 +132,12 @@ void Tokenizer::State::add_model_pieces(std::string_view text, TextPart part, To
   const NormalizedText normalized = normalizer.normalize(text.substr(part.begin, part.end - part.begin));
   NormalizedText::Cursor cursor(normalized);
   const auto shift = static_cast<uint32_t>(part.begin);
-  for (const UnigramToken& token : unigram.split(normalized.text())) {
+  const std::vector<UnigramToken> tokens = unigram.split(normalized.text());
+  if (out.ids.empty()) {
+    out.ids.reserve(tokens.size());
+    out.bytes.reserve(tokens.size());
+  }
+  for (const UnigramToken& token : tokens) {
     const Offset source = cursor.source_of(token.begin, token.end);
     out.ids.push_back(token.id);
     out.bytes.push_back({source.begin + shift, source.end + shift});
@@ -176,17 +195,16 @@ void Tokenizer::State::append(std::string_view text, const Tokens& tokens, size_
                               Encoding& out) const {
   const size_t cut = tokens.ids.size() - keep;
   const size_t first = side == Truncate::kLeft ? cut : 0;
-  Counter begins(text);
-  Counter ends(text);
+  Counter counter(text);
   for (size_t i = first; i < first + keep; ++i) {
     const Offset bytes = tokens.bytes[i];
-    begins.go_to(bytes.begin);
-    ends.go_to(bytes.end);
+    counter.go_to(bytes.begin);
+    const uint32_t chars = counter.code_points();
     out.ids.push_back(tokens.ids[i]);
     out.type_ids.push_back(type_id);
     out.bytes.push_back(bytes);
-    out.chars.push_back({begins.code_points(), ends.code_points()});
-    out.words.push_back(begins.word());
+    out.chars.push_back({chars, chars + count_points(text, bytes.begin, bytes.end)});
+    out.words.push_back(counter.word());
     out.is_special.push_back(0);
   }
   out.cut_tokens += cut;
@@ -214,12 +232,22 @@ size_t room_for_text(const EncodeOptions& options, size_t template_tokens) {
   return options.max_tokens - taken;
 }
 
+void reserve(Encoding& encoding, size_t tokens) {
+  encoding.ids.reserve(tokens);
+  encoding.type_ids.reserve(tokens);
+  encoding.chars.reserve(tokens);
+  encoding.bytes.reserve(tokens);
+  encoding.words.reserve(tokens);
+  encoding.is_special.reserve(tokens);
+}
+
 }  // namespace
 
 Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   const Tokens tokens = state_->tokenize(text, options);
   const size_t keep = std::min(tokens.ids.size(), room_for_text(options, 2));
   Encoding out;
+  reserve(out, keep + 2);
   if (options.add_special_tokens) state_->append_special(special().cls, 0, out);
   state_->append(text, tokens, keep, options.truncate, 0, out);
   if (options.add_special_tokens) state_->append_special(special().sep, 0, out);
@@ -233,6 +261,7 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
   size_t keep_second = second_tokens.ids.size();
   keep_longest_first(room_for_text(options, 3), keep_first, keep_second);
   Encoding out;
+  reserve(out, keep_first + keep_second + 3);
   if (options.add_special_tokens) state_->append_special(special().cls, 0, out);
   state_->append(first, first_tokens, keep_first, options.truncate, 0, out);
   if (options.add_special_tokens) state_->append_special(special().sep, 0, out);

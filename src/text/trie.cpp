@@ -2,14 +2,17 @@
 #include "text/trie.h"
 
 #include <algorithm>
-#include <array>
+#include <deque>
+
+#include "text/text_order.h"
 
 namespace deberta {
 namespace {
 
 constexpr uint32_t kBlock = 256;
-// Holes are looked for in the last blocks only: older ones are nearly full and cost time.
-constexpr uint32_t kOpenBlocks = 16;
+// Each node tries a few holes of the last blocks; more tries cost more time than they save memory.
+constexpr size_t kMaxTries = 48;
+constexpr size_t kMaxHoles = 4096;
 
 class Builder {
  public:
@@ -17,7 +20,6 @@ class Builder {
 
   std::vector<Trie::Node> build() {
     // The first block holds the root alone: base 0 then means "no children".
-    first_open_ = kBlock;
     std::vector<Range> queue{{0, keys_.size(), 0, 0}};
     for (size_t head = 0; head < queue.size(); ++head) place(queue[head], queue);
     return std::move(nodes_);
@@ -68,17 +70,20 @@ class Builder {
   }
 
   uint32_t find_base() {
-    while (first_open_ < nodes_.size() && !is_free(first_open_)) ++first_open_;
-    for (uint32_t at = first_open_; at < nodes_.size(); ++at) {
+    const size_t count = holes_.size();
+    for (size_t tries = 0; tries < std::min(count, kMaxTries); ++tries) {
+      // A hole that did not fit goes to the back: the next node tries others.
+      const uint32_t at = holes_.front();
+      holes_.pop_front();
       if (!is_free(at)) continue;
+      holes_.push_back(at);
       const uint32_t base = at ^ children_.front().label;
       if (fits(base)) return base;
     }
     const auto fresh = static_cast<uint32_t>(nodes_.size());
     add_block();
-    if (nodes_.size() > size_t{kOpenBlocks} * kBlock) {
-      first_open_ = std::max(first_open_, static_cast<uint32_t>(nodes_.size()) - kOpenBlocks * kBlock);
-    }
+    while (holes_.size() > kMaxHoles) holes_.pop_front();
+    for (uint32_t at = fresh; at < fresh + kBlock; ++at) holes_.push_back(at);
     return fresh;
   }
 
@@ -91,16 +96,21 @@ class Builder {
   std::vector<Trie::Node> nodes_;
   std::vector<bool> is_base_;
   std::vector<Child> children_;
-  uint32_t first_open_ = 0;
+  std::deque<uint32_t> holes_;  // free units to try, and some no longer free
 };
 
 }  // namespace
 
 Trie::Trie() : Trie(std::vector<TrieEntry>{}) {}
 
-Trie::Trie(std::vector<TrieEntry> entries) {
-  std::stable_sort(entries.begin(), entries.end(), [](const TrieEntry& a, const TrieEntry& b) { return a.key < b.key; });
-  nodes_ = Builder(entries).build();
+Trie::Trie(const std::vector<TrieEntry>& entries) {
+  std::vector<std::string_view> keys;
+  keys.reserve(entries.size());
+  for (const TrieEntry& entry : entries) keys.push_back(entry.key);
+  std::vector<TrieEntry> sorted;
+  sorted.reserve(entries.size());
+  for (const uint32_t i : text_order(keys)) sorted.push_back(entries[i]);
+  nodes_ = Builder(sorted).build();
 }
 
 Trie::Match Trie::longest_prefix(std::string_view text) const {

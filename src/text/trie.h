@@ -20,7 +20,7 @@ class Trie {
   // No keys: nothing matches.
   Trie();
   // Keys in any order; of equal keys the first counts.
-  explicit Trie(std::vector<TrieEntry> entries);
+  explicit Trie(const std::vector<TrieEntry>& entries);
 
   struct Node {
     uint32_t base = 0;

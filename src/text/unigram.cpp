@@ -51,13 +51,13 @@ Trie make_trie(const SpmModel& model) {
     keys.push_back(to_inner_text(model.pieces[id].text, model.escape_whitespaces));
     entries.push_back({keys.back(), static_cast<uint32_t>(id)});
   }
-  return Trie(std::move(entries));
+  return Trie(entries);
 }
 
-// The running scores of the positions that a piece from the current one can reach.
+// The best path to each position: its last step, and its score for as far as a piece from here can reach.
 class Paths {
  public:
-  explicit Paths(size_t size_bytes) : steps_(size_bytes + 1, 0) {}
+  Paths(uint32_t* steps, uint32_t size_bytes) : steps_(steps), size_bytes_(size_bytes) { ring_[0] = 0; }
 
   float score_at(uint32_t position) {
     float& score = ring_[position % kRing];
@@ -66,25 +66,23 @@ class Paths {
   }
   void offer(uint32_t from, uint32_t size_bytes, uint32_t id, float score) {
     const uint32_t to = from + size_bytes;
-    uint32_t& step = steps_[to];
-    float& best = ring_[to % kRing];
-    if (step != 0 && !(score > best)) return;
-    step = size_bytes << kIdBits | id;
-    best = score;
+    if (steps_[to] != 0 && !(score > ring_[to % kRing])) return;
+    steps_[to] = size_bytes << kIdBits | id;
+    ring_[to % kRing] = score;
   }
-  std::vector<uint32_t> take_steps() { return std::move(steps_); }
 
  private:
   void take_off(float offset, uint32_t position) {
     ring_[position % kRing] -= offset;
-    const size_t end = std::min(steps_.size(), size_t{position} + kMaxPieceBytes + 1);
-    for (size_t i = position + 1; i < end; ++i) {
+    const uint32_t end = std::min(size_bytes_, position + static_cast<uint32_t>(kMaxPieceBytes));
+    for (uint32_t i = position + 1; i <= end; ++i) {
       if (steps_[i] != 0) ring_[i % kRing] -= offset;
     }
   }
 
-  std::vector<uint32_t> steps_;
-  std::array<float, kRing> ring_{};
+  uint32_t* steps_;  // size_bytes + 1 of them
+  uint32_t size_bytes_;
+  float ring_[kRing];  // written before it is read
 };
 
 }  // namespace
@@ -106,8 +104,9 @@ Unigram::Unigram(const SpmModel& model)
 
 // The last step of the best path to each position.
 std::vector<uint32_t> Unigram::best_steps(std::string_view text) const {
-  Paths paths(text.size());
+  std::vector<uint32_t> steps(text.size() + 1, 0);
   const auto size = static_cast<uint32_t>(text.size());
+  Paths paths(steps.data(), size);
   const Trie::Node* nodes = trie_.nodes();
   const uint32_t root_base = trie_.root_base();
   for (uint32_t from = 0; from < size;) {
@@ -129,7 +128,7 @@ std::vector<uint32_t> Unigram::best_steps(std::string_view text) const {
     if (!is_known) paths.offer(from, first_size, static_cast<uint32_t>(unk_id_), unknown_score_ + score);
     from += first_size;
   }
-  return paths.take_steps();
+  return steps;
 }
 
 // An unknown character: its bytes when the model has pieces for them, else one token for each run of unknown ones.
