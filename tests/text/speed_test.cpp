@@ -1,0 +1,47 @@
+// Texts made to be slow: one MiB of one thing, and one word of 100 KB. Each must take less than half a second.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/file.h"
+#include "support/paths.h"
+#include "text/tokenizer.h"
+
+namespace deberta::test {
+namespace {
+
+std::string repeat(const std::string& part, size_t size_bytes) {
+  std::string text;
+  while (text.size() + part.size() <= size_bytes) text += part;
+  return text;
+}
+
+TEST(TokenizerSpeed, ExtremeTextsTakeLittleTime) {
+  const TemporaryFolder folder;
+  write_text(folder.path("spm.model"), read_file(fixture("tokenizer/bytes.model"), size_t{1} << 20));
+  const Tokenizer tokenizer = Tokenizer::load(folder.path());
+  constexpr size_t kMiB = size_t{1} << 20;
+  const std::pair<const char*, std::string> cases[] = {
+      {"one letter", repeat("a", kMiB)},
+      {"spaces", repeat(" ", kMiB)},
+      {"combining marks", repeat("\xCC\x81", kMiB)},
+      {"a letter with marks", repeat("e\xCC\x81\xCC\x82", kMiB)},
+      {"joined emoji", repeat("\xF0\x9F\x91\xA8\xE2\x80\x8D", kMiB)},
+      {"the longest replacement", repeat("\xEF\xB7\xBA", kMiB / 8)},  // 33 tokens each
+      {"special tokens", repeat("[MASK]", kMiB)},
+      {"opening brackets", repeat("[", kMiB)},
+      {"one word", repeat("incomprehensibilities", 100000)},
+  };
+  for (const auto& [name, text] : cases) {
+    const auto start = std::chrono::steady_clock::now();
+    const Encoding encoding = tokenizer.encode(text);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    EXPECT_LE(encoding.bytes[encoding.size() - 2].end, text.size()) << name;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    EXPECT_LT(seconds.count(), 0.5) << name;
+#endif
+  }
+}
+
+}  // namespace
+}  // namespace deberta::test
