@@ -35,7 +35,8 @@ class Builder {
     size_t begin, end;
   };
 
-  void place(const Range& range, std::vector<Range>& queue) {
+  // By value: the queue grows here.
+  void place(const Range range, std::vector<Range>& queue) {
     size_t at = range.begin;
     while (at < range.end && keys_[at].key.size() == range.depth) ++at;  // equal keys: the first counts
     if (at > range.begin) nodes_[range.node].tag |= (keys_[range.begin].value + 1) << Trie::kLabelBits;
