@@ -1,8 +1,8 @@
-// What makes the ids equal to those of sentencepiece 0.2.x:
+// What makes the ids equal to those of sentencepiece 0.2.3 (0.2.1 breaks ties differently):
 //   scores are summed in float, in the order of the line, and a later piece wins only when strictly better;
 //   when the running score leaves +-100000 it is taken off all open paths;
 //   an unknown character costs the smallest score of a normal piece minus 10;
-//   a user-defined piece of n bytes scores 0.1 (n - 1) (0.2.3; releases up to 0.2.1 took n x the largest score - 0.1).
+//   a user-defined piece of n bytes scores 0.1 (n - 1) (0.2.1 took n x the largest score - 0.1).
 //
 // Memory: a path's end needs its last step only (4 bytes: piece id and length); running scores are needed for as far as
 // a piece reaches, so they live in a ring that stays in the first cache level.
