@@ -56,6 +56,19 @@ class ProgressPrinter {
   ProgressMeter::Clock::time_point last_ = ProgressMeter::Clock::now();
 };
 
+// The error with the row's place in front, unless it has it.
+Error with_place(const Error& error, const Row& row) {
+  return error.problems().front().where == row.where ? error : Error(error.code(), row.where, error.what());
+}
+
+void name_error(const Row& row, const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    throw with_place(error, row);
+  }
+}
+
 class Loop {
  public:
   Loop(const Options& options, const AnswerRows& answer_rows, AnswerWriter& writer)
@@ -97,8 +110,7 @@ class Loop {
     }
   }
   void write_bad(const Row& row, const Error& error) {
-    const Error named =
-        error.problems().front().where == row.where ? error : Error(error.code(), row.where, error.what());
+    const Error named = with_place(error, row);
     const std::string& mode = options_.text("on-bad-row");
     if (mode == "fail") throw named;
     ++counts_.failed;
@@ -161,6 +173,27 @@ int run_rows(const Options& options, const std::vector<std::string>& columns, co
   report(options, counts);
   if (interrupted() != 0) return interrupted();
   return counts.failed > 0 ? 1 : 0;
+}
+
+int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take) {
+  const std::unique_ptr<RowSource> source = open_rows(options);
+  ProgressPrinter progress(options, options.arguments.empty());
+  Counts counts;
+  for (std::vector<Row> rows = read_group(*source); !rows.empty(); rows = read_group(*source)) {
+    for (const Row& row : rows) {
+      if (row.error) throw *row.error;
+    }
+    try {
+      take(rows);
+    } catch (const Error&) {
+      for (const Row& row : rows) name_error(row, [&] { take({&row, 1}); });
+      throw;
+    }
+    counts.ok += rows.size();
+    progress.update(counts, source->fraction_done());
+  }
+  progress.clear();
+  return interrupted();
 }
 
 }  // namespace deberta::cli

@@ -22,4 +22,8 @@ using AnswerRows = std::function<std::vector<RowAnswer>(std::span<const Row> row
 // Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C.
 int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows);
 
+// For output that has no place for bad rows: hands groups of rows over in order and throws at the first bad one, naming
+// it. Returns 0, or 128 + signal after Ctrl-C.
+int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take);
+
 }  // namespace deberta::cli

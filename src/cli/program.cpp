@@ -23,15 +23,18 @@ namespace deberta::cli {
 namespace {
 
 using Run = int (*)(const Options&);
-constexpr std::array<std::pair<std::string_view, Run>, 9> kRuns = {{{"classify", run_classify},
-                                                                    {"fill", run_fill},
-                                                                    {"tokenize", run_tokenize},
-                                                                    {"forward", run_forward},
-                                                                    {"inspect", run_inspect},
-                                                                    {"check", run_check},
-                                                                    {"info", run_info},
-                                                                    {"completion", run_completion},
-                                                                    {"help", run_help}}};
+constexpr std::array<std::pair<std::string_view, Run>, 12> kRuns = {{{"classify", run_classify},
+                                                                     {"nli", run_nli},
+                                                                     {"ner", run_ner},
+                                                                     {"embed", run_embed},
+                                                                     {"fill", run_fill},
+                                                                     {"tokenize", run_tokenize},
+                                                                     {"forward", run_forward},
+                                                                     {"inspect", run_inspect},
+                                                                     {"check", run_check},
+                                                                     {"info", run_info},
+                                                                     {"completion", run_completion},
+                                                                     {"help", run_help}}};
 
 // The part of stdout that is still buffered may meet a full disk or a closed pipe.
 int finish(int code) {

@@ -17,6 +17,14 @@ namespace {
 
 constexpr size_t kMaxJsonBytes = size_t{64} << 20;
 
+// nli always takes pairs; others when asked, where the verb knows pairs at all.
+bool takes_pairs(const Options& options) {
+  if (options.verb() == "nli") return true;
+  const auto rows = options_of(options.verb());
+  const bool knows = std::any_of(rows.begin(), rows.end(), [](const OptionRow* row) { return row->name == "pair"; });
+  return knows && options.flag("pair");
+}
+
 // Which fields are the text and its pair, and which others are kept.
 class FieldRules {
  public:
@@ -80,8 +88,7 @@ class FieldRules {
 
 class ArgumentRows final : public RowSource {
  public:
-  ArgumentRows(const Options& options)
-      : arguments_(options.arguments), takes_pairs_(options.verb() != "fill" && options.flag("pair")) {
+  ArgumentRows(const Options& options) : arguments_(options.arguments), takes_pairs_(takes_pairs(options)) {
     if (takes_pairs_ && arguments_.size() % 2 != 0) {
       throw Error(ErrorCode::kUsage, "--pair",
                   fmt::format("expected an even number of texts, got {}", arguments_.size()));
@@ -156,7 +163,7 @@ class LineRows : public RowSource {
 class TextRows final : public LineRows {
  public:
   TextRows(const Options& options, const std::string& path)
-      : LineRows(options, path), takes_pairs_(options.verb() != "fill" && options.flag("pair")) {}
+      : LineRows(options, path), takes_pairs_(takes_pairs(options)) {}
 
  protected:
   bool parse(std::string& line, Row& row) override {

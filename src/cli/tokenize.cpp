@@ -5,56 +5,30 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/utf8.h"
 #include "cli/filter.h"
 #include "cli/model_options.h"
+#include "cli/offsets.h"
 #include "cli/verbs.h"
 #include "text/tokenizer.h"
 
 namespace deberta::cli {
 namespace {
 
-// UTF-16 units before each byte of `text`, and at its end.
-std::vector<uint32_t> utf16_positions(std::string_view text) {
-  std::vector<uint32_t> positions(text.size() + 1);
-  uint32_t units = 0;
-  for (size_t i = 0; i < text.size();) {
-    const CodePoint point = decode_utf8(text, i);
-    for (size_t k = 0; k < point.size_bytes; ++k) positions[i + k] = units;
-    units += point.value > 0xFFFF ? 2 : 1;
-    i += point.size_bytes;
-  }
-  positions[text.size()] = units;
-  return positions;
-}
-
-std::vector<Offset> offsets_in(const std::string& unit, const Encoding& encoding, const Row& row) {
-  if (unit == "chars") return encoding.chars;
-  std::vector<Offset> offsets = encoding.bytes;
-  if (unit == "bytes") return offsets;
-  const std::vector<uint32_t> first = utf16_positions(row.text);
-  const std::vector<uint32_t> second = utf16_positions(row.pair);
-  for (size_t i = 0; i < offsets.size(); ++i) {
-    const std::vector<uint32_t>& positions = encoding.type_ids[i] == 0 ? first : second;
-    offsets[i] = {positions[offsets[i].begin], positions[offsets[i].end]};
-  }
-  return offsets;
-}
-
 RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, const std::string& unit, const Row& row) {
   const Encoding encoding =
       row.has_pair ? tokenizer.encode_pair(row.text, row.pair, encode) : tokenizer.encode(row.text, encode);
-  const std::vector<Offset> offsets = offsets_in(unit, encoding, row);
+  const OffsetUnits first(unit, row.text), second(unit, row.pair);
   RowAnswer answer;
   answer.tokens = encoding.size();
   JsonArray ids, pieces, spans, types;
   for (size_t i = 0; i < encoding.size(); ++i) {
+    const Offset span = (encoding.type_ids[i] == 0 ? first : second).convert(encoding.chars[i], encoding.bytes[i]);
     const std::string piece(tokenizer.piece(encoding.ids[i]));
-    answer.answer.lines.push_back({cell(static_cast<uint64_t>(encoding.ids[i])), piece,
-                                   cell(uint64_t{offsets[i].begin}), cell(uint64_t{offsets[i].end})});
+    answer.answer.lines.push_back(
+        {cell(static_cast<uint64_t>(encoding.ids[i])), piece, cell(uint64_t{span.begin}), cell(uint64_t{span.end})});
     ids.push_back(int64_t{encoding.ids[i]});
     pieces.push_back(piece);
-    spans.push_back(JsonArray{int64_t{offsets[i].begin}, int64_t{offsets[i].end}});
+    spans.push_back(JsonArray{int64_t{span.begin}, int64_t{span.end}});
     types.push_back(int64_t{encoding.type_ids[i]});
   }
   answer.answer.object = {{"ids", std::move(ids)}, {"tokens", std::move(pieces)}, {"offsets", std::move(spans)}};

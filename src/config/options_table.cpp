@@ -8,12 +8,19 @@ namespace {
 
 using enum OptionType;
 
-constexpr std::string_view kTextVerbs = "classify fill tokenize";
-constexpr std::string_view kModelVerbs = "classify fill forward";
+constexpr std::string_view kAnswerVerbs = "classify nli ner fill embed";
+constexpr std::string_view kTextVerbs = "classify nli ner fill embed tokenize";
+constexpr std::string_view kModelVerbs = "classify nli ner fill embed forward";
 
 constexpr std::array kVerbs = {
     VerbRow{"classify", "label texts or pairs of texts; regression scores", "[TEXT...]",
             "classify -m DIR \"a gorgeous , witty , seductive movie .\""},
+    VerbRow{"nli", "does a premise entail a hypothesis: labels by name", "[PREMISE HYPOTHESIS...]",
+            "nli -m DIR \"A man plays a guitar .\" \"Someone makes music .\""},
+    VerbRow{"ner", "find entities in texts, or label each piece", "[TEXT...]",
+            "ner -m DIR \"Ada Lovelace was born in London .\""},
+    VerbRow{"embed", "turn texts, or their tokens, into vectors", "[TEXT...]",
+            "embed -m DIR --normalize -o vectors.npy \"one text\" \"another\""},
     VerbRow{"fill", "guess the masked tokens of a text", "[TEXT...]",
             "fill -m DIR \"The capital of France is [MASK].\""},
     VerbRow{"tokenize", "show ids, pieces and offsets, or turn ids back into text", "[TEXT...]",
@@ -28,17 +35,17 @@ constexpr std::array kVerbs = {
 };
 
 constexpr std::array kOptions = {
-    OptionRow{"model", 'm', kText, "", "DIR", "classify fill tokenize forward inspect check info", "Model",
-              "model directory: config.json, model.safetensors (or its shards), spm.model", "0.1.0", false},
-    OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx512", "classify fill forward info",
-              "Compute", "kernels to use; check runs the reference beside each and reports the worst difference",
-              "0.1.0", false},
+    OptionRow{"model", 'm', kText, "", "DIR", "classify nli ner fill embed tokenize forward inspect check info",
+              "Model", "model directory: config.json, model.safetensors (or its shards), spm.model", "0.1.0", false},
+    OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx512",
+              "classify nli ner fill embed forward info", "Compute",
+              "kernels to use; check runs the reference beside each and reports the worst difference", "0.1.0", false},
     OptionRow{"threads", 0, kInteger, "0", "0..1024", kModelVerbs, "Compute",
               "threads; 0: the processors that this process may use", "0.1.0", false},
     OptionRow{"compat", 0, kChoice, "original", "original|hf", kModelVerbs, "Compute",
               "where the original code and transformers differ (distances beyond the table), whom to follow", "0.1.0",
               false},
-    OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M", "classify fill", "Compute", "tokens computed at once", "0.1.0",
+    OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M", kAnswerVerbs, "Compute", "tokens computed at once", "0.1.0",
               false},
     OptionRow{"input", 'i', kText, "", "FILE", kTextVerbs, "Input",
               "read rows from FILE (- is standard input, which is also read when no text is given)", "0.1.0", false},
@@ -57,7 +64,7 @@ constexpr std::array kOptions = {
               "a row that cannot be answered: keep its place with the error, leave it out, or stop", "0.1.0", false},
     OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576", kTextVerbs, "Input",
               "longest input in tokens, the special ones included", "0.1.0", false},
-    OptionRow{"truncate", 0, kChoice, "right", "right|left|error", "classify fill", "Input",
+    OptionRow{"truncate", 0, kChoice, "right", "right|left|error", kAnswerVerbs, "Input",
               "what to do with a longer input: cut its end, its beginning, or report the row as bad", "0.1.0", false},
     OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kTextVerbs, "Input", "longest text in bytes", "0.1.0",
               false},
@@ -70,12 +77,27 @@ constexpr std::array kOptions = {
               "from logits to scores; auto goes by the model's problem_type", "0.1.0", false},
     OptionRow{"raw", 0, kFlag, "", "", "classify", "Answer", "scores are the logits: --activation none", "0.1.0",
               false},
+    OptionRow{
+        "label-map", 0, kList, "", "NAMES", "nli", "Answer",
+        "the model's labels in order, when its configuration does not name them: contradiction,neutral,entailment",
+        "0.1.0", false},
+    OptionRow{
+        "aggregate", 0, kChoice, "simple", "none|simple|first|average|max", "ner", "Answer",
+        "none: a label for each piece; simple: runs of pieces; first, average, max: words by their first, mean or "
+        "surest piece",
+        "0.1.0", false},
+    OptionRow{"ignore-labels", 0, kList, "O", "NAMES", "ner", "Answer", "labels that are not shown", "0.1.0", false},
+    OptionRow{"pooling", 0, kChoice, "mean", "cls|mean|max|none", "embed", "Answer",
+              "from token vectors to one; none: a vector for each token, [CLS] and [SEP] too", "0.1.0", false},
+    OptionRow{"normalize", 0, kFlag, "", "", "embed", "Answer", "divide each vector by its length", "0.1.0", false},
+    OptionRow{"layer", 0, kInteger, "-1", "-1000..1000", "embed", "Answer",
+              "hidden states of this layer: 0 the embeddings, -1 the last", "0.1.0", false},
     OptionRow{"targets", 0, kList, "", "WORDS", "fill", "Answer", "score only these words, separated by commas",
               "0.1.0", false},
     OptionRow{"no-special", 0, kFlag, "", "", "tokenize", "Answer", "do not add [CLS] and [SEP]", "0.1.0", false},
     OptionRow{"decode", 0, kFlag, "", "", "tokenize", "Answer", "inputs are ids separated by spaces; print their text",
               "0.1.0", false},
-    OptionRow{"offsets", 0, kChoice, "chars", "chars|bytes|utf16", "tokenize", "Answer",
+    OptionRow{"offsets", 0, kChoice, "chars", "chars|bytes|utf16", "ner tokenize", "Answer",
               "unit of offsets: Unicode code points, bytes, or UTF-16 units", "0.1.0", false},
     OptionRow{"ids", 0, kText, "", "FILE", "forward", "Input",
               "safetensors file with input_ids [B, L] and, where wanted, attention_mask, token_type_ids, position_ids",
@@ -91,13 +113,14 @@ constexpr std::array kOptions = {
     OptionRow{"diff", 0, kText, "", "DIR", "inspect", "Answer", "compare with this model, tensor by tensor", "0.1.0",
               false},
     OptionRow{"strict", 0, kFlag, "", "", "check", "Answer", "warnings count as errors", "0.1.0", false},
-    OptionRow{"output", 'o', kText, "", "FILE", "classify fill tokenize forward", "Output",
+    OptionRow{"output", 'o', kText, "", "FILE", "classify nli ner fill embed tokenize forward", "Output",
               "write to FILE; it is replaced only when all is done", "0.1.0", false},
-    OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|json|jsonl", "classify fill tokenize inspect check info",
-              "Output", "form of the output; auto: table on a terminal, tsv elsewhere", "0.1.0", false},
-    OptionRow{"no-header", 0, kFlag, "", "", "classify fill tokenize inspect check", "Output",
+    OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|json|jsonl",
+              "classify nli ner fill embed tokenize inspect check info", "Output",
+              "form of the output; auto: table on a terminal, tsv elsewhere", "0.1.0", false},
+    OptionRow{"no-header", 0, kFlag, "", "", "classify nli ner fill embed tokenize inspect check", "Output",
               "no header line in tsv output", "0.1.0", false},
-    OptionRow{"progress", 0, kChoice, "auto", "auto|on|off", "classify fill tokenize", "General",
+    OptionRow{"progress", 0, kChoice, "auto", "auto|on|off", kTextVerbs, "General",
               "progress on standard error: auto shows a bar on a terminal, a JSON line each 30 s elsewhere", "0.1.0",
               false},
     OptionRow{"quiet", 'q', kFlag, "", "", "*", "General", "no notes and warnings on standard error", "0.1.0", false},

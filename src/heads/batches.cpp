@@ -20,6 +20,14 @@ Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const 
   return encoding;
 }
 
+std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
+                                    const EncodingRules& rules) {
+  std::vector<Encoding> encodings;
+  encodings.reserve(inputs.size());
+  for (const TextInput& input : inputs) encodings.push_back(encode_input(tokenizer, input, rules));
+  return encodings;
+}
+
 void for_each_batch(std::span<const Encoding> encodings, size_t batch_tokens,
                     const std::function<void(size_t first, const Batch& batch)>& run) {
   for (size_t first = 0; first < encodings.size();) {

@@ -27,6 +27,8 @@ struct EncodingRules {
 };
 
 Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
+std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
+                                    const EncodingRules& rules);
 
 // Calls run(first, batch) for consecutive packs; the pack holds encodings[first], encodings[first + 1], ...
 void for_each_batch(std::span<const Encoding> encodings, size_t batch_tokens,

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "base/error.h"
 
 namespace deberta {
@@ -15,8 +17,7 @@ std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<
                 fmt::format("expected a sequence classification head, got {}; `deberta info -m DIR` shows the head",
                             to_string(directory.model.head())));
   }
-  std::vector<Encoding> encodings;
-  for (const TextInput& input : inputs) encodings.push_back(encode_input(directory.tokenizer, input, options.rules));
+  const std::vector<Encoding> encodings = encode_inputs(directory.tokenizer, inputs, options.rules);
 
   const size_t classes = static_cast<size_t>(directory.model.labels());
   const ScoreFunction function = options.function.value_or(score_function_of(config, classes));
@@ -28,8 +29,9 @@ std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<
     for (size_t b = 0; b < batch.sequences(); ++b) {
       const std::span<const float> logits_C(result.logits.data() + b * classes, classes);
       const Encoding& encoding = encodings[first + b];
-      answers[first + b] = {rank_labels(scores_of_logits(logits_C, function), config.labels, top_k), encoding.size(),
-                            encoding.cut_tokens};
+      std::vector<float> scores_C = scores_of_logits(logits_C, function);
+      std::vector<LabelScore> labels = rank_labels(scores_C, config.labels, top_k);
+      answers[first + b] = {std::move(labels), std::move(scores_C), encoding.size(), encoding.cut_tokens};
     }
   });
   return answers;

@@ -18,6 +18,7 @@ struct SequenceOptions {
 
 struct SequenceAnswer {
   std::vector<LabelScore> labels;  // best first
+  std::vector<float> scores;       // of all classes, in the model's order
   size_t tokens = 0;
   size_t cut_tokens = 0;
 };

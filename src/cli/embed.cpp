@@ -1,0 +1,85 @@
+// The verb `embed`: vectors of texts or of their tokens.
+#include <fmt/core.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/filter.h"
+#include "cli/model_options.h"
+#include "cli/npy.h"
+#include "cli/verbs.h"
+#include "heads/embedding.h"
+
+namespace deberta::cli {
+namespace {
+
+EmbeddingOptions embedding_options(const Options& options) {
+  EmbeddingOptions embedding;
+  embedding.rules = encoding_rules(options);
+  embedding.normalizes = options.flag("normalize");
+  embedding.layer = options.integer("layer");
+  const std::string& pooling = options.text("pooling");
+  if (pooling == "none") embedding.pooling.reset();
+  if (pooling == "cls") embedding.pooling = Pooling::kCls;
+  if (pooling == "max") embedding.pooling = Pooling::kMax;
+  return embedding;
+}
+
+Json to_json(std::span<const float> values) {
+  return JsonArray(values.begin(), values.end());
+}
+
+// One line a vector: its values as cells of one column, so that the number of columns does not depend on the model.
+RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_pooled) {
+  RowAnswer answer{{}, result.tokens, result.cut_tokens};
+  JsonArray rows;
+  for (size_t at = 0; at < result.vectors.size(); at += columns) {
+    const std::span<const float> vector = std::span(result.vectors).subspan(at, columns);
+    std::string text;
+    for (const float value : vector) text += (text.empty() ? "" : " ") + cell(value);
+    answer.answer.lines.push_back({std::move(text)});
+    rows.push_back(to_json(vector));
+  }
+  answer.answer.object = is_pooled ? JsonObject{{"embedding", std::move(rows.front())}}
+                                   : JsonObject{{"token_embeddings", std::move(rows)}};
+  return answer;
+}
+
+// All vectors of all rows to one array [rows, D]. A bad row is an error: an array has no place for one.
+int write_npy(const Options& options, const ModelDirectory& directory, const EmbeddingOptions& embedding) {
+  if (!embedding.pooling) {
+    throw Error(ErrorCode::kUsage, "--pooling",
+                "expected cls, mean or max for a .npy file, got none; texts have different lengths");
+  }
+  const auto columns = static_cast<size_t>(directory.config.hidden_size);
+  std::vector<float> vectors;
+  const int code = collect_rows(options, [&](std::span<const Row> rows) {
+    const auto inputs = text_inputs(rows);
+    for (const EmbeddingAnswer& result : embed(directory, inputs, embedding)) {
+      vectors.insert(vectors.end(), result.vectors.begin(), result.vectors.end());
+    }
+  });
+  if (code == 0) write_npy_file(options.text("output"), vectors, columns);
+  return code;
+}
+
+}  // namespace
+
+int run_embed(const Options& options) {
+  const EmbeddingOptions embedding = embedding_options(options);
+  const ModelDirectory directory = open_model(options);
+  embed(directory, {}, embedding);  // refuses a wrong layer before any row is read
+  if (options.text("output").ends_with(".npy")) return write_npy(options, directory, embedding);
+  const auto columns = static_cast<size_t>(directory.config.hidden_size);
+  const int code = run_rows(options, {"embedding"}, [&](std::span<const Row> rows) {
+    const auto inputs = text_inputs(rows);
+    std::vector<RowAnswer> answers;
+    for (const EmbeddingAnswer& result : embed(directory, inputs, embedding)) {
+      answers.push_back(to_answer(result, columns, embedding.pooling.has_value()));
+    }
+    return answers;
+  });
+  print_check_report(directory.model);
+  return code;
+}
+
+}  // namespace deberta::cli

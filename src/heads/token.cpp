@@ -1,0 +1,38 @@
+// Encode, pack, forward with logits of all rows, group.
+#include "heads/token.h"
+
+#include <fmt/core.h>
+
+#include "base/error.h"
+
+namespace deberta {
+
+std::vector<TokenAnswer> tag(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                             const TokenOptions& options) {
+  const Head head = directory.model.head();
+  if (head != Head::kToken && head != Head::kTokenOriginal) {
+    throw Error(ErrorCode::kTask, "ner",
+                fmt::format("expected a token classification head, got {}; `deberta info -m DIR` shows the head",
+                            to_string(head)));
+  }
+  const auto classes = static_cast<size_t>(directory.model.labels());
+  std::vector<std::string> labels = directory.config.labels;
+  for (size_t c = labels.size(); c < classes; ++c) labels.push_back(fmt::format("LABEL_{}", c));
+
+  const std::vector<Encoding> encodings = encode_inputs(directory.tokenizer, inputs, options.rules);
+  std::vector<TokenAnswer> answers(inputs.size());
+  ForwardResult result;
+  for_each_batch(encodings, options.rules.batch_tokens, [&](size_t first, const Batch& batch) {
+    directory.model.forward(batch, {}, result);
+    for (size_t b = 0; b < batch.sequences(); ++b) {
+      const Encoding& encoding = encodings[first + b];
+      const std::span<const float> logits_TC(result.logits.data() + static_cast<size_t>(batch.starts[b]) * classes,
+                                             encoding.size() * classes);
+      answers[first + b] = {find_entities(logits_TC, labels, encoding, options.entities), encoding.size(),
+                            encoding.cut_tokens};
+    }
+  });
+  return answers;
+}
+
+}  // namespace deberta

@@ -1,0 +1,52 @@
+// Label names of NLI models.
+#include "tasks/entailment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+
+namespace deberta {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+}  // namespace
+
+EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, size_t classes,
+                                        const std::vector<std::string>& map) {
+  const std::vector<std::string>& names = map.empty() ? labels : map;
+  if (names.size() != classes) {
+    throw Error(ErrorCode::kTask, "nli",
+                fmt::format("expected {} label names, got {}; give them in the model's order with --label-map", classes,
+                            names.size()));
+  }
+  EntailmentLabels found;
+  std::optional<size_t> entailment;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string name = lower(names[i]);
+    if (name.starts_with("not"))
+      found.contradiction = i;
+    else if (name.starts_with("entail"))
+      entailment = i;
+    else if (name.starts_with("neutral"))
+      found.neutral = i;
+    else if (name.starts_with("contra"))
+      found.contradiction = i;
+  }
+  if (!entailment) {
+    throw Error(ErrorCode::kTask, "nli",
+                fmt::format("expected a label named entailment, got {}; give the names in the model's order with "
+                            "--label-map contradiction,neutral,entailment",
+                            fmt::join(names, ", ")));
+  }
+  found.entailment = *entailment;
+  return found;
+}
+
+}  // namespace deberta

@@ -1,0 +1,22 @@
+// Which label of a model says entailment, neutral, contradiction: by name, never by index.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deberta {
+
+struct EntailmentLabels {
+  size_t entailment = 0;
+  std::optional<size_t> neutral;        // models of two labels have entailment and its opposite
+  std::optional<size_t> contradiction;  // "contradiction" or, of two labels, "not_entailment"
+};
+
+// From the label names, any case; `map` overrides them: "entailment", "neutral", "contradiction" by index, as in
+// {"contradiction", "neutral", "entailment"}. Throws kTask when no label says entailment.
+EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, size_t classes,
+                                        const std::vector<std::string>& map = {});
+
+}  // namespace deberta

@@ -1,0 +1,32 @@
+// Sums in double.
+#include "tasks/pooling.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace deberta {
+
+std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling pooling) {
+  const size_t rows = rows_LD.size() / columns;
+  std::vector<float> result(rows_LD.begin(), rows_LD.begin() + static_cast<std::ptrdiff_t>(columns));
+  if (pooling == Pooling::kCls) return result;
+  for (size_t d = 0; d < columns; ++d) {
+    double sum = 0;
+    for (size_t l = 0; l < rows; ++l) {
+      sum += rows_LD[l * columns + d];
+      result[d] = std::max(result[d], rows_LD[l * columns + d]);
+    }
+    if (pooling == Pooling::kMean) result[d] = static_cast<float>(sum / static_cast<double>(rows));
+  }
+  return result;
+}
+
+void normalize(std::span<float> vector) {
+  double squares = 0;
+  for (const float x : vector) squares += double{x} * x;
+  if (squares == 0) return;
+  const double inverse = 1 / std::sqrt(squares);
+  for (float& x : vector) x = static_cast<float>(x * inverse);
+}
+
+}  // namespace deberta

@@ -1,0 +1,17 @@
+// Hidden rows of one text to one vector. Pure functions.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace deberta {
+
+enum class Pooling { kCls, kMean, kMax };
+
+// rows_LD: L rows of `columns` values, the special tokens among them. Requires at least one row.
+std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling pooling);
+
+// Divides by the Euclidean length; a vector of zeros stays.
+void normalize(std::span<float> vector);
+
+}  // namespace deberta
