@@ -4,6 +4,9 @@ Without the shared folder there is nothing to compare, and these tests pass empt
 import json
 import lzma
 
+import numpy
+from models import read_safetensors, write_safetensors
+
 
 def jsonl(done):
     assert done.returncode == 0, done.stderr
@@ -38,3 +41,37 @@ def test_mlm_top_five(deberta, shared):
             assert [t["token"] for t in mask["tokens"]] == wanted["ids"], example["text"]
             for token, logit, score in zip(mask["tokens"], wanted["logits"], wanted["scores"], strict=True):
                 assert abs(token["logit"] - logit) < 1e-4 and abs(token["score"] - score) < 1e-4
+
+
+def test_conll_labels_and_logits(deberta, shared, tmp_path):
+    model = shared("reference/models/nano-conll")
+    if model is None:
+        return
+    expected = json.loads((model / "expected.json").read_text())
+    texts = "".join(e["text"] + "\n" for e in expected)
+    rows = jsonl(deberta("ner", "-m", model, "-f", "jsonl", "--aggregate", "none", "--ignore-labels", "", stdin=texts))
+    labels = json.loads((model / "config.json").read_text())["id2label"]
+    for row, example in zip(rows, expected, strict=True):
+        assert [e["entity"] for e in row["entities"]] == example["labels"][1:-1], example["text"]
+        write_safetensors(tmp_path / "in", {"input_ids": numpy.array([example["ids"]], numpy.int32)})
+        assert deberta("forward", "-m", model, "--ids", tmp_path / "in", "--layers", "none", "-o", tmp_path / "out").returncode == 0
+        logits = read_safetensors(tmp_path / "out")["logits"][0]
+        assert [labels[str(i)] for i in logits.argmax(-1)] == example["labels"]
+        assert numpy.abs(logits[1] - example["first_logits"]).max() < 1e-4 or numpy.abs(logits[0] - example["first_logits"]).max() < 1e-4
+
+
+def test_sick_pairs(deberta, shared):
+    model = shared("reference/models/nano-sick")
+    if model is None:
+        return
+    expected = json.loads((model / "expected.json").read_text())
+    examples = expected["examples"] if isinstance(expected, dict) else expected
+    names = json.loads((model / "config.json").read_text())["id2label"]
+    lines = "".join(json.dumps({"text": e["premise"], "text_pair": e["hypothesis"]}) + "\n" for e in examples)
+    words = ("-m", model, "-f", "jsonl", "--input-format", "jsonl")
+    raw = jsonl(deberta("classify", *words, "--raw", "--top-k", "3", stdin=lines))
+    named = jsonl(deberta("nli", *words, stdin=lines))
+    for row, relation, example in zip(raw, named, examples, strict=True):
+        logits = {e["label"]: e["score"] for e in row["labels"]}
+        assert max(abs(logits[names[str(i)]] - logit) for i, logit in enumerate(example["logits"])) < 1e-4
+        assert relation["label"] == max(logits, key=logits.get)

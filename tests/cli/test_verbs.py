@@ -203,7 +203,7 @@ def test_tokenize_decodes(deberta, sequence_model):
     ids = rows(deberta("tokenize", "-m", sequence_model, "-f", "jsonl", "hello there"))[0]["ids"]
     done = deberta("tokenize", "-m", sequence_model, "--decode", "--no-special", "--no-header", " ".join(map(str, ids)))
     assert done.stdout == "hello there\n"
-    assert "outside" in deberta("tokenize", "-m", sequence_model, "--decode", "99999").stdout
+    assert "expected 0..925, got 99999" in deberta("tokenize", "-m", sequence_model, "--decode", "99999").stdout
     assert 'expected ids, got "x"' in deberta("tokenize", "-m", sequence_model, "--decode", "1 x").stdout
 
 
@@ -213,3 +213,47 @@ def test_kernels_check_reports_the_worst_difference_and_changes_no_answer(debert
     assert checked.stdout == plain.stdout
     line = next(line for line in checked.stderr.splitlines() if line.startswith("check: gemm: "))
     assert float(line.split("worst difference ")[1].split()[0]) < 1e-4
+
+
+def test_ner_groups_pieces_and_counts_in_every_unit(deberta, tmp_path):
+    model = make_model(tmp_path / "m", "token", labels=("O", "B-X", "I-X"))
+    text = "h\u00e9 \U0001f600 words here"
+    raw = rows(deberta("ner", "-m", model, "-f", "jsonl", "--aggregate", "none", "--ignore-labels", "", text))[0]["entities"]
+    pieces = rows(deberta("tokenize", "-m", model, "-f", "jsonl", "--no-special", text))[0]
+    assert [[e["start"], e["end"]] for e in raw] == pieces["offsets"]
+    assert all(text[e["start"]:e["end"]] == e["word"] for e in raw)
+    grouped = rows(deberta("ner", "-m", model, "-f", "jsonl", "--ignore-labels", "", text))[0]["entities"]
+    assert {e["entity_group"] for e in grouped} <= {"O", "X"} and len(grouped) <= len(raw)
+    by_bytes = rows(deberta("ner", "-m", model, "-f", "jsonl", "--ignore-labels", "", "--offsets", "bytes", text))[0]["entities"]
+    for entity, other in zip(grouped, by_bytes, strict=True):
+        assert text.encode()[other["start"]:other["end"]].decode() == entity["word"]
+    assert deberta("ner", "-m", model, "--ignore-labels", "", text).stdout.startswith("label\tscore\tstart\tend\tword\n")
+
+
+def test_nli_goes_by_label_names(deberta, tmp_path):
+    text = ("a premise .", "a hypothesis .")
+    scores = {}
+    for name, labels in (("a", ["contradiction", "neutral", "entailment"]), ("b", ["LABEL_0", "LABEL_1", "LABEL_2"])):
+        model = make_model(tmp_path / name, "sequence", labels=labels)
+        mapped = ("--label-map", "contradiction,neutral,entailment") if name == "b" else ()
+        scores[name] = rows(deberta("nli", "-m", model, "-f", "jsonl", *mapped, *text))[0]
+        assert deberta("nli", "-m", model, *mapped, "alone").returncode == 2
+    assert scores["a"] == scores["b"] and sum(scores["a"][k] for k in ("entailment", "neutral", "contradiction")) == pytest.approx(1)
+    assert "expected a label named entailment" in deberta("nli", "-m", tmp_path / "b", *text).stderr
+
+
+def test_embed_pools_normalises_and_writes_npy(deberta, sequence_model, tmp_path):
+    import numpy
+    words = ("embed", "-m", sequence_model, "-f", "jsonl")
+    tokens = numpy.array(rows(deberta(*words, "--pooling", "none", "some text"))[0]["token_embeddings"])
+    assert numpy.allclose(rows(deberta(*words, "some text"))[0]["embedding"], tokens.mean(0), atol=1e-6)
+    assert numpy.allclose(rows(deberta(*words, "--pooling", "max", "some text"))[0]["embedding"], tokens.max(0))
+    assert numpy.allclose(rows(deberta(*words, "--pooling", "cls", "some text"))[0]["embedding"], tokens[0])
+    path = tmp_path / "v.npy"
+    assert deberta("embed", "-m", sequence_model, "--normalize", "-o", path, "some text", "other").returncode == 0
+    array = numpy.load(path)
+    assert array.shape == (2, 16) and array.dtype == numpy.float32 and numpy.allclose(numpy.linalg.norm(array, axis=1), 1)
+    assert numpy.allclose(array[0], tokens.mean(0) / numpy.linalg.norm(tokens.mean(0)), atol=1e-6)
+    failed = deberta("embed", "-m", sequence_model, "--input-format", "jsonl", "-o", path, stdin='{"text": "x"}\n{}\n')
+    assert failed.returncode == 1 and "standard input:2" in failed.stderr and numpy.load(path).shape == (2, 16)
+    assert "expected a layer in -3..2, got 9" in deberta("embed", "-m", sequence_model, "--layer", "9", "x").stderr

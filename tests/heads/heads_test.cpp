@@ -29,6 +29,7 @@ class Heads : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
+// The texts must outlive the inputs.
 std::vector<TextInput> inputs_of(const std::vector<std::string>& texts) {
   std::vector<TextInput> inputs;
   for (const std::string& text : texts) inputs.push_back({text, {}, false});
@@ -69,7 +70,8 @@ TEST_F(Heads, APairGoesInWithItsTypesAndOrder) {
 
 TEST_F(Heads, LongTextsAreCutAndCountedOrRefused) {
   const ModelDirectory directory = make(Head::kSequence);
-  const auto inputs = inputs_of({"word word word word word word word word word word word word"});
+  const std::vector<std::string> texts{"word word word word word word word word word word word word"};
+  const auto inputs = inputs_of(texts);
   SequenceOptions options;
   options.rules.encode.max_tokens = 6;
   options.rules.encode.truncate = Truncate::kRight;
@@ -87,7 +89,8 @@ TEST_F(Heads, AHeadOfAnotherKindIsRefused) {
 
 TEST_F(Heads, EveryMaskIsFilledFromItsOwnRow) {
   const ModelDirectory directory = make(Head::kMaskedLm);
-  const auto inputs = inputs_of({"one [MASK] two [MASK] three", "[MASK]"});
+  const std::vector<std::string> texts{"one [MASK] two [MASK] three", "[MASK]"};
+  const auto inputs = inputs_of(texts);
   const auto answers = fill(directory, inputs);
   ASSERT_EQ(answers.size(), 2u);
   ASSERT_EQ(answers[0].masks.size(), 2u);
@@ -102,19 +105,20 @@ TEST_F(Heads, EveryMaskIsFilledFromItsOwnRow) {
 
 TEST_F(Heads, FillNeedsAMask) {
   const ModelDirectory directory = make(Head::kMaskedLm);
-  EXPECT_ERROR(fill(directory, inputs_of({"no mask"})), kInput, "expected at least one mask token");
+  const std::vector<std::string> without{"no mask"}, late{"some words before the [MASK]"};
+  EXPECT_ERROR(fill(directory, inputs_of(without)), kInput, "expected at least one mask token");
   FillOptions options;
   options.rules.encode.max_tokens = 4;
   options.rules.encode.truncate = Truncate::kRight;
-  EXPECT_ERROR(fill(directory, inputs_of({"some words before the [MASK]"}), options), kInput, "raise --max-tokens");
+  EXPECT_ERROR(fill(directory, inputs_of(late), options), kInput, "raise --max-tokens");
 }
 
 TEST_F(Heads, TargetsAreWordsOfOneToken) {
   const ModelDirectory directory = make(Head::kMaskedLm);
   const Tokenizer& tokenizer = directory.tokenizer;
-  const auto ids = target_ids(tokenizer, {"the"});
+  const auto ids = target_ids(tokenizer, {"house"});
   ASSERT_EQ(ids.size(), 1u);
-  EXPECT_EQ(tokenizer.piece(ids[0]), "\xE2\x96\x81the");
+  EXPECT_EQ(tokenizer.piece(ids[0]), "\xE2\x96\x81house");
   EXPECT_ERROR(target_ids(tokenizer, {"antidisestablishmentarianism"}), kInput, "expected words that are one token");
 }
 
