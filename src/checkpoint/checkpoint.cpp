@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "checkpoint/bin_file.h"
 #include "checkpoint/tensor_rows.h"
 
 namespace deberta {
@@ -19,10 +22,16 @@ namespace {
 
 constexpr std::string_view kSingleFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
-constexpr std::array<std::string_view, 2> kPickles = {"pytorch_model.bin", "pytorch_model.bin.index.json"};
+constexpr std::string_view kBinFile = "pytorch_model.bin";
+constexpr std::string_view kBinIndexFile = "pytorch_model.bin.index.json";
 constexpr std::array<std::string_view, 2> kPrefixes = {"deberta.", "bert."};
 constexpr size_t kMaxShards = 1000;
 constexpr JsonLimits kIndexLimits{.max_bytes = 100000000, .max_depth = 16, .max_nodes = 300000};
+
+using WeightFile = std::variant<SafetensorsFile, BinFile>;
+const std::vector<TensorView>& tensors_of(const WeightFile& file) {
+  return std::visit([](const auto& opened) -> const std::vector<TensorView>& { return opened.tensors(); }, file);
+}
 
 // There is something of that name, be it a dangling link: opening it then says what is wrong with it.
 bool exists(const std::string& path) {
@@ -109,10 +118,10 @@ void check_shards(const std::string& folder, const std::string& index, const Wei
   if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
 }
 
-std::string_view detect_prefix(const std::vector<SafetensorsFile>& files) {
+std::string_view detect_prefix(const std::vector<WeightFile>& files) {
   for (const std::string_view prefix : kPrefixes) {
-    for (const SafetensorsFile& file : files) {
-      for (const TensorView& tensor : file.tensors()) {
+    for (const WeightFile& file : files) {
+      for (const TensorView& tensor : tensors_of(file)) {
         if (tensor.name.starts_with(prefix)) return prefix;
       }
     }
@@ -152,10 +161,10 @@ std::string_view to_string(Head head) {
 }
 
 struct Checkpoint::State {
-  State(std::vector<SafetensorsFile> opened, const std::string& where)
+  State(std::vector<WeightFile> opened, const std::string& where)
       : files(std::move(opened)), prefix(detect_prefix(files)) {
-    for (const SafetensorsFile& file : files) {
-      for (const TensorView& tensor : file.tensors()) {
+    for (const WeightFile& file : files) {
+      for (const TensorView& tensor : tensors_of(file)) {
         std::string_view name = tensor.name;
         if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
         tensors.push_back({std::string(to_canonical_name(name)), tensor.dtype, tensor.shape, tensor.bytes});
@@ -166,7 +175,7 @@ struct Checkpoint::State {
     refuse_duplicates(tensors, where);
   }
 
-  std::vector<SafetensorsFile> files;
+  std::vector<WeightFile> files;
   std::string_view prefix;
   std::vector<TensorView> tensors;
   uint64_t size_bytes = 0;
@@ -181,21 +190,27 @@ Checkpoint Checkpoint::open(const std::string& folder) {
     std::vector<SafetensorsFile> files = open_shards(folder, index, entries);
     check_shards(folder, index, entries, files);
     Checkpoint checkpoint;
-    checkpoint.state_ = std::make_shared<const State>(std::move(files), folder);
+    checkpoint.state_ = std::make_shared<const State>(
+        std::vector<WeightFile>(std::make_move_iterator(files.begin()), std::make_move_iterator(files.end())), folder);
     return checkpoint;
   }
-  for (const std::string_view name : kPickles) {
-    if (!exists(path_in(folder, name))) continue;
-    throw Error(ErrorCode::kUnsupported, path_in(folder, name),
-                "expected model.safetensors, got a pickled file, which this version does not read; save the model as "
+  if (exists(path_in(folder, kBinFile))) return open_file(path_in(folder, kBinFile));
+  if (exists(path_in(folder, kBinIndexFile))) {
+    throw Error(ErrorCode::kUnsupported, path_in(folder, kBinIndexFile),
+                "expected one file of weights, got pickled shards, which this version does not read; save the model as "
                 "safetensors");
   }
-  throw Error(ErrorCode::kFileNotFound, folder, fmt::format("no weights: expected {} or {}", kSingleFile, kIndexFile));
+  throw Error(ErrorCode::kFileNotFound, folder,
+              fmt::format("no weights: expected {}, {} or {}", kSingleFile, kIndexFile, kBinFile));
 }
 
 Checkpoint Checkpoint::open_file(const std::string& path) {
-  std::vector<SafetensorsFile> files;
-  files.emplace_back(path);
+  std::vector<WeightFile> files;
+  if (path.ends_with(".bin")) {
+    files.emplace_back(std::in_place_type<BinFile>, path);
+  } else {
+    files.emplace_back(std::in_place_type<SafetensorsFile>, path);
+  }
   Checkpoint checkpoint;
   checkpoint.state_ = std::make_shared<const State>(std::move(files), path);
   return checkpoint;
@@ -221,7 +236,8 @@ uint64_t Checkpoint::size_bytes() const {
 
 std::vector<std::string> Checkpoint::paths() const {
   std::vector<std::string> paths;
-  for (const SafetensorsFile& file : state_->files) paths.push_back(file.path());
+  for (const WeightFile& file : state_->files)
+    paths.push_back(std::visit([](const auto& opened) { return opened.path(); }, file));
   return paths;
 }
 

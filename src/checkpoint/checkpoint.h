@@ -1,4 +1,4 @@
-// The weights of a model directory, whatever the files: model.safetensors or its shards.
+// The weights of a model directory, whatever the files: model.safetensors, its shards, or pytorch_model.bin.
 #pragma once
 #include <memory>
 #include <string>
@@ -16,9 +16,10 @@ std::string_view to_string(Head head);
 
 class Checkpoint {
  public:
-  // Finds the files in `folder`. Throws kFileNotFound (listing the names looked for), kSafetensors, kJson, kTensors.
+  // Finds the files in `folder`. Throws kFileNotFound (listing the names looked for), kSafetensors, kBin, kJson,
+  // kTensors, kUnsupported (shards of pytorch_model.bin).
   static Checkpoint open(const std::string& folder);
-  // One .safetensors file with any names.
+  // One .safetensors or .bin file, told apart by the ending, with any names.
   static Checkpoint open_file(const std::string& path);
 
   // By canonical name (tensor_table.h): the prefix of the file ("deberta.", "bert.", none) is taken off.

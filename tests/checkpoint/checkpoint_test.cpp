@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "support/bad_safetensors.h"
+#include "support/bad_bin.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 
@@ -83,20 +83,49 @@ TEST(Checkpoint, LivesOnWithoutTheObjectThatOpenedIt) {
 TEST(Checkpoint, NamesWhatItLookedForWhenThereIsNothing) {
   const TemporaryFolder folder;
   EXPECT_ERROR(Checkpoint::open(folder.path()), kFileNotFound,
-               "expected model.safetensors or model.safetensors.index.json");
+               "expected model.safetensors, model.safetensors.index.json or pytorch_model.bin");
   EXPECT_ERROR(Checkpoint::open(folder.path("absent")), kFileNotFound, "expected a folder");
   write_text(folder.path("file"), "");
   EXPECT_ERROR(Checkpoint::open(folder.path("file")), kFileNotFound, "expected a folder");
 }
 
-TEST(Checkpoint, RefusesPickledWeightsWithTheRemedy) {
-  for (const std::string name : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
-    const TemporaryFolder folder;
-    write_text(folder.path(name), "anything");
-    EXPECT_ERROR(Checkpoint::open(folder.path()), kUnsupported, "save the model as safetensors");
-    write_names(folder.path("model.safetensors"), {"deberta.a"});  // beside it the other one is read
-    EXPECT_EQ(Checkpoint::open(folder.path()).tensors().size(), 1u);
+TEST(Checkpoint, ReadsPickledWeightsOnlyWhereNoSafetensorsAre) {
+  const TemporaryFolder folder;
+  write_text(folder.path("pytorch_model.bin"), test::small_bin());
+  EXPECT_EQ(names_in(Checkpoint::open(folder.path())), Names{"a"});
+  write_names(folder.path("one.safetensors"), {"deberta.b"});
+  write_text(folder.path("model.safetensors.index.json"), R"({"weight_map": {"deberta.b": "one.safetensors"}})");
+  EXPECT_EQ(names_in(Checkpoint::open(folder.path())), Names{"b"});
+  write_names(folder.path("model.safetensors"), {"deberta.c"});
+  EXPECT_EQ(names_in(Checkpoint::open(folder.path())), Names{"c"});
+}
+
+TEST(Checkpoint, KeepsTheBytesOfPickledWeights) {
+  const TemporaryFolder folder;
+  write_text(folder.path("pytorch_model.bin"), test::small_bin());
+  const Checkpoint checkpoint = [&] { return Checkpoint::open(folder.path()); }();
+  EXPECT_EQ(to_fp32(*checkpoint.find("a")), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(checkpoint.size_bytes(), 24u);
+}
+
+TEST(Checkpoint, GivesPickledWeightsCanonicalNames) {
+  const TemporaryFolder folder;
+  const std::string_view bytes = std::string_view(kBytes).substr(0, 8);
+  for (const std::string prefix : {"deberta.", "bert.", ""}) {
+    const std::vector<TensorView> tensors = {
+        {prefix + "embeddings.word_embeddings._weight", DType::kF32, {2}, to_bytes(bytes)},
+        {"cls.predictions.bias", DType::kF32, {2}, to_bytes(bytes)}};
+    write_text(folder.path("pytorch_model.bin"), test::bin_of(tensors, test::BinForm::kLegacy));
+    const Checkpoint checkpoint = Checkpoint::open(folder.path());
+    EXPECT_EQ(checkpoint.prefix(), prefix);
+    EXPECT_EQ(names_in(checkpoint), (Names{"embeddings.word_embeddings._weight", "lm_predictions.lm_head.bias"}));
   }
+}
+
+TEST(Checkpoint, RefusesPickledShardsWithTheRemedy) {
+  const TemporaryFolder folder;
+  write_text(folder.path("pytorch_model.bin.index.json"), "anything");
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kUnsupported, "save the model as safetensors");
 }
 
 // Something else under the file's name is an error, not a reason to look further.

@@ -1,0 +1,35 @@
+// pytorch_model.bin as data: a state dict of tensors, and nothing else. Any deviation refuses the file; there is no
+// fallback that runs what a pickle asks for.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "checkpoint/tensor.h"
+
+namespace deberta {
+
+// Tensors that lie in their storage row by row are views of the file, two of one storage included; the others are
+// copied into that order.
+struct BinTensors {
+  std::vector<TensorView> views;  // in the order of the state dict
+  std::vector<std::vector<std::byte>> copies;
+};
+// `file` must outlive the views; `path` opens each message. Throws kBin.
+BinTensors parse_bin(Bytes file, const std::string& path);
+
+// The same of a mapped file. Throws kBin and what MappedFile throws.
+class BinFile {
+ public:
+  explicit BinFile(const std::string& path) : file_(path), tensors_(parse_bin(file_.bytes(), path)) {}
+
+  const std::string& path() const { return file_.path(); }
+  const std::vector<TensorView>& tensors() const { return tensors_.views; }
+
+ private:
+  MappedFile file_;
+  BinTensors tensors_;
+};
+
+}  // namespace deberta

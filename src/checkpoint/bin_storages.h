@@ -1,0 +1,31 @@
+// The two containers of pytorch_model.bin, zip (PyTorch 1.6 and later) and legacy (before): one pickled object, and the
+// raw numbers that its tensors lie in, by key.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "checkpoint/pickle_value.h"
+
+namespace deberta {
+
+struct BinStorage {
+  DType dtype = DType::kF32;
+  uint64_t count = 0;  // elements
+  Bytes bytes;         // exactly those
+};
+
+struct BinContents {
+  Pickle object;
+  std::unordered_map<std::string_view, BinStorage> storages;
+
+  // Of a value of kind Storage. Every one in `object` is there.
+  const BinStorage& storage_of(const PickleValue& value) const;
+};
+
+// Every storage that the object names is found, of the right size, and in a zip its CRC-32 is right. `file` must
+// outlive the result; `path` opens each message. Throws kBin.
+BinContents read_bin(Bytes file, const std::string& path);
+
+}  // namespace deberta

@@ -1,0 +1,18 @@
+// Reads a pickle as data: the values that it describes, in tagged form. Nothing is constructed, imported or called, and
+// whatever is not needed to describe tensors is refused (docs/formats.md). Not a general unpickler.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "base/checked.h"
+#include "checkpoint/pickle_value.h"
+
+namespace deberta {
+
+constexpr uint64_t kMaxPickleBytes = uint64_t{64} << 20;
+
+// Reads one pickle from the front of `bytes`, which may go on after it and must outlive the result. `where` (file and
+// part) opens each message. Throws kBin.
+Pickle parse_pickle(Bytes bytes, const std::string& where);
+
+}  // namespace deberta

@@ -1,0 +1,64 @@
+// What a pickle describes, in tagged form: values, containers, and the globals that a state dict names.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/checked.h"
+#include "checkpoint/tensor.h"
+
+namespace deberta {
+
+enum class PickleKind : uint8_t {
+  kNone,
+  kBool,
+  kInteger,
+  kFloat,
+  kString,
+  kGlobal,  // one of the names allowed: number is an index into pickle_globals()
+  kTuple,
+  kList,
+  kDict,         // items: key, value, key, value, ...
+  kOrderedDict,  // the same
+  kSet,
+  kStorage,    // items: those of the persistent id
+  kTensor,     // items: the arguments of _rebuild_tensor_v2
+  kParameter,  // items: the arguments of _rebuild_parameter
+};
+std::string_view to_string(PickleKind kind);
+
+// Containers are numbers of objects in the Pickle: a value is copied freely, and a list may contain itself.
+struct PickleValue {
+  PickleKind kind = PickleKind::kNone;
+  int64_t number = 0;     // Bool, Integer; Global: which; containers: which object
+  std::string_view text;  // String: its bytes in the file, UTF-8 not checked
+};
+
+// What `module.name` stands for in a state dict.
+struct PickleGlobal {
+  std::string_view module;
+  std::string_view name;
+  enum class Use : uint8_t { kOrderedDict, kSize, kTensor, kParameter, kStorageType } use;
+  DType dtype = DType::kF32;  // of a storage type
+};
+std::span<const PickleGlobal> pickle_globals();
+
+class Pickle {
+ public:
+  const PickleValue& root() const { return root_; }
+  // The items of a container; none of other values.
+  std::span<const PickleValue> items(const PickleValue& value) const;
+  const std::vector<PickleValue>& storages() const { return storages_; }  // every kStorage, in the order of the file
+  size_t size_bytes() const { return size_bytes_; }                       // with STOP
+
+ private:
+  friend class PickleMachine;
+  PickleValue root_;
+  std::vector<std::vector<PickleValue>> objects_;
+  std::vector<PickleValue> storages_;
+  size_t size_bytes_ = 0;
+};
+
+}  // namespace deberta
