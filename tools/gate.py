@@ -15,11 +15,9 @@ PARTS = [
     ("layers", "python3 tools/check_layers.py && python3 tools/check_errors.py"),
     ("build-product", "rm -rf build/release && ./run --help >/dev/null && python3 tools/check_product.py build/release/deberta"),
     ("tests", "./test"),
-    ("docs", "python3 tools/make_docs.py build/dev/deberta --check"),
+    ("docs", "python3 tools/make_docs.py build/dev/deberta --check && .venv/bin/python tools/goldens/make.py tests/golden/model --check"),
     ("isa", "python3 tools/check_isa_objects.py build/release"),
     ("clang", "PRESET=clang ./test base text config kernels checkpoint tasks heads"),
-    ("tidy", "git ls-files -- 'src/base/*.cpp' 'src/text/*.cpp' 'src/checkpoint/*.cpp' 'src/config/*.cpp' | "
-             "xargs -P 2 -n 4 clang-tidy-14 -p build/clang --quiet"),
     ("asan", "PRESET=asan ./test base text config kernels checkpoint tasks engine heads cli"),
     ("mutations", "python3 tools/mutate"),
 ]

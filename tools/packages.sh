@@ -2,7 +2,7 @@
 
 PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev libprotozero-dev zlib1g-dev"
 TEST_PACKAGES="libgtest-dev python3-venv"
-GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev git"
+GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 git patch"
 
 # install_packages WHAT PACKAGE...: those that are not installed, by apt; as root or through sudo.
 install_packages() {
