@@ -35,9 +35,13 @@ void check_padded(const PaddedInput& input) {
   check_size("mask", input.mask_BL.size(), count, true);
   check_size("type_ids", input.type_ids_BL.size(), count, true);
   check_size("position_ids", input.position_ids_BL.size(), count, true);
+  check_size("3-D mask", input.mask_BLL.size(), count * input.length, true);
+  check_size("relative positions", input.buckets_LL.size(), input.length * input.length, true);
+  if (!input.mask_BL.empty() && !input.mask_BLL.empty()) refuse("mask: expected two dimensions or three, got both");
 }
 
-// The tokens that are kept of one padded row: from its first to its last unmasked one.
+// The tokens that are kept of one padded row: from its first to its last unmasked one, or from the row's begin when
+// given relative positions count from there.
 struct Kept {
   size_t begin = 0;
   size_t end = 0;
@@ -46,8 +50,9 @@ Kept kept_tokens(const PaddedInput& input, size_t sequence) {
   if (input.mask_BL.empty()) return {0, input.length};
   const auto mask_L = input.mask_BL.subspan(sequence * input.length, input.length);
   Kept kept{0, input.length};
+  while (kept.end > 0 && mask_L[kept.end - 1] == 0) --kept.end;
+  if (!input.buckets_LL.empty()) return kept;
   while (kept.begin < kept.end && mask_L[kept.begin] == 0) ++kept.begin;
-  while (kept.end > kept.begin && mask_L[kept.end - 1] == 0) --kept.end;
   return kept;
 }
 
@@ -59,6 +64,26 @@ void append_row(PackedRows& packed, const PaddedInput& input, size_t row, size_t
   if (!input.type_ids_BL.empty()) batch.type_ids_T.push_back(input.type_ids_BL[row]);
   batch.position_ids_T.push_back(input.position_ids_BL.empty() ? static_cast<int32_t>(position)
                                                                : input.position_ids_BL[row]);
+}
+
+// Rows of L bits, each from a new word on.
+std::vector<uint64_t> pack_bits(std::span<const uint8_t> mask_LL, size_t length) {
+  const size_t words = (length + 63) / 64;
+  std::vector<uint64_t> bits(length * words);
+  for (size_t at = 0; at < mask_LL.size(); ++at) {
+    const size_t i = at / length, j = at % length;
+    if (mask_LL[at] != 0) bits[i * words + j / 64] |= uint64_t{1} << (j % 64);
+  }
+  return bits;
+}
+
+void append_matrices(Batch& batch, const PaddedInput& input) {
+  const size_t size = input.length * input.length;
+  for (size_t b = 0; b < input.sequences && !input.mask_BLL.empty(); ++b) {
+    batch.masks_B.push_back(pack_bits(input.mask_BLL.subspan(b * size, size), input.length));
+  }
+  batch.given_buckets_LL.assign(input.buckets_LL.begin(), input.buckets_LL.end());
+  if (!input.buckets_LL.empty()) batch.given_length = static_cast<int32_t>(input.length);
 }
 
 void append_zeros_or(std::vector<int32_t>& values, size_t before, size_t count, std::span<const int32_t> given) {
@@ -81,6 +106,7 @@ void Batch::add(std::span<const int32_t> ids, std::span<const int32_t> type_ids)
   ids_T.insert(ids_T.end(), ids.begin(), ids.end());
   append_zeros_or(type_ids_T, before, ids.size(), type_ids);
   if (!mask_T.empty()) mask_T.resize(tokens(), 1);
+  if (!masks_B.empty()) masks_B.emplace_back();
   if (!position_ids_T.empty()) {
     for (size_t l = 0; l < ids.size(); ++l) position_ids_T.push_back(static_cast<int32_t>(l));
   }
@@ -107,6 +133,7 @@ PackedRows pack(const PaddedInput& input) {
   }
   if (!has_holes) batch.mask_T.clear();
   if (!has_positions) batch.position_ids_T.clear();
+  append_matrices(batch, input);
   return packed;
 }
 

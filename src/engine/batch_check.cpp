@@ -57,8 +57,11 @@ void check_types(const Batch& batch, const ModelConfig& config) {
   }
 }
 
+int64_t length_of(const Batch& batch, size_t sequence) {
+  return int64_t{batch.starts[sequence + 1]} - batch.starts[sequence];
+}
+
 void check_positions(const Batch& batch, const ModelConfig& config) {
-  if (!config.position_biased_input) return;
   const int64_t rows = config.max_position_embeddings;
   for (size_t t = 0; t < batch.position_ids_T.size(); ++t) {
     if (is_below(batch.position_ids_T[t], rows)) continue;
@@ -68,40 +71,96 @@ void check_positions(const Batch& batch, const ModelConfig& config) {
   }
   if (!batch.position_ids_T.empty()) return;
   for (size_t b = 0; b < batch.sequences(); ++b) {
-    const int64_t length = batch.starts[b + 1] - batch.starts[b];
+    const int64_t length = length_of(batch, b);
     if (length <= rows) continue;
     refuse(fmt::format("row {}", b),
            fmt::format("expected at most {} tokens (max_position_embeddings), got {}; shorten the text", rows, length));
   }
 }
 
+void check_masks(const Batch& batch) {
+  if (batch.masks_B.empty()) return;
+  if (batch.masks_B.size() != batch.sequences()) {
+    refuse("batch", fmt::format("3-D masks: expected one for each of {} sequences, got {}", batch.sequences(),
+                                batch.masks_B.size()));
+  }
+  for (size_t b = 0; b < batch.sequences(); ++b) {
+    const auto words = static_cast<size_t>(length_of(batch, b) * ((length_of(batch, b) + 63) / 64));
+    if (batch.masks_B[b].empty() || batch.masks_B[b].size() == words) continue;
+    refuse(fmt::format("row {}", b), fmt::format("3-D mask: expected {} words for {} tokens, got {}", words,
+                                                 length_of(batch, b), batch.masks_B[b].size()));
+  }
+}
+
+void check_given_buckets(const Batch& batch, const ModelConfig& config) {
+  if (batch.given_buckets_LL.empty() && batch.given_length == 0) return;
+  if (!config.relative_attention) refuse("batch", "relative positions: the model has no relative attention");
+  const auto length = static_cast<size_t>(std::max(batch.given_length, 0));
+  if (batch.given_buckets_LL.size() != length * length) {
+    refuse("batch", fmt::format("relative positions: expected {} x {} bucket numbers, got {}", batch.given_length,
+                                batch.given_length, batch.given_buckets_LL.size()));
+  }
+  for (size_t b = 0; b < batch.sequences(); ++b) {
+    if (length_of(batch, b) <= batch.given_length) continue;
+    refuse(fmt::format("row {}", b), fmt::format("relative positions: expected at most {} tokens, got {}",
+                                                 batch.given_length, length_of(batch, b)));
+  }
+}
+
+void check_mention(const Mention& mention, const Batch& batch, size_t number) {
+  const std::string where = fmt::format("mention {}", number);
+  if (mention.sequence < 0 || as_size(mention.sequence) >= batch.sequences()) {
+    refuse(where, fmt::format("expected a sequence below {}, got {}", batch.sequences(), mention.sequence));
+  }
+  const int32_t begin = batch.starts[as_size(mention.sequence)], end = batch.starts[as_size(mention.sequence) + 1];
+  for (const int32_t row : mention.rows) {
+    if (row >= begin && row < end) continue;
+    refuse(where, fmt::format("expected rows {} to {} of sequence {}, got {}", begin, end - 1, mention.sequence, row));
+  }
+}
+
+void check_mentions(const ForwardOptions& options, const Batch& batch, const Variant& variant, int64_t labels) {
+  if (options.mentions.empty()) return;
+  if (variant.head != Head::kTokenOriginal || labels != 1) {
+    refuse("mentions", fmt::format("expected the original token head with one class, got the head {} with {}",
+                                   to_string(variant.head), labels));
+  }
+  if (!options.rows.empty()) refuse("mentions", "expected rows or mentions, got both");
+  for (size_t n = 0; n < options.mentions.size(); ++n) check_mention(options.mentions[n], batch, n);
+}
+
 }  // namespace
 
-void check_batch(const Batch& batch, const ModelConfig& config) {
+void check_batch(const Batch& batch, const Variant& variant, const ForwardOptions& options) {
   check_starts(batch);
   check_size("type_ids", batch.type_ids_T.size(), batch.tokens());
   check_size("position_ids", batch.position_ids_T.size(), batch.tokens());
   check_size("mask", batch.mask_T.size(), batch.tokens());
-  check_ids(batch, config);
-  check_types(batch, config);
-  check_positions(batch, config);
+  check_masks(batch);
+  check_given_buckets(batch, variant.config);
+  check_ids(batch, variant.config);
+  check_types(batch, variant.config);
+  const bool runs_decoder = variant.has_mask_decoder && options.wants_logits;
+  if (variant.config.position_biased_input || runs_decoder) check_positions(batch, variant.config);
 }
 
-void check_options(const ForwardOptions& options, const Batch& batch, const ModelConfig& config) {
+void check_options(const ForwardOptions& options, const Batch& batch, const Variant& variant, int64_t labels) {
+  const int64_t layers = variant.config.num_hidden_layers;
   int64_t least = 0;
   for (const int32_t layer : options.layers) {
-    if (layer < least || layer > config.num_hidden_layers) {
-      refuse("layers", fmt::format("expected ascending numbers from 0 to {}, got {}", config.num_hidden_layers, layer));
+    if (layer < least || layer > layers) {
+      refuse("layers", fmt::format("expected ascending numbers from 0 to {}, got {}", layers, layer));
     }
     least = int64_t{layer} + 1;
   }
   least = 0;
   for (const int32_t row : options.rows) {
-    if (row < least || static_cast<size_t>(row) >= batch.tokens()) {
+    if (row < least || as_size(row) >= batch.tokens()) {
       refuse("rows", fmt::format("expected ascending numbers below {} tokens, got {}", batch.tokens(), row));
     }
     least = int64_t{row} + 1;
   }
+  check_mentions(options, batch, variant, labels);
 }
 
 }  // namespace deberta

@@ -1,14 +1,14 @@
 // Is a batch, and what is asked of it, something this model can compute?
 #pragma once
-#include "config/model_config.h"
 #include "engine/batch.h"
 #include "engine/model.h"
+#include "engine/variant.h"
 
 namespace deberta {
 
 // Throws kInput (malformed, positions or types outside their tables), kTokenId.
-void check_batch(const Batch& batch, const ModelConfig& config);
-// Throws kInput for layers or rows that do not exist or do not ascend.
-void check_options(const ForwardOptions& options, const Batch& batch, const ModelConfig& config);
+void check_batch(const Batch& batch, const Variant& variant, const ForwardOptions& options);
+// Throws kInput for layers, rows or mentions that do not exist or do not ascend, or do not fit the head.
+void check_options(const ForwardOptions& options, const Batch& batch, const Variant& variant, int64_t labels);
 
 }  // namespace deberta

@@ -7,16 +7,14 @@
 #include <cmath>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/thread_pool.h"
-#include "checkpoint/tensor_table.h"
 #include "engine/batch_check.h"
 #include "engine/forward.h"
+#include "engine/variant.h"
 #include "engine/weights.h"
 #include "kernels/rel_lut.h"
 
@@ -24,29 +22,6 @@ namespace deberta {
 namespace {
 
 constexpr int64_t kFirstLength = 512;  // tokens that the first table of rows reaches
-
-void check_supported(const ModelConfig& config, const std::string& where) {
-  std::vector<Problem> problems;
-  if (config.layout == Layout::kV1)
-    problems.push_back(
-        {where, "the fused projections of version 1 (model_type deberta) are not computed by this version"});
-  if (config.conv_kernel_size > 0)
-    problems.push_back({where, fmt::format("conv_kernel_size {}: the convolution is not computed by this version",
-                                           config.conv_kernel_size)});
-  if (config.talking_head) problems.push_back({where, "talking_head: not computed by this version"});
-  if (!problems.empty()) throw Error(ErrorCode::kUnsupported, std::move(problems));
-}
-
-void check_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head, const std::string& where) {
-  TensorReport report = compare_tensors(checkpoint, config, head, where);
-  for (const Problem& problem : report.warnings) warn(problem.where + ": " + problem.message);
-  if (!report.errors.empty()) throw Error(ErrorCode::kTensors, std::move(report.errors));
-}
-
-std::string place_of(const Checkpoint& checkpoint) {
-  const std::vector<std::string> paths = checkpoint.paths();
-  return paths.empty() ? "checkpoint" : paths.front();
-}
 
 int64_t longest_sequence(const Batch& batch) {
   int64_t longest = 0;
@@ -70,12 +45,15 @@ void check_finite(const ForwardResult& result, size_t hidden_size) {
   check_finite(result.logits, result.logits_columns, "logits");
 }
 
+bool has_relative_term(const ModelConfig& config) {
+  return config.relative_attention && (config.has_c2p || config.has_p2c);
+}
+
 }  // namespace
 
 struct Model::State {
-  ModelConfig config;
+  Variant variant;
   Checkpoint checkpoint;  // embedding tables point into its files
-  Head head;
   KernelSet kernels;
   RelLutParams lut_params;
   ThreadPool pool;
@@ -85,19 +63,16 @@ struct Model::State {
   Arena arena;
   std::optional<RelLut> lut;
 
-  State(const Checkpoint& from, const ModelConfig& of, Head head_of, const ModelOptions& options)
-      : config(of),
+  State(const Checkpoint& from, const Variant& of, const ModelOptions& options)
+      : variant(of),
         checkpoint(from),
-        head(head_of),
         kernels(select_kernels(options.kernels)),
-        lut_params{of.position_buckets, of.max_relative_positions, options.distance == DistanceRule::kOriginal,
-                   kFirstLength},
+        lut_params{of.config.position_buckets, of.config.max_relative_positions,
+                   options.distance == DistanceRule::kOriginal, kFirstLength},
         pool(options.threads > 0 ? options.threads : usable_processors()),
-        weights(load_weights(from, of, head_of, kernels, pool.parallel())) {
-    if (has_relative_term()) lut.emplace(lut_params);
+        weights(load_weights(from, of, kernels, pool.parallel())) {
+    if (has_relative_term(of.config)) lut.emplace(lut_params);
   }
-
-  bool has_relative_term() const { return config.relative_attention && (config.has_c2p || config.has_p2c); }
 
   // Rows for every distance of the batch; doubled when it is longer than any before.
   const RelLut* reach(int64_t length) {
@@ -116,30 +91,30 @@ Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
 Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
-  const std::string where = place_of(checkpoint);
-  const Head head = detect_head(checkpoint);
-  check_tensors(checkpoint, config, head, where);
-  check_supported(config, where);
-  return Model(std::make_unique<State>(checkpoint, config, head, options));
+  const Variant variant = find_variant(checkpoint, config, options.mask_decoder);
+  return Model(std::make_unique<State>(checkpoint, variant, options));
 }
 
 void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const {
   State& s = *state_;
   result = {};
-  check_batch(batch, s.config);
-  check_options(options, batch, s.config);
+  check_batch(batch, s.variant, options);
+  check_options(options, batch, s.variant, labels());
   const std::lock_guard lock(s.mutex);
-  run_forward(
-      {s.config, s.weights, s.kernels, s.pool.parallel(), s.head, s.reach(longest_sequence(batch)), batch, options},
-      s.arena, result);
-  check_finite(result, static_cast<size_t>(s.config.hidden_size));
+  run_forward({s.variant.config, s.weights, s.kernels, s.pool.parallel(), s.variant.head,
+               s.reach(longest_sequence(batch)), batch, options},
+              s.arena, result);
+  check_finite(result, as_size(s.variant.config.hidden_size));
 }
 
 const ModelConfig& Model::config() const {
-  return state_->config;
+  return state_->variant.config;
 }
 Head Model::head() const {
-  return state_->head;
+  return state_->variant.head;
+}
+bool Model::has_mask_decoder() const {
+  return state_->variant.has_mask_decoder;
 }
 int64_t Model::labels() const {
   return state_->weights.labels;

@@ -13,17 +13,32 @@
 
 namespace deberta {
 
+// The enhanced mask decoder of a masked language model (algorithm.md 8).
+enum class MaskDecoder {
+  kAuto,  // when the checkpoint has its position table and position_biased_input is false
+  kOn,    // kUnsupported with the reason when it cannot run
+  kOff,   // the plain head on h_N, as transformers computes it
+};
+
 struct ModelOptions {
   size_t threads = 0;            // 0: usable_processors()
   std::string kernels = "auto";  // kernels/dispatch.h; throws kKernels for an unknown or unsupported one
   DistanceRule distance = DistanceRule::kOriginal;
+  MaskDecoder mask_decoder = MaskDecoder::kAuto;
+};
+
+// One mention of an entity (ReCoRD): its pieces as packed rows of one sequence. Without pieces its logit is -10000.
+struct Mention {
+  int32_t sequence = 0;
+  std::vector<int32_t> rows;
 };
 
 struct ForwardOptions {
   std::vector<int32_t> layers;  // hidden states to keep: 0 (embeddings) .. num_hidden_layers, ascending
   bool wants_logits = true;
-  std::vector<int32_t> rows;  // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
-  bool wants_scores = false;  // per-term attention scores of every layer (reference path)
+  std::vector<int32_t> rows;      // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
+  std::vector<Mention> mentions;  // original token head with one class: a logit for each mention, not for tokens
+  bool wants_scores = false;      // per-term attention scores of every layer (reference path)
 };
 
 // Scores of one layer and one sequence, [H, L, L] each; empty when the model has not the term. c2c + c2p + p2c = sum,
@@ -42,7 +57,7 @@ struct Hidden {
 struct ForwardResult {
   std::vector<Hidden> hidden;    // as ForwardOptions::layers
   std::vector<float> pooled_BD;  // heads with a pooler
-  std::vector<float> logits;     // [B, C] sequence heads; [rows, C] token heads; [rows, V] language model
+  std::vector<float> logits;  // [B, C] sequence heads; [rows, C] token heads; [rows, V] language model; [mentions, 1]
   size_t logits_rows = 0;
   size_t logits_columns = 0;
   std::vector<AttentionScores> scores;
@@ -59,11 +74,12 @@ class Model {
   Model& operator=(Model&&) noexcept;
 
   // Throws kTokenId (id outside the vocabulary), kInput (a malformed batch, a row out of range, more tokens in a
-  // sequence than the absolute table has rows when the model reads it), kNotFinite.
+  // sequence than the absolute table has rows when the embeddings or the mask decoder read it), kNotFinite.
   void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const;
 
-  const ModelConfig& config() const;
+  const ModelConfig& config() const;  // as given; the layout by the tensors when model_type is missing
   Head head() const;
+  bool has_mask_decoder() const;  // logits come from it
   int64_t labels() const;         // classes C of the head, 0 without one
   uint64_t memory_bytes() const;  // packed weights and tables
   // With the kernels "check": a line for each operation compared so far, with the worst difference and where. Else

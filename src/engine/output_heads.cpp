@@ -1,17 +1,15 @@
-// What stands on h_N (algorithm.md 7 and 13), each head in a few lines.
-// N rows given to the head: one per sequence (pooler) or the rows asked for  D hidden  E embedding size  V vocabulary
-// C classes
-#include <algorithm>
+// The heads (algorithm.md 7, 10 and 13), each in a few lines.
+// N rows given to the head: one per sequence (pooler), per mention, or the rows asked for  T packed tokens  D hidden
+// E embedding size  V vocabulary  C classes
+#include "engine/output_heads.h"
 
-#include "base/error.h"
-#include "engine/forward.h"
+#include <algorithm>
+#include <cmath>
 
 namespace deberta {
 namespace {
 
-size_t as_size(int64_t value) {
-  return static_cast<size_t>(value);
-}
+constexpr float kNoMention = -10000;  // the original's logit of a mention without pieces
 
 bool is_empty(const Batch& batch, size_t sequence) {
   return batch.starts[sequence] == batch.starts[sequence + 1];
@@ -66,8 +64,78 @@ void run_sequence_head(const Pass& pass, const float* hidden_TD, float* rows_BD,
 // LN( act( dense(h) ) ) . word^T + bias: the output table is the input table.
 void run_language_model(const Pass& pass, const float* x_ND, float* inner_NE, size_t rows, ForwardResult& result) {
   apply_linear(pass, pass.weights.head.dense, x_ND, rows, to_kernel(pass.config.hidden_act), inner_NE);
-  apply_norm(pass, pass.weights.head.norm, inner_NE, rows, as_size(pass.config.embedding_size));
+  apply_norm(pass, pass.weights.head.norm,
+             {.x = inner_NE, .rows = rows, .columns = as_size(pass.config.embedding_size)});
   classify(pass, inner_NE, rows, result);
+}
+
+// h_CLS + h of the rows asked for.
+void add_first(const Pass& pass, const float* hidden_TD, size_t rows, float* rows_ND) {
+  const size_t hidden = as_size(pass.config.hidden_size);
+  size_t sequence = 0;
+  for (size_t n = 0; n < rows; ++n) {
+    const size_t row = pass.options.rows.empty() ? n : as_size(pass.options.rows[n]);
+    while (as_size(pass.batch.starts[sequence + 1]) <= row) ++sequence;
+    const float* first_D = hidden_TD + as_size(pass.batch.starts[sequence]) * hidden;
+    for (size_t d = 0; d < hidden; ++d) rows_ND[n * hidden + d] = first_D[d] + hidden_TD[row * hidden + d];
+  }
+}
+
+// classifier( act( dense( LN(h_CLS + h) ) ) ): above 0 where a token was replaced.
+void run_replaced_token(const Pass& pass, const Workspace& space, size_t rows, ForwardResult& result) {
+  add_first(pass, space.hidden_TD, rows, space.head_rows_ND);
+  apply_norm(pass, pass.weights.head.norm,
+             {.x = space.head_rows_ND, .rows = rows, .columns = as_size(pass.config.hidden_size)});
+  apply_linear(pass, pass.weights.head.dense, space.head_rows_ND, rows, to_kernel(pass.config.hidden_act),
+               space.head_inner_ND);
+  classify(pass, space.head_inner_ND, rows, result);
+}
+
+// Weights of the pieces: softmax of h . h_CLS / sqrt(D).
+std::vector<double> weigh_pieces(const Pass& pass, const float* hidden_TD, const Mention& mention) {
+  const size_t hidden = as_size(pass.config.hidden_size);
+  const float* first_D = hidden_TD + as_size(pass.batch.starts[as_size(mention.sequence)]) * hidden;
+  std::vector<double> weights;
+  for (const int32_t row : mention.rows) {
+    const float* h_D = hidden_TD + as_size(row) * hidden;
+    double sum = 0;
+    for (size_t d = 0; d < hidden; ++d) sum += double{h_D[d]} * double{first_D[d]};
+    weights.push_back(sum / std::sqrt(static_cast<double>(hidden)));
+  }
+  const double largest = *std::max_element(weights.begin(), weights.end());
+  double total = 0;
+  for (double& weight : weights) total += weight = std::exp(weight - largest);
+  for (double& weight : weights) weight /= total;
+  return weights;
+}
+
+void gather_mention(const Pass& pass, const float* hidden_TD, const Mention& mention, float* row_D) {
+  const size_t hidden = as_size(pass.config.hidden_size);
+  std::fill_n(row_D, hidden, 0.0f);
+  if (mention.rows.empty()) return;
+  const std::vector<double> weights = weigh_pieces(pass, hidden_TD, mention);
+  for (size_t d = 0; d < hidden; ++d) {
+    double sum = 0;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      sum += weights[i] * double{hidden_TD[as_size(mention.rows[i]) * hidden + d]};
+    }
+    row_D[d] = static_cast<float>(sum);
+  }
+}
+
+// classifier( gelu( proj(h) ) ), gelu whatever hidden_act says; h of the rows asked for, or of each mention.
+void run_original_token_head(const Pass& pass, const Workspace& space, size_t rows, ForwardResult& result) {
+  const std::vector<Mention>& mentions = pass.options.mentions;
+  const float* x_ND = space.head_rows_ND;
+  if (mentions.empty()) x_ND = gather_rows(pass, space.hidden_TD, space.head_rows_ND);
+  for (size_t n = 0; n < mentions.size(); ++n) {
+    gather_mention(pass, space.hidden_TD, mentions[n], space.head_rows_ND + n * as_size(pass.config.hidden_size));
+  }
+  apply_linear(pass, pass.weights.head.dense, x_ND, rows, KernelActivation::kGelu, space.head_inner_ND);
+  classify(pass, space.head_inner_ND, rows, result);
+  for (size_t n = 0; n < mentions.size(); ++n) {
+    if (mentions[n].rows.empty()) result.logits[n] = kNoMention;
+  }
 }
 
 }  // namespace
@@ -75,16 +143,20 @@ void run_language_model(const Pass& pass, const float* x_ND, float* inner_NE, si
 size_t head_rows(const Pass& pass) {
   if (!pass.options.wants_logits) return 0;
   if (pass.head == Head::kSequence) return pass.batch.sequences();
+  if (!pass.options.mentions.empty()) return pass.options.mentions.size();
   return pass.options.rows.empty() ? pass.batch.tokens() : pass.options.rows.size();
 }
 
 size_t head_inner_columns(const Pass& pass) {
-  return pass.head == Head::kMaskedLm || pass.head == Head::kTokenOriginal ? pass.weights.head.dense.weights.outputs
-                                                                           : 0;
+  const bool has_inner =
+      pass.head == Head::kMaskedLm || pass.head == Head::kTokenOriginal || pass.head == Head::kReplacedToken;
+  return has_inner ? pass.weights.head.dense.weights.outputs : 0;
 }
 
-void run_head(const Pass& pass, const float* hidden_TD, float* rows_ND, float* inner_ND, ForwardResult& result) {
+void run_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
   const size_t rows = head_rows(pass);
+  const float* hidden_TD = space.hidden_TD;
+  float* rows_ND = space.head_rows_ND;
   switch (pass.head) {
     case Head::kNone:
       return;
@@ -93,17 +165,14 @@ void run_head(const Pass& pass, const float* hidden_TD, float* rows_ND, float* i
     case Head::kToken:
     case Head::kSpan:
       return classify(pass, gather_rows(pass, hidden_TD, rows_ND), rows, result);
-    case Head::kTokenOriginal:  // gelu whatever hidden_act says
-      apply_linear(pass, pass.weights.head.dense, gather_rows(pass, hidden_TD, rows_ND), rows, KernelActivation::kGelu,
-                   inner_ND);
-      return classify(pass, inner_ND, rows, result);
+    case Head::kTokenOriginal:
+      return run_original_token_head(pass, space, rows, result);
     case Head::kMaskedLm:
-      return run_language_model(pass, gather_rows(pass, hidden_TD, rows_ND), inner_ND, rows, result);
+      return run_language_model(pass, runs_mask_decoder(pass) ? rows_ND : gather_rows(pass, hidden_TD, rows_ND),
+                                space.head_inner_ND, rows, result);
     case Head::kReplacedToken:
-      break;
+      return run_replaced_token(pass, space, rows, result);
   }
-  throw Error(ErrorCode::kUnsupported, "head",
-              "the head that finds replaced tokens is not computed by this version; hidden states are");
 }
 
 }  // namespace deberta

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,9 +16,17 @@
 namespace deberta {
 namespace {
 
-size_t as_size(int64_t value) {
-  return static_cast<size_t>(value);
-}
+// A linear layer before it is packed.
+struct Dense {
+  std::vector<float> weight_NK;
+  std::vector<float> bias_N;
+  size_t depth = 0;
+
+  void append(const Dense& below) {
+    weight_NK.insert(weight_NK.end(), below.weight_NK.begin(), below.weight_NK.end());
+    bias_N.insert(bias_N.end(), below.bias_N.begin(), below.bias_N.end());
+  }
+};
 
 class Loader {
  public:
@@ -29,15 +37,19 @@ class Loader {
   EmbeddingTable table(std::string_view name);
   const float* vector(const std::string& name);
   Norm norm(const std::string& prefix) { return {vector(prefix + ".weight"), vector(prefix + ".bias")}; }
-  // Rows of several weights below each other.
-  Linear linear(std::initializer_list<std::string> prefixes);
+  Linear linear(const std::string& prefix) { return pack(dense(prefix)); }
   Linear weights_only(std::string_view name);
-  LayerWeights layer(int64_t n, const std::vector<float>& relative_RD);
+  LayerWeights layer(int64_t n, const std::vector<float>& relative_RD, bool has_own_queries);
+  ConvolutionWeights convolution();
   std::vector<float> relative_table();
 
  private:
   const TensorView& tensor(std::string_view name);
-  PackedWeights pack(const std::vector<float>& w_NK, size_t depth, WeightStore& store);
+  Linear pack(const Dense& dense);
+  Dense dense(const std::string& prefix);
+  std::array<Dense, 3> content_projections(const std::string& self);
+  std::array<Dense, 3> split_in_proj(const std::string& self);
+  std::string relative_projection(std::string_view name) const;
   const float* project(const std::vector<float>& relative_RD, const std::string& prefix);
 
   const Checkpoint& checkpoint_;
@@ -76,31 +88,62 @@ const float* Loader::vector(const std::string& name) {
   return values;
 }
 
-PackedWeights Loader::pack(const std::vector<float>& w_NK, size_t depth, WeightStore& store) {
-  const size_t outputs = w_NK.size() / depth;
-  float* panels = store.allocate(gemm_packed_count(kernels_, outputs, depth));
-  return gemm_pack(kernels_, w_NK.data(), outputs, depth, panels);
+Linear Loader::pack(const Dense& dense) {
+  const size_t outputs = dense.weight_NK.size() / dense.depth;
+  float* panels = store_.allocate(gemm_packed_count(kernels_, outputs, dense.depth));
+  Linear linear{gemm_pack(kernels_, dense.weight_NK.data(), outputs, dense.depth, panels), nullptr};
+  if (dense.bias_N.empty()) return linear;
+  float* bias_N = store_.allocate(outputs);
+  std::copy(dense.bias_N.begin(), dense.bias_N.end(), bias_N);
+  linear.bias = bias_N;
+  return linear;
 }
 
-Linear Loader::linear(std::initializer_list<std::string> prefixes) {
-  std::vector<float> weight, bias;
-  size_t depth = 1;
-  for (const std::string& prefix : prefixes) {
-    const TensorView& view = tensor(prefix + ".weight");
-    depth = as_size(view.shape[1]);
-    const std::vector<float> rows = to_fp32(view);
-    weight.insert(weight.end(), rows.begin(), rows.end());
-    const std::vector<float> part = to_fp32(tensor(prefix + ".bias"));
-    bias.insert(bias.end(), part.begin(), part.end());
-  }
-  float* stored_bias = store_.allocate(bias.size());
-  std::copy(bias.begin(), bias.end(), stored_bias);
-  return {pack(weight, depth, store_), stored_bias};
+// A projection that has no bias (some of version 1) gets zeros: the table of tensors knows where that is allowed.
+Dense Loader::dense(const std::string& prefix) {
+  const TensorView& view = tensor(prefix + ".weight");
+  Dense dense{to_fp32(view), {}, as_size(view.shape[1])};
+  const TensorView* bias = checkpoint_.find(prefix + ".bias");
+  dense.bias_N = bias != nullptr ? to_fp32(*bias) : std::vector<float>(as_size(view.shape[0]), 0.0f);
+  return dense;
 }
 
 Linear Loader::weights_only(std::string_view name) {
   const TensorView& view = tensor(name);
-  return {pack(to_fp32(view), as_size(view.shape[1]), store_), nullptr};
+  return pack({to_fp32(view), {}, as_size(view.shape[1])});
+}
+
+// Version 1 (algorithm.md 5.4): one weight, head-major; within a head first its rows of q, then of k, then of v. There
+// is no key bias.
+std::array<Dense, 3> Loader::split_in_proj(const std::string& self) {
+  const TensorView& view = tensor(self + "in_proj.weight");
+  const std::vector<float> rows = to_fp32(view);
+  const size_t depth = as_size(view.shape[1]);
+  const size_t size = as_size(config_.attention_head_size) * depth;  // elements of one head's rows
+  std::array<Dense, 3> parts;
+  for (size_t head = 0; head < as_size(config_.num_attention_heads); ++head) {
+    for (size_t part = 0; part < 3; ++part) {
+      const auto first = rows.begin() + static_cast<std::ptrdiff_t>((3 * head + part) * size);
+      std::vector<float>& weight = parts[part].weight_NK;
+      weight.insert(weight.end(), first, first + static_cast<std::ptrdiff_t>(size));
+    }
+  }
+  for (Dense& part : parts) part.depth = depth;
+  parts[0].bias_N = to_fp32(tensor(self + "q_bias"));
+  parts[1].bias_N.assign(parts[0].bias_N.size(), 0.0f);
+  parts[2].bias_N = to_fp32(tensor(self + "v_bias"));
+  return parts;
+}
+
+std::array<Dense, 3> Loader::content_projections(const std::string& self) {
+  if (config_.layout == Layout::kV1) return split_in_proj(self);
+  return {dense(self + "query_proj"), dense(self + "key_proj"), dense(self + "value_proj")};
+}
+
+// What projects the relative table: `name` is key or query.
+std::string Loader::relative_projection(std::string_view name) const {
+  if (config_.layout == Layout::kV1) return name == "key" ? "pos_proj" : "pos_q_proj";
+  return fmt::format("{}{}_proj", config_.share_att_key ? "" : "pos_", name);
 }
 
 // P' of algorithm.md 5.1: normalised once for all layers.
@@ -127,7 +170,7 @@ std::vector<float> Loader::relative_table() {
 const float* Loader::project(const std::vector<float>& relative_RD, const std::string& prefix) {
   WeightStore temporary;
   Loader loader(checkpoint_, config_, kernels_, parallel_, temporary);
-  const Linear projection = loader.linear({prefix});
+  const Linear projection = loader.linear(prefix);
   GemmParams p{};
   p.a_MK = relative_RD.data();
   p.rows = relative_RD.size() / as_size(config_.hidden_size);
@@ -142,53 +185,71 @@ const float* Loader::project(const std::vector<float>& relative_RD, const std::s
   return table_HRK;
 }
 
-LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD) {
+LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD, bool has_own_queries) {
   const std::string layer = fmt::format("encoder.layer.{}.", n);
   const std::string self = layer + "attention.self.";
   LayerWeights w;
-  w.qkv = linear({self + "query_proj", self + "key_proj", self + "value_proj"});
-  if (!relative_RD.empty() && config_.has_c2p) {
-    w.kr_HRK = project(relative_RD, self + (config_.share_att_key ? "key_proj" : "pos_key_proj"));
+  auto [query, key, value] = content_projections(self);
+  key.append(value);
+  if (has_own_queries) {
+    w.query = pack(query);
+    w.key_value = pack(key);
+  } else {
+    query.append(key);
+    w.qkv = pack(query);
   }
-  if (!relative_RD.empty() && config_.has_p2c) {
-    w.qr_HRK = project(relative_RD, self + (config_.share_att_key ? "query_proj" : "pos_query_proj"));
-  }
-  w.attention_output = linear({layer + "attention.output.dense"});
+  if (!relative_RD.empty() && config_.has_c2p) w.kr_HRK = project(relative_RD, self + relative_projection("key"));
+  if (!relative_RD.empty() && config_.has_p2c) w.qr_HRK = project(relative_RD, self + relative_projection("query"));
+  w.attention_output = linear(layer + "attention.output.dense");
   w.attention_norm = norm(layer + "attention.output.LayerNorm");
-  w.up = linear({layer + "intermediate.dense"});
-  w.down = linear({layer + "output.dense"});
+  w.up = linear(layer + "intermediate.dense");
+  w.down = linear(layer + "output.dense");
   w.output_norm = norm(layer + "output.LayerNorm");
   return w;
+}
+
+ConvolutionWeights Loader::convolution() {
+  if (config_.conv_kernel_size == 0) return {};
+  return {vector("encoder.conv.conv.weight"), vector("encoder.conv.conv.bias"), norm("encoder.conv.LayerNorm")};
 }
 
 HeadWeights load_head(Loader& loader, Head head) {
   HeadWeights w;
   switch (head) {
     case Head::kNone:
+      break;
     case Head::kReplacedToken:
+      w.dense = loader.linear("mask_predictions.dense");
+      w.norm = loader.norm("mask_predictions.LayerNorm");
+      w.classifier = loader.linear("mask_predictions.classifier");
       break;
     case Head::kSequence:
-      w.dense = loader.linear({"pooler.dense"});
-      w.classifier = loader.linear({"classifier"});
+      w.dense = loader.linear("pooler.dense");
+      w.classifier = loader.linear("classifier");
       break;
     case Head::kTokenOriginal:
-      w.dense = loader.linear({"proj"});
-      w.classifier = loader.linear({"classifier"});
+      w.dense = loader.linear("proj");
+      w.classifier = loader.linear("classifier");
       break;
     case Head::kToken:
-      w.classifier = loader.linear({"classifier"});
+      w.classifier = loader.linear("classifier");
       break;
     case Head::kSpan:
-      w.classifier = loader.linear({"qa_outputs"});
+      w.classifier = loader.linear("qa_outputs");
       break;
     case Head::kMaskedLm:
-      w.dense = loader.linear({"lm_predictions.lm_head.dense"});
+      w.dense = loader.linear("lm_predictions.lm_head.dense");
       w.norm = loader.norm("lm_predictions.lm_head.LayerNorm");
       w.classifier = loader.weights_only("embeddings.word_embeddings.weight");
       w.classifier.bias = loader.vector("lm_predictions.lm_head.bias");
       break;
   }
   return w;
+}
+
+int64_t labels_of(const Checkpoint& checkpoint, Head head) {
+  if (head == Head::kSpan) return 2;
+  return head == Head::kReplacedToken ? 1 : count_labels(checkpoint);
 }
 
 }  // namespace
@@ -219,19 +280,24 @@ float* WeightStore::allocate(size_t count) {
   return block.take<float>(count);
 }
 
-ModelWeights load_weights(const Checkpoint& checkpoint, const ModelConfig& config, Head head, const KernelSet& kernels,
+ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, const KernelSet& kernels,
                           const Parallel& parallel) {
+  const ModelConfig& config = variant.config;
   ModelWeights w;
   Loader loader(checkpoint, config, kernels, parallel, w.store);
+  w.has_mask_decoder = variant.has_mask_decoder;
   w.word = loader.table("embeddings.word_embeddings.weight");
   if (config.type_vocab_size > 0) w.type = loader.table("embeddings.token_type_embeddings.weight");
-  if (config.position_biased_input) w.position = loader.table("embeddings.position_embeddings.weight");
+  if (variant.reads_positions()) w.position = loader.table("embeddings.position_embeddings.weight");
   if (config.embedding_size != config.hidden_size) w.embed_proj = loader.weights_only("embeddings.embed_proj.weight");
   w.embedding_norm = loader.norm("embeddings.LayerNorm");
   const std::vector<float> relative_RD = loader.relative_table();
-  for (int64_t n = 0; n < config.num_hidden_layers; ++n) w.layers.push_back(loader.layer(n, relative_RD));
-  w.head = load_head(loader, head);
-  w.labels = head == Head::kSpan ? 2 : count_labels(checkpoint);
+  for (int64_t n = 0; n < config.num_hidden_layers; ++n) {
+    w.layers.push_back(loader.layer(n, relative_RD, w.has_mask_decoder && n == config.num_hidden_layers - 1));
+  }
+  w.convolution = loader.convolution();
+  w.head = load_head(loader, variant.head);
+  w.labels = labels_of(checkpoint, variant.head);
   return w;
 }
 

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "checkpoint/checkpoint.h"
 #include "config/model_config.h"
+#include "engine/variant.h"
 #include "kernels/activation.h"
 #include "kernels/embedding.h"
 #include "kernels/gemm.h"
@@ -29,6 +30,7 @@ struct Norm {
 
 struct LayerWeights {
   Linear qkv;                     // [3 D, D]: query, key, value
+  Linear query, key_value;        // in place of qkv in a mask decoder's layer, where queries are other rows
   const float* kr_HRK = nullptr;  // null without c2p
   const float* qr_HRK = nullptr;  // null without p2c
   Linear attention_output;
@@ -38,10 +40,16 @@ struct LayerWeights {
   Norm output_norm;
 };
 
+struct ConvolutionWeights {
+  const float* weight_DGW = nullptr;  // [D, D / groups, kernel]; null without one
+  const float* bias_D = nullptr;
+  Norm norm;
+};
+
 // The tensors behind h_N. Which are set depends on the head.
 struct HeadWeights {
-  Linear dense;       // pooler, original token projection, or the language model's transform
-  Norm norm;          // of the language model's transform
+  Linear dense;       // pooler, original token projection, inner layer of the language model or replaced-token head
+  Norm norm;          // of the two last
   Linear classifier;  // [C, D], [2, D], or the word table [V, E]
 };
 
@@ -61,13 +69,15 @@ struct ModelWeights {
   Linear embed_proj;                    // set when E != D
   Norm embedding_norm;
   std::vector<LayerWeights> layers;
+  ConvolutionWeights convolution;
+  bool has_mask_decoder = false;
   HeadWeights head;
   int64_t labels = 0;  // C
   WeightStore store;
 };
 
 // `checkpoint` must have passed compare_tensors. Throws kOutOfMemory.
-ModelWeights load_weights(const Checkpoint& checkpoint, const ModelConfig& config, Head head, const KernelSet& kernels,
+ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, const KernelSet& kernels,
                           const Parallel& parallel);
 
 }  // namespace deberta

@@ -53,12 +53,13 @@ struct AttentionParams {
   bool has_p2c = false;
   HeadRows<const float> kr, qr;  // rows of the relative table in place of tokens: [R] of K elements for each head
   const RelLut* lut = nullptr;   // needed with a term, unless buckets are given
-  // Given relative positions: bucket numbers b[L, S] for every sequence, row = clamp(b + R / 2, 0, R - 1).
+  // Given relative positions: bucket numbers b[L, S] for every sequence, at the query's position and the key:
+  // row = clamp(b + R / 2, 0, R - 1).
   const int32_t* given_buckets_LS = nullptr;
   size_t given_stride = 0;   // elements between rows of b
   size_t relative_rows = 0;  // R; needed with given buckets
 
-  // allowed(i, j) = query_mask[i] and key_mask[j] and bit j of row i of the sequence's 3-D mask. Null: all.
+  // allowed(i, j) = query_mask[i] and key_mask[j] and bit j of the 3-D mask's row at the query's position. Null: all.
   const uint8_t* key_mask_T = nullptr;
   const uint8_t* query_mask_T = nullptr;
   const uint64_t* const* masks_B =

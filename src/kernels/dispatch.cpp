@@ -25,6 +25,7 @@ constexpr bool kExists[kOperations][kKernelLevels] = {
     {true, false, false},  // attention
     {true, false, false},  // layer_norm
     {true, false, false},  // embedding
+    {true, false, false},  // convolution
 };
 
 std::atomic<uint64_t> counters[kOperations][kKernelLevels];
@@ -89,6 +90,8 @@ std::string_view to_string(Operation operation) {
       return "layer_norm";
     case Operation::kEmbedding:
       return "embedding";
+    case Operation::kConvolution:
+      return "convolution";
   }
   return "";
 }

@@ -12,8 +12,8 @@
 
 namespace deberta {
 
-enum class Operation { kGemm, kAttention, kLayerNorm, kEmbedding };
-inline constexpr size_t kOperations = 4;
+enum class Operation { kGemm, kAttention, kLayerNorm, kEmbedding, kConvolution };
+inline constexpr size_t kOperations = 5;
 
 // Ascending: a forced level is a cap, and each operation takes its best implementation at or below it.
 enum class KernelLevel { kReference, kAvx2, kAvx512 };

@@ -73,12 +73,55 @@ TEST(Pack, AWhollyMaskedRowBecomesAnEmptySequence) {
   EXPECT_EQ(packed.batch.position_ids_T, (Ints{6, 7}));
 }
 
+TEST(Pack, WithA3dMaskNothingIsLeftOut) {
+  const Ints ids(2 * 65, 7);
+  Mask mask(2 * 65 * 65, 0);
+  mask[0] = mask[64] = 1;           // sequence 0, query 0: keys 0 and 64
+  mask[65 * 65 + 65 * 3 + 63] = 1;  // sequence 1, query 3: key 63
+  const PackedRows packed = pack({.sequences = 2, .length = 65, .ids_BL = ids, .mask_BLL = mask});
+  EXPECT_EQ(packed.batch.tokens(), 130u);
+  EXPECT_TRUE(packed.batch.mask_T.empty());
+  ASSERT_EQ(packed.batch.masks_B.size(), 2u);
+  std::vector<uint64_t> first(130), second(130);
+  first[0] = first[1] = 1;
+  second[6] = uint64_t{1} << 63;
+  EXPECT_EQ(packed.batch.masks_B[0], first);
+  EXPECT_EQ(packed.batch.masks_B[1], second);
+}
+
+TEST(Pack, WithGivenPositionsTokensKeepTheirRowsOfTheMatrix) {
+  const Ints ids = {0, 11, 12, 0, 0, 0};
+  const Mask mask = {0, 1, 1, 0, 0, 0};
+  const Ints buckets = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const PackedRows packed = pack({.sequences = 2, .length = 3, .ids_BL = ids, .mask_BL = mask, .buckets_LL = buckets});
+  EXPECT_EQ(packed.batch.ids_T, (Ints{0, 11, 12}));
+  EXPECT_EQ(packed.batch.mask_T, (Mask{0, 1, 1}));
+  EXPECT_EQ(packed.batch.starts, (Ints{0, 3, 3}));
+  EXPECT_EQ(packed.batch.given_buckets_LL, buckets);
+  EXPECT_EQ(packed.batch.given_length, 3);
+}
+
+TEST(Batch, ASequenceAddedBesideMaskedOnesHasNo3dMask) {
+  Batch batch;
+  batch.add(Ints{5});
+  batch.masks_B = {{1}};
+  batch.add(Ints{6, 7});
+  ASSERT_EQ(batch.masks_B.size(), 2u);
+  EXPECT_TRUE(batch.masks_B[1].empty());
+}
+
 TEST(Pack, RefusesSizesThatDoNotFit) {
   const Ints ids = {1, 2, 3};
   const Mask mask = {1, 1};
   EXPECT_ERROR(pack({.sequences = 2, .length = 2, .ids_BL = ids}), kInput, "ids: expected 4 elements, got 3");
   EXPECT_ERROR(pack({.sequences = 1, .length = 3, .ids_BL = ids, .mask_BL = mask}), kInput,
                "mask: expected 3 elements, got 2");
+  EXPECT_ERROR(pack({.sequences = 1, .length = 3, .ids_BL = ids, .mask_BLL = mask}), kInput,
+               "3-D mask: expected 9 elements, got 2");
+  EXPECT_ERROR(pack({.sequences = 1, .length = 3, .ids_BL = ids, .buckets_LL = ids}), kInput,
+               "relative positions: expected 9 elements, got 3");
+  EXPECT_ERROR(pack({.sequences = 1, .length = 3, .ids_BL = ids, .mask_BL = Mask(3, 1), .mask_BLL = Mask(9, 1)}),
+               kInput, "mask: expected two dimensions or three, got both");
   EXPECT_ERROR(pack({.sequences = size_t{1} << 40, .length = size_t{1} << 40, .ids_BL = ids}), kInput,
                "expected fewer tokens");
 }

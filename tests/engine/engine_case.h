@@ -1,8 +1,11 @@
 // Tiny models and batches for the tests of this room.
 #pragma once
-#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "checkpoint/safetensors.h"
 #include "engine/model.h"
 #include "support/paths.h"
 #include "support/random.h"
@@ -15,6 +18,43 @@ inline Model load_tiny(const ModelConfig& config, Head head = Head::kNone, const
   const TemporaryFolder folder;
   write_tiny_model(folder.path(), config, head, labels);
   return Model::load(Checkpoint::open(folder.path()), load_model_config(folder.path("config.json")), options);
+}
+
+struct NamedTensor {
+  Shape shape;
+  std::vector<float> values;
+};
+using Tensors = std::map<std::string, NamedTensor>;  // under the names of the file
+
+inline void write_tensors(const std::string& path, const Tensors& tensors) {
+  std::vector<TensorView> views;
+  for (const auto& [name, tensor] : tensors) {
+    views.push_back({name, DType::kF32, tensor.shape, std::as_bytes(std::span(tensor.values))});
+  }
+  write_safetensors(path, views);
+}
+
+// The tiny model of `config` with change(Tensors&) made to its tensors, read with `read_as` for its config.json.
+template <class Change>
+Model load_edited(const ModelConfig& config, Head head, const ModelOptions& options, const Json& read_as,
+                  Change change) {
+  const TemporaryFolder folder;
+  write_tiny_model(folder.path(), config, head);
+  Tensors tensors;
+  const SafetensorsFile file(folder.path("model.safetensors"));
+  for (const TensorView& tensor : file.tensors()) tensors[tensor.name] = {tensor.shape, to_fp32(tensor)};
+  change(tensors);
+  write_tensors(folder.path("changed.safetensors"), tensors);
+  return Model::load(Checkpoint::open_file(folder.path("changed.safetensors")),
+                     parse_model_config(read_as, "config.json"), options);
+}
+
+// The tiny model with change(name, values) made to each tensor before it is loaded.
+template <class Change>
+Model load_changed(const ModelConfig& config, Head head, const ModelOptions& options, Change change) {
+  return load_edited(config, head, options, to_json(config), [&](Tensors& tensors) {
+    for (auto& [name, tensor] : tensors) change(name, tensor.values);
+  });
 }
 
 // `length` ids from the seed, none of them 0.

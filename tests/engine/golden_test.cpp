@@ -18,7 +18,6 @@ namespace {
 // What one folder of tests/golden/model holds.
 struct GoldenFolder {
   Golden golden;
-  int64_t since = 0;  // 3: the engine must run it
   std::unique_ptr<SafetensorsFile> file;
 };
 
@@ -33,7 +32,6 @@ double bound_of(const Json& tensor) {
 GoldenFolder load_golden(const std::string& folder) {
   const Json about = load_json(folder + "/golden.json");
   GoldenFolder result;
-  result.since = about.find("since")->as_integer();
   result.file = std::make_unique<SafetensorsFile>(folder + "/golden.safetensors");
   Golden& golden = result.golden;
   golden.name = about.find("case")->as_string();
@@ -47,7 +45,6 @@ GoldenFolder load_golden(const std::string& folder) {
       golden.bounds.emplace(tensor.name, bound_of(*about.find("tensors")->find(tensor.name)));
     }
   }
-  if (result.file->find("decoder.2") != nullptr) leave_out_decoder_logits(golden);
   return result;
 }
 
@@ -64,20 +61,16 @@ std::vector<GoldenFolder> load_all_goldens() {
 class EngineGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(EngineGolden, GivesTheExactOutputsToSinglePrecision) {
-  size_t ran = 0, unsupported = 0;
+  size_t ran = 0;
   for (const GoldenFolder& folder : load_all_goldens()) {
     const GoldenReport report = compare_with_engine(folder.golden, GetParam());
     for (const std::string& failure : report.failures) ADD_FAILURE() << failure;
-    if (report.unsupported.empty()) {
-      EXPECT_GT(report.compared, 0u) << folder.golden.name;
-      ++ran;
-      continue;
-    }
-    ++unsupported;
-    EXPECT_GT(folder.since, 3) << folder.golden.name << " must run: " << report.unsupported;
+    EXPECT_EQ(report.unsupported, "") << folder.golden.name;
+    EXPECT_GT(report.compared, 0u) << folder.golden.name;
+    ++ran;
   }
-  EXPECT_GE(ran, 40u);
-  fmt::print("{} golden models ran with kernels {}, {} are unsupported\n", ran, GetParam(), unsupported);
+  EXPECT_GE(ran, 58u);
+  fmt::print("{} golden models ran with kernels {}\n", ran, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EngineGolden, testing::ValuesIn(usable_kernels()),

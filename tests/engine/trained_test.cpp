@@ -1,6 +1,8 @@
 // The small trained checkpoints give the logits that another program computed from the same weights.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,9 @@ std::string model_folder(const std::string& name) {
   return !path.empty() && is_directory(path) ? path : "";
 }
 
-Model load_folder(const std::string& folder) {
-  return Model::load(Checkpoint::open(folder), load_model_config(folder + "/config.json"));
+Model load_folder(const std::string& folder, MaskDecoder mask_decoder = MaskDecoder::kAuto) {
+  return Model::load(Checkpoint::open(folder), load_model_config(folder + "/config.json"),
+                     {.mask_decoder = mask_decoder});
 }
 
 std::vector<int32_t> to_ids(const Json& array) {
@@ -71,6 +74,47 @@ void expect_mask_logits(const std::string& name) {
 
 TEST(Trained, MaskLogitsOfTheLanguageModel) {
   expect_mask_logits("nano-mlm");
+}
+
+TEST(Trained, MaskLogitsOfTheMaskDecoder) {
+  expect_mask_logits("nano-emd");
+}
+
+// The five best ids of each mask, from all masks of a text at once.
+std::vector<int32_t> best_five(const ForwardResult& result, size_t row) {
+  const float* logits = &result.logits[row * result.logits_columns];
+  std::vector<int32_t> ids(result.logits_columns);
+  std::iota(ids.begin(), ids.end(), 0);
+  std::partial_sort(ids.begin(), ids.begin() + 5, ids.end(),
+                    [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
+  ids.resize(5);
+  return ids;
+}
+
+// `key` of each mask names the five best.
+void expect_best_ids(MaskDecoder mask_decoder, const char* key) {
+  const std::string folder = model_folder("nano-emd");
+  if (folder.empty()) GTEST_SKIP() << "needs the shared folder";
+  const Model model = load_folder(folder, mask_decoder);
+  EXPECT_EQ(model.has_mask_decoder(), mask_decoder != MaskDecoder::kOff);
+  const Json expected = load_json(folder + "/expected.json");
+  for (const Json& example : expected.as_array()) {
+    const JsonArray& masks = example.find("masks")->as_array();
+    ForwardOptions options;
+    for (const Json& mask : masks) options.rows.push_back(static_cast<int32_t>(mask.find("position")->as_integer()));
+    const ForwardResult result = run(model, make_batch({to_ids(*example.find("ids"))}), options);
+    for (size_t n = 0; n < masks.size(); ++n) {
+      EXPECT_EQ(best_five(result, n), to_ids(*masks[n].find(key))) << example.find("text")->as_string();
+    }
+  }
+}
+
+TEST(Trained, TheMaskDecoderRanksAsTheOriginalCode) {
+  expect_best_ids(MaskDecoder::kOn, "ids");
+}
+
+TEST(Trained, WithoutTheMaskDecoderThePlainHeadRanks) {
+  expect_best_ids(MaskDecoder::kOff, "plain_head_ids");
 }
 
 }  // namespace

@@ -227,6 +227,35 @@ TEST(Attention, ChosenQueriesGiveTheRowsOfAllQueries) {
   }
 }
 
+TEST(Attention, ChosenQueriesReadTheRowsOfMasksAndGivenBucketsAtTheirPositions) {
+  std::vector<uint64_t> causal(20);
+  std::vector<int32_t> buckets(20 * 20);
+  for (size_t i = 0; i < 20; ++i) causal[i] = (uint64_t{2} << i) - 1;
+  for (size_t i = 0; i < buckets.size(); ++i) buckets[i] = static_cast<int32_t>(i * 7 % 16) - 8;
+  const uint64_t* masks[] = {causal.data()};
+  const auto run = [&](AttentionCase& c, const std::vector<int32_t>& starts, const std::vector<int32_t>& positions) {
+    AttentionParams p = c.params();
+    p.masks_B = masks;
+    p.given_buckets_LS = buckets.data();
+    p.given_stride = 20;
+    p.relative_rows = 16;
+    if (!starts.empty()) p.query_starts = starts.data();
+    if (!positions.empty()) p.query_positions = positions.data();
+    c.run(p);
+  };
+  AttentionCase all = make_case({20}), some = make_case({20});
+  all.fill();
+  some.fill();
+  run(all, {}, {});
+  std::copy_n(all.q.begin() + 7 * 16, 16, some.q.begin());
+  std::copy_n(all.q.begin() + 13 * 16, 16, some.q.begin() + 16);
+  run(some, {0, 2}, {7, 13});
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(some.result(0, 1, i), all.result(7, 1, i));
+    EXPECT_EQ(some.result(1, 0, i), all.result(13, 0, i));
+  }
+}
+
 TEST(Attention, GivenBucketsReplaceTheDistances) {
   AttentionCase c = make_case({12, 12});
   c.fill();

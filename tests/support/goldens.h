@@ -15,10 +15,10 @@ struct Golden {
   std::string model_folder;  // config.json and model.safetensors
   DistanceRule distance = DistanceRule::kOriginal;
   std::map<std::string, TensorView> inputs;   // input_ids [B, L] or [B, choices, L], attention_mask, token_type_ids,
-                                              // position_ids; rows or labels: which positions to predict
+                                              // position_ids, relative_pos [L, L]; rows or labels: which positions to
+                                              // predict; entity_indices [B, mentions, pieces], 0 = none
   std::map<std::string, TensorView> outputs;  // hidden.N, pooled, logits; probabilities.1, c2c.1, c2p.1, p2c.1
   std::map<std::string, double> bounds;       // the largest allowed difference of each output
-  bool has_decoder = false;                   // the logits come from the enhanced mask decoder
 };
 
 struct GoldenReport {
@@ -27,14 +27,8 @@ struct GoldenReport {
   size_t compared = 0;                // outputs
 };
 
-// The engine has no mask decoder: its logits are those of the last layer. Hidden states are compared.
-void leave_out_decoder_logits(Golden& golden);
-
-// An input that the engine's interface has no place for, or empty.
-std::string find_unsupported_input(const Golden& golden);
-
-// Runs the engine with the named kernels (engine/model.h). kUnsupported makes an unsupported report, any other error a
-// failure. Rows of masked tokens are not compared.
+// Runs the engine with the named kernels (engine/model.h). A golden without token ids (one layer alone) makes an
+// unsupported report, any error a failure. Rows of tokens that a 2-D mask leaves out are not compared.
 GoldenReport compare_with_engine(const Golden& golden, const std::string& kernels);
 
 // "auto" and every level that this machine can run.

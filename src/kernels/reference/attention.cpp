@@ -30,7 +30,7 @@ struct Task {
   size_t relative_row(size_t i, size_t j) const {
     if (p.given_buckets_LS == nullptr) return static_cast<size_t>(p.lut->row(position(i) - static_cast<int64_t>(j)));
     const auto rows = static_cast<int64_t>(p.relative_rows);
-    const int64_t bucket = p.given_buckets_LS[i * p.given_stride + j];
+    const int64_t bucket = p.given_buckets_LS[static_cast<size_t>(position(i)) * p.given_stride + j];
     return static_cast<size_t>(std::clamp<int64_t>(bucket + rows / 2, 0, rows - 1));
   }
 
@@ -38,7 +38,8 @@ struct Task {
     if (p.query_mask_T != nullptr && p.query_mask_T[query_start + i] == 0) return false;
     if (p.key_mask_T != nullptr && p.key_mask_T[key_start + j] == 0) return false;
     const uint64_t* mask = p.masks_B != nullptr ? p.masks_B[sequence] : nullptr;
-    return mask == nullptr || (mask[i * ((keys + 63) / 64) + j / 64] >> (j % 64) & 1) != 0;
+    const size_t row = static_cast<size_t>(position(i)) * ((keys + 63) / 64);
+    return mask == nullptr || (mask[row + j / 64] >> (j % 64) & 1) != 0;
   }
 };
 

@@ -8,6 +8,7 @@ struct GemmParams;
 struct AttentionParams;
 struct LayerNormParams;
 struct EmbeddingParams;
+struct ConvolutionParams;
 
 // y[row, column] with its epilogue. Reads the residual.
 double reference_gemm(const GemmParams& params, size_t row, size_t column);
@@ -19,5 +20,8 @@ size_t reference_attention_scratch_bytes(const AttentionParams& params);  // of 
 void reference_layer_norm(const LayerNormParams& params, size_t row);
 
 void reference_embedding(const EmbeddingParams& params, size_t token);
+
+// One row; `begin` and `end` are those of its sequence.
+void reference_convolution(const ConvolutionParams& params, size_t row, size_t begin, size_t end);
 
 }  // namespace deberta

@@ -1,0 +1,13 @@
+// The enhanced mask decoder (He et al. 2021, section 3.2; algorithm.md 8): the last layer twice, on the rows to
+// predict.
+//   h = h_{N-1};  z = position[p] + h;  q1 = layer_N(keys and values h, queries z);  q2 = layer_N(h, queries q1)
+#pragma once
+#include "engine/pass.h"
+#include "engine/workspace.h"
+
+namespace deberta {
+
+// hidden_TD holds h_{N-1} and keeps it; q2 of the head's rows is left in head_rows_ND.
+void run_mask_decoder(const Pass& pass, const Workspace& space);
+
+}  // namespace deberta

@@ -1,0 +1,41 @@
+// [H, L, L] of one sequence after the other.
+#include "engine/score_collector.h"
+
+namespace deberta {
+
+ScoreCollector::ScoreCollector(const Pass& pass, const LayerWeights& layer) : pass_(pass) {
+  if (!pass.options.wants_scores) return;
+  for (size_t b = 0; b < pass.batch.sequences(); ++b) count_ += size_of(b);
+  c2c_.resize(count_);
+  if (layer.kr_HRK != nullptr) c2p_.resize(count_);
+  if (layer.qr_HRK != nullptr) p2c_.resize(count_);
+  probabilities_.resize(count_);
+}
+
+AttentionScoreOutputs ScoreCollector::outputs() {
+  const auto data = [](std::vector<float>& x) { return x.empty() ? nullptr : x.data(); };
+  return {data(c2c_), data(c2p_), data(p2c_), data(probabilities_)};
+}
+
+void ScoreCollector::append_to(ForwardResult& result, size_t layer) const {
+  if (!pass_.options.wants_scores) return;
+  size_t begin = 0;
+  for (size_t b = 0; b < pass_.batch.sequences(); ++b) {
+    const size_t end = begin + size_of(b);
+    const auto part = [&](const std::vector<float>& x) {
+      if (x.empty()) return std::vector<float>{};
+      return std::vector<float>(x.begin() + static_cast<std::ptrdiff_t>(begin),
+                                x.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    result.scores.push_back({static_cast<int32_t>(layer), static_cast<int32_t>(b), part(c2c_), part(c2p_), part(p2c_),
+                             part(probabilities_)});
+    begin = end;
+  }
+}
+
+size_t ScoreCollector::size_of(size_t sequence) const {
+  const size_t length = as_size(pass_.batch.starts[sequence + 1] - pass_.batch.starts[sequence]);
+  return as_size(pass_.config.num_attention_heads) * length * length;
+}
+
+}  // namespace deberta

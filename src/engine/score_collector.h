@@ -1,0 +1,25 @@
+// The scores of one layer for all sequences, as the attention kernel writes them, and their way into the result.
+#pragma once
+#include <vector>
+
+#include "engine/pass.h"
+#include "kernels/attention.h"
+
+namespace deberta {
+
+class ScoreCollector {
+ public:
+  // Empty unless the pass wants scores.
+  ScoreCollector(const Pass& pass, const LayerWeights& layer);
+  AttentionScoreOutputs outputs();
+  void append_to(ForwardResult& result, size_t layer) const;
+
+ private:
+  size_t size_of(size_t sequence) const;
+
+  const Pass& pass_;
+  size_t count_ = 0;
+  std::vector<float> c2c_, c2p_, p2c_, probabilities_;
+};
+
+}  // namespace deberta

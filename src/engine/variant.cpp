@@ -1,0 +1,73 @@
+// Checks before anything is loaded.
+#include "engine/variant.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "checkpoint/tensor_table.h"
+
+namespace deberta {
+namespace {
+
+constexpr const char* kPositionTable = "embeddings.position_embeddings.weight";
+
+std::string place_of(const Checkpoint& checkpoint) {
+  const std::vector<std::string> paths = checkpoint.paths();
+  return paths.empty() ? "checkpoint" : paths.front();
+}
+
+void check_tensors(const Checkpoint& checkpoint, const Variant& variant, const std::string& where) {
+  TensorReport report = compare_tensors(checkpoint, variant.config, variant.head, where);
+  for (const Problem& problem : report.warnings) warn(problem.where + ": " + problem.message);
+  if (!report.errors.empty()) throw Error(ErrorCode::kTensors, std::move(report.errors));
+}
+
+// Why the decoder does not belong to this model; empty: it does.
+std::string find_reason_against(const Checkpoint& checkpoint, const Variant& variant) {
+  if (variant.head != Head::kMaskedLm)
+    return fmt::format("expected a masked language model, the head is {}", to_string(variant.head));
+  if (variant.config.position_biased_input)
+    return "position_biased_input is true: the head of this model stands on the last layer";
+  if (checkpoint.find(kPositionTable) == nullptr) return fmt::format("the weights have no {}", kPositionTable);
+  return "";
+}
+
+// What makes it impossible where it belongs.
+std::string find_obstacle(const ModelConfig& config) {
+  if (config.num_hidden_layers < 2)
+    return fmt::format("expected at least 2 layers, got num_hidden_layers {}", config.num_hidden_layers);
+  if (config.embedding_size != config.hidden_size)
+    return fmt::format("expected embedding_size equal to hidden_size {}, got {}", config.hidden_size,
+                       config.embedding_size);
+  return "";
+}
+
+bool decide_mask_decoder(const Checkpoint& checkpoint, const Variant& variant, MaskDecoder wanted,
+                         const std::string& where) {
+  if (wanted == MaskDecoder::kOff) return false;
+  std::string reason = find_reason_against(checkpoint, variant);
+  if (!reason.empty() && wanted == MaskDecoder::kAuto) return false;
+  if (reason.empty()) reason = find_obstacle(variant.config);
+  if (reason.empty()) return true;
+  throw Error(ErrorCode::kUnsupported, where,
+              fmt::format("mask decoder: {}; switch it off for the plain head on the last layer", reason));
+}
+
+}  // namespace
+
+Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, MaskDecoder mask_decoder) {
+  const std::string where = place_of(checkpoint);
+  Variant variant{config, detect_head(checkpoint), false};
+  // Files of the original code have no model_type: their tensors tell the layout.
+  if (config.raw.find("model_type") == nullptr) variant.config.layout = detect_layout(checkpoint);
+  check_tensors(checkpoint, variant, where);
+  if (config.talking_head) throw Error(ErrorCode::kUnsupported, where, "talking_head: not computed by this version");
+  variant.has_mask_decoder = decide_mask_decoder(checkpoint, variant, mask_decoder, where);
+  return variant;
+}
+
+}  // namespace deberta

@@ -1,0 +1,27 @@
+// Which DeBERTa a checkpoint is: the configuration with what only the tensors tell, the head, and whether the mask
+// decoder runs.
+#pragma once
+#include "checkpoint/checkpoint.h"
+#include "config/model_config.h"
+#include "engine/model.h"
+
+namespace deberta {
+
+// Sizes of configurations and batches are signed; they have been checked.
+inline size_t as_size(int64_t value) {
+  return static_cast<size_t>(value);
+}
+
+struct Variant {
+  ModelConfig config;
+  Head head = Head::kNone;
+  bool has_mask_decoder = false;
+
+  // The absolute table is read: by the embeddings, or by the mask decoder.
+  bool reads_positions() const { return config.position_biased_input || has_mask_decoder; }
+};
+
+// Compares every tensor with the table first. Throws kTensors (all problems), kUnsupported.
+Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, MaskDecoder mask_decoder);
+
+}  // namespace deberta

@@ -1,0 +1,114 @@
+// Planned twice: once to measure, once to take.
+#include "engine/workspace.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/layer.h"
+#include "engine/output_heads.h"
+#include "kernels/attention.h"
+
+namespace deberta {
+namespace {
+
+struct Planner {
+  Arena* arena = nullptr;  // null: measure only
+  size_t size_bytes = 0;
+  template <class T>
+  T* take(size_t count) {
+    size_bytes += Arena::bytes_for<T>(count);
+    return arena != nullptr ? arena->take<T>(count) : nullptr;
+  }
+};
+
+// Buffers that make_workspace fills.
+struct Inputs {
+  int32_t* positions_T = nullptr;
+  uint8_t* mask_T = nullptr;
+};
+
+void plan_head(const Pass& pass, Planner& planner, Workspace& w) {
+  const size_t rows = head_rows(pass);
+  w.head_rows_ND = planner.take<float>(rows * as_size(pass.config.hidden_size));
+  w.head_inner_ND = planner.take<float>(rows * head_inner_columns(pass));
+  if (!runs_mask_decoder(pass) || pass.options.rows.empty()) return;
+  w.query_starts = planner.take<int32_t>(pass.batch.sequences() + 1);
+  w.query_positions_N = planner.take<int32_t>(rows);
+  w.query_table_rows_N = planner.take<int32_t>(rows);
+  w.query_mask_N = planner.take<uint8_t>(rows);
+}
+
+Workspace plan(const Pass& pass, Planner& planner, Inputs& inputs) {
+  const size_t tokens = pass.batch.tokens();
+  const size_t hidden = as_size(pass.config.hidden_size);
+  const bool has_projection = pass.weights.embed_proj.weights.panels != nullptr;
+  Workspace w;
+  w.hidden_TD = planner.take<float>(tokens * hidden);
+  w.embedding_TE = has_projection ? planner.take<float>(tokens * as_size(pass.config.embedding_size)) : w.hidden_TD;
+  w.qkv_3HTK = planner.take<float>(3 * tokens * hidden);
+  w.context_TD = planner.take<float>(tokens * hidden);
+  w.inner_TF = planner.take<float>(tokens * as_size(pass.config.intermediate_size));
+  if (pass.config.conv_kernel_size > 0) w.convolution_TD = planner.take<float>(tokens * hidden);
+  inputs.positions_T = planner.take<int32_t>(tokens);
+  if (!pass.batch.masks_B.empty()) {
+    inputs.mask_T = planner.take<uint8_t>(tokens);
+    w.masks_B = planner.take<const uint64_t*>(pass.batch.sequences());
+  }
+  plan_head(pass, planner, w);
+  // The decoder's queries are some of the tokens: they need no more.
+  w.attention_scratch = planner.take<std::byte>(attention_scratch_bytes(pass.kernels, base_attention(pass, {})));
+  return w;
+}
+
+const int32_t* find_positions(const Batch& batch, int32_t* default_T) {
+  if (!batch.position_ids_T.empty()) return batch.position_ids_T.data();
+  for (size_t b = 0; b < batch.sequences(); ++b) {
+    std::iota(default_T + batch.starts[b], default_T + batch.starts[b + 1], 0);
+  }
+  return default_T;
+}
+
+// mask_T[j] = 0 where no query of the sequence may see token j.
+void leave_out_unseen(const std::vector<uint64_t>& mask, size_t length, uint8_t* mask_T) {
+  const size_t words = (length + 63) / 64;
+  for (size_t word = 0; word < words; ++word) {
+    uint64_t seen = 0;
+    for (size_t i = 0; i < length; ++i) seen |= mask[i * words + word];
+    for (size_t j = 64 * word; j < std::min(length, 64 * (word + 1)); ++j) {
+      if ((seen >> (j % 64) & 1) == 0) mask_T[j] = 0;
+    }
+  }
+}
+
+// The 2-D mask; with 3-D masks also: any query sees the token (algorithm.md 5.2).
+const uint8_t* find_input_mask(const Batch& batch, uint8_t* buffer_T) {
+  const uint8_t* given_T = batch.mask_T.empty() ? nullptr : batch.mask_T.data();
+  if (batch.masks_B.empty()) return given_T;
+  std::fill_n(buffer_T, batch.tokens(), uint8_t{1});
+  if (given_T != nullptr) std::copy_n(given_T, batch.tokens(), buffer_T);
+  for (size_t b = 0; b < batch.sequences(); ++b) {
+    if (batch.masks_B[b].empty()) continue;
+    leave_out_unseen(batch.masks_B[b], as_size(batch.starts[b + 1] - batch.starts[b]), buffer_T + batch.starts[b]);
+  }
+  return buffer_T;
+}
+
+}  // namespace
+
+Workspace make_workspace(const Pass& pass, Arena& arena) {
+  Planner measure;
+  Inputs inputs;
+  plan(pass, measure, inputs);
+  arena.reserve(measure.size_bytes);
+  Planner taker{.arena = &arena};
+  Workspace w = plan(pass, taker, inputs);
+  w.positions_T = find_positions(pass.batch, inputs.positions_T);
+  w.input_mask_T = find_input_mask(pass.batch, inputs.mask_T);
+  for (size_t b = 0; b < pass.batch.masks_B.size(); ++b) {
+    const std::vector<uint64_t>& mask = pass.batch.masks_B[b];
+    w.masks_B[b] = mask.empty() ? nullptr : mask.data();
+  }
+  return w;
+}
+
+}  // namespace deberta
