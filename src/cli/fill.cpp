@@ -1,4 +1,5 @@
 // The verb `fill`: the likeliest tokens for each mask.
+#include "base/log.h"
 #include "cli/filter.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
@@ -40,10 +41,21 @@ RowAnswer to_answer(const FillAnswer& result) {
   return answer;
 }
 
+// A model that was trained with the decoder guesses badly without it, and its file does not say how it was trained.
+void warn_of_plain_head(const Options& options, const ModelDirectory& directory) {
+  if (options.text("emd") != "auto" || options.text("compat") == "hf" || directory.model.has_mask_decoder() ||
+      directory.config.position_biased_input)
+    return;
+  warn(
+      "the checkpoint has no position table: the plain head is used, not the enhanced mask decoder (--emd off says "
+      "so)");
+}
+
 }  // namespace
 
 int run_fill(const Options& options) {
   const ModelDirectory directory = open_model(options);
+  warn_of_plain_head(options, directory);
   const FillOptions settings = fill_options(options, directory.tokenizer);
   fill(directory, {}, settings);  // refuses a model without the head before any row is read
   const int code =

@@ -60,6 +60,7 @@ void add_model(const std::string& path, const Options& options, Facts& facts) {
   facts.add("model", path);
   facts.add("model_type", config.layout == Layout::kV1 ? "deberta" : "deberta-v2");
   facts.add("head", to_string(directory.model.head()));
+  if (directory.model.head() == Head::kMaskedLm) facts.add("mask_decoder", directory.model.has_mask_decoder());
   facts.add("layers", config.num_hidden_layers);
   facts.add("hidden_size", config.hidden_size);
   facts.add("heads", config.num_attention_heads);

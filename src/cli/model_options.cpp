@@ -16,9 +16,14 @@ std::string model_path(const Options& options) {
 }
 
 ModelOptions model_options(const Options& options) {
+  const bool is_hf = options.text("compat") == "hf";
+  const std::string emd = options.verb() == "fill" ? options.text("emd") : "auto";
   return {.threads = static_cast<size_t>(options.integer("threads")),
           .kernels = options.text("kernels"),
-          .distance = options.text("compat") == "hf" ? DistanceRule::kHf : DistanceRule::kOriginal};
+          .distance = is_hf ? DistanceRule::kHf : DistanceRule::kOriginal,
+          .mask_decoder = emd == "on"             ? MaskDecoder::kOn
+                          : emd == "off" || is_hf ? MaskDecoder::kOff
+                                                  : MaskDecoder::kAuto};
 }
 
 ModelDirectory open_model(const Options& options) {

@@ -23,10 +23,11 @@ namespace deberta::cli {
 namespace {
 
 using Run = int (*)(const Options&);
-constexpr std::array<std::pair<std::string_view, Run>, 12> kRuns = {{{"classify", run_classify},
+constexpr std::array<std::pair<std::string_view, Run>, 13> kRuns = {{{"classify", run_classify},
                                                                      {"nli", run_nli},
                                                                      {"ner", run_ner},
                                                                      {"embed", run_embed},
+                                                                     {"detect", run_detect},
                                                                      {"fill", run_fill},
                                                                      {"tokenize", run_tokenize},
                                                                      {"forward", run_forward},

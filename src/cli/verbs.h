@@ -8,6 +8,7 @@ int run_classify(const Options& options);
 int run_nli(const Options& options);
 int run_ner(const Options& options);
 int run_embed(const Options& options);
+int run_detect(const Options& options);
 int run_fill(const Options& options);
 int run_tokenize(const Options& options);
 int run_forward(const Options& options);

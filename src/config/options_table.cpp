@@ -8,9 +8,9 @@ namespace {
 
 using enum OptionType;
 
-constexpr std::string_view kAnswerVerbs = "classify nli ner fill embed";
-constexpr std::string_view kTextVerbs = "classify nli ner fill embed tokenize";
-constexpr std::string_view kModelVerbs = "classify nli ner fill embed forward";
+constexpr std::string_view kAnswerVerbs = "classify nli ner fill embed detect";
+constexpr std::string_view kTextVerbs = "classify nli ner fill embed detect tokenize";
+constexpr std::string_view kModelVerbs = "classify nli ner fill embed detect forward";
 
 constexpr std::array kVerbs = {
     VerbRow{"classify", "label texts or pairs of texts; regression scores", "[TEXT...]",
@@ -23,6 +23,8 @@ constexpr std::array kVerbs = {
             "embed -m DIR --normalize -o vectors.npy \"one text\" \"another\""},
     VerbRow{"fill", "guess the masked tokens of a text", "[TEXT...]",
             "fill -m DIR \"The capital of France is [MASK].\""},
+    VerbRow{"detect", "find pieces of a text that were replaced (discriminators)", "[TEXT...]",
+            "detect -m DIR \"The chef ate the meal .\""},
     VerbRow{"tokenize", "show ids, pieces and offsets, or turn ids back into text", "[TEXT...]",
             "tokenize -m DIR \"Hello world\""},
     VerbRow{"forward", "run the model on ids from a file: every layer, pooled, logits, attention scores", "",
@@ -35,16 +37,16 @@ constexpr std::array kVerbs = {
 };
 
 constexpr std::array kOptions = {
-    OptionRow{"model", 'm', kText, "", "DIR", "classify nli ner fill embed tokenize forward inspect check info",
+    OptionRow{"model", 'm', kText, "", "DIR", "classify nli ner fill embed detect tokenize forward inspect check info",
               "Model", "model directory: config.json, model.safetensors (or its shards), spm.model", "0.1.0", false},
     OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx512",
-              "classify nli ner fill embed forward info", "Compute",
+              "classify nli ner fill embed detect forward info", "Compute",
               "kernels to use; check runs the reference beside each and reports the worst difference", "0.1.0", false},
     OptionRow{"threads", 0, kInteger, "0", "0..1024", kModelVerbs, "Compute",
               "threads; 0: the processors that this process may use", "0.1.0", false},
     OptionRow{"compat", 0, kChoice, "original", "original|hf", kModelVerbs, "Compute",
-              "where the original code and transformers differ (distances beyond the table), whom to follow", "0.1.0",
-              false},
+              "where the original code and transformers differ (far distances, the mask decoder), whom to follow",
+              "0.1.0", false},
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M", kAnswerVerbs, "Compute", "tokens computed at once", "0.1.0",
               false},
     OptionRow{"input", 'i', kText, "", "FILE", kTextVerbs, "Input",
@@ -94,10 +96,15 @@ constexpr std::array kOptions = {
               "hidden states of this layer: 0 the embeddings, -1 the last", "0.1.0", false},
     OptionRow{"targets", 0, kList, "", "WORDS", "fill", "Answer", "score only these words, separated by commas",
               "0.1.0", false},
+    OptionRow{"emd", 0, kChoice, "auto", "auto|on|off", "fill", "Answer",
+              "enhanced mask decoder: auto uses it when the checkpoint has its position table; off is the plain head",
+              "0.1.0", false},
+    OptionRow{"threshold", 0, kNumber, "0.5", "0..1", "detect", "Answer",
+              "probability from which a piece counts as replaced", "0.1.0", false},
     OptionRow{"no-special", 0, kFlag, "", "", "tokenize", "Answer", "do not add [CLS] and [SEP]", "0.1.0", false},
     OptionRow{"decode", 0, kFlag, "", "", "tokenize", "Answer", "inputs are ids separated by spaces; print their text",
               "0.1.0", false},
-    OptionRow{"offsets", 0, kChoice, "chars", "chars|bytes|utf16", "ner tokenize", "Answer",
+    OptionRow{"offsets", 0, kChoice, "chars", "chars|bytes|utf16", "ner detect tokenize", "Answer",
               "unit of offsets: Unicode code points, bytes, or UTF-16 units", "0.1.0", false},
     OptionRow{"ids", 0, kText, "", "FILE", "forward", "Input",
               "safetensors file with input_ids [B, L] and, where wanted, attention_mask, token_type_ids, position_ids",
@@ -113,12 +120,12 @@ constexpr std::array kOptions = {
     OptionRow{"diff", 0, kText, "", "DIR", "inspect", "Answer", "compare with this model, tensor by tensor", "0.1.0",
               false},
     OptionRow{"strict", 0, kFlag, "", "", "check", "Answer", "warnings count as errors", "0.1.0", false},
-    OptionRow{"output", 'o', kText, "", "FILE", "classify nli ner fill embed tokenize forward", "Output",
+    OptionRow{"output", 'o', kText, "", "FILE", "classify nli ner fill embed detect tokenize forward", "Output",
               "write to FILE; it is replaced only when all is done", "0.1.0", false},
     OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|json|jsonl",
-              "classify nli ner fill embed tokenize inspect check info", "Output",
+              "classify nli ner fill embed detect tokenize inspect check info", "Output",
               "form of the output; auto: table on a terminal, tsv elsewhere", "0.1.0", false},
-    OptionRow{"no-header", 0, kFlag, "", "", "classify nli ner fill embed tokenize inspect check", "Output",
+    OptionRow{"no-header", 0, kFlag, "", "", "classify nli ner fill embed detect tokenize inspect check", "Output",
               "no header line in tsv output", "0.1.0", false},
     OptionRow{"progress", 0, kChoice, "auto", "auto|on|off", kTextVerbs, "General",
               "progress on standard error: auto shows a bar on a terminal, a JSON line each 30 s elsewhere", "0.1.0",

@@ -75,3 +75,20 @@ def test_sick_pairs(deberta, shared):
         logits = {e["label"]: e["score"] for e in row["labels"]}
         assert max(abs(logits[names[str(i)]] - logit) for i, logit in enumerate(example["logits"])) < 1e-4
         assert relation["label"] == max(logits, key=logits.get)
+
+
+def test_the_mask_decoder_answers_as_the_original_and_off_is_the_plain_head(deberta, shared):
+    model = shared("reference/models/nano-emd")
+    if model is None:
+        return
+    expected = json.loads((model / "expected.json").read_text())
+    texts = "".join(e["text"] + "\n" for e in expected)
+    done = deberta("fill", "-m", model, "-f", "jsonl", stdin=texts)
+    assert "plain head" not in done.stderr
+    decoded, plain = jsonl(done), jsonl(deberta("fill", "-m", model, "-f", "jsonl", "--emd", "off", stdin=texts))
+    for row, off, example in zip(decoded, plain, expected, strict=True):
+        for mask, plain_mask, wanted in zip(row["masks"], off["masks"], example["masks"], strict=True):
+            assert [t["token"] for t in mask["tokens"]] == wanted["ids"], example["text"]
+            assert max(abs(t["logit"] - logit) for t, logit in zip(mask["tokens"], wanted["logits"])) < 1e-4
+            assert [t["token"] for t in plain_mask["tokens"]] == wanted["plain_head_ids"]
+

@@ -257,3 +257,22 @@ def test_embed_pools_normalises_and_writes_npy(deberta, sequence_model, tmp_path
     failed = deberta("embed", "-m", sequence_model, "--input-format", "jsonl", "-o", path, stdin='{"text": "x"}\n{}\n')
     assert failed.returncode == 1 and "standard input:2" in failed.stderr and numpy.load(path).shape == (2, 16)
     assert "expected a layer in -3..2, got 9" in deberta("embed", "-m", sequence_model, "--layer", "9", "x").stderr
+
+
+def test_detect_gives_a_probability_for_each_piece(deberta, tmp_path, sequence_model):
+    model = make_model(tmp_path / "m", "rtd")
+    got = rows(deberta("detect", "-m", model, "-f", "jsonl", "--threshold", "0.4", "a few words"))[0]["tokens"]
+    pieces = rows(deberta("tokenize", "-m", model, "-f", "jsonl", "--no-special", "a few words"))[0]
+    assert [t["piece"] for t in got] == pieces["tokens"] and [[t["start"], t["end"]] for t in got] == pieces["offsets"]
+    for token in got:
+        assert token["score"] == pytest.approx(1 / (1 + math.exp(-token["logit"])), abs=1e-6)
+        assert token["replaced"] == (token["score"] >= 0.4)
+    assert "expected a replaced-token head, got" in deberta("detect", "-m", sequence_model, "x").stderr
+    assert "expected a masked language model head" in deberta("fill", "-m", model, "[MASK]").stderr
+
+
+def test_fill_says_when_a_file_has_only_the_plain_head(deberta, language_model):
+    assert "the plain head is used" in deberta("fill", "-m", language_model, "a [MASK]").stderr
+    for words in (("--emd", "off"), ("--compat", "hf"), ("-q",)):
+        assert deberta("fill", "-m", language_model, *words, "a [MASK]").stderr == ""
+    assert "position" in deberta("fill", "-m", language_model, "--emd", "on", "a [MASK]").stderr
