@@ -86,6 +86,7 @@ std::vector<SafetensorsFile> open_shards(const std::string& folder, const std::s
   }
   if (!problems.empty()) throw Error(ErrorCode::kFileNotFound, std::move(problems));
   std::vector<SafetensorsFile> files;
+  files.reserve(names.size());
   for (const std::string& name : names) files.emplace_back(path_in(folder, name));
   return files;
 }

@@ -86,6 +86,19 @@ void add_end_records(std::vector<BadFile>& files) {
                    "zip64 locator: expected the record 56 bytes before it"});
   files.push_back(
       {"zip64 record without signature", patched(zip, end64, "PK\6\5"), "zip64 end record: expected its signature"});
+  const size_t locator = end_at(zip) - 20;
+  files.push_back(
+      {"zip64 locator on another disk", patched(zip, locator + 4, u32(1)), "zip64 locator: disk: expected 0, got 1"});
+  files.push_back({"zip64 record of another size", patched(zip, end64 + 4, u32(45)),
+                   "zip64 end record: size: expected 44, got 45"});
+  files.push_back(
+      {"zip64 record on another disk", patched(zip, end64 + 16, u32(1)), "zip64 end record: disk: expected 0, got 1"});
+  files.push_back({"zip64 directory on another disk", patched(zip, end64 + 20, u32(1)),
+                   "zip64 end record: disk of the directory: expected 0, got 1"});
+  files.push_back({"zip64 with two counts", patched(zip, end64 + kEnd64Entries, little_endian(1, 8)),
+                   "zip64 end record: entries: expected 1, got 2"});
+  files.push_back({"directory on another disk", patched(plain, end_at(plain) + 6, u16(1)),
+                   "disk of the directory: expected 0, got 1"});
   files.push_back({"zip64 with two disks", patched(zip, end_at(zip) - 4, u32(2)), "disks: expected 1, got 2"});
 }
 
@@ -113,6 +126,8 @@ void add_entries(std::vector<BadFile>& files) {
                    "CRC-32 in the local header"});
   files.push_back({"local header has another size", patched(plain, local_at(plain, 0) + kLocalSize, u32(4)),
                    "size in the local header: expected 5, got 4"});
+  files.push_back({"local header has another packed size", patched(plain, local_at(plain, 0) + kLocalSize - 4, u32(4)),
+                   "packed size in the local header: expected 5, got 4"});
   files.push_back({"local size 0 without descriptor", patched(plain, local_at(plain, 0) + kLocalSize, u32(0)),
                    "size in the local header: expected 5, got 0"});
   files.push_back({"local size wrong with descriptor", patched(zip, local_at(zip, 0) + kLocalSize, u32(4)),
@@ -137,6 +152,11 @@ void add_entries(std::vector<BadFile>& files) {
   files.push_back({"zip64 entry size 2^64 - 1",
                    patched(wide, central_at(wide, 0) + kCentralName + 3 + 4, std::string(16, '\xFF')),
                    "\"r/a\": expected 18446744073709551615 bytes more"});
+  // The 24 bytes of the zip64 field, cut into two fields of 8 and 12.
+  files.push_back({"two zip64 fields",
+                   patched(patched(wide, central_at(wide, 0) + kCentralName + 3 + 2, u16(8)),
+                           central_at(wide, 0) + kCentralName + 3 + 12, u16(1) + u16(12)),
+                   "extra fields: expected one zip64 field, got two"});
   files.push_back({"zip64 offset 2^64 - 1",
                    patched(wide, central_at(wide, 0) + kCentralName + 3 + 20, std::string(8, '\xFF')),
                    "\"r/a\": expected 4 bytes more, got 0"});

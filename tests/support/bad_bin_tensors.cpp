@@ -46,6 +46,7 @@ void add_containers(std::vector<BadFile>& files) {
   files.push_back({"a second pickle", zip_bin(object + object, {{"0", six_floats()}}), "to end with STOP"});
   files.push_back({"big-endian", with_part("r/byteorder", "big"), "byteorder: expected \"little\", got \"big\""});
   files.push_back({"format of another time", with_part("r/version", "11\n"), "version: expected 1 to 10, got \"11\""});
+  files.push_back({"format is text", with_part("r/version", "three"), "version: expected 1 to 10, got \"three\""});
   files.push_back({"format 0", with_part("r/.data/version", "0"), ".data/version: expected 1 to 10"});
   files.push_back({"damaged storage", patched(one(push_tensor({})), one(push_tensor({})).find(six_floats()), "x"),
                    "archive/data/0\": CRC-32: expected"});
@@ -60,6 +61,8 @@ void add_storages(std::vector<BadFile>& files) {
   files.push_back({"storage key ../x", with_storage({.key = push_text("../x")}),
                    "storage \"../x\": expected a key of letters and digits"});
   files.push_back({"empty storage key", with_storage({.key = push_text("")}), "a key of letters and digits"});
+  files.push_back({"storage key of 256 bytes", with_storage({.key = push_text(std::string(256, '0'))}),
+                   "a key of letters and digits"});
   files.push_back({"storage key is a number", with_storage({.key = push_number(0)}), form});
   files.push_back({"another tag", with_storage({.tag = "module"}), form});
   files.push_back({"type is text", with_storage({.type = push_text("FloatStorage")}), form});
@@ -92,6 +95,16 @@ void add_tensors(std::vector<BadFile>& files) {
   files.push_back({"hooks are a list", one(push_tensor({.hooks = "]"})), form});
   files.push_back({"a seventh argument", one(push_tensor({.rest = "}"})), form});
   files.push_back({"parameter of a number", one(push_parameter("K\x01")), "expected a parameter of a tensor"});
+  const std::string parameter = push_global("torch._utils", "_rebuild_parameter");
+  files.push_back({"parameter with a number",
+                   one(parameter + push_tuple({push_tensor({}), "K\x01", push_empty_ordered_dict()}) + "R"),
+                   "expected a parameter of a tensor"});
+  files.push_back(
+      {"parameter with hooks",
+       one(parameter + push_tuple({push_tensor({}), "\x88", push_empty_ordered_dict() + "K\x01K\x02s"}) + "R"),
+       "expected a parameter of a tensor"});
+  files.push_back({"parameter of two", one(parameter + push_tuple({push_tensor({}), "\x88"}) + "R"),
+                   "expected a parameter of a tensor"});
   files.push_back({"value is a number", one("K\x01"), "tensor \"a\": expected a tensor, got a integer"});
   files.push_back({"value is a storage", one(push_storage({})), "expected a tensor, got a storage"});
   files.push_back({"value is a state dict", one(push_state_dict({})), "expected a tensor, got a OrderedDict"});
@@ -171,6 +184,9 @@ std::vector<BadFile> bad_legacy_files() {
   const std::string part_of_another = pickle(push_state_dict(
       {{"a", push_tensor({.storage = push_storage({.rest = push_tuple({push_text("1"), "K\x01", "K\x06"})})})}}));
   const std::string without_part = pickle(push_state_dict({{"a", push_tensor({})}}));
+  const std::string two =
+      pickle(push_state_dict({{"a", push_tensor({.storage = push_storage({.rest = "N"})})},
+                              {"b", push_tensor({.storage = push_storage({.key = push_text("1"), .rest = "N"})})}}));
   const std::vector<LegacyStorage> storages = {{"0", 6, six_floats()}};
   const auto with = [&](LegacyForm form) { return legacy_bin(object, storages, form); };
   const auto system = [](const std::string& body) { return pickle("}(" + body + "u"); };
@@ -204,6 +220,8 @@ std::vector<BadFile> bad_legacy_files() {
       {"another count", legacy_bin(object, {{"0", 5, six_floats()}}), "storage 0: expected 6 elements, got 5"},
       {"storage cut off", legacy_bin(object, {{"0", 6, six_floats().substr(1)}}),
        "storage 0: expected 24 bytes, got 23: cut off"},
+      {"a key twice", legacy_bin(two, {{"0", 6, six_floats()}, {"0", 6, six_floats()}}),
+       "keys: expected each storage of the object once, got \"0\""},
       {"no storage", whole.substr(0, whole.size() - 32), "storage 0: expected 8 bytes, got 0: cut off"},
       {"1 byte more", whole + "x", "to end with its last storage, got 1 bytes more"},
       {"part of another storage", legacy_bin(part_of_another, storages), form},
