@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "text/spm_model.h"
 
 namespace deberta {
 namespace {
@@ -83,11 +84,12 @@ Json load_object(const std::string& path) {
 
 class Loader {
  public:
-  Loader(const std::string& folder, const SpmModel& model) : folder_(folder), model_(model) {
+  Loader(const std::string& folder, const TextModel& model) : folder_(folder), model_(model) {
     for (size_t i = 0; i < kRoles.size(); ++i) {
       roles_[i] = parse_token(Json(kRoles[i].content), true, folder);
       has_object_[i] = false;
     }
+    set_mask_default();
   }
 
   TokenizerConfig load() {
@@ -105,17 +107,27 @@ class Loader {
       read_added(load_object(added_path), added_path);
     }
     add_roles(decoder != nullptr);
-    result_.do_lower_case = read_bool(config, "do_lower_case", false, config_path);
-    result_.split_by_punct = read_bool(config, "split_by_punct", false, config_path);
+    read_options(config, config_path);
     set_special_ids();
     return std::move(result_);
   }
 
  private:
+  // The byte-level tokenizer of transformers knows neither option of the first kind, and ignores them.
+  void read_options(const Json& config, const std::string& path) {
+    if (model_.kind() == ModelKind::kUnigram) {
+      result_.do_lower_case = read_bool(config, "do_lower_case", false, path);
+      result_.split_by_punct = read_bool(config, "split_by_punct", false, path);
+    } else if (read_bool(config, "add_prefix_space", false, path)) {
+      throw Error(ErrorCode::kUnsupported, path, "add_prefix_space: expected false, got true; put the space into the texts");
+    }
+  }
+
   void read_roles(const Json& object, const std::string& path) {
     for (size_t i = 0; i < kRoles.size(); ++i) {
       const Json* value = object.find(kRoles[i].key);
       if (value == nullptr) continue;
+      is_named_[i] = true;
       if (value->is_null()) {
         roles_[i].reset();
         continue;
@@ -123,8 +135,15 @@ class Loader {
       roles_[i] = parse_token(*value, true, path + ": " + kRoles[i].key);
       has_object_[i] = value->is_object();
     }
+    set_mask_default();
     if (const Json* extra = object.find("additional_special_tokens")) read_extra(*extra, path + ": additional_special_tokens");
     if (const Json* extra = object.find("extra_special_tokens")) read_extra(*extra, path + ": extra_special_tokens");
+  }
+
+  // A byte-level mask that a file gives as mere text takes the space before it away: there the space is part of a word.
+  void set_mask_default() {
+    static_assert(std::string_view(kRoles.back().key) == "mask_token");
+    if (model_.kind() == ModelKind::kByteBpe && roles_.back() && !has_object_.back()) roles_.back()->strips_left = true;
   }
 
   // A list of tokens, or an object of named ones.
@@ -179,14 +198,16 @@ class Loader {
     for (size_t i = 0; i < kRoles.size(); ++i) {
       if (!roles_[i]) continue;
       if (kRoles[i].key == std::string_view("unk_token") && !has_object_[i]) roles_[i]->is_normalized = true;
-      add_role(*roles_[i], has_object_[i], decoder_wins);
+      // The byte-level tokenizer of transformers makes objects of its defaults, and an object wins over any table.
+      const bool is_default_object = model_.kind() == ModelKind::kByteBpe && !is_named_[i];
+      add_role(*roles_[i], is_default_object || (has_object_[i] && !decoder_wins));
     }
-    for (const auto& [token, is_object] : extra_) add_role(token, is_object, decoder_wins);
+    for (const auto& [token, is_object] : extra_) add_role(token, is_object && !decoder_wins);
   }
 
-  void add_role(AddedToken token, bool is_object, bool decoder_wins) {
+  void add_role(AddedToken token, bool wins) {
     if (AddedToken* known = find(token.content)) {
-      if (is_object && !decoder_wins) {
+      if (wins) {
         token.id = known->id;
         *known = token;
       }
@@ -199,7 +220,7 @@ class Loader {
   }
 
   int32_t next_id() const {
-    auto id = static_cast<int32_t>(model_.pieces.size() + outside_model_);
+    auto id = static_cast<int32_t>(model_.size() + outside_model_);
     while (ids_.contains(id)) ++id;
     return id;
   }
@@ -217,22 +238,24 @@ class Loader {
     result_.special.sep = id_of_role("sep_token", true);
     result_.special.mask = id_of_role("mask_token", false);
     result_.special.pad = std::max(0, id_of_role("pad_token", false));
-    result_.special.unk = model_.unk_id;
+    const bool is_unk_of_model = model_.unk_id() != kUnknownToken;
+    result_.special.unk = is_unk_of_model ? model_.unk_id() : id_of_role("unk_token", true);
   }
 
   const std::string& folder_;
-  const SpmModel& model_;
+  const TextModel& model_;
   TokenizerConfig result_;
   std::unordered_map<std::string, size_t> by_content_;  // positions in result_.added
   std::unordered_set<int32_t> ids_;
   size_t outside_model_ = 0;  // added tokens that are no pieces
   std::array<std::optional<AddedToken>, kRoles.size()> roles_;
   std::array<bool, kRoles.size()> has_object_{};
+  std::array<bool, kRoles.size()> is_named_{};  // by a file
   std::vector<std::pair<AddedToken, bool>> extra_;
 };
 
 }  // namespace
 
-TokenizerConfig load_tokenizer_config(const std::string& folder, const SpmModel& model) { return Loader(folder, model).load(); }
+TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model) { return Loader(folder, model).load(); }
 
 }  // namespace deberta

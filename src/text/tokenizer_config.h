@@ -1,11 +1,11 @@
-// What the JSON files beside spm.model say: added and special tokens, do_lower_case, split_by_punct.
-// Read in the order in which transformers 4.57 reads them for its slow tokenizer; a bare spm.model needs none of them.
+// What the JSON files beside a model say: added and special tokens, do_lower_case, split_by_punct.
+// Read in the order in which transformers 4.57 reads them for its slow tokenizer; a bare model needs none of them.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "text/special_tokens.h"
-#include "text/spm_model.h"
+#include "text/text_model.h"
 #include "text/tokenizer.h"
 
 namespace deberta {
@@ -18,7 +18,7 @@ struct TokenizerConfig {
 };
 
 // tokenizer_config.json, special_tokens_map.json and added_tokens.json of the folder, each of which may be missing.
-// Throws kJson, kTooLarge, and kTokenizerFile for wrong shapes.
-TokenizerConfig load_tokenizer_config(const std::string& folder, const SpmModel& model);
+// Throws kJson, kTooLarge, kTokenizerFile for wrong shapes, and kUnsupported for add_prefix_space.
+TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model);
 
 }  // namespace deberta

@@ -38,6 +38,10 @@ bool is_punctuation(char32_t point) {
   return find_row(kPunctuation, point) != nullptr;
 }
 
+bool is_letter(char32_t point) { return find_row(kLetters, point) != nullptr; }
+
+bool is_number(char32_t point) { return find_row(kNumbers, point) != nullptr; }
+
 char32_t to_lower(char32_t point) {
   if (point == kCapitalIWithDot) return U'i';
   const LowerRun* run = find_row(kLower, point);

@@ -1,4 +1,4 @@
-// Classes of code points as Python has them: str.isspace, category P, str.lower of one character.
+// Classes of code points as Python has them: str.isspace, categories P, L, N, str.lower of one character.
 // Needed where the reference tokenizers decide in Python, outside the model.
 #pragma once
 
@@ -8,6 +8,10 @@ bool is_white_space(char32_t point);
 
 // The ASCII symbols that are neither letters nor digits, and all of category P.
 bool is_punctuation(char32_t point);
+
+// All of category L, and of category N.
+bool is_letter(char32_t point);
+bool is_number(char32_t point);
 
 // The lower-case form of one character alone. U+0130 has two characters: this gives the first, 'i', and
 // kDotAbove must follow.

@@ -218,4 +218,5 @@ def main():
     (HERE / "golden.json").write_text(text.replace('"models":', '\n"models":\n').replace('],[', '],\n[') + "\n", encoding="ascii")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+#include "text/bpe_text_model.h"
+
+#include "base/utf8.h"
+#include "text/bpe_model.h"
+#include "text/byte_alphabet.h"
+#include "text/gpt2_words.h"
+
+namespace deberta {
+namespace {
+
+bool is_inside_code_point(std::string_view text, size_t at) { return at < text.size() && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80; }
+
+// Pieces may part the bytes of a character; an offset never does.
+Offset to_offset(std::string_view text, size_t begin, size_t end) {
+  while (begin < end && text[begin] == ' ') ++begin;
+  while (begin > 0 && is_inside_code_point(text, begin)) --begin;
+  while (is_inside_code_point(text, end)) ++end;
+  return {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+}
+
+void append_bytes(std::string& bytes, std::string_view piece) {
+  for (size_t at = 0; at < piece.size();) {
+    const CodePoint point = decode_utf8(piece, at);
+    if (const std::optional<uint8_t> byte = from_alphabet(point.value)) {
+      bytes += static_cast<char>(*byte);
+    } else {
+      bytes += piece.substr(at, point.size_bytes);
+    }
+    at += point.size_bytes;
+  }
+}
+
+class BpeTextModel final : public TextModel {
+ public:
+  explicit BpeTextModel(BpeModel model) : model_(std::move(model)) {}
+
+  ModelKind kind() const override { return ModelKind::kByteBpe; }
+  void split(std::string_view text, TextPart part, Tokens& out) const override;
+  std::string to_text(std::span<const DecodeStep> steps) const override;
+
+  size_t size() const override { return model_.pieces.size(); }
+  std::string_view piece(int32_t id) const override { return model_.pieces[static_cast<size_t>(id)]; }
+  std::optional<int32_t> id_of(std::string_view piece) const override { return model_.id_of(piece); }
+  bool is_special(int32_t) const override { return false; }  // only the files beside the model know
+  int32_t unk_id() const override { return kUnknownToken; }
+
+ private:
+  BpeModel model_;
+};
+
+void BpeTextModel::split(std::string_view text, TextPart part, Tokens& out) const {
+  BpeWord word(model_.merges);
+  const std::string_view up_to_end = text.substr(0, part.end);
+  for (size_t begin = part.begin; begin < part.end;) {
+    const size_t end = end_of_gpt2_word(up_to_end, begin);
+    word.clear();
+    for (size_t at = begin; at < end; ++at) word.add_byte(model_.byte_ids[static_cast<uint8_t>(text[at])]);
+    word.melt();
+    word.for_each([&](const BpeWord::Symbol& symbol) {
+      out.ids.push_back(symbol.id);
+      out.bytes.push_back(to_offset(text, begin + symbol.begin, begin + symbol.end));
+    });
+    begin = end;
+  }
+}
+
+std::string BpeTextModel::to_text(std::span<const DecodeStep> steps) const {
+  std::string text;
+  std::string bytes;
+  const auto end_bytes = [&] {
+    text += replace_invalid_utf8(bytes);
+    bytes.clear();
+  };
+  for (const DecodeStep& step : steps) {
+    if (step.is_piece) {
+      append_bytes(bytes, piece(step.id));
+      continue;
+    }
+    end_bytes();
+    append_set_off(text, step.content);
+  }
+  end_bytes();
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<const TextModel> load_bpe_text_model(const std::string& folder) {
+  return std::make_unique<const BpeTextModel>(load_bpe_model(folder));
+}
+
+}  // namespace deberta

@@ -1,0 +1,60 @@
+// The model behind a tokenizer: what SentencePiece unigrams (unigram_text_model.h) and byte-level BPE (bpe_text_model.h)
+// have in common. Added tokens, the template and truncation are the tokenizer's (tokenizer.cpp), not the model's.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/encoding.h"
+#include "text/special_tokens.h"
+
+namespace deberta {
+
+// The tokens of one text before the template; parallel vectors.
+struct Tokens {
+  std::vector<int32_t> ids;
+  std::vector<Offset> bytes;
+};
+
+// The id of a token that is none of the model's pieces; the tokenizer puts its unknown token there.
+constexpr int32_t kUnknownToken = -1;
+
+// One token on the way back to text: a piece of the model, or a token that is no part of running text.
+struct DecodeStep {
+  int32_t id = 0;
+  bool is_piece = true;
+  std::string_view content;  // of a token that is no piece
+};
+
+enum class ModelKind : uint8_t { kUnigram, kByteBpe };
+
+// Immutable, thread-safe. Ids are 0 .. size() - 1; some may be holes.
+class TextModel {
+ public:
+  virtual ~TextModel() = default;
+  virtual ModelKind kind() const = 0;
+
+  // Appends the tokens of text[part.begin, part.end), valid UTF-8; offsets are those in `text`, in whole code points,
+  // without the leading space.
+  virtual void split(std::string_view text, TextPart part, Tokens& out) const = 0;
+  // The steps as text; a token that is no piece is set off by a space.
+  virtual std::string to_text(std::span<const DecodeStep> steps) const = 0;
+
+  virtual size_t size() const = 0;
+  virtual std::string_view piece(int32_t id) const = 0;  // empty for a hole; id below size()
+  virtual std::optional<int32_t> id_of(std::string_view piece) const = 0;
+  virtual bool is_special(int32_t id) const = 0;
+  virtual int32_t unk_id() const = 0;  // kUnknownToken when the files beside the model decide
+};
+
+// Appends a token that is no part of running text.
+inline void append_set_off(std::string& text, std::string_view token) {
+  if (!text.empty() && !text.ends_with(' ')) text += ' ';
+  text += token;
+}
+
+}  // namespace deberta
