@@ -198,9 +198,10 @@ class Loader {
     for (size_t i = 0; i < kRoles.size(); ++i) {
       if (!roles_[i]) continue;
       if (kRoles[i].key == std::string_view("unk_token") && !has_object_[i]) roles_[i]->is_normalized = true;
-      // The byte-level tokenizer of transformers makes objects of its defaults, and an object wins over any table.
-      const bool is_default_object = model_.kind() == ModelKind::kByteBpe && !is_named_[i];
-      add_role(*roles_[i], is_default_object || (has_object_[i] && !decoder_wins));
+      // The byte-level tokenizer of transformers makes an object of a mere text, but for a text that its table replaces.
+      const bool is_object = has_object_[i] || model_.kind() == ModelKind::kByteBpe;
+      const bool is_replaced = decoder_wins && (is_named_[i] || model_.kind() == ModelKind::kUnigram);
+      add_role(*roles_[i], is_object && !is_replaced);
     }
     for (const auto& [token, is_object] : extra_) add_role(token, is_object && !decoder_wins);
   }
