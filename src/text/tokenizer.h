@@ -32,8 +32,9 @@ struct EncodeOptions {
 
 class Tokenizer {
  public:
-  // From a folder with spm.model (and, when present, tokenizer_config.json, added_tokens.json, special_tokens_map.json).
-  // Throws kTokenizerFile, kFileNotFound, kJson, kTooLarge.
+  // From a folder with spm.model or spiece.model, else with vocab.json and merges.txt (and, when present,
+  // tokenizer_config.json, added_tokens.json, special_tokens_map.json).
+  // Throws kTokenizerFile, kFileNotFound, kJson, kTooLarge, kUnsupported.
   static Tokenizer load(const std::string& folder);
   ~Tokenizer();
   Tokenizer(Tokenizer&&) noexcept;

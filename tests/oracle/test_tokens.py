@@ -78,7 +78,7 @@ def test_offsets_name_the_part_of_the_text_that_the_piece_is_of(path, lines, tmp
     """Normalising the slice gives the piece's text. The rule where one character became several pieces, or a piece joins
     characters across a border that the rules of normalisation cross: the normalised slice contains the piece's text."""
     spm = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    sample = lines[:: max(1, len(lines) // 8000)]
+    sample = lines[:: max(1, len(lines) // 3000)]
     answers = run(model_folder(path, tmp_path), [{"text": line} for line in sample], "--no-special",
                   "--special-text", "literal")
     equal = contained = 0

@@ -70,6 +70,8 @@ CONFIGS = {
         "900": {"content": "<right>", "rstrip": True}, "901": {"content": "word", "single_word": True}}}},
     "legacy": {"special_tokens_map.json": {"mask_token": "[MASK]", "sep_token": {"content": "</s>"}},
                "added_tokens.json": {"</s>": 900}, "tokenizer_config.json": {"do_lower_case": True, "split_by_punct": True}},
+    "table": {"tokenizer_config.json": {"mask_token": "[MASK]", "added_tokens_decoder": {"MASK": {"content": "[MASK]", "special": True}}}},
+    "listed": {"tokenizer_config.json": {"mask_token": "[MASK]"}, "added_tokens.json": {"[MASK]": 680}},
     "mask": {"special_tokens_map.json": {"mask_token": {"content": "<mask>", "lstrip": False}}},
 }
 CONFIG_TEXTS = ["The cat [MASK] the", "a  [MASK]  b[MASK]c", "x <right>  y", "word sword word", "a </s> b", "a <mask> b", "(no) Yes!"]
