@@ -5,7 +5,8 @@
 
 namespace deberta {
 
-BpeMerges::BpeMerges(std::vector<BpeMerge> merges, size_t ids) : merges_(std::move(merges)), begins_(ids + 1, 0), rows_(merges_.size()) {
+BpeMerges::BpeMerges(std::vector<BpeMerge> merges, size_t ids)
+    : merges_(std::move(merges)), begins_(ids + 1, 0), rows_(merges_.size()) {
   for (const BpeMerge& merge : merges_) ++begins_[static_cast<size_t>(merge.left) + 1];
   for (size_t id = 0; id < ids; ++id) begins_[id + 1] += begins_[id];
   std::vector<uint32_t> next = begins_;
@@ -20,7 +21,8 @@ uint32_t BpeMerges::rank_of(int32_t left, int32_t right) const {
   if (left < 0 || right < 0 || static_cast<size_t>(left) + 1 >= begins_.size()) return kNone;
   const auto begin = rows_.begin() + begins_[static_cast<size_t>(left)];
   const auto end = rows_.begin() + begins_[static_cast<size_t>(left) + 1];
-  const auto found = std::lower_bound(begin, end, right, [](const Row& row, int32_t wanted) { return row.right < wanted; });
+  const auto found =
+      std::lower_bound(begin, end, right, [](const Row& row, int32_t wanted) { return row.right < wanted; });
   return found != end && found->right == right ? found->rank : kNone;
 }
 

@@ -41,7 +41,8 @@ std::vector<std::string> read_pieces(const Json& vocab, const std::string& where
   std::vector<std::string> pieces(size);
   for (const auto& [piece, id] : vocab.as_object()) {
     std::string& place = pieces[static_cast<size_t>(id.as_integer())];
-    if (!place.empty()) refuse(where, fmt::format("id {} appears twice: {}, {}", id.as_integer(), quote_json(place), quote_json(piece)));
+    if (!place.empty())
+      refuse(where, fmt::format("id {} appears twice: {}, {}", id.as_integer(), quote_json(place), quote_json(piece)));
     place = piece;
   }
   return pieces;
@@ -50,18 +51,20 @@ std::vector<std::string> read_pieces(const Json& vocab, const std::string& where
 void warn_of_holes(const std::vector<std::string>& pieces, size_t count, const std::string& where) {
   if (count == pieces.size()) return;
   const auto hole = std::find(pieces.begin(), pieces.end(), "");
-  warn(fmt::format("{}: {} of the ids 0..{} have no piece, the first is {}", where, pieces.size() - count, pieces.size() - 1,
-                   hole - pieces.begin()));
+  warn(fmt::format("{}: {} of the ids 0..{} have no piece, the first is {}", where, pieces.size() - count,
+                   pieces.size() - 1, hole - pieces.begin()));
 }
 
 int32_t find_part(const BpeModel& model, std::string_view text, size_t rank, const std::string& where) {
   const std::optional<int32_t> id = model.id_of(text);
-  if (!id) refuse(where, fmt::format("merge {}: expected a piece of the vocabulary, got {}", rank + 1, quote_json(text)));
+  if (!id)
+    refuse(where, fmt::format("merge {}: expected a piece of the vocabulary, got {}", rank + 1, quote_json(text)));
   return *id;
 }
 
 BpeMerges make_merges(const BpeModel& model, const BpeMergeTexts& texts, const std::string& where) {
-  if (texts.size() > kMaxMerges) refuse(where, fmt::format("expected at most {} merges, got {}", kMaxMerges, texts.size()));
+  if (texts.size() > kMaxMerges)
+    refuse(where, fmt::format("expected at most {} merges, got {}", kMaxMerges, texts.size()));
   std::vector<BpeMerge> merges;
   merges.reserve(texts.size());
   std::unordered_set<uint64_t> seen;
@@ -72,7 +75,8 @@ BpeMerges make_merges(const BpeModel& model, const BpeMergeTexts& texts, const s
     merge.result = find_part(model, result, merges.size(), where);
     const uint64_t key = static_cast<uint64_t>(merge.left) << 32 | static_cast<uint64_t>(merge.right);
     if (!seen.insert(key).second) {
-      refuse(where, fmt::format("merge {}: {} {} appears twice", merges.size() + 1, quote_json(left), quote_json(right)));
+      refuse(where,
+             fmt::format("merge {}: {} {} appears twice", merges.size() + 1, quote_json(left), quote_json(right)));
     }
     merges.push_back(merge);
   }
@@ -87,7 +91,8 @@ std::optional<int32_t> BpeModel::id_of(std::string_view text) const {
   return found->second;
 }
 
-BpeModel make_bpe_model(const Json& vocab, const std::string& vocab_where, const BpeMergeTexts& merges, const std::string& merges_where) {
+BpeModel make_bpe_model(const Json& vocab, const std::string& vocab_where, const BpeMergeTexts& merges,
+                        const std::string& merges_where) {
   BpeModel model;
   model.pieces = read_pieces(vocab, vocab_where);
   warn_of_holes(model.pieces, vocab.as_object().size(), vocab_where);
@@ -116,7 +121,8 @@ BpeMergeTexts parse_merges(std::string_view text, const std::string& where) {
     if (number == 0) continue;
     const size_t space = line.find(' ');
     if (space == 0 || space == std::string_view::npos || space + 1 == line.size() || space != line.rfind(' ')) {
-      refuse(where, fmt::format("line {}: expected two pieces with one space between, got {}", number + 1, quote_json(line)));
+      refuse(where,
+             fmt::format("line {}: expected two pieces with one space between, got {}", number + 1, quote_json(line)));
     }
     merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   }

@@ -1,4 +1,5 @@
-// The two files of a byte-level BPE model, vocab.json and merges.txt: reading and checking. Splitting: bpe_text_model.h.
+// The two files of a byte-level BPE model, vocab.json and merges.txt: reading and checking. Splitting:
+// bpe_text_model.h.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -32,7 +33,8 @@ using BpeMergeTexts = std::vector<std::pair<std::string_view, std::string_view>>
 
 // `vocab` maps pieces to ids. The places name the sources in messages. Warns about ids without a piece.
 // Throws kTokenizerFile.
-BpeModel make_bpe_model(const Json& vocab, const std::string& vocab_where, const BpeMergeTexts& merges, const std::string& merges_where);
+BpeModel make_bpe_model(const Json& vocab, const std::string& vocab_where, const BpeMergeTexts& merges,
+                        const std::string& merges_where);
 
 // A line "#version: ...", then a line "left right" for each merge; the views are into `text`. Throws kTokenizerFile.
 BpeMergeTexts parse_merges(std::string_view text, const std::string& where);

@@ -8,7 +8,9 @@
 namespace deberta {
 namespace {
 
-bool is_inside_code_point(std::string_view text, size_t at) { return at < text.size() && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80; }
+bool is_inside_code_point(std::string_view text, size_t at) {
+  return at < text.size() && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80;
+}
 
 // Pieces may part the bytes of a character; an offset never does.
 Offset to_offset(std::string_view text, size_t begin, size_t end) {

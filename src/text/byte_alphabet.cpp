@@ -10,7 +10,9 @@ constexpr uint32_t kMiddleBegin = 127;  // bytes 127 .. 160
 constexpr uint32_t kMiddle = 34;
 constexpr uint32_t kSoftHyphen = 173;
 
-constexpr bool is_printable(uint32_t byte) { return byte >= kLow && byte < 256 && !(byte >= 127 && byte <= 160) && byte != kSoftHyphen; }
+constexpr bool is_printable(uint32_t byte) {
+  return byte >= kLow && byte < 256 && !(byte >= 127 && byte <= 160) && byte != kSoftHyphen;
+}
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// The alphabet of byte-level BPE as GPT-2 introduced it: vocabularies write each byte as one printable code point, so that
-// a space is U+0120 and no piece holds white space.
+// The alphabet of byte-level BPE as GPT-2 introduced it: vocabularies write each byte as one printable code point, so
+// that a space is U+0120 and no piece holds white space.
 #pragma once
 #include <cstdint>
 #include <optional>

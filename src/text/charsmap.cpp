@@ -18,10 +18,18 @@ constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kMaxKeyBytes = 256;
 constexpr size_t kMaxGrowth = 64;
 
-uint32_t label_of(uint32_t unit) { return unit & kLabelMask; }
-bool has_value(uint32_t unit) { return (unit >> 8 & 1) != 0; }
-uint32_t distance_of(uint32_t unit) { return (unit >> 10) << ((unit & 0x200) >> 6); }
-uint32_t value_of(uint32_t unit) { return unit & 0x7FFFFFFF; }
+uint32_t label_of(uint32_t unit) {
+  return unit & kLabelMask;
+}
+bool has_value(uint32_t unit) {
+  return (unit >> 8 & 1) != 0;
+}
+uint32_t distance_of(uint32_t unit) {
+  return (unit >> 10) << ((unit & 0x200) >> 6);
+}
+uint32_t value_of(uint32_t unit) {
+  return unit & 0x7FFFFFFF;
+}
 
 bool is_border(std::string_view text, size_t position) {
   return position >= text.size() || (static_cast<uint8_t>(text[position]) & 0xC0) != 0x80;
@@ -82,10 +90,12 @@ void Charsmap::check(const std::string& where) const {
     const auto [node, depth] = queue[head];
     if (depth > kMaxKeyBytes) refuse(node, fmt::format("expected keys of at most {} bytes", kMaxKeyBytes));
     const uint32_t base = node ^ distance_of(units_[node]);
-    if (base >= units_.size()) refuse(node, fmt::format("its children would be at {}, the table has {} units", base, units_.size()));
+    if (base >= units_.size())
+      refuse(node, fmt::format("its children would be at {}, the table has {} units", base, units_.size()));
     if (has_value(units_[node])) {
       const uint32_t at = value_of(units_[base]);
-      if (at >= replacements_.size()) refuse(node, fmt::format("replacement at {}, there are {} bytes", at, replacements_.size()));
+      if (at >= replacements_.size())
+        refuse(node, fmt::format("replacement at {}, there are {} bytes", at, replacements_.size()));
       const size_t limit = kMaxGrowth * depth;
       const std::string_view tail = std::string_view(replacements_).substr(at, limit + 1);
       const size_t end = tail.find('\0');

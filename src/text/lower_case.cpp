@@ -6,7 +6,8 @@
 namespace deberta {
 
 Offset LowerText::source_of(Offset range, size_t original_size) const {
-  const uint32_t begin = range.begin < sources.size() ? sources[range.begin].begin : static_cast<uint32_t>(original_size);
+  const uint32_t begin =
+      range.begin < sources.size() ? sources[range.begin].begin : static_cast<uint32_t>(original_size);
   return {begin, range.end > range.begin ? sources[range.end - 1].end : begin};
 }
 

@@ -1,4 +1,5 @@
-// A text in lower case with the way back to the original, for tokenizers with do_lower_case. No published DeBERTa has it.
+// A text in lower case with the way back to the original, for tokenizers with do_lower_case. No published DeBERTa has
+// it.
 #pragma once
 #include <cstdint>
 #include <string>

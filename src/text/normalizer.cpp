@@ -22,7 +22,8 @@ Trie make_user_symbols(const SpmModel& model) {
 }
 
 [[noreturn]] void refuse_long(size_t size_bytes) {
-  throw Error(ErrorCode::kTextTooLong, "text", fmt::format("expected at most {} bytes, got {}; split the text", kMaxBytes, size_bytes));
+  throw Error(ErrorCode::kTextTooLong, "text",
+              fmt::format("expected at most {} bytes, got {}; split the text", kMaxBytes, size_bytes));
 }
 
 }  // namespace

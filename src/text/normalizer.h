@@ -26,8 +26,8 @@ class NormalizedText {
   const std::string& text() const { return text_; }
 
   // Moves with increasing positions; one per direction of walk. Byte range in the original text of the piece
-  // [begin, end) of text(): whole code points, the piece's leading space excluded; a piece that is only a space gives an
-  // empty range before what follows.
+  // [begin, end) of text(): whole code points, the piece's leading space excluded; a piece that is only a space gives
+  // an empty range before what follows.
   class Cursor {
    public:
     explicit Cursor(const NormalizedText& normalized) : normalized_(normalized) {}
@@ -48,7 +48,9 @@ class NormalizedText {
     uint32_t source_size;  // 0 and unused for kCopy
     Kind kind;
   };
-  uint32_t end_of(size_t run) const { return run + 1 < runs_.size() ? runs_[run + 1].begin : static_cast<uint32_t>(text_.size()); }
+  uint32_t end_of(size_t run) const {
+    return run + 1 < runs_.size() ? runs_[run + 1].begin : static_cast<uint32_t>(text_.size());
+  }
   uint32_t source_begin_of(size_t run, uint32_t position) const;
   uint32_t source_end_of(size_t run, uint32_t position) const;
   bool is_space(size_t run, uint32_t position) const;

@@ -30,7 +30,8 @@ constexpr uint64_t kUnigram = 1;
 // A known field must have its wire type: a reader that took another would read garbage.
 void check_type(const WireField& field, WireType expected, const std::string& where, std::string_view name) {
   if (field.type == expected) return;
-  refuse(where, fmt::format("{}: expected wire type {}, got {}", name, static_cast<int>(expected), static_cast<int>(field.type)));
+  refuse(where, fmt::format("{}: expected wire type {}, got {}", name, static_cast<int>(expected),
+                            static_cast<int>(field.type)));
 }
 
 bool take_bool(const WireField& field, const std::string& where, std::string_view name) {
@@ -41,7 +42,8 @@ bool take_bool(const WireField& field, const std::string& where, std::string_vie
 void check_piece(const SpmPiece& piece, size_t id, const std::string& where) {
   const auto fail = [&](const std::string& message) { refuse(where, fmt::format("piece {}: {}", id, message)); };
   if (piece.text.empty()) fail("expected a text, got none");
-  if (piece.text.size() > kMaxPieceBytes) fail(fmt::format("expected at most {} bytes, got {}", kMaxPieceBytes, piece.text.size()));
+  if (piece.text.size() > kMaxPieceBytes)
+    fail(fmt::format("expected at most {} bytes, got {}", kMaxPieceBytes, piece.text.size()));
   if (!is_valid_utf8(piece.text)) fail("expected valid UTF-8");
   if (!std::isfinite(piece.score)) fail("expected a finite score");
 }
@@ -66,7 +68,8 @@ SpmPiece parse_piece(std::string_view message, size_t id, const std::string& whe
         }
         piece.type = static_cast<PieceType>(field.value);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   check_piece(piece, id, where);
@@ -80,7 +83,9 @@ void parse_trainer(std::string_view message, SpmModel& model, const std::string&
       case 3:
         check_type(field, WireType::kVarint, where, "model_type");
         if (field.value != kUnigram) {
-          refuse_unsupported(where, fmt::format("model_type: expected 1 (unigram), got {}; only unigram models are computed", field.value));
+          refuse_unsupported(
+              where,
+              fmt::format("model_type: expected 1 (unigram), got {}; only unigram models are computed", field.value));
         }
         break;
       case 24:
@@ -88,8 +93,11 @@ void parse_trainer(std::string_view message, SpmModel& model, const std::string&
           refuse_unsupported(where, "treat_whitespace_as_suffix: expected false, got true; no DeBERTa model has it");
         }
         break;
-      case 35: model.byte_fallback = take_bool(field, where, "byte_fallback"); break;
-      default: break;
+      case 35:
+        model.byte_fallback = take_bool(field, where, "byte_fallback");
+        break;
+      default:
+        break;
     }
   }
 }
@@ -102,10 +110,17 @@ void parse_normalizer(std::string_view message, SpmModel& model, const std::stri
         check_type(field, WireType::kBytes, where, "precompiled_charsmap");
         model.charsmap = field.bytes;
         break;
-      case 3: model.add_dummy_prefix = take_bool(field, where, "add_dummy_prefix"); break;
-      case 4: model.remove_extra_whitespaces = take_bool(field, where, "remove_extra_whitespaces"); break;
-      case 5: model.escape_whitespaces = take_bool(field, where, "escape_whitespaces"); break;
-      default: break;
+      case 3:
+        model.add_dummy_prefix = take_bool(field, where, "add_dummy_prefix");
+        break;
+      case 4:
+        model.remove_extra_whitespaces = take_bool(field, where, "remove_extra_whitespaces");
+        break;
+      case 5:
+        model.escape_whitespaces = take_bool(field, where, "escape_whitespaces");
+        break;
+      default:
+        break;
     }
   }
 }
@@ -113,7 +128,8 @@ void parse_normalizer(std::string_view message, SpmModel& model, const std::stri
 void refuse_denormalizer(std::string_view message, const std::string& where) {
   SpmModel denormalizer;
   parse_normalizer(message, denormalizer, where);
-  if (!denormalizer.charsmap.empty()) refuse_unsupported(where, "denormalizer_spec: expected no rules; decoding would need them");
+  if (!denormalizer.charsmap.empty())
+    refuse_unsupported(where, "denormalizer_spec: expected no rules; decoding would need them");
 }
 
 SpmModel parse_fields(std::string_view bytes, const std::string& where) {
@@ -127,10 +143,17 @@ SpmModel parse_fields(std::string_view bytes, const std::string& where) {
         if (model.pieces.size() == kMaxPieces) refuse(where, fmt::format("expected at most {} pieces", kMaxPieces));
         model.pieces.push_back(parse_piece(field.bytes, model.pieces.size(), where));
         break;
-      case 2: parse_trainer(field.bytes, model, where); break;
-      case 3: parse_normalizer(field.bytes, model, where); break;
-      case 5: refuse_denormalizer(field.bytes, where); break;
-      default: break;  // the trainer's self test: its scores are of another program
+      case 2:
+        parse_trainer(field.bytes, model, where);
+        break;
+      case 3:
+        parse_normalizer(field.bytes, model, where);
+        break;
+      case 5:
+        refuse_denormalizer(field.bytes, where);
+        break;
+      default:
+        break;  // the trainer's self test: its scores are of another program
     }
   }
   return model;
@@ -150,13 +173,15 @@ void find_byte_pieces(SpmModel& model, const std::string& where) {
   for (size_t id = 0; id < model.pieces.size(); ++id) {
     if (model.pieces[id].type != PieceType::kByte) continue;
     const auto byte = parse_byte_piece(model.pieces[id].text);
-    if (!byte) refuse(where, fmt::format("byte piece {}: expected <0xHH>, got {}", id, quote_json(model.pieces[id].text)));
+    if (!byte)
+      refuse(where, fmt::format("byte piece {}: expected <0xHH>, got {}", id, quote_json(model.pieces[id].text)));
     model.byte_ids[*byte] = static_cast<int32_t>(id);
     ++found;
   }
   const size_t expected = model.byte_fallback ? 256 : 0;
   if (found != expected) {
-    refuse(where, fmt::format("expected {} byte pieces (byte_fallback is {}), got {}", expected, model.byte_fallback, found));
+    refuse(where,
+           fmt::format("expected {} byte pieces (byte_fallback is {}), got {}", expected, model.byte_fallback, found));
   }
 }
 
@@ -195,7 +220,8 @@ std::optional<int32_t> SpmModel::id_of(std::string_view text) const {
 }
 
 SpmModel parse_spm_model(std::string_view bytes, const std::string& where) {
-  if (bytes.size() > kMaxSpmFileBytes) refuse(where, fmt::format("expected at most {} bytes, got {}", kMaxSpmFileBytes, bytes.size()));
+  if (bytes.size() > kMaxSpmFileBytes)
+    refuse(where, fmt::format("expected at most {} bytes, got {}", kMaxSpmFileBytes, bytes.size()));
   SpmModel model = parse_fields(bytes, where);
   if (model.pieces.empty()) refuse(where, "expected pieces, got none; is this a SentencePiece model?");
   sort_pieces(model, where);
@@ -204,6 +230,8 @@ SpmModel parse_spm_model(std::string_view bytes, const std::string& where) {
   return model;
 }
 
-SpmModel load_spm_model(const std::string& path) { return parse_spm_model(read_file(path, kMaxSpmFileBytes), path); }
+SpmModel load_spm_model(const std::string& path) {
+  return parse_spm_model(read_file(path, kMaxSpmFileBytes), path);
+}
 
 }  // namespace deberta

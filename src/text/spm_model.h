@@ -19,8 +19,8 @@ struct SpmPiece {
 };
 
 struct SpmModel {
-  std::vector<SpmPiece> pieces;        // by id
-  std::vector<int32_t> ids_by_text;    // sorted by text
+  std::vector<SpmPiece> pieces;      // by id
+  std::vector<int32_t> ids_by_text;  // sorted by text
   int32_t unk_id = -1;
   bool byte_fallback = false;
   std::array<int32_t, 256> byte_ids{};  // valid when byte_fallback

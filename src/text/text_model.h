@@ -1,5 +1,6 @@
-// The model behind a tokenizer: what SentencePiece unigrams (unigram_text_model.h) and byte-level BPE (bpe_text_model.h)
-// have in common. Added tokens, the template and truncation are the tokenizer's (tokenizer.cpp), not the model's.
+// The model behind a tokenizer: what SentencePiece unigrams (unigram_text_model.h) and byte-level BPE
+// (bpe_text_model.h) have in common. Added tokens, the template and truncation are the tokenizer's (tokenizer.cpp), not
+// the model's.
 #pragma once
 #include <cstdint>
 #include <memory>

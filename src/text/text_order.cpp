@@ -14,7 +14,8 @@ struct Entry {
 
 uint64_t prefix_of(std::string_view text) {
   uint64_t prefix = 0;
-  for (size_t i = 0; i < kPrefixBytes; ++i) prefix = prefix << 8 | (i < text.size() ? static_cast<uint8_t>(text[i]) : 0U);
+  for (size_t i = 0; i < kPrefixBytes; ++i)
+    prefix = prefix << 8 | (i < text.size() ? static_cast<uint8_t>(text[i]) : 0U);
   return prefix;
 }
 

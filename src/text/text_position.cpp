@@ -8,7 +8,9 @@
 namespace deberta {
 namespace {
 
-bool is_ascii_space(char c) { return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F); }
+bool is_ascii_space(char c) {
+  return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
+}
 
 }  // namespace
 

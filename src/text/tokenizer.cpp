@@ -28,8 +28,9 @@ std::unique_ptr<const TextModel> load_model(const std::string& folder) {
     if (is_regular_file(path)) return make_unigram_text_model(load_spm_model(path), path);
   }
   if (is_regular_file(folder + "/vocab.json")) return load_bpe_text_model(folder);
-  throw Error(ErrorCode::kFileNotFound, folder,
-              "expected a tokenizer file, found none of spm.model, spiece.model, vocab.json; is this the folder of a model");
+  throw Error(
+      ErrorCode::kFileNotFound, folder,
+      "expected a tokenizer file, found none of spm.model, spiece.model, vocab.json; is this the folder of a model");
 }
 
 // How many tokens of each text stay: the longer one loses first, the second when both are equal.
@@ -58,7 +59,8 @@ struct Tokenizer::State {
   Tokens tokenize(std::string_view text, const EncodeOptions& options) const;
   void add_parts(std::string_view text, bool parse_special, Tokens& out) const;
   void add_plain(std::string_view text, TextPart part, Tokens& out) const;
-  void append(std::string_view text, const Tokens& tokens, size_t keep, Truncate side, int32_t type_id, Encoding& out) const;
+  void append(std::string_view text, const Tokens& tokens, size_t keep, Truncate side, int32_t type_id,
+              Encoding& out) const;
   void append_special(int32_t id, int32_t type_id, Encoding& out) const;
   void check_id(int32_t id) const;
   bool is_special(int32_t id) const;
@@ -104,7 +106,8 @@ void Tokenizer::State::add_parts(std::string_view text, bool parse_special, Toke
 Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& options) const {
   if (text.size() > options.max_text_bytes) {
     throw Error(ErrorCode::kTextTooLong, "text",
-                fmt::format("expected at most {} bytes, got {}; split the text or raise --max-text-bytes", options.max_text_bytes, text.size()));
+                fmt::format("expected at most {} bytes, got {}; split the text or raise --max-text-bytes",
+                            options.max_text_bytes, text.size()));
   }
   Tokens tokens;
   if (config.do_lower_case) {
@@ -226,16 +229,24 @@ std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) c
 
 // ---- the vocabulary
 
-Tokenizer Tokenizer::load(const std::string& folder) { return Tokenizer(std::make_unique<const State>(folder)); }
+Tokenizer Tokenizer::load(const std::string& folder) {
+  return Tokenizer(std::make_unique<const State>(folder));
+}
 
 Tokenizer::Tokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
 Tokenizer::~Tokenizer() = default;
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
-size_t Tokenizer::size() const { return state_->size; }
-const SpecialIds& Tokenizer::special() const { return state_->config.special; }
-bool Tokenizer::is_special(int32_t id) const { return state_->is_special(id); }
+size_t Tokenizer::size() const {
+  return state_->size;
+}
+const SpecialIds& Tokenizer::special() const {
+  return state_->config.special;
+}
+bool Tokenizer::is_special(int32_t id) const {
+  return state_->is_special(id);
+}
 
 std::string_view Tokenizer::piece(int32_t id) const {
   state_->check_id(id);

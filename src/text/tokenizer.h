@@ -24,9 +24,9 @@ enum class Truncate { kNone, kRight, kLeft };
 
 struct EncodeOptions {
   bool add_special_tokens = true;
-  bool parse_special = true;           // false: "[SEP]" written in a text is plain text (--special-text literal)
-  Truncate truncate = Truncate::kNone; // pairs: longest first, order kept
-  size_t max_tokens = 512;             // with the special tokens; used when truncating
+  bool parse_special = true;                // false: "[SEP]" written in a text is plain text (--special-text literal)
+  Truncate truncate = Truncate::kNone;      // pairs: longest first, order kept
+  size_t max_tokens = 512;                  // with the special tokens; used when truncating
   size_t max_text_bytes = size_t{1} << 20;  // a longer text throws kTextTooLong
 };
 

@@ -119,7 +119,8 @@ class Loader {
       result_.do_lower_case = read_bool(config, "do_lower_case", false, path);
       result_.split_by_punct = read_bool(config, "split_by_punct", false, path);
     } else if (read_bool(config, "add_prefix_space", false, path)) {
-      throw Error(ErrorCode::kUnsupported, path, "add_prefix_space: expected false, got true; put the space into the texts");
+      throw Error(ErrorCode::kUnsupported, path,
+                  "add_prefix_space: expected false, got true; put the space into the texts");
     }
   }
 
@@ -136,7 +137,8 @@ class Loader {
       has_object_[i] = value->is_object();
     }
     set_mask_default();
-    if (const Json* extra = object.find("additional_special_tokens")) read_extra(*extra, path + ": additional_special_tokens");
+    if (const Json* extra = object.find("additional_special_tokens"))
+      read_extra(*extra, path + ": additional_special_tokens");
     if (const Json* extra = object.find("extra_special_tokens")) read_extra(*extra, path + ": extra_special_tokens");
   }
 
@@ -148,7 +150,9 @@ class Loader {
 
   // A list of tokens, or an object of named ones.
   void read_extra(const Json& value, const std::string& where) {
-    const auto add = [&](const Json& token) { extra_.emplace_back(parse_token(token, true, where), token.is_object()); };
+    const auto add = [&](const Json& token) {
+      extra_.emplace_back(parse_token(token, true, where), token.is_object());
+    };
     if (value.is_array()) {
       for (const Json& token : value.as_array()) add(token);
     } else if (value.is_object()) {
@@ -161,7 +165,8 @@ class Loader {
   void read_decoder(const Json& decoder, const std::string& where) {
     if (!decoder.is_object()) refuse(where, fmt::format("expected an object, got {}", decoder.describe()));
     for (const auto& [key, value] : decoder.as_object()) {
-      if (!value.is_object()) refuse(where, fmt::format("{}: expected an object, got {}", quote_json(key), value.describe()));
+      if (!value.is_object())
+        refuse(where, fmt::format("{}: expected an object, got {}", quote_json(key), value.describe()));
       AddedToken token = parse_token(value, false, where);
       token.id = check_id(parse_number<int64_t>(key), quote_json(key), where);
       insert(std::move(token), where);
@@ -177,7 +182,8 @@ class Loader {
   }
 
   bool is_role(std::string_view content) const {
-    return std::any_of(roles_.begin(), roles_.end(), [&](const auto& role) { return role && role->content == content; });
+    return std::any_of(roles_.begin(), roles_.end(),
+                       [&](const auto& role) { return role && role->content == content; });
   }
 
   AddedToken* find(const std::string& content) {
@@ -198,7 +204,8 @@ class Loader {
     for (size_t i = 0; i < kRoles.size(); ++i) {
       if (!roles_[i]) continue;
       if (kRoles[i].key == std::string_view("unk_token") && !has_object_[i]) roles_[i]->is_normalized = true;
-      // The byte-level tokenizer of transformers makes an object of a mere text, but for a text that its table replaces.
+      // The byte-level tokenizer of transformers makes an object of a mere text, but for a text that its table
+      // replaces.
       const bool is_object = has_object_[i] || model_.kind() == ModelKind::kByteBpe;
       const bool is_replaced = decoder_wins && (is_named_[i] || model_.kind() == ModelKind::kUnigram);
       add_role(*roles_[i], is_object && !is_replaced);
@@ -257,6 +264,8 @@ class Loader {
 
 }  // namespace
 
-TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model) { return Loader(folder, model).load(); }
+TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model) {
+  return Loader(folder, model).load();
+}
 
 }  // namespace deberta

@@ -67,7 +67,8 @@ class Builder {
   bool fits(uint32_t base) const {
     // Two nodes with one base would see each other's children.
     if (is_base_[base]) return false;
-    return std::all_of(children_.begin(), children_.end(), [&](const Child& child) { return is_free(base ^ child.label); });
+    return std::all_of(children_.begin(), children_.end(),
+                       [&](const Child& child) { return is_free(base ^ child.label); });
   }
 
   uint32_t find_base() {

@@ -28,7 +28,9 @@ const Row* find_row(const Row (&rows)[N], char32_t point) {
 
 }  // namespace
 
-bool is_white_space(char32_t point) { return find_row(kWhiteSpace, point) != nullptr; }
+bool is_white_space(char32_t point) {
+  return find_row(kWhiteSpace, point) != nullptr;
+}
 
 bool is_punctuation(char32_t point) {
   if (point < 0x80) {
@@ -38,9 +40,13 @@ bool is_punctuation(char32_t point) {
   return find_row(kPunctuation, point) != nullptr;
 }
 
-bool is_letter(char32_t point) { return find_row(kLetters, point) != nullptr; }
+bool is_letter(char32_t point) {
+  return find_row(kLetters, point) != nullptr;
+}
 
-bool is_number(char32_t point) { return find_row(kNumbers, point) != nullptr; }
+bool is_number(char32_t point) {
+  return find_row(kNumbers, point) != nullptr;
+}
 
 char32_t to_lower(char32_t point) {
   if (point == kCapitalIWithDot) return U'i';

@@ -33,7 +33,9 @@ uint32_t character_size(std::string_view text, uint32_t position) {
   return std::min(size, static_cast<uint32_t>(text.size()) - position);
 }
 
-float user_defined_score(size_t size_bytes) { return static_cast<float>(0.1 * static_cast<double>(size_bytes - 1)); }
+float user_defined_score(size_t size_bytes) {
+  return static_cast<float>(0.1 * static_cast<double>(size_bytes - 1));
+}
 
 bool can_match(const SpmPiece& piece, bool escape_whitespaces) {
   if (piece.type != PieceType::kNormal && piece.type != PieceType::kUserDefined) return false;

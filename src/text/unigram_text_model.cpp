@@ -17,7 +17,9 @@ class Writer {
     end_bytes();
     std::string text = to_inner_text(piece, model_.escape_whitespaces);
     if (text_.empty() && (model_.remove_extra_whitespaces || (model_.add_dummy_prefix && !is_dummy_gone_))) {
-      const size_t first = model_.remove_extra_whitespaces ? text.find_first_not_of(' ') : text.starts_with(' ') ? 1 : 0;
+      const size_t first = model_.remove_extra_whitespaces ? text.find_first_not_of(' ')
+                           : text.starts_with(' ')         ? 1
+                                                           : 0;
       is_dummy_gone_ = is_dummy_gone_ || first > 0;
       text.erase(0, first);
     }
@@ -46,7 +48,8 @@ class Writer {
 
 class UnigramTextModel final : public TextModel {
  public:
-  UnigramTextModel(SpmModel model, const std::string& where) : model_(std::move(model)), normalizer_(model_, where), unigram_(model_) {
+  UnigramTextModel(SpmModel model, const std::string& where)
+      : model_(std::move(model)), normalizer_(model_, where), unigram_(model_) {
     model_.charsmap = {};
   }
 
@@ -57,7 +60,9 @@ class UnigramTextModel final : public TextModel {
   size_t size() const override { return model_.pieces.size(); }
   std::string_view piece(int32_t id) const override { return at(id).text; }
   std::optional<int32_t> id_of(std::string_view piece) const override { return model_.id_of(piece); }
-  bool is_special(int32_t id) const override { return at(id).type == PieceType::kControl || at(id).type == PieceType::kUnknown; }
+  bool is_special(int32_t id) const override {
+    return at(id).type == PieceType::kControl || at(id).type == PieceType::kUnknown;
+  }
   int32_t unk_id() const override { return model_.unk_id; }
 
  private:

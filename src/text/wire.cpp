@@ -34,7 +34,8 @@ bool WireReader::next(WireField& field) {
   if (reader_.left() == 0) return false;
   const uint64_t key = take_varint();
   const uint64_t number = key >> 3;
-  if (number == 0 || number > kMaxFieldNumber) refuse(fmt::format("expected a field number in 1..2^29-1, got {}", number));
+  if (number == 0 || number > kMaxFieldNumber)
+    refuse(fmt::format("expected a field number in 1..2^29-1, got {}", number));
   field.number = static_cast<uint32_t>(number);
   field.value = 0;
   field.bytes = {};
@@ -61,7 +62,8 @@ bool WireReader::next(WireField& field) {
       field.value = *value;
       return true;
     }
-    default: refuse(fmt::format("field {} has wire type {}; groups and unknown types are refused", number, key & 7));
+    default:
+      refuse(fmt::format("field {} has wire type {}; groups and unknown types are refused", number, key & 7));
   }
 }
 

@@ -19,11 +19,15 @@ std::string little_endian(uint32_t value) {
   return out;
 }
 
-std::string key(uint32_t field, uint32_t type) { return varint(uint64_t{field} << 3 | type); }
+std::string key(uint32_t field, uint32_t type) {
+  return varint(uint64_t{field} << 3 | type);
+}
 
 }  // namespace
 
-std::string wire_varint(uint32_t field, uint64_t value) { return key(field, 0) + varint(value); }
+std::string wire_varint(uint32_t field, uint64_t value) {
+  return key(field, 0) + varint(value);
+}
 std::string wire_bytes(uint32_t field, std::string_view bytes) {
   return key(field, 2) + varint(bytes.size()) + std::string(bytes);
 }
@@ -98,9 +102,15 @@ std::string make_charsmap(const CharsmapRules& rules) {
 
 namespace {
 
-SpmPieceSpec good() { return {"a", -1}; }
-std::string with(const SpmPieceSpec& piece) { return make_spm(small_spm({piece})); }
-std::string and_then(const std::string& tail) { return make_spm(small_spm({good()})) + tail; }
+SpmPieceSpec good() {
+  return {"a", -1};
+}
+std::string with(const SpmPieceSpec& piece) {
+  return make_spm(small_spm({piece}));
+}
+std::string and_then(const std::string& tail) {
+  return make_spm(small_spm({good()})) + tail;
+}
 std::string with_charsmap(const std::string& blob) {
   SpmSpec spec = small_spm({good()});
   spec.charsmap = blob;
@@ -113,7 +123,8 @@ void add_wire_cases(std::vector<HostileFile>& files) {
   files.push_back({"one byte", "\x0A", "inside a varint"});
   files.push_back({"text", "not a model at all", "wire type"});
   files.push_back({"length beyond the file", and_then(key(1, 2) + varint(100)), "claims 100 bytes, 0 are left"});
-  files.push_back({"length 2^32 + 1", and_then(key(1, 2) + varint((uint64_t{1} << 32) + 1) + "x"), "claims 4294967297"});
+  files.push_back(
+      {"length 2^32 + 1", and_then(key(1, 2) + varint((uint64_t{1} << 32) + 1) + "x"), "claims 4294967297"});
   files.push_back({"length 2^64 - 1", and_then(key(1, 2) + varint(UINT64_MAX) + "x"), "claims 18446744073709551615"});
   files.push_back({"varint of 11 bytes", and_then(key(9, 0) + many + "\x01"), "varint"});
   files.push_back({"varint above 64 bits", and_then(key(9, 0) + many.substr(1) + "\x02"), "64 bits"});

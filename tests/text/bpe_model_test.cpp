@@ -30,7 +30,8 @@ TEST(ByteAlphabet, GivesEachByteAPrintableCharacterAndBack) {
     EXPECT_TRUE(seen.emplace(point, static_cast<uint8_t>(byte)).second) << byte;
     EXPECT_EQ(from_alphabet(point), static_cast<uint8_t>(byte));
   }
-  for (char32_t point = 0; point < 0x400; ++point) EXPECT_EQ(from_alphabet(point).has_value(), seen.contains(point)) << uint32_t{point};
+  for (char32_t point = 0; point < 0x400; ++point)
+    EXPECT_EQ(from_alphabet(point).has_value(), seen.contains(point)) << uint32_t{point};
 }
 
 class BpeModelTest : public testing::Test {
@@ -138,7 +139,9 @@ Ids melt(const BpeModel& model, std::string_view word) {
   return ids;
 }
 
-BpeModel make(const std::string& vocab, const BpeMergeTexts& merges) { return make_bpe_model(parse_json(vocab, "vocab"), "vocab", merges, "merges"); }
+BpeModel make(const std::string& vocab, const BpeMergeTexts& merges) {
+  return make_bpe_model(parse_json(vocab, "vocab"), "vocab", merges, "merges");
+}
 
 TEST(BpeMerging, LowerRanksMeltFirst) {
   const std::string vocab = R"({"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4})";

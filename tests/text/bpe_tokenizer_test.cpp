@@ -1,5 +1,6 @@
-// The tokenizer on a byte-level BPE model: words, offsets, specials, decoding; ids of a small model as the slow tokenizer
-// of transformers 4.57.6 gives them (tests/golden/tokenizer/bpe/make.py), and the published ids of deberta-base.
+// The tokenizer on a byte-level BPE model: words, offsets, specials, decoding; ids of a small model as the slow
+// tokenizer of transformers 4.57.6 gives them (tests/golden/tokenizer/bpe/make.py), and the published ids of
+// deberta-base.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,8 +40,8 @@ TEST(Gpt2Words, LettersNumbersAndOthersArePartedAndTakeOneSpace) {
 }
 
 TEST(Gpt2Words, ContractionsAreWordsInLowerCaseOnly) {
-  EXPECT_EQ(words_of("it's I'll we've they're don't I'm he'd"), (Words{"it", "'s", " I", "'ll", " we", "'ve", " they", "'re", " don", "'t",
-                                                                       " I", "'m", " he", "'d"}));
+  EXPECT_EQ(words_of("it's I'll we've they're don't I'm he'd"),
+            (Words{"it", "'s", " I", "'ll", " we", "'ve", " they", "'re", " don", "'t", " I", "'m", " he", "'d"}));
   EXPECT_EQ(words_of("IT'S"), (Words{"IT", "'", "S"}));
   EXPECT_EQ(words_of("''s"), (Words{"''", "s"}));
   EXPECT_EQ(words_of("'so"), (Words{"'s", "o"}));
@@ -162,7 +163,8 @@ TEST(BpeTokenizer, OffsetsLeaveTheLeadingSpaceOut) {
   const EncodeOptions plain{.add_special_tokens = false};
   const Encoding encoding = tokenizer.encode("cat  the\tx", plain);
   Words slices;
-  for (const Offset& offset : encoding.bytes) slices.push_back(std::string("cat  the\tx").substr(offset.begin, offset.end - offset.begin));
+  for (const Offset& offset : encoding.bytes)
+    slices.push_back(std::string("cat  the\tx").substr(offset.begin, offset.end - offset.begin));
   EXPECT_EQ(slices, (Words{"c", "at", "", "the", "\t", "x"}));
   EXPECT_EQ(encoding.bytes[2], (Offset{4, 4}));
   EXPECT_EQ(encoding.words, (Ids{0, 0, 0, 1, 1, 2}));
@@ -226,8 +228,9 @@ TEST(BpeTokenizer, ASentencePieceModelInTheSameFolderIsPreferred) {
 
 // The shared vocabulary has the ids of the published one, but other names for the five special tokens.
 std::string with_published_names(std::string vocab) {
-  for (const auto& [from, to] : {std::pair("\"<s>\":0", "\"[PAD]\":0"), std::pair("\"<pad>\":1", "\"[CLS]\":1"), std::pair("\"</s>\":2", "\"[SEP]\":2"),
-                                 std::pair("\"<unk>\":3", "\"[UNK]\":3"), std::pair("\"<mask>\":50264", "\"[MASK]\":50264")}) {
+  for (const auto& [from, to] : {std::pair("\"<s>\":0", "\"[PAD]\":0"), std::pair("\"<pad>\":1", "\"[CLS]\":1"),
+                                 std::pair("\"</s>\":2", "\"[SEP]\":2"), std::pair("\"<unk>\":3", "\"[UNK]\":3"),
+                                 std::pair("\"<mask>\":50264", "\"[MASK]\":50264")}) {
     vocab.replace(vocab.find(from), std::string_view(from).size(), to);
   }
   return vocab;

@@ -106,7 +106,8 @@ TEST_P(Golden, TruncationCutsTheLongerTextFirst) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Golden, testing::Values("bytes", "unknown"), [](const auto& parameter) { return parameter.param; });
+INSTANTIATE_TEST_SUITE_P(Models, Golden, testing::Values("bytes", "unknown"),
+                         [](const auto& parameter) { return parameter.param; });
 
 TEST(GoldenBytes, DecodingGivesTheTextOfSentencepiece) {
   const Tokenizer tokenizer = Folder("bytes").load();

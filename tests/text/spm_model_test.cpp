@@ -50,8 +50,8 @@ TEST(SpmModel, MissingFieldsHaveTheDefaultsOfTheFormat) {
 }
 
 TEST(SpmModel, UnknownFieldsAreSkipped) {
-  const std::string extra = wire_varint(99, UINT64_MAX) + wire_bytes(100, "x") + wire_float(101, 1) + std::string("\xB1\x06") +
-                            std::string(8, 'f');  // field 102, eight bytes
+  const std::string extra = wire_varint(99, UINT64_MAX) + wire_bytes(100, "x") + wire_float(101, 1) +
+                            std::string("\xB1\x06") + std::string(8, 'f');  // field 102, eight bytes
   const SpmModel model = parse_spm_model(extra + make_spm(small_spm({{"a", -1}})) + extra, "spm.model");
   EXPECT_EQ(model.pieces.size(), 5U);
 }

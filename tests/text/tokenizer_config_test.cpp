@@ -75,9 +75,12 @@ TEST_F(TokenizerConfigTest, WrongShapesAreRefused) {
   expect_refused(config, R"({"added_tokens_decoder": {"9": "x"}})", "expected an object");
   expect_refused(config, R"({"added_tokens_decoder": {"x": {"content": "x"}}})", "expected an id");
   expect_refused(config, R"({"added_tokens_decoder": {"-1": {"content": "x"}}})", "expected an id");
-  expect_refused(config, R"({"added_tokens_decoder": {"99999999": {"content": "x"}}})", "expected an id in 0..16777215");
-  expect_refused(config, R"({"added_tokens_decoder": {"9": {"content": "x"}, "09": {"content": "y"}}})", "id 9 appears twice");
-  expect_refused(config, R"({"added_tokens_decoder": {"9": {"content": "x"}, "10": {"content": "x"}}})", "appears twice");
+  expect_refused(config, R"({"added_tokens_decoder": {"99999999": {"content": "x"}}})",
+                 "expected an id in 0..16777215");
+  expect_refused(config, R"({"added_tokens_decoder": {"9": {"content": "x"}, "09": {"content": "y"}}})",
+                 "id 9 appears twice");
+  expect_refused(config, R"({"added_tokens_decoder": {"9": {"content": "x"}, "10": {"content": "x"}}})",
+                 "appears twice");
   expect_refused("added_tokens.json", R"({"x": "9"})", "expected an id");
   expect_refused("added_tokens.json", R"({"x": 1.5})", "expected an id");
   expect_refused("added_tokens.json", R"({"": 9})", "1..1024 bytes");

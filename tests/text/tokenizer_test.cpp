@@ -55,7 +55,6 @@ TEST(Tokenizer, TheTemplatesOfOneTextAndOfAPair) {
   EXPECT_EQ(pair.bytes[4], (Offset{0, 1}));
 }
 
-
 std::vector<Offset> bytes_of(const Tokenizer& tokenizer, const std::string& text) {
   return tokenizer.encode(text, {.add_special_tokens = false}).bytes;
 }
@@ -101,7 +100,12 @@ TEST(TokenizerOffsets, UnknownCharactersInARowAreOneToken) {
 
 TEST(TokenizerOffsets, WordsAreCountedByWhiteSpaceOfTheText) {
   const Tokenizer tokenizer = Folder(letters()).load();
-  EXPECT_EQ(tokenizer.encode("ab b\xC2\xA0" "c\t b", {.add_special_tokens = false}).words.back(), 3);
+  EXPECT_EQ(tokenizer
+                .encode("ab b\xC2\xA0"
+                        "c\t b",
+                        {.add_special_tokens = false})
+                .words.back(),
+            3);
 }
 
 // ---- the model's arithmetic
@@ -143,7 +147,8 @@ TEST(TokenizerModel, UserDefinedPiecesWinAndPassTheRulesUntouched) {
 
 TEST(TokenizerModel, ALineOfVeryLowScoresKeepsSmallDifferences) {
   // b + c is better than bc by a tenth, which a float beside -5900000 could not hold: the running score is taken off.
-  const Tokenizer tokenizer = Folder(small_spm({{"▁", -1}, {"b", -29500.05F}, {"c", -29500.05F}, {"bc", -59000.2F}})).load();
+  const Tokenizer tokenizer =
+      Folder(small_spm({{"▁", -1}, {"b", -29500.05F}, {"c", -29500.05F}, {"bc", -59000.2F}})).load();
   std::string text;
   for (int i = 0; i < 100; ++i) text += "bc";
   const Encoding encoding = tokenizer.encode(text, {.add_special_tokens = false});
