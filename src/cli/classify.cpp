@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "cli/filter.h"
-#include "cli/model_options.h"
+#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "heads/sequence.h"
 
@@ -61,14 +60,10 @@ int run_classify(const Options& options) {
   const size_t shown = sequence.top_k > 0                 ? std::min(sequence.top_k, classes)
                        : is_multi_label(directory.config) ? classes
                                                           : 1;
-  const int code = run_rows(options, columns_for(shown), [&](std::span<const Row> rows) {
-    const auto inputs = text_inputs(rows);
-    std::vector<RowAnswer> answers;
-    for (const SequenceAnswer& result : classify(directory, inputs, sequence)) answers.push_back(to_answer(result));
-    return answers;
-  });
-  print_check_report(directory.model);
-  return code;
+  return run_text_verb(
+      options, directory, columns_for(shown),
+      [&](std::span<const TextInput> inputs) { return classify(directory, inputs, sequence); },
+      [](const Row&, const SequenceAnswer& result) { return to_answer(result); });
 }
 
 }  // namespace deberta::cli

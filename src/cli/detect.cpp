@@ -1,7 +1,6 @@
 // The verb `detect`: which pieces of a text look as if they had been replaced.
-#include "cli/filter.h"
-#include "cli/model_options.h"
 #include "cli/offsets.h"
+#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "heads/replaced.h"
 
@@ -36,15 +35,10 @@ int run_detect(const Options& options) {
   const EncodingRules rules = encoding_rules(options);
   const ModelDirectory directory = open_model(options);
   detect_replaced(directory, {}, rules);  // refuses a model without the head before any row is read
-  const int code = run_rows(options, {"piece", "score", "replaced", "start", "end"}, [&](std::span<const Row> rows) {
-    const auto inputs = text_inputs(rows);
-    const auto results = detect_replaced(directory, inputs, rules);
-    std::vector<RowAnswer> answers;
-    for (size_t i = 0; i < rows.size(); ++i) answers.push_back(to_answer(rows[i], results[i], options));
-    return answers;
-  });
-  print_check_report(directory.model);
-  return code;
+  return run_text_verb(
+      options, directory, {"piece", "score", "replaced", "start", "end"},
+      [&](std::span<const TextInput> inputs) { return detect_replaced(directory, inputs, rules); },
+      [&](const Row& row, const ReplacedAnswer& result) { return to_answer(row, result, options); });
 }
 
 }  // namespace deberta::cli

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/filter.h"
 #include "cli/model_options.h"
 #include "cli/npy.h"
+#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "heads/embedding.h"
 
@@ -70,16 +70,12 @@ int run_embed(const Options& options) {
   embed(directory, {}, embedding);  // refuses a wrong layer before any row is read
   if (options.text("output").ends_with(".npy")) return write_npy(options, directory, embedding);
   const auto columns = static_cast<size_t>(directory.config.hidden_size);
-  const int code = run_rows(options, {"embedding"}, [&](std::span<const Row> rows) {
-    const auto inputs = text_inputs(rows);
-    std::vector<RowAnswer> answers;
-    for (const EmbeddingAnswer& result : embed(directory, inputs, embedding)) {
-      answers.push_back(to_answer(result, columns, embedding.pooling.has_value()));
-    }
-    return answers;
-  });
-  print_check_report(directory.model);
-  return code;
+  return run_text_verb(
+      options, directory, {"embedding"},
+      [&](std::span<const TextInput> inputs) { return embed(directory, inputs, embedding); },
+      [&](const Row&, const EmbeddingAnswer& result) {
+        return to_answer(result, columns, embedding.pooling.has_value());
+      });
 }
 
 }  // namespace deberta::cli

@@ -1,7 +1,6 @@
 // The verb `fill`: the likeliest tokens for each mask.
 #include "base/log.h"
-#include "cli/filter.h"
-#include "cli/model_options.h"
+#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "heads/mask.h"
 
@@ -58,15 +57,10 @@ int run_fill(const Options& options) {
   warn_of_plain_head(options, directory);
   const FillOptions settings = fill_options(options, directory.tokenizer);
   fill(directory, {}, settings);  // refuses a model without the head before any row is read
-  const int code =
-      run_rows(options, {"mask", "token_str", "score", "token", "sequence"}, [&](std::span<const Row> rows) {
-        const auto inputs = text_inputs(rows);
-        std::vector<RowAnswer> answers;
-        for (const FillAnswer& result : fill(directory, inputs, settings)) answers.push_back(to_answer(result));
-        return answers;
-      });
-  print_check_report(directory.model);
-  return code;
+  return run_text_verb(
+      options, directory, {"mask", "token_str", "score", "token", "sequence"},
+      [&](std::span<const TextInput> inputs) { return fill(directory, inputs, settings); },
+      [](const Row&, const FillAnswer& result) { return to_answer(result); });
 }
 
 }  // namespace deberta::cli

@@ -65,8 +65,9 @@ std::string overview() {
     if (row.name != "help" && row.name != "completion") text += fmt::format("  deberta {}\n", row.example);
   }
   text +=
-      "\n`deberta VERB --help` shows the options of a verb. DIR is a model directory with config.json,\n"
-      "model.safetensors and spm.model. Without texts, rows are read from standard input.\n";
+      "\n`deberta VERB --help` shows the options of a verb. DIR is a model directory: config.json, weights\n"
+      "(model.safetensors or pytorch_model.bin) and tokenizer (spm.model, or vocab.json with merges.txt).\n"
+      "Without texts, rows are read from standard input.\n";
   return text;
 }
 

@@ -44,8 +44,8 @@ void add_kernels(const Options& options, Facts& facts) {
   facts.add("kernels_available", std::move(levels));
   const KernelSet set = select_kernels(options.text("kernels"));
   JsonObject chosen;
-  for (const Operation operation :
-       {Operation::kGemm, Operation::kAttention, Operation::kLayerNorm, Operation::kEmbedding}) {
+  for (size_t i = 0; i < kOperations; ++i) {
+    const auto operation = static_cast<Operation>(i);
     chosen.emplace_back(to_string(operation), to_string(set.level_of(operation)));
   }
   facts.add("kernels_chosen", std::move(chosen));

@@ -1,7 +1,6 @@
 // The verb `ner`: entities of texts, or the label of each piece.
-#include "cli/filter.h"
-#include "cli/model_options.h"
 #include "cli/offsets.h"
+#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "heads/token.h"
 
@@ -49,16 +48,12 @@ int run_ner(const Options& options) {
   const ModelDirectory directory = open_model(options);
   tag(directory, {}, token);  // refuses a model without the head before any row is read
   const bool is_raw = token.entities.aggregation == Aggregation::kNone;
-  const int code = run_rows(options, {"label", "score", "start", "end", "word"}, [&](std::span<const Row> rows) {
-    const auto inputs = text_inputs(rows);
-    const auto results = tag(directory, inputs, token);
-    std::vector<RowAnswer> answers;
-    for (size_t i = 0; i < rows.size(); ++i)
-      answers.push_back(to_answer(rows[i], results[i], options.text("offsets"), is_raw));
-    return answers;
-  });
-  print_check_report(directory.model);
-  return code;
+  return run_text_verb(
+      options, directory, {"label", "score", "start", "end", "word"},
+      [&](std::span<const TextInput> inputs) { return tag(directory, inputs, token); },
+      [&](const Row& row, const TokenAnswer& result) {
+        return to_answer(row, result, options.text("offsets"), is_raw);
+      });
 }
 
 }  // namespace deberta::cli

@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/filter.h"
-#include "cli/model_options.h"
+#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "heads/sequence.h"
 #include "tasks/entailment.h"
@@ -22,6 +21,12 @@ std::vector<Relation> relations_of(const EntailmentLabels& labels) {
   if (labels.contradiction)
     relations.push_back({labels.neutral ? "contradiction" : "not_entailment", *labels.contradiction});
   return relations;
+}
+
+void check_pairs(std::span<const TextInput> inputs) {
+  for (const TextInput& input : inputs) {
+    if (!input.has_pair) throw Error(ErrorCode::kInput, "pair", "expected a premise and a hypothesis, got one text");
+  }
 }
 
 RowAnswer to_answer(const SequenceAnswer& result, const std::vector<Relation>& relations) {
@@ -52,18 +57,13 @@ int run_nli(const Options& options) {
       directory.config.labels, static_cast<size_t>(directory.model.labels()), options.list("label-map")));
   std::vector<std::string> columns{"label"};
   for (const Relation& relation : relations) columns.push_back(relation.name);
-  const int code = run_rows(options, columns, [&](std::span<const Row> rows) {
-    for (const Row& row : rows) {
-      if (!row.has_pair) throw Error(ErrorCode::kInput, row.where, "expected a premise and a hypothesis, got one text");
-    }
-    const auto inputs = text_inputs(rows);
-    std::vector<RowAnswer> answers;
-    for (const SequenceAnswer& result : classify(directory, inputs, sequence))
-      answers.push_back(to_answer(result, relations));
-    return answers;
-  });
-  print_check_report(directory.model);
-  return code;
+  return run_text_verb(
+      options, directory, columns,
+      [&](std::span<const TextInput> inputs) {
+        check_pairs(inputs);
+        return classify(directory, inputs, sequence);
+      },
+      [&](const Row&, const SequenceAnswer& result) { return to_answer(result, relations); });
 }
 
 }  // namespace deberta::cli

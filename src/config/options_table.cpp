@@ -38,7 +38,9 @@ constexpr std::array kVerbs = {
 
 constexpr std::array kOptions = {
     OptionRow{"model", 'm', kText, "", "DIR", "classify nli ner fill embed detect tokenize forward inspect check info",
-              "Model", "model directory: config.json, model.safetensors (or its shards), spm.model", "0.1.0", false},
+              "Model",
+              "model directory: config.json, weights (model.safetensors, its shards, pytorch_model.bin), tokenizer",
+              "0.1.0", false},
     OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx512",
               "classify nli ner fill embed detect forward info", "Compute",
               "kernels to use; check runs the reference beside each and reports the worst difference", "0.1.0", false},

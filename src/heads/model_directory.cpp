@@ -9,7 +9,7 @@ namespace deberta {
 void check_model_directory(const std::string& path) {
   if (is_directory(path)) return;
   throw Error(ErrorCode::kFileNotFound, path,
-              "no such model directory; expected a folder with config.json, model.safetensors and spm.model");
+              "no such model directory; expected a folder with config.json, weights and a tokenizer");
 }
 
 ModelDirectory open_model_directory(const std::string& path, const ModelOptions& options) {

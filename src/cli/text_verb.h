@@ -1,0 +1,29 @@
+// What every verb that answers texts with a model shares: rows to inputs, results to answers, the report of the
+// kernels.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/filter.h"
+#include "cli/model_options.h"
+
+namespace deberta::cli {
+
+// `answer` turns inputs into as many results, `to_answer(row, result)` each of them into what is printed. Returns the
+// exit code.
+template <class AnswerTexts, class ToAnswer>
+int run_text_verb(const Options& options, const ModelDirectory& directory, const std::vector<std::string>& columns,
+                  const AnswerTexts& answer, const ToAnswer& to_answer) {
+  const int code = run_rows(options, columns, [&](std::span<const Row> rows) {
+    const std::vector<TextInput> inputs = text_inputs(rows);
+    const auto results = answer(inputs);
+    std::vector<RowAnswer> answers;
+    for (size_t i = 0; i < rows.size(); ++i) answers.push_back(to_answer(rows[i], results[i]));
+    return answers;
+  });
+  print_check_report(directory.model);
+  return code;
+}
+
+}  // namespace deberta::cli
