@@ -27,7 +27,7 @@ install_packages() {
 
 # build_preset WHAT PRESET TARGET...: configures once and builds what changed; ninja's words only when it fails.
 build_preset() {
-  local what=$1 preset=$2 log
+  local what=$1 preset=$2
   shift 2
   mkdir -p "build/$preset"
   (
@@ -36,7 +36,9 @@ build_preset() {
       echo "$what: configuring build/$preset" >&2
       cmake --preset "$preset" >"build/$preset/configure.log" 2>&1 || { cat "build/$preset/configure.log" >&2; exit 1; }
     fi
-    if ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -q Building; then echo "$what: building build/$preset" >&2; fi
-    ninja -C "build/$preset" "$@" >"build/$preset/build.log" 2>&1 || { tail -60 "build/$preset/build.log" >&2; exit 1; }
+    set -o pipefail
+    ninja -C "build/$preset" "$@" 2>&1 | tee "build/$preset/build.log" |
+      awk -v what="$what" -v dir="build/$preset" '/Building/ && !said++ { print what ": building " dir > "/dev/stderr"; fflush("/dev/stderr") }' ||
+      { tail -60 "build/$preset/build.log" >&2; exit 1; }
   ) 9>"build/$preset/.lock"
 }
