@@ -41,7 +41,6 @@ class FieldRules {
   bool counts_columns() const { return is_given_ && parse_number<size_t>(text_).has_value(); }
   const std::string& text() const { return text_; }
   const std::string& pair() const { return pair_; }
-  bool is_given() const { return is_given_; }
   bool keeps(std::string_view name) const {
     if (name == text_ || name == pair_) return false;
     if (keep_.size() == 1 && keep_[0] == "all") return true;
