@@ -2,11 +2,13 @@
 // raw numbers that its tensors lie in, by key.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
-#include "checkpoint/pickle_value.h"
+#include "base/pickle_value.h"
+#include "checkpoint/tensor.h"
 
 namespace deberta {
 
@@ -23,6 +25,9 @@ struct BinContents {
   // Of a value of kind Storage. Every one in `object` is there.
   const BinStorage& storage_of(const PickleValue& value) const;
 };
+
+// What the pickle of a state dict of tensors may name; `element` of a storage type is its DType.
+std::span<const PickleGlobal> tensor_globals();
 
 // Every storage that the object names is found, of the right size, and in a zip its CRC-32 is right. `file` must
 // outlive the result; `path` opens each message. Throws kBin.

@@ -1,5 +1,5 @@
 // End record, then the central directory, then each local header against it. All numbers are little-endian.
-#include "checkpoint/zip_reader.h"
+#include "base/zip_reader.h"
 
 #include <fmt/format.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
 // The stack machine: one loop over the opcodes, a stack, the marks in it, and the memo.
-#include "checkpoint/pickle_machine.h"
+#include "base/pickle_machine.h"
 
 #include <fmt/format.h>
 
@@ -37,8 +37,10 @@ bool is_dict(PickleKind kind) {
 
 class PickleMachine {
  public:
-  PickleMachine(Bytes bytes, const std::string& where)
-      : bytes_(bytes.first(std::min<size_t>(bytes.size(), kMaxPickleBytes))), reader_(bytes_), where_(where) {}
+  PickleMachine(Bytes bytes, const std::string& where, std::span<const PickleGlobal> globals)
+      : bytes_(bytes.first(std::min<size_t>(bytes.size(), kMaxPickleBytes))), reader_(bytes_), where_(where) {
+    pickle_.globals_ = globals;
+  }
 
   Pickle run();
 
@@ -307,13 +309,12 @@ void PickleMachine::extend(const PickleValue& container, const std::vector<Pickl
 }
 
 void PickleMachine::push_global(std::string_view module, std::string_view name) {
-  const std::span<const PickleGlobal> globals = pickle_globals();
+  const std::span<const PickleGlobal> globals = pickle_.globals_;
   for (size_t i = 0; i < globals.size(); ++i) {
     if (globals[i].module == module && globals[i].name == name)
       return push({PickleKind::kGlobal, static_cast<int64_t>(i), {}});
   }
-  refuse(fmt::format("{} of {} is not data: a state dict of tensors does not name it", quote_short(name),
-                     quote_short(module)));
+  refuse(fmt::format("{} of {} is not data: no such file names it", quote_short(name), quote_short(module)));
 }
 
 void PickleMachine::read_global() {
@@ -331,7 +332,7 @@ void PickleMachine::read_stack_global() {
 
 const PickleGlobal& PickleMachine::expect_global(const PickleValue& value) const {
   expect(value, PickleKind::kGlobal);
-  return pickle_globals()[static_cast<size_t>(value.number)];
+  return pickle_.global_of(value);
 }
 
 void PickleMachine::expect(const PickleValue& value, PickleKind kind) const {
@@ -390,8 +391,8 @@ void PickleMachine::push_storage() {
   pickle_.storages_.push_back(top());
 }
 
-Pickle parse_pickle(Bytes bytes, const std::string& where) {
-  return PickleMachine(bytes, where).run();
+Pickle parse_pickle(Bytes bytes, const std::string& where, std::span<const PickleGlobal> globals) {
+  return PickleMachine(bytes, where, globals).run();
 }
 
 }  // namespace deberta

@@ -1,6 +1,6 @@
 // Archives: every rule has one that breaks it; what PyTorch and other writers make of the same entries is read the
 // same.
-#include "checkpoint/zip_reader.h"
+#include "base/zip_reader.h"
 
 #include <gtest/gtest.h>
 

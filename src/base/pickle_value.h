@@ -1,4 +1,4 @@
-// What a pickle describes, in tagged form: values, containers, and the globals that a state dict names.
+// What a pickle describes, in tagged form: values, containers, and the globals that it may name.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/checked.h"
-#include "checkpoint/tensor.h"
 
 namespace deberta {
 
@@ -17,7 +16,7 @@ enum class PickleKind : uint8_t {
   kInteger,
   kFloat,
   kString,
-  kGlobal,  // one of the names allowed: number is an index into pickle_globals()
+  kGlobal,  // one of the names allowed: Pickle::global_of
   kTuple,
   kList,
   kDict,         // items: key, value, key, value, ...
@@ -36,25 +35,26 @@ struct PickleValue {
   std::string_view text;  // String: its bytes in the file, UTF-8 not checked
 };
 
-// What `module.name` stands for in a state dict.
+// What `module.name` stands for. A kind of file has its own list of names, the exact ones that its data needs.
 struct PickleGlobal {
   std::string_view module;
   std::string_view name;
   enum class Use : uint8_t { kOrderedDict, kSize, kTensor, kParameter, kStorageType } use;
-  DType dtype = DType::kF32;  // of a storage type
+  uint8_t element = 0;  // of a storage type: the caller's number of its element type
 };
-std::span<const PickleGlobal> pickle_globals();
 
 class Pickle {
  public:
   const PickleValue& root() const { return root_; }
   // The items of a container; none of other values.
   std::span<const PickleValue> items(const PickleValue& value) const;
+  const PickleGlobal& global_of(const PickleValue& value) const { return globals_[static_cast<size_t>(value.number)]; }
   const std::vector<PickleValue>& storages() const { return storages_; }  // every kStorage, in the order of the file
   size_t size_bytes() const { return size_bytes_; }                       // with STOP
 
  private:
   friend class PickleMachine;
+  std::span<const PickleGlobal> globals_;
   PickleValue root_;
   std::vector<std::vector<PickleValue>> objects_;
   std::vector<PickleValue> storages_;

@@ -1,8 +1,9 @@
 // Pickles as data: every opcode that is allowed gives its value, everything else is refused with its place.
-#include "checkpoint/pickle_machine.h"
+#include "base/pickle_machine.h"
 
 #include <gtest/gtest.h>
 
+#include "checkpoint/bin_storages.h"
 #include "support/bad_bin.h"
 #include "support/expect_error.h"
 
@@ -15,7 +16,8 @@ using test::push_text;
 
 // The pickle of `body` and its value; the bytes stay with it.
 struct Parsed {
-  explicit Parsed(std::string_view body) : bytes(pickle(body)), value(parse_pickle(to_bytes(bytes), "w.bin")) {}
+  explicit Parsed(std::string_view body)
+      : bytes(pickle(body)), value(parse_pickle(to_bytes(bytes), "w.bin", tensor_globals())) {}
   PickleKind kind() const { return value.root().kind; }
   int64_t number() const { return value.root().number; }
   std::span<const PickleValue> items() const { return value.items(value.root()); }
@@ -27,8 +29,8 @@ struct Parsed {
 TEST(PickleMachine, RefusesEveryBrokenPickleWithItsRule) {
   for (const test::BadFile& file : test::bad_pickles()) {
     SCOPED_TRACE(file.name);
-    EXPECT_ERROR(parse_pickle(to_bytes(file.bytes), "w.bin"), kBin, file.part);
-    EXPECT_ERROR(parse_pickle(to_bytes(file.bytes), "w.bin"), kBin, "w.bin: pickle: ");
+    EXPECT_ERROR(parse_pickle(to_bytes(file.bytes), "w.bin", tensor_globals()), kBin, file.part);
+    EXPECT_ERROR(parse_pickle(to_bytes(file.bytes), "w.bin", tensor_globals()), kBin, "w.bin: pickle: ");
   }
 }
 
@@ -118,23 +120,28 @@ TEST(PickleMachine, KnowsTheTypesOfStorages) {
       {"Long", DType::kI64},  {"Int", DType::kI32},  {"Short", DType::kI16},     {"Char", DType::kI8},
       {"Byte", DType::kU8},   {"Bool", DType::kBool}};
   for (const auto& [name, dtype] : types) {
-    const PickleGlobal& global =
-        pickle_globals()[static_cast<size_t>(Parsed(test::push_global("torch", name + "Storage")).number())];
+    const Parsed parsed(test::push_global("torch", name + "Storage"));
+    const PickleGlobal& global = parsed.value.global_of(parsed.value.root());
     EXPECT_EQ(global.use, PickleGlobal::Use::kStorageType);
-    EXPECT_EQ(global.dtype, dtype) << name;
+    EXPECT_EQ(global.element, static_cast<uint8_t>(dtype)) << name;
   }
+}
+
+TEST(PickleMachine, RefusesNamesThatAreNotInTheList) {
+  const std::string bytes = pickle(test::push_global("collections", "OrderedDict"));
+  EXPECT_ERROR(parse_pickle(to_bytes(bytes), "w.bin", {}), kBin, "\"OrderedDict\" of \"collections\" is not data");
 }
 
 TEST(PickleMachine, ReadsFramesAndAllProtocols) {
   for (const char protocol : {'\2', '\3', '\4', '\5'}) {
     const std::string bytes = "\x80"s + protocol + "\x95\x02\0\0\0\0\0\0\0}."s;
-    EXPECT_EQ(parse_pickle(to_bytes(bytes), "w.bin").root().kind, PickleKind::kDict);
+    EXPECT_EQ(parse_pickle(to_bytes(bytes), "w.bin", tensor_globals()).root().kind, PickleKind::kDict);
   }
 }
 
 TEST(PickleMachine, StopsAtStop) {
   const std::string bytes = pickle("}") + "cos\nsystem\n";
-  EXPECT_EQ(parse_pickle(to_bytes(bytes), "w.bin").size_bytes(), 4u);
+  EXPECT_EQ(parse_pickle(to_bytes(bytes), "w.bin", tensor_globals()).size_bytes(), 4u);
 }
 
 TEST(PickleMachine, ReadsAtMost64Megabytes) {

@@ -1,0 +1,27 @@
+// The two containers of torch.save, zip (PyTorch 1.6 and later) and legacy (before): one pickled object, as data, and
+// what lies beside it. What the object means is the caller's business.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/pickle_value.h"
+#include "base/zip_reader.h"
+
+namespace deberta {
+
+struct TorchSave {
+  Pickle object;
+  std::optional<ZipReader> zip;  // of a zip archive: its entries
+  Pickle keys;  // of a legacy file: the list of the keys of its storages, one after the other in `rest`
+  Bytes rest;
+};
+
+// Whether the bytes begin as one of the two containers does.
+bool is_torch_save(Bytes file);
+
+// `globals` are the names that the object may name. `file` and `globals` must outlive the result; `path` opens each
+// message. Throws kBin.
+TorchSave read_torch_save(Bytes file, const std::string& path, std::span<const PickleGlobal> globals);
+
+}  // namespace deberta
