@@ -1,6 +1,6 @@
 # Sourced by run, test and .ci/run: what each needs from Debian, installed when it is missing, and said.
 
-PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev"
+PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev"
 TEST_PACKAGES="libgtest-dev python3-venv"
 GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 git patch"
 

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -137,17 +138,38 @@ void report(const Options& options, const Counts& counts) {
   }
 }
 
-std::vector<Row> read_group(RowSource& source) {
-  std::vector<Row> rows;
-  size_t bytes = 0;
-  Row row;
-  while (interrupted() == 0 && source.next(row)) {
-    bytes += row.text.size() + row.pair.size();
-    rows.push_back(std::move(row));
-    if (rows.size() >= kGroupRows || bytes >= kGroupBytes || !source.is_ready()) break;
+// Groups of rows. When the source fails, the rows before come first.
+class GroupReader {
+ public:
+  explicit GroupReader(RowSource& source) : source_(source) {}
+
+  // Empty at the end.
+  std::vector<Row> next() {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    std::vector<Row> rows;
+    try {
+      read(rows);
+    } catch (const Error&) {
+      if (rows.empty()) throw;
+      failure_ = std::current_exception();
+    }
+    return rows;
   }
-  return rows;
-}
+
+ private:
+  void read(std::vector<Row>& rows) {
+    size_t bytes = 0;
+    Row row;
+    while (interrupted() == 0 && source_.next(row)) {
+      bytes += row.text.size() + row.pair.size();
+      rows.push_back(std::move(row));
+      if (rows.size() >= kGroupRows || bytes >= kGroupBytes || !source_.is_ready()) break;
+    }
+  }
+
+  RowSource& source_;
+  std::exception_ptr failure_;
+};
 
 }  // namespace
 
@@ -158,7 +180,8 @@ int run_rows(const Options& options, const std::vector<std::string>& columns, co
     AnswerWriter writer(format_of(options), columns, !options.flag("no-header"), out);
     Loop loop(options, answer_rows, writer);
     ProgressPrinter progress(options, options.arguments.empty());
-    for (std::vector<Row> rows = read_group(*source); !rows.empty(); rows = read_group(*source)) {
+    GroupReader groups(*source);
+    for (std::vector<Row> rows = groups.next(); !rows.empty(); rows = groups.next()) {
       progress.clear();
       loop.answer(rows);
       progress.update(loop.counts(), source->fraction_done());
@@ -179,7 +202,8 @@ int collect_rows(const Options& options, const std::function<void(std::span<cons
   const std::unique_ptr<RowSource> source = open_rows(options);
   ProgressPrinter progress(options, options.arguments.empty());
   Counts counts;
-  for (std::vector<Row> rows = read_group(*source); !rows.empty(); rows = read_group(*source)) {
+  GroupReader groups(*source);
+  for (std::vector<Row> rows = groups.next(); !rows.empty(); rows = groups.next()) {
     for (const Row& row : rows) {
       if (row.error) throw *row.error;
     }

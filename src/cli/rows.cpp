@@ -10,12 +10,17 @@
 
 #include "base/checked.h"
 #include "base/utf8.h"
-#include "cli/lines.h"
+#include "cli/interrupt.h"
+#include "data/lines.h"
 
 namespace deberta::cli {
 namespace {
 
 constexpr size_t kMaxJsonBytes = size_t{64} << 20;
+
+ByteSource open_source(const std::string& path) {
+  return ByteSource(path, [] { return interrupted() != 0; });
+}
 
 // nli always takes pairs; others when asked, where the verb knows pairs at all.
 bool takes_pairs(const Options& options) {
@@ -114,11 +119,12 @@ class ArgumentRows final : public RowSource {
 // What all forms with lines share.
 class LineRows : public RowSource {
  public:
-  explicit LineRows(const Options& options, const std::string& path) : rules_(options), lines_(path) {}
+  explicit LineRows(const Options& options, const std::string& path) : rules_(options), lines_(open_source(path)) {}
   bool is_ready() const override { return lines_.is_ready(); }
   std::optional<double> fraction_done() const override {
-    if (!lines_.total_bytes() || *lines_.total_bytes() == 0) return std::nullopt;
-    return static_cast<double>(lines_.read_bytes()) / static_cast<double>(*lines_.total_bytes());
+    const ByteSource& source = lines_.source();
+    if (source.total_bytes().value_or(0) == 0) return std::nullopt;
+    return static_cast<double>(source.read_bytes()) / static_cast<double>(*source.total_bytes());
   }
   bool next(Row& row) override {
     std::string line;
@@ -142,7 +148,7 @@ class LineRows : public RowSource {
   bool read_line(std::string& line, Row& row) {
     const LineReader::Status status = lines_.next(line);
     if (status == LineReader::Status::kEnd) return false;
-    row.where = fmt::format("{}:{}", lines_.path(), ++number_);
+    row.where = lines_.where();
     if (status == LineReader::Status::kTooLong) {
       row.error = Error(ErrorCode::kTooLarge, row.where,
                         fmt::format("expected a line of at most {} bytes", LineReader::kMaxLineBytes));
@@ -156,7 +162,6 @@ class LineRows : public RowSource {
 
  private:
   LineReader lines_;
-  size_t number_ = 0;
 };
 
 class TextRows final : public LineRows {
@@ -266,15 +271,9 @@ class JsonRows final : public RowSource {
  public:
   JsonRows(const Options& options, const std::string& path)
       : rules_(options), path_(path == "-" ? "standard input" : path) {
-    std::string text, line;
-    LineReader lines(path);
-    for (LineReader::Status status; (status = lines.next(line)) != LineReader::Status::kEnd;) {
-      text += line + '\n';
-      if (status == LineReader::Status::kTooLong || text.size() > kMaxJsonBytes) {
-        throw Error(ErrorCode::kTooLarge, path_,
-                    fmt::format("expected at most {} bytes of JSON; use jsonl", kMaxJsonBytes));
-      }
-    }
+    ByteSource source = open_source(path);
+    std::string text = read_rest(source, kMaxJsonBytes);
+    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
     Json document = parse_json(replace_invalid_utf8(text), path_,
                                {.max_bytes = 2 * kMaxJsonBytes, .max_depth = 32, .max_nodes = 10000000});
     rows_ = document.is_array() ? std::move(document.as_array()) : JsonArray{std::move(document)};
@@ -303,7 +302,7 @@ std::string format_of(const Options& options, const std::string& path) {
   const std::string& format = options.text("input-format");
   if (format != "auto") return format;
   for (const std::string_view known : {"tsv", "csv", "jsonl", "json"}) {
-    if (path.ends_with(fmt::format(".{}", known))) return std::string(known);
+    if (without_compression_ending(path).ends_with(fmt::format(".{}", known))) return std::string(known);
   }
   return "text";
 }

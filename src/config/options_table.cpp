@@ -52,9 +52,13 @@ constexpr std::array kOptions = {
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M", kAnswerVerbs, "Compute", "tokens computed at once", "0.1.0",
               false},
     OptionRow{"input", 'i', kText, "", "FILE", kTextVerbs, "Input",
-              "read rows from FILE (- is standard input, which is also read when no text is given)", "0.1.0", false},
+              "read rows from FILE, decompressed when it ends in .gz, .xz or .zst (- is standard input, which is also "
+              "read when no "
+              "text is given)",
+              "0.1.0", false},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json", kTextVerbs, "Input",
-              "form of the input; auto goes by the file's ending, else one text a line", "0.1.0", false},
+              "form of the input; auto goes by the file's ending (below .gz, .xz, .zst), else one text a line", "0.1.0",
+              false},
     OptionRow{
         "input-field", 0, kList, "", "NAMES", kTextVerbs, "Input",
         "columns or keys that hold the text and, after a comma, its pair (default: text,text_pair); numbers count "

@@ -1,0 +1,150 @@
+// read(2), poll(2), and the decoders.
+#include "data/byte_source.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+
+namespace deberta {
+namespace {
+
+constexpr size_t kChunkBytes = size_t{1} << 16;
+
+}  // namespace
+
+ByteSource::ByteSource(const std::string& path, std::function<bool()> is_stopped)
+    : name_(path == "-" ? "standard input" : path),
+      fd_(STDIN_FILENO),
+      stop_(std::move(is_stopped)),
+      compression_(path == "-" ? Compression::kNone : compression_of(path)),
+      decompressor_(make_decompressor(compression_)) {
+  if (path != "-") {
+    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) throw Error(ErrorCode::kFileNotFound, path, fmt::format("cannot open: {}", std::strerror(errno)));
+  }
+  struct stat status {};
+  if (::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode)) total_bytes_ = static_cast<uint64_t>(status.st_size);
+}
+
+ByteSource::ByteSource(Bytes bytes, std::string name, Compression compression)
+    : name_(std::move(name)),
+      memory_(bytes),
+      compression_(compression),
+      decompressor_(make_decompressor(compression)),
+      total_bytes_(bytes.size()) {}
+
+ByteSource::ByteSource(ByteSource&& other) noexcept
+    : name_(std::move(other.name_)),
+      fd_(std::exchange(other.fd_, -1)),
+      memory_(other.memory_),
+      stop_(std::move(other.stop_)),
+      compression_(other.compression_),
+      decompressor_(std::move(other.decompressor_)),
+      stored_(std::move(other.stored_)),
+      stored_begin_(other.stored_begin_),
+      stored_end_(other.stored_end_),
+      is_at_end_(other.is_at_end_),
+      is_whole_(other.is_whole_),
+      is_pending_(other.is_pending_),
+      total_bytes_(other.total_bytes_),
+      read_bytes_(other.read_bytes_) {}
+
+ByteSource::~ByteSource() {
+  if (fd_ > STDIN_FILENO) ::close(fd_);
+}
+
+bool ByteSource::is_stopped() const {
+  return stop_ && stop_();
+}
+
+// The next stored bytes; 0 at the end.
+size_t ByteSource::read_stored(std::span<std::byte> out) {
+  if (is_at_end_) return 0;
+  ssize_t count = -1;
+  if (fd_ < 0) {
+    const size_t part = std::min(out.size(), memory_.size());
+    std::copy_n(memory_.begin(), part, out.begin());
+    memory_ = memory_.subspan(part);
+    count = static_cast<ssize_t>(part);
+  }
+  while (fd_ >= 0 && count < 0) {
+    count = is_stopped() ? 0 : ::read(fd_, out.data(), out.size());
+    if (count < 0 && errno != EINTR) throw Error(ErrorCode::kFileRead, name_, std::strerror(errno));
+  }
+  is_at_end_ = count == 0;
+  read_bytes_ += static_cast<uint64_t>(count);
+  return static_cast<size_t>(count);
+}
+
+void ByteSource::check(const Decompressor::Step& step) const {
+  const uint64_t position = read_bytes_ - (stored_end_ - stored_begin_);
+  if (step.is_too_large) {
+    throw Error(ErrorCode::kTooLarge, name_,
+                fmt::format("{} stream at byte {}: its decoder would need more than {} bytes; compress it with a "
+                            "smaller window",
+                            to_string(compression_), position, Decompressor::kMaxMemoryBytes));
+  }
+  if (!step.problem.empty()) {
+    throw Error(ErrorCode::kFileRead, name_,
+                fmt::format("damaged {} stream at byte {}: {}", to_string(compression_), position, step.problem));
+  }
+}
+
+size_t ByteSource::decompress(std::span<std::byte> out) {
+  for (;;) {
+    if (stored_begin_ == stored_end_ && !is_at_end_ && !is_pending_) {
+      stored_.resize(kChunkBytes);
+      stored_begin_ = stored_end_ = 0;
+      stored_end_ = read_stored(stored_);
+      if (is_stopped()) return 0;
+    }
+    const Bytes in = Bytes(stored_).subspan(stored_begin_, stored_end_ - stored_begin_);
+    const Decompressor::Step step = decompressor_->step(in, out, is_at_end_);
+    stored_begin_ += step.taken;
+    check(step);
+    is_pending_ = step.made == out.size();
+    if (step.taken > 0 || step.made > 0) is_whole_ = false;
+    if (step.is_whole) is_whole_ = true;
+    if (step.made > 0) return step.made;
+    if (step.taken > 0 || (in.empty() && !is_at_end_)) continue;
+    if (is_whole_) return 0;
+    throw Error(ErrorCode::kFileRead, name_,
+                fmt::format("{} stream: expected more after byte {}, got the end; the file is cut off",
+                            to_string(compression_), read_bytes_));
+  }
+}
+
+size_t ByteSource::read(std::span<char> out) {
+  const std::span<std::byte> bytes = std::as_writable_bytes(out);
+  return decompressor_ == nullptr ? read_stored(bytes) : decompress(bytes);
+}
+
+bool ByteSource::is_ready() const {
+  if (fd_ < 0 || is_at_end_ || is_pending_ || stored_begin_ != stored_end_) return true;
+  pollfd query{fd_, POLLIN, 0};
+  return ::poll(&query, 1, 0) > 0;
+}
+
+std::string read_rest(ByteSource& source, size_t max_bytes) {
+  std::string text;
+  for (;;) {
+    const size_t used = text.size();
+    text.resize(used + kChunkBytes);
+    const size_t count = source.read(std::span(text).subspan(used));
+    text.resize(used + count);
+    if (text.size() > max_bytes)
+      throw Error(ErrorCode::kTooLarge, source.name(), fmt::format("expected at most {} bytes", max_bytes));
+    if (count == 0) return text;
+  }
+}
+
+}  // namespace deberta

@@ -1,0 +1,66 @@
+// The bytes of a file or of standard input, decompressed on the way: what every reader of rows stands on. All
+// positions and limits of those readers count decompressed bytes.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/decompressor.h"
+
+namespace deberta {
+
+class ByteSource {
+ public:
+  // A file, decompressed as its ending says, or "-": standard input as it is. `is_stopped` is asked before each wait
+  // for bytes and after an interrupted one; once it says true, the source is at its end. Throws kFileNotFound.
+  explicit ByteSource(const std::string& path, std::function<bool()> is_stopped = {});
+  // Bytes in memory, which must outlive the source.
+  ByteSource(Bytes bytes, std::string name, Compression compression = Compression::kNone);
+  ~ByteSource();
+  ByteSource(ByteSource&&) noexcept;
+  ByteSource& operator=(ByteSource&&) = delete;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  // Fills the front of `out` and says how far; 0 at the end, and there again. Waits for some bytes, not for all.
+  // Throws kFileRead, also for a compressed stream that is damaged or ends early, and kTooLarge for one whose decoder
+  // would need more memory than Decompressor allows.
+  size_t read(std::span<char> out);
+
+  bool is_ready() const;    // read() would not wait
+  bool is_stopped() const;  // the end came because `is_stopped` said so
+
+  std::optional<uint64_t> total_bytes() const { return total_bytes_; }  // of a regular file, as it is stored
+  uint64_t read_bytes() const { return read_bytes_; }                   // of the same, so far
+  const std::string& name() const { return name_; }                     // the path, or "standard input"
+
+ private:
+  size_t read_stored(std::span<std::byte> out);
+  size_t decompress(std::span<std::byte> out);
+  void check(const Decompressor::Step& step) const;
+
+  std::string name_;
+  int fd_ = -1;
+  Bytes memory_;  // when there is no file
+  std::function<bool()> stop_;
+  Compression compression_;
+  std::unique_ptr<Decompressor> decompressor_;
+  std::vector<std::byte> stored_;  // read and not yet decompressed: from stored_begin_ to stored_end_
+  size_t stored_begin_ = 0;
+  size_t stored_end_ = 0;
+  bool is_at_end_ = false;   // of what is stored
+  bool is_whole_ = false;    // the compressed stream may end here
+  bool is_pending_ = false;  // the decoder may hold bytes that did not fit
+  std::optional<uint64_t> total_bytes_;
+  uint64_t read_bytes_ = 0;
+};
+
+// All that is left of the source. Throws kTooLarge above `max_bytes`, and what read() throws.
+std::string read_rest(ByteSource& source, size_t max_bytes);
+
+}  // namespace deberta

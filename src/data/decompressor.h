@@ -1,0 +1,45 @@
+// Compressed streams (gzip, xz, Zstandard) step by step, in bounded memory. Where the bytes come from: byte_source.h.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/checked.h"
+
+namespace deberta {
+
+enum class Compression { kNone, kGzip, kXz, kZstd };
+
+std::string_view to_string(Compression compression);
+
+// By the ending of a file's name: .gz, .xz, .zst, else none.
+Compression compression_of(std::string_view path);
+// The name without that ending: "a.csv.gz" -> "a.csv".
+std::string_view without_compression_ending(std::string_view path);
+
+// Several streams one after the other are read as one, as the programs gzip, xz and zstd do.
+class Decompressor {
+ public:
+  // The decoder's own memory: enough for what those programs write at their highest levels, more only when asked for
+  // long windows by name.
+  static constexpr size_t kMaxMemoryBytes = size_t{192} << 20;
+
+  virtual ~Decompressor() = default;
+
+  struct Step {
+    size_t taken = 0;
+    size_t made = 0;
+    bool is_whole = false;  // a stream has just ended: the file may end here
+    // Not empty: the bytes are wrong (`too_large`: right, but the decoder would need more than kMaxMemoryBytes).
+    std::string_view problem = {};
+    bool is_too_large = false;
+  };
+  // Takes from `in` and fills `out`; `is_end`: nothing follows `in`. Neither taken nor made: more input is needed.
+  virtual Step step(Bytes in, std::span<std::byte> out, bool is_end) = 0;
+};
+
+// Throws kOutOfMemory. For kNone: nullptr.
+std::unique_ptr<Decompressor> make_decompressor(Compression compression);
+
+}  // namespace deberta

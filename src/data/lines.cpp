@@ -1,0 +1,63 @@
+// A buffer over the source; what it holds before `position_` has been given out.
+#include "data/lines.h"
+
+#include <fmt/core.h>
+
+namespace deberta {
+
+bool LineReader::fill() {
+  if (is_at_end_) return false;
+  constexpr size_t kChunkBytes = size_t{1} << 16;
+  buffer_.erase(0, std::exchange(position_, 0));
+  const size_t used = buffer_.size();
+  buffer_.resize(used + kChunkBytes);
+  size_t count = 0;
+  try {
+    count = source_.read(std::span(buffer_).subspan(used));
+  } catch (...) {
+    buffer_.clear();  // the line that was begun is lost with what should have followed
+    is_at_end_ = true;
+    throw;
+  }
+  buffer_.resize(used + count);
+  is_at_end_ = count == 0;
+  return !is_at_end_;
+}
+
+LineReader::Status LineReader::next(std::string& line) {
+  size_t searched = 0;  // bytes after position_ known to hold no line end
+  bool is_too_long = false;
+  for (;;) {
+    const size_t end = buffer_.find('\n', position_ + searched);
+    if (end != std::string::npos) {
+      line.assign(buffer_, position_, end - position_);
+      position_ = end + 1;
+      break;
+    }
+    searched = buffer_.size() - position_;
+    if (searched > kMaxLineBytes) {
+      is_too_long = true;
+      position_ = buffer_.size();
+      searched = 0;
+    }
+    if (fill()) continue;
+    if (position_ == buffer_.size() && !is_too_long) return Status::kEnd;
+    if (source_.is_stopped()) return Status::kEnd;  // a line cut short is no line
+    line.assign(buffer_, position_);
+    position_ = buffer_.size();
+    break;
+  }
+  if (number_++ == 0 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  if (line.ends_with('\r')) line.pop_back();
+  return is_too_long || line.size() > kMaxLineBytes ? Status::kTooLong : Status::kLine;
+}
+
+bool LineReader::is_ready() const {
+  return is_at_end_ || buffer_.find('\n', position_) != std::string::npos || source_.is_ready();
+}
+
+std::string LineReader::where() const {
+  return fmt::format("{}:{}", source_.name(), number_);
+}
+
+}  // namespace deberta

@@ -1,0 +1,39 @@
+// Lines of a byte source, without waiting for more than are there.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "data/byte_source.h"
+
+namespace deberta {
+
+class LineReader {
+ public:
+  explicit LineReader(ByteSource source) : source_(std::move(source)) {}
+
+  static constexpr size_t kMaxLineBytes = size_t{16} << 20;
+
+  enum class Status { kLine, kTooLong, kEnd };
+  // The next line without its end (LF or CR LF); a byte order mark at the start is dropped. A line above kMaxLineBytes
+  // is passed over (kTooLong). Once the source is stopped: kEnd. Throws what ByteSource::read throws.
+  Status next(std::string& line);
+
+  // Whether next() would not have to wait.
+  bool is_ready() const;
+
+  size_t number() const { return number_; }  // of the line that next() gave last, from 1
+  std::string where() const;                 // "name:number", for messages
+  const ByteSource& source() const { return source_; }
+
+ private:
+  bool fill();  // false at the end
+
+  ByteSource source_;
+  std::string buffer_;
+  size_t position_ = 0;
+  size_t number_ = 0;
+  bool is_at_end_ = false;
+};
+
+}  // namespace deberta
