@@ -102,13 +102,34 @@ int create_temporary(const std::string& path, std::string& temporary) {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::string& path) : path_(path) {
+MappedFile::MappedFile(const std::string& path, LoadMode mode) : MappedFile() {
+  path_ = path;
   const auto [raw, size] = open_regular(path);
   const Descriptor fd(raw);
   if (size == 0) return;
-  void* address = ::mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  if (address == MAP_FAILED) throw Error(ErrorCode::kFileRead, path, fmt::format("mmap failed: {}", system_message()));
-  bytes_ = Bytes(static_cast<const std::byte*>(address), static_cast<size_t>(size));
+  if (mode == LoadMode::kRead) {
+    read(fd.get(), static_cast<size_t>(size));
+  } else {
+    map(fd.get(), static_cast<size_t>(size));
+  }
+}
+
+void MappedFile::map(int fd, size_t size_bytes) {
+  void* address = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address == MAP_FAILED) throw Error(ErrorCode::kFileRead, path_, fmt::format("mmap failed: {}", system_message()));
+  bytes_ = Bytes(static_cast<const std::byte*>(address), size_bytes);
+  entry_ = MappingEntry(address, size_bytes, path_);
+}
+
+// Into pages of our own, which the destructor gives back as it does those of a mapped file.
+void MappedFile::read(int fd, size_t size_bytes) {
+  void* address = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED)
+    throw Error(ErrorCode::kOutOfMemory, path_, fmt::format("reading the file needs {} bytes of memory", size_bytes));
+  bytes_ = Bytes(static_cast<const std::byte*>(address), size_bytes);
+  const size_t done = read_into(fd, path_, static_cast<char*>(address), size_bytes);
+  if (done < size_bytes)
+    throw Error(ErrorCode::kFileRead, path_, fmt::format("expected {} bytes, got {}", size_bytes, done));
 }
 
 MappedFile::~MappedFile() {
@@ -116,11 +137,12 @@ MappedFile::~MappedFile() {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})), entry_(std::move(other.entry_)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(bytes_, other.bytes_);
+  std::swap(entry_, other.entry_);
   return *this;
 }
 

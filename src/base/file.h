@@ -6,14 +6,19 @@
 #include <string_view>
 
 #include "base/checked.h"
+#include "base/mapping_table.h"
 
 namespace deberta {
 
-// A regular file mapped for reading. Movable; the bytes live as long as the object.
-// Throws kFileNotFound, kFileType, kFileRead.
+// Mapped pages are shared between processes and come when they are used; a file that someone cuts short in use ends the
+// process by SIGBUS (mapping_table.h). Read bytes are the process's own.
+enum class LoadMode { kMap, kRead };
+
+// The bytes of a regular file. Movable; they live as long as the object.
+// Throws kFileNotFound, kFileType, kFileRead, and kOutOfMemory when they are to be read.
 class MappedFile {
  public:
-  explicit MappedFile(const std::string& path);
+  explicit MappedFile(const std::string& path, LoadMode mode = LoadMode::kMap);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -24,8 +29,13 @@ class MappedFile {
   const std::string& path() const { return path_; }
 
  private:
+  MappedFile() = default;
+  void read(int fd, size_t size_bytes);
+  void map(int fd, size_t size_bytes);
+
   std::string path_;
   Bytes bytes_;
+  MappingEntry entry_;  // of a mapped file
 };
 
 // The whole of a regular file. Throws as MappedFile, and kTooLarge above `max_bytes`.

@@ -1,5 +1,6 @@
 // The verb `forward`: ids from a file through the model, everything it computes to a file. The door for debugging and
-// for comparing with other implementations. Padded in, padded out: rows of masked tokens are 0.
+// for comparing with other implementations. Padded in, padded out: rows of masked tokens are 0, or with --compat hf
+// what transformers computes there.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,63 +21,87 @@
 namespace deberta::cli {
 namespace {
 
-// The inputs of one run, [B, L] each.
+// The inputs of one run.
 struct Inputs {
   size_t sequences = 0;
   size_t length = 0;
-  std::vector<int32_t> ids, type_ids, position_ids;
-  std::vector<uint8_t> mask;
+  std::vector<int32_t> ids_BL, type_ids_BL, position_ids_BL;
+  std::vector<uint8_t> mask_BL, mask_BLL;  // one of them at most
+  std::vector<int32_t> buckets_LL;
+  bool keeps_padding = false;
+
+  int64_t rows() const { return static_cast<int64_t>(sequences); }
+  int64_t columns() const { return static_cast<int64_t>(length); }
+  bool is_masked(size_t row) const { return !mask_BL.empty() && mask_BL[row] == 0; }
 
   PackedRows pack() const {
     return deberta::pack({.sequences = sequences,
                           .length = length,
-                          .ids_BL = ids,
-                          .mask_BL = mask,
-                          .type_ids_BL = type_ids,
-                          .position_ids_BL = position_ids});
+                          .ids_BL = ids_BL,
+                          .mask_BL = mask_BL,
+                          .type_ids_BL = type_ids_BL,
+                          .position_ids_BL = position_ids_BL,
+                          .mask_BLL = mask_BLL,
+                          .buckets_LL = buckets_LL,
+                          .keeps_padding = keeps_padding});
   }
 };
 
-std::vector<int32_t> int32_tensor(const SafetensorsFile& file, const std::string& name, Inputs& inputs) {
+[[noreturn]] void refuse(const SafetensorsFile& file, std::string message) {
+  throw Error(ErrorCode::kInput, file.path(), std::move(message));
+}
+
+// Empty when the file has no such tensor.
+std::vector<int32_t> int32_tensor(const SafetensorsFile& file, const std::string& name, const Shape& shape) {
   const TensorView* tensor = file.find(name);
   if (tensor == nullptr) return {};
-  const bool is_first = inputs.ids.empty();
-  if (tensor->shape.size() != 2 || (!is_first && (tensor->shape[0] != static_cast<int64_t>(inputs.sequences) ||
-                                                  tensor->shape[1] != static_cast<int64_t>(inputs.length)))) {
-    throw Error(ErrorCode::kInput, file.path(),
-                fmt::format("{}: expected shape [B, L]{}, got {}", name, is_first ? "" : " of input_ids",
-                            to_string(tensor->shape)));
-  }
-  inputs.sequences = static_cast<size_t>(tensor->shape[0]);
-  inputs.length = static_cast<size_t>(tensor->shape[1]);
+  if (tensor->shape != shape)
+    refuse(file, fmt::format("{}: expected shape {}, got {}", name, to_string(shape), to_string(tensor->shape)));
   std::vector<int32_t> values;
   for (const int64_t value : to_int64(*tensor)) {
-    if (!std::in_range<int32_t>(value))
-      throw Error(ErrorCode::kInput, file.path(), fmt::format("{}: {} is out of range", name, value));
+    if (!std::in_range<int32_t>(value)) refuse(file, fmt::format("{}: {} is out of range", name, value));
     values.push_back(static_cast<int32_t>(value));
   }
   return values;
+}
+
+// [B, L], or [B, L, L] where each query has its own.
+void load_mask(const SafetensorsFile& file, Inputs& inputs) {
+  const TensorView* tensor = file.find("attention_mask");
+  if (tensor == nullptr) return;
+  const bool is_3d = tensor->shape.size() == 3;
+  Shape shape{inputs.rows(), inputs.columns()};
+  if (is_3d) shape.push_back(inputs.columns());
+  for (const int32_t value : int32_tensor(file, "attention_mask", shape)) {
+    if (value != 0 && value != 1) refuse(file, fmt::format("attention_mask: expected 0 or 1, got {}", value));
+    (is_3d ? inputs.mask_BLL : inputs.mask_BL).push_back(static_cast<uint8_t>(value));
+  }
 }
 
 Inputs load_inputs(const Options& options) {
   if (options.text("ids").empty())
     throw Error(ErrorCode::kUsage, "--ids", "expected a safetensors file with input_ids, got none");
   const SafetensorsFile file(options.text("ids"));
+  const TensorView* ids = file.find("input_ids");
+  if (ids == nullptr) refuse(file, "no tensor input_ids");
+  if (ids->shape.size() != 2)
+    refuse(file, fmt::format("input_ids: expected shape [B, L], got {}", to_string(ids->shape)));
   Inputs inputs;
-  inputs.ids = int32_tensor(file, "input_ids", inputs);
-  if (file.find("input_ids") == nullptr) throw Error(ErrorCode::kInput, file.path(), "no tensor input_ids");
-  inputs.type_ids = int32_tensor(file, "token_type_ids", inputs);
-  inputs.position_ids = int32_tensor(file, "position_ids", inputs);
-  const std::vector<int32_t> mask = options.text("mask").empty()
-                                        ? int32_tensor(file, "attention_mask", inputs)
-                                        : int32_tensor(SafetensorsFile(options.text("mask")), "attention_mask", inputs);
-  if (!options.text("mask").empty() && mask.empty())
-    throw Error(ErrorCode::kInput, options.text("mask"), "no tensor attention_mask");
-  for (const int32_t value : mask) {
-    if (value != 0 && value != 1)
-      throw Error(ErrorCode::kInput, file.path(), fmt::format("attention_mask: expected 0 or 1, got {}", value));
-    inputs.mask.push_back(static_cast<uint8_t>(value));
+  inputs.sequences = static_cast<size_t>(ids->shape[0]);
+  inputs.length = static_cast<size_t>(ids->shape[1]);
+  inputs.ids_BL = int32_tensor(file, "input_ids", ids->shape);
+  inputs.type_ids_BL = int32_tensor(file, "token_type_ids", ids->shape);
+  inputs.position_ids_BL = int32_tensor(file, "position_ids", ids->shape);
+  inputs.buckets_LL = int32_tensor(file, "relative_buckets", {inputs.columns(), inputs.columns()});
+  inputs.keeps_padding = options.text("compat") == "hf";
+  const std::string& mask_path = options.text("mask");
+  if (mask_path.empty()) {
+    load_mask(file, inputs);
+    return inputs;
   }
+  const SafetensorsFile mask_file(mask_path);
+  if (mask_file.find("attention_mask") == nullptr) refuse(mask_file, "no tensor attention_mask");
+  load_mask(mask_file, inputs);
   return inputs;
 }
 
@@ -112,12 +137,10 @@ class Outputs {
     std::vector<float> padded(inputs.sequences * inputs.length * columns);
     for (size_t t = 0; t < packed.rows_T.size(); ++t) {
       const auto to = static_cast<size_t>(packed.rows_T[t]);
-      if (!inputs.mask.empty() && inputs.mask[to] == 0) continue;
+      if (inputs.is_masked(to) && !inputs.keeps_padding) continue;
       std::copy_n(rows.data() + t * columns, columns, padded.data() + to * columns);
     }
-    add(name,
-        {static_cast<int64_t>(inputs.sequences), static_cast<int64_t>(inputs.length), static_cast<int64_t>(columns)},
-        std::move(padded));
+    add(name, {inputs.rows(), inputs.columns(), static_cast<int64_t>(columns)}, std::move(padded));
   }
   const std::vector<TensorView>& tensors() const { return tensors_; }
 
@@ -157,11 +180,29 @@ void add_scores(Outputs& outputs, const ModelConfig& config, const Inputs& input
       }
       if (!has_term) continue;
       outputs.add(fmt::format("layer.{}.{}", layer, term.name),
-                  {static_cast<int64_t>(inputs.sequences), config.num_attention_heads,
-                   static_cast<int64_t>(inputs.length), static_cast<int64_t>(inputs.length)},
-                  std::move(padded));
+                  {inputs.rows(), config.num_attention_heads, inputs.columns(), inputs.columns()}, std::move(padded));
     }
   }
+}
+
+Outputs collect_outputs(const Model& model, const Inputs& inputs, const PackedRows& packed,
+                        const ForwardResult& result) {
+  Outputs outputs;
+  for (const Hidden& hidden : result.hidden) {
+    outputs.add_rows(fmt::format("hidden.{}", hidden.layer), inputs, packed, hidden.rows_TD,
+                     static_cast<size_t>(model.config().hidden_size));
+  }
+  if (!result.pooled_BD.empty()) {
+    outputs.add("pooled", {inputs.rows(), static_cast<int64_t>(result.pooled_BD.size()) / inputs.rows()},
+                result.pooled_BD);
+  }
+  if (model.head() == Head::kSequence) {
+    outputs.add("logits", {inputs.rows(), static_cast<int64_t>(result.logits_columns)}, result.logits);
+  } else if (model.head() != Head::kNone) {
+    outputs.add_rows("logits", inputs, packed, result.logits, result.logits_columns);
+  }
+  add_scores(outputs, model.config(), inputs, packed, result);
+  return outputs;
 }
 
 }  // namespace
@@ -185,21 +226,7 @@ int run_forward(const Options& options) {
   ForwardResult result;
   model.forward(packed.batch, forward, result);
 
-  Outputs outputs;
-  for (const Hidden& hidden : result.hidden) {
-    outputs.add_rows(fmt::format("hidden.{}", hidden.layer), inputs, packed, hidden.rows_TD,
-                     static_cast<size_t>(config.hidden_size));
-  }
-  const auto sequences = static_cast<int64_t>(inputs.sequences);
-  if (!result.pooled_BD.empty()) {
-    outputs.add("pooled", {sequences, static_cast<int64_t>(result.pooled_BD.size()) / sequences}, result.pooled_BD);
-  }
-  if (forward.wants_logits && model.head() == Head::kSequence) {
-    outputs.add("logits", {sequences, static_cast<int64_t>(result.logits_columns)}, result.logits);
-  } else if (forward.wants_logits) {
-    outputs.add_rows("logits", inputs, packed, result.logits, result.logits_columns);
-  }
-  add_scores(outputs, config, inputs, packed, result);
+  const Outputs outputs = collect_outputs(model, inputs, packed, result);
   print_check_report(model);
   write_safetensors(output, outputs.tensors(), {{"program", "deberta forward"}});
   if (!options.flag("quiet")) {

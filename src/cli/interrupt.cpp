@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
+
+#include "base/mapping_table.h"
 
 namespace deberta::cli {
 namespace {
@@ -15,6 +18,23 @@ extern "C" void on_signal(int number) {
   received = number;
 }
 
+void write_text(const char* text) {
+  [[maybe_unused]] const ssize_t done = ::write(STDERR_FILENO, text, std::strlen(text));
+}
+
+// A read past the new end of a mapped file. Anything else that raises SIGBUS ends the process as it would have.
+extern "C" void on_bus_error(int number, siginfo_t* info, void*) {
+  const char* path = mapped_path_at(info->si_addr);
+  if (path == nullptr) {
+    std::signal(number, SIG_DFL);
+    return;
+  }
+  write_text("deberta: ");
+  write_text(path);
+  write_text(": the file was cut short while it was in use; fetch it again, or load it with --load read\n");
+  ::_exit(1);
+}
+
 }  // namespace
 
 void install_signal_handlers() {
@@ -22,6 +42,10 @@ void install_signal_handlers() {
   action.sa_handler = on_signal;  // no SA_RESTART: a blocked read returns, so that the loop can ask
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  struct sigaction bus {};
+  bus.sa_sigaction = on_bus_error;
+  bus.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &bus, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
 

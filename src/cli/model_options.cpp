@@ -23,7 +23,8 @@ ModelOptions model_options(const Options& options) {
           .distance = is_hf ? DistanceRule::kHf : DistanceRule::kOriginal,
           .mask_decoder = emd == "on"             ? MaskDecoder::kOn
                           : emd == "off" || is_hf ? MaskDecoder::kOff
-                                                  : MaskDecoder::kAuto};
+                                                  : MaskDecoder::kAuto,
+          .empty_rows = is_hf ? EmptyRows::kAverage : EmptyRows::kZero};
 }
 
 ModelDirectory open_model(const Options& options) {

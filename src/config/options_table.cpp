@@ -47,7 +47,8 @@ constexpr std::array kOptions = {
     OptionRow{"threads", 0, kInteger, "0", "0..1024", kModelVerbs, "Compute",
               "threads; 0: the processors that this process may use", "0.1.0", false},
     OptionRow{"compat", 0, kChoice, "original", "original|hf", kModelVerbs, "Compute",
-              "where the original code and transformers differ (far distances, the mask decoder), whom to follow",
+              "where the original code and transformers differ (far distances, mask decoder, rows of padding), whom to "
+              "follow",
               "0.1.0", false},
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M", kAnswerVerbs, "Compute", "tokens computed at once", "0.1.0",
               false},
@@ -112,9 +113,11 @@ constexpr std::array kOptions = {
               "0.1.0", false},
     OptionRow{"offsets", 0, kChoice, "chars", "chars|bytes|utf16", "ner detect tokenize", "Answer",
               "unit of offsets: Unicode code points, bytes, or UTF-16 units", "0.1.0", false},
-    OptionRow{"ids", 0, kText, "", "FILE", "forward", "Input",
-              "safetensors file with input_ids [B, L] and, where wanted, attention_mask, token_type_ids, position_ids",
-              "0.1.0", false},
+    OptionRow{
+        "ids", 0, kText, "", "FILE", "forward", "Input",
+        "safetensors file with input_ids [B, L] and, where wanted, attention_mask [B, L] or [B, L, L], token_type_ids, "
+        "position_ids, relative_buckets [L, L]",
+        "0.1.0", false},
     OptionRow{"mask", 0, kText, "", "FILE", "forward", "Input", "take attention_mask from this file instead", "0.1.0",
               false},
     OptionRow{"layers", 0, kList, "all", "all|none|NUMBERS", "forward", "Answer",

@@ -47,7 +47,7 @@ struct Kept {
   size_t end = 0;
 };
 Kept kept_tokens(const PaddedInput& input, size_t sequence) {
-  if (input.mask_BL.empty()) return {0, input.length};
+  if (input.mask_BL.empty() || input.keeps_padding) return {0, input.length};
   const auto mask_L = input.mask_BL.subspan(sequence * input.length, input.length);
   Kept kept{0, input.length};
   while (kept.end > 0 && mask_L[kept.end - 1] == 0) --kept.end;

@@ -49,6 +49,7 @@ struct PaddedInput {
   std::span<const int32_t> position_ids_BL = {};  // empty: 0 .. L-1
   std::span<const uint8_t> mask_BLL = {};         // 3-D: row of the query, column of the key; instead of mask_BL
   std::span<const int32_t> buckets_LL = {};       // relative positions given, for all sequences
+  bool keeps_padding = false;                     // nothing is left out: padding stays as masked tokens
 };
 PackedRows pack(const PaddedInput& input);
 

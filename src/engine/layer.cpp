@@ -86,6 +86,7 @@ AttentionParams base_attention(const Pass& pass, const Workspace& space) {
   p.given_stride = as_size(batch.given_length);
   if (!batch.mask_T.empty()) p.key_mask_T = batch.mask_T.data();
   p.masks_B = space.masks_B;
+  p.averages_empty_rows = pass.empty_rows == EmptyRows::kAverage;
   p.parallel = pass.parallel;
   return p;
 }

@@ -11,9 +11,11 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/thread_pool.h"
 #include "engine/batch_check.h"
 #include "engine/forward.h"
+#include "engine/memory_check.h"
 #include "engine/variant.h"
 #include "engine/weights.h"
 #include "kernels/rel_lut.h"
@@ -55,6 +57,7 @@ struct Model::State {
   Variant variant;
   Checkpoint checkpoint;  // embedding tables point into its files
   KernelSet kernels;
+  EmptyRows empty_rows;
   RelLutParams lut_params;
   ThreadPool pool;
   ModelWeights weights;
@@ -67,6 +70,7 @@ struct Model::State {
       : variant(of),
         checkpoint(from),
         kernels(select_kernels(options.kernels)),
+        empty_rows(options.empty_rows),
         lut_params{of.config.position_buckets, of.config.max_relative_positions,
                    options.distance == DistanceRule::kOriginal, kFirstLength},
         pool(options.threads > 0 ? options.threads : usable_processors()),
@@ -92,6 +96,7 @@ Model& Model::operator=(Model&&) noexcept = default;
 
 Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
   const Variant variant = find_variant(checkpoint, config, options.mask_decoder);
+  check_memory(checkpoint, variant, memory_limit_bytes());
   return Model(std::make_unique<State>(checkpoint, variant, options));
 }
 
@@ -102,7 +107,7 @@ void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardRe
   check_options(options, batch, s.variant, labels());
   const std::lock_guard lock(s.mutex);
   run_forward({s.variant.config, s.weights, s.kernels, s.pool.parallel(), s.variant.head,
-               s.reach(longest_sequence(batch)), batch, options},
+               s.reach(longest_sequence(batch)), batch, options, s.empty_rows},
               s.arena, result);
   check_finite(result, as_size(s.variant.config.hidden_size));
 }

@@ -20,11 +20,18 @@ enum class MaskDecoder {
   kOff,   // the plain head on h_N, as transformers computes it
 };
 
+// What a token without any allowed key attends to: padding and holes of the mask, whose rows no other row reads.
+enum class EmptyRows {
+  kZero,     // nothing, as the original computes it
+  kAverage,  // the mean of all values of its sequence, as transformers computes it since 4.47
+};
+
 struct ModelOptions {
   size_t threads = 0;            // 0: usable_processors()
   std::string kernels = "auto";  // kernels/dispatch.h; throws kKernels for an unknown or unsupported one
   DistanceRule distance = DistanceRule::kOriginal;
   MaskDecoder mask_decoder = MaskDecoder::kAuto;
+  EmptyRows empty_rows = EmptyRows::kZero;
 };
 
 // One mention of an entity (ReCoRD): its pieces as packed rows of one sequence. Without pieces its logit is -10000.

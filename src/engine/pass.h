@@ -17,6 +17,7 @@ struct Pass {
   const RelLut* lut = nullptr;
   const Batch& batch;
   const ForwardOptions& options;
+  EmptyRows empty_rows = EmptyRows::kZero;
 };
 
 // The logits come from the enhanced mask decoder, not from h_N.

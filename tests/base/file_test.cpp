@@ -37,6 +37,36 @@ TEST(Files, AreReadWholeAndMapped) {
   EXPECT_EQ(mapped.path(), folder.path("a"));
 }
 
+TEST(Files, MayBeReadIntoMemoryInPlaceOfMapped) {
+  const TemporaryFolder folder;
+  write_text(folder.path("a"), "before");
+  const MappedFile read(folder.path("a"), LoadMode::kRead);
+  const MappedFile mapped(folder.path("a"));
+  write_text(folder.path("a"), "beh");  // in place, cut short
+  EXPECT_EQ(to_text(read.bytes()), "before");
+  EXPECT_EQ(mapped_path_at(read.bytes().data()), nullptr);
+  EXPECT_EQ(mapped.bytes().size(), 6u);
+}
+
+TEST(Files, AreKnownByTheAddressOfTheirMapping) {
+  const TemporaryFolder folder;
+  write_text(folder.path("a"), "aaaa");
+  write_text(folder.path("b"), "bb");
+  const std::byte* address = nullptr;
+  {
+    MappedFile a(folder.path("a"));
+    const MappedFile b(folder.path("b"));
+    const MappedFile moved(std::move(a));
+    address = moved.bytes().data();
+    EXPECT_STREQ(mapped_path_at(address), folder.path("a").c_str());
+    EXPECT_STREQ(mapped_path_at(address + 3), folder.path("a").c_str());
+    EXPECT_STREQ(mapped_path_at(b.bytes().data() + 1), folder.path("b").c_str());
+    EXPECT_EQ(mapped_path_at(address + 4), nullptr);
+    EXPECT_EQ(mapped_path_at(&folder), nullptr);
+  }
+  EXPECT_EQ(mapped_path_at(address), nullptr);
+}
+
 TEST(Files, MayBeEmpty) {
   const TemporaryFolder folder;
   write_text(folder.path("a"), "");

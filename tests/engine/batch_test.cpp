@@ -73,6 +73,16 @@ TEST(Pack, AWhollyMaskedRowBecomesAnEmptySequence) {
   EXPECT_EQ(packed.batch.position_ids_T, (Ints{6, 7}));
 }
 
+TEST(Pack, KeepsPaddingAsMaskedTokensWhenAsked) {
+  const std::vector<int32_t> ids{0, 7, 8, 0};
+  const std::vector<uint8_t> mask{0, 1, 1, 0};
+  const PackedRows packed = pack({.sequences = 1, .length = 4, .ids_BL = ids, .mask_BL = mask, .keeps_padding = true});
+  EXPECT_EQ(packed.batch.ids_T, ids);
+  EXPECT_EQ(packed.batch.mask_T, mask);
+  EXPECT_EQ(packed.rows_T, (std::vector<int32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(packed.batch.starts, (std::vector<int32_t>{0, 4}));
+}
+
 TEST(Pack, WithA3dMaskNothingIsLeftOut) {
   const Ints ids(2 * 65, 7);
   Mask mask(2 * 65 * 65, 0);

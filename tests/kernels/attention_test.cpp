@@ -77,6 +77,31 @@ TEST(Attention, DistancesBeyondTheTableFollowTheRule) {
   }
 }
 
+TEST(Attention, AQueryWithoutAnAllowedKeyGetsZerosOrTheMeanOfAllValues) {
+  AttentionCase c = make_case({4, 3});
+  c.fill();
+  c.mask = {1, 0, 1, 0, 0, 0, 0};
+  c.run();
+  const std::vector<float> zeros = c.out;
+  AttentionParams params = c.params();
+  params.averages_empty_rows = true;
+  c.run(params);
+  for (size_t head = 0; head < c.heads; ++head) {
+    for (size_t i = 0; i < c.head_size; ++i) {
+      for (const size_t token : {1u, 3u, 4u, 5u, 6u}) {
+        const size_t first = token < 4 ? 0 : 4, length = token < 4 ? 4 : 3;
+        double mean = 0;
+        for (size_t j = 0; j < length; ++j)
+          mean += double{c.v[(first + j) * c.width() + head * c.head_size + i]} / double(length);
+        EXPECT_EQ(zeros[16 + token * c.width() + head * c.head_size + i], 0.0f);
+        EXPECT_NEAR(c.result(token, head, i), mean, 1e-6) << token;
+      }
+      for (const size_t token : {0u, 2u})
+        EXPECT_EQ(zeros[16 + token * c.width() + head * c.head_size + i], c.result(token, head, i));
+    }
+  }
+}
+
 TEST(Attention, LargeLogitsStayFinite) {
   AttentionCase c = make_case({33});
   c.deviation = 10;

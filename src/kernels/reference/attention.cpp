@@ -106,11 +106,12 @@ void score_row(const Task& t, size_t i, size_t offset, double* a_S) {
   }
 }
 
-// a_S becomes the probabilities; returns the natural log-sum-exp, -inf when no key is allowed.
-double softmax(double* a_S, size_t keys) {
+// a_S becomes the probabilities; returns the natural log-sum-exp, -inf when no key is allowed: then each probability is
+// `empty`.
+double softmax(double* a_S, size_t keys, double empty) {
   const double largest = keys == 0 ? -INFINITY : *std::max_element(a_S, a_S + keys);
   if (largest == -INFINITY) {
-    std::fill_n(a_S, keys, 0.0);
+    std::fill_n(a_S, keys, empty);
     return largest;
   }
   double sum = 0;
@@ -147,10 +148,11 @@ void reference_attention(const AttentionParams& p, size_t sequence, size_t head,
   double* a_S = static_cast<double*>(worker_scratch);
   double* sum_K = a_S + t.keys;
   const size_t total_queries = static_cast<size_t>(query_starts_of(p)[p.sequences]);
+  const double empty = p.averages_empty_rows && t.keys > 0 ? 1 / static_cast<double>(t.keys) : 0;
   for (size_t i = 0; i < t.queries; ++i) {
     const size_t offset = p.scores.is_wanted() ? scores_offset(t, i) : 0;
     score_row(t, i, offset, a_S);
-    const double lse = softmax(a_S, t.keys);
+    const double lse = softmax(a_S, t.keys, empty);
     store(p.lse_HT, head * total_queries + t.query_start + i, lse * std::numbers::log2e);
     for (size_t j = 0; j < t.keys; ++j) store(p.scores.probabilities, offset + j, a_S[j]);
     drop(t, i, a_S);

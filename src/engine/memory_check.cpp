@@ -1,0 +1,50 @@
+// The estimate follows load_weights: every tensor in fp32, the word table once more for a language model's head, and
+// the relative tables of each layer.
+#include "engine/memory_check.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "checkpoint/tensor_table.h"
+
+namespace deberta {
+namespace {
+
+constexpr const char* kWordTable = "embeddings.word_embeddings.weight";
+
+bool stays_mapped(const TensorView& tensor) {
+  const bool is_table = tensor.name == kWordTable || tensor.name == "embeddings.position_embeddings.weight" ||
+                        tensor.name == "embeddings.token_type_embeddings.weight";
+  return is_table && tensor.dtype != DType::kF64;
+}
+
+}  // namespace
+
+uint64_t estimate_weight_bytes(const Checkpoint& checkpoint, const Variant& variant) {
+  const ModelConfig& config = variant.config;
+  uint64_t count = 0;
+  for (const TensorSpec& spec : list_tensors(config, variant.head, count_labels(checkpoint))) {
+    const TensorView* tensor = checkpoint.find(spec.name);
+    if (tensor != nullptr && !stays_mapped(*tensor)) count += tensor->count();
+  }
+  if (variant.head == Head::kMaskedLm) count += checkpoint.find(kWordTable)->count();
+  if (config.relative_attention) {
+    const int64_t tables = config.num_hidden_layers * ((config.has_c2p ? 1 : 0) + (config.has_p2c ? 1 : 0));
+    count += as_size(tables) * as_size(2 * config.span()) * as_size(config.hidden_size);
+  }
+  return count * sizeof(float);
+}
+
+void check_memory(const Checkpoint& checkpoint, const Variant& variant, uint64_t limit_bytes) {
+  const uint64_t needed_bytes = estimate_weight_bytes(checkpoint, variant);
+  if (needed_bytes <= limit_bytes) return;
+  constexpr uint64_t kMebi = 1 << 20;
+  throw Error(
+      ErrorCode::kOutOfMemory, checkpoint.paths().front(),
+      fmt::format("the weights need {} MiB, this process may use {} MiB; choose a smaller model or raise the limit",
+                  (needed_bytes + kMebi - 1) / kMebi, limit_bytes / kMebi));
+}
+
+}  // namespace deberta
