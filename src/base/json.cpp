@@ -50,10 +50,12 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     key_ = std::move(name);
     return true;
   }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) override {
-    std::string text = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) override {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ...", or without a place: a number overflow.
+    const std::string text = error.what();
     const size_t at = text.find("at line");
-    refuse(at == std::string::npos ? "not valid JSON: " + text : "not valid JSON " + text.substr(at));
+    if (at != std::string::npos) refuse("not valid JSON " + text.substr(at));
+    refuse(fmt::format("not valid JSON at byte {}: {}", position, text.substr(text.find(']') + 2)));
   }
 
   Json take() { return std::move(root_); }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -33,7 +34,8 @@ struct Found {
 
 // An unknown word that begins with a dash: the option it may have meant.
 [[noreturn]] void refuse_unknown_option(const std::string& word, const std::string& verb) {
-  const std::string name = word.substr(word.find_first_not_of('-'), word.find('=') - word.find_first_not_of('-'));
+  const size_t begin = std::min(word.find_first_not_of('-'), word.size());  // all dashes: no name
+  const std::string name = word.substr(begin, word.find('=') - begin);
   std::vector<std::string_view> names;
   for (const OptionRow* row : options_of(verb)) names.push_back(row->name);
   if (const std::string_view near = nearest_match(name, names); !near.empty()) {

@@ -11,7 +11,9 @@
 #include "base/checked.h"
 #include "base/utf8.h"
 #include "cli/interrupt.h"
+#include "data/json_rows.h"
 #include "data/lines.h"
+#include "data/table.h"
 
 namespace deberta::cli {
 namespace {
@@ -119,71 +121,60 @@ class ArgumentRows final : public RowSource {
 // What all forms with lines share.
 class LineRows : public RowSource {
  public:
-  explicit LineRows(const Options& options, const std::string& path) : rules_(options), lines_(open_source(path)) {}
-  bool is_ready() const override { return lines_.is_ready(); }
+  explicit LineRows(const Options& options) : rules_(options) {}
+  bool is_ready() const override { return lines().is_ready(); }
   std::optional<double> fraction_done() const override {
-    const ByteSource& source = lines_.source();
+    const ByteSource& source = lines().source();
     if (source.total_bytes().value_or(0) == 0) return std::nullopt;
     return static_cast<double>(source.read_bytes()) / static_cast<double>(*source.total_bytes());
   }
-  bool next(Row& row) override {
-    std::string line;
-    for (;;) {
-      row = {};
-      if (!read_line(line, row)) return false;
-      if (row.error) return true;
-      try {
-        if (parse(line, row)) return true;
-      } catch (const Error& error) {
-        row.error = error;
-        return true;
-      }
-    }
-  }
 
  protected:
-  // False: the line is no row (a header, a blank line between objects).
-  virtual bool parse(std::string& line, Row& row) = 0;
+  virtual const LineReader& lines() const = 0;
 
-  bool read_line(std::string& line, Row& row) {
-    const LineReader::Status status = lines_.next(line);
-    if (status == LineReader::Status::kEnd) return false;
-    row.where = lines_.where();
-    if (status == LineReader::Status::kTooLong) {
-      row.error = Error(ErrorCode::kTooLarge, row.where,
-                        fmt::format("expected a line of at most {} bytes", LineReader::kMaxLineBytes));
-    } else {
-      line = replace_invalid_utf8(line);
+  // Carries on what the reader found: its error, or what `fill` makes of the rest.
+  template <class Record, class Fill>
+  static bool take(const Record& record, Row& row, const Fill& fill) {
+    row = {};
+    row.where = record.where;
+    row.error = record.error;
+    if (row.error) return true;
+    try {
+      fill();
+    } catch (const Error& error) {
+      row.error = error;
     }
     return true;
   }
 
   FieldRules rules_;
-
- private:
-  LineReader lines_;
 };
 
 class TextRows final : public LineRows {
  public:
   TextRows(const Options& options, const std::string& path)
-      : LineRows(options, path), takes_pairs_(takes_pairs(options)) {}
+      : LineRows(options), lines_(open_source(path)), takes_pairs_(takes_pairs(options)) {}
 
- protected:
-  bool parse(std::string& line, Row& row) override {
-    if (takes_pairs_) {
-      const size_t tab = line.find('\t');
-      if (tab == std::string::npos)
-        throw Error(ErrorCode::kInput, row.where, "expected two texts with a tab between, got one");
-      row.pair = line.substr(tab + 1);
-      row.has_pair = true;
-      line.resize(tab);
-    }
-    row.text = std::move(line);
-    return true;
+  bool next(Row& row) override {
+    TextLine line;
+    return read_text_line(lines_, line) && take(line, row, [&] { fill(line, row); });
   }
 
  private:
+  const LineReader& lines() const override { return lines_; }
+  void fill(TextLine& line, Row& row) const {
+    if (takes_pairs_) {
+      const size_t tab = line.text.find('\t');
+      if (tab == std::string::npos)
+        throw Error(ErrorCode::kInput, row.where, "expected two texts with a tab between, got one");
+      row.pair = line.text.substr(tab + 1);
+      row.has_pair = true;
+      line.text.resize(tab);
+    }
+    row.text = std::move(line.text);
+  }
+
+  LineReader lines_;
   bool takes_pairs_;
 };
 
@@ -191,79 +182,38 @@ class TextRows final : public LineRows {
 class ColumnRows final : public LineRows {
  public:
   ColumnRows(const Options& options, const std::string& path, char separator)
-      : LineRows(options, path), separator_(separator), has_names_(rules_.counts_columns()) {}
+      : LineRows(options),
+        reader_(LineReader(open_source(path)),
+                {.separator = separator, .has_quotes = separator == ',', .has_header = !rules_.counts_columns()}) {}
 
- protected:
-  bool parse(std::string& line, Row& row) override {
-    const std::vector<std::string> cells = separator_ == ',' ? split_quoted(line, row) : split_plain(line);
-    if (rules_.counts_columns()) {
-      if (names_.empty()) {
-        for (size_t i = 1; i <= cells.size(); ++i) names_.push_back(std::to_string(i));
-      }
-    } else if (!std::exchange(has_names_, true)) {
-      names_ = cells;
-      return false;
-    }
-    if (cells.size() != names_.size()) {
-      throw Error(ErrorCode::kInput, row.where,
-                  fmt::format("expected {} columns, got {}", names_.size(), cells.size()));
-    }
-    JsonObject object;
-    for (size_t i = 0; i < cells.size(); ++i) object.emplace_back(names_[i], cells[i]);
-    rules_.read(object, row);
-    return true;
+  bool next(Row& row) override {
+    TableRow record;
+    return reader_.next(record) && take(record, row, [&] {
+             JsonObject object;
+             for (size_t i = 0; i < record.cells.size(); ++i)
+               object.emplace_back(reader_.columns()[i], std::move(record.cells[i]));
+             rules_.read(object, row);
+           });
   }
 
  private:
-  static std::vector<std::string> split_plain(const std::string& line) {
-    std::vector<std::string> cells(1);
-    for (const char c : line) {
-      if (c == '\t')
-        cells.emplace_back();
-      else
-        cells.back() += c;
-    }
-    return cells;
-  }
-  // RFC 4180: quoted cells may hold separators, doubled quotes and line ends.
-  std::vector<std::string> split_quoted(std::string& line, Row& row) {
-    std::vector<std::string> cells(1);
-    bool is_quoted = false;
-    for (size_t i = 0;; ++i) {
-      if (i == line.size()) {
-        if (!is_quoted) return cells;
-        Row ignored;
-        if (!read_line(line, ignored)) throw Error(ErrorCode::kInput, row.where, "a quoted cell does not end");
-        cells.back() += '\n';
-        i = static_cast<size_t>(-1);
-      } else if (line[i] == '"') {
-        if (is_quoted && i + 1 < line.size() && line[i + 1] == '"')
-          cells.back() += line[++i];
-        else
-          is_quoted = !is_quoted;
-      } else if (line[i] == separator_ && !is_quoted) {
-        cells.emplace_back();
-      } else {
-        cells.back() += line[i];
-      }
-    }
-  }
-
-  char separator_;
-  bool has_names_;
-  std::vector<std::string> names_;
+  const LineReader& lines() const override { return reader_.lines(); }
+  TableReader reader_;
 };
 
 class JsonLineRows final : public LineRows {
  public:
-  using LineRows::LineRows;
+  JsonLineRows(const Options& options, const std::string& path)
+      : LineRows(options), reader_(LineReader(open_source(path))) {}
 
- protected:
-  bool parse(std::string& line, Row& row) override {
-    if (line.find_first_not_of(" \t") == std::string::npos) return false;
-    rules_.read(parse_json(line, row.where, {.max_bytes = LineReader::kMaxLineBytes, .max_depth = 32}), row);
-    return true;
+  bool next(Row& row) override {
+    JsonRow record;
+    return reader_.next(record) && take(record, row, [&] { rules_.read(record.value, row); });
   }
+
+ private:
+  const LineReader& lines() const override { return reader_.lines(); }
+  JsonLineReader reader_;
 };
 
 // One JSON document: an array of rows, or one row.
@@ -272,10 +222,8 @@ class JsonRows final : public RowSource {
   JsonRows(const Options& options, const std::string& path)
       : rules_(options), path_(path == "-" ? "standard input" : path) {
     ByteSource source = open_source(path);
-    std::string text = read_rest(source, kMaxJsonBytes);
-    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
-    Json document = parse_json(replace_invalid_utf8(text), path_,
-                               {.max_bytes = 2 * kMaxJsonBytes, .max_depth = 32, .max_nodes = 10000000});
+    Json document = read_json_document(
+        source, {.max_bytes = kMaxJsonBytes, .max_depth = JsonLineReader::kMaxDepth, .max_nodes = 10000000});
     rows_ = document.is_array() ? std::move(document.as_array()) : JsonArray{std::move(document)};
   }
   bool next(Row& row) override {

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include "base/utf8.h"
+
 namespace deberta {
 
 bool LineReader::fill() {
@@ -58,6 +60,21 @@ bool LineReader::is_ready() const {
 
 std::string LineReader::where() const {
   return fmt::format("{}:{}", source_.name(), number_);
+}
+
+bool read_text_line(LineReader& lines, TextLine& line) {
+  const LineReader::Status status = lines.next(line.text);
+  if (status == LineReader::Status::kEnd) return false;
+  line.where = lines.where();
+  line.error.reset();
+  if (status == LineReader::Status::kTooLong) {
+    line.text.clear();
+    line.error = Error(ErrorCode::kTooLarge, line.where,
+                       fmt::format("expected a line of at most {} bytes", LineReader::kMaxLineBytes));
+  } else if (!is_valid_utf8(line.text)) {
+    line.text = replace_invalid_utf8(line.text);
+  }
+  return true;
 }
 
 }  // namespace deberta

@@ -1,9 +1,11 @@
 // Lines of a byte source, without waiting for more than are there.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "data/byte_source.h"
 
 namespace deberta {
@@ -35,5 +37,15 @@ class LineReader {
   size_t number_ = 0;
   bool is_at_end_ = false;
 };
+
+// A line as text: invalid UTF-8 becomes U+FFFD for each ill-formed part, a line above the limit is an error
+// (kTooLarge).
+struct TextLine {
+  std::string where;
+  std::string text;
+  std::optional<Error> error;
+};
+// False at the end. Throws what LineReader::next throws.
+bool read_text_line(LineReader& lines, TextLine& line);
 
 }  // namespace deberta

@@ -31,6 +31,8 @@ def test_version(deberta):
     (["clasify", "x"], "unknown verb clasify; did you mean classify?"),
     (["--modle", "x"], "unknown option --modle"),
     (["classify", "--batch-sise", "3", "x"], "unknown option --batch-sise"),
+    (["classify", "----", "x"], "unknown option ----; `deberta classify --help` lists the options"),
+    (["classify", "--=3", "x"], "unknown option --=3"),
     (["classify", "--batch-token", "3", "x"], "unknown option --batch-token; did you mean --batch-tokens?"),
     (["tokenize", "--top-k", "3", "x"], "option --top-k does not apply to tokenize; it applies to: classify fill"),
     (["classify", "--top-k", "many", "x"], '--top-k: expected a whole number in 0..100000, got "many"'),

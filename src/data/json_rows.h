@@ -1,0 +1,40 @@
+// JSON as rows: JSON Lines, one value a line; and a document that is read as a whole.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "data/lines.h"
+
+namespace deberta {
+
+struct JsonRow {
+  std::string where;
+  Json value;
+  std::optional<Error> error;  // kJson (with the column), kTooLarge
+};
+
+class JsonLineReader {
+ public:
+  explicit JsonLineReader(LineReader lines) : lines_(std::move(lines)) {}
+
+  static constexpr size_t kMaxDepth = 32;
+
+  // False at the end. Blank lines are passed over. Throws what LineReader::next throws.
+  bool next(JsonRow& row);
+
+  size_t blank_lines() const { return blank_lines_; }
+  const LineReader& lines() const { return lines_; }
+
+ private:
+  LineReader lines_;
+  size_t blank_lines_ = 0;
+};
+
+// The whole source as one document; a byte order mark is dropped, invalid UTF-8 repaired. `limits.max_bytes` are those
+// of the source. Throws kJson, kTooLarge, and what ByteSource::read throws.
+Json read_json_document(ByteSource& source, const JsonLimits& limits);
+
+}  // namespace deberta

@@ -1,0 +1,53 @@
+// Rows of cells: TSV, and CSV with the quotes of RFC 4180.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/lines.h"
+
+namespace deberta {
+
+struct TableRules {
+  char separator = '\t';
+  // A cell that begins with a quote ends at the next one; in between are separators, doubled quotes (one quote) and
+  // line ends (one line feed). A quote anywhere else is an error. Without: a quote is a character like any other.
+  bool has_quotes = false;
+  bool has_header = true;  // the first row names the columns
+};
+
+struct TableRow {
+  std::string where;               // of its first line
+  std::vector<std::string> cells;  // as many as there are columns
+  std::optional<Error> error;      // then there are no cells: kInput, kTooLarge
+};
+
+class TableReader {
+ public:
+  TableReader(LineReader lines, const TableRules& rules) : lines_(std::move(lines)), rules_(rules) {}
+
+  static constexpr size_t kMaxColumns = 4096;
+  static constexpr size_t kMaxRowBytes = LineReader::kMaxLineBytes;  // also of a row of several lines
+
+  // False at the end. After a row with an error the reader goes on at the next line. Throws kInput for a header that
+  // cannot be read or names a column twice, and what LineReader::next throws.
+  bool next(TableRow& row);
+
+  // The names in the header, else "1", "2", ...; none before the first row.
+  const std::vector<std::string>& columns() const { return columns_; }
+  const LineReader& lines() const { return lines_; }
+
+ private:
+  bool read(TableRow& row);
+  void read_header();
+  void split(std::string text, TableRow& row);
+  void split_quoted(std::string text, TableRow& row);
+
+  LineReader lines_;
+  TableRules rules_;
+  std::vector<std::string> columns_;
+};
+
+}  // namespace deberta

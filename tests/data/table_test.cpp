@@ -1,0 +1,114 @@
+// TSV and CSV: cells, quotes, headers, and rows that are not as wide as the first.
+#include "data/table.h"
+
+#include <gtest/gtest.h>
+
+#include "support/compressed.h"
+#include "support/expect_error.h"
+
+namespace deberta {
+namespace {
+
+using Cells = std::vector<std::string>;
+constexpr TableRules kCsv{.separator = ',', .has_quotes = true};
+constexpr TableRules kBareCsv{.separator = ',', .has_quotes = true, .has_header = false};
+
+TableReader reader_of(std::string_view text, const TableRules& rules) {
+  return {LineReader(ByteSource(to_bytes(text), "in")), rules};
+}
+
+// Cells of each row; a bad row is its message in one cell.
+std::vector<Cells> rows_of(std::string_view text, const TableRules& rules) {
+  TableReader reader = reader_of(text, rules);
+  std::vector<Cells> rows;
+  for (TableRow row; reader.next(row);) rows.push_back(row.error ? Cells{row.error->what()} : row.cells);
+  return rows;
+}
+
+TEST(Table, TsvTakesQuotesAsTheyAre) {
+  EXPECT_EQ(rows_of("a\tb\n\"x\t y \n\t\"\"\n", {}), (std::vector<Cells>{{"\"x", " y "}, {"", "\"\""}}));
+}
+
+TEST(Table, HeaderNamesTheColumnsOrThereIsNone) {
+  TableReader named = reader_of("a\tb\n1\t2\n", {}), counted = reader_of("a\tb\n1\t2\n", {.has_header = false});
+  TableRow row;
+  EXPECT_TRUE(named.next(row));
+  EXPECT_EQ(named.columns(), (Cells{"a", "b"}));
+  EXPECT_EQ(row.cells, (Cells{"1", "2"}));
+  EXPECT_EQ(row.where, "in:2");
+  EXPECT_FALSE(named.next(row));
+  EXPECT_TRUE(counted.next(row));
+  EXPECT_EQ(counted.columns(), (Cells{"1", "2"}));
+  EXPECT_EQ(row.cells, (Cells{"a", "b"}));
+}
+
+TEST(Table, AFileWithoutRowsHasNone) {
+  EXPECT_TRUE(rows_of("", {}).empty());
+  EXPECT_TRUE(rows_of("a\tb\n", {}).empty());
+  EXPECT_TRUE(rows_of("", kBareCsv).empty());
+}
+
+TEST(Table, QuotedCellsHoldSeparatorsQuotesAndLineEnds) {
+  EXPECT_EQ(rows_of("\"a,b\",\"say \"\"x\"\"\",\"\"\r\n\"one\r\ntwo\n\nfour\",c,\"\"\"\"\n", kBareCsv),
+            (std::vector<Cells>{{"a,b", "say \"x\"", ""}, {"one\ntwo\n\nfour", "c", "\""}}));
+  EXPECT_EQ(rows_of(",\n,", kBareCsv), (std::vector<Cells>{{"", ""}, {"", ""}}));
+  EXPECT_EQ(rows_of("\"last\"", kBareCsv), (std::vector<Cells>{{"last"}}));
+}
+
+TEST(Table, QuotesInOtherPlacesAreErrorsWithLineAndColumn) {
+  EXPECT_EQ(
+      rows_of("a,b\nx\"y\",z\n1,2\n", kCsv),
+      (std::vector<Cells>{{"in:2: line 2, column 2: a quote in a cell that does not begin with one"}, {"1", "2"}}));
+  EXPECT_EQ(rows_of("a,b\n\"x\" ,z\n1,2\n", kCsv),
+            (std::vector<Cells>{{"in:2: line 2, column 4: expected a separator after a quoted cell"}, {"1", "2"}}));
+  EXPECT_EQ(rows_of("a,b\n\"x\ny\"z,1\n1,2\n", kCsv),
+            (std::vector<Cells>{{"in:2: line 3, column 3: expected a separator after a quoted cell"}, {"1", "2"}}));
+  EXPECT_EQ(rows_of("a\n\"x\ny\n", kCsv), (std::vector<Cells>{{"in:2: a quoted cell does not end"}}));
+}
+
+TEST(Table, RaggedRowsAreReportedWithTheirLineAndTheRestIsRead) {
+  const std::vector<Cells> expected = {{"1", "2"},
+                                       {"in:3: expected 2 columns, got 1"},
+                                       {"in:4: expected 2 columns, got 3"},
+                                       {"in:5: expected 2 columns, got 1"},
+                                       {"3", "4"}};
+  EXPECT_EQ(rows_of("a\tb\n1\t2\n1\n1\t2\t3\n\n3\t4\n", {}), expected);
+  EXPECT_EQ(rows_of("a,b\n1,2\n1\n1,2,3\n\n3,4\n", kCsv), expected);
+  EXPECT_EQ(rows_of("1\t2\n1\n", {.has_header = false}),
+            (std::vector<Cells>{{"1", "2"}, {"in:2: expected 2 columns, got 1"}}));
+}
+
+TEST(Table, ABrokenHeaderEndsTheReading) {
+  EXPECT_ERROR(rows_of("a\tb\ta\n1\t2\t3\n", {}), kInput, "in:1: two columns are named \"a\"");
+  EXPECT_ERROR(rows_of("a,\"b\nc,d\n", kCsv), kInput, "in:1: a quoted cell does not end");
+  EXPECT_ERROR(rows_of(std::string(LineReader::kMaxLineBytes + 1, 'x'), {}), kTooLarge,
+               "in:1: expected a line of at most");
+}
+
+TEST(Table, InvalidUtf8IsRepaired) {
+  EXPECT_EQ(rows_of("a\tb\xFF\n\xC0\xAF\t\xE2\x82\n", {.has_header = false}),
+            (std::vector<Cells>{{"a", "b\xEF\xBF\xBD"}, {"\xEF\xBF\xBD\xEF\xBF\xBD", "\xEF\xBF\xBD"}}));
+}
+
+TEST(Table, HasLimits) {
+  const std::string wide(TableReader::kMaxColumns - 1, '\t');
+  EXPECT_EQ(rows_of(wide, {.has_header = false})[0].size(), TableReader::kMaxColumns);
+  EXPECT_EQ(rows_of(wide + "\t\n", {.has_header = false})[0], (Cells{"in:1: expected at most 4096 columns, got more"}));
+  const std::string half(LineReader::kMaxLineBytes / 2, 'x');
+  const auto rows = rows_of("a\n\"" + half + "\n" + half + "\"\n" + half + "\n\"b\"\n", kCsv);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0], (Cells{"in:2: a quoted cell does not end: expected a row of at most 16777216 bytes"}));
+  EXPECT_EQ(rows[1][0].size(), half.size());
+  EXPECT_EQ(rows[2], (Cells{"b"}));
+}
+
+TEST(Table, AnErrorOfTheStreamIsNoRow) {
+  const std::string whole = test::compressed("a,b\n1,2\n\"x\ny", Compression::kGzip);
+  TableReader reader(LineReader(ByteSource(to_bytes(whole).first(whole.size() - 4), "in", Compression::kGzip)), kCsv);
+  TableRow row;
+  EXPECT_TRUE(reader.next(row));
+  EXPECT_ERROR(reader.next(row), kFileRead, "the file is cut off");
+}
+
+}  // namespace
+}  // namespace deberta
