@@ -3,7 +3,7 @@
 function(deberta_room name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp ${PROJECT_SOURCE_DIR}/src/${name}/reference/*.cpp)
   add_library(deberta_${name} OBJECT ${sources})
-  target_include_directories(deberta_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(deberta_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(deberta_${name} PUBLIC deberta_flags PRIVATE fmt::fmt ${ARGN})
   set_property(GLOBAL APPEND PROPERTY DEBERTA_ROOMS deberta_${name})
 endfunction()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when an error code has no test: every row of src/base/error_codes.inc needs an EXPECT_ERROR(..., kCode, ...)."""
+"""Fails when an error code has no test: every row of include/deberta/error_codes.inc needs an EXPECT_ERROR(..., kCode, ...)."""
 import pathlib
 import re
 import sys
@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def error_rows() -> list[dict]:
     """The rows of the table: enumerator, name, exit code, meaning, remedy."""
-    text = (ROOT / "src/base/error_codes.inc").read_text()
+    text = (ROOT / "include/deberta/error_codes.inc").read_text()
     row = re.compile(r'^DEBERTA_ERROR\((\w+), "([^"]+)", (\d), "((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"\)$', re.M)
     keys = ("code", "name", "exit", "meaning", "remedy")
     rows = [dict(zip(keys, match.groups())) for match in row.finditer(text)]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fails on an include that goes up or sideways between rooms, or brings a heavy header where it may not be.
 
-The floors are those of the room list in CMakeLists.txt's order and docs/how-it-works.md."""
+The floors are those of the room list in CMakeLists.txt's order and docs/how-it-works.md. A public header stands on the floor of the room that
+implements it, and includes only public headers and the standard library's."""
 import pathlib
 import re
 import sys
@@ -9,10 +10,37 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FLOORS = {"base": 0, "text": 1, "config": 1, "kernels": 1, "checkpoint": 2, "data": 2, "tasks": 3, "engine": 3,
           "heads": 4, "analysis": 4, "serve": 5, "cli": 6}
+# include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
+PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "tokenizer.h": "text", "config.h": "config", "checkpoint.h": "checkpoint",
+          "answer.h": "tasks", "model.h": "engine", "pipeline.h": "heads", "deberta.h": None}
 # Headers that only the named files may include: they cost seconds to compile or belong to one place.
 HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/cli/command_line.cpp"],
          r"immintrin\.h": ["src/kernels/x86/"], r"torch/|ATen/|c10/": ["train/"], r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+
+
+def room_of(target: str) -> str | None:
+    """The room of an included file; None when it belongs to none."""
+    first, _, rest = target.partition("/")
+    return PUBLIC.get(rest) if first == "deberta" else first
+
+
+def public_problems(path: pathlib.Path) -> list[str]:
+    name = path.relative_to(ROOT).as_posix()
+    if path.name not in PUBLIC:
+        return [f"{name}: not in the table of public headers"]
+    floor = FLOORS.get(PUBLIC[path.name], max(FLOORS.values()))
+    found = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        bracket, target = match.groups()
+        if bracket == "<" and not re.fullmatch(r"[a-z_]+", target):
+            found.append(f"{name}:{number}: a public header includes only the standard library and deberta/, not {target}")
+        if bracket == '"' and (not target.startswith("deberta/") or FLOORS.get(room_of(target), 99) > floor):
+            found.append(f"{name}:{number}: {target} is no public header of this floor ({floor}) or below")
+    return found
 
 
 def problems_of(path: pathlib.Path) -> list[str]:
@@ -26,7 +54,9 @@ def problems_of(path: pathlib.Path) -> list[str]:
         if not match:
             continue
         target = match.group(2)
-        other = target.split("/")[0]
+        other = room_of(target)
+        if target == "deberta/deberta.h":
+            found.append(f"{name}:{number}: the umbrella header is for users; include the one that declares what is used")
         if match.group(1) == '"' and other in FLOORS and other != room and FLOORS[other] >= FLOORS[room]:
             found.append(f"{name}:{number}: {room} (floor {FLOORS[room]}) may not include {target} (floor {FLOORS[other]})")
         for pattern, allowed in HEAVY.items():
@@ -40,9 +70,11 @@ def problems_of(path: pathlib.Path) -> list[str]:
 def main() -> int:
     files = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in (".h", ".cpp", ".cu"))
     found = [p for path in files for p in problems_of(path)]
+    public = sorted((ROOT / "include/deberta").iterdir())
+    found += [p for path in public for p in public_problems(path)]
     rooms = {p.relative_to(ROOT / "src").parts[0] for p in files}
     found += [f"src/{room}: no README.md" for room in sorted(rooms) if not (ROOT / "src" / room / "README.md").exists()]
-    print("\n".join(found) or f"layers: {len(files)} files in {len(rooms)} rooms, no problem")
+    print("\n".join(found) or f"layers: {len(files)} files in {len(rooms)} rooms, {len(public)} public headers, no problem")
     return 1 if found else 0
 
 

@@ -11,7 +11,7 @@ from check_errors import ROOT, error_rows  # noqa: E402
 
 
 def errors_page() -> str:
-    lines = ["# Error codes", "", "Generated from `src/base/error_codes.inc` by `tools/make_docs.py`. The name is stable: it stands in the key",
+    lines = ["# Error codes", "", "Generated from `include/deberta/error_codes.inc` by `tools/make_docs.py`. The name is stable: it stands in the key",
              "`error.code` of JSON output. Exit code 2 means that the command line was wrong, 1 that the work failed.", "",
              "| name | exit code | meaning | what to do |", "|---|---|---|---|"]
     lines += [f"| `{r['name']}` | {r['exit']} | {r['meaning']} | {r['remedy']} |" for r in error_rows()]

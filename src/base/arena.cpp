@@ -5,7 +5,7 @@
 
 #include <new>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 

@@ -13,7 +13,7 @@
 #include <random>
 #include <utility>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

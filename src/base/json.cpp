@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "deberta/library.h"
+
 namespace deberta {
 namespace {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "base/checked.h"
-#include "base/error.h"
 #include "base/file.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

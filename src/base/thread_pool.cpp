@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/checked.h"
-#include "base/error.h"
 #include "base/file.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

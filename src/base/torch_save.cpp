@@ -7,10 +7,10 @@
 
 #include <string_view>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/pickle_machine.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

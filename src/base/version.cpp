@@ -1,5 +1,5 @@
 // The version that CMake passes in.
-#include "base/version.h"
+#include "deberta/library.h"
 
 namespace deberta {
 std::string_view version() {

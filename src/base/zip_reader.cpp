@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -10,10 +10,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "checkpoint/bin_storages.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

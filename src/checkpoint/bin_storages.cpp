@@ -9,10 +9,10 @@
 #include <array>
 #include <utility>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/torch_save.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -1,5 +1,5 @@
 // Which files make up the weights, and the canonical names of what is in them.
-#include "checkpoint/checkpoint.h"
+#include "deberta/checkpoint.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,11 @@
 #include <utility>
 #include <variant>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "checkpoint/bin_file.h"
+#include "checkpoint/safetensors.h"
 #include "checkpoint/tensor_rows.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -12,9 +12,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

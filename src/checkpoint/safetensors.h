@@ -1,15 +1,12 @@
-// The safetensors format: read mapped, written so that a crash leaves the old file or the new one.
+// The safetensors format: read mapped. deberta/checkpoint.h declares the writer.
 #pragma once
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "checkpoint/tensor.h"
 
 namespace deberta {
-
-using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 // One file. All rules of the format are checked before anything is used (docs/formats.md). Throws kSafetensors and what
 // MappedFile throws.
@@ -28,9 +25,5 @@ class SafetensorsFile {
   std::vector<size_t> by_name_;  // indices into tensors_, sorted by name
   Metadata metadata_;
 };
-
-// Tensors are laid out in the order given, header padded to 8 bytes. Throws kFileWrite, kSafetensors (a name twice,
-// bytes that do not match the shape).
-void write_safetensors(const std::string& path, const std::vector<TensorView>& tensors, const Metadata& metadata = {});
 
 }  // namespace deberta

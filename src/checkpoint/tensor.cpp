@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

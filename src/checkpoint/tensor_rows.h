@@ -4,7 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "checkpoint/checkpoint.h"
+#include "deberta/checkpoint.h"
+#include "deberta/config.h"
 
 namespace deberta {
 

@@ -9,7 +9,10 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/nearest.h"
+#include "checkpoint/tensor.h"
 #include "checkpoint/tensor_rows.h"
+#include "config/model_config.h"
 
 namespace deberta {
 namespace {
@@ -77,7 +80,8 @@ TensorSpec make_spec(const TensorRow& row, const ModelConfig& config, int64_t la
 
 // `config.json has conv_kernel_size 3`, from the file as it was read.
 std::string describe_key(const ModelConfig& config, std::string_view key) {
-  const Json* value = config.raw.find(key);
+  const Json document = raw_document(config);
+  const Json* value = document.find(key);
   if (value == nullptr) return fmt::format("config.json has no {}", key);
   return fmt::format("config.json has {} {}", key, value->dump());
 }

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "checkpoint/checkpoint.h"
+#include "deberta/checkpoint.h"
+#include "deberta/config.h"
+#include "deberta/error.h"
 
 namespace deberta {
 

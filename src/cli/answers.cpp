@@ -10,8 +10,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 
 namespace deberta::cli {
 namespace {

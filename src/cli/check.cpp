@@ -7,16 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "base/log.h"
-#include "checkpoint/checkpoint.h"
 #include "checkpoint/tensor_table.h"
 #include "cli/answers.h"
 #include "cli/model_options.h"
 #include "cli/statistics.h"
 #include "cli/verbs.h"
-#include "config/model_config.h"
-#include "text/tokenizer.h"
+#include "deberta/checkpoint.h"
+#include "deberta/config.h"
+#include "deberta/error.h"
+#include "deberta/library.h"
+#include "deberta/tokenizer.h"
+#include "heads/model_directory.h"
 
 namespace deberta::cli {
 namespace {

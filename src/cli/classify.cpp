@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/error.h"
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
-#include "heads/sequence.h"
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
+#include "tasks/classification.h"
 
 namespace deberta::cli {
 namespace {

@@ -9,8 +9,9 @@
 #include <map>
 #include <utility>
 
-#include "base/error.h"
 #include "base/json.h"
+#include "base/nearest.h"
+#include "deberta/error.h"
 
 namespace deberta::cli {
 namespace {

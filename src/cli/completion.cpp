@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <string>
 
-#include "base/error.h"
 #include "cli/verbs.h"
+#include "deberta/error.h"
 
 namespace deberta::cli {
 namespace {

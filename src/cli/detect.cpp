@@ -2,7 +2,7 @@
 #include "cli/offsets.h"
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
-#include "heads/replaced.h"
+#include "deberta/pipeline.h"
 
 namespace deberta::cli {
 namespace {

@@ -1,13 +1,13 @@
 // The verb `embed`: vectors of texts or of their tokens.
 #include <fmt/core.h>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "cli/model_options.h"
 #include "cli/npy.h"
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
-#include "heads/embedding.h"
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
 
 namespace deberta::cli {
 namespace {

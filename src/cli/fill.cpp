@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
-#include "heads/mask.h"
+#include "deberta/pipeline.h"
 
 namespace deberta::cli {
 namespace {

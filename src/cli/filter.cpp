@@ -11,9 +11,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.h"
 #include "base/progress.h"
 #include "cli/interrupt.h"
+#include "deberta/error.h"
 
 namespace deberta::cli {
 namespace {

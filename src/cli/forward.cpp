@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "base/checked.h"
-#include "base/error.h"
 #include "checkpoint/safetensors.h"
+#include "checkpoint/tensor.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
-#include "engine/batch.h"
-#include "engine/model.h"
+#include "deberta/error.h"
+#include "deberta/model.h"
+#include "heads/model_directory.h"
 
 namespace deberta::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <vector>
 
-#include "base/error.h"
-#include "base/version.h"
 #include "cli/verbs.h"
 #include "config/options.h"
+#include "deberta/error.h"
+#include "deberta/library.h"
 
 namespace deberta::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "base/version.h"
 #include "cli/answers.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
+#include "deberta/library.h"
 #include "kernels/dispatch.h"
 
 namespace deberta::cli {

@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "checkpoint/checkpoint.h"
+#include "checkpoint/tensor.h"
 #include "cli/answers.h"
 #include "cli/model_options.h"
 #include "cli/statistics.h"
 #include "cli/verbs.h"
+#include "deberta/checkpoint.h"
+#include "deberta/error.h"
+#include "heads/model_directory.h"
 
 namespace deberta::cli {
 namespace {

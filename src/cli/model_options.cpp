@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta::cli {
 

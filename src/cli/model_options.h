@@ -5,8 +5,7 @@
 
 #include "cli/rows.h"
 #include "config/options.h"
-#include "heads/batches.h"
-#include "heads/model_directory.h"
+#include "deberta/pipeline.h"
 
 namespace deberta::cli {
 

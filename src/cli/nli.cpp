@@ -1,10 +1,10 @@
 // The verb `nli`: does the first text entail the second; labels by name, not by index.
 #include <algorithm>
 
-#include "base/error.h"
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
-#include "heads/sequence.h"
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
 #include "tasks/entailment.h"
 
 namespace deberta::cli {

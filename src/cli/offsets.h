@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/encoding.h"
+#include "deberta/tokenizer.h"
 
 namespace deberta::cli {
 

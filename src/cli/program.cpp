@@ -11,13 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/log.h"
-#include "base/version.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
+#include "deberta/error.h"
+#include "deberta/library.h"
 
 namespace deberta::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "config/options.h"
+#include "deberta/error.h"
 
 namespace deberta::cli {
 

@@ -4,12 +4,13 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "base/error.h"
 #include "cli/filter.h"
 #include "cli/model_options.h"
 #include "cli/offsets.h"
 #include "cli/verbs.h"
-#include "text/tokenizer.h"
+#include "deberta/error.h"
+#include "deberta/tokenizer.h"
+#include "heads/model_directory.h"
 
 namespace deberta::cli {
 namespace {

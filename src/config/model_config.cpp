@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <limits>
 #include <optional>
 #include <utility>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "config/config_keys.h"
 #include "config/labels.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {
@@ -273,12 +274,19 @@ ModelConfig parse_model_config(const Json& document, const std::string& where) {
     throw Error(is_unsupported ? ErrorCode::kUnsupported : ErrorCode::kConfig, std::move(parse.problems));
   }
   read_sentence_transformers_activation(parse);
-  parse.config.raw = document;
+  parse.config.raw = document.dump();
   return parse.config;
 }
 
 ModelConfig load_model_config(const std::string& path) {
   return parse_model_config(load_json(path), path);
+}
+
+Json raw_document(const ModelConfig& config) {
+  if (config.raw.empty()) return {};
+  JsonLimits limits;
+  limits.max_bytes = std::numeric_limits<size_t>::max();  // it was a document of the usual limits before it was written
+  return parse_json(config.raw, "config.json", limits);
 }
 
 }  // namespace deberta

@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/error.h"
+#include "base/nearest.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -8,22 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "deberta/config.h"
+
 namespace deberta {
-
-enum class OptionType { kFlag, kText, kInteger, kNumber, kSize, kChoice, kList };
-
-struct OptionRow {
-  std::string_view name;  // without the dashes
-  char short_name;        // 0: none
-  OptionType type;
-  std::string_view default_value;  // as it would be typed; "" for none
-  std::string_view range;          // "1..64" for numbers and sizes, "a|b" for choices, a word for the value of others
-  std::string_view verbs;          // separated by spaces; "*": every verb
-  std::string_view section;        // heading in the help
-  std::string_view help;
-  std::string_view since;  // version that brought it
-  bool is_secret;          // printed as ***
-};
 
 struct VerbRow {
   std::string_view name;
@@ -32,7 +19,6 @@ struct VerbRow {
   std::string_view example;    // the words after `deberta`
 };
 
-std::span<const OptionRow> option_table();
 std::span<const VerbRow> verb_table();
 const VerbRow* find_verb(std::string_view name);
 bool applies_to(const OptionRow& row, std::string_view verb);
@@ -41,39 +27,5 @@ std::string environment_name(const OptionRow& row);  // "max-tokens" -> "DEBERTA
 
 // "16k" -> 16000, "2GiB" -> 2^31: a number with an optional k, M, G, KiB, MiB or GiB. Throws kUsage.
 uint64_t parse_size(std::string_view text, std::string_view where);
-
-// The values in force for one run of one verb. Every value is checked against its row when it is set.
-class Options {
- public:
-  // All options of `verb` at their defaults.
-  explicit Options(std::string_view verb);
-
-  // `origin` says where the value came from: "default", "config FILE", "environment NAME", "flag". Throws kUsage.
-  void set(std::string_view name, std::string_view value, std::string_view origin);
-
-  const std::string& verb() const { return verb_; }
-  bool is_given(std::string_view name) const;  // set by anything but the default
-  bool flag(std::string_view name) const;
-  const std::string& text(std::string_view name) const;
-  int64_t integer(std::string_view name) const;
-  double number(std::string_view name) const;
-  std::vector<std::string> list(std::string_view name) const;  // split at commas; empty text: no items
-
-  std::vector<std::string> arguments;  // the positional ones
-
-  // `name = value  (origin)`, a line an option, secrets as ***.
-  std::string describe() const;
-
- private:
-  struct Value {
-    const OptionRow* row;
-    std::string text;
-    std::string origin;
-  };
-  const Value& value(std::string_view name) const;
-
-  std::string verb_;
-  std::vector<Value> values_;
-};
 
 }  // namespace deberta

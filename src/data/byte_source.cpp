@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

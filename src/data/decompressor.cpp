@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
 #include "data/byte_source.h"
+#include "deberta/error.h"
 
 namespace deberta {
 

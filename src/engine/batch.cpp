@@ -1,5 +1,5 @@
 // Packing: sequences one after the other, padding left out, holes kept.
-#include "engine/batch.h"
+#include "deberta/model.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

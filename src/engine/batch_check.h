@@ -1,7 +1,6 @@
 // Is a batch, and what is asked of it, something this model can compute?
 #pragma once
-#include "engine/batch.h"
-#include "engine/model.h"
+#include "deberta/model.h"
 #include "engine/variant.h"
 
 namespace deberta {

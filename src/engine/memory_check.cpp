@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "base/error.h"
 #include "checkpoint/tensor_table.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -1,5 +1,5 @@
 // Loading (checks, packing, tables) and the entry of a forward pass.
-#include "engine/model.h"
+#include "deberta/model.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "base/memory_limit.h"
 #include "base/thread_pool.h"
+#include "deberta/error.h"
 #include "engine/batch_check.h"
 #include "engine/forward.h"
 #include "engine/memory_check.h"

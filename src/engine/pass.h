@@ -1,7 +1,7 @@
 // What one forward pass reads, and the two steps that every part of it takes.
 #pragma once
 #include "base/parallel.h"
-#include "engine/model.h"
+#include "deberta/model.h"
 #include "engine/weights.h"
 #include "kernels/rel_lut.h"
 

@@ -1,9 +1,9 @@
 // Which DeBERTa a checkpoint is: the configuration with what only the tensors tell, the head, and whether the mask
 // decoder runs.
 #pragma once
-#include "checkpoint/checkpoint.h"
-#include "config/model_config.h"
-#include "engine/model.h"
+#include "deberta/checkpoint.h"
+#include "deberta/config.h"
+#include "deberta/model.h"
 
 namespace deberta {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
 #include "checkpoint/tensor_table.h"
+#include "deberta/error.h"
 #include "kernels/layer_norm.h"
 
 namespace deberta {

@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/parallel.h"
-#include "checkpoint/checkpoint.h"
-#include "config/model_config.h"
+#include "deberta/checkpoint.h"
+#include "deberta/config.h"
 #include "engine/variant.h"
 #include "kernels/activation.h"
 #include "kernels/embedding.h"

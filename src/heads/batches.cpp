@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 

@@ -1,9 +1,11 @@
 // Encode, pack, forward to one layer, pool.
-#include "heads/embedding.h"
+#include "deberta/pipeline.h"
 
 #include <fmt/core.h>
 
-#include "base/error.h"
+#include "deberta/error.h"
+#include "heads/batches.h"
+#include "tasks/pooling.h"
 
 namespace deberta {
 namespace {

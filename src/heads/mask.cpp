@@ -1,11 +1,13 @@
 // Encode, find the masks, forward with logits of those rows alone, rank.
-#include "heads/mask.h"
+#include "deberta/pipeline.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "deberta/error.h"
+#include "heads/batches.h"
+#include "tasks/masked_words.h"
 
 namespace deberta {
 namespace {

@@ -1,8 +1,9 @@
 // Opens the parts of a model directory in the order in which their mistakes are easiest to understand.
 #include "heads/model_directory.h"
 
-#include "base/error.h"
 #include "base/file.h"
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
 
 namespace deberta {
 

@@ -1,9 +1,10 @@
 // Encode, pack, forward with a logit for each row.
-#include "heads/replaced.h"
+#include "deberta/pipeline.h"
 
 #include <fmt/core.h>
 
-#include "base/error.h"
+#include "deberta/error.h"
+#include "heads/batches.h"
 #include "tasks/classification.h"
 
 namespace deberta {

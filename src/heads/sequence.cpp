@@ -1,11 +1,13 @@
 // Encode, pack, forward, rank.
-#include "heads/sequence.h"
+#include "deberta/pipeline.h"
 
 #include <fmt/core.h>
 
 #include <utility>
 
-#include "base/error.h"
+#include "deberta/error.h"
+#include "heads/batches.h"
+#include "tasks/classification.h"
 
 namespace deberta {
 

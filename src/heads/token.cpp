@@ -1,9 +1,11 @@
 // Encode, pack, forward with logits of all rows, group.
-#include "heads/token.h"
+#include "deberta/pipeline.h"
 
 #include <fmt/core.h>
 
-#include "base/error.h"
+#include "deberta/error.h"
+#include "heads/batches.h"
+#include "tasks/entities.h"
 
 namespace deberta {
 

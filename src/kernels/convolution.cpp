@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "deberta/error.h"
 #include "kernels/reference/reference.h"
 
 namespace deberta {

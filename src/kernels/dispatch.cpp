@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 #if DEBERTA_HAS_X86
 #include <cpuid.h>

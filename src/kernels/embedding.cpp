@@ -1,7 +1,7 @@
 // Embedding: argument checks and the choice of implementation.
 #include "kernels/embedding.h"
 
-#include "base/error.h"
+#include "deberta/error.h"
 #include "kernels/reference/reference.h"
 
 namespace deberta {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "deberta/error.h"
 #include "kernels/gemm_kernel.h"
 #include "kernels/reference/reference.h"
 

@@ -1,7 +1,7 @@
 // Layer norm: argument checks and the choice of implementation.
 #include "kernels/layer_norm.h"
 
-#include "base/error.h"
+#include "deberta/error.h"
 #include "kernels/reference/reference.h"
 
 namespace deberta {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -6,16 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "config/model_config.h"
+#include "deberta/answer.h"
+#include "deberta/config.h"
 
 namespace deberta {
-
-enum class ScoreFunction { kSoftmax, kSigmoid, kNone };
-
-struct LabelScore {
-  std::string label;
-  float score = 0;
-};
 
 // What the model's problem_type asks for: regression none, multi-label sigmoid, single label softmax; unset: sigmoid
 // for one label, else softmax. A sentence-transformers activation in the configuration wins.

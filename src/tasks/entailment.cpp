@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

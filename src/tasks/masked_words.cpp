@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 namespace deberta {
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-namespace deberta {
+#include "deberta/answer.h"
 
-enum class Pooling { kCls, kMean, kMax };
+namespace deberta {
 
 // rows_LD: L rows of `columns` values, the special tokens among them. Requires at least one row.
 std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling pooling);

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 #include "text/byte_alphabet.h"
 #include "text/spm_model.h"
 #include "text/text_model.h"

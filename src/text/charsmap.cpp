@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/checked.h"
-#include "base/error.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/encoding.h"
+#include "deberta/tokenizer.h"
 #include "text/special_tokens.h"
 
 namespace deberta {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "deberta/tokenizer.h"
 #include "text/charsmap.h"
-#include "text/encoding.h"
 #include "text/spm_model.h"
 #include "text/trie.h"
 

@@ -7,10 +7,10 @@
 #include <bit>
 #include <cmath>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 #include "text/text_order.h"
 #include "text/wire.h"
 

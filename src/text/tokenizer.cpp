@@ -1,14 +1,14 @@
 // The tokenizer as users see it: cuts at added tokens, hands the rest to the model, keeps offsets, adds the template,
 // truncates, and goes back from ids to text. The two kinds of model are behind text_model.h.
-#include "text/tokenizer.h"
+#include "deberta/tokenizer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 #include "text/bpe_text_model.h"
 #include "text/lower_case.h"
 #include "text/special_tokens.h"

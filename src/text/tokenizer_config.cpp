@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "deberta/error.h"
 #include "text/spm_model.h"
 
 namespace deberta {

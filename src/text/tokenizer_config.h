@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "deberta/tokenizer.h"
 #include "text/special_tokens.h"
 #include "text/text_model.h"
-#include "text/tokenizer.h"
 
 namespace deberta {
 

@@ -1,5 +1,5 @@
 // Errors: their text, their codes, suggestions for mistyped words; where warnings go.
-#include "base/error.h"
+#include "deberta/error.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/nearest.h"
+#include "deberta/library.h"
 
 namespace deberta {
 namespace {

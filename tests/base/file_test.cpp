@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/error.h"
+#include "deberta/error.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 

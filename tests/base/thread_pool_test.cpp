@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
+#include "deberta/error.h"
 #include "support/expect_error.h"
 
 namespace deberta {

@@ -7,7 +7,8 @@
 
 #include <filesystem>
 
-#include "checkpoint/checkpoint.h"
+#include "checkpoint/safetensors.h"
+#include "deberta/checkpoint.h"
 #include "support/bad_bin.h"
 #include "support/expect_error.h"
 #include "support/paths.h"

@@ -1,5 +1,5 @@
 // Which files a folder's weights are, prefixes and other names, shards.
-#include "checkpoint/checkpoint.h"
+#include "deberta/checkpoint.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -5,7 +5,9 @@
 #include <map>
 
 #include "base/json.h"
+#include "checkpoint/safetensors.h"
 #include "checkpoint/tensor_table.h"
+#include "config/model_config.h"
 #include "support/paths.h"
 
 namespace deberta {

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "checkpoint/tensor.h"
+#include "config/model_config.h"
 #include "support/paths.h"
 
 namespace deberta {
@@ -231,7 +233,7 @@ TEST_F(Comparison, ListsWhatIsMissingWithTheKeyThatAsksForIt) {
   ModelConfig config = small_config();
   fill(config, Head::kNone);
   config.conv_kernel_size = 3;
-  config.raw = JsonObject{{"conv_kernel_size", 3}};
+  config.raw = Json(JsonObject{{"conv_kernel_size", 3}}).dump();
   EXPECT_EQ(
       errors(config, Head::kNone),
       Messages{"4 tensors missing: encoder.conv.conv.weight, encoder.conv.conv.bias, encoder.conv.LayerNorm.weight, "
@@ -248,7 +250,7 @@ TEST_F(Comparison, ListsWhatIsUnexpectedWithTheReason) {
   fill(wide, Head::kNone);
   add("qa_outputs.weight", {2, 6});
   ModelConfig config = small_config();
-  config.raw = JsonObject{{"num_hidden_layers", 2}};
+  config.raw = Json(JsonObject{{"num_hidden_layers", 2}}).dump();
   const Messages messages = errors(config, Head::kNone);
   EXPECT_EQ(messages.size(), 4u + 16 + 1);
   const auto has = [&](const std::string& message) {
@@ -273,7 +275,7 @@ TEST_F(Comparison, SuggestsANearName) {
 
 TEST_F(Comparison, ReportsEveryWrongShapeAndType) {
   ModelConfig config = small_config();
-  config.raw = JsonObject{{"vocab_size", 11}};
+  config.raw = Json(JsonObject{{"vocab_size", 11}}).dump();
   fill(config, Head::kNone);
   reshape("embeddings.word_embeddings.weight", {12, 6});
   reshape("encoder.LayerNorm.bias", {1, 6});

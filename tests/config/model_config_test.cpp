@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/log.h"
+#include "deberta/library.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 
@@ -287,10 +287,10 @@ TEST(ModelConfig, KeepsUnknownKeysForWritingBack) {
   const std::string text =
       R"({"vocab_size": 100, "z_steps": 0, "new": {"deep": [1, 2.5, null, "x"]}, "torch_dtype": "float16"})";
   const ModelConfig config = parse_model_config(parse_json(text, "c"), "c");
-  EXPECT_EQ(config.raw.dump(), text);
+  EXPECT_EQ(config.raw, text);
   const test::TemporaryFolder folder;
-  test::write_text(folder.path("config.json"), config.raw.dump(2));
-  EXPECT_EQ(load_model_config(folder.path("config.json")).raw.dump(), text);
+  test::write_text(folder.path("config.json"), raw_document(config).dump(2));
+  EXPECT_EQ(load_model_config(folder.path("config.json")).raw, text);
 }
 
 TEST(ModelConfig, ATrainingConfigurationOfTwoModelsGivesTheDiscriminator) {
@@ -301,7 +301,7 @@ TEST(ModelConfig, ATrainingConfigurationOfTwoModelsGivesTheDiscriminator) {
       "c");
   EXPECT_EQ(c.vocab_size, 9);
   EXPECT_EQ(c.num_hidden_layers, 4);
-  EXPECT_NE(c.raw.find("generator"), nullptr);
+  EXPECT_NE(raw_document(c).find("generator"), nullptr);
   EXPECT_ERROR(parse_model_config(parse_json(R"({"discriminator": {"vocab_size": 0}})", "c"), "c"), kConfig,
                "c: discriminator: vocab_size: expected");
   EXPECT_ERROR(parse_model_config(parse_json(R"({"discriminator": 3})", "c"), "c"), kConfig,

@@ -1,5 +1,5 @@
 // Packing.
-#include "engine/batch.h"
+#include "deberta/model.h"
 
 #include <gtest/gtest.h>
 

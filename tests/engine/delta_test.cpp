@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkpoint/safetensors.h"
-#include "engine/model.h"
+#include "deberta/model.h"
 #include "support/paths.h"
 #include "support/tiny_model.h"
 

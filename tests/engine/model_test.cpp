@@ -1,5 +1,5 @@
 // Loading, heads, scores and errors of the model; distances, scale and terms as they reach the scores.
-#include "engine/model.h"
+#include "deberta/model.h"
 
 #include <gtest/gtest.h>
 
@@ -234,7 +234,7 @@ TEST(Errors, ModelsThatThisVersionDoesNotCompute) {
   config.layout = Layout::kV1;
   config.talking_head = true;
   write_tiny_model(folder.path(), config);
-  config.raw = to_json(config);
+  config.raw = to_json(config).dump();
   EXPECT_ERROR(Model::load(Checkpoint::open(folder.path()), config), kUnsupported, "talking_head: not computed");
 }
 

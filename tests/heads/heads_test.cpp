@@ -5,8 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "heads/mask.h"
-#include "heads/sequence.h"
+#include "deberta/pipeline.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/tiny_model.h"

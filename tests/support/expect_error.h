@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/error.h"
+#include "deberta/error.h"
 
 #define EXPECT_ERROR(statement, expected_code, part)                                                     \
   do {                                                                                                   \

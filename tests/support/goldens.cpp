@@ -9,10 +9,9 @@
 #include <limits>
 
 #include "base/checked.h"
-#include "base/error.h"
-#include "checkpoint/checkpoint.h"
-#include "engine/batch.h"
-#include "engine/model.h"
+#include "deberta/checkpoint.h"
+#include "deberta/error.h"
+#include "deberta/model.h"
 #include "kernels/dispatch.h"
 
 namespace deberta::test {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkpoint/tensor.h"
-#include "config/model_config.h"
+#include "deberta/config.h"
 
 namespace deberta::test {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "checkpoint/checkpoint.h"
 #include "config/model_config.h"
+#include "deberta/checkpoint.h"
 
 namespace deberta::test {
 

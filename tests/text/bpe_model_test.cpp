@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "base/log.h"
 #include "base/utf8.h"
+#include "deberta/library.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "text/byte_alphabet.h"

@@ -9,10 +9,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "deberta/tokenizer.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "text/gpt2_words.h"
-#include "text/tokenizer.h"
 
 namespace deberta::test {
 namespace {

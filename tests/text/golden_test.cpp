@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "deberta/tokenizer.h"
 #include "support/paths.h"
-#include "text/tokenizer.h"
 
 namespace deberta::test {
 namespace {

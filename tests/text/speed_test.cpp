@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "base/file.h"
+#include "deberta/tokenizer.h"
 #include "support/paths.h"
-#include "text/tokenizer.h"
 
 namespace deberta::test {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "deberta/tokenizer.h"
 #include "support/bad_spm.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "text/normalizer.h"
-#include "text/tokenizer.h"
 #include "text/unigram.h"
 #include "text/wire.h"
 

@@ -1,10 +1,10 @@
 // The JSON files beside spm.model: what they add, which wins, and that wrong shapes are refused.
 #include <gtest/gtest.h>
 
+#include "deberta/tokenizer.h"
 #include "support/bad_spm.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
-#include "text/tokenizer.h"
 
 namespace deberta::test {
 namespace {

@@ -1,5 +1,5 @@
 // The whole tokenizer on small models made in code; ids of real models: golden_test.cpp.
-#include "text/tokenizer.h"
+#include "deberta/tokenizer.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@ namespace deberta {
 
 enum class ErrorCode {
 #define DEBERTA_ERROR(code, name, exit_code, meaning, remedy) code,
-#include "base/error_codes.inc"
+#include "deberta/error_codes.inc"
 #undef DEBERTA_ERROR
 };
 
@@ -49,8 +49,5 @@ class Error : public std::exception {
   std::vector<Problem> problems_;
   std::string text_;
 };
-
-// The candidate nearest to `word` by edit distance, or empty when none is near enough to suggest.
-std::string_view nearest_match(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace deberta

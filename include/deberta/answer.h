@@ -1,0 +1,92 @@
+// What a user reads: one answer struct a task, and the few words that say how it is made from logits.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "deberta/tokenizer.h"
+
+namespace deberta {
+
+enum class ScoreFunction { kSoftmax, kSigmoid, kNone };
+
+struct LabelScore {
+  std::string label;
+  float score = 0;
+};
+
+struct SequenceAnswer {
+  std::vector<LabelScore> labels;  // best first
+  std::vector<float> scores;       // of all classes, in the model's order
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+// How pieces become entities: each piece by itself; runs of pieces of one label; the label of a word from its first
+// piece, its mean scores, or its most certain piece, then runs of words.
+enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };
+
+struct Entity {
+  std::string label;       // kNone: as the model names it ("B-PER"); else without "B-" and "I-"
+  float score = 0;         // kNone: of the piece; else the mean over the pieces or words
+  size_t first_token = 0;  // of the encoding
+  size_t last_token = 0;
+  Offset chars;  // in the text
+  Offset bytes;
+};
+
+struct EntityRules {
+  Aggregation aggregation = Aggregation::kSimple;
+  std::vector<std::string> ignored = {"O"};  // labels left out of the answer
+};
+
+struct TokenAnswer {
+  std::vector<Entity> entities;
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+struct FilledToken {
+  int32_t token = 0;
+  std::string piece;      // as in the vocabulary, with its word-start mark
+  std::string token_str;  // as text
+  float score = 0;
+  float logit = 0;
+  std::string sequence;  // the text with this mask filled
+};
+
+struct FillAnswer {
+  struct Mask {
+    size_t position = 0;  // index of the token
+    std::vector<FilledToken> tokens;
+  };
+  std::vector<Mask> masks;
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+enum class Pooling { kCls, kMean, kMax };
+
+struct EmbeddingAnswer {
+  std::vector<float> vectors;  // [D], or [L, D] without pooling, the special tokens among them
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+struct ReplacedToken {
+  int32_t token = 0;
+  std::string piece;
+  Offset chars;
+  Offset bytes;
+  float logit = 0;
+  float score = 0;  // sigmoid of the logit
+};
+
+struct ReplacedAnswer {
+  std::vector<ReplacedToken> pieces;  // without the special tokens of the template
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+}  // namespace deberta

@@ -1,0 +1,67 @@
+// The weights of a model directory, whatever the files: model.safetensors, its shards, or pytorch_model.bin.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace deberta {
+
+enum class DType { kF64, kF32, kF16, kBf16, kI64, kI32, kI16, kI8, kU8, kBool };
+
+std::string_view to_string(DType dtype);  // the safetensors name: "F32"
+size_t size_of(DType dtype);              // bytes of one element
+
+using Shape = std::vector<int64_t>;
+
+struct TensorView {
+  std::string name;
+  DType dtype = DType::kF32;
+  Shape shape;
+  std::span<const std::byte> bytes;  // row-major, little-endian; mapped, owned by the file object
+
+  size_t count() const { return bytes.size() / size_of(dtype); }
+};
+
+// The elements as fp32 (F64 rounded; integers exact below 2^24). Throws kTensors for Bool.
+void to_fp32(const TensorView& tensor, float* out);
+std::vector<float> to_fp32(const TensorView& tensor);
+// The elements of an integer or Bool (0, 1) tensor. Throws kTensors for floats.
+std::vector<int64_t> to_int64(const TensorView& tensor);
+
+// A head is recognised by its tensors (the tensors win over `architectures`; a disagreement is a warning).
+enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kReplacedToken };
+std::string_view to_string(Head head);
+
+class Checkpoint {
+ public:
+  // Finds the files in `folder`. Throws kFileNotFound (listing the names looked for), kSafetensors, kBin, kJson,
+  // kTensors, kUnsupported (shards of pytorch_model.bin).
+  static Checkpoint open(const std::string& folder);
+  // One .safetensors or .bin file, told apart by the ending, with any names.
+  static Checkpoint open_file(const std::string& path);
+
+  // By canonical name, as transformers names it without its prefix: the prefix of the file ("deberta.", "bert.", none)
+  // is taken off.
+  const TensorView* find(std::string_view canonical_name) const;
+  const std::vector<TensorView>& tensors() const;  // canonical names, sorted
+  std::string_view prefix() const;                 // as found in the file
+  std::vector<std::string> paths() const;          // the files
+  uint64_t size_bytes() const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+// Writes a safetensors file so that a crash leaves the old one or the new one. Tensors are laid out in the order given,
+// header padded to 8 bytes. Throws kFileWrite, kSafetensors (a name twice, bytes that do not match the shape).
+void write_safetensors(const std::string& path, const std::vector<TensorView>& tensors, const Metadata& metadata = {});
+
+}  // namespace deberta

@@ -1,0 +1,122 @@
+// The configuration of a DeBERTa of any version (algorithm.md 2), read from and written back to config.json; and the
+// options in force, by the one table of options.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deberta {
+
+enum class Activation { kGelu, kRelu, kSwish, kTanh, kLinear, kSigmoid };
+enum class Layout { kV1, kV2 };  // model_type "deberta" (fused in_proj) and "deberta-v2" (v2 and v3)
+enum class ProblemType { kUnset, kRegression, kSingleLabel, kMultiLabel };
+enum class DistanceRule { kOriginal, kHf };  // algorithm.md 5.3: distances beyond max_relative_positions
+
+std::string_view to_string(Activation activation);
+std::string_view to_string(ProblemType type);
+
+struct ModelConfig {
+  Layout layout = Layout::kV2;
+  int64_t hidden_size = 768;
+  int64_t num_hidden_layers = 12;
+  int64_t num_attention_heads = 12;
+  int64_t attention_head_size = 64;  // hidden_size / heads unless given
+  int64_t intermediate_size = 3072;
+  Activation hidden_act = Activation::kGelu;
+  double hidden_dropout_prob = 0.1;
+  double attention_probs_dropout_prob = 0.1;
+  double layer_norm_eps = 1e-7;
+  double initializer_range = 0.02;
+  int64_t vocab_size = 0;    // required
+  int64_t pad_token_id = 0;  // padding_idx in original files
+  int64_t max_position_embeddings = 512;
+  int64_t type_vocab_size = 0;
+  int64_t embedding_size = 768;  // hidden_size unless given
+  bool position_biased_input = true;
+  bool relative_attention = false;
+  int64_t max_relative_positions = 512;  // after defaulting: values < 1 mean max_position_embeddings
+  int64_t position_buckets = -1;
+  bool has_c2p = true;  // pos_att_type; the original's default for a missing key is "c2p"
+  bool has_p2c = false;
+  bool share_att_key = false;
+  bool has_rel_layer_norm = false;  // norm_rel_ebd contains "layer_norm"
+  int64_t conv_kernel_size = 0;
+  int64_t conv_groups = 1;
+  Activation conv_act = Activation::kTanh;
+  int64_t pooler_hidden_size = 768;
+  double pooler_dropout = 0;
+  Activation pooler_hidden_act = Activation::kGelu;
+  double cls_dropout = 0.1;
+  bool talking_head = false;
+
+  ProblemType problem_type = ProblemType::kUnset;
+  std::vector<std::string> labels;  // id2label in order; empty when the file names none
+  std::vector<std::string> architectures;
+  std::string sentence_transformers_activation;  // "Identity", "Sigmoid", "Tanh" or empty
+
+  std::string raw;  // the JSON text of the file, unknown keys included: what is written back
+
+  // Rows of half the relative table: position_buckets when > 0, else max_relative_positions.
+  int64_t span() const { return position_buckets > 0 ? position_buckets : max_relative_positions; }
+  // n_types of algorithm.md 5.1: c2c plus those of c2p and p2c that are named, even without relative_attention.
+  int64_t attention_terms() const { return 1 + (has_c2p ? 1 : 0) + (has_p2c ? 1 : 0); }
+};
+
+// Reads config.json. All problems at once. Throws kConfig (wrong), kUnsupported (p2p), kJson, kFileNotFound. Warnings
+// go to the sink (deberta/library.h).
+ModelConfig load_model_config(const std::string& path);
+
+enum class OptionType { kFlag, kText, kInteger, kNumber, kSize, kChoice, kList };
+
+// One row of the option table: the settings of the program, of its environment variables and --config files.
+struct OptionRow {
+  std::string_view name;  // without the dashes
+  char short_name;        // 0: none
+  OptionType type;
+  std::string_view default_value;  // as it would be typed; "" for none
+  std::string_view range;          // "1..64" for numbers and sizes, "a|b" for choices, a word for the value of others
+  std::string_view verbs;          // separated by spaces; "*": every verb
+  std::string_view section;        // heading in the help
+  std::string_view help;
+  std::string_view since;  // version that brought it
+  bool is_secret;          // printed as ***
+};
+std::span<const OptionRow> option_table();
+
+// The values in force for one run of one verb. Every value is checked against its row when it is set.
+class Options {
+ public:
+  // All options of `verb` at their defaults.
+  explicit Options(std::string_view verb);
+
+  // `origin` says where the value came from: "default", "config FILE", "environment NAME", "flag". Throws kUsage.
+  void set(std::string_view name, std::string_view value, std::string_view origin);
+
+  const std::string& verb() const { return verb_; }
+  bool is_given(std::string_view name) const;  // set by anything but the default
+  bool flag(std::string_view name) const;
+  const std::string& text(std::string_view name) const;
+  int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  std::vector<std::string> list(std::string_view name) const;  // split at commas; empty text: no items
+
+  std::vector<std::string> arguments;  // the positional ones
+
+  // `name = value  (origin)`, a line an option, secrets as ***.
+  std::string describe() const;
+
+ private:
+  struct Value {
+    const OptionRow* row;
+    std::string text;
+    std::string origin;
+  };
+  const Value& value(std::string_view name) const;
+
+  std::string verb_;
+  std::vector<Value> values_;
+};
+
+}  // namespace deberta

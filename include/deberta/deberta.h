@@ -1,0 +1,10 @@
+// All of the library.
+#pragma once
+#include "deberta/answer.h"      // IWYU pragma: export
+#include "deberta/checkpoint.h"  // IWYU pragma: export
+#include "deberta/config.h"      // IWYU pragma: export
+#include "deberta/error.h"       // IWYU pragma: export
+#include "deberta/library.h"     // IWYU pragma: export
+#include "deberta/model.h"       // IWYU pragma: export
+#include "deberta/pipeline.h"    // IWYU pragma: export
+#include "deberta/tokenizer.h"   // IWYU pragma: export

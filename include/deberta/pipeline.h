@@ -1,0 +1,94 @@
+// One function a verb: texts in, answers out. Scores are single precision, offsets in code points and in bytes. Texts
+// are packed together; an answer is the same bits alone and in any company. All functions may be called from several
+// threads with one directory.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deberta/answer.h"
+#include "deberta/config.h"
+#include "deberta/model.h"
+#include "deberta/tokenizer.h"
+
+namespace deberta {
+
+// A model directory opened for use: configuration, tokenizer, weights.
+struct ModelDirectory {
+  ModelConfig config;
+  Tokenizer tokenizer;
+  Model model;
+};
+
+// Throws what the parts throw, and kFileNotFound when `path` is no directory.
+ModelDirectory open_model_directory(const std::string& path, const ModelOptions& options = {});
+
+// One input of a task: a text or a pair of texts, valid UTF-8.
+struct TextInput {
+  std::string_view text;
+  std::string_view pair;
+  bool has_pair = false;
+};
+
+// What a head needs to turn texts into packs.
+struct EncodingRules {
+  EncodeOptions encode;
+  bool refuses_long = false;    // a text above encode.max_tokens throws kTextTooLong instead of being cut
+  size_t batch_tokens = 16000;  // tokens of one pack; a longer text gets a pack of its own
+};
+
+struct SequenceOptions {
+  EncodingRules rules;
+  std::optional<ScoreFunction> function;  // none: what the configuration asks for
+  size_t top_k = 0;                       // 0: the best label, or all of a multi-label model
+};
+
+// Throws kTask when the checkpoint has no sequence head, and what encoding and the model throw.
+std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                     const SequenceOptions& options = {});
+
+struct TokenOptions {
+  EncodingRules rules;
+  EntityRules entities;
+};
+
+// Both token heads, the original one with a projection and the plain one. Throws kTask when the checkpoint has neither,
+// and what encoding and the model throw.
+std::vector<TokenAnswer> tag(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                             const TokenOptions& options = {});
+
+struct FillOptions {
+  EncodingRules rules;
+  size_t top_k = 5;
+  std::vector<int32_t> targets;  // only these ids; from target_ids()
+};
+
+// Single tokens for words: the piece as written, or with the word-start mark. Throws kInput for a word of several
+// pieces.
+std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words);
+
+// Throws kTask when the checkpoint has no language-model head or the tokenizer no mask, kInput for a text without a
+// mask (in its first max_tokens tokens), and what encoding and the model throw.
+std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                             const FillOptions& options = {});
+
+struct EmbeddingOptions {
+  EncodingRules rules;
+  std::optional<Pooling> pooling = Pooling::kMean;  // none: a vector for each token
+  bool normalizes = false;
+  int64_t layer = -1;  // 0 .. N, or from the end
+};
+
+// Throws kInput for a layer that the model has not, and what encoding and the model throw.
+std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                   const EmbeddingOptions& options = {});
+
+// Throws kTask when the checkpoint has no head for replaced tokens, and what encoding and the model throw.
+std::vector<ReplacedAnswer> detect_replaced(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                            const EncodingRules& rules = {});
+
+}  // namespace deberta

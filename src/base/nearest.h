@@ -1,0 +1,11 @@
+// The word that was probably meant, for `did you mean` in messages.
+#pragma once
+#include <span>
+#include <string_view>
+
+namespace deberta {
+
+// The candidate nearest to `word` by edit distance, or empty when none is near enough to suggest.
+std::string_view nearest_match(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace deberta
