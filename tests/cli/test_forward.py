@@ -42,7 +42,33 @@ def test_forward_takes_a_mask_from_another_file_and_chosen_layers(deberta, seque
     assert set(got) == {"hidden.1", "pooled", "logits"} and got["hidden.1"][0, 2].any()
 
 
+def test_forward_takes_a_mask_for_each_query_and_given_relative_positions(deberta, sequence_model, tmp_path, ids_file):
+    path, ids, mask = ids_file
+    deberta("forward", "-m", sequence_model, "--ids", path, "-o", tmp_path / "expected")
+    distances = numpy.arange(6)[:, None] - numpy.arange(6)[None]  # below half of the 32 buckets: each is its own
+    write_safetensors(tmp_path / "in", {"input_ids": ids, "attention_mask": mask[:, :, None] * mask[:, None, :],
+                                        "relative_buckets": distances.astype(numpy.int64)})
+    done = deberta("forward", "-m", sequence_model, "--ids", tmp_path / "in", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    expected, got = read_safetensors(tmp_path / "expected"), read_safetensors(tmp_path / "out")
+    assert numpy.array_equal(got["hidden.2"][mask == 1], expected["hidden.2"][mask == 1])
+    write_safetensors(tmp_path / "in", {"input_ids": ids, "attention_mask": mask, "relative_buckets": numpy.zeros((6, 6), numpy.int64)})
+    deberta("forward", "-m", sequence_model, "--ids", tmp_path / "in", "-o", tmp_path / "out")
+    assert numpy.abs(read_safetensors(tmp_path / "out")["hidden.2"] - expected["hidden.2"]).max() > 1e-2
+
+
+def test_forward_gives_the_rows_of_padding_only_as_transformers(deberta, sequence_model, tmp_path, ids_file):
+    path, ids, mask = ids_file
+    for compat, has_rows in (("original", False), ("hf", True)):
+        deberta("forward", "-m", sequence_model, "--ids", path, "--compat", compat, "-o", tmp_path / compat)
+        assert read_safetensors(tmp_path / compat)["hidden.2"][mask == 0].any(-1).all() == has_rows
+    both = [read_safetensors(tmp_path / compat)["hidden.2"][mask == 1] for compat in ("original", "hf")]
+    assert numpy.array_equal(*both)
+
+
 @pytest.mark.parametrize("tensors, message", [
+    ({"input_ids": numpy.ones((1, 3), numpy.int32), "attention_mask": numpy.ones((1, 3, 2), numpy.int32)}, "attention_mask: expected shape [1, 3, 3], got"),
+    ({"input_ids": numpy.ones((1, 3), numpy.int32), "relative_buckets": numpy.ones((1, 3), numpy.int32)}, "relative_buckets: expected shape [3, 3], got"),
     ({"other": numpy.zeros((1, 2), numpy.int32)}, "no tensor input_ids"),
     ({"input_ids": numpy.zeros(3, numpy.int32)}, "input_ids: expected shape [B, L], got [3]"),
     ({"input_ids": numpy.zeros((1, 3), numpy.float32)}, "input_ids"),
