@@ -40,19 +40,24 @@ struct SpecialIds {
 
 enum class Truncate { kNone, kRight, kLeft };
 
+// How a SentencePiece model's scores are added, which decides ties: in float as sentencepiece 0.2 does, or in double as
+// 0.1.97 does. Other kinds of tokenizer have one way only.
+enum class SpmTies { kFloat, kDouble };
+
 struct EncodeOptions {
   bool add_special_tokens = true;
   bool parse_special = true;                // false: "[SEP]" written in a text is plain text (--special-text literal)
   Truncate truncate = Truncate::kNone;      // pairs: longest first, order kept
   size_t max_tokens = 512;                  // with the special tokens; used when truncating
   size_t max_text_bytes = size_t{1} << 20;  // a longer text throws kTextTooLong
+  SpmTies spm_ties = SpmTies::kFloat;
 };
 
 class Tokenizer {
  public:
-  // From a folder with spm.model or spiece.model, else with vocab.json and merges.txt (and, when present,
-  // tokenizer_config.json, added_tokens.json, special_tokens_map.json).
-  // Throws kTokenizerFile, kFileNotFound, kJson, kTooLarge, kUnsupported.
+  // From a folder with spm.model or spiece.model, else vocab.json and merges.txt, else bpe_encoder.bin, else
+  // tokenizer.json (and, when present, tokenizer_config.json, added_tokens.json, special_tokens_map.json).
+  // Throws kTokenizerFile, kFileNotFound, kJson, kTooLarge, kUnsupported, kBin.
   static Tokenizer load(const std::string& folder);
   ~Tokenizer();
   Tokenizer(Tokenizer&&) noexcept;

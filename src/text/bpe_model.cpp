@@ -33,26 +33,12 @@ size_t check_entry(const std::string& piece, const Json& id, const std::string& 
   return static_cast<size_t>(id.as_integer());
 }
 
-std::vector<std::string> read_pieces(const Json& vocab, const std::string& where) {
-  if (!vocab.is_object()) refuse(where, fmt::format("expected an object, got {}", vocab.describe()));
-  if (vocab.as_object().empty()) refuse(where, "expected at least one piece, got none");
-  size_t size = 0;
-  for (const auto& [piece, id] : vocab.as_object()) size = std::max(size, check_entry(piece, id, where) + 1);
-  std::vector<std::string> pieces(size);
-  for (const auto& [piece, id] : vocab.as_object()) {
-    std::string& place = pieces[static_cast<size_t>(id.as_integer())];
-    if (!place.empty())
-      refuse(where, fmt::format("id {} appears twice: {}, {}", id.as_integer(), quote_json(place), quote_json(piece)));
-    place = piece;
-  }
-  return pieces;
-}
-
-void warn_of_holes(const std::vector<std::string>& pieces, size_t count, const std::string& where) {
-  if (count == pieces.size()) return;
+void warn_of_holes(const std::vector<std::string>& pieces, const std::string& where) {
+  const auto holes = std::count(pieces.begin(), pieces.end(), "");
+  if (holes == 0) return;
   const auto hole = std::find(pieces.begin(), pieces.end(), "");
-  warn(fmt::format("{}: {} of the ids 0..{} have no piece, the first is {}", where, pieces.size() - count,
-                   pieces.size() - 1, hole - pieces.begin()));
+  warn(fmt::format("{}: {} of the ids 0..{} have no piece, the first is {}", where, holes, pieces.size() - 1,
+                   hole - pieces.begin()));
 }
 
 int32_t find_part(const BpeModel& model, std::string_view text, size_t rank, const std::string& where) {
@@ -91,14 +77,31 @@ std::optional<int32_t> BpeModel::id_of(std::string_view text) const {
   return found->second;
 }
 
-BpeModel make_bpe_model(const Json& vocab, const std::string& vocab_where, const BpeMergeTexts& merges,
+std::vector<std::string> read_bpe_vocab(const Json& vocab, const std::string& where) {
+  if (!vocab.is_object()) refuse(where, fmt::format("expected an object, got {}", vocab.describe()));
+  if (vocab.as_object().empty()) refuse(where, "expected at least one piece, got none");
+  size_t size = 0;
+  for (const auto& [piece, id] : vocab.as_object()) size = std::max(size, check_entry(piece, id, where) + 1);
+  std::vector<std::string> pieces(size);
+  for (const auto& [piece, id] : vocab.as_object()) {
+    std::string& place = pieces[static_cast<size_t>(id.as_integer())];
+    if (!place.empty())
+      refuse(where, fmt::format("id {} appears twice: {}, {}", id.as_integer(), quote_json(place), quote_json(piece)));
+    place = piece;
+  }
+  return pieces;
+}
+
+BpeModel make_bpe_model(std::vector<std::string> pieces, const std::string& vocab_where, const BpeMergeTexts& merges,
                         const std::string& merges_where) {
   BpeModel model;
-  model.pieces = read_pieces(vocab, vocab_where);
-  warn_of_holes(model.pieces, vocab.as_object().size(), vocab_where);
+  model.pieces = std::move(pieces);
+  warn_of_holes(model.pieces, vocab_where);
   model.ids_by_text.reserve(model.pieces.size());
   for (size_t id = 0; id < model.pieces.size(); ++id) {
-    if (!model.pieces[id].empty()) model.ids_by_text.emplace(model.pieces[id], static_cast<int32_t>(id));
+    const std::string& piece = model.pieces[id];
+    if (!piece.empty() && !model.ids_by_text.emplace(piece, static_cast<int32_t>(id)).second)
+      refuse(vocab_where, fmt::format("{} appears twice", quote_json(piece)));
   }
   for (size_t byte = 0; byte < model.byte_ids.size(); ++byte) {
     std::string symbol;
@@ -134,7 +137,7 @@ BpeModel load_bpe_model(const std::string& folder) {
   const std::string merges_path = folder + "/merges.txt";
   const Json vocab = load_json(vocab_path, {.max_bytes = kMaxFileBytes, .max_depth = 2, .max_nodes = kMaxPieces + 1});
   const std::string merges = read_file(merges_path, kMaxFileBytes);
-  return make_bpe_model(vocab, vocab_path, parse_merges(merges, merges_path), merges_path);
+  return make_bpe_model(read_bpe_vocab(vocab, vocab_path), vocab_path, parse_merges(merges, merges_path), merges_path);
 }
 
 }  // namespace deberta

@@ -31,10 +31,13 @@ struct BpeModel {
 // The two parts of each merge, the first merge first.
 using BpeMergeTexts = std::vector<std::pair<std::string_view, std::string_view>>;
 
-// `vocab` maps pieces to ids. The places name the sources in messages. Warns about ids without a piece.
-// Throws kTokenizerFile.
-BpeModel make_bpe_model(const Json& vocab, const std::string& vocab_where, const BpeMergeTexts& merges,
+// From the pieces by id (empty: a hole, of which it warns). The places name the sources in messages. Throws
+// kTokenizerFile.
+BpeModel make_bpe_model(std::vector<std::string> pieces, const std::string& vocab_where, const BpeMergeTexts& merges,
                         const std::string& merges_where);
+
+// The pieces by id of an object that maps pieces to ids. Throws kTokenizerFile.
+std::vector<std::string> read_bpe_vocab(const Json& vocab, const std::string& where);
 
 // A line "#version: ...", then a line "left right" for each merge; the views are into `text`. Throws kTokenizerFile.
 BpeMergeTexts parse_merges(std::string_view text, const std::string& where);

@@ -34,10 +34,11 @@ void append_bytes(std::string& bytes, std::string_view piece) {
 
 class BpeTextModel final : public TextModel {
  public:
-  explicit BpeTextModel(BpeModel model) : model_(std::move(model)) {}
+  BpeTextModel(BpeModel model, std::vector<AddedToken> tokens)
+      : model_(std::move(model)), tokens_(std::move(tokens), StripRule::kUnicode) {}
 
   ModelKind kind() const override { return ModelKind::kByteBpe; }
-  void split(std::string_view text, TextPart part, Tokens& out) const override;
+  void split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const override;
   std::string to_text(std::span<const DecodeStep> steps) const override;
 
   size_t size() const override { return model_.pieces.size(); }
@@ -47,10 +48,27 @@ class BpeTextModel final : public TextModel {
   int32_t unk_id() const override { return kUnknownToken; }
 
  private:
+  void split_plain(std::string_view text, TextPart part, Tokens& out) const;
+
   BpeModel model_;
+  SpecialTokens tokens_;
 };
 
-void BpeTextModel::split(std::string_view text, TextPart part, Tokens& out) const {
+void BpeTextModel::split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
+  if (!options.parse_special || tokens_.tokens().empty()) return split_plain(text, part, out);
+  for (TextPart inner : tokens_.split(text.substr(part.begin, part.end - part.begin))) {
+    inner.begin += part.begin;
+    inner.end += part.begin;
+    if (inner.id < 0) {
+      split_plain(text, inner, out);
+    } else {
+      out.ids.push_back(inner.id);
+      out.bytes.push_back({static_cast<uint32_t>(inner.begin), static_cast<uint32_t>(inner.end)});
+    }
+  }
+}
+
+void BpeTextModel::split_plain(std::string_view text, TextPart part, Tokens& out) const {
   BpeWord word(model_.merges);
   const std::string_view up_to_end = text.substr(0, part.end);
   for (size_t begin = part.begin; begin < part.end;) {
@@ -87,8 +105,8 @@ std::string BpeTextModel::to_text(std::span<const DecodeStep> steps) const {
 
 }  // namespace
 
-std::unique_ptr<const TextModel> load_bpe_text_model(const std::string& folder) {
-  return std::make_unique<const BpeTextModel>(load_bpe_model(folder));
+std::unique_ptr<const TextModel> make_bpe_text_model(BpeModel model, std::vector<AddedToken> tokens) {
+  return std::make_unique<const BpeTextModel>(std::move(model), std::move(tokens));
 }
 
 }  // namespace deberta

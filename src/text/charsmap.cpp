@@ -143,4 +143,17 @@ Charsmap::Match Charsmap::longest_prefix(std::string_view text) const {
   return best;
 }
 
+std::optional<std::string_view> Charsmap::shortest_prefix(std::string_view text) const {
+  if (units_.empty()) return std::nullopt;
+  uint32_t base = distance_of(units_[0]);
+  for (const char c : text.substr(0, kMaxKeyBytes)) {
+    const auto byte = static_cast<uint8_t>(c);
+    const uint32_t node = base ^ byte;
+    if (byte == 0 || label_of(units_[node]) != byte) break;
+    base = node ^ distance_of(units_[node]);
+    if (has_value(units_[node])) return std::string_view(replacements_.data() + value_of(units_[base]));
+  }
+  return std::nullopt;
+}
+
 }  // namespace deberta

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,10 @@ class Charsmap {
   };
   // The longest rule that `text` starts with and that ends between two code points.
   Match longest_prefix(std::string_view text) const;
+
+  // What the shortest rule that `text` starts with gives, wherever it ends; nothing when there is none. For a reader
+  // that looks for a rule of one character (json_normalizer.cpp).
+  std::optional<std::string_view> shortest_prefix(std::string_view text) const;
 
   // Whether an ASCII byte, followed by another ASCII byte or by the end, surely stays as it is.
   bool is_plain(uint8_t byte) const { return byte < 0x80 && !touched_[byte]; }

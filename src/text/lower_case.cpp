@@ -5,13 +5,7 @@
 
 namespace deberta {
 
-Offset LowerText::source_of(Offset range, size_t original_size) const {
-  const uint32_t begin =
-      range.begin < sources.size() ? sources[range.begin].begin : static_cast<uint32_t>(original_size);
-  return {begin, range.end > range.begin ? sources[range.end - 1].end : begin};
-}
-
-LowerText to_lower_text(std::string_view text, const SpecialTokens* keep) {
+MappedText to_lower_text(std::string_view text, const SpecialTokens* keep) {
   std::vector<AddedToken> kept;
   if (keep != nullptr) {
     for (const AddedToken& token : keep->tokens()) {
@@ -19,7 +13,7 @@ LowerText to_lower_text(std::string_view text, const SpecialTokens* keep) {
     }
   }
   const SpecialTokens kept_tokens(std::move(kept));
-  LowerText lower;
+  MappedText lower;
   for (size_t at = 0; at < text.size();) {
     const size_t kept_size = kept_tokens.prefix_size(text.substr(at));
     const CodePoint point = decode_utf8(text, at);

@@ -8,20 +8,24 @@
 namespace deberta {
 namespace {
 
-size_t after_white_space(std::string_view text, size_t begin, size_t end) {
+bool is_stripped(char32_t point, StripRule rule) {
+  return rule == StripRule::kPython ? is_white_space(point) : is_unicode_white_space(point);
+}
+
+size_t after_white_space(std::string_view text, size_t begin, size_t end, StripRule rule) {
   while (begin < end) {
     const CodePoint point = decode_utf8(text, begin);
-    if (!is_white_space(point.value)) break;
+    if (!is_stripped(point.value, rule)) break;
     begin += point.size_bytes;
   }
   return begin;
 }
 
-size_t before_white_space(std::string_view text, size_t begin, size_t end) {
+size_t before_white_space(std::string_view text, size_t begin, size_t end, StripRule rule) {
   while (end > begin) {
     size_t at = end - 1;
     while (at > begin && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) --at;
-    if (!is_white_space(decode_utf8(text, at).value)) break;
+    if (!is_stripped(decode_utf8(text, at).value, rule)) break;
     end = at;
   }
   return end;
@@ -29,7 +33,7 @@ size_t before_white_space(std::string_view text, size_t begin, size_t end) {
 
 // What a token does to its neighbours: strips them, or melts into one of them. A neighbour is judged as it was before
 // the strip, and only U+0020 parts a single word from it: both as the reference does.
-void apply(const AddedToken& token, std::string_view text, std::vector<TextPart>& parts, size_t i) {
+void apply(const AddedToken& token, std::string_view text, StripRule rule, std::vector<TextPart>& parts, size_t i) {
   TextPart none;
   TextPart& self = parts[i];
   TextPart& left = i > 0 ? parts[i - 1] : none;
@@ -38,8 +42,8 @@ void apply(const AddedToken& token, std::string_view text, std::vector<TextPart>
   const bool has_right = right.begin < right.end;
   const bool touches_left = has_left && text[left.end - 1] != ' ';
   const bool touches_right = has_right && text[right.begin] != ' ';
-  if (token.strips_right && has_right) right.begin = after_white_space(text, right.begin, right.end);
-  if (token.strips_left && has_left) left.end = before_white_space(text, left.begin, left.end);
+  if (token.strips_right && has_right) right.begin = after_white_space(text, right.begin, right.end, rule);
+  if (token.strips_left && has_left) left.end = before_white_space(text, left.begin, left.end, rule);
   if (!token.is_single_word) return;
   if (touches_left) {
     left.end = self.end;
@@ -52,10 +56,13 @@ void apply(const AddedToken& token, std::string_view text, std::vector<TextPart>
 
 }  // namespace
 
-SpecialTokens::SpecialTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
+SpecialTokens::SpecialTokens(std::vector<AddedToken> tokens, StripRule strip_rule)
+    : tokens_(std::move(tokens)), strip_rule_(strip_rule) {
   std::sort(tokens_.begin(), tokens_.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
   std::vector<TrieEntry> entries;
   for (size_t i = 0; i < tokens_.size(); ++i) entries.push_back({tokens_[i].content, static_cast<uint32_t>(i)});
+  all_trie_ = Trie(entries);
+  std::erase_if(entries, [&](const TrieEntry& entry) { return tokens_[entry.value].is_of_model; });
   trie_ = Trie(entries);
 }
 
@@ -66,7 +73,11 @@ const AddedToken* SpecialTokens::find(int32_t id) const {
 }
 
 const AddedToken* SpecialTokens::find(std::string_view content) const {
-  const Trie::Match match = trie_.longest_prefix(content);
+  return find_in(all_trie_, content);
+}
+
+const AddedToken* SpecialTokens::find_in(const Trie& trie, std::string_view content) const {
+  const Trie::Match match = trie.longest_prefix(content);
   return !content.empty() && match.size_bytes == content.size() ? &tokens_[match.value] : nullptr;
 }
 
@@ -93,11 +104,11 @@ std::vector<TextPart> SpecialTokens::split(std::string_view text) const {
   std::vector<TextPart> parts = cut(text);
   const auto content = [&](const TextPart& part) { return text.substr(part.begin, part.end - part.begin); };
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (const AddedToken* token = find(content(parts[i]))) apply(*token, text, parts, i);
+    if (const AddedToken* token = find_in(trie_, content(parts[i]))) apply(*token, text, strip_rule_, parts, i);
   }
   std::erase_if(parts, [](const TextPart& part) { return part.begin >= part.end; });
   for (TextPart& part : parts) {
-    if (const AddedToken* token = find(content(part))) part.id = token->id;
+    if (const AddedToken* token = find_in(trie_, content(part))) part.id = token->id;
   }
   return parts;
 }

@@ -18,6 +18,7 @@ struct AddedToken {
   bool is_single_word = false;  // no token where a neighbour that is no space touches it
   bool is_normalized = true;    // kept in a text that is lower-cased, unless special
   bool is_special = false;
+  bool is_of_model = false;  // found by the model, in the text that its normalizer makes (tokenizer_json.h)
 };
 
 // A part of a text: an added token, or plain text for the model when id is -1.
@@ -27,16 +28,21 @@ struct TextPart {
   int32_t id = -1;
 };
 
+// What a token that strips takes for white space: what Python's strings do, or the property White_Space, as the
+// tokenizers library does.
+enum class StripRule : uint8_t { kPython, kUnicode };
+
 class SpecialTokens {
  public:
   SpecialTokens() = default;
   // Contents and ids differ and contents are not empty (tokenizer_config.cpp checks it).
-  explicit SpecialTokens(std::vector<AddedToken> tokens);
+  explicit SpecialTokens(std::vector<AddedToken> tokens, StripRule strip_rule = StripRule::kPython);
 
-  // Not-empty parts in order; white space that a token strips belongs to none.
+  // The tokens of a text, but those that the model looks for itself. Not-empty parts in order; white space that a token
+  // strips belongs to none.
   std::vector<TextPart> split(std::string_view text) const;
 
-  // Bytes of the longest token that `text` starts with; 0: none.
+  // Bytes of the longest token of split() that `text` starts with; 0: none.
   size_t prefix_size(std::string_view text) const { return trie_.longest_prefix(text).size_bytes; }
 
   const AddedToken* find(int32_t id) const;
@@ -45,9 +51,12 @@ class SpecialTokens {
 
  private:
   std::vector<TextPart> cut(std::string_view text) const;
+  const AddedToken* find_in(const Trie& trie, std::string_view content) const;
 
   std::vector<AddedToken> tokens_;
-  Trie trie_;  // values: positions in tokens_
+  StripRule strip_rule_ = StripRule::kPython;
+  Trie trie_;      // of split(); values: positions in tokens_
+  Trie all_trie_;  // of all
 };
 
 }  // namespace deberta

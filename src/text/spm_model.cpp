@@ -185,19 +185,6 @@ void find_byte_pieces(SpmModel& model, const std::string& where) {
   }
 }
 
-void sort_pieces(SpmModel& model, const std::string& where) {
-  std::vector<std::string_view> texts;
-  texts.reserve(model.pieces.size());
-  for (const SpmPiece& piece : model.pieces) texts.emplace_back(piece.text);
-  const std::vector<uint32_t> order = text_order(texts);
-  for (size_t i = 1; i < order.size(); ++i) {
-    if (texts[order[i - 1]] == texts[order[i]]) {
-      refuse(where, fmt::format("pieces {} and {} are equal: {}", order[i - 1], order[i], quote_json(texts[order[i]])));
-    }
-  }
-  model.ids_by_text.assign(order.begin(), order.end());
-}
-
 }  // namespace
 
 std::optional<uint8_t> parse_byte_piece(std::string_view text) {
@@ -219,12 +206,25 @@ std::optional<int32_t> SpmModel::id_of(std::string_view text) const {
   return *found;
 }
 
+void index_pieces(SpmModel& model, const std::string& where) {
+  std::vector<std::string_view> texts;
+  texts.reserve(model.pieces.size());
+  for (const SpmPiece& piece : model.pieces) texts.emplace_back(piece.text);
+  const std::vector<uint32_t> order = text_order(texts);
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (texts[order[i - 1]] == texts[order[i]]) {
+      refuse(where, fmt::format("pieces {} and {} are equal: {}", order[i - 1], order[i], quote_json(texts[order[i]])));
+    }
+  }
+  model.ids_by_text.assign(order.begin(), order.end());
+}
+
 SpmModel parse_spm_model(std::string_view bytes, const std::string& where) {
   if (bytes.size() > kMaxSpmFileBytes)
     refuse(where, fmt::format("expected at most {} bytes, got {}", kMaxSpmFileBytes, bytes.size()));
   SpmModel model = parse_fields(bytes, where);
   if (model.pieces.empty()) refuse(where, "expected pieces, got none; is this a SentencePiece model?");
-  sort_pieces(model, where);
+  index_pieces(model, where);
   find_unknown(model, where);
   find_byte_pieces(model, where);
   return model;

@@ -39,6 +39,9 @@ constexpr size_t kMaxPieceBytes = 1024;
 // The byte of `<0xHH>`, two capital hexadecimal digits.
 std::optional<uint8_t> parse_byte_piece(std::string_view text);
 
+// Fills ids_by_text. Throws kTokenizerFile for two equal pieces.
+void index_pieces(SpmModel& model, const std::string& where);
+
 // `where` names the file in messages. Throws kTokenizerFile, and kUnsupported for a model of another algorithm.
 SpmModel parse_spm_model(std::string_view bytes, const std::string& where);
 

@@ -31,6 +31,11 @@ struct DecodeStep {
   std::string_view content;  // of a token that is no piece
 };
 
+struct SplitOptions {
+  bool parse_special = true;  // false: a special token is never found in a text
+  SpmTies spm_ties = SpmTies::kFloat;
+};
+
 enum class ModelKind : uint8_t { kUnigram, kByteBpe };
 
 // Immutable, thread-safe. Ids are 0 .. size() - 1; some may be holes.
@@ -41,7 +46,7 @@ class TextModel {
 
   // Appends the tokens of text[part.begin, part.end), valid UTF-8; offsets are those in `text`, in whole code points,
   // without the leading space.
-  virtual void split(std::string_view text, TextPart part, Tokens& out) const = 0;
+  virtual void split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const = 0;
   // The steps as text; a token that is no piece is set off by a space.
   virtual std::string to_text(std::span<const DecodeStep> steps) const = 0;
 

@@ -9,28 +9,37 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "deberta/error.h"
+#include "text/bpe_encoder.h"
 #include "text/bpe_text_model.h"
 #include "text/lower_case.h"
 #include "text/special_tokens.h"
 #include "text/text_model.h"
 #include "text/text_position.h"
 #include "text/tokenizer_config.h"
+#include "text/tokenizer_json.h"
 #include "text/unicode.h"
 #include "text/unigram_text_model.h"
 
 namespace deberta {
 namespace {
 
-// One kind of file after the other: a folder may hold the files of several tokenizers.
-std::unique_ptr<const TextModel> load_model(const std::string& folder) {
+// One kind of file after the other: a folder may hold the files of several tokenizers. Only a tokenizer.json has added
+// tokens of its own.
+TokenizerJson load_model(const std::string& folder) {
   for (const char* name : {"/spm.model", "/spiece.model"}) {
     const std::string path = folder + name;
-    if (is_regular_file(path)) return make_unigram_text_model(load_spm_model(path), path);
+    if (is_regular_file(path)) return {make_unigram_text_model(load_spm_model(path), path), std::nullopt};
   }
-  if (is_regular_file(folder + "/vocab.json")) return load_bpe_text_model(folder);
-  throw Error(
-      ErrorCode::kFileNotFound, folder,
-      "expected a tokenizer file, found none of spm.model, spiece.model, vocab.json; is this the folder of a model");
+  const auto has = [&](const char* name) { return is_regular_file(folder + name); };
+  const bool has_other = has("/bpe_encoder.bin") || has("/tokenizer.json");
+  if (has("/vocab.json") && (has("/merges.txt") || !has_other))
+    return {make_bpe_text_model(load_bpe_model(folder)), std::nullopt};
+  if (has("/bpe_encoder.bin"))
+    return {make_bpe_text_model(load_bpe_encoder(folder + "/bpe_encoder.bin")), std::nullopt};
+  if (has("/tokenizer.json")) return load_tokenizer_json(folder + "/tokenizer.json");
+  throw Error(ErrorCode::kFileNotFound, folder,
+              "expected a tokenizer file, found none of spm.model, spiece.model, vocab.json with merges.txt, "
+              "bpe_encoder.bin, tokenizer.json; is this the folder of a model");
 }
 
 // How many tokens of each text stay: the longer one loses first, the second when both are equal.
@@ -50,15 +59,18 @@ void keep_longest_first(size_t limit, size_t& first, size_t& second) {
 }  // namespace
 
 struct Tokenizer::State {
-  explicit State(const std::string& folder)
-      : model(load_model(folder)), config(load_tokenizer_config(folder, *model)), added(config.added) {
+  explicit State(const std::string& folder) : State(folder, load_model(folder)) {}
+  State(const std::string& folder, TokenizerJson loaded)
+      : model(std::move(loaded.model)),
+        config(load_tokenizer_config(folder, *model, loaded.added ? &*loaded.added : nullptr)),
+        added(config.added, loaded.added ? StripRule::kUnicode : StripRule::kPython) {
     size = model->size();
     if (!added.tokens().empty()) size = std::max(size, static_cast<size_t>(added.tokens().back().id) + 1);
   }
 
   Tokens tokenize(std::string_view text, const EncodeOptions& options) const;
-  void add_parts(std::string_view text, bool parse_special, Tokens& out) const;
-  void add_plain(std::string_view text, TextPart part, Tokens& out) const;
+  void add_parts(std::string_view text, const SplitOptions& options, Tokens& out) const;
+  void add_plain(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const;
   void append(std::string_view text, const Tokens& tokens, size_t keep, Truncate side, int32_t type_id,
               Encoding& out) const;
   void append_special(int32_t id, int32_t type_id, Encoding& out) const;
@@ -75,27 +87,27 @@ struct Tokenizer::State {
 // ---- text to tokens
 
 // With split_by_punct each punctuation mark, and each stretch between them, meets the model alone.
-void Tokenizer::State::add_plain(std::string_view text, TextPart part, Tokens& out) const {
-  if (!config.split_by_punct) return model->split(text, part, out);
+void Tokenizer::State::add_plain(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
+  if (!config.split_by_punct) return model->split(text, part, options, out);
   size_t begin = part.begin;
   for (size_t at = part.begin; at < part.end;) {
     const CodePoint point = decode_utf8(text, at);
     const size_t end = at + point.size_bytes;
     if (is_punctuation(point.value)) {
-      if (begin < at) model->split(text, {begin, at}, out);
-      model->split(text, {at, end}, out);
+      if (begin < at) model->split(text, {begin, at}, options, out);
+      model->split(text, {at, end}, options, out);
       begin = end;
     }
     at = end;
   }
-  if (begin < part.end) model->split(text, {begin, part.end}, out);
+  if (begin < part.end) model->split(text, {begin, part.end}, options, out);
 }
 
-void Tokenizer::State::add_parts(std::string_view text, bool parse_special, Tokens& out) const {
-  if (!parse_special) return add_plain(text, {0, text.size()}, out);
+void Tokenizer::State::add_parts(std::string_view text, const SplitOptions& options, Tokens& out) const {
+  if (!options.parse_special) return add_plain(text, {0, text.size()}, options, out);
   for (const TextPart& part : added.split(text)) {
     if (part.id < 0) {
-      add_plain(text, part, out);
+      add_plain(text, part, options, out);
       continue;
     }
     out.ids.push_back(part.id);
@@ -109,13 +121,14 @@ Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& op
                 fmt::format("expected at most {} bytes, got {}; split the text or raise --max-text-bytes",
                             options.max_text_bytes, text.size()));
   }
+  const SplitOptions split{options.parse_special, options.spm_ties};
   Tokens tokens;
   if (config.do_lower_case) {
-    const LowerText lower = to_lower_text(text, options.parse_special ? &added : nullptr);
-    add_parts(lower.text, options.parse_special, tokens);
+    const MappedText lower = to_lower_text(text, options.parse_special ? &added : nullptr);
+    add_parts(lower.text, split, tokens);
     for (Offset& offset : tokens.bytes) offset = lower.source_of(offset, text.size());
   } else {
-    add_parts(text, options.parse_special, tokens);
+    add_parts(text, split, tokens);
   }
   std::replace(tokens.ids.begin(), tokens.ids.end(), kUnknownToken, config.special.unk);
   return tokens;

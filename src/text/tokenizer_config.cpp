@@ -92,6 +92,18 @@ class Loader {
     set_mask_default();
   }
 
+  TokenizerConfig load_with(const std::vector<AddedToken>& added) {
+    for (const char* name : {"/tokenizer_config.json", "/special_tokens_map.json"}) {
+      const std::string path = folder_ + name;
+      read_roles(load_object(path), path);
+    }
+    for (const AddedToken& token : added) insert(token, folder_ + "/tokenizer.json: added_tokens");
+    keeps_added_ = true;
+    add_roles(true);
+    set_special_ids();
+    return std::move(result_);
+  }
+
   TokenizerConfig load() {
     const std::string config_path = folder_ + "/tokenizer_config.json";
     const Json config = load_object(config_path);
@@ -208,7 +220,7 @@ class Loader {
       // replaces.
       const bool is_object = has_object_[i] || model_.kind() == ModelKind::kByteBpe;
       const bool is_replaced = decoder_wins && (is_named_[i] || model_.kind() == ModelKind::kUnigram);
-      add_role(*roles_[i], is_object && !is_replaced);
+      add_role(*roles_[i], is_object && !is_replaced && !keeps_added_);
     }
     for (const auto& [token, is_object] : extra_) add_role(token, is_object && !decoder_wins);
   }
@@ -256,6 +268,7 @@ class Loader {
   std::unordered_map<std::string, size_t> by_content_;  // positions in result_.added
   std::unordered_set<int32_t> ids_;
   size_t outside_model_ = 0;  // added tokens that are no pieces
+  bool keeps_added_ = false;  // those of a tokenizer.json are as it says
   std::array<std::optional<AddedToken>, kRoles.size()> roles_;
   std::array<bool, kRoles.size()> has_object_{};
   std::array<bool, kRoles.size()> is_named_{};  // by a file
@@ -264,8 +277,10 @@ class Loader {
 
 }  // namespace
 
-TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model) {
-  return Loader(folder, model).load();
+TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model,
+                                      const std::vector<AddedToken>* added) {
+  Loader loader(folder, model);
+  return added == nullptr ? loader.load() : loader.load_with(*added);
 }
 
 }  // namespace deberta

@@ -18,7 +18,9 @@ struct TokenizerConfig {
 };
 
 // tokenizer_config.json, special_tokens_map.json and added_tokens.json of the folder, each of which may be missing.
-// Throws kJson, kTooLarge, kTokenizerFile for wrong shapes, and kUnsupported for add_prefix_space.
-TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model);
+// With `added`, those of a tokenizer.json, the files only say which token has which role. Throws kJson, kTooLarge,
+// kTokenizerFile for wrong shapes, and kUnsupported for add_prefix_space.
+TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model,
+                                      const std::vector<AddedToken>* added = nullptr);
 
 }  // namespace deberta

@@ -5,6 +5,10 @@
 namespace deberta {
 
 bool is_white_space(char32_t point);
+// The property White_Space: the same without the four separators of ASCII.
+inline bool is_unicode_white_space(char32_t point) {
+  return is_white_space(point) && !(point >= 0x1C && point <= 0x1F);
+}
 
 // The ASCII symbols that are neither letters nor digits, and all of category P.
 bool is_punctuation(char32_t point);

@@ -2,16 +2,17 @@
 //   scores are summed in float, in the order of the line, and a later piece wins only when strictly better;
 //   when the running score leaves +-100000 it is taken off all open paths;
 //   an unknown character costs the smallest score of a normal piece minus 10;
-//   a user-defined piece of n bytes scores 0.1 (n - 1) (0.2.1 took n x the largest score - 0.1).
-//
-// Memory: a path's end needs its last step only (4 bytes: piece id and length); running scores are needed for as far as
-// a piece reaches, so they live in a ring that stays in the first cache level.
+//   a user-defined piece of n bytes scores 0.1 (n - 1).
+// SpmTies::kDouble is 0.1.97 instead: a sum with a piece is made and compared in double, then kept as float; an offset
+// is never taken off; a user-defined piece of n bytes scores n x the largest score - 0.1.
 #include "text/unigram.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 
+#include "text/best_paths.h"
 #include "text/normalizer.h"
 
 namespace deberta {
@@ -19,20 +20,6 @@ namespace {
 
 constexpr float kUnknownPenalty = 10.0F;
 constexpr float kScoreLimit = 100000.0F;
-constexpr uint32_t kRing = 2048;  // a power of two above the longest piece
-static_assert(kRing > kMaxPieceBytes);
-
-// A step into a position: piece id in the low bits, its length in bytes above. 0: no path ends here.
-constexpr uint32_t kIdBits = 20;
-constexpr uint32_t kIdMask = (1U << kIdBits) - 1;
-static_assert(kMaxPieces <= size_t{1} << kIdBits && kMaxPieceBytes < size_t{1} << (32 - kIdBits));
-
-uint32_t character_size(std::string_view text, uint32_t position) {
-  const auto lead = static_cast<uint8_t>(text[position]);
-  const uint32_t size = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  return std::min(size, static_cast<uint32_t>(text.size()) - position);
-}
-
 float user_defined_score(size_t size_bytes) {
   return static_cast<float>(0.1 * static_cast<double>(size_bytes - 1));
 }
@@ -56,37 +43,6 @@ Trie make_trie(const SpmModel& model) {
   return Trie(entries);
 }
 
-// The best path to each position: its last step, and its score for as far as a piece from here can reach.
-class Paths {
- public:
-  Paths(uint32_t* steps, uint32_t size_bytes) : steps_(steps), size_bytes_(size_bytes) { ring_[0] = 0; }
-
-  float score_at(uint32_t position) {
-    float& score = ring_[position % kRing];
-    if (score < -kScoreLimit || score > kScoreLimit) take_off(score, position);
-    return score;
-  }
-  void offer(uint32_t from, uint32_t size_bytes, uint32_t id, float score) {
-    const uint32_t to = from + size_bytes;
-    if (steps_[to] != 0 && !(score > ring_[to % kRing])) return;
-    steps_[to] = size_bytes << kIdBits | id;
-    ring_[to % kRing] = score;
-  }
-
- private:
-  void take_off(float offset, uint32_t position) {
-    ring_[position % kRing] -= offset;
-    const uint32_t end = std::min(size_bytes_, position + static_cast<uint32_t>(kMaxPieceBytes));
-    for (uint32_t i = position + 1; i <= end; ++i) {
-      if (steps_[i] != 0) ring_[i % kRing] -= offset;
-    }
-  }
-
-  uint32_t* steps_;  // size_bytes + 1 of them
-  uint32_t size_bytes_;
-  float ring_[kRing];  // written before it is read
-};
-
 }  // namespace
 
 Unigram::Unigram(const SpmModel& model)
@@ -96,23 +52,37 @@ Unigram::Unigram(const SpmModel& model)
       escape_whitespaces_(model.escape_whitespaces),
       byte_ids_(model.byte_ids) {
   float smallest = std::numeric_limits<float>::max();
+  float largest = std::numeric_limits<float>::lowest();
   scores_.reserve(model.pieces.size());
   for (const SpmPiece& piece : model.pieces) {
+    const bool is_user_defined = piece.type == PieceType::kUserDefined;
     if (piece.type == PieceType::kNormal) smallest = std::min(smallest, piece.score);
-    scores_.push_back(piece.type == PieceType::kUserDefined ? user_defined_score(piece.text.size()) : piece.score);
+    if (piece.type == PieceType::kNormal) largest = std::max(largest, piece.score);
+    scores_.push_back(is_user_defined ? user_defined_score(piece.text.size()) : piece.score);
   }
   unknown_score_ = smallest - kUnknownPenalty;
+  double_scores_.assign(scores_.begin(), scores_.end());
+  for (size_t id = 0; id < model.pieces.size(); ++id) {
+    if (model.pieces[id].type != PieceType::kUserDefined) continue;
+    double_scores_[id] = static_cast<double>(static_cast<float>(model.pieces[id].text.size()) * largest) - 0.1;
+  }
 }
 
-// The last step of the best path to each position.
-std::vector<uint32_t> Unigram::best_steps(std::string_view text) const {
+// The last step of the best path to each position. `Score` is the type in which a piece is added.
+template <class Score>
+std::vector<uint32_t> Unigram::best_steps(std::string_view text, const std::vector<Score>& scores) const {
+  constexpr bool kTakesOff = std::is_same_v<Score, float>;
   std::vector<uint32_t> steps(text.size() + 1, 0);
   const auto size = static_cast<uint32_t>(text.size());
-  Paths paths(steps.data(), size);
+  BestPaths<float> paths(steps.data(), size);
   const Trie::Node* nodes = trie_.nodes();
   const uint32_t root_base = trie_.root_base();
   for (uint32_t from = 0; from < size;) {
-    const float score = paths.score_at(from);
+    float score = paths.score_at(from);
+    if (kTakesOff && (score < -kScoreLimit || score > kScoreLimit)) {
+      paths.take_off(score, from);
+      score = paths.score_at(from);
+    }
     const uint32_t first_size = character_size(text, from);
     bool is_known = false;
     uint32_t base = root_base;
@@ -124,7 +94,7 @@ std::vector<uint32_t> Unigram::best_steps(std::string_view text) const {
       base = node.base;
       const uint32_t value = node.tag >> Trie::kLabelBits;
       if (value == 0) continue;
-      paths.offer(from, to - from, value - 1, scores_[value - 1] + score);
+      paths.offer(from, to - from, value - 1, scores[value - 1] + static_cast<Score>(score));
       is_known |= to - from == first_size;
     }
     if (!is_known) paths.offer(from, first_size, static_cast<uint32_t>(unk_id_), unknown_score_ + score);
@@ -150,28 +120,17 @@ void Unigram::add_unknown(std::string_view text, UnigramToken token, std::vector
   }
 }
 
-std::vector<UnigramToken> Unigram::split(std::string_view text) const {
-  std::vector<uint32_t> steps = best_steps(text);
-  // Backwards: the steps of the best path are gathered at the end of the vector, in order.
-  size_t first = steps.size();
-  for (auto end = static_cast<uint32_t>(text.size()); end > 0;) {
-    const uint32_t step = steps[end];
-    steps[--first] = step;
-    end -= step >> kIdBits;
-  }
+std::vector<UnigramToken> Unigram::split(std::string_view text, SpmTies ties) const {
+  std::vector<uint32_t> steps = ties == SpmTies::kFloat ? best_steps(text, scores_) : best_steps(text, double_scores_);
   std::vector<UnigramToken> tokens;
-  tokens.reserve(steps.size() - first);
-  uint32_t begin = 0;
-  for (; first < steps.size(); ++first) {
-    const auto id = static_cast<int32_t>(steps[first] & kIdMask);
-    const uint32_t end = begin + (steps[first] >> kIdBits);
+  tokens.reserve(text.size() / 3);
+  for_each_step(steps, [&](int32_t id, uint32_t begin, uint32_t end) {
     if (id == unk_id_) {
       add_unknown(text, {id, begin, end}, tokens);
     } else {
       tokens.push_back({id, begin, end});
     }
-    begin = end;
-  }
+  });
   return tokens;
 }
 

@@ -1,50 +1,11 @@
 #include "text/unigram_text_model.h"
 
-#include "base/utf8.h"
 #include "text/normalizer.h"
+#include "text/pieces_to_text.h"
 #include "text/unigram.h"
 
 namespace deberta {
 namespace {
-
-// Collects pieces; a space in front of the text is not part of it.
-class Writer {
- public:
-  explicit Writer(const SpmModel& model) : model_(model) {}
-
-  void add_byte(uint8_t byte) { bytes_ += static_cast<char>(byte); }
-  void add_piece(std::string_view piece) {
-    end_bytes();
-    std::string text = to_inner_text(piece, model_.escape_whitespaces);
-    if (text_.empty() && (model_.remove_extra_whitespaces || (model_.add_dummy_prefix && !is_dummy_gone_))) {
-      const size_t first = model_.remove_extra_whitespaces ? text.find_first_not_of(' ')
-                           : text.starts_with(' ')         ? 1
-                                                           : 0;
-      is_dummy_gone_ = is_dummy_gone_ || first > 0;
-      text.erase(0, first);
-    }
-    text_ += text;
-  }
-  void add_token(std::string_view content) {
-    end_bytes();
-    append_set_off(text_, content);
-  }
-  std::string take() {
-    end_bytes();
-    return std::move(text_);
-  }
-
- private:
-  void end_bytes() {
-    text_ += replace_invalid_utf8(bytes_);
-    bytes_.clear();
-  }
-
-  const SpmModel& model_;
-  std::string text_;
-  std::string bytes_;
-  bool is_dummy_gone_ = false;
-};
 
 class UnigramTextModel final : public TextModel {
  public:
@@ -54,8 +15,8 @@ class UnigramTextModel final : public TextModel {
   }
 
   ModelKind kind() const override { return ModelKind::kUnigram; }
-  void split(std::string_view text, TextPart part, Tokens& out) const override;
-  std::string to_text(std::span<const DecodeStep> steps) const override;
+  void split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const override;
+  std::string to_text(std::span<const DecodeStep> steps) const override { return pieces_to_text(model_, steps); }
 
   size_t size() const override { return model_.pieces.size(); }
   std::string_view piece(int32_t id) const override { return at(id).text; }
@@ -73,11 +34,11 @@ class UnigramTextModel final : public TextModel {
   Unigram unigram_;
 };
 
-void UnigramTextModel::split(std::string_view text, TextPart part, Tokens& out) const {
+void UnigramTextModel::split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
   const NormalizedText normalized = normalizer_.normalize(text.substr(part.begin, part.end - part.begin));
   NormalizedText::Cursor cursor(normalized);
   const auto shift = static_cast<uint32_t>(part.begin);
-  const std::vector<UnigramToken> tokens = unigram_.split(normalized.text());
+  const std::vector<UnigramToken> tokens = unigram_.split(normalized.text(), options.spm_ties);
   if (out.ids.empty()) {
     out.ids.reserve(tokens.size());
     out.bytes.reserve(tokens.size());
@@ -87,20 +48,6 @@ void UnigramTextModel::split(std::string_view text, TextPart part, Tokens& out) 
     out.ids.push_back(token.id);
     out.bytes.push_back({source.begin + shift, source.end + shift});
   }
-}
-
-std::string UnigramTextModel::to_text(std::span<const DecodeStep> steps) const {
-  Writer writer(model_);
-  for (const DecodeStep& step : steps) {
-    if (!step.is_piece) {
-      writer.add_token(step.content);
-    } else if (at(step.id).type == PieceType::kByte) {
-      writer.add_byte(static_cast<uint8_t>(*parse_byte_piece(at(step.id).text)));
-    } else {
-      writer.add_piece(at(step.id).text);
-    }
-  }
-  return writer.take();
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ Ids melt(const BpeModel& model, std::string_view word) {
 }
 
 BpeModel make(const std::string& vocab, const BpeMergeTexts& merges) {
-  return make_bpe_model(parse_json(vocab, "vocab"), "vocab", merges, "merges");
+  return make_bpe_model(read_bpe_vocab(parse_json(vocab, "vocab"), "vocab"), "vocab", merges, "merges");
 }
 
 TEST(BpeMerging, LowerRanksMeltFirst) {

@@ -52,5 +52,11 @@ TEST(TokenizerSpeed, ExtremeTextsTakeLittleTimeWithMergesToo) {
   expect_quick_on_extreme_texts(Tokenizer::load(fixture("tokenizer/bpe")));
 }
 
+TEST(TokenizerSpeed, ExtremeTextsTakeLittleTimeWordByWordToo) {
+  const TemporaryFolder folder;
+  write_text(folder.path("tokenizer.json"), read_file(fixture("tokenizer/json/unigram.json"), size_t{1} << 20));
+  expect_quick_on_extreme_texts(Tokenizer::load(folder.path()));
+}
+
 }  // namespace
 }  // namespace deberta::test

@@ -1,0 +1,40 @@
+#include "base/base64.h"
+
+#include <cstdint>
+
+namespace deberta {
+namespace {
+
+std::optional<uint32_t> digit_of(char c) {
+  if (c >= 'A' && c <= 'Z') return static_cast<uint32_t>(c - 'A');
+  if (c >= 'a' && c <= 'z') return static_cast<uint32_t>(c - 'a' + 26);
+  if (c >= '0' && c <= '9') return static_cast<uint32_t>(c - '0' + 52);
+  if (c == '+') return 62U;
+  if (c == '/') return 63U;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> parse_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 2);
+  uint32_t bits = 0;
+  uint32_t count = 0;  // of bits not yet written
+  for (const char c : text) {
+    const auto digit = digit_of(c);
+    if (!digit) return std::nullopt;
+    bits = bits << 6 | *digit;
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(static_cast<uint8_t>(bits >> count));
+    bits &= (1U << count) - 1;
+  }
+  if (bits != 0) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace deberta

@@ -1,0 +1,29 @@
+// Members of the components of a tokenizer.json, each with the message that a wrong one gives.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace deberta {
+
+[[noreturn]] void refuse_tokenizer_file(const std::string& where, const std::string& message);  // kTokenizerFile
+// A component, or a regular expression, that is not computed. Throw kUnsupported.
+[[noreturn]] void refuse_component(std::string_view type, const std::string& where);
+[[noreturn]] void refuse_pattern(std::string_view regex, const std::string& where);
+
+// The member "type" of a component. The others throw kTokenizerFile when the member is missing or of another kind.
+const std::string& component_type(const Json& component, const std::string& where);
+const JsonArray& array_field(const Json& object, std::string_view key, const std::string& where);
+const std::string& string_field(const Json& object, std::string_view key, const std::string& where);
+bool bool_field(const Json& object, std::string_view key, const std::string& where);
+bool bool_field(const Json& object, std::string_view key, bool fallback, const std::string& where);  // null: fallback
+
+// The member "pattern": {"String": text} or {"Regex": text}. A regular expression is never run, only recognised.
+struct Pattern {
+  bool is_regex = false;
+  std::string_view text;
+};
+Pattern pattern_field(const Json& object, const std::string& where);
+
+}  // namespace deberta
