@@ -1,0 +1,44 @@
+// SQuAD, versions 1.1 and 2.0: questions on contexts, answers by their place in code points. Read as a whole.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "data/byte_source.h"
+#include "deberta/error.h"
+
+namespace deberta {
+
+struct SquadAnswer {
+  std::string text;
+  size_t begin_char = 0;  // code points of the context
+  size_t begin_byte = 0;
+};
+
+struct SquadQuestion {
+  std::string id;
+  std::string question;
+  size_t context = 0;  // which of SquadFile::contexts
+  bool is_impossible = false;
+  bool is_labelled = false;          // the file has answers, or says that there is none
+  std::vector<SquadAnswer> answers;  // each stands at its place in the context
+};
+
+struct SquadFile {
+  std::string version;                // "1.1", "v2.0", ... as the file says; may be empty
+  std::vector<std::string> titles;    // by context
+  std::vector<std::string> contexts;  // one a paragraph
+  std::vector<SquadQuestion> questions;
+  std::vector<Problem>
+      skipped;  // questions that are wrong in themselves and left out: `name: data/0/paragraphs/1/qas/2`
+};
+
+constexpr size_t kMaxSquadBytes = size_t{128} << 20;
+constexpr size_t kMaxSquadValues = 4000000;
+
+// A question is skipped when a part of it is missing or of another type, when its id has been seen, when an answer is
+// not what stands at its place, when it is impossible and has an answer, or says that it is not and has none.
+// Throws kJson, kTooLarge, kInput for a file that has not this shape, and what ByteSource::read throws.
+SquadFile read_squad(ByteSource& source);
+
+}  // namespace deberta

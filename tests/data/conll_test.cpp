@@ -1,0 +1,111 @@
+// CoNLL columns: sentences, documents, and what is wrong with one of them.
+#include "data/conll.h"
+
+#include <gtest/gtest.h>
+
+#include "support/compressed.h"
+#include "support/expect_error.h"
+#include "support/paths.h"
+
+namespace deberta {
+namespace {
+
+ConllReader reader_of(std::string_view text) {
+  return ConllReader(LineReader(ByteSource(to_bytes(text), "in")));
+}
+
+// `word/label` of each token, a word a sentence; a document's first begins with `*`; a bad one is `!` and its message.
+std::vector<std::string> sentences_of(std::string_view text) {
+  ConllReader reader = reader_of(text);
+  std::vector<std::string> sentences;
+  for (ConllSentence sentence; reader.next(sentence);) {
+    std::string shown = sentence.begins_document ? "*" : "";
+    if (sentence.error) shown += "!" + std::string(sentence.error->what());
+    for (size_t i = 0; i < sentence.tokens(); ++i)
+      shown += (i > 0 ? " " : "") + sentence.word(i) + "/" + sentence.label(i);
+    sentences.push_back(shown);
+  }
+  return sentences;
+}
+using Sentences = std::vector<std::string>;
+
+TEST(Conll, ABlankLineEndsASentence) {
+  EXPECT_EQ(sentences_of("EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n\n\n \t\nPeter NNP B-NP B-PER\r\n"),
+            (Sentences{"EU/B-ORG rejects/O", "Peter/B-PER"}));
+  EXPECT_EQ(sentences_of("a O"), (Sentences{"a/O"}));
+  EXPECT_TRUE(sentences_of("").empty());
+  EXPECT_TRUE(sentences_of("\n\n").empty());
+}
+
+TEST(Conll, ADocumentBeginsAtItsLine) {
+  EXPECT_EQ(sentences_of("-DOCSTART- -X- O O\n\na O\n\nb O\n-DOCSTART-\nc O\n\n-DOCSTART- -X-\n"),
+            (Sentences{"*a/O", "b/O", "*c/O"}));
+}
+
+TEST(Conll, ColumnsArePartedByTabsOrBySpaces) {
+  EXPECT_EQ(sentences_of("New York\tB-LOC\nis\tO\n"), (Sentences{"New York/B-LOC is/O"}));
+  EXPECT_EQ(sentences_of("a   b  O\n"), (Sentences{"a/O"}));
+  EXPECT_EQ(sentences_of("# # O\n"), (Sentences{"#/O"}));
+}
+
+TEST(Conll, CellsAreReachedByTokenAndColumn) {
+  ConllReader reader = reader_of("\nEU NNP B-ORG\nrejects VBZ O\n");
+  ConllSentence sentence;
+  ASSERT_TRUE(reader.next(sentence));
+  EXPECT_EQ(sentence.where, "in:2");
+  EXPECT_EQ(sentence.columns, 3u);
+  EXPECT_EQ(sentence.tokens(), 2u);
+  EXPECT_EQ(sentence.cell(1, 1), "VBZ");
+  EXPECT_FALSE(reader.next(sentence));
+}
+
+TEST(Conll, WhatIsWrongIsReportedWithItsLineAndTheNextSentenceIsRead) {
+  const struct {
+    std::string lines, error;
+  } cases[] = {{"a\n", "in:3: expected 2 to 16 columns, got 1"},
+               {"a 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 O\n", "in:3: expected 2 to 16 columns, got 17"},
+               {"a O\nb x O\n", "in:4: expected 2 columns as in the line before, got 3"},
+               {"a O\nb x O\nc\n", "in:4: expected 2 columns as in the line before, got 3"},
+               {"a\t\tO\n", "in:3: column 2 is empty"},
+               {"\tO\n", "in:3: column 1 is empty"},
+               {"a\t \n", "in:3: column 2 is empty"}};
+  for (const auto& bad : cases)
+    EXPECT_EQ(sentences_of("x O\n\n" + bad.lines + "\ny O\n"), (Sentences{"x/O", "!" + bad.error, "y/O"})) << bad.lines;
+}
+
+TEST(Conll, InvalidUtf8IsRepaired) {
+  EXPECT_EQ(sentences_of("a\xFF O\n"), (Sentences{"a\xEF\xBF\xBD/O"}));
+}
+
+TEST(Conll, HasLimits) {
+  std::string many;
+  for (size_t i = 0; i < ConllReader::kMaxTokens; ++i) many += "a O\n";
+  EXPECT_EQ(sentences_of(many)[0].size(), 4 * ConllReader::kMaxTokens - 1);
+  EXPECT_EQ(sentences_of(many + "a O\n\nb O"),
+            (Sentences{"!in:100001: expected a sentence of at most 100000 tokens; is the blank line after it missing?",
+                       "b/O"}));
+  const std::string word(size_t{7} << 20, 'x');
+  EXPECT_EQ(sentences_of(word + " O\n" + word + " O\n" + word + " O\n\nb O"),
+            (Sentences{"!in:3: expected a sentence of at most 16777216 bytes", "b/O"}));
+  EXPECT_EQ(sentences_of(word + word + " O\n\nb O"),
+            (Sentences{"!in:1: expected a token, got a line of megabytes", "b/O"}));
+}
+
+TEST(Conll, ReadsThePublishedFileWhenItIsThere) {
+  const std::string path = test::shared("data/conll2003/test.txt.xz");
+  if (path.empty()) return;
+  ConllReader reader(LineReader{ByteSource(path)});
+  size_t sentences = 0, tokens = 0, documents = 0;
+  for (ConllSentence sentence; reader.next(sentence); ++sentences) {
+    ASSERT_FALSE(sentence.error) << sentence.error->what();
+    EXPECT_EQ(sentence.columns, 4u);
+    tokens += sentence.tokens();
+    documents += sentence.begins_document;
+  }
+  EXPECT_EQ(sentences, 3453u);
+  EXPECT_EQ(tokens, 46435u);
+  EXPECT_EQ(documents, 231u);
+}
+
+}  // namespace
+}  // namespace deberta

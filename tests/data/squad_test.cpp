@@ -1,0 +1,142 @@
+// SQuAD: answers stand at their places, in code points; a question that is wrong in itself is left out and reported.
+#include "data/squad.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "support/compressed.h"
+#include "support/expect_error.h"
+#include "support/paths.h"
+
+namespace deberta {
+namespace {
+
+SquadFile read(std::string_view text) {
+  ByteSource source(to_bytes(text), "in");
+  return read_squad(source);
+}
+
+// A file with one paragraph.
+std::string file_of(const std::string& context, const std::string& questions) {
+  return R"({"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": )" + quote_json(context) +
+         ", \"qas\": [" + questions + "]}]}]}";
+}
+std::string question(const std::string& rest) {
+  return R"({"id": "q", "question": "What?")" + rest + "}";
+}
+
+constexpr const char* kContext = "na\xC3\xAFve \xF0\x9F\x98\x80 cat";
+
+TEST(Squad, PlacesCountCodePoints) {
+  const SquadFile file =
+      read(file_of(kContext, question(R"(, "answers": [{"text": "cat", "answer_start": 8}, {"text": ")"
+                                      "\xF0\x9F\x98\x80"
+                                      R"(", "answer_start": 6}])")));
+  EXPECT_TRUE(file.skipped.empty());
+  ASSERT_EQ(file.questions.size(), 1u);
+  const SquadQuestion& one = file.questions[0];
+  EXPECT_EQ(one.id, "q");
+  EXPECT_EQ(one.question, "What?");
+  EXPECT_TRUE(one.is_labelled && !one.is_impossible);
+  ASSERT_EQ(one.answers.size(), 2u);
+  EXPECT_EQ(one.answers[0].begin_char, 8u);
+  EXPECT_EQ(one.answers[0].begin_byte, 12u);
+  EXPECT_EQ(one.answers[1].begin_byte, 7u);
+  EXPECT_EQ(file.contexts[one.context], kContext);
+  EXPECT_EQ(file.titles[one.context], "T");
+  EXPECT_EQ(file.version, "v2.0");
+}
+
+TEST(Squad, QuestionsMayBeImpossibleOrWithoutLabels) {
+  const auto one = [](const std::string& rest) { return read(file_of(kContext, question(rest))).questions.at(0); };
+  EXPECT_TRUE(one(R"(, "is_impossible": true, "answers": [], "plausible_answers": [{"text": "x", "answer_start": 1}])")
+                  .is_impossible);
+  EXPECT_TRUE(one(R"(, "answers": [])").is_impossible);
+  EXPECT_TRUE(one(R"(, "is_impossible": true)").is_labelled);
+  EXPECT_FALSE(one("").is_labelled);
+  EXPECT_FALSE(one("").is_impossible);
+}
+
+struct Hostile {
+  std::string question, error;
+};
+
+TEST(Squad, AWrongQuestionIsSkippedAndReportedWithItsPlace) {
+  const auto answer = [](const std::string& members) { return question(", \"answers\": [{" + members + "}]"); };
+  const std::vector<Hostile> cases = {
+      {answer(R"("text": "cat", "answer_start": 7)"),
+       R"(/answers/0: text: expected what stands at answer_start 7, " ca" (string), got "cat" (string))"},
+      {answer(R"("text": "cat", "answer_start": 12)"), "/answers/0: answer_start: expected 0 to 11, got 12"},
+      {answer(R"("text": "cat", "answer_start": 11)"),
+       "/answers/0: text: expected what stands at answer_start 11, \"\" (string)"},
+      {answer(R"("text": "cats", "answer_start": 8)"), "/answers/0: text: expected what stands"},
+      {answer(R"("text": "cat", "answer_start": -1)"), "/answers/0: answer_start: expected 0 to 11, got -1"},
+      {answer(R"("text": "cat", "answer_start": 9223372036854775807)"), "/answers/0: answer_start: expected 0 to 11"},
+      {answer(R"("text": "cat", "answer_start": 8.0)"), "/answers/0: answer_start: expected an integer, got 8.0"},
+      {answer(R"("text": "cat", "answer_start": "8")"),
+       "/answers/0: answer_start: expected an integer, got \"8\" (string)"},
+      {answer(R"("text": "", "answer_start": 8)"), "/answers/0: text: expected an answer, got an empty text"},
+      {answer(R"("text": 5, "answer_start": 8)"), "/answers/0: text: expected a text, got 5"},
+      {answer(R"("text": "cat")"), "/answers/0: no answer_start"},
+      {answer(R"("answer_start": 8)"), "/answers/0: no text"},
+      {question(R"(, "answers": {"text": ["cat"]})"), ": answers: expected an array"},
+      {question(R"(, "answers": [5])"), "/answers/0: no text"},
+      {question(R"(, "is_impossible": true, "answers": [{"text": "cat", "answer_start": 8}])"),
+       ": is_impossible: expected no answer, got one"},
+      {question(R"(, "is_impossible": false, "answers": [])"), ": answers: expected one, got none"},
+      {question(R"(, "is_impossible": "no")"), ": is_impossible: expected true or false"},
+      {R"({"question": "What?"})", ": no id"},
+      {R"({"id": 5, "question": "What?"})", ": id: expected a text"},
+      {R"({"id": "q"})", ": no question"},
+      {"5", ": no id"},
+      {question("") + "," + question(""), "/qas/2: the id \"q\" has been seen before"}};
+  for (const Hostile& hostile : cases) {
+    SCOPED_TRACE(hostile.question);
+    const SquadFile file = read(file_of(
+        kContext, R"({"id": "first", "question": "?"},)" + hostile.question + R"(,{"id": "last", "question": "?"})"));
+    ASSERT_EQ(file.skipped.size(), 1u);
+    const std::string message = file.skipped[0].where + ": " + file.skipped[0].message;
+    EXPECT_TRUE(message.starts_with("in: data/0/paragraphs/0/qas/")) << message;
+    EXPECT_NE(message.find(hostile.error), std::string::npos) << message;
+    EXPECT_EQ(file.questions.front().id, "first");
+    EXPECT_EQ(file.questions.back().id, "last");
+  }
+}
+
+TEST(Squad, AFileOfAnotherShapeIsRefused) {
+  EXPECT_ERROR(read("[]"), kInput, "in: no data");
+  EXPECT_ERROR(read("{}"), kInput, "in: no data");
+  EXPECT_ERROR(read(R"({"data": {}})"), kInput, "in: data: expected an array");
+  EXPECT_ERROR(read(R"({"data": [{}]})"), kInput, "in: data/0: no paragraphs");
+  EXPECT_ERROR(read(R"({"data": [{"paragraphs": [{"qas": []}]}]})"), kInput, "in: data/0/paragraphs/0: no context");
+  EXPECT_ERROR(read(R"({"data": [{"paragraphs": [{"context": "x"}]}]})"), kInput, "in: data/0/paragraphs/0: no qas");
+  EXPECT_ERROR(read(R"({"data": [], "data": []})"), kJson, "appears twice");
+  EXPECT_ERROR(read("{\"data\": " + std::string(100000, '[')), kJson, "at most 16 nested levels");
+  EXPECT_TRUE(read(R"({"data": []})").questions.empty());
+}
+
+TEST(Squad, LimitsCountDecompressedBytes) {
+  const std::string stored = test::compressed(std::string(kMaxSquadBytes + 1, ' '), Compression::kZstd);
+  ASSERT_LT(stored.size(), size_t{1} << 20);
+  ByteSource source(to_bytes(stored), "in", Compression::kZstd);
+  EXPECT_ERROR(read_squad(source), kTooLarge, "in: expected at most 134217728 bytes");
+}
+
+TEST(Squad, ReadsThePublishedFileWhenItIsThere) {
+  const std::string path = test::shared("data/squad/dev-v2.0.rebuilt.json.xz");
+  if (path.empty()) return;
+  ByteSource source(path);
+  const SquadFile file = read_squad(source);
+  size_t answers = 0, impossible = 0;
+  for (const SquadQuestion& question : file.questions) {
+    answers += question.answers.size();
+    impossible += question.is_impossible;
+  }
+  EXPECT_TRUE(file.skipped.empty());
+  EXPECT_EQ(file.questions.size(), 11873u);
+  EXPECT_EQ(answers, 20302u);
+  EXPECT_EQ(impossible, 5945u);
+}
+
+}  // namespace
+}  // namespace deberta
