@@ -7,7 +7,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMIT_MINUTES = 50
-SOURCES = "git ls-files -- 'src/*.cpp' 'src/*.h' 'include/*.h' 'tests/*.cpp' 'tests/*.h'"
+SOURCES = "git ls-files -- 'src/*.cpp' 'src/*.h' 'include/*.h' 'tests/*.cpp' 'tests/*.h' 'fuzz/*.cpp' 'fuzz/*.h'"
 
 # name, command. The gate stops at the first part that fails.
 PARTS = [
@@ -17,8 +17,8 @@ PARTS = [
     ("tests", "./test"),
     ("docs", "python3 tools/make_docs.py build/dev/deberta --check && .venv/bin/python tools/goldens/make.py tests/golden/model --check"),
     ("isa", "python3 tools/check_isa_objects.py build/release"),
-    ("clang", "PRESET=clang ./test base text config kernels checkpoint tasks heads"),
-    ("asan", "PRESET=asan ./test base text config kernels checkpoint tasks engine heads cli"),
+    ("clang", "PRESET=clang ./test base text config kernels checkpoint data tasks heads"),
+    ("asan", "PRESET=asan ./test base text config kernels checkpoint data tasks engine heads cli"),
     ("mutations", "python3 tools/mutate"),
 ]
 

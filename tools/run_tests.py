@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the test programs of a preset and the Python tests; prints failures, the ten slowest tests and the counts.
 
-run_tests.py [--preset NAME] [ROOM...]; the last line is `N passed, N failed`."""
+run_tests.py [--preset NAME] [ROOM...]; the last line is `N passed, N failed`. The room fuzz runs each target of fuzz/ for
+ten seconds (fuzz:TARGET one of them); it is part of the whole in the preset dev alone."""
 import argparse
 import concurrent.futures
 import hashlib
@@ -11,9 +12,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as ElementTree
 
+import fuzz
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+FUZZ_SECONDS = 10
 PYTHON_ROOMS = ("cli", "oracle")  # tests/ROOM/test_*.py, against the built program
 
 
@@ -83,6 +88,14 @@ def run_pytest(room: str, binary: pathlib.Path) -> tuple[str, list, str]:
         return room, tests, done.stdout if done.returncode != 0 else ""
 
 
+def run_fuzz(target: str) -> tuple[str, list, str]:
+    """One fuzz target, in the same form."""
+    begin = time.monotonic()
+    passed, told, figures = fuzz.run_target(target, FUZZ_SECONDS)
+    name = f"fuzz: {target}, {figures.get('number_of_executed_units', 0)} executions"
+    return f"fuzz:{target}", [(name, time.monotonic() - begin, not passed)], told
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--preset", default="dev")
@@ -91,18 +104,24 @@ def main() -> int:
     build = ROOT / "build" / arguments.preset
     programs = {p.name[5:]: p for p in sorted(build.glob("test_*")) if p.is_file()}
     python_rooms = {r for r in PYTHON_ROOMS if list((ROOT / "tests" / r).glob("test_*.py"))}
+    fuzz_rooms = {f"fuzz:{target}" for target in fuzz.TARGETS}
     known = set(programs) | python_rooms
     for room in arguments.rooms:
-        if room not in known:
-            print(f"test: unknown room {room}; expected one of {', '.join(sorted(known))}", file=sys.stderr)
+        if room not in known | fuzz_rooms | {"fuzz"}:
+            print(f"test: unknown room {room}; expected one of {', '.join(sorted(known))}, fuzz, fuzz:TARGET", file=sys.stderr)
             return 2
-    chosen = set(arguments.rooms) or known
+    chosen = set(arguments.rooms) or (known | {"fuzz"} if arguments.preset == "dev" else known)
+    if "fuzz" in chosen:
+        chosen = chosen - {"fuzz"} | fuzz_rooms
     if chosen & python_rooms:
         private_python()
+    if chosen & fuzz_rooms and not fuzz.build():
+        return 1
 
     results = Results()
     jobs = [(run_program, programs[r]) for r in sorted(chosen & set(programs))]
     jobs += [(run_pytest, r, build / "deberta") for r in sorted(chosen & python_rooms)]
+    jobs += [(run_fuzz, r.removeprefix("fuzz:")) for r in sorted(chosen & fuzz_rooms)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as executor:
         for future in concurrent.futures.as_completed([executor.submit(*job) for job in jobs]):
             name, tests, output = future.result()

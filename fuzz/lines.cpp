@@ -1,0 +1,38 @@
+// Compressed bytes (the first byte says how) to lines; whatever is read is written as lines and read the same.
+#include "data/lines.h"
+
+#include <vector>
+
+#include "deberta/error.h"
+#include "fuzz.h"
+
+namespace deberta::fuzz {
+namespace {
+
+// A bomb gives lines for ever; a few MiB show all that there is to see.
+constexpr size_t kMaxBytes = size_t{4} << 20;
+
+std::vector<std::string> lines_of(ByteSource source) {
+  LineReader reader(std::move(source));
+  std::vector<std::string> lines;
+  std::string line;
+  for (size_t bytes = 0; bytes < kMaxBytes && reader.next(line) != LineReader::Status::kEnd; bytes += line.size() + 1) {
+    FUZZ_REQUIRE(line.size() <= LineReader::kMaxLineBytes && line.find('\n') == std::string::npos);
+    lines.push_back(line);
+    FUZZ_REQUIRE(reader.number() == lines.size());
+  }
+  return lines;
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  Cutter cut(input);
+  const auto compression = static_cast<Compression>(cut.byte() % 4);
+  const auto lines = lines_of(ByteSource(to_bytes(cut.rest()), "in", compression));
+  std::string text;
+  for (const std::string& line : lines) text += line + (line.ends_with('\r') ? "\r\n" : "\n");
+  FUZZ_REQUIRE(text.starts_with("\xEF\xBB\xBF") || lines_of(ByteSource(to_bytes(text), "again")) == lines);
+}
+
+}  // namespace deberta::fuzz

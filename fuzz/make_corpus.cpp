@@ -1,0 +1,128 @@
+// make_corpus FOLDER: the seeds of every target, FOLDER/TARGET/NAME, from the tables of hostile files, the makers of
+// right ones and the fixtures. tools/fuzz.py keeps of them what reaches new code.
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/file.h"
+#include "fuzz.h"
+#include "seeds.h"
+#include "support/bad_bin.h"
+#include "support/bad_safetensors.h"
+#include "support/bad_spm.h"
+#include "support/compressed.h"
+#include "support/paths.h"
+
+namespace deberta::fuzz {
+namespace {
+
+constexpr size_t kMaxSeedBytes = 8192;
+
+class Corpus {
+ public:
+  explicit Corpus(std::string root) : root_(std::move(root)) {}
+  void add(const std::string& target, const std::string& bytes) {
+    if (bytes.size() > kMaxSeedBytes) return;
+    std::filesystem::create_directories(root_ + "/" + target);
+    test::write_text(root_ + "/" + target + "/" + std::to_string(++count_), bytes);
+  }
+  size_t count() const { return count_; }
+
+ private:
+  std::string root_;
+  size_t count_ = 0;
+};
+
+void add_checkpoints(Corpus& corpus) {
+  for (const auto& file : test::bad_safetensors()) corpus.add("safetensors", file.bytes);
+  for (const auto& file : test::unusual_safetensors()) corpus.add("safetensors", file.bytes);
+  for (const auto& file : test::bad_zips()) corpus.add("zip", file.bytes);
+  for (const auto& file : test::bad_legacy_files()) corpus.add("zip", file.bytes);
+  for (const auto& file : test::bad_state_dicts()) corpus.add("zip", file.bytes);
+  for (const std::string name : {"bin/zip.bin", "bin/legacy.bin"})
+    corpus.add("zip", read_file(test::fixture(name), 1 << 20));
+  for (const auto& file : test::bad_pickles()) {
+    for (const std::string& part : {file.bytes, test::pickle(test::push_state_dict({{"a", test::push_tensor({})}}))}) {
+      // A file of the table is an archive: the pickle is its first entry.
+      const size_t begin = part.find("\x80\x02");
+      if (begin != std::string::npos) corpus.add("pickle", part.substr(begin));
+    }
+  }
+  for (const std::string_view seed : kIndexSeeds) corpus.add("safetensors_index", std::string(seed));
+}
+
+// The smallest bpe_encoder.bin, in both containers and bare.
+std::vector<std::string> bpe_encoders() {
+  using namespace test;
+  const std::string encoder =
+      "}(" + push_text("a") + push_number(7) + push_text("b") + push_number(5) + push_text("ab") + push_number(9) + "u";
+  const std::string vocab = "](" + push_tuple({push_text("a"), push_text("b")}) + "e";
+  std::string counts = "](";
+  for (const char* symbol : {"9", "5", "7", "madeupword0000"})
+    counts += push_tuple({push_text(symbol), push_number(3)});
+  const std::string object = pickle("}(" + push_text("encoder") + encoder + push_text("vocab") + vocab +
+                                    push_text("dict_map") + counts + "eu");
+  return {zip_bin(object, {}), legacy_bin(object, {}), object};
+}
+
+void add_tokenizers(Corpus& corpus) {
+  for (const auto& file : test::hostile_spm_files()) corpus.add("spm_model", file.bytes);
+  auto spec = test::small_spm({{"a", -1},
+                               {"\xE2\x96\x81"
+                                "a",
+                                -2},
+                               {"ab", -3, test::kUserDefined}});
+  corpus.add("spm_model", test::make_spm(spec));
+  const test::CharsmapRules rules = {{"\xEF\xBC\xA1", "A"}, {"\t", " "}, {"e\xCC\x81", "\xC3\xA9"}, {"\x01", ""}};
+  spec.charsmap = test::make_charsmap(rules);
+  corpus.add("spm_model", test::make_spm(test::with_bytes(spec)));
+  corpus.add("spm_model", read_file(test::fixture("tokenizer/unknown.model"), 1 << 20));
+  corpus.add("charsmap", spec.charsmap);
+  corpus.add("charsmap", test::make_charsmap({{"a", "b"}}) + "abcabc");
+  corpus.add("charsmap", test::join_charsmap(4, {0}, std::string_view("\0", 1)));
+  corpus.add("charsmap", test::join_charsmap(8, {0x80000000u, 1}, "x"));
+  for (const std::string_view seed : kMergesSeeds) corpus.add("merges", std::string(seed));
+  for (const std::string_view seed : kTokenizerJsonSeeds) corpus.add("tokenizer_json", std::string(seed));
+  for (const std::string& container : bpe_encoders()) corpus.add("bpe_encoder", container);
+  for (const std::string_view seed : kTextSeeds) {
+    for (const char choice : {'\0', '\3', '\x27'}) corpus.add("encode_text", choice + std::string(seed));
+  }
+}
+
+void add_documents(Corpus& corpus) {
+  for (const std::string_view seed : kConfigSeeds) corpus.add("config", std::string(seed));
+  for (const auto& entry : std::filesystem::directory_iterator(test::fixture("model")))
+    corpus.add("config", read_file(entry.path().string() + "/config.json", 1 << 20));
+  for (const std::string_view seed : kOptionSeeds) corpus.add("options", std::string(seed));
+  for (const std::string_view seed : kLineSeeds) {
+    for (const int kind : {0, 1, 2, 3})
+      corpus.add("lines", static_cast<char>(kind) + test::compressed(seed, static_cast<Compression>(kind)));
+  }
+  for (const std::string_view seed : kJsonLineSeeds) corpus.add("jsonl", std::string(seed));
+  for (const std::string_view seed : kColumnSeeds) {
+    for (const char kind : {'\0', '\1', '\2', '\3'}) corpus.add("csv_conll", kind + std::string(seed));
+  }
+  for (const std::string_view seed : kSquadSeeds) corpus.add("squad", std::string(seed));
+  for (int op = 0; op < 3; ++op) {
+    for (int byte = 0; byte < 256; byte += 15)
+      corpus.add("ops", static_cast<char>(op) + std::string(40, static_cast<char>(byte)));
+  }
+}
+
+}  // namespace
+
+void run(Bytes) {}
+
+}  // namespace deberta::fuzz
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("make_corpus FOLDER\n", stderr);
+    return 2;
+  }
+  deberta::fuzz::Corpus corpus(argv[1]);
+  deberta::fuzz::add_checkpoints(corpus);
+  deberta::fuzz::add_tokenizers(corpus);
+  deberta::fuzz::add_documents(corpus);
+  std::printf("make_corpus: %zu seeds\n", corpus.count());
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""The fuzz targets: runs them on their kept corpora, and makes the corpora.
+
+fuzz.py run [--seconds 300] [--keep FOLDER] [TARGET...]   two at a time; a line with the figures of each; exit code 1 after a finding
+fuzz.py corpus [--add FOLDER]                             fuzz/corpus from the makers of seeds, minimised (FOLDER/TARGET: more inputs)
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / "build/fuzz/fuzz"
+CORPUS = ROOT / "fuzz/corpus"
+FINDINGS = ROOT / "build/fuzz/findings"
+TARGETS = sorted(path.stem for path in (ROOT / "fuzz").glob("*.cpp") if path.stem not in ("entry", "make_corpus"))
+# The time is that of the clock, on a machine that may be busy; entry.cpp allows a second of processor time.
+LIMITS = ["-timeout=20", "-rss_limit_mb=512"]
+MAX_KEPT_BYTES = 4096  # larger inputs are not committed
+MAX_HEX_BYTES = 400
+
+
+def build() -> bool:
+    """The preset fuzz, with what it needs."""
+    script = '. tools/packages.sh; install_packages fuzz $PRODUCT_PACKAGES $FUZZ_PACKAGES && build_preset fuzz fuzz fuzz'
+    return subprocess.run(["bash", "-c", script], cwd=ROOT).returncode == 0
+
+
+def dictionary_of(target: str) -> list[str]:
+    path = ROOT / "fuzz/dict" / f"{target}.dict"
+    return [f"-dict={path}"] if path.exists() else []
+
+
+def figures_of(output: str) -> dict[str, int]:
+    """What libFuzzer says at the end."""
+    found = {name: int(value) for name, value in re.findall(r"stat::(\w+):\s+(\d+)", output)}
+    for coverage, features in re.findall(r"cov: (\d+) ft: (\d+)", output):
+        found.update(coverage=int(coverage), features=int(features))
+    return found
+
+
+def hex_of(path: pathlib.Path) -> str:
+    data = path.read_bytes()
+    return data[:MAX_HEX_BYTES].hex(" ") + (f" ... ({len(data)} bytes)" if len(data) > MAX_HEX_BYTES else "")
+
+
+def run_target(target: str, seconds: int, keep: pathlib.Path | None = None) -> tuple[bool, str, dict[str, int]]:
+    """(no finding, what to show, figures). New inputs go to keep/TARGET when given."""
+    FINDINGS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        new = pathlib.Path(scratch)
+        if keep is not None:
+            new = keep / target
+            new.mkdir(parents=True, exist_ok=True)
+        prefix = FINDINGS / f"{target}-"
+        before = set(FINDINGS.glob(f"{target}-*"))
+        seeds = [CORPUS / target] if (CORPUS / target).exists() else []
+        command = [PROGRAMS / f"fuzz_{target}", f"-max_total_time={seconds}", *LIMITS, *dictionary_of(target), "-print_final_stats=1",
+                   f"-artifact_prefix={prefix}", new, *seeds]
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    figures = figures_of(done.stdout)
+    if done.returncode == 0:
+        return True, "", figures
+    told = done.stdout.splitlines()[-60:]
+    for path in sorted(set(FINDINGS.glob(f"{target}-*")) - before):
+        told.append(f"the input is {path}: {hex_of(path)}")
+        told.append(f"again: build/fuzz/fuzz/fuzz_{target} {path}")
+    return False, "\n".join(told), figures
+
+
+def line_of(target: str, passed: bool, figures: dict[str, int]) -> str:
+    return (f"{target:<20} {'clean  ' if passed else 'FINDING'} {figures.get('number_of_executed_units', 0):>10} executions "
+            f"{figures.get('average_exec_per_sec', 0):>7}/s {figures.get('peak_rss_mb', 0):>4} MB "
+            f"{figures.get('coverage', 0):>6} edges {figures.get('features', 0):>6} features")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    unknown = set(arguments.targets) - set(TARGETS)
+    if unknown:
+        print(f"fuzz: unknown target {', '.join(sorted(unknown))}; expected some of {', '.join(TARGETS)}", file=sys.stderr)
+        return 2
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as executor:
+        runs = {executor.submit(run_target, t, arguments.seconds, arguments.keep): t for t in arguments.targets or TARGETS}
+        for future in concurrent.futures.as_completed(runs):
+            passed, told, figures = future.result()
+            failed += not passed
+            print(line_of(runs[future], passed, figures), flush=True)
+            if told:
+                print(told, flush=True)
+    print(f"fuzz: {len(runs) - failed} targets clean, {failed} with findings")
+    return 1 if failed else 0
+
+
+def corpus(arguments: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory() as scratch:
+        seeds = pathlib.Path(scratch)
+        subprocess.run([PROGRAMS / "make_corpus", seeds], check=True)
+        for target in TARGETS:
+            sources = [folder for folder in (seeds / target, arguments.add / target if arguments.add else None) if folder and folder.exists()]
+            shutil.rmtree(CORPUS / target, ignore_errors=True)
+            (CORPUS / target).mkdir(parents=True)
+            subprocess.run([PROGRAMS / f"fuzz_{target}", "-merge=1", f"-max_len={MAX_KEPT_BYTES}", *LIMITS, CORPUS / target, *sources], check=True,
+                           cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            kept = list((CORPUS / target).iterdir())
+            print(f"{target:<20} {len(kept):>4} inputs {sum(path.stat().st_size for path in kept):>7} bytes")
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    runner = commands.add_parser("run")
+    runner.add_argument("--seconds", type=int, default=300)
+    runner.add_argument("--keep", type=pathlib.Path)
+    runner.add_argument("targets", nargs="*")
+    maker = commands.add_parser("corpus")
+    maker.add_argument("--add", type=pathlib.Path)
+    arguments = parser.parse_args()
+    if not build():
+        return 1
+    os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=1")
+    return run(arguments) if arguments.command == "run" else corpus(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
