@@ -66,7 +66,8 @@ std::string overview() {
   }
   text +=
       "\n`deberta VERB --help` shows the options of a verb. DIR is a model directory: config.json, weights\n"
-      "(model.safetensors or pytorch_model.bin) and tokenizer (spm.model, or vocab.json with merges.txt).\n"
+      "(model.safetensors or pytorch_model.bin) and tokenizer (spm.model, vocab.json with\n"
+      "merges.txt, bpe_encoder.bin or tokenizer.json).\n"
       "Without texts, rows are read from standard input.\n";
   return text;
 }

@@ -40,6 +40,7 @@ EncodingRules encoding_rules(const Options& options) {
   rules.encode.max_tokens = static_cast<size_t>(options.integer("max-tokens"));
   rules.encode.max_text_bytes = static_cast<size_t>(options.integer("max-text-bytes"));
   rules.encode.parse_special = options.text("special-text") == "parse";
+  rules.encode.spm_ties = options.text("spm-ties") == "double" ? SpmTies::kDouble : SpmTies::kFloat;
   const auto table = options_of(options.verb());
   const auto has = [&](std::string_view name) {
     return std::any_of(table.begin(), table.end(), [&](const OptionRow* row) { return row->name == name; });

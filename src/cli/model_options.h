@@ -18,7 +18,7 @@ ModelDirectory open_model(const Options& options);
 // With --kernels check: what was found, on standard error.
 void print_check_report(const Model& model);
 
-// --max-tokens, --truncate, --max-text-bytes, --special-text, --batch-tokens.
+// --max-tokens, --truncate, --max-text-bytes, --special-text, --spm-ties, --batch-tokens.
 EncodingRules encoding_rules(const Options& options);
 
 std::vector<TextInput> text_inputs(std::span<const Row> rows);

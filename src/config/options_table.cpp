@@ -80,6 +80,8 @@ constexpr std::array kOptions = {
     OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kTextVerbs, "Input",
               "[SEP] and the like written in a text: special tokens, or plain text (the mask of fill stays one)",
               "0.1.0", false},
+    OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kTextVerbs, "Input",
+              "ties of a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)", "0.1.0", false},
     OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify fill", "Answer",
               "answers per text or mask; 0: 1 label (all of a multi-label model), 5 tokens", "0.1.0", false},
     OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|sigmoid|none", "classify", "Answer",

@@ -52,7 +52,7 @@ Unigram::Unigram(const SpmModel& model)
       escape_whitespaces_(model.escape_whitespaces),
       byte_ids_(model.byte_ids) {
   float smallest = std::numeric_limits<float>::max();
-  float largest = std::numeric_limits<float>::lowest();
+  float largest = std::numeric_limits<float>::min();
   scores_.reserve(model.pieces.size());
   for (const SpmPiece& piece : model.pieces) {
     const bool is_user_defined = piece.type == PieceType::kUserDefined;

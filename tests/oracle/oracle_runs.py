@@ -89,3 +89,35 @@ def special_texts(count, seed):
         "".join(rng.choice(tokens if rng.random() < 0.4 else words) + rng.choice(spaces) for _ in range(rng.randint(1, 10)))
         for _ in range(count)
     ]
+
+
+def recorded_rows(golden):
+    """The recorded encodings of pairs and batches as (ids, types) without padding."""
+    for name in ("pair_encode", "batch_encode", "batch_pair_encode"):
+        section = golden[name]
+        columns = [section["input_ids"], section.get("token_type_ids"), section["attention_mask"]]
+        for ids, types, mask in [columns] if name == "pair_encode" else zip(columns[0], columns[1] or [None] * len(columns[0]), columns[2]):
+            size = sum(mask)
+            assert ids[size:] == [0] * (len(ids) - size)
+            yield ids[:size], types and types[:size]
+
+
+def check_recorded_rows(folder, golden):
+    """The file does not name the texts: they are those that its ids stand for, and must give the same ids and types."""
+    rows = list(recorded_rows(golden))
+    parts = []
+    for ids, _ in rows:
+        assert ids[0] == 1 and ids[-1] == 2
+        parts.append(" ".join(map(str, ids[1:-1])).replace(" 2 ", "|").split("|"))
+    texts = [answer["text"] for answer in run(folder, [{"text": part} for row in parts for part in row], "--decode")]
+    requests = []
+    for row in parts:
+        request = {"text": texts.pop(0)}
+        if len(row) == 2:
+            request["text_pair"] = texts.pop(0)
+        requests.append(request)
+    for (ids, types), answer in zip(rows, run(folder, requests)):
+        assert answer["ids"] == ids
+        if types is not None:
+            assert answer.get("type_ids", [0] * len(ids)) == types
+    return len(rows)

@@ -4,11 +4,12 @@ indeed: DEBERTA_ORACLE_ALL=1 compares every line (about five minutes), else a sa
 
 import json
 import os
+import pickle
 import shutil
 
 import pytest
 
-from oracle_runs import GOLDEN, SHARED, check_offsets, ids_text, needs_program, real_lines, run, run_raw, show, special_texts
+from oracle_runs import GOLDEN, SHARED, check_offsets, check_recorded_rows, ids_text, needs_program, real_lines, run, run_raw, show, special_texts
 from random_text import random_strings
 
 os.environ.setdefault("USE_TORCH", "0")  # tokenizers alone
@@ -113,6 +114,21 @@ def test_the_published_ids_of_deberta_base(folder):
     golden = SHARED / "reference/golden-tokenizations/microsoft--deberta-base.json"
     if not golden.exists():
         pytest.skip("needs the shared folder")
-    rows = json.loads(golden.read_text())["datasets"]
+    golden = json.loads(golden.read_text())
+    rows = golden["datasets"]
     for row, answer in zip(rows, run(folder, [{"text": row["input"]} for row in rows])):
         assert answer["ids"] == row["ids"], row["input"]
+    assert check_recorded_rows(folder, golden) == 5
+
+
+def test_the_originals_file_gives_the_ids_of_the_same_vocabulary(folder, tmp_path):
+    """bpe_encoder.bin: GPT-2's own ids, and the order of the model's (here a bare pickle; torch.save's containers are
+    tested in tests/text)."""
+    vocab = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    merges = (folder / "merges.txt").read_text(encoding="utf-8").split("\n")[1:-1]
+    symbols = [piece for piece in sorted(vocab, key=vocab.get) if piece not in ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")]
+    encoder = {piece: len(symbols) - at for at, piece in enumerate(symbols)}
+    state = {"encoder": encoder, "vocab": [tuple(line.split()) for line in merges], "dict_map": [(str(encoder[piece]), 1) for piece in symbols]}
+    (tmp_path / "bpe_encoder.bin").write_bytes(pickle.dumps(state, protocol=2))
+    lines = [{"text": line} for line in real_lines()[::20] + random_strings(3000) + special_texts(500, seed=12)]
+    assert [ids_text(line) for line in run_raw(tmp_path, lines)] == [ids_text(line) for line in run_raw(folder, lines)]

@@ -10,7 +10,7 @@ import unicodedata
 
 import pytest
 
-from oracle_runs import GOLDEN, SHARED, check_offsets, ids_text, needs_program, real_lines, run, run_raw, show, special_texts
+from oracle_runs import GOLDEN, SHARED, check_offsets, check_recorded_rows, ids_text, needs_program, real_lines, run, run_raw, show, special_texts
 from random_text import random_strings
 
 os.environ.setdefault("USE_TORCH", "0")  # tokenizers alone
@@ -125,10 +125,24 @@ def test_the_published_ids_of_deberta_v3_base(tmp_path):
     golden = SHARED / "reference/golden-tokenizations/microsoft--deberta-v3-base.json"
     if not model.exists():
         pytest.skip("needs the shared folder")
-    rows = json.loads(golden.read_text())["datasets"]
-    answers = run(model_folder(model, tmp_path), [{"text": row["input"]} for row in rows])
-    for row, answer in zip(rows, answers):
+    golden = json.loads(golden.read_text())
+    rows = golden["datasets"]
+    folder = model_folder(model, tmp_path)
+    for row, answer in zip(rows, run(folder, [{"text": row["input"]} for row in rows])):
         assert answer["ids"] == row["ids"], row["input"]
+    assert check_recorded_rows(folder, golden) == 5
+
+
+def test_the_published_form_of_mdeberta_acts_as_in_the_slow_tokenizer(tmp_path):
+    """A small model with the files beside it that mdeberta-v3-base has: the mask is far behind the last piece."""
+    transformers = pytest.importorskip("transformers")
+    files = {"added_tokens.json": {"[MASK]": 250101}, "tokenizer_config.json": {"do_lower_case": False, "vocab_type": "spm"}}
+    folder = model_folder(GOLDEN / "unknown.model", tmp_path, files)
+    slow = transformers.DebertaV2Tokenizer.from_pretrained(folder)
+    assert [slow.pad_token_id, slow.cls_token_id, slow.sep_token_id, slow.unk_token_id, slow.mask_token_id] == [0, 1, 2, 3, 250101]
+    texts = special_texts(300, seed=17)
+    for text, answer in zip(texts, run(folder, [{"text": text} for text in texts])):
+        assert answer["ids"] == slow(text)["input_ids"], text
 
 
 def test_character_classes_are_those_of_python(tmp_path):

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "support/bad_spm.h"
 #include "support/expect_error.h"
@@ -242,6 +243,50 @@ TEST(TokenizerDecode, IdsOutsideTheVocabularyAreRefused) {
   EXPECT_EQ(tokenizer.id_of("▁a"), 5);
   EXPECT_EQ(tokenizer.id_of("[MASK]"), 10);
   EXPECT_EQ(tokenizer.id_of("nothing"), std::nullopt);
+}
+
+// ---- forms of published folders
+
+TEST(TokenizerForms, MultilingualHasItsMaskFarBehindTheLastPiece) {
+  const Folder folder(letters());
+  write_text(folder.files.path("added_tokens.json"), R"({"[MASK]": 250101})");
+  write_text(folder.files.path("tokenizer_config.json"), R"({"do_lower_case": false, "vocab_type": "spm"})");
+  const Tokenizer tokenizer = folder.load();
+  EXPECT_EQ(tokenizer.special().pad, 0);
+  EXPECT_EQ(tokenizer.special().cls, 1);
+  EXPECT_EQ(tokenizer.special().sep, 2);
+  EXPECT_EQ(tokenizer.special().unk, 3);
+  EXPECT_EQ(tokenizer.special().mask, 250101);
+  EXPECT_EQ(tokenizer.size(), 250102U);
+  EXPECT_EQ(tokenizer.encode("a [MASK] b").ids, (Ids{1, 5, 250101, 6, 2}));
+  EXPECT_EQ(tokenizer.piece(250101), "[MASK]");
+  EXPECT_EQ(tokenizer.piece(250100), "");
+}
+
+// ---- ties
+
+TEST(TokenizerTies, ScoresAreAddedInFloatOrInDouble) {
+  const TemporaryFolder folder;
+  write_text(folder.path("spm.model"), read_file(fixture("tokenizer/bytes.model"), size_t{1} << 20));
+  const Tokenizer tokenizer = Tokenizer::load(folder.path());
+  const std::string text = "705134g519000073 66 578";
+  const Ids in_float = tokenizer.encode(text).ids;
+  const Ids in_double = tokenizer.encode(text, {.spm_ties = SpmTies::kDouble}).ids;
+  // "00" before or after "0" (sentencepiece 0.2.3 and 0.1.97).
+  EXPECT_EQ((Ids{in_float.begin() + 9, in_float.begin() + 11}), (Ids{475, 833}));
+  EXPECT_EQ((Ids{in_double.begin() + 9, in_double.begin() + 11}), (Ids{833, 475}));
+}
+
+TEST(TokenizerTies, AUserDefinedPieceScoresAsInEachRelease) {
+  SpmSpec spec = letters();
+  spec.pieces.push_back({"bcbc", 0, kUserDefined});
+  spec.pieces.push_back({"cbcb", 5, kNormal});
+  spec.pieces.push_back({"bcbcb", 0.2F, kNormal});
+  const Tokenizer tokenizer = Folder(spec).load();
+  const auto ids_of = [&](SpmTies ties) {
+    return tokenizer.encode("a bcbcb", {.add_special_tokens = false, .spm_ties = ties}).ids;
+  };
+  EXPECT_NE(ids_of(SpmTies::kFloat), ids_of(SpmTies::kDouble));
 }
 
 }  // namespace
