@@ -19,7 +19,7 @@ tokenizers = pytest.importorskip("tokenizers")
 pytestmark = [needs_program, pytest.mark.filterwarnings("ignore:The sentencepiece tokenizer")]
 REFERENCE = SHARED / "reference/tokenizers"
 ALL = os.environ.get("DEBERTA_ORACLE_ALL") == "1"
-SAMPLE = 4000
+SAMPLE = 3000
 # Where clusters of characters begin and end decides which rules of normalisation hold.
 CLUSTERS = [0x300, 0x301, 0x200D, 0x200C, 0xFE0F, 0x20E3, 0x94D, 0x915, 0x93F, 0x600, 0x605, 0x1100, 0x1161, 0x11A8, 0xAC00, 0xAC01, 0xA9,
             0xAE, 0x2122, 0x1F468, 0x1F1E6, 0x20, 0x0D, 0x0A, 0x41, 0xE9, 0xFF21, 0x2581, 0x3099, 0xFF76, 0xFF9E]
