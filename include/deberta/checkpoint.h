@@ -1,4 +1,5 @@
-// The weights of a model directory, whatever the files: model.safetensors, its shards, or pytorch_model.bin.
+// The weights of a model directory, whatever the files: model.safetensors or pytorch_model.bin, each in one file or in
+// shards that an index names.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -37,20 +38,27 @@ std::vector<int64_t> to_int64(const TensorView& tensor);
 enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kReplacedToken };
 std::string_view to_string(Head head);
 
+struct OpenOptions {
+  bool reads_whole = false;  // into memory, instead of mapping the files: others may then change or shorten them
+  bool checks_crc = true;    // of the storages in a zip of torch.save
+};
+
 class Checkpoint {
  public:
   // Finds the files in `folder`. Throws kFileNotFound (listing the names looked for), kSafetensors, kBin, kJson,
-  // kTensors, kUnsupported (shards of pytorch_model.bin).
-  static Checkpoint open(const std::string& folder);
+  // kTensors (a tensor that is not in the shard where the index says).
+  static Checkpoint open(const std::string& folder, const OpenOptions& options = {});
   // One .safetensors or .bin file, told apart by the ending, with any names.
-  static Checkpoint open_file(const std::string& path);
+  static Checkpoint open_file(const std::string& path, const OpenOptions& options = {});
 
   // By canonical name, as transformers names it without its prefix: the prefix of the file ("deberta.", "bert.", none)
   // is taken off.
   const TensorView* find(std::string_view canonical_name) const;
   const std::vector<TensorView>& tensors() const;  // canonical names, sorted
-  std::string_view prefix() const;                 // as found in the file
-  std::vector<std::string> paths() const;          // the files
+  // What the file calls the tensor of this canonical name, which must be there.
+  std::string_view stored_name(const std::string& canonical_name) const;
+  std::string_view prefix() const;         // as found in the file
+  std::vector<std::string> paths() const;  // the files
   uint64_t size_bytes() const;
 
  private:

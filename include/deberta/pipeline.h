@@ -25,7 +25,8 @@ struct ModelDirectory {
 };
 
 // Throws what the parts throw, and kFileNotFound when `path` is no directory.
-ModelDirectory open_model_directory(const std::string& path, const ModelOptions& options = {});
+ModelDirectory open_model_directory(const std::string& path, const ModelOptions& options = {},
+                                    const OpenOptions& open_options = {});
 
 // One input of a task: a text or a pair of texts, valid UTF-8.
 struct TextInput {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "deberta/error.h"
 
@@ -63,10 +64,24 @@ size_t read_into(int fd, const std::string& path, char* out, size_t size_bytes) 
   return done;
 }
 
+// Small parts are gathered, large ones go straight through.
 class DescriptorWriter final : public FileWriter {
  public:
   DescriptorWriter(int fd, const std::string& path) : fd_(fd), path_(path) {}
   void write(Bytes bytes) override {
+    if (pending_.size() + bytes.size() > kBufferBytes) flush();
+    if (bytes.size() > kBufferBytes) return write_through(bytes);
+    pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+  }
+  void flush() {
+    write_through(pending_);
+    pending_.clear();
+  }
+
+ private:
+  static constexpr size_t kBufferBytes = size_t{1} << 16;
+
+  void write_through(Bytes bytes) {
     while (!bytes.empty()) {
       const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
       if (count < 0 && errno == EINTR) continue;
@@ -75,18 +90,24 @@ class DescriptorWriter final : public FileWriter {
     }
   }
 
- private:
   int fd_;
   const std::string& path_;
+  std::vector<std::byte> pending_;
 };
 
-void sync_folder(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) {
-    throw Error(ErrorCode::kFileWrite, folder, fmt::format("fsync failed: {}", system_message()));
+[[noreturn]] void refuse_write(const std::string& path, std::string_view call) {
+  throw Error(ErrorCode::kFileWrite, path, fmt::format("{} failed: {}", call, system_message()));
+}
+
+// Everything that `fill` writes is on the disk when this returns. `path` is for messages.
+void fill_and_close(Descriptor& fd, const std::string& path, const std::function<void(FileWriter&)>& fill) {
+  DescriptorWriter writer(fd.get(), path);
+  fill(writer);
+  writer.flush();
+  while (::fsync(fd.get()) != 0) {
+    if (errno != EINTR) refuse_write(path, "fsync");
   }
+  if (::close(fd.release()) != 0 && errno != EINTR) refuse_write(path, "close");  // interrupted: closed all the same
 }
 
 // The new file's mode is 0666 less the umask, as any program's.
@@ -179,25 +200,38 @@ bool is_directory(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+void write_new_file(const std::string& path, const std::function<void(FileWriter&)>& fill) {
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (fd.get() < 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("cannot create: {}", system_message()));
+  try {
+    fill_and_close(fd, path, fill);
+  } catch (...) {
+    ::unlink(path.c_str());
+    throw;
+  }
+}
+
+void sync_folder(const std::string& folder) {
+  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0) refuse_write(folder, "fsync");
+  while (::fsync(fd.get()) != 0) {
+    if (errno != EINTR) refuse_write(folder, "fsync");
+  }
+}
+
 void write_file_atomically(const std::string& path, const std::function<void(FileWriter&)>& fill) {
   std::string temporary;
   Descriptor fd(create_temporary(path, temporary));
   if (fd.get() < 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("cannot create: {}", system_message()));
   try {
-    DescriptorWriter writer(fd.get(), path);
-    fill(writer);
-    if (::fsync(fd.get()) != 0)
-      throw Error(ErrorCode::kFileWrite, path, fmt::format("fsync failed: {}", system_message()));
-    if (::close(fd.release()) != 0)
-      throw Error(ErrorCode::kFileWrite, path, fmt::format("close failed: {}", system_message()));
-    if (::rename(temporary.c_str(), path.c_str()) != 0) {
-      throw Error(ErrorCode::kFileWrite, path, fmt::format("rename failed: {}", system_message()));
-    }
+    fill_and_close(fd, path, fill);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) refuse_write(path, "rename");
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
-  sync_folder(path);
+  const size_t slash = path.rfind('/');
+  sync_folder(slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash));
 }
 
 }  // namespace deberta

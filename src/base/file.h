@@ -54,6 +54,12 @@ class FileWriter {
   ~FileWriter() = default;
 };
 
+// A file that is not there yet, filled and synced. Removed again when anything fails. Throws kFileWrite.
+void write_new_file(const std::string& path, const std::function<void(FileWriter&)>& fill);
+
+// Makes the names in `folder` survive a crash of the machine. Throws kFileWrite.
+void sync_folder(const std::string& folder);
+
 // Replaces `path` by what `fill` writes: temporary file in the same folder, write, fsync, rename, fsync of the folder.
 // When anything fails the temporary file is removed and the old file is untouched. Throws kFileWrite.
 void write_file_atomically(const std::string& path, const std::function<void(FileWriter&)>& fill);

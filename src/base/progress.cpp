@@ -30,8 +30,10 @@ std::string ProgressMeter::bar(Clock::time_point now) const {
     const auto filled = static_cast<size_t>(std::clamp(*fraction_, 0.0, 1.0) * 20);
     text = fmt::format("[{}{}] {:.0f} %  ", std::string(filled, '#'), std::string(20 - filled, '.'), 100 * *fraction_);
   }
-  text += fmt::format("{} rows  {:.1f} rows/s  {:.0f} tokens/s", items_, static_cast<double>(items_) / seconds(now),
-                      static_cast<double>(tokens_) / seconds(now));
+  text +=
+      fmt::format("{} {}  {:.1f} {}/s", items_, units_.items, static_cast<double>(items_) / seconds(now), units_.items);
+  if (!units_.tokens.empty())
+    text += fmt::format("  {:.0f} {}/s", static_cast<double>(tokens_) / seconds(now), units_.tokens);
   if (const auto left = seconds_left(now)) {
     const auto whole = static_cast<uint64_t>(*left);
     text += whole >= 3600 ? fmt::format("  {}:{:02}:{:02} left", whole / 3600, whole / 60 % 60, whole % 60)
@@ -42,9 +44,12 @@ std::string ProgressMeter::bar(Clock::time_point now) const {
 
 std::string ProgressMeter::json(Clock::time_point now) const {
   JsonObject object{{"items", items_},
-                    {"tokens", tokens_},
-                    {"items_per_s", static_cast<float>(static_cast<double>(items_) / seconds(now))},
-                    {"tokens_per_s", static_cast<float>(static_cast<double>(tokens_) / seconds(now))}};
+                    {"unit", units_.items},
+                    {"items_per_s", static_cast<float>(static_cast<double>(items_) / seconds(now))}};
+  if (!units_.tokens.empty()) {
+    object.emplace_back("tokens", tokens_);
+    object.emplace_back("tokens_per_s", static_cast<float>(static_cast<double>(tokens_) / seconds(now)));
+  }
   if (fraction_) object.emplace_back("fraction", static_cast<float>(*fraction_));
   if (const auto left = seconds_left(now)) object.emplace_back("eta_s", static_cast<float>(*left));
   return Json(JsonObject{{"progress", std::move(object)}}).dump();

@@ -4,13 +4,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace deberta {
+
+// What is counted. Without a second unit only the first is shown.
+struct ProgressUnits {
+  std::string_view items = "rows";
+  std::string_view tokens = "tokens";
+};
 
 class ProgressMeter {
  public:
   using Clock = std::chrono::steady_clock;
-  explicit ProgressMeter(Clock::time_point start = Clock::now()) : start_(start) {}
+  explicit ProgressMeter(ProgressUnits units = {}, Clock::time_point start = Clock::now())
+      : units_(units), start_(start) {}
 
   // `fraction`: part of the work that is done, when it is known.
   void update(uint64_t items, uint64_t tokens, std::optional<double> fraction);
@@ -24,6 +32,7 @@ class ProgressMeter {
   double seconds(Clock::time_point now) const;
   std::optional<double> seconds_left(Clock::time_point now) const;
 
+  ProgressUnits units_;
   Clock::time_point start_;
   uint64_t items_ = 0;
   uint64_t tokens_ = 0;

@@ -174,8 +174,8 @@ std::span<const PickleValue> state_dict_of(const BinContents& contents, const st
 
 }  // namespace
 
-BinTensors parse_bin(Bytes file, const std::string& path) {
-  const BinContents contents = read_bin(file, path);
+BinTensors parse_bin(Bytes file, const std::string& path, bool checks_crc) {
+  const BinContents contents = read_bin(file, path, checks_crc);
   const std::span<const PickleValue> items = state_dict_of(contents, path);
   std::unordered_set<std::string_view> names;
   BinTensors tensors;

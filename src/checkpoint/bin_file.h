@@ -17,12 +17,13 @@ struct BinTensors {
   std::vector<std::vector<std::byte>> copies;
 };
 // `file` must outlive the views; `path` opens each message. Throws kBin.
-BinTensors parse_bin(Bytes file, const std::string& path);
+BinTensors parse_bin(Bytes file, const std::string& path, bool checks_crc = true);
 
 // The same of a mapped file. Throws kBin and what MappedFile throws.
 class BinFile {
  public:
-  explicit BinFile(const std::string& path) : file_(path), tensors_(parse_bin(file_.bytes(), path)) {}
+  explicit BinFile(const std::string& path, LoadMode mode = LoadMode::kMap, bool checks_crc = true)
+      : file_(path, mode), tensors_(parse_bin(file_.bytes(), path, checks_crc)) {}
 
   const std::string& path() const { return file_.path(); }
   const std::vector<TensorView>& tensors() const { return tensors_.views; }

@@ -31,6 +31,6 @@ std::span<const PickleGlobal> tensor_globals();
 
 // Every storage that the object names is found, of the right size, and in a zip its CRC-32 is right. `file` must
 // outlive the result; `path` opens each message. Throws kBin.
-BinContents read_bin(Bytes file, const std::string& path);
+BinContents read_bin(Bytes file, const std::string& path, bool checks_crc = true);
 
 }  // namespace deberta

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <iterator>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include "base/json.h"
 #include "checkpoint/bin_file.h"
+#include "checkpoint/file_names.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/tensor_rows.h"
 #include "deberta/error.h"
@@ -21,10 +21,16 @@
 namespace deberta {
 namespace {
 
-constexpr std::string_view kSingleFile = "model.safetensors";
-constexpr std::string_view kIndexFile = "model.safetensors.index.json";
-constexpr std::string_view kBinFile = "pytorch_model.bin";
-constexpr std::string_view kBinIndexFile = "pytorch_model.bin.index.json";
+// The forms in which weights are published, in the order in which they are looked for.
+struct Form {
+  std::string_view file;
+  std::string_view index;  // names the shards
+  ErrorCode code;          // of a wrong index
+};
+constexpr std::array kForms = {
+    Form{"model.safetensors", "model.safetensors.index.json", ErrorCode::kSafetensors},
+    Form{"pytorch_model.bin", "pytorch_model.bin.index.json", ErrorCode::kBin},
+};
 constexpr std::array<std::string_view, 2> kPrefixes = {"deberta.", "bert."};
 constexpr size_t kMaxShards = 1000;
 constexpr JsonLimits kIndexLimits{.max_bytes = 100000000, .max_depth = 16, .max_nodes = 300000};
@@ -32,6 +38,14 @@ constexpr JsonLimits kIndexLimits{.max_bytes = 100000000, .max_depth = 16, .max_
 using WeightFile = std::variant<SafetensorsFile, BinFile>;
 const std::vector<TensorView>& tensors_of(const WeightFile& file) {
   return std::visit([](const auto& opened) -> const std::vector<TensorView>& { return opened.tensors(); }, file);
+}
+const std::string& path_of(const WeightFile& file) {
+  return std::visit([](const auto& opened) -> const std::string& { return opened.path(); }, file);
+}
+WeightFile open_weights(const std::string& path, bool is_bin, const OpenOptions& options) {
+  const LoadMode mode = options.reads_whole ? LoadMode::kRead : LoadMode::kMap;
+  if (is_bin) return WeightFile(std::in_place_type<BinFile>, path, mode, options.checks_crc);
+  return WeightFile(std::in_place_type<SafetensorsFile>, path, mode);
 }
 
 // There is something of that name, be it a dangling link: opening it then says what is wrong with it.
@@ -47,16 +61,10 @@ std::string path_in(const std::string& folder, std::string_view name) {
 // tensor name -> file name
 using WeightMap = std::vector<std::pair<std::string, std::string>>;
 
-bool is_plain_file_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.size() <= 255 &&
-         name.find('/') == std::string_view::npos && name.find('\\') == std::string_view::npos &&
-         name.find('\0') == std::string_view::npos;
-}
-
-WeightMap read_index(const std::string& path) {
+WeightMap read_index(const std::string& path, ErrorCode code) {
   const Json document = load_json(path, kIndexLimits);
   const Json* map = document.find("weight_map");
-  if (map == nullptr || !map->is_object()) throw Error(ErrorCode::kSafetensors, path, "expected an object weight_map");
+  if (map == nullptr || !map->is_object()) throw Error(code, path, "expected an object weight_map");
   WeightMap entries;
   std::vector<Problem> problems;
   for (const auto& [name, file] : map->as_object()) {
@@ -67,46 +75,46 @@ WeightMap read_index(const std::string& path) {
           {path, fmt::format("{}: expected a plain file name, got {}", quote_json(name), file.describe())});
     }
   }
-  if (!problems.empty()) throw Error(ErrorCode::kSafetensors, std::move(problems));
-  if (entries.empty()) throw Error(ErrorCode::kSafetensors, path, "expected at least one tensor in weight_map");
+  if (!problems.empty()) throw Error(code, std::move(problems));
+  if (entries.empty()) throw Error(code, path, "expected at least one tensor in weight_map");
   return entries;
 }
 
-std::vector<SafetensorsFile> open_shards(const std::string& folder, const std::string& index,
-                                         const WeightMap& entries) {
+std::vector<WeightFile> open_shards(const std::string& folder, const Form& form, const WeightMap& entries,
+                                    const OpenOptions& options) {
+  const std::string index = path_in(folder, form.index);
   std::set<std::string> names;
   for (const auto& entry : entries) names.insert(entry.second);
-  if (names.size() > kMaxShards) {
-    throw Error(ErrorCode::kSafetensors, index,
-                fmt::format("expected at most {} files, got {}", kMaxShards, names.size()));
-  }
+  if (names.size() > kMaxShards)
+    throw Error(form.code, index, fmt::format("expected at most {} files, got {}", kMaxShards, names.size()));
   std::vector<Problem> problems;
   for (const std::string& name : names) {
     if (!exists(path_in(folder, name)))
       problems.push_back({path_in(folder, name), fmt::format("not found; {} names it", index)});
   }
   if (!problems.empty()) throw Error(ErrorCode::kFileNotFound, std::move(problems));
-  std::vector<SafetensorsFile> files;
+  std::vector<WeightFile> files;
   files.reserve(names.size());
-  for (const std::string& name : names) files.emplace_back(path_in(folder, name));
+  for (const std::string& name : names)
+    files.push_back(open_weights(path_in(folder, name), form.code == ErrorCode::kBin, options));
   return files;
 }
 
 // Each tensor is in exactly the file that the index names for it, and no file holds another.
 void check_shards(const std::string& folder, const std::string& index, const WeightMap& entries,
-                  const std::vector<SafetensorsFile>& files) {
+                  const std::vector<WeightFile>& files) {
   std::unordered_map<std::string_view, const std::string*> wanted;
   for (const auto& [name, file] : entries) wanted.emplace(name, &file);
   std::vector<Problem> problems;
   std::set<std::string_view> found;
-  for (const SafetensorsFile& file : files) {
-    for (const TensorView& tensor : file.tensors()) {
+  for (const WeightFile& file : files) {
+    for (const TensorView& tensor : tensors_of(file)) {
       const auto at = wanted.find(tensor.name);
       if (at == wanted.end()) {
-        problems.push_back({file.path(), fmt::format("tensor {}: not in {}", quote_json(tensor.name), index)});
-      } else if (path_in(folder, *at->second) != file.path()) {
+        problems.push_back({path_of(file), fmt::format("tensor {}: not in {}", quote_json(tensor.name), index)});
+      } else if (path_in(folder, *at->second) != path_of(file)) {
         problems.push_back(
-            {file.path(), fmt::format("tensor {}: expected in {} only", quote_json(tensor.name), *at->second)});
+            {path_of(file), fmt::format("tensor {}: expected in {} only", quote_json(tensor.name), *at->second)});
       } else {
         found.insert(at->first);
       }
@@ -170,6 +178,7 @@ struct Checkpoint::State {
         std::string_view name = tensor.name;
         if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
         tensors.push_back({std::string(to_canonical_name(name)), tensor.dtype, tensor.shape, tensor.bytes});
+        stored_names.emplace(tensors.back().name, tensor.name);
         size_bytes += tensor.bytes.size();
       }
     }
@@ -180,39 +189,31 @@ struct Checkpoint::State {
   std::vector<WeightFile> files;
   std::string_view prefix;
   std::vector<TensorView> tensors;
+  std::unordered_map<std::string, std::string_view> stored_names;
   uint64_t size_bytes = 0;
 };
 
-Checkpoint Checkpoint::open(const std::string& folder) {
+Checkpoint Checkpoint::open(const std::string& folder, const OpenOptions& options) {
   if (!is_directory(folder)) throw Error(ErrorCode::kFileNotFound, folder, "expected a folder with a model");
-  if (exists(path_in(folder, kSingleFile))) return open_file(path_in(folder, kSingleFile));
-  const std::string index = path_in(folder, kIndexFile);
-  if (exists(index)) {
-    const WeightMap entries = read_index(index);
-    std::vector<SafetensorsFile> files = open_shards(folder, index, entries);
+  for (const Form& form : kForms) {
+    if (exists(path_in(folder, form.file))) return open_file(path_in(folder, form.file), options);
+    const std::string index = path_in(folder, form.index);
+    if (!exists(index)) continue;
+    const WeightMap entries = read_index(index, form.code);
+    std::vector<WeightFile> files = open_shards(folder, form, entries, options);
     check_shards(folder, index, entries, files);
     Checkpoint checkpoint;
-    checkpoint.state_ = std::make_shared<const State>(
-        std::vector<WeightFile>(std::make_move_iterator(files.begin()), std::make_move_iterator(files.end())), folder);
+    checkpoint.state_ = std::make_shared<const State>(std::move(files), folder);
     return checkpoint;
   }
-  if (exists(path_in(folder, kBinFile))) return open_file(path_in(folder, kBinFile));
-  if (exists(path_in(folder, kBinIndexFile))) {
-    throw Error(ErrorCode::kUnsupported, path_in(folder, kBinIndexFile),
-                "expected one file of weights, got pickled shards, which this version does not read; save the model as "
-                "safetensors");
-  }
-  throw Error(ErrorCode::kFileNotFound, folder,
-              fmt::format("no weights: expected {}, {} or {}", kSingleFile, kIndexFile, kBinFile));
+  std::string names;
+  for (const Form& form : kForms) names += fmt::format("{}{} or {}", names.empty() ? "" : ", ", form.file, form.index);
+  throw Error(ErrorCode::kFileNotFound, folder, fmt::format("no weights: expected {}", names));
 }
 
-Checkpoint Checkpoint::open_file(const std::string& path) {
+Checkpoint Checkpoint::open_file(const std::string& path, const OpenOptions& options) {
   std::vector<WeightFile> files;
-  if (path.ends_with(".bin")) {
-    files.emplace_back(std::in_place_type<BinFile>, path);
-  } else {
-    files.emplace_back(std::in_place_type<SafetensorsFile>, path);
-  }
+  files.push_back(open_weights(path, path.ends_with(".bin"), options));
   Checkpoint checkpoint;
   checkpoint.state_ = std::make_shared<const State>(std::move(files), path);
   return checkpoint;
@@ -229,6 +230,9 @@ const TensorView* Checkpoint::find(std::string_view canonical_name) const {
 const std::vector<TensorView>& Checkpoint::tensors() const {
   return state_->tensors;
 }
+std::string_view Checkpoint::stored_name(const std::string& canonical_name) const {
+  return state_->stored_names.at(canonical_name);
+}
 std::string_view Checkpoint::prefix() const {
   return state_->prefix;
 }
@@ -238,8 +242,7 @@ uint64_t Checkpoint::size_bytes() const {
 
 std::vector<std::string> Checkpoint::paths() const {
   std::vector<std::string> paths;
-  for (const WeightFile& file : state_->files)
-    paths.push_back(std::visit([](const auto& opened) { return opened.path(); }, file));
+  for (const WeightFile& file : state_->files) paths.push_back(path_of(file));
   return paths;
 }
 

@@ -1,5 +1,5 @@
 // Reading: length, header as strict JSON, then the rules of the format one by one; the bytes stay in the mapped file.
-// Writing: the same rules on what is given, then one pass through write_file_atomically.
+// Writing: the same rules on what is given, then the header and one tensor after the other.
 #include "checkpoint/safetensors.h"
 
 #include <fmt/format.h>
@@ -216,21 +216,20 @@ std::vector<size_t> sort_by_name(const std::vector<TensorView>& tensors) {
   return order;
 }
 
-void check_tensors_to_write(const std::string& path, const std::vector<TensorView>& tensors) {
+void check_tensors_to_write(const std::string& path, const std::vector<TensorToWrite>& tensors) {
   check_count(path, tensors.size());
   std::unordered_set<std::string_view> names;
-  for (const TensorView& tensor : tensors) {
+  for (const TensorToWrite& tensor : tensors) {
     check_name(path, tensor.name);
     if (!is_valid_utf8(tensor.name)) refuse_tensor(path, tensor.name, "expected a name in UTF-8");
     if (tensor.name == kMetadataKey)
       refuse_tensor(path, tensor.name, "expected another name; this one is the format's own");
     if (!names.insert(tensor.name).second) refuse_tensor(path, tensor.name, "expected each name once, got it twice");
     const auto expected = size_bytes_of(tensor.dtype, tensor.shape);
-    if (tensor.shape.size() > kMaxRank || !expected || *expected > kMaxTensorBytes ||
-        *expected != tensor.bytes.size()) {
+    if (tensor.shape.size() > kMaxRank || !expected || *expected > kMaxTensorBytes) {
       refuse_tensor(path, tensor.name,
-                    fmt::format("expected the bytes of {} {}, got {} bytes", to_string(tensor.dtype),
-                                to_string(tensor.shape), tensor.bytes.size()));
+                    fmt::format("expected at most {} dimensions and less than 2^48 bytes, got {}", kMaxRank,
+                                to_string(tensor.shape)));
     }
   }
 }
@@ -246,7 +245,7 @@ void check_metadata_to_write(const std::string& path, const Metadata& metadata) 
 }
 
 // Header text padded with spaces so that the data begins at a multiple of 8.
-std::string make_header(const std::vector<TensorView>& tensors, const Metadata& metadata) {
+std::string make_header(const std::vector<TensorToWrite>& tensors, const Metadata& metadata) {
   std::string text = "{";
   const auto comma = [&] { return text.size() == 1 ? "" : ","; };
   if (!metadata.empty()) {
@@ -257,8 +256,8 @@ std::string make_header(const std::vector<TensorView>& tensors, const Metadata& 
     text += fmt::format("\"{}\":{{{}}}", kMetadataKey, members);
   }
   uint64_t begin = 0;
-  for (const TensorView& tensor : tensors) {
-    const uint64_t end = begin + tensor.bytes.size();
+  for (const TensorToWrite& tensor : tensors) {
+    const uint64_t end = begin + *size_bytes_of(tensor.dtype, tensor.shape);
     text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":{},\"data_offsets\":[{},{}]}}", comma(),
                         quote_json(tensor.name), to_string(tensor.dtype), to_string(tensor.shape), begin, end);
     begin = end;
@@ -268,9 +267,24 @@ std::string make_header(const std::vector<TensorView>& tensors, const Metadata& 
   return text;
 }
 
+// Passes on what a tensor writes and counts it: fewer or more bytes would move every tensor behind it.
+class CountingWriter final : public FileWriter {
+ public:
+  explicit CountingWriter(FileWriter& file) : file_(file) {}
+  void write(Bytes bytes) override {
+    count_ += bytes.size();
+    file_.write(bytes);
+  }
+  uint64_t count() const { return count_; }
+
+ private:
+  FileWriter& file_;
+  uint64_t count_ = 0;
+};
+
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const std::string& path) : file_(path) {
+SafetensorsFile::SafetensorsFile(const std::string& path, LoadMode mode) : file_(path, mode) {
   const Bytes bytes = file_.bytes();
   const std::string_view text = header_text(path, bytes);
   const Json header = parse_header(path, text);
@@ -294,20 +308,36 @@ const TensorView* SafetensorsFile::find(std::string_view name) const {
   return at != by_name_.end() && tensors_[*at].name == name ? &tensors_[*at] : nullptr;
 }
 
-void write_safetensors(const std::string& path, const std::vector<TensorView>& tensors, const Metadata& metadata) {
+void write_safetensors(FileWriter& file, const std::string& path, const std::vector<TensorToWrite>& tensors,
+                       const Metadata& metadata) {
   check_tensors_to_write(path, tensors);
   check_metadata_to_write(path, metadata);
   const std::string header = make_header(tensors, metadata);
   if (header.size() > kMaxHeaderBytes) {
     refuse(path, fmt::format("header: expected at most {} bytes, got {}", kMaxHeaderBytes, header.size()));
   }
-  write_file_atomically(path, [&](FileWriter& file) {
-    std::string length;
-    for (size_t i = 0; i < kLengthBytes; ++i) length += static_cast<char>(header.size() >> 8 * i & 0xFF);
-    file.write(std::string_view(length));
-    file.write(std::string_view(header));
-    for (const TensorView& tensor : tensors) file.write(tensor.bytes);
-  });
+  std::string length;
+  for (size_t i = 0; i < kLengthBytes; ++i) length += static_cast<char>(header.size() >> 8 * i & 0xFF);
+  file.write(to_bytes(length));
+  file.write(to_bytes(header));
+  for (const TensorToWrite& tensor : tensors) {
+    CountingWriter counted(file);
+    tensor.write(counted);
+    if (counted.count() != *size_bytes_of(tensor.dtype, tensor.shape)) {
+      refuse_tensor(path, tensor.name,
+                    fmt::format("expected the bytes of {} {}, got {} bytes", to_string(tensor.dtype),
+                                to_string(tensor.shape), counted.count()));
+    }
+  }
+}
+
+void write_safetensors(const std::string& path, const std::vector<TensorView>& tensors, const Metadata& metadata) {
+  std::vector<TensorToWrite> to_write;
+  for (const TensorView& tensor : tensors) {
+    to_write.push_back(
+        {tensor.name, tensor.dtype, tensor.shape, [bytes = tensor.bytes](FileWriter& file) { file.write(bytes); }});
+  }
+  write_file_atomically(path, [&](FileWriter& file) { write_safetensors(file, path, to_write, metadata); });
 }
 
 }  // namespace deberta

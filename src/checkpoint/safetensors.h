@@ -1,5 +1,6 @@
 // The safetensors format: read mapped. deberta/checkpoint.h declares the writer.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace deberta {
 // MappedFile throws.
 class SafetensorsFile {
  public:
-  explicit SafetensorsFile(const std::string& path);
+  explicit SafetensorsFile(const std::string& path, LoadMode mode = LoadMode::kMap);
 
   const std::string& path() const { return file_.path(); }
   const std::vector<TensorView>& tensors() const { return tensors_; }  // in the order of the bytes
@@ -25,5 +26,18 @@ class SafetensorsFile {
   std::vector<size_t> by_name_;  // indices into tensors_, sorted by name
   Metadata metadata_;
 };
+
+// A tensor whose bytes are made while the file is written: a model larger than the memory can be written.
+struct TensorToWrite {
+  std::string name;
+  DType dtype = DType::kF32;
+  Shape shape;
+  std::function<void(FileWriter&)> write;  // exactly the bytes of dtype and shape
+};
+
+// Tensors are laid out in the order given, header padded to 8 bytes. `path` is for messages. Throws kSafetensors (a
+// name twice, too large, bytes that do not match the shape) and what the writer throws.
+void write_safetensors(FileWriter& file, const std::string& path, const std::vector<TensorToWrite>& tensors,
+                       const Metadata& metadata);
 
 }  // namespace deberta

@@ -96,8 +96,20 @@ constexpr std::array kArchitectures = {
     ArchitectureRow{"ForTokenClassification", bit_of(Head::kToken) | bit_of(Head::kTokenOriginal)},
     ArchitectureRow{"ForQuestionAnswering", bit_of(Head::kSpan)},
     ArchitectureRow{"ForMaskedLM", bit_of(Head::kMaskedLm)},
+    ArchitectureRow{"ForPreTraining", bit_of(Head::kReplacedToken)},
     ArchitectureRow{"Model", bit_of(Head::kNone)},
 };
+
+constexpr std::string_view kV1Class = "Deberta";
+constexpr std::string_view kV2Class = "DebertaV2";
+
+// What follows "Deberta" or "DebertaV2" in the name of a class; empty when it begins with neither.
+std::string_view ending_of(std::string_view architecture) {
+  for (const std::string_view begin : {kV2Class, kV1Class}) {
+    if (architecture.starts_with(begin)) return architecture.substr(begin.size());
+  }
+  return {};
+}
 
 // One comparison: what is expected, what is there, what was found.
 struct Comparison {
@@ -245,6 +257,20 @@ Head detect_head(const Checkpoint& checkpoint) {
   if (has("mask_predictions.dense.weight")) return Head::kReplacedToken;
   if (has("lm_predictions.lm_head.dense.weight")) return Head::kMaskedLm;
   return Head::kNone;
+}
+
+std::vector<std::string> architectures_of(const ModelConfig& config, Head head, Layout layout) {
+  const std::string_view begin = layout == Layout::kV1 ? kV1Class : kV2Class;
+  const auto fits = [&](const ArchitectureRow& row) { return (row.heads & bit_of(head)) != 0; };
+  std::vector<std::string> names;
+  for (const std::string& name : config.architectures) {
+    const std::string_view ending = ending_of(name);
+    const bool is_right = std::any_of(kArchitectures.begin(), kArchitectures.end(),
+                                      [&](const ArchitectureRow& row) { return row.ending == ending && fits(row); });
+    if (is_right) names.push_back(fmt::format("{}{}", begin, ending));
+  }
+  if (!names.empty()) return names;
+  return {fmt::format("{}{}", begin, std::find_if(kArchitectures.begin(), kArchitectures.end(), fits)->ending)};
 }
 
 Layout detect_layout(const Checkpoint& checkpoint) {

@@ -25,6 +25,9 @@ std::vector<TensorSpec> list_tensors(const ModelConfig& config, Head head, int64
 // The head that the tensors of `checkpoint` form.
 Head detect_head(const Checkpoint& checkpoint);
 
+// `architectures` for a model of `head` in `layout`: the names of `config` as far as they fit the head, else its own.
+std::vector<std::string> architectures_of(const ModelConfig& config, Head head, Layout layout);
+
 // By the tensors of layer 0: files of the original code have no model_type, and their projections may be fused (v1).
 Layout detect_layout(const Checkpoint& checkpoint);
 

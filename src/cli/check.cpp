@@ -1,17 +1,27 @@
-// The verb `check`: everything that can be found wrong in a model directory without running it.
-#include <fmt/core.h>
+// The verb `check`: everything that can be found wrong in a model directory without running it, and with --fix a copy
+// in which everything is corrected that needs no decision, written by the code of `convert`.
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
+#include "checkpoint/manifest.h"
 #include "checkpoint/tensor_table.h"
-#include "cli/answers.h"
+#include "cli/findings.h"
+#include "cli/interrupt.h"
+#include "cli/model_conversion.h"
 #include "cli/model_options.h"
+#include "cli/progress_printer.h"
 #include "cli/statistics.h"
 #include "cli/verbs.h"
+#include "config/config_keys.h"
+#include "config/config_writer.h"
+#include "config/labels.h"
+#include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/config.h"
 #include "deberta/error.h"
@@ -22,56 +32,105 @@
 namespace deberta::cli {
 namespace {
 
-// What was found, errors and warnings.
-class Findings {
- public:
-  void add(bool is_error, const Problem& problem) {
-    is_error ? ++errors_ : ++warnings_;
-    const char* severity = is_error ? "error" : "warning";
-    answers_.push_back({{{"severity", severity}, {"where", problem.where}, {"message", problem.message}},
-                        {{severity, problem.where, problem.message}}});
-  }
-  void error(std::string where, std::string message) { add(true, {std::move(where), std::move(message)}); }
-  void warning(std::string where, std::string message) { add(false, {std::move(where), std::move(message)}); }
+void check_manifest(const std::string& path, const Options& options, Findings& findings) {
+  constexpr uint64_t kMegabyte = 1000000;
+  if (!is_regular_file(fmt::format("{}/{}", path, kManifestName))) return;
+  ProgressPrinter progress(options, true, {.items = "MB", .tokens = ""});
+  uint64_t done = 0;
+  const ManifestReport report = verify_manifest(path, [&](uint64_t bytes) {
+    if (interrupted() != 0) throw Interrupted{};
+    progress.update((done += bytes) / kMegabyte, 0, std::nullopt);
+  });
+  progress.clear();
+  for (const Problem& problem : report.errors) findings.add(Severity::kError, Fix::kNo, problem);
+  for (const Problem& problem : report.warnings) findings.add(Severity::kWarning, Fix::kNo, problem);
+}
 
-  // Runs a part of the check; what it throws becomes findings. True when it threw nothing.
-  bool run(const std::function<void()>& part) {
-    try {
-      part();
-      return true;
-    } catch (const Error& error) {
-      for (const Problem& problem : error.problems()) add(true, problem);
-      return false;
-    }
-  }
-
-  size_t errors() const { return errors_; }
-  size_t warnings() const { return warnings_; }
-  const std::vector<Answer>& answers() const { return answers_; }
-
- private:
-  std::vector<Answer> answers_;
-  size_t errors_ = 0;
-  size_t warnings_ = 0;
+// Keys whose absence means one thing to the original and another to transformers.
+struct AmbiguousKey {
+  using Condition = bool (*)(const ModelConfig&, Head);
+  std::string_view name, alias;
+  Condition matters;
+  std::string_view meaning;
+};
+constexpr AmbiguousKey kAmbiguousKeys[] = {
+    {"model_type", "", [](const ModelConfig&, Head) { return true; },
+     "other programs cannot tell the version; the tensors can"},
+    {"pos_att_type", "", [](const ModelConfig&, Head) { return true; },
+     "the original takes c2p, transformers no terms at all"},
+    {"pooler_hidden_act", "pooling.hidden_act",
+     [](const ModelConfig& c, Head head) { return head == Head::kSequence && c.hidden_act != Activation::kGelu; },
+     "the original takes hidden_act, transformers gelu"},
+    {"architectures", "", [](const ModelConfig&, Head) { return true; }, "transformers finds the head by it"},
 };
 
-void check_tensors(const std::string& path, const ModelConfig* config, Findings& findings) {
-  const Checkpoint checkpoint = Checkpoint::open(path);
-  if (config != nullptr) {
-    const TensorReport report = compare_tensors(checkpoint, *config, detect_head(checkpoint), path);
-    for (const Problem& problem : report.errors) findings.add(true, problem);
-    for (const Problem& problem : report.warnings) findings.add(false, problem);
+void check_keys(const std::string& path, const ModelConfig& config, Head head, Findings& findings) {
+  const Json raw = raw_document(config);
+  for (const AmbiguousKey& key : kAmbiguousKeys) {
+    const auto is_missing = [&](std::string_view name) { return find_config_value(raw, name) == nullptr; };
+    if (is_missing(key.name) && (key.alias.empty() || is_missing(key.alias)) && key.matters(config, head))
+      findings.warning(path + "/config.json", fmt::format("{}: missing: {}", key.name, key.meaning), Fix::kYes);
+  }
+  for (const std::string& message : parse_labels(raw).warnings)
+    findings.warning(path + "/config.json", message, Fix::kYes);
+}
+
+// Without buckets the table of relative positions tells how far they go.
+void check_relative_positions(const std::string& path, const Checkpoint& checkpoint, ModelConfig& config,
+                              Findings& findings) {
+  const TensorView* table = checkpoint.find("encoder.rel_embeddings.weight");
+  if (table == nullptr || !config.relative_attention || config.position_buckets > 0) return;
+  if (table->shape.size() != 2 || table->shape[0] < 2 || table->shape[0] % 2 != 0) return;
+  const int64_t rows = table->shape[0] / 2;
+  if (rows == config.max_relative_positions) return;
+  findings.error(path + "/config.json",
+                 fmt::format("max_relative_positions: expected {}, half the rows of {}, got {}", rows, table->name,
+                             config.max_relative_positions),
+                 Fix::kYes);
+  config.max_relative_positions = rows;
+  ConfigDocument document(config);
+  document.set("max_relative_positions", rows);
+  config.raw = document.json().dump();
+}
+
+void check_form(const Checkpoint& checkpoint, Findings& findings) {
+  for (const std::string& path : checkpoint.paths()) {
+    if (path.ends_with(".bin"))
+      findings.warning(path, "a pickle, which other programs run when they read it; safetensors is plain data",
+                       Fix::kYes);
+  }
+  const std::string buffer = "embeddings.position_ids";
+  if (checkpoint.find(buffer) != nullptr)
+    findings.warning(checkpoint.paths().front(),
+                     fmt::format("tensor {}: a buffer, which nothing reads", checkpoint.stored_name(buffer)),
+                     Fix::kYes);
+}
+
+// `config` is corrected where only the tensors know better.
+void check_tensors(const std::string& path, std::optional<ModelConfig>& config, const Options& options,
+                   Findings& findings) {
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
+  check_form(checkpoint, findings);
+  if (config) {
+    const Head head = detect_head(checkpoint);
+    if (raw_document(*config).find("model_type") == nullptr) config->layout = detect_layout(checkpoint);
+    check_keys(path, *config, head, findings);
+    check_relative_positions(path, checkpoint, *config, findings);
+    const TensorReport report = compare_tensors(checkpoint, *config, head, path);
+    for (const Problem& problem : report.errors) findings.add(Severity::kError, Fix::kNo, problem);
+    for (const Problem& problem : report.warnings) findings.add(Severity::kWarning, Fix::kYes, problem);
   }
   for (const TensorView& tensor : checkpoint.tensors()) {
+    if (interrupted() != 0) throw Interrupted{};
     const Statistics s = statistics_of(tensor);
     if (s.not_finite > 0)
       findings.error(path + ": " + tensor.name, fmt::format("{} values are NaN or infinite", s.not_finite));
   }
 }
 
-void check_tokenizer(const std::string& path, const ModelConfig* config, Findings& findings) {
+void check_tokenizer(const std::string& path, const std::optional<ModelConfig>& config, Findings& findings) {
   const Tokenizer tokenizer = Tokenizer::load(path);
-  if (config == nullptr) return;
+  if (!config) return;
   if (tokenizer.size() > static_cast<size_t>(config->vocab_size)) {
     findings.error(path,
                    fmt::format("the tokenizer has {} tokens, more than vocab_size {}; texts with the last ones fail",
@@ -84,27 +143,54 @@ void check_tokenizer(const std::string& path, const ModelConfig* config, Finding
   if (tokenizer.special().mask < 0) findings.warning(path, "the tokenizer has no mask token");
 }
 
+void note(const Options& options, const std::string& text) {
+  if (!options.flag("quiet")) std::fputs((text + '\n').c_str(), stderr);
+}
+
+// Everything, with the configuration as it should be; nothing when there is none to correct.
+std::optional<ModelConfig> find_all(const std::string& path, const Options& options, Findings& findings) {
+  // Of labels the check says more than the warning of the parser.
+  set_warning_sink([&](std::string_view message) {
+    if (message.find("label2id") == std::string_view::npos) findings.warning("", std::string(message));
+  });
+  std::optional<ModelConfig> config;
+  findings.run([&] { check_manifest(path, options, findings); });
+  findings.run([&] { config = load_model_config(path + "/config.json"); });
+  findings.run([&] { check_tensors(path, config, options, findings); });
+  findings.run([&] { check_tokenizer(path, config, findings); });
+  set_warning_sink({});
+  return config;
+}
+
+int fix(const std::string& path, const std::optional<ModelConfig>& config, const Options& options,
+        const Findings& findings) {
+  const std::string& target = options.text("fix");
+  if (findings.lasting_errors() > 0 || !config) {
+    note(options, fmt::format("{}: not written; {} errors need a decision", target, findings.lasting_errors()));
+    return 1;
+  }
+  convert_model({.source = path, .target = target, .config = config, .form = {}}, options);
+  return options.flag("strict") && findings.lasting_warnings() > 0 ? 1 : 0;
+}
+
 }  // namespace
 
 int run_check(const Options& options) {
   const std::string path = model_path(options);
   check_model_directory(path);
   Findings findings;
-  set_warning_sink([&](std::string_view message) { findings.warning("", std::string(message)); });
-  std::optional<ModelConfig> config;
-  findings.run([&] { config = load_model_config(path + "/config.json"); });
-  const ModelConfig* known = config ? &*config : nullptr;
-  findings.run([&] { check_tensors(path, known, findings); });
-  findings.run([&] { check_tokenizer(path, known, findings); });
-  set_warning_sink({});
-
-  print_table(options, {"severity", "where", "message"}, findings.answers());
-  const bool failed = findings.errors() > 0 || (options.flag("strict") && findings.warnings() > 0);
-  if (!options.flag("quiet")) {
-    std::fputs(fmt::format("{}: {} errors, {} warnings\n", path, findings.errors(), findings.warnings()).c_str(),
-               stderr);
+  try {
+    const std::optional<ModelConfig> config = find_all(path, options, findings);
+    print_table(options, {"severity", "where", "message", "fix"}, findings.answers());
+    note(options,
+         fmt::format(
+             "{}: {} errors, {} warnings; --fix repairs {} of them", path, findings.errors(), findings.warnings(),
+             findings.errors() + findings.warnings() - findings.lasting_errors() - findings.lasting_warnings()));
+    if (!options.text("fix").empty()) return fix(path, config, options, findings);
+  } catch (const Interrupted&) {
+    return interrupted();
   }
-  return failed ? 1 : 0;
+  return findings.errors() > 0 || (options.flag("strict") && findings.warnings() > 0) ? 1 : 0;
 }
 
 }  // namespace deberta::cli

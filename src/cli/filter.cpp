@@ -2,17 +2,14 @@
 #include "cli/filter.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "base/progress.h"
 #include "cli/interrupt.h"
+#include "cli/progress_printer.h"
 #include "deberta/error.h"
 
 namespace deberta::cli {
@@ -26,35 +23,6 @@ struct Counts {
   size_t failed = 0;
   size_t cut = 0;
   size_t tokens = 0;
-};
-
-// Progress on standard error: a bar on a terminal at most 10 times a second, else a JSON line each 30 s.
-class ProgressPrinter {
- public:
-  explicit ProgressPrinter(const Options& options, bool is_long)
-      : is_terminal_(::isatty(STDERR_FILENO) != 0),
-        is_on_(options.text("progress") == "on" ||
-               (options.text("progress") == "auto" && is_long && !options.flag("quiet"))) {}
-
-  void update(const Counts& counts, std::optional<double> fraction) {
-    const auto now = ProgressMeter::Clock::now();
-    if (!is_on_ || now - last_ < (is_terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(30000)))
-      return;
-    last_ = now;
-    meter_.update(counts.ok + counts.failed, counts.tokens, fraction);
-    is_shown_ = is_terminal_;
-    std::fputs(is_terminal_ ? ("\r\033[K" + meter_.bar(now)).c_str() : (meter_.json(now) + '\n').c_str(), stderr);
-  }
-  void clear() {
-    if (std::exchange(is_shown_, false)) std::fputs("\r\033[K", stderr);
-  }
-
- private:
-  bool is_terminal_;
-  bool is_on_;
-  bool is_shown_ = false;
-  ProgressMeter meter_;
-  ProgressMeter::Clock::time_point last_ = ProgressMeter::Clock::now();
 };
 
 // The error with the row's place in front, unless it has it.
@@ -184,7 +152,7 @@ int run_rows(const Options& options, const std::vector<std::string>& columns, co
     for (std::vector<Row> rows = groups.next(); !rows.empty(); rows = groups.next()) {
       progress.clear();
       loop.answer(rows);
-      progress.update(loop.counts(), source->fraction_done());
+      progress.update(loop.counts().ok + loop.counts().failed, loop.counts().tokens, source->fraction_done());
     }
     progress.clear();
     if (interrupted() != 0 && !options.text("output").empty()) {
@@ -214,7 +182,7 @@ int collect_rows(const Options& options, const std::function<void(std::span<cons
       throw;
     }
     counts.ok += rows.size();
-    progress.update(counts, source->fraction_done());
+    progress.update(counts.ok + counts.failed, counts.tokens, source->fraction_done());
   }
   progress.clear();
   return interrupted();

@@ -217,7 +217,7 @@ int run_forward(const Options& options) {
   const std::string path = model_path(options);
   check_model_directory(path);
   const ModelConfig config = load_model_config(path + "/config.json");  // no tokenizer needed here
-  const Model model = Model::load(Checkpoint::open(path), config, model_options(options));
+  const Model model = Model::load(Checkpoint::open(path, open_options(options)), config, model_options(options));
 
   ForwardOptions forward;
   forward.layers = wanted_layers(options, config.num_hidden_layers);

@@ -52,10 +52,11 @@ void add_kernels(const Options& options, Facts& facts) {
 }
 
 void add_model(const std::string& path, const Options& options, Facts& facts) {
-  const ModelDirectory directory = open_model_directory(path, {.kernels = options.text("kernels")});
+  const ModelDirectory directory =
+      open_model_directory(path, {.kernels = options.text("kernels")}, open_options(options));
   const ModelConfig& config = directory.config;
   uint64_t parameters = 0;
-  const Checkpoint checkpoint = Checkpoint::open(path);
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
   for (const TensorView& tensor : checkpoint.tensors()) parameters += tensor.count();
   facts.add("model", path);
   facts.add("model_type", config.layout == Layout::kV1 ? "deberta" : "deberta-v2");

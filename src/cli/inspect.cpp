@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "checkpoint/tensor.h"
+#include "checkpoint/tensor_table.h"
 #include "cli/answers.h"
 #include "cli/model_options.h"
 #include "cli/statistics.h"
@@ -62,14 +63,35 @@ void compare(const TensorView& ours, const TensorView* theirs, std::vector<Answe
   answers.push_back(difference(ours.name, what, largest));
 }
 
+std::string describe_head(const Checkpoint& checkpoint) {
+  const int64_t labels = count_labels(checkpoint);
+  const std::string name(to_string(detect_head(checkpoint)));
+  return labels == 0 ? name : fmt::format("{} with {} labels", name, labels);
+}
+
+// Models that are fine-tuned from one another, or that only their heads tell apart.
+std::string summarise(const Checkpoint& ours, const Checkpoint& theirs, const std::vector<Answer>& answers) {
+  const auto is_encoder = [](const Answer& answer) {
+    const std::string& name = answer.lines.front().front();
+    return name.starts_with("embeddings.") || name.starts_with("encoder.");
+  };
+  const auto encoder = std::count_if(answers.begin(), answers.end(), is_encoder);
+  const std::string encoders =
+      encoder == 0 ? std::string("the same encoder")
+                   : fmt::format("encoders that differ in {} tensor{}", encoder, encoder == 1 ? "" : "s");
+  if (static_cast<size_t>(encoder) == answers.size()) return encoders + " and the same head";
+  return fmt::format("{}; the heads: {}, {}", encoders, describe_head(ours), describe_head(theirs));
+}
+
 int print_differences(const Options& options, const Checkpoint& ours) {
-  const Checkpoint theirs = Checkpoint::open(options.text("diff"));
+  const Checkpoint theirs = Checkpoint::open(options.text("diff"), open_options(options));
   std::vector<Answer> answers;
   for (const TensorView& tensor : ours.tensors()) compare(tensor, theirs.find(tensor.name), answers);
   for (const TensorView& tensor : theirs.tensors()) {
     if (ours.find(tensor.name) == nullptr) answers.push_back(difference(tensor.name, "only in the second", 0));
   }
   print_table(options, {"name", "difference", "largest"}, answers);
+  if (!options.flag("quiet")) std::fputs((summarise(ours, theirs, answers) + '\n').c_str(), stderr);
   return 0;
 }
 
@@ -78,7 +100,7 @@ int print_differences(const Options& options, const Checkpoint& ours) {
 int run_inspect(const Options& options) {
   const std::string path = model_path(options);
   check_model_directory(path);
-  const Checkpoint checkpoint = Checkpoint::open(path);
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
   if (!options.text("diff").empty()) return print_differences(options, checkpoint);
   const bool wants_statistics = options.flag("stats");
   std::vector<std::string> columns = {"name", "dtype", "shape", "bytes"};

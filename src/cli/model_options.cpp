@@ -15,6 +15,10 @@ std::string model_path(const Options& options) {
   return path;
 }
 
+OpenOptions open_options(const Options& options) {
+  return {.reads_whole = options.text("load") == "read", .checks_crc = !options.flag("no-crc")};
+}
+
 ModelOptions model_options(const Options& options) {
   const bool is_hf = options.text("compat") == "hf";
   const std::string emd = options.verb() == "fill" ? options.text("emd") : "auto";
@@ -28,7 +32,7 @@ ModelOptions model_options(const Options& options) {
 }
 
 ModelDirectory open_model(const Options& options) {
-  return open_model_directory(model_path(options), model_options(options));
+  return open_model_directory(model_path(options), model_options(options), open_options(options));
 }
 
 void print_check_report(const Model& model) {

@@ -12,6 +12,8 @@ namespace deberta::cli {
 // --model or DEBERTA_MODEL. Throws kUsage when neither is given.
 std::string model_path(const Options& options);
 
+// --load, --no-crc.
+OpenOptions open_options(const Options& options);
 ModelOptions model_options(const Options& options);
 ModelDirectory open_model(const Options& options);
 

@@ -22,7 +22,7 @@ namespace deberta::cli {
 namespace {
 
 using Run = int (*)(const Options&);
-constexpr std::array<std::pair<std::string_view, Run>, 13> kRuns = {{{"classify", run_classify},
+constexpr std::array<std::pair<std::string_view, Run>, 14> kRuns = {{{"classify", run_classify},
                                                                      {"nli", run_nli},
                                                                      {"ner", run_ner},
                                                                      {"embed", run_embed},
@@ -32,6 +32,7 @@ constexpr std::array<std::pair<std::string_view, Run>, 13> kRuns = {{{"classify"
                                                                      {"forward", run_forward},
                                                                      {"inspect", run_inspect},
                                                                      {"check", run_check},
+                                                                     {"convert", run_convert},
                                                                      {"info", run_info},
                                                                      {"completion", run_completion},
                                                                      {"help", run_help}}};

@@ -7,6 +7,7 @@
 
 #include "deberta/error.h"
 #include "heads/batches.h"
+#include "heads/model_directory.h"
 #include "tasks/masked_words.h"
 
 namespace deberta {
@@ -17,9 +18,7 @@ constexpr size_t kPackTokens = 2048;  // a row of logits is V floats (half a meg
 
 void check_task(const ModelDirectory& directory) {
   if (directory.model.head() != Head::kMaskedLm) {
-    throw Error(ErrorCode::kTask, "fill",
-                fmt::format("expected a masked language model head, got {}; `deberta info -m DIR` shows the head",
-                            to_string(directory.model.head())));
+    refuse_head("fill", "masked language model", directory.model.head());
   }
   if (directory.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, "fill", "the tokenizer has no mask token");
 }

@@ -2,7 +2,12 @@
 #pragma once
 #include <string>
 
+#include "deberta/checkpoint.h"
+
 namespace deberta {
+
+// What a verb says of a model whose head is not its own: kTask with the verbs that fit.
+[[noreturn]] void refuse_head(const std::string& verb, const std::string& expected, Head got);
 
 // kFileNotFound with the remedy when `path` is empty or no directory.
 void check_model_directory(const std::string& path);

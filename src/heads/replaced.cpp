@@ -1,10 +1,8 @@
 // Encode, pack, forward with a logit for each row.
 #include "deberta/pipeline.h"
 
-#include <fmt/core.h>
-
-#include "deberta/error.h"
 #include "heads/batches.h"
+#include "heads/model_directory.h"
 #include "tasks/classification.h"
 
 namespace deberta {
@@ -12,9 +10,7 @@ namespace deberta {
 std::vector<ReplacedAnswer> detect_replaced(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                             const EncodingRules& rules) {
   if (directory.model.head() != Head::kReplacedToken) {
-    throw Error(ErrorCode::kTask, "detect",
-                fmt::format("expected a replaced-token head, got {}; `deberta info -m DIR` shows the head",
-                            to_string(directory.model.head())));
+    refuse_head("detect", "replaced-token", directory.model.head());
   }
   const std::vector<Encoding> encodings = encode_inputs(directory.tokenizer, inputs, rules);
   std::vector<ReplacedAnswer> answers(inputs.size());

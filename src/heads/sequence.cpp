@@ -1,12 +1,10 @@
 // Encode, pack, forward, rank.
 #include "deberta/pipeline.h"
 
-#include <fmt/core.h>
-
 #include <utility>
 
-#include "deberta/error.h"
 #include "heads/batches.h"
+#include "heads/model_directory.h"
 #include "tasks/classification.h"
 
 namespace deberta {
@@ -15,9 +13,7 @@ std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<
                                      const SequenceOptions& options) {
   const ModelConfig& config = directory.config;
   if (directory.model.head() != Head::kSequence) {
-    throw Error(ErrorCode::kTask, "classify",
-                fmt::format("expected a sequence classification head, got {}; `deberta info -m DIR` shows the head",
-                            to_string(directory.model.head())));
+    refuse_head("classify", "sequence classification", directory.model.head());
   }
   const std::vector<Encoding> encodings = encode_inputs(directory.tokenizer, inputs, options.rules);
 

@@ -3,8 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "deberta/error.h"
 #include "heads/batches.h"
+#include "heads/model_directory.h"
 #include "tasks/entities.h"
 
 namespace deberta {
@@ -13,9 +13,7 @@ std::vector<TokenAnswer> tag(const ModelDirectory& directory, std::span<const Te
                              const TokenOptions& options) {
   const Head head = directory.model.head();
   if (head != Head::kToken && head != Head::kTokenOriginal) {
-    throw Error(ErrorCode::kTask, "ner",
-                fmt::format("expected a token classification head, got {}; `deberta info -m DIR` shows the head",
-                            to_string(head)));
+    refuse_head("ner", "token classification", head);
   }
   const auto classes = static_cast<size_t>(directory.model.labels());
   std::vector<std::string> labels = directory.config.labels;

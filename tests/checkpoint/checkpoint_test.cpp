@@ -83,7 +83,8 @@ TEST(Checkpoint, LivesOnWithoutTheObjectThatOpenedIt) {
 TEST(Checkpoint, NamesWhatItLookedForWhenThereIsNothing) {
   const TemporaryFolder folder;
   EXPECT_ERROR(Checkpoint::open(folder.path()), kFileNotFound,
-               "expected model.safetensors, model.safetensors.index.json or pytorch_model.bin");
+               "expected model.safetensors or model.safetensors.index.json, pytorch_model.bin or "
+               "pytorch_model.bin.index.json");
   EXPECT_ERROR(Checkpoint::open(folder.path("absent")), kFileNotFound, "expected a folder");
   write_text(folder.path("file"), "");
   EXPECT_ERROR(Checkpoint::open(folder.path("file")), kFileNotFound, "expected a folder");
@@ -122,10 +123,29 @@ TEST(Checkpoint, GivesPickledWeightsCanonicalNames) {
   }
 }
 
-TEST(Checkpoint, RefusesPickledShardsWithTheRemedy) {
+// The mark of a value lies in the file as it is; its CRC-32 is then another.
+TEST(Checkpoint, PassesOverChecksumsOnlyWhenItIsTold) {
   const TemporaryFolder folder;
-  write_text(folder.path("pytorch_model.bin.index.json"), "anything");
-  EXPECT_ERROR(Checkpoint::open(folder.path()), kUnsupported, "save the model as safetensors");
+  std::string bytes = test::small_bin();
+  const size_t at = bytes.find(test::six_floats());
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 3] = 0x40;  // 1 becomes 4, or thereabouts
+  write_text(folder.path("pytorch_model.bin"), bytes);
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kBin, "CRC-32");
+  for (const bool reads_whole : {false, true}) {
+    const Checkpoint checkpoint = Checkpoint::open(folder.path(), {.reads_whole = reads_whole, .checks_crc = false});
+    EXPECT_EQ(to_fp32(*checkpoint.find("a"))[1], 2.0F);
+    EXPECT_NE(to_fp32(*checkpoint.find("a"))[0], 1.0F);
+  }
+}
+
+TEST(Checkpoint, MayBeReadInsteadOfMapped) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("model.safetensors");
+  write_names(path, {"deberta.a"});
+  const Checkpoint checkpoint = Checkpoint::open(folder.path(), {.reads_whole = true, .checks_crc = true});
+  std::filesystem::resize_file(path, 8);
+  EXPECT_EQ(checkpoint.find("a")->bytes[7], std::byte{1});
 }
 
 // Something else under the file's name is an error, not a reason to look further.
@@ -211,6 +231,61 @@ TEST_F(Shards, HaveAnIndexOfTheRightForm) {
   std::string many = "{\"t0\": \"f0\"";
   for (int i = 1; i <= 1000; ++i) many += ", \"t" + std::to_string(i) + "\": \"f" + std::to_string(i) + "\"";
   EXPECT_ERROR(open_with(many + "}"), kSafetensors, "at most 1000 files, got 1001");
+}
+
+// The rules are those of safetensors; only the files are others.
+class PickledShards : public testing::Test {
+ protected:
+  PickledShards() {
+    write("one.bin", {"deberta.a", "deberta.b"}, test::BinForm::kZip);
+    write("two.bin", {"deberta.c", "classifier.weight"}, test::BinForm::kLegacy);
+  }
+  void write(const std::string& name, const std::vector<std::string>& names, test::BinForm form) {
+    std::vector<TensorView> tensors;
+    for (const std::string& tensor : names)
+      tensors.push_back({tensor, DType::kF32, {2}, to_bytes(std::string_view(kBytes).substr(0, 8))});
+    write_text(folder.path(name), test::bin_of(tensors, form));
+  }
+  Checkpoint open_with(const std::string& weight_map) {
+    write_text(folder.path("pytorch_model.bin.index.json"), "{\"weight_map\": " + weight_map + "}");
+    return Checkpoint::open(folder.path());
+  }
+  const TemporaryFolder folder;
+};
+
+const std::string kRightBins =
+    R"({"deberta.a": "one.bin", "deberta.b": "one.bin", "deberta.c": "two.bin", "classifier.weight": "two.bin"})";
+
+TEST_F(PickledShards, AreOneCheckpoint) {
+  const Checkpoint checkpoint = open_with(kRightBins);
+  EXPECT_EQ(names_in(checkpoint), (Names{"a", "b", "c", "classifier.weight"}));
+  EXPECT_EQ(checkpoint.paths(), (Names{folder.path("one.bin"), folder.path("two.bin")}));
+  EXPECT_EQ(checkpoint.stored_name("a"), "deberta.a");
+  write("pytorch_model.bin", {"only"}, test::BinForm::kZip);
+  EXPECT_EQ(names_in(open_with(kRightBins)), Names{"only"});
+}
+
+TEST_F(PickledShards, ListEveryTensorThatIsMissingExtraOrElsewhere) {
+  const std::string wrong = R"({"deberta.a": "one.bin", "deberta.c": "one.bin", "deberta.x": "two.bin"})";
+  EXPECT_ERROR(open_with(wrong), kTensors, "one.bin: tensor \"deberta.b\": not in");
+  EXPECT_ERROR(open_with(wrong), kTensors, "two.bin: tensor \"deberta.c\": expected in one.bin only");
+  EXPECT_ERROR(open_with(wrong), kTensors, "two.bin: tensor \"deberta.x\": missing");
+  write("two.bin", {"deberta.c", "classifier.weight", "deberta.a"}, test::BinForm::kZip);
+  EXPECT_ERROR(open_with(kRightBins), kTensors, "two.bin: tensor \"deberta.a\": expected in one.bin only");
+}
+
+TEST_F(PickledShards, HaveAnIndexOfTheRightForm) {
+  for (const std::string name : {"", "..", "../one.bin", "/etc/passwd", "a/b", "a\\\\b", "one.bin\\u0000"})
+    EXPECT_ERROR(open_with("{\"deberta.a\": \"" + name + "\"}"), kBin, "expected a plain file name");
+  EXPECT_ERROR(open_with("{}"), kBin, "at least one tensor");
+  EXPECT_ERROR(open_with("[]"), kBin, "an object weight_map");
+  EXPECT_ERROR(open_with(R"({"a": "x", "a": "y"})"), kJson, "\"a\" appears twice");
+  EXPECT_ERROR(open_with(R"({"deberta.a": "three.bin"})"), kFileNotFound, "three.bin: not found");
+  write_names(folder.path("plain"), {"deberta.a"});
+  EXPECT_ERROR(open_with(R"({"deberta.a": "plain"})"), kBin, "expected a file of torch.save");
+  std::string many = "{\"t0\": \"f0\"";
+  for (int i = 1; i <= 1000; ++i) many += ", \"t" + std::to_string(i) + "\": \"f" + std::to_string(i) + "\"";
+  EXPECT_ERROR(open_with(many + "}"), kBin, "at most 1000 files, got 1001");
 }
 
 TEST_F(Shards, GiveWayToOneFile) {

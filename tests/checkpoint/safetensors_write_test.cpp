@@ -83,8 +83,8 @@ TEST(SafetensorsWriter, RefusesWhatTheReaderWouldRefuse) {
   negative.shape = {-1};
   EXPECT_ERROR(write({tensor("a", DType::kF32, {1}), tensor("a", DType::kF32, {1})}), kSafetensors, "got it twice");
   EXPECT_ERROR(write({short_one}), kSafetensors, "expected the bytes of F32 [3], got 8 bytes");
-  EXPECT_ERROR(write({negative}), kSafetensors, "got 0 bytes");
-  EXPECT_ERROR(write({tensor("a", DType::kU8, {1, 1, 1, 1, 1, 1, 1, 1, 1})}), kSafetensors, "expected the bytes");
+  EXPECT_ERROR(write({negative}), kSafetensors, "less than 2^48 bytes, got [-1]");
+  EXPECT_ERROR(write({tensor("a", DType::kU8, {1, 1, 1, 1, 1, 1, 1, 1, 1})}), kSafetensors, "at most 8 dimensions");
   EXPECT_ERROR(write({tensor("", DType::kU8, {1})}), kSafetensors, "1 to 1024 bytes");
   EXPECT_ERROR(write({tensor(std::string(1025, 'n'), DType::kU8, {1})}), kSafetensors, "1 to 1024 bytes");
   EXPECT_ERROR(write({tensor("a\nb", DType::kU8, {1})}), kSafetensors, "control characters");
@@ -94,6 +94,23 @@ TEST(SafetensorsWriter, RefusesWhatTheReaderWouldRefuse) {
   EXPECT_ERROR(write({}, {{"k", "\xFF"}}), kSafetensors, "UTF-8");
   EXPECT_ERROR(write({}, {{"k", std::string((1 << 20) + 1, 'v')}}), kSafetensors, "at most 1048576 bytes");
   EXPECT_EQ(files_in(folder.path()), 0u);
+}
+
+// A writer of tensors must give each one its bytes: one too many would move all that follow.
+TEST(SafetensorsWriter, CountsTheBytesOfTensorsThatAreMadeWhileTheyAreWritten) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a.safetensors");
+  const auto write = [&](size_t count) {
+    const TensorToWrite made{"a", DType::kU8, {3}, [count](FileWriter& file) {
+                               for (size_t i = 0; i < count; ++i) file.write(std::string_view("x"));
+                             }};
+    write_file_atomically(path, [&](FileWriter& file) { write_safetensors(file, path, {made}, {}); });
+  };
+  EXPECT_ERROR(write(2), kSafetensors, "tensor \"a\": expected the bytes of U8 [3], got 2 bytes");
+  EXPECT_ERROR(write(4), kSafetensors, "got 4 bytes");
+  EXPECT_EQ(files_in(folder.path()), 0u);
+  write(3);
+  EXPECT_EQ(to_text(SafetensorsFile(path).tensors()[0].bytes), "xxx");
 }
 
 // The old file is mapped while its path is written: a write in place would turn the mapped values into zeros.

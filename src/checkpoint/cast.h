@@ -1,0 +1,20 @@
+// Floating-point values to another type: rounded to nearest, ties to even, straight from the stored value.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "checkpoint/tensor.h"
+
+namespace deberta {
+
+// Writes the elements of `bytes`, of type `from`, as `to`; both are floating-point. NaN stays NaN, infinity infinity.
+// A piece at a time: the memory does not depend on the size. Throws kNotFinite, naming `name`, for a finite value that
+// has no finite neighbour in `to`.
+void write_cast(Bytes bytes, DType from, DType to, const std::string& name, FileWriter& out);
+
+// Whether each element of `written` is the nearest value to its source: a bound, computed otherwise than by rounding.
+// Gives the first element that is not; nothing when all are.
+std::optional<size_t> find_badly_rounded(Bytes source, DType from, Bytes written, DType to);
+
+}  // namespace deberta

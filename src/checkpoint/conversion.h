@@ -1,0 +1,61 @@
+// A model in another form: the tensors to write, each as runs of bytes of tensors that are there, and its config.json.
+// Planned here, written by model_writer.h; nothing is read or copied before it is written.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "checkpoint/tensor.h"
+#include "deberta/checkpoint.h"
+#include "deberta/config.h"
+
+namespace deberta {
+
+struct ConversionOptions {
+  std::optional<DType> dtype;      // of floating-point tensors; nothing: each its own
+  std::optional<Layout> layout;    // nothing: as it is
+  bool has_hf_head_names = false;  // cls.predictions.* for lm_predictions.lm_head.*
+};
+
+// What is not as it was. `change`: renamed, split, joined, cast, made, dropped, kept, written, left out.
+struct Change {
+  std::string place;  // a tensor as the files named it, config.json, or a file
+  std::string change;
+  std::string detail;
+};
+
+struct PlannedTensor {
+  std::string name;       // as it is written
+  std::string canonical;  // as Checkpoint names it when it is read again
+  DType from = DType::kF32;
+  DType dtype = DType::kF32;
+  Shape shape;
+  std::vector<Bytes> runs;  // one after the other all elements, of type `from`
+
+  uint64_t size_bytes() const { return *size_bytes_of(dtype, shape); }
+  void write(FileWriter& out) const;  // throws as write_cast
+};
+
+struct Conversion {
+  Json config;
+  std::vector<PlannedTensor> tensors;  // sorted by name
+  std::vector<Change> changes;
+  std::vector<std::string> source_files;                      // names of the files of weights that all this is from
+  std::vector<std::shared_ptr<std::vector<std::byte>>> made;  // bytes that are in no file: biases of zeros
+
+  uint64_t size_bytes() const;
+};
+
+// `checkpoint` must outlive the result. Every tensor of it is written or is in `changes`. Throws kTensors (all that
+// compare_tensors finds), kUnsupported (all reasons why the layout cannot hold the model).
+Conversion plan_conversion(const Checkpoint& checkpoint, const ModelConfig& config, const ConversionOptions& options,
+                           const std::string& where);
+
+// Compares every tensor of `written`, which was made from the plan, with it: bytes, or the bound of the rounding.
+// Throws kTensors.
+void verify_tensors(const Conversion& conversion, const Checkpoint& written, const std::string& where);
+
+}  // namespace deberta

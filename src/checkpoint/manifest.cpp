@@ -1,0 +1,116 @@
+// {"format": 1, "files": {NAME: {"bytes": N, "sha256": HEX}}}, exactly.
+#include "checkpoint/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "checkpoint/file_names.h"
+
+namespace deberta {
+namespace {
+
+constexpr int64_t kFormat = 1;
+constexpr size_t kMaxFiles = 2000;
+constexpr JsonLimits kLimits{.max_bytes = size_t{1} << 20, .max_depth = 4, .max_nodes = 4 * kMaxFiles};
+constexpr size_t kDigestDigits = 64;
+constexpr size_t kPieceBytes = size_t{1} << 22;
+
+[[noreturn]] void refuse(const std::string& where, const std::string& message) {
+  throw Error(ErrorCode::kManifest, where, message);
+}
+
+bool is_digest(const Json& value) {
+  return value.is_string() && value.as_string().size() == kDigestDigits &&
+         value.as_string().find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+ManifestFile read_entry(const std::string& name, const Json& value, const std::string& where) {
+  if (!is_plain_file_name(name) || name == kManifestName)
+    refuse(where, fmt::format("files: expected a plain file name, got {}", quote_json(name.substr(0, 80))));
+  const Json* bytes = value.find("bytes");
+  const Json* digest = value.find("sha256");
+  if (bytes == nullptr || digest == nullptr || value.as_object().size() != 2)
+    refuse(where, fmt::format("{}: expected exactly the keys bytes and sha256", quote_json(name)));
+  if (!bytes->is_integer() || bytes->as_integer() < 0)
+    refuse(where, fmt::format("{}: bytes: expected an integer >= 0, got {}", quote_json(name), bytes->describe()));
+  if (!is_digest(*digest))
+    refuse(where, fmt::format("{}: sha256: expected {} hexadecimal digits in lower case, got {}", quote_json(name),
+                              kDigestDigits, digest->describe()));
+  return {name, static_cast<uint64_t>(bytes->as_integer()), digest->as_string()};
+}
+
+std::string digest_of(Bytes bytes, const std::function<void(uint64_t)>& on_bytes) {
+  Sha256 hash;
+  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    const Bytes piece = bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at));
+    hash.update(piece);
+    on_bytes(piece.size());
+  }
+  return hash.finish();
+}
+
+void verify_file(const std::string& folder, const ManifestFile& expected, const std::function<void(uint64_t)>& on_bytes,
+                 std::vector<Problem>& errors) {
+  const std::string path = fmt::format("{}/{}", folder, expected.name);
+  try {
+    const MappedFile file(path);
+    if (file.bytes().size() != expected.bytes) {
+      errors.push_back({path, fmt::format("expected {} bytes as in {}, got {}", expected.bytes, kManifestName,
+                                          file.bytes().size())});
+    } else if (digest_of(file.bytes(), on_bytes) != expected.sha256) {
+      errors.push_back({path, fmt::format("the content is not the one that {} names: another SHA-256", kManifestName)});
+    }
+  } catch (const Error& error) {
+    for (const Problem& problem : error.problems())
+      errors.push_back({problem.where, fmt::format("{}; {} names it", problem.message, kManifestName)});
+  }
+}
+
+}  // namespace
+
+std::string manifest_text(const std::vector<ManifestFile>& files) {
+  JsonObject entries;
+  for (const ManifestFile& file : files)
+    entries.emplace_back(file.name, JsonObject{{"bytes", file.bytes}, {"sha256", file.sha256}});
+  return Json(JsonObject{{"format", kFormat}, {"files", std::move(entries)}}).dump(2) + "\n";
+}
+
+std::vector<ManifestFile> parse_manifest(std::string_view text, const std::string& where) {
+  const Json document = parse_json(text, where, kLimits);
+  const Json* format = document.find("format");
+  const Json* entries = document.find("files");
+  if (format == nullptr || entries == nullptr || !entries->is_object() || document.as_object().size() != 2)
+    refuse(where, "expected exactly the keys format and files");
+  if (!format->is_integer() || format->as_integer() != kFormat)
+    refuse(where, fmt::format("format: expected {}, got {}", kFormat, format->describe()));
+  if (entries->as_object().size() > kMaxFiles)
+    refuse(where, fmt::format("files: expected at most {}, got {}", kMaxFiles, entries->as_object().size()));
+  std::vector<ManifestFile> files;
+  for (const auto& [name, value] : entries->as_object()) files.push_back(read_entry(name, value, where));
+  return files;
+}
+
+ManifestReport verify_manifest(const std::string& folder, const std::function<void(uint64_t)>& on_bytes) {
+  const std::string path = fmt::format("{}/{}", folder, kManifestName);
+  const std::vector<ManifestFile> files = parse_manifest(read_file(path, kLimits.max_bytes), path);
+  ManifestReport report;
+  for (const ManifestFile& file : files) verify_file(folder, file, on_bytes, report.errors);
+  std::vector<std::string> others;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const auto is_it = [&](const ManifestFile& file) { return file.name == name; };
+    if (name != kManifestName && std::none_of(files.begin(), files.end(), is_it)) others.push_back(name);
+  }
+  std::sort(others.begin(), others.end());
+  for (const std::string& name : others)
+    report.warnings.push_back({fmt::format("{}/{}", folder, name), fmt::format("not in {}", kManifestName)});
+  return report;
+}
+
+}  // namespace deberta

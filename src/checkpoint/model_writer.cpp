@@ -1,0 +1,162 @@
+// Every file goes through one writer that hashes what passes, so that the manifest tells what was meant to be written.
+#include "checkpoint/model_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "base/sha256.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/safetensors.h"
+#include "deberta/error.h"
+
+namespace deberta {
+namespace {
+
+constexpr size_t kMaxShards = 1000;
+constexpr uint64_t kMaxCopiedJson = uint64_t{1} << 26;
+constexpr std::array<std::string_view, 8> kCopied = {"spm.model", "spiece.model", "merges.txt", "bpe_encoder.bin",
+                                                     "vocab.txt", "README.md",    "LICENSE",    "LICENSE.txt"};
+// Written anew. Files of weights that are not read are left out like any other.
+constexpr std::array<std::string_view, 4> kOwn = {"config.json", "model.safetensors.index.json",
+                                                  "pytorch_model.bin.index.json", kManifestName};
+
+class HashingWriter final : public FileWriter {
+ public:
+  HashingWriter(FileWriter& file, const std::function<void(uint64_t)>& on_bytes) : file_(file), on_bytes_(on_bytes) {}
+  void write(Bytes bytes) override {
+    hash_.update(bytes);
+    count_ += bytes.size();
+    file_.write(bytes);
+    on_bytes_(bytes.size());
+  }
+  ManifestFile finish(std::string name) { return {std::move(name), count_, hash_.finish()}; }
+
+ private:
+  FileWriter& file_;
+  const std::function<void(uint64_t)>& on_bytes_;
+  Sha256 hash_;
+  uint64_t count_ = 0;
+};
+
+// The files of one model and what the manifest will say of them.
+class ModelFiles {
+ public:
+  ModelFiles(StagedFolder& folder, const std::function<void(uint64_t)>& on_bytes)
+      : folder_(folder), on_bytes_(on_bytes) {}
+
+  void add(const std::string& name, const std::function<void(FileWriter&)>& fill) {
+    folder_.write_file(name, [&](FileWriter& file) {
+      HashingWriter hashed(file, on_bytes_);
+      fill(hashed);
+      written_.push_back(hashed.finish(name));
+    });
+  }
+  void add_text(const std::string& name, std::string_view text) {
+    add(name, [&](FileWriter& file) { file.write(to_bytes(text)); });
+  }
+  const std::vector<ManifestFile>& written() const { return written_; }
+
+ private:
+  StagedFolder& folder_;
+  const std::function<void(uint64_t)>& on_bytes_;
+  std::vector<ManifestFile> written_;
+};
+
+using Shard = std::vector<const PlannedTensor*>;
+
+// In order, as many tensors in each as fit; a tensor larger than a shard has one of its own.
+std::vector<Shard> make_shards(const Conversion& conversion, uint64_t shard_bytes) {
+  std::vector<Shard> shards(1);
+  uint64_t size_bytes = 0;
+  for (const PlannedTensor& tensor : conversion.tensors) {
+    if (!shards.back().empty() && size_bytes + tensor.size_bytes() > shard_bytes) {
+      shards.emplace_back();
+      size_bytes = 0;
+    }
+    shards.back().push_back(&tensor);
+    size_bytes += tensor.size_bytes();
+  }
+  return shards;
+}
+
+void write_weights(ModelFiles& files, const std::string& folder, const std::string& name, const Shard& shard) {
+  std::vector<TensorToWrite> tensors;
+  for (const PlannedTensor* tensor : shard)
+    tensors.push_back({tensor->name, tensor->dtype, tensor->shape, [tensor](FileWriter& out) { tensor->write(out); }});
+  // transformers refuses a file without this entry.
+  files.add(name, [&](FileWriter& file) {
+    write_safetensors(file, fmt::format("{}/{}", folder, name), tensors, {{"format", "pt"}});
+  });
+}
+
+void write_shards(ModelFiles& files, const std::string& folder, const Conversion& conversion,
+                  const std::vector<Shard>& shards) {
+  if (shards.size() == 1) return write_weights(files, folder, "model.safetensors", shards.front());
+  if (shards.size() > kMaxShards)
+    throw Error(ErrorCode::kUnsupported, folder,
+                fmt::format("expected at most {} shards, got {}; make them larger", kMaxShards, shards.size()));
+  JsonObject weight_map;
+  for (size_t i = 0; i < shards.size(); ++i) {
+    const std::string name = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, shards.size());
+    write_weights(files, folder, name, shards[i]);
+    for (const PlannedTensor* tensor : shards[i]) weight_map.emplace_back(tensor->name, name);
+  }
+  const Json index(JsonObject{{"metadata", JsonObject{{"total_size", conversion.size_bytes()}}},
+                              {"weight_map", std::move(weight_map)}});
+  files.add_text("model.safetensors.index.json", index.dump(2) + "\n");
+}
+
+enum class Treatment { kReplace, kCopy, kLeaveOut };
+
+Treatment treatment_of(const std::filesystem::directory_entry& entry, const std::vector<std::string>& weights) {
+  const std::string name = entry.path().filename().string();
+  const auto is_it = [&](std::string_view other) { return other == name; };
+  if (std::any_of(kOwn.begin(), kOwn.end(), is_it) || std::any_of(weights.begin(), weights.end(), is_it))
+    return Treatment::kReplace;
+  if (!entry.is_regular_file()) return Treatment::kLeaveOut;
+  if (std::any_of(kCopied.begin(), kCopied.end(), is_it)) return Treatment::kCopy;
+  const bool is_small_json = name.ends_with(".json") && entry.file_size() <= kMaxCopiedJson;
+  return is_small_json ? Treatment::kCopy : Treatment::kLeaveOut;
+}
+
+std::vector<std::string> copy_others(ModelFiles& files, const std::string& source,
+                                     const std::vector<std::string>& weights) {
+  std::vector<std::string> copied, left_out;
+  for (const auto& entry : std::filesystem::directory_iterator(source)) {
+    const Treatment treatment = treatment_of(entry, weights);
+    if (treatment == Treatment::kReplace) continue;
+    (treatment == Treatment::kCopy ? copied : left_out).push_back(entry.path().filename().string());
+  }
+  std::sort(copied.begin(), copied.end());
+  std::sort(left_out.begin(), left_out.end());
+  for (const std::string& name : copied) {
+    const MappedFile file(fmt::format("{}/{}", source, name));
+    files.add(name, [&](FileWriter& out) { out.write(file.bytes()); });
+  }
+  return left_out;
+}
+
+}  // namespace
+
+WrittenModel write_model(StagedFolder& folder, const Conversion& conversion, const std::string& source,
+                         const WriteOptions& options) {
+  ModelFiles files(folder, options.on_bytes);
+  files.add_text("config.json", conversion.config.dump(2) + "\n");
+  WrittenModel model;
+  for (const std::string& name : copy_others(files, source, conversion.source_files))
+    model.left_out.push_back({name, "left out", "neither weights nor a file of the tokenizer"});
+  write_shards(files, folder.path(), conversion, make_shards(conversion, options.shard_bytes));
+  folder.write_file(std::string(kManifestName),
+                    [&](FileWriter& file) { file.write(to_bytes(manifest_text(files.written()))); });
+  for (const ManifestFile& file : files.written()) {
+    model.files.push_back(file.name);
+    model.size_bytes += file.bytes;
+  }
+  return model;
+}
+
+}  // namespace deberta

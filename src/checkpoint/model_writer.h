@@ -1,0 +1,30 @@
+// A model directory, written whole into a folder that is still to get its name: config.json, the weights in one file or
+// in shards, the other files of the source byte for byte, and the manifest last.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/folder.h"
+#include "checkpoint/conversion.h"
+
+namespace deberta {
+
+struct WriteOptions {
+  uint64_t shard_bytes = 5000000000;
+  std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  // hears of each piece written; may throw to stop
+};
+
+struct WrittenModel {
+  std::vector<std::string> files;
+  uint64_t size_bytes = 0;
+  std::vector<Change> left_out;  // files of the source that are not copied
+};
+
+// Files of `source` that are copied are those of the tokenizer, other JSON files, and texts (README.md). Throws
+// kFileWrite and what writing and reading throws, kUnsupported (more shards than can be read).
+WrittenModel write_model(StagedFolder& folder, const Conversion& conversion, const std::string& source,
+                         const WriteOptions& options);
+
+}  // namespace deberta

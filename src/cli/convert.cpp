@@ -1,0 +1,56 @@
+// The verb `convert`: a model directory in another form, and a table of all that is not as it was.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/answers.h"
+#include "cli/interrupt.h"
+#include "cli/model_conversion.h"
+#include "cli/model_options.h"
+#include "cli/verbs.h"
+#include "deberta/error.h"
+
+namespace deberta::cli {
+namespace {
+
+std::optional<DType> dtype_of(const std::string& name) {
+  if (name == "fp32") return DType::kF32;
+  if (name == "bf16") return DType::kBf16;
+  if (name == "fp16") return DType::kF16;
+  return std::nullopt;
+}
+
+std::optional<Layout> layout_of(const std::string& name) {
+  if (name == "v1") return Layout::kV1;
+  if (name == "v2") return Layout::kV2;
+  return std::nullopt;
+}
+
+}  // namespace
+
+int run_convert(const Options& options) {
+  if (!options.arguments.empty()) throw Error(ErrorCode::kUsage, "convert", "expected no texts");
+  if (options.text("to").empty())
+    throw Error(ErrorCode::kUsage, "--to", "expected a new folder for the model, got none");
+  const ConversionJob job{.source = model_path(options),
+                          .target = options.text("to"),
+                          .config = {},
+                          .form = {.dtype = dtype_of(options.text("dtype")),
+                                   .layout = layout_of(options.text("layout")),
+                                   .has_hf_head_names = options.text("head-names") == "hf"},
+                          .shard_bytes = static_cast<uint64_t>(options.integer("shard-size")),
+                          .wants_verify = options.flag("verify")};
+  std::vector<Answer> answers;
+  try {
+    for (const Change& change : convert_model(job, options)) {
+      answers.push_back({{{"place", change.place}, {"change", change.change}, {"detail", change.detail}},
+                         {{change.place, change.change, change.detail}}});
+    }
+  } catch (const Interrupted&) {
+    return interrupted();
+  }
+  print_table(options, {"place", "change", "detail"}, answers);
+  return 0;
+}
+
+}  // namespace deberta::cli

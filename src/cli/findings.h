@@ -1,0 +1,40 @@
+// What `check` found, and whether a corrected copy can be written without asking anybody.
+#pragma once
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/answers.h"
+#include "deberta/error.h"
+
+namespace deberta::cli {
+
+enum class Severity { kWarning, kError };
+enum class Fix { kNo, kYes };  // whether --fix repairs it
+
+class Findings {
+ public:
+  void add(Severity severity, Fix fix, const Problem& problem);
+  void error(std::string where, std::string message, Fix fix = Fix::kNo) {
+    add(Severity::kError, fix, {std::move(where), std::move(message)});
+  }
+  void warning(std::string where, std::string message, Fix fix = Fix::kNo) {
+    add(Severity::kWarning, fix, {std::move(where), std::move(message)});
+  }
+  // Runs a part of the check; what it throws becomes errors.
+  void run(const std::function<void()>& part);
+
+  size_t errors() const { return errors_; }
+  size_t warnings() const { return warnings_; }
+  // Those that --fix leaves.
+  size_t lasting_errors() const { return lasting_errors_; }
+  size_t lasting_warnings() const { return lasting_warnings_; }
+  const std::vector<Answer>& answers() const { return answers_; }
+
+ private:
+  std::vector<Answer> answers_;
+  size_t errors_ = 0, warnings_ = 0, lasting_errors_ = 0, lasting_warnings_ = 0;
+};
+
+}  // namespace deberta::cli

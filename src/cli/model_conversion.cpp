@@ -1,0 +1,131 @@
+// Plan, write, verify, publish. The target has its name only when all of that is done.
+#include "cli/model_conversion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "checkpoint/model_writer.h"
+#include "cli/interrupt.h"
+#include "cli/model_options.h"
+#include "cli/progress_printer.h"
+#include "deberta/error.h"
+#include "deberta/model.h"
+#include "heads/model_directory.h"
+
+namespace deberta::cli {
+namespace {
+
+void note(const Options& options, const std::string& text) {
+  if (!options.flag("quiet")) std::fputs((text + '\n').c_str(), stderr);
+}
+
+void check_target(const ConversionJob& job) {
+  if (!is_inside(job.target, job.source)) return;
+  throw Error(ErrorCode::kUsage, job.target,
+              fmt::format("expected a folder outside the model {}, which is only read", job.source));
+}
+
+// Two rows of ids from all over the vocabulary, the second one shorter.
+ForwardResult run_on_fixed_ids(const std::string& folder, const ModelConfig& config) {
+  const Model model = Model::load(Checkpoint::open(folder), config);
+  const auto length = static_cast<size_t>(std::min<int64_t>(24, config.max_position_embeddings));
+  std::vector<int32_t> ids;
+  std::vector<uint8_t> mask;
+  for (size_t i = 0; i < 2 * length; ++i) {
+    ids.push_back(static_cast<int32_t>((i * 7919 + 1) % static_cast<size_t>(config.vocab_size)));
+    mask.push_back(i < length + length / 2 + 1 ? 1 : 0);
+  }
+  const PackedRows packed = pack(
+      {.sequences = 2, .length = length, .ids_BL = ids, .mask_BL = mask, .type_ids_BL = {}, .position_ids_BL = {}});
+  ForwardOptions wanted;
+  wanted.layers = {0, static_cast<int32_t>(config.num_hidden_layers)};
+  if (config.num_hidden_layers == 0) wanted.layers.pop_back();
+  wanted.wants_logits = model.head() != Head::kNone;
+  ForwardResult result;
+  model.forward(packed.batch, wanted, result);
+  return result;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return INFINITY;
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(double{a[i]} - b[i]));
+  return largest;
+}
+
+// Whether the values are the same ones: nothing is rounded.
+bool is_exact(const Conversion& conversion) {
+  return std::all_of(conversion.tensors.begin(), conversion.tensors.end(), [](const PlannedTensor& tensor) {
+    return tensor.from == tensor.dtype || size_of(tensor.from) < size_of(tensor.dtype);
+  });
+}
+
+void verify_answers(const ConversionJob& job, const Conversion& conversion, const ModelConfig& config,
+                    const std::string& folder, const Options& options) {
+  const ForwardResult expected = run_on_fixed_ids(job.source, config);
+  const ForwardResult got = run_on_fixed_ids(folder, load_model_config(folder + "/config.json"));
+  double hidden = largest_difference(expected.pooled_BD, got.pooled_BD);
+  for (size_t i = 0; i < expected.hidden.size(); ++i)
+    hidden = std::max(hidden, largest_difference(expected.hidden[i].rows_TD, got.hidden[i].rows_TD));
+  const double logits = largest_difference(expected.logits, got.logits);
+  if (is_exact(conversion) ? hidden > 0 || logits > 0 : std::isinf(hidden) || std::isinf(logits)) {
+    throw Error(ErrorCode::kTensors, job.target,
+                fmt::format("verify: the model gives other answers, hidden states by {:.3g}, logits by {:.3g}; nothing "
+                            "is written",
+                            hidden, logits));
+  }
+  note(options, is_exact(conversion)
+                    ? fmt::format("verified: {} tensors; the same hidden states and logits", conversion.tensors.size())
+                    : fmt::format("verified: {} tensors; hidden states differ by at most {:.3g}, logits by {:.3g}",
+                                  conversion.tensors.size(), hidden, logits));
+}
+
+void verify(const ConversionJob& job, const Conversion& conversion, const ModelConfig& config,
+            const std::string& folder, const Options& options) {
+  verify_tensors(conversion, Checkpoint::open(folder), job.target);
+  if (interrupted() != 0) throw Interrupted{};
+  verify_answers(job, conversion, config, folder, options);
+  if (interrupted() != 0) throw Interrupted{};
+}
+
+WrittenModel write(const ConversionJob& job, const Conversion& conversion, StagedFolder& folder,
+                   const Options& options) {
+  constexpr uint64_t kMegabyte = 1000000;
+  ProgressPrinter progress(options, true, {.items = "MB", .tokens = ""});
+  const auto total = static_cast<double>(std::max<uint64_t>(1, conversion.size_bytes()));
+  uint64_t done = 0;
+  const auto on_bytes = [&](uint64_t bytes) {
+    done += bytes;
+    if (interrupted() != 0) throw Interrupted{};
+    progress.update(done / kMegabyte, 0, std::min(1.0, static_cast<double>(done) / total));
+  };
+  WrittenModel written =
+      write_model(folder, conversion, job.source, {.shard_bytes = job.shard_bytes, .on_bytes = on_bytes});
+  progress.clear();
+  return written;
+}
+
+}  // namespace
+
+std::vector<Change> convert_model(const ConversionJob& job, const Options& options) {
+  check_model_directory(job.source);
+  check_target(job);
+  for (const std::string& folder : remove_leftovers(job.target))
+    note(options, fmt::format("{}: removed; a run that was killed left it", folder));
+  const ModelConfig config = job.config ? *job.config : load_model_config(job.source + "/config.json");
+  const Checkpoint checkpoint = Checkpoint::open(job.source, open_options(options));
+  Conversion conversion = plan_conversion(checkpoint, config, job.form, job.source);
+  StagedFolder folder(job.target);
+  WrittenModel written = write(job, conversion, folder, options);
+  if (job.wants_verify) verify(job, conversion, config, folder.path(), options);
+  folder.publish();
+  conversion.changes.insert(conversion.changes.end(), written.left_out.begin(), written.left_out.end());
+  note(options, fmt::format("{}: {} tensors, {} files, {} bytes; {} changes", job.target, conversion.tensors.size(),
+                            written.files.size() + 1, written.size_bytes, conversion.changes.size()));
+  return std::move(conversion.changes);
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,28 @@
+// One conversion of a model directory from start to end: what `convert` does, and `check --fix`.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/conversion.h"
+#include "deberta/config.h"
+
+namespace deberta::cli {
+
+struct ConversionJob {
+  std::string source;
+  std::string target;                 // does not exist, or is an empty folder
+  std::optional<ModelConfig> config;  // in place of the source's config.json
+  ConversionOptions form;
+  uint64_t shard_bytes = 5000000000;
+  bool wants_verify = false;
+};
+
+// Ctrl-C: thrown once everything half-written is removed.
+struct Interrupted {};
+
+// All that is not as it was, and a line on standard error with the sizes. Throws Interrupted, kUsage (a target inside
+// the source), and what planning, writing and verifying throw.
+std::vector<Change> convert_model(const ConversionJob& job, const Options& options);
+
+}  // namespace deberta::cli

@@ -1,0 +1,31 @@
+// Progress on standard error: a bar on a terminal at most 10 times a second, else a JSON line each 30 s.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "base/progress.h"
+#include "deberta/config.h"
+
+namespace deberta::cli {
+
+class ProgressPrinter {
+ public:
+  // --progress decides; `is_long`: whether auto shows it.
+  ProgressPrinter(const Options& options, bool is_long, ProgressUnits units = {});
+
+  ~ProgressPrinter() { clear(); }
+  ProgressPrinter(const ProgressPrinter&) = delete;
+  ProgressPrinter& operator=(const ProgressPrinter&) = delete;
+
+  void update(uint64_t items, uint64_t tokens, std::optional<double> fraction);
+  void clear();  // before anything else is printed
+
+ private:
+  bool is_terminal_;
+  bool is_on_;
+  bool is_shown_ = false;
+  ProgressMeter meter_;
+  ProgressMeter::Clock::time_point last_ = ProgressMeter::Clock::now();
+};
+
+}  // namespace deberta::cli

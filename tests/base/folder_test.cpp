@@ -1,0 +1,112 @@
+// A staged folder is there whole or not at all, and what a killed process left is removed.
+#include "base/folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "support/expect_error.h"
+#include "support/paths.h"
+
+namespace deberta {
+namespace {
+
+using test::TemporaryFolder;
+using test::write_text;
+namespace fs = std::filesystem;
+
+size_t files_in(const std::string& folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+void write(StagedFolder& folder, const std::string& name, std::string_view text) {
+  folder.write_file(name, [&](FileWriter& file) { file.write(text); });
+}
+
+TEST(StagedFolder, AppearsWhenItIsPublished) {
+  const TemporaryFolder place;
+  for (const bool is_there_and_empty : {false, true}) {
+    const std::string target = place.path(is_there_and_empty ? "empty" : "new");
+    if (is_there_and_empty) fs::create_directory(target);
+    StagedFolder folder(target + "/");
+    write(folder, "a", "one");
+    EXPECT_EQ(read_file(folder.path() + "/a", 10), "one");
+    EXPECT_EQ(fs::exists(target), is_there_and_empty);
+    folder.publish();
+    EXPECT_EQ(read_file(target + "/a", 10), "one");
+    EXPECT_FALSE(fs::exists(folder.path()));
+  }
+  EXPECT_EQ(files_in(place.path()), 2u);
+}
+
+TEST(StagedFolder, LeavesNothingWhenItIsNotPublished) {
+  const TemporaryFolder place;
+  {
+    StagedFolder folder(place.path("a"));
+    write(folder, "file", "x");
+    EXPECT_ERROR(write(folder, "file", "y"), kFileWrite, "file: cannot create");
+    EXPECT_THROW(folder.write_file("b",
+                                   [](FileWriter& file) {
+                                     file.write(std::string_view("half"));
+                                     throw 1;
+                                   }),
+                 int);
+  }
+  EXPECT_EQ(files_in(place.path()), 0u);
+}
+
+TEST(StagedFolder, ReplacesNothing) {
+  const TemporaryFolder place;
+  write_text(place.path("file"), "");
+  fs::create_directory(place.path("full"));
+  write_text(place.path("full/a"), "old");
+  EXPECT_ERROR(StagedFolder(place.path("file")), kFileWrite, "expected a new or an empty folder");
+  EXPECT_ERROR(StagedFolder(place.path("full")), kFileWrite, "full: expected a new or an empty folder");
+  EXPECT_ERROR(StagedFolder(place.path("absent/a")), kFileWrite, "cannot create");
+  {
+    StagedFolder folder(place.path("late"));
+    fs::create_directory(place.path("late"));
+    write_text(place.path("late/a"), "somebody else's");
+    EXPECT_ERROR(folder.publish(), kFileWrite, "rename failed");
+  }
+  EXPECT_EQ(read_file(place.path("late/a"), 100), "somebody else's");
+  EXPECT_EQ(files_in(place.path()), 3u);
+}
+
+TEST(Leftovers, OfDeadProcessesAreRemovedAndOthersStay) {
+  const TemporaryFolder place;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const std::string dead = place.path("m.tmp-" + std::to_string(child) + "-0123abcd");
+  const std::vector<std::string> others = {"m.tmp-" + std::to_string(::getpid()) + "-0123abcd",
+                                           "n.tmp-" + std::to_string(child) + "-0123abcd",
+                                           "m.tmp-" + std::to_string(child) + "-0123abc",
+                                           "m.tmp-" + std::to_string(child) + "-0123abcx",
+                                           "m.tmp-0-0123abcd",
+                                           "m.tmp--1-0123abcd",
+                                           "m.tmp-x-0123abcd",
+                                           "m"};
+  fs::create_directory(dead);
+  write_text(dead + "/half", "x");
+  for (const std::string& name : others) fs::create_directory(place.path(name));
+  EXPECT_EQ(remove_leftovers(place.path("m")), std::vector<std::string>{dead});
+  EXPECT_FALSE(fs::exists(dead));
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(place.path(name))) << name;
+  EXPECT_TRUE(remove_leftovers(place.path("absent/m")).empty());
+}
+
+TEST(Folders, AreInsideOneAnotherHoweverTheyAreWritten) {
+  const TemporaryFolder place;
+  fs::create_directories(place.path("a/b"));
+  fs::create_directory_symlink(place.path("a"), place.path("link"));
+  for (const char* inner : {"a", "a/", "a/b", "a/new", "a/../a", "link", "link/x", "b/../a/b/c"})
+    EXPECT_TRUE(is_inside(place.path(inner), place.path("a"))) << inner;
+  for (const char* outer : {"ab", "b", ".", "a/..", "a/../b"})
+    EXPECT_FALSE(is_inside(place.path(outer), place.path("a"))) << outer;
+}
+
+}  // namespace
+}  // namespace deberta
