@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "deberta/error.h"
 
@@ -74,6 +75,16 @@ void read_piece(Bytes bytes, DType from, std::vector<double>& values) {
   std::copy(singles.begin(), singles.end(), values.begin());
 }
 
+// Every 16-bit value is a single-precision one.
+void write_widened(Bytes bytes, DType from, FileWriter& out) {
+  const size_t piece_bytes = kPieceElements * size_of(from);
+  for (size_t done = 0; done < bytes.size(); done += piece_bytes) {
+    const Bytes piece = bytes.subspan(done, std::min(piece_bytes, bytes.size() - done));
+    const std::vector<float> values = to_fp32(TensorView{{}, from, {}, piece});
+    out.write(std::as_bytes(std::span(values)));
+  }
+}
+
 bool is_finite(DType dtype, uint64_t bits) {
   const Format format = format_of(dtype);
   const uint64_t infinity = ((uint64_t{1} << format.exponent_bits) - 1) << format.mantissa_bits;
@@ -97,6 +108,7 @@ double half_step(double value, Format format) {
 
 void write_cast(Bytes bytes, DType from, DType to, const std::string& name, FileWriter& out) {
   const size_t source_size = size_of(from), size = size_of(to);
+  if (to == DType::kF32 && source_size == 2) return write_widened(bytes, from, out);
   std::vector<double> values;
   std::vector<std::byte> piece;
   for (size_t done = 0; done < bytes.size(); done += kPieceElements * source_size) {
@@ -109,8 +121,7 @@ void write_cast(Bytes bytes, DType from, DType to, const std::string& name, File
                     fmt::format("the value {} is too large for {}; choose a type with a wider range", values[i],
                                 to_string(to)));
       }
-      for (size_t byte = 0; byte < size; ++byte)
-        piece[i * size + byte] = static_cast<std::byte>(bits >> 8 * byte & 0xFF);
+      std::memcpy(piece.data() + i * size, &bits, size);  // little-endian: the low bytes come first
     }
     out.write(Bytes(piece));
   }
