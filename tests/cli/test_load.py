@@ -1,0 +1,32 @@
+"""A file of weights that someone cuts short while it is in use."""
+import os
+import subprocess
+
+from conftest import BINARY
+from models import make_model
+
+
+def answers_around(model, between, *words):
+    """classify reads a line, answers it; then between(); then another line. The end of the process and its error output."""
+    with subprocess.Popen([BINARY, "classify", "-m", model, "--progress", "off", "--no-header", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}) as process:
+        process.stdin.write("one text\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        between()
+        rest, errors = process.communicate("another text\n", timeout=60)
+        return process.returncode, rest, errors
+
+
+def test_a_mapped_file_cut_short_in_use_ends_the_program_with_its_name(tmp_path):
+    model = make_model(tmp_path / "m", "sequence")
+    weights = model / "model.safetensors"
+    code, rest, errors = answers_around(model, lambda: os.truncate(weights, 0))
+    assert code == 1 and rest == ""
+    assert errors == f"deberta: {weights}: the file was cut short while it was in use; fetch it again, or load it with --load read\n"
+
+
+def test_a_file_that_was_read_may_be_cut_short(tmp_path):
+    model = make_model(tmp_path / "m", "sequence")
+    code, rest, errors = answers_around(model, lambda: os.truncate(model / "model.safetensors", 0), "--load", "read")
+    assert code == 0 and rest.count("\n") == 1, errors
