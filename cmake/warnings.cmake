@@ -4,10 +4,10 @@ target_compile_features(deberta_flags INTERFACE cxx_std_20)
 target_compile_options(deberta_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror
   -ffp-contract=off                 # only the ISA files of kernels/x86 may contract to fma
-  -fstack-protector-strong -fPIE -fvisibility=hidden
+  -fstack-protector-strong -fPIC -fno-semantic-interposition -fvisibility=hidden  # one set of objects, for the program and the shared library
   -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
 target_compile_definitions(deberta_flags INTERFACE _GLIBCXX_ASSERTIONS)
-target_link_options(deberta_flags INTERFACE -pie -Wl,-z,relro,-z,now)
+target_link_options(deberta_flags INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie> -Wl,-z,relro,-z,now)
 # FORTIFY needs optimisation, and hides errors from AddressSanitizer.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_definitions(deberta_flags INTERFACE _FORTIFY_SOURCE=2)

@@ -7,7 +7,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMIT_MINUTES = 50
-SOURCES = "git ls-files -- 'src/*.cpp' 'src/*.h' 'include/*.h' 'tests/*.cpp' 'tests/*.h' 'fuzz/*.cpp' 'fuzz/*.h'"
+SOURCES = "git ls-files -- 'src/*.cpp' 'src/*.h' 'include/*.h' 'examples/*.cpp' 'tests/*.cpp' 'tests/*.h' 'fuzz/*.cpp' 'fuzz/*.h'"
 
 # name, command. The gate stops at the first part that fails.
 PARTS = [

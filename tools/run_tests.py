@@ -19,7 +19,7 @@ import fuzz
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUZZ_SECONDS = 10
-PYTHON_ROOMS = ("cli", "oracle")  # tests/ROOM/test_*.py, against the built program
+PYTHON_ROOMS = ("cli", "library", "oracle")  # tests/ROOM/test_*.py, against the built program
 
 
 class Results:

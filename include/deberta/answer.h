@@ -23,6 +23,15 @@ struct SequenceAnswer {
   size_t cut_tokens = 0;
 };
 
+// Scores of the relations that the model knows, by their names and in this order: entailment, neutral, contradiction;
+// of a model with two labels entailment, not_entailment.
+struct EntailmentAnswer {
+  std::string label;  // the likeliest relation
+  std::vector<LabelScore> relations;
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
 // How pieces become entities: each piece by itself; runs of pieces of one label; the label of a word from its first
 // piece, its mean scores, or its most certain piece, then runs of words.
 enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };

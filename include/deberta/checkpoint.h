@@ -3,19 +3,20 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "deberta/error.h"
+
 namespace deberta {
 
 enum class DType { kF64, kF32, kF16, kBf16, kI64, kI32, kI16, kI8, kU8, kBool };
 
-std::string_view to_string(DType dtype);  // the safetensors name: "F32"
-size_t size_of(DType dtype);              // bytes of one element
+DEBERTA_API std::string_view to_string(DType dtype);  // the safetensors name: "F32"
+DEBERTA_API size_t size_of(DType dtype);              // bytes of one element
 
 using Shape = std::vector<int64_t>;
 
@@ -29,27 +30,32 @@ struct TensorView {
 };
 
 // The elements as fp32 (F64 rounded; integers exact below 2^24). Throws kTensors for Bool.
-void to_fp32(const TensorView& tensor, float* out);
-std::vector<float> to_fp32(const TensorView& tensor);
+DEBERTA_API void to_fp32(const TensorView& tensor, float* out);
+DEBERTA_API std::vector<float> to_fp32(const TensorView& tensor);
 // The elements of an integer or Bool (0, 1) tensor. Throws kTensors for floats.
-std::vector<int64_t> to_int64(const TensorView& tensor);
+DEBERTA_API std::vector<int64_t> to_int64(const TensorView& tensor);
 
 // A head is recognised by its tensors (the tensors win over `architectures`; a disagreement is a warning).
 enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kReplacedToken };
-std::string_view to_string(Head head);
+DEBERTA_API std::string_view to_string(Head head);
 
 struct OpenOptions {
   bool reads_whole = false;  // into memory, instead of mapping the files: others may then change or shorten them
   bool checks_crc = true;    // of the storages in a zip of torch.save
 };
 
-class Checkpoint {
+// Copies share the open files.
+class DEBERTA_API Checkpoint {
  public:
   // Finds the files in `folder`. Throws kFileNotFound (listing the names looked for), kSafetensors, kBin, kJson,
   // kTensors (a tensor that is not in the shard where the index says).
   static Checkpoint open(const std::string& folder, const OpenOptions& options = {});
   // One .safetensors or .bin file, told apart by the ending, with any names.
   static Checkpoint open_file(const std::string& path, const OpenOptions& options = {});
+  ~Checkpoint();
+  Checkpoint(const Checkpoint& other);
+  Checkpoint(Checkpoint&& other) noexcept;
+  Checkpoint& operator=(Checkpoint other) noexcept;
 
   // By canonical name, as transformers names it without its prefix: the prefix of the file ("deberta.", "bert.", none)
   // is taken off.
@@ -63,13 +69,16 @@ class Checkpoint {
 
  private:
   struct State;
-  std::shared_ptr<const State> state_;
+  explicit Checkpoint(const State* state);
+  // An owned pointer: <memory> would double what this header takes to compile.
+  const State* state_;
 };
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 // Writes a safetensors file so that a crash leaves the old one or the new one. Tensors are laid out in the order given,
 // header padded to 8 bytes. Throws kFileWrite, kSafetensors (a name twice, bytes that do not match the shape).
-void write_safetensors(const std::string& path, const std::vector<TensorView>& tensors, const Metadata& metadata = {});
+DEBERTA_API void write_safetensors(const std::string& path, const std::vector<TensorView>& tensors,
+                                   const Metadata& metadata = {});
 
 }  // namespace deberta

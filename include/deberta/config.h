@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "deberta/error.h"
+
 namespace deberta {
 
 enum class Activation { kGelu, kRelu, kSwish, kTanh, kLinear, kSigmoid };
@@ -14,8 +16,8 @@ enum class Layout { kV1, kV2 };  // model_type "deberta" (fused in_proj) and "de
 enum class ProblemType { kUnset, kRegression, kSingleLabel, kMultiLabel };
 enum class DistanceRule { kOriginal, kHf };  // algorithm.md 5.3: distances beyond max_relative_positions
 
-std::string_view to_string(Activation activation);
-std::string_view to_string(ProblemType type);
+DEBERTA_API std::string_view to_string(Activation activation);
+DEBERTA_API std::string_view to_string(ProblemType type);
 
 struct ModelConfig {
   Layout layout = Layout::kV2;
@@ -66,7 +68,7 @@ struct ModelConfig {
 
 // Reads config.json. All problems at once. Throws kConfig (wrong), kUnsupported (p2p), kJson, kFileNotFound. Warnings
 // go to the sink (deberta/library.h).
-ModelConfig load_model_config(const std::string& path);
+DEBERTA_API ModelConfig load_model_config(const std::string& path);
 
 enum class OptionType { kFlag, kText, kInteger, kNumber, kSize, kChoice, kList };
 
@@ -83,10 +85,10 @@ struct OptionRow {
   std::string_view since;  // version that brought it
   bool is_secret;          // printed as ***
 };
-std::span<const OptionRow> option_table();
+DEBERTA_API std::span<const OptionRow> option_table();
 
 // The values in force for one run of one verb. Every value is checked against its row when it is set.
-class Options {
+class DEBERTA_API Options {
  public:
   // All options of `verb` at their defaults.
   explicit Options(std::string_view verb);

@@ -1,5 +1,6 @@
 // All of the library.
 #pragma once
+#include "deberta/analysis.h"    // IWYU pragma: export
 #include "deberta/answer.h"      // IWYU pragma: export
 #include "deberta/checkpoint.h"  // IWYU pragma: export
 #include "deberta/config.h"      // IWYU pragma: export

@@ -6,6 +6,9 @@
 #include <string_view>
 #include <vector>
 
+// Marks what libdeberta.so exports; everything else in it is hidden.
+#define DEBERTA_API __attribute__((visibility("default")))
+
 namespace deberta {
 
 enum class ErrorCode {
@@ -23,8 +26,8 @@ struct ErrorCodeInfo {
 };
 
 // All codes, in the order of the enumeration.
-std::span<const ErrorCodeInfo> error_code_table();
-const ErrorCodeInfo& error_code_info(ErrorCode code);
+DEBERTA_API std::span<const ErrorCodeInfo> error_code_table();
+DEBERTA_API const ErrorCodeInfo& error_code_info(ErrorCode code);
 
 // One thing that is wrong. Printed as `where: what: expected x, got y; remedy` (lower case, no final period).
 struct Problem {
@@ -33,13 +36,16 @@ struct Problem {
 };
 
 // Carries one problem, or all problems of one configuration or checkpoint. what() has one line for each.
-class Error : public std::exception {
+class DEBERTA_API Error : public std::exception {
  public:
   Error(ErrorCode code, std::string where, std::string message);
   // Requires at least one problem.
   Error(ErrorCode code, std::vector<Problem> problems);
 
   ErrorCode code() const noexcept { return code_; }
+  // Of the first problem.
+  const std::string& where() const noexcept { return problems_.front().where; }
+  const std::string& message() const noexcept { return problems_.front().message; }
   const std::vector<Problem>& problems() const noexcept { return problems_; }
   int exit_code() const noexcept;
   const char* what() const noexcept override { return text_.c_str(); }

@@ -1,17 +1,19 @@
 // The library as a whole: its version, and where its warnings go.
 #pragma once
-#include <functional>
 #include <string_view>
+
+#include "deberta/error.h"
 
 namespace deberta {
 
-std::string_view version();  // "0.1.0"
+DEBERTA_API std::string_view version();  // "0.1.0"
 
-// The library never prints. A program that wants its warnings, one line each, installs a sink.
-using LogSink = std::function<void(std::string_view message)>;
+// The library never prints. A program that wants its warnings, one line each, installs a sink; `context` is handed to
+// it with each. A plain function, because <functional> would be a third of what this header takes to compile.
+using LogSink = void (*)(void* context, std::string_view message);
 
-// Replaces the sink of the process; an empty one (the default) drops messages. Thread-safe. The sink is called by one
-// thread at a time and must not call back into the library.
-void set_warning_sink(LogSink sink);
+// Replaces the sink of the process; nullptr (the default) drops messages. Thread-safe. The sink is called by one thread
+// at a time and must not call back into the library.
+DEBERTA_API void set_warning_sink(LogSink sink, void* context = nullptr);
 
 }  // namespace deberta

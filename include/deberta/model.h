@@ -3,13 +3,13 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "deberta/checkpoint.h"
 #include "deberta/config.h"
+#include "deberta/error.h"
 
 namespace deberta {
 
@@ -36,7 +36,7 @@ struct Batch {
   size_t sequences() const { return starts.empty() ? 0 : starts.size() - 1; }
 
   // Appends one sequence without holes. Throws kInput when type_ids is neither empty nor as long as ids.
-  void add(std::span<const int32_t> ids, std::span<const int32_t> type_ids = {});
+  DEBERTA_API void add(std::span<const int32_t> ids, std::span<const int32_t> type_ids = {});
 };
 
 // Padded rows [B, L] as model inputs come from elsewhere. mask 0 at the ends is padding and is left out; a 0 between
@@ -58,7 +58,7 @@ struct PaddedInput {
   std::span<const int32_t> buckets_LL = {};       // relative positions given, for all sequences
   bool keeps_padding = false;                     // nothing is left out: padding stays as masked tokens
 };
-PackedRows pack(const PaddedInput& input);
+DEBERTA_API PackedRows pack(const PaddedInput& input);
 
 // The enhanced mask decoder of a masked language model (algorithm.md 8).
 enum class MaskDecoder {
@@ -75,7 +75,7 @@ enum class EmptyRows {
 
 struct ModelOptions {
   size_t threads = 0;            // 0: usable_processors()
-  std::string kernels = "auto";  // kernels/dispatch.h; throws kKernels for an unknown or unsupported one
+  std::string kernels = "auto";  // "reference", "check" or an instruction set; throws kKernels, listing them
   DistanceRule distance = DistanceRule::kOriginal;
   MaskDecoder mask_decoder = MaskDecoder::kAuto;
   EmptyRows empty_rows = EmptyRows::kZero;
@@ -118,7 +118,7 @@ struct ForwardResult {
 };
 
 // Immutable after loading; forward() may be called from several threads (they take turns on the pool).
-class Model {
+class DEBERTA_API Model {
  public:
   // Checks every tensor against the table first. Throws kTensors (all problems), kUnsupported, kKernels, kOutOfMemory.
   // The checkpoint's files stay mapped as long as the model lives.
@@ -142,8 +142,9 @@ class Model {
 
  private:
   struct State;
-  explicit Model(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit Model(State* state);
+  // An owned pointer: <memory> would double what this header takes to compile.
+  State* state_;
 };
 
 }  // namespace deberta

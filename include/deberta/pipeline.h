@@ -12,6 +12,7 @@
 
 #include "deberta/answer.h"
 #include "deberta/config.h"
+#include "deberta/error.h"
 #include "deberta/model.h"
 #include "deberta/tokenizer.h"
 
@@ -25,17 +26,17 @@ struct ModelDirectory {
 };
 
 // Throws what the parts throw, and kFileNotFound when `path` is no directory.
-ModelDirectory open_model_directory(const std::string& path, const ModelOptions& options = {},
-                                    const OpenOptions& open_options = {});
+DEBERTA_API ModelDirectory open_model_directory(const std::string& path, const ModelOptions& options = {},
+                                                const OpenOptions& open_options = {});
 
-// One input of a task: a text or a pair of texts, valid UTF-8.
+// One input of a task: a text or a pair of texts, valid UTF-8. The characters belong to the caller.
 struct TextInput {
   std::string_view text;
-  std::string_view pair;
-  bool has_pair = false;
+  std::optional<std::string_view> pair = {};
 };
 
-// What a head needs to turn texts into packs.
+// How texts become packs. Every function throws kTextTooLong, kInput (text that is not valid UTF-8 or has no token) and
+// what the model throws.
 struct EncodingRules {
   EncodeOptions encode;
   bool refuses_long = false;    // a text above encode.max_tokens throws kTextTooLong instead of being cut
@@ -48,19 +49,28 @@ struct SequenceOptions {
   size_t top_k = 0;                       // 0: the best label, or all of a multi-label model
 };
 
-// Throws kTask when the checkpoint has no sequence head, and what encoding and the model throw.
-std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<const TextInput> inputs,
-                                     const SequenceOptions& options = {});
+// Throws kTask when the checkpoint has no sequence head.
+DEBERTA_API std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                                 const SequenceOptions& options = {});
+
+struct EntailmentOptions {
+  EncodingRules rules;
+  std::vector<std::string> label_map;  // entailment, neutral, contradiction in the model's order, instead of its labels
+};
+
+// Does the first text of each pair entail the second. Throws as classify, kTask when no label says entailment, kInput
+// for an input without a pair.
+DEBERTA_API std::vector<EntailmentAnswer> nli(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                              const EntailmentOptions& options = {});
 
 struct TokenOptions {
   EncodingRules rules;
   EntityRules entities;
 };
 
-// Both token heads, the original one with a projection and the plain one. Throws kTask when the checkpoint has neither,
-// and what encoding and the model throw.
-std::vector<TokenAnswer> tag(const ModelDirectory& directory, std::span<const TextInput> inputs,
-                             const TokenOptions& options = {});
+// Both token heads, the original one with a projection and the plain one. Throws kTask when the checkpoint has neither.
+DEBERTA_API std::vector<TokenAnswer> ner(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                         const TokenOptions& options = {});
 
 struct FillOptions {
   EncodingRules rules;
@@ -70,12 +80,12 @@ struct FillOptions {
 
 // Single tokens for words: the piece as written, or with the word-start mark. Throws kInput for a word of several
 // pieces.
-std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words);
+DEBERTA_API std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words);
 
 // Throws kTask when the checkpoint has no language-model head or the tokenizer no mask, kInput for a text without a
-// mask (in its first max_tokens tokens), and what encoding and the model throw.
-std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const TextInput> inputs,
-                             const FillOptions& options = {});
+// mask (in its first max_tokens tokens).
+DEBERTA_API std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                         const FillOptions& options = {});
 
 struct EmbeddingOptions {
   EncodingRules rules;
@@ -84,12 +94,12 @@ struct EmbeddingOptions {
   int64_t layer = -1;  // 0 .. N, or from the end
 };
 
-// Throws kInput for a layer that the model has not, and what encoding and the model throw.
-std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
-                                   const EmbeddingOptions& options = {});
+// Throws kInput for a layer that the model has not.
+DEBERTA_API std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                               const EmbeddingOptions& options = {});
 
-// Throws kTask when the checkpoint has no head for replaced tokens, and what encoding and the model throw.
-std::vector<ReplacedAnswer> detect_replaced(const ModelDirectory& directory, std::span<const TextInput> inputs,
-                                            const EncodingRules& rules = {});
+// Throws kTask when the checkpoint has no head for replaced tokens.
+DEBERTA_API std::vector<ReplacedAnswer> detect(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                               const EncodingRules& rules = {});
 
 }  // namespace deberta

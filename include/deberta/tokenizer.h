@@ -2,12 +2,13 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "deberta/error.h"
 
 namespace deberta {
 
@@ -53,7 +54,7 @@ struct EncodeOptions {
   SpmTies spm_ties = SpmTies::kFloat;
 };
 
-class Tokenizer {
+class DEBERTA_API Tokenizer {
  public:
   // From a folder with spm.model or spiece.model, else vocab.json and merges.txt, else bpe_encoder.bin, else
   // tokenizer.json (and, when present, tokenizer_config.json, added_tokens.json, special_tokens_map.json).
@@ -63,7 +64,7 @@ class Tokenizer {
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
 
-  // `text` is valid UTF-8 (callers repair it first: replace_invalid_utf8). Throws kTextTooLong.
+  // `text` is valid UTF-8; of other bytes the tokens are not defined, but safe. Throws kTextTooLong.
   Encoding encode(std::string_view text, const EncodeOptions& options = {}) const;
   // [CLS] first [SEP] second [SEP], types 0 and 1.
   Encoding encode_pair(std::string_view first, std::string_view second, const EncodeOptions& options = {}) const;
@@ -80,8 +81,9 @@ class Tokenizer {
 
  private:
   struct State;
-  explicit Tokenizer(std::unique_ptr<const State> state);
-  std::unique_ptr<const State> state_;
+  explicit Tokenizer(const State* state);
+  // An owned pointer: <memory> would double what this header takes to compile.
+  const State* state_;
 };
 
 }  // namespace deberta

@@ -2,7 +2,6 @@
 #include "base/log.h"
 
 #include <mutex>
-#include <utility>
 
 #include "deberta/library.h"
 
@@ -10,21 +9,20 @@ namespace deberta {
 namespace {
 
 std::mutex mutex;
-LogSink& sink() {
-  static LogSink value;
-  return value;
-}
+LogSink sink = nullptr;
+void* sink_context = nullptr;
 
 }  // namespace
 
-void set_warning_sink(LogSink new_sink) {
+void set_warning_sink(LogSink new_sink, void* context) {
   const std::lock_guard lock(mutex);
-  sink() = std::move(new_sink);
+  sink = new_sink;
+  sink_context = context;
 }
 
 void warn(std::string_view message) {
   const std::lock_guard lock(mutex);
-  if (sink()) sink()(message);
+  if (sink != nullptr) sink(sink_context, message);
 }
 
 }  // namespace deberta

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -170,8 +171,11 @@ std::string_view to_string(Head head) {
   return {};
 }
 
-struct Checkpoint::State {
-  State(std::vector<WeightFile> opened, const std::string& where)
+namespace {
+
+// The open files and what they hold.
+struct Opened {
+  Opened(std::vector<WeightFile> opened, const std::string& where)
       : files(std::move(opened)), prefix(detect_prefix(files)) {
     for (const WeightFile& file : files) {
       for (const TensorView& tensor : tensors_of(file)) {
@@ -193,6 +197,23 @@ struct Checkpoint::State {
   uint64_t size_bytes = 0;
 };
 
+}  // namespace
+
+struct __attribute__((visibility("hidden"))) Checkpoint::State {
+  std::shared_ptr<const Opened> opened;
+};
+
+Checkpoint::Checkpoint(const State* state) : state_(state) {}
+Checkpoint::~Checkpoint() {
+  delete state_;
+}
+Checkpoint::Checkpoint(const Checkpoint& other) : state_(new State(*other.state_)) {}
+Checkpoint::Checkpoint(Checkpoint&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+Checkpoint& Checkpoint::operator=(Checkpoint other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
 Checkpoint Checkpoint::open(const std::string& folder, const OpenOptions& options) {
   if (!is_directory(folder)) throw Error(ErrorCode::kFileNotFound, folder, "expected a folder with a model");
   for (const Form& form : kForms) {
@@ -202,9 +223,7 @@ Checkpoint Checkpoint::open(const std::string& folder, const OpenOptions& option
     const WeightMap entries = read_index(index, form.code);
     std::vector<WeightFile> files = open_shards(folder, form, entries, options);
     check_shards(folder, index, entries, files);
-    Checkpoint checkpoint;
-    checkpoint.state_ = std::make_shared<const State>(std::move(files), folder);
-    return checkpoint;
+    return Checkpoint(new State{std::make_shared<const Opened>(std::move(files), folder)});
   }
   std::string names;
   for (const Form& form : kForms) names += fmt::format("{}{} or {}", names.empty() ? "" : ", ", form.file, form.index);
@@ -214,13 +233,11 @@ Checkpoint Checkpoint::open(const std::string& folder, const OpenOptions& option
 Checkpoint Checkpoint::open_file(const std::string& path, const OpenOptions& options) {
   std::vector<WeightFile> files;
   files.push_back(open_weights(path, path.ends_with(".bin"), options));
-  Checkpoint checkpoint;
-  checkpoint.state_ = std::make_shared<const State>(std::move(files), path);
-  return checkpoint;
+  return Checkpoint(new State{std::make_shared<const Opened>(std::move(files), path)});
 }
 
 const TensorView* Checkpoint::find(std::string_view canonical_name) const {
-  const std::vector<TensorView>& all = state_->tensors;
+  const std::vector<TensorView>& all = state_->opened->tensors;
   const auto at =
       std::lower_bound(all.begin(), all.end(), canonical_name,
                        [](const TensorView& tensor, std::string_view wanted) { return tensor.name < wanted; });
@@ -228,21 +245,21 @@ const TensorView* Checkpoint::find(std::string_view canonical_name) const {
 }
 
 const std::vector<TensorView>& Checkpoint::tensors() const {
-  return state_->tensors;
+  return state_->opened->tensors;
 }
 std::string_view Checkpoint::stored_name(const std::string& canonical_name) const {
-  return state_->stored_names.at(canonical_name);
+  return state_->opened->stored_names.at(canonical_name);
 }
 std::string_view Checkpoint::prefix() const {
-  return state_->prefix;
+  return state_->opened->prefix;
 }
 uint64_t Checkpoint::size_bytes() const {
-  return state_->size_bytes;
+  return state_->opened->size_bytes;
 }
 
 std::vector<std::string> Checkpoint::paths() const {
   std::vector<std::string> paths;
-  for (const WeightFile& file : state_->files) paths.push_back(path_of(file));
+  for (const WeightFile& file : state_->opened->files) paths.push_back(path_of(file));
   return paths;
 }
 

@@ -150,15 +150,18 @@ void note(const Options& options, const std::string& text) {
 // Everything, with the configuration as it should be; nothing when there is none to correct.
 std::optional<ModelConfig> find_all(const std::string& path, const Options& options, Findings& findings) {
   // Of labels the check says more than the warning of the parser.
-  set_warning_sink([&](std::string_view message) {
-    if (message.find("label2id") == std::string_view::npos) findings.warning("", std::string(message));
-  });
+  set_warning_sink(
+      [](void* to, std::string_view message) {
+        if (message.find("label2id") != std::string_view::npos) return;
+        static_cast<Findings*>(to)->warning("", std::string(message));
+      },
+      &findings);
   std::optional<ModelConfig> config;
   findings.run([&] { check_manifest(path, options, findings); });
   findings.run([&] { config = load_model_config(path + "/config.json"); });
   findings.run([&] { check_tensors(path, config, options, findings); });
   findings.run([&] { check_tokenizer(path, config, findings); });
-  set_warning_sink({});
+  set_warning_sink(nullptr);
   return config;
 }
 

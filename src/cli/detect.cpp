@@ -34,10 +34,10 @@ RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const Options&
 int run_detect(const Options& options) {
   const EncodingRules rules = encoding_rules(options);
   const ModelDirectory directory = open_model(options);
-  detect_replaced(directory, {}, rules);  // refuses a model without the head before any row is read
+  detect(directory, {}, rules);  // refuses a model without the head before any row is read
   return run_text_verb(
       options, directory, {"piece", "score", "replaced", "start", "end"},
-      [&](std::span<const TextInput> inputs) { return detect_replaced(directory, inputs, rules); },
+      [&](std::span<const TextInput> inputs) { return detect(directory, inputs, rules); },
       [&](const Row& row, const ReplacedAnswer& result) { return to_answer(row, result, options); });
 }
 

@@ -46,11 +46,11 @@ RowAnswer to_answer(const Row& row, const TokenAnswer& result, const std::string
 int run_ner(const Options& options) {
   const TokenOptions token = token_options(options);
   const ModelDirectory directory = open_model(options);
-  tag(directory, {}, token);  // refuses a model without the head before any row is read
+  ner(directory, {}, token);  // refuses a model without the head before any row is read
   const bool is_raw = token.entities.aggregation == Aggregation::kNone;
   return run_text_verb(
       options, directory, {"label", "score", "start", "end", "word"},
-      [&](std::span<const TextInput> inputs) { return tag(directory, inputs, token); },
+      [&](std::span<const TextInput> inputs) { return ner(directory, inputs, token); },
       [&](const Row& row, const TokenAnswer& result) {
         return to_answer(row, result, options.text("offsets"), is_raw);
       });

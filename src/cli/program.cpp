@@ -64,7 +64,7 @@ int run_words(const std::vector<std::string>& words) {
   }
   if (!line.options.flag("quiet")) {
     set_warning_sink(
-        [](std::string_view message) { std::fputs(fmt::format("warning: {}\n", message).c_str(), stderr); });
+        [](void*, std::string_view message) { std::fputs(fmt::format("warning: {}\n", message).c_str(), stderr); });
   }
   for (const auto& [name, run] : kRuns) {
     if (name == words.front()) return run(line.options);

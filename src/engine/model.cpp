@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -53,7 +54,7 @@ bool has_relative_term(const ModelConfig& config) {
 
 }  // namespace
 
-struct Model::State {
+struct __attribute__((visibility("hidden"))) Model::State {
   Variant variant;
   Checkpoint checkpoint;  // embedding tables point into its files
   KernelSet kernels;
@@ -89,15 +90,20 @@ struct Model::State {
   }
 };
 
-Model::Model(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Model::~Model() = default;
-Model::Model(Model&&) noexcept = default;
-Model& Model::operator=(Model&&) noexcept = default;
+Model::Model(State* state) : state_(state) {}
+Model::~Model() {
+  delete state_;
+}
+Model::Model(Model&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+Model& Model::operator=(Model&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
 
 Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
   const Variant variant = find_variant(checkpoint, config, options.mask_decoder);
   check_memory(checkpoint, variant, memory_limit_bytes());
-  return Model(std::make_unique<State>(checkpoint, variant, options));
+  return Model(new State(checkpoint, variant, options));
 }
 
 void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const {

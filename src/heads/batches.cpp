@@ -3,15 +3,19 @@
 
 #include <fmt/core.h>
 
+#include "base/utf8.h"
 #include "deberta/error.h"
 
 namespace deberta {
 
 Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
+  if (!is_valid_utf8(input.text) || !is_valid_utf8(input.pair.value_or("")))
+    throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
   EncodeOptions options = rules.encode;
   if (rules.refuses_long) options.truncate = Truncate::kNone;
   Encoding encoding =
-      input.has_pair ? tokenizer.encode_pair(input.text, input.pair, options) : tokenizer.encode(input.text, options);
+      input.pair ? tokenizer.encode_pair(input.text, *input.pair, options) : tokenizer.encode(input.text, options);
+  if (encoding.size() == 0) throw Error(ErrorCode::kInput, "text", "expected at least one token, got none");
   if (rules.refuses_long && encoding.size() > options.max_tokens) {
     throw Error(ErrorCode::kTextTooLong, "text",
                 fmt::format("expected at most {} tokens, got {}; split it or cut it with --truncate right",

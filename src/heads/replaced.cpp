@@ -7,8 +7,8 @@
 
 namespace deberta {
 
-std::vector<ReplacedAnswer> detect_replaced(const ModelDirectory& directory, std::span<const TextInput> inputs,
-                                            const EncodingRules& rules) {
+std::vector<ReplacedAnswer> detect(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                   const EncodingRules& rules) {
   if (directory.model.head() != Head::kReplacedToken) {
     refuse_head("detect", "replaced-token", directory.model.head());
   }

@@ -9,7 +9,7 @@
 
 namespace deberta {
 
-std::vector<TokenAnswer> tag(const ModelDirectory& directory, std::span<const TextInput> inputs,
+std::vector<TokenAnswer> ner(const ModelDirectory& directory, std::span<const TextInput> inputs,
                              const TokenOptions& options) {
   const Head head = directory.model.head();
   if (head != Head::kToken && head != Head::kTokenOriginal) {

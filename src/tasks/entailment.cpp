@@ -49,4 +49,14 @@ EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, 
   return found;
 }
 
+std::vector<Relation> find_relations(const std::vector<std::string>& labels, size_t classes,
+                                     const std::vector<std::string>& map) {
+  const EntailmentLabels found = find_entailment_labels(labels, classes, map);
+  std::vector<Relation> relations{{"entailment", found.entailment}};
+  if (found.neutral) relations.push_back({"neutral", *found.neutral});
+  if (found.contradiction)
+    relations.push_back({found.neutral ? "contradiction" : "not_entailment", *found.contradiction});
+  return relations;
+}
+
 }  // namespace deberta

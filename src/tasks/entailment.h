@@ -19,4 +19,13 @@ struct EntailmentLabels {
 EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, size_t classes,
                                         const std::vector<std::string>& map = {});
 
+// The relations that the model knows, in the order entailment, neutral, contradiction (or not_entailment, of two
+// labels), each with its label's index. Throws as find_entailment_labels.
+struct Relation {
+  std::string_view name;
+  size_t index;
+};
+std::vector<Relation> find_relations(const std::vector<std::string>& labels, size_t classes,
+                                     const std::vector<std::string>& map = {});
+
 }  // namespace deberta

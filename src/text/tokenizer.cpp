@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "base/file.h"
 #include "base/utf8.h"
@@ -58,7 +60,7 @@ void keep_longest_first(size_t limit, size_t& first, size_t& second) {
 
 }  // namespace
 
-struct Tokenizer::State {
+struct __attribute__((visibility("hidden"))) Tokenizer::State {
   explicit State(const std::string& folder) : State(folder, load_model(folder)) {}
   State(const std::string& folder, TokenizerJson loaded)
       : model(std::move(loaded.model)),
@@ -243,13 +245,18 @@ std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) c
 // ---- the vocabulary
 
 Tokenizer Tokenizer::load(const std::string& folder) {
-  return Tokenizer(std::make_unique<const State>(folder));
+  return Tokenizer(new State(folder));
 }
 
-Tokenizer::Tokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
-Tokenizer::~Tokenizer() = default;
-Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
-Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::Tokenizer(const State* state) : state_(state) {}
+Tokenizer::~Tokenizer() {
+  delete state_;
+}
+Tokenizer::Tokenizer(Tokenizer&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+Tokenizer& Tokenizer::operator=(Tokenizer&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
 
 size_t Tokenizer::size() const {
   return state_->size;

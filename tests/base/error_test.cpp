@@ -53,17 +53,18 @@ TEST(NearestMatch, SuggestsAWordThatIsNearAndNoOther) {
 
 TEST(Warnings, GoToTheSinkAndNowhereWithoutOne) {
   std::vector<std::string> lines;
-  set_warning_sink([&](std::string_view line) { lines.emplace_back(line); });
+  set_warning_sink(
+      [](void* to, std::string_view line) { static_cast<std::vector<std::string>*>(to)->emplace_back(line); }, &lines);
   warn("one");
   warn("two");
-  set_warning_sink({});
+  set_warning_sink(nullptr);
   warn("three");
   EXPECT_EQ(lines, (std::vector<std::string>{"one", "two"}));
 }
 
 TEST(Warnings, ComeOneAtATimeFromManyThreads) {
   size_t count = 0;  // plain: the sink is never entered twice at once
-  set_warning_sink([&](std::string_view) { ++count; });
+  set_warning_sink([](void* to, std::string_view) { ++*static_cast<size_t*>(to); }, &count);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([] {
@@ -71,7 +72,7 @@ TEST(Warnings, ComeOneAtATimeFromManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  set_warning_sink({});
+  set_warning_sink(nullptr);
   EXPECT_EQ(count, 2000u);
 }
 

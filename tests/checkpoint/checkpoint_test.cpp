@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "support/bad_bin.h"
 #include "support/expect_error.h"
@@ -72,11 +73,12 @@ TEST(Checkpoint, RefusesATensorUnderTwoNames) {
 TEST(Checkpoint, LivesOnWithoutTheObjectThatOpenedIt) {
   const TemporaryFolder folder;
   write_names(folder.path("model.safetensors"), {"deberta.a"});
-  Checkpoint copy;
-  {
-    const Checkpoint checkpoint = Checkpoint::open(folder.path());
-    copy = checkpoint;
-  }
+  std::optional<Checkpoint> opened = Checkpoint::open(folder.path());
+  const Checkpoint copy = *opened;
+  Checkpoint assigned = Checkpoint::open(folder.path());
+  assigned = copy;
+  EXPECT_EQ(assigned.find("a"), copy.find("a"));  // one set of open files
+  opened.reset();
   EXPECT_EQ(copy.find("a")->bytes[7], std::byte{1});
 }
 

@@ -20,9 +20,11 @@ ModelConfig parse(const std::string& members = "") {
 class Warnings {
  public:
   Warnings() {
-    set_warning_sink([this](std::string_view message) { text += std::string(message) + "\n"; });
+    set_warning_sink(
+        [](void* to, std::string_view message) { *static_cast<std::string*>(to) += std::string(message) + "\n"; },
+        &text);
   }
-  ~Warnings() { set_warning_sink({}); }
+  ~Warnings() { set_warning_sink(nullptr); }
   std::string text;
 };
 

@@ -31,7 +31,7 @@ class Heads : public testing::Test {
 // The texts must outlive the inputs.
 std::vector<TextInput> inputs_of(const std::vector<std::string>& texts) {
   std::vector<TextInput> inputs;
-  for (const std::string& text : texts) inputs.push_back({text, {}, false});
+  for (const std::string& text : texts) inputs.push_back({text, {}});
   return inputs;
 }
 
@@ -61,8 +61,8 @@ TEST_F(Heads, APairGoesInWithItsTypesAndOrder) {
   const ModelDirectory directory = make(Head::kSequence);
   SequenceOptions options;
   options.function = ScoreFunction::kNone;
-  const TextInput forward[] = {{"one text", "another one", true}};
-  const TextInput backward[] = {{"another one", "one text", true}};
+  const TextInput forward[] = {{"one text", "another one"}};
+  const TextInput backward[] = {{"another one", "one text"}};
   EXPECT_NE(classify(directory, forward, options)[0].labels[0].score,
             classify(directory, backward, options)[0].labels[0].score);
 }

@@ -74,10 +74,12 @@ TEST_F(BpeModelTest, LinesMayEndAsOnWindowsAndTheLastNeedsNoEnd) {
 
 TEST_F(BpeModelTest, HolesAreReported) {
   std::vector<std::string> warnings;
-  set_warning_sink([&](std::string_view message) { warnings.emplace_back(message); });
+  set_warning_sink(
+      [](void* to, std::string_view line) { static_cast<std::vector<std::string>*>(to)->emplace_back(line); },
+      &warnings);
   write_text(files_.path("vocab.json"), R"({"a": 0, "b": 1, "ab": 5, "aba": 3})");
   const BpeModel model = load_bpe_model(files_.path());
-  set_warning_sink({});
+  set_warning_sink(nullptr);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("2 of the ids 0..5 have no piece, the first is 2"), std::string::npos) << warnings[0];
   EXPECT_EQ(model.pieces[4], "");

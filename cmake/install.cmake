@@ -1,0 +1,34 @@
+# The library for other programs: libdeberta.so from the same objects as the program, without the rooms that only the
+# program has; what it exports is what include/deberta marks. And what `cmake --install` puts where.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(library_rooms ${rooms})
+list(REMOVE_ITEM library_rooms deberta_cli deberta_data)
+set(library_objects "")
+foreach(room ${library_rooms})
+  list(APPEND library_objects $<TARGET_OBJECTS:${room}>)
+endforeach()
+add_library(deberta_shared SHARED ${library_objects})
+add_library(deberta::deberta ALIAS deberta_shared)
+set_target_properties(deberta_shared PROPERTIES
+  OUTPUT_NAME deberta EXPORT_NAME deberta VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}  # before 1.0 each minor version may change the interface
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+target_compile_features(deberta_shared INTERFACE cxx_std_20)
+target_include_directories(deberta_shared INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(deberta_shared PRIVATE deberta_flags fmt::fmt ZLIB::ZLIB Threads::Threads)
+target_link_options(deberta_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
+  $<$<NOT:$<BOOL:${DEBERTA_SANITIZE}>>:-Wl,-z,defs>)  # sanitizers leave their symbols to the program
+
+install(TARGETS deberta)
+install(TARGETS deberta_shared EXPORT deberta-config)
+install(DIRECTORY include/deberta TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
+install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
+file(GLOB licences LICENSE* LICENCE* COPYING*)
+install(FILES README.md ${licences} TYPE DOC)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/deberta)
+install(EXPORT deberta-config NAMESPACE deberta:: DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/deberta-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/deberta-config-version.cmake DESTINATION ${package})

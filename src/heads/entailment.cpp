@@ -1,0 +1,35 @@
+// The sequence head of a model of entailment, its labels by name.
+#include <algorithm>
+
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
+#include "tasks/entailment.h"
+
+namespace deberta {
+
+std::vector<EntailmentAnswer> nli(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                  const EntailmentOptions& options) {
+  for (const TextInput& input : inputs) {
+    if (!input.pair) throw Error(ErrorCode::kInput, "pair", "expected a premise and a hypothesis, got one text");
+  }
+  SequenceOptions sequence;
+  sequence.rules = options.rules;
+  sequence.function = ScoreFunction::kSoftmax;
+  const std::vector<SequenceAnswer> results = classify(directory, inputs, sequence);
+  const std::vector<Relation> relations =
+      find_relations(directory.config.labels, static_cast<size_t>(directory.model.labels()), options.label_map);
+
+  std::vector<EntailmentAnswer> answers;
+  for (const SequenceAnswer& result : results) {
+    EntailmentAnswer answer{{}, {}, result.tokens, result.cut_tokens};
+    for (const Relation& relation : relations)
+      answer.relations.push_back({std::string(relation.name), result.scores[relation.index]});
+    answer.label = std::max_element(answer.relations.begin(), answer.relations.end(),
+                                    [](const LabelScore& a, const LabelScore& b) { return a.score < b.score; })
+                       ->label;
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+}  // namespace deberta

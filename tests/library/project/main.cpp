@@ -1,0 +1,105 @@
+// outside WHAT DIR [TEXT...]: what a program that links the library sees. One line of output for each thing seen.
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "deberta/deberta.h"
+
+namespace {
+
+using Inputs = std::vector<deberta::TextInput>;
+
+void print(std::string_view name, float value) {
+  std::printf("%.*s %a\n", static_cast<int>(name.size()), name.data(), static_cast<double>(value));
+}
+
+// Scores as hexadecimal floats, so that not one bit is lost.
+void classify(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  for (const deberta::SequenceAnswer& answer : deberta::classify(directory, inputs))
+    print(answer.labels.front().label, answer.labels.front().score);
+}
+
+void nli(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  const std::vector<deberta::TextInput> pairs{{inputs.at(0).text, inputs.at(1).text}};
+  const std::vector<deberta::EntailmentAnswer> answers = deberta::nli(directory, pairs);
+  for (const deberta::LabelScore& relation : answers.front().relations) print(relation.label, relation.score);
+}
+
+void ner(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  for (const deberta::TokenAnswer& answer : deberta::ner(directory, inputs)) {
+    for (const deberta::Entity& entity : answer.entities)
+      print(entity.label + " " + std::to_string(entity.chars.begin) + " " + std::to_string(entity.chars.end),
+            entity.score);
+  }
+}
+
+void fill(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  for (const deberta::FillAnswer& answer : deberta::fill(directory, inputs)) {
+    for (const deberta::FilledToken& token : answer.masks.at(0).tokens) print(std::to_string(token.token), token.score);
+  }
+}
+
+void embed(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  for (const deberta::EmbeddingAnswer& answer : deberta::embed(directory, inputs)) {
+    for (const float value : answer.vectors) print("value", value);
+  }
+}
+
+void detect(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  for (const deberta::ReplacedAnswer& answer : deberta::detect(directory, inputs)) {
+    for (const deberta::ReplacedToken& piece : answer.pieces) print(std::to_string(piece.token), piece.score);
+  }
+}
+
+// Four threads, one directory, the same question many times: all answers must be the first one.
+void threads(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  const float expected = deberta::classify(directory, inputs).front().labels.front().score;
+  std::vector<int> same(4, 0);
+  std::vector<std::thread> pool;
+  for (int& count : same) {
+    pool.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) {
+        const float score = deberta::classify(directory, inputs).front().labels.front().score;
+        if (std::memcmp(&score, &expected, sizeof score) == 0) ++count;
+      }
+    });
+  }
+  for (std::thread& thread : pool) thread.join();
+  for (const int count : same) std::printf("same %d\n", count);
+}
+
+struct Task {
+  std::string_view name;
+  void (*run)(const deberta::ModelDirectory&, const Inputs&);
+};
+constexpr Task kTasks[] = {{"classify", classify}, {"nli", nli},       {"ner", ner},        {"fill", fill},
+                           {"embed", embed},       {"detect", detect}, {"threads", threads}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  std::printf("version %.*s\n", static_cast<int>(deberta::version().size()), deberta::version().data());
+  int warnings = 0;
+  deberta::set_warning_sink([](void* count, std::string_view) { ++*static_cast<int*>(count); }, &warnings);
+  try {
+    const deberta::ModelDirectory directory = deberta::open_model_directory(argv[2]);
+    Inputs inputs;
+    for (char** text = argv + 3; *text != nullptr; ++text) inputs.push_back({*text});
+    for (const Task& task : kTasks) {
+      if (task.name == argv[1]) task.run(directory, inputs);
+    }
+  } catch (const deberta::Error& error) {
+    const deberta::ErrorCodeInfo& info = deberta::error_code_info(error.code());
+    std::printf("code %.*s\nwhere %s\nmessage %s\n", static_cast<int>(info.name.size()), info.name.data(),
+                error.where().c_str(), error.message().c_str());
+    return 3;
+  } catch (const std::exception& error) {
+    std::printf("not an Error: %s\n", error.what());
+    return 4;
+  }
+  return 0;
+}
