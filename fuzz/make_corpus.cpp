@@ -49,6 +49,7 @@ void add_checkpoints(Corpus& corpus) {
     }
   }
   for (const std::string_view seed : kIndexSeeds) corpus.add("safetensors_index", std::string(seed));
+  for (const std::string_view seed : kManifestSeeds) corpus.add("manifest", std::string(seed));
 }
 
 // The smallest bpe_encoder.bin, in both containers and bare.

@@ -17,6 +17,14 @@ inline constexpr std::string_view kIndexSeeds[] = {
     "{}",
     "[]"};
 
+inline constexpr std::string_view kManifestSeeds[] = {
+    R"({"format": 1, "files": {"config.json": {"bytes": 12, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, "model.safetensors": {"bytes": 9007199254740993, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}})",
+    R"({"format": 1, "files": {}})",
+    R"({"format": 2, "files": []})",
+    R"({"format": 1, "files": {"../a": {"bytes": 1, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}})",
+    R"({"format": 1, "files": {"a": {"bytes": -1, "sha256": "A"}}})",
+    R"({"format": 1, "files": {"a": {"bytes": 1, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "x": 1}}})"};
+
 inline constexpr std::string_view kMergesSeeds[] = {
     "{\"a\": 0, \"b\": 1, \"ab\": 2, \"aba\": 3}\n#version: 0.2\na b\nab a\n",
     "{\"a\": 0, \"b\": 1, \"ab\": 5}\n#version: 0.2\r\na b\r\n",

@@ -17,8 +17,8 @@ PARTS = [
     ("tests", "./test"),
     ("docs", "python3 tools/make_docs.py build/dev/deberta --check && .venv/bin/python tools/goldens/make.py tests/golden/model --check"),
     ("isa", "python3 tools/check_isa_objects.py build/release"),
-    ("clang", "PRESET=clang ./test base text config kernels checkpoint data tasks heads"),
-    ("asan", "PRESET=asan ./test base text config kernels checkpoint data tasks engine heads cli"),
+    ("clang", "PRESET=clang ./test base text config kernels checkpoint data tasks heads analysis"),
+    ("asan", "PRESET=asan ./test base text config kernels checkpoint data tasks engine heads analysis cli"),
     ("mutations", "python3 tools/mutate"),
 ]
 

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 
@@ -12,6 +13,7 @@ namespace deberta::cli {
 namespace {
 
 volatile std::sig_atomic_t received = 0;
+std::atomic_flag is_reporting;
 
 extern "C" void on_signal(int number) {
   if (received != 0) ::_exit(128 + number);
@@ -29,6 +31,7 @@ extern "C" void on_bus_error(int number, siginfo_t* info, void*) {
     std::signal(number, SIG_DFL);
     return;
   }
+  while (is_reporting.test_and_set()) ::pause();  // another thread reports, and ends all
   write_text("deberta: ");
   write_text(path);
   write_text(": the file was cut short while it was in use; fetch it again, or load it with --load read\n");
