@@ -64,6 +64,23 @@ bool bool_field(const Json& object, std::string_view key, bool fallback, const s
   return value == nullptr || value->is_null() ? fallback : bool_field(object, key, where);
 }
 
+std::vector<const Json*> components_of(const Json& value, std::string_view list_key, const std::string& where) {
+  std::vector<const Json*> components;
+  std::vector<const Json*> waiting;
+  if (!value.is_null()) waiting.push_back(&value);
+  while (!waiting.empty()) {
+    const Json& component = *waiting.back();
+    waiting.pop_back();
+    if (component_type(component, where) != "Sequence") {
+      components.push_back(&component);
+      continue;
+    }
+    const JsonArray& parts = array_field(component, list_key, where);
+    for (size_t i = parts.size(); i-- > 0;) waiting.push_back(&parts[i]);
+  }
+  return components;
+}
+
 Pattern pattern_field(const Json& object, const std::string& where) {
   const Json& value = field(object, "pattern", where);
   if (!value.is_object() || value.as_object().size() != 1)

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 
@@ -18,6 +19,10 @@ const JsonArray& array_field(const Json& object, std::string_view key, const std
 const std::string& string_field(const Json& object, std::string_view key, const std::string& where);
 bool bool_field(const Json& object, std::string_view key, const std::string& where);
 bool bool_field(const Json& object, std::string_view key, bool fallback, const std::string& where);  // null: fallback
+
+// The components of a "Sequence", those of sequences in it too; any other component is alone, null is none. `list_key`
+// names the member of a sequence that holds its components.
+std::vector<const Json*> components_of(const Json& value, std::string_view list_key, const std::string& where);
 
 // The member "pattern": {"String": text} or {"Regex": text}. A regular expression is never run, only recognised.
 struct Pattern {

@@ -119,20 +119,8 @@ MappedText replace(const MappedText& from, const std::string& pattern, const std
 
 }  // namespace
 
-// A sequence may hold sequences: what it holds is put in its place.
 JsonNormalizer::JsonNormalizer(const Json& value, const std::string& where) {
-  std::vector<const Json*> waiting;
-  if (!value.is_null()) waiting.push_back(&value);
-  while (!waiting.empty()) {
-    const Json& component = *waiting.back();
-    waiting.pop_back();
-    if (component_type(component, where) != "Sequence") {
-      add(component, where);
-      continue;
-    }
-    const JsonArray& parts = array_field(component, "normalizers", where);
-    for (size_t i = parts.size(); i-- > 0;) waiting.push_back(&parts[i]);
-  }
+  for (const Json* component : components_of(value, "normalizers", where)) add(*component, where);
 }
 
 void JsonNormalizer::add(const Json& component, const std::string& where) {

@@ -30,24 +30,6 @@ const Json& member(const Json& object, std::string_view key) {
   return value == nullptr ? kNull : *value;
 }
 
-// The components of a "Sequence", those of sequences in it too; any other component is alone.
-std::vector<const Json*> components_of(const Json& value, std::string_view list_key, const std::string& where) {
-  std::vector<const Json*> components;
-  std::vector<const Json*> waiting;
-  if (!value.is_null()) waiting.push_back(&value);
-  while (!waiting.empty()) {
-    const Json& component = *waiting.back();
-    waiting.pop_back();
-    if (component_type(component, where) != "Sequence") {
-      components.push_back(&component);
-      continue;
-    }
-    const JsonArray& parts = array_field(component, list_key, where);
-    for (size_t i = parts.size(); i-- > 0;) waiting.push_back(&parts[i]);
-  }
-  return components;
-}
-
 // How ids become text is decided here, not by the file; what it says must still be what DeBERTa has.
 void check_decoder(const Json& decoder, const std::string& where) {
   constexpr std::array<std::string_view, 6> kKnown = {"ByteLevel", "Metaspace", "ByteFallback",
