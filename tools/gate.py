@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""The parts of the gate, each with its budget (.ci/budget.txt); run by .ci/run. Prints the test counts last."""
+"""The parts of the gate, each with its budget (.ci/budget.txt); run by .ci/run. Prints the test counts last.
+
+A compiler cache of its own (build/ccache) keeps the presets and the mutations from compiling the same source twice."""
+import os
 import pathlib
 import subprocess
 import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIMIT_MINUTES = 50
+BUDGET_MINUTES = 50  # what the parts may be given
+LIMIT_MINUTES = 58   # what they may take in all, on a slow day
 SOURCES = "git ls-files -- 'src/*.cpp' 'src/*.h' 'include/*.h' 'examples/*.cpp' 'tests/*.cpp' 'tests/*.h' 'fuzz/*.cpp' 'fuzz/*.h'"
 
 # name, command. The gate stops at the first part that fails.
@@ -17,7 +21,7 @@ PARTS = [
     ("tests", "./test"),
     ("docs", "python3 tools/make_docs.py build/dev/deberta --check && .venv/bin/python tools/goldens/make.py tests/golden/model --check"),
     ("isa", "python3 tools/check_isa_objects.py build/release"),
-    ("clang", "PRESET=clang ./test base text config kernels checkpoint data tasks heads analysis"),
+    ("clang", "python3 tools/check_clang.py build/dev"),
     ("asan", "PRESET=asan ./test base text config kernels checkpoint data tasks engine heads analysis cli"),
     ("mutations", "python3 tools/mutate"),
 ]
@@ -30,9 +34,10 @@ def budgets() -> dict[str, float]:
 
 def main() -> int:
     budget = budgets()
-    if sum(budget.values()) > LIMIT_MINUTES or set(budget) != {name for name, _ in PARTS}:
-        print(f"gate: .ci/budget.txt must name every part and stay within {LIMIT_MINUTES} minutes")
+    if sum(budget.values()) > BUDGET_MINUTES or set(budget) != {name for name, _ in PARTS}:
+        print(f"gate: .ci/budget.txt must name every part and stay within {BUDGET_MINUTES} minutes")
         return 1
+    os.environ |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_DIR": str(ROOT / "build/ccache"), "CCACHE_BASEDIR": str(ROOT)}
     counts, started = None, time.monotonic()
     for name, command in PARTS:
         print(f"== {name}: {command}", flush=True)

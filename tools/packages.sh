@@ -3,7 +3,7 @@
 PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev"
 TEST_PACKAGES="libgtest-dev python3-venv"
 FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
-GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 git patch"
+GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git patch"
 
 # install_packages WHAT PACKAGE...: those that are not installed, by apt; as root or through sudo.
 install_packages() {

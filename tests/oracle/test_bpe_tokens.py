@@ -12,7 +12,6 @@ import pytest
 from oracle_runs import GOLDEN, SHARED, check_offsets, check_recorded_rows, ids_text, needs_program, real_lines, run, run_raw, show, special_texts
 from random_text import random_strings
 
-os.environ.setdefault("USE_TORCH", "0")  # tokenizers alone
 transformers = pytest.importorskip("transformers")
 
 pytestmark = needs_program

@@ -13,7 +13,6 @@ import pytest
 from oracle_runs import GOLDEN, SHARED, check_offsets, ids_text, needs_program, real_lines, run, run_raw, show, special_texts
 from random_text import random_strings
 
-os.environ.setdefault("USE_TORCH", "0")  # tokenizers alone
 tokenizers = pytest.importorskip("tokenizers")
 
 pytestmark = [needs_program, pytest.mark.filterwarnings("ignore:The sentencepiece tokenizer")]

@@ -4,7 +4,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import unicodedata
 
@@ -13,7 +12,6 @@ import pytest
 from oracle_runs import GOLDEN, SHARED, check_offsets, check_recorded_rows, ids_text, needs_program, real_lines, run, run_raw, show, special_texts
 from random_text import random_strings
 
-os.environ.setdefault("USE_TORCH", "0")  # tokenizers alone
 sentencepiece = pytest.importorskip("sentencepiece")
 
 RANDOM_LINES = 100000

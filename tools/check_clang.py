@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""check_clang.py BUILD: every source that the build compiles, through clang 14 with the same warnings as errors; nothing is generated.
+The tests of a clang build run in tools/long_checks, its sanitized parsers in ./test fuzz."""
+import concurrent.futures
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+
+KEPT = ("-D", "-I", "-isystem", "-std=", "-W", "-m", "-f")
+GCC_ONLY = ("-fno-semantic-interposition",)
+
+
+def check(entry: dict) -> str:
+    """What clang says of one source; empty when nothing."""
+    words = shlex.split(entry["command"])
+    flags = [word for word in words[1:] if word.startswith(KEPT) and word not in GCC_ONLY]
+    done = subprocess.run(["clang++-14", "-fsyntax-only", *flags, entry["file"]], cwd=entry["directory"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace")
+    return done.stdout if done.returncode or done.stdout else ""
+
+
+entries = json.loads((pathlib.Path(sys.argv[1]) / "compile_commands.json").read_text())
+with concurrent.futures.ThreadPoolExecutor() as executor:
+    findings = [text for text in executor.map(check, entries) if text]
+print("\n".join(findings))
+print(f"clang: {len(entries)} sources, {len(findings)} with findings")
+sys.exit(1 if findings or not entries else 0)
