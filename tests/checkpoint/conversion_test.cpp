@@ -193,7 +193,8 @@ TEST_F(Conversions, RoundEveryFloatingPointTensor) {
   for (const DType dtype : {DType::kF16, DType::kBf16}) {
     const std::string name(to_string(dtype));
     const std::vector<Change> changes = convert(model, folder.path(name), to_type(dtype));
-    for (const TensorView& tensor : Checkpoint::open(folder.path(name)).tensors()) EXPECT_EQ(tensor.dtype, dtype);
+    const Checkpoint written = Checkpoint::open(folder.path(name));
+    for (const TensorView& tensor : written.tensors()) EXPECT_EQ(tensor.dtype, dtype);
     EXPECT_EQ(find_change(changes, "classifier.weight", "cast")->detail, "F32 to " + name);
     // What a 16-bit file holds, single precision holds too: to it and back is bitwise.
     convert(folder.path(name), folder.path(name + "-wide"), to_type(DType::kF32));
