@@ -49,7 +49,7 @@ constexpr std::array kOptions = {
               "0.1.0", false},
     OptionRow{"no-crc", 0, kFlag, "", "", "classify nli ner fill embed detect forward inspect check convert info",
               "Model", "do not check the CRC-32 of weights in a pytorch_model.bin", "0.1.0", false},
-    OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx512",
+    OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx512|avx512_vnni|avx512_bf16|amx",
               "classify nli ner fill embed detect forward info", "Compute",
               "kernels to use; check runs the reference beside each and reports the worst difference", "0.1.0", false},
     OptionRow{"threads", 0, kInteger, "0", "0..1024", kModelVerbs, "Compute",

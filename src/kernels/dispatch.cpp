@@ -12,31 +12,40 @@
 
 #if DEBERTA_HAS_X86
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace deberta {
 namespace {
 
-constexpr std::array<KernelLevel, kKernelLevels> kLevels = {KernelLevel::kReference, KernelLevel::kAvx2,
-                                                            KernelLevel::kAvx512};
-// The implementations that exist, one row per operation, one column per level.
-constexpr bool kExists[kOperations][kKernelLevels] = {
-    {true, true, true},    // gemm
-    {true, false, false},  // attention
-    {true, false, false},  // layer_norm
-    {true, false, false},  // embedding
-    {true, false, false},  // convolution
+constexpr std::array<KernelLevel, kKernelLevels> kLevels = {KernelLevel::kReference,  KernelLevel::kAvx2,
+                                                            KernelLevel::kAvx512,     KernelLevel::kAvx512Vnni,
+                                                            KernelLevel::kAvx512Bf16, KernelLevel::kAmx};
+// The implementations that exist: for each operation and precision its levels, as bits.
+constexpr unsigned bit(KernelLevel level) {
+  return 1u << static_cast<unsigned>(level);
+}
+constexpr unsigned kRef = bit(KernelLevel::kReference);
+constexpr unsigned kWide = kRef | bit(KernelLevel::kAvx2) | bit(KernelLevel::kAvx512);
+constexpr unsigned kExists[kOperations][kPrecisions] = {
+    // fp32, bf16, int8
+    {kWide, kRef, kRef},  // gemm
+    {kRef, kRef, kRef},   // attention
+    {kRef, kRef, kRef},   // layer_norm
+    {kRef, kRef, kRef},   // embedding
+    {kRef, kRef, kRef},   // convolution
 };
 
-std::atomic<uint64_t> counters[kOperations][kKernelLevels];
+std::atomic<uint64_t> counters[kOperations][kPrecisions][kKernelLevels];
 
 #if DEBERTA_HAS_X86
 struct Cpuid {
   unsigned a = 0, b = 0, c = 0, d = 0;
 };
-Cpuid cpuid(unsigned leaf) {
+Cpuid cpuid(unsigned leaf, unsigned part = 0) {
   Cpuid r;
-  if (__get_cpuid_count(leaf, 0, &r.a, &r.b, &r.c, &r.d) == 0) return {};
+  if (__get_cpuid_count(leaf, part, &r.a, &r.b, &r.c, &r.d) == 0) return {};
   return r;
 }
 
@@ -63,14 +72,51 @@ bool has_avx512() {
   return has_avx2() && has_all(saved_state(), 0xE6) &&
          has_all(cpuid(7).b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL);
 }
-#else
-bool has_avx2() {
-  return false;
+bool has_vnni() {
+  constexpr unsigned kVnni = 1u << 11;
+  return has_avx512() && has_all(cpuid(7).c, kVnni);
 }
-bool has_avx512() {
+
+bool has_bf16() {
+  constexpr unsigned kBf16 = 1u << 5;
+  return has_avx512() && has_all(cpuid(7, 1).a, kBf16);
+}
+
+// Tiles are state that Linux gives only to a process that asks; the permission holds for all its threads.
+bool may_use_tiles() {
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
   return false;
+#endif
+}
+
+bool has_amx() {
+  constexpr unsigned kTileState = 3u << 17, kTileBf16 = 1u << 22, kTile = 1u << 24, kTileInt8 = 1u << 25;
+  return has_vnni() && has_bf16() && has_all(saved_state(), kTileState) &&
+         has_all(cpuid(7).d, kTileBf16 | kTile | kTileInt8) && may_use_tiles();
+}
+
+unsigned detect_levels() {
+  unsigned levels = kRef;
+  if (has_avx2()) levels |= bit(KernelLevel::kAvx2);
+  if (has_avx512()) levels |= bit(KernelLevel::kAvx512);
+  if (has_vnni()) levels |= bit(KernelLevel::kAvx512Vnni);
+  if (has_bf16()) levels |= bit(KernelLevel::kAvx512Bf16);
+  if (has_amx()) levels |= bit(KernelLevel::kAmx);
+  return levels;
+}
+#else
+unsigned detect_levels() {
+  return kRef;
 }
 #endif
+
+unsigned usable_levels() {
+  static const unsigned levels = detect_levels();
+  return levels;
+}
 
 std::string list_of_names() {
   std::string names = "auto, check";
@@ -104,14 +150,33 @@ std::string_view to_string(KernelLevel level) {
       return "avx2";
     case KernelLevel::kAvx512:
       return "avx512";
+    case KernelLevel::kAvx512Vnni:
+      return "avx512_vnni";
+    case KernelLevel::kAvx512Bf16:
+      return "avx512_bf16";
+    case KernelLevel::kAmx:
+      return "amx";
+  }
+  return "";
+}
+
+std::string_view to_string(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return "fp32";
+    case Precision::kBf16:
+      return "bf16";
+    case Precision::kInt8:
+      return "int8";
   }
   return "";
 }
 
 std::vector<KernelLevel> available_levels() {
-  std::vector<KernelLevel> levels = {KernelLevel::kReference};
-  if (has_avx2()) levels.push_back(KernelLevel::kAvx2);
-  if (has_avx512()) levels.push_back(KernelLevel::kAvx512);
+  std::vector<KernelLevel> levels;
+  for (const KernelLevel level : kLevels) {
+    if ((usable_levels() & bit(level)) != 0) levels.push_back(level);
+  }
   return levels;
 }
 
@@ -129,9 +194,10 @@ KernelCheck::Difference KernelCheck::worst(Operation operation) const {
   return differences_[static_cast<size_t>(operation)];
 }
 
-KernelLevel KernelSet::level_of(Operation operation) const {
+KernelLevel KernelSet::level_of(Operation operation, Precision precision) const {
+  const unsigned levels = kExists[static_cast<size_t>(operation)][static_cast<size_t>(precision)] & usable_levels();
   size_t level = static_cast<size_t>(cap);
-  while (!kExists[static_cast<size_t>(operation)][level]) --level;  // kReference always exists
+  while ((levels & bit(kLevels[level])) == 0) --level;  // kReference always exists
   return kLevels[level];
 }
 
@@ -152,17 +218,20 @@ KernelSet select_kernels(std::string_view name) {
 std::vector<KernelCount> kernel_counts() {
   std::vector<KernelCount> counts;
   for (size_t operation = 0; operation < kOperations; ++operation) {
-    for (size_t level = 0; level < kKernelLevels; ++level) {
-      if (!kExists[operation][level]) continue;
-      counts.push_back({static_cast<Operation>(operation), kLevels[level],
-                        counters[operation][level].load(std::memory_order_relaxed)});
+    for (size_t precision = 0; precision < kPrecisions; ++precision) {
+      for (size_t level = 0; level < kKernelLevels; ++level) {
+        if ((kExists[operation][precision] & bit(kLevels[level])) == 0) continue;
+        counts.push_back({static_cast<Operation>(operation), static_cast<Precision>(precision), kLevels[level],
+                          counters[operation][precision][level].load(std::memory_order_relaxed)});
+      }
     }
   }
   return counts;
 }
 
-void count_call(Operation operation, KernelLevel level) {
-  counters[static_cast<size_t>(operation)][static_cast<size_t>(level)].fetch_add(1, std::memory_order_relaxed);
+void count_call(Operation operation, KernelLevel level, Precision precision) {
+  counters[static_cast<size_t>(operation)][static_cast<size_t>(precision)][static_cast<size_t>(level)].fetch_add(
+      1, std::memory_order_relaxed);
 }
 
 }  // namespace deberta

@@ -10,19 +10,24 @@
 #include <string_view>
 #include <vector>
 
+#include "deberta/precision.h"
+
 namespace deberta {
 
 enum class Operation { kGemm, kAttention, kLayerNorm, kEmbedding, kConvolution };
 inline constexpr size_t kOperations = 5;
 
-// Ascending: a forced level is a cap, and each operation takes its best implementation at or below it.
-enum class KernelLevel { kReference, kAvx2, kAvx512 };
-inline constexpr size_t kKernelLevels = 3;
+// Ascending: a forced level is a cap, and each operation takes, for its precision, the best implementation at or below
+// it that the processor can run. Features are not nested (a processor may have VNNI without BF16).
+enum class KernelLevel { kReference, kAvx2, kAvx512, kAvx512Vnni, kAvx512Bf16, kAmx };
+inline constexpr size_t kKernelLevels = 6;
+inline constexpr size_t kPrecisions = 3;
 
 std::string_view to_string(Operation operation);
 std::string_view to_string(KernelLevel level);
 
-// The levels that this processor and its operating system can run and that were built in, kReference first.
+// The levels that this processor and its operating system can run and that were built in, kReference first. The first
+// call asks Linux for the tile registers (arch_prctl), for the whole process.
 std::vector<KernelLevel> available_levels();
 
 // What `check` found: for each operation the largest |kernel - reference| and where. Thread-safe.
@@ -47,22 +52,24 @@ struct KernelSet {
   std::shared_ptr<KernelCheck> check;  // null unless "check" was asked for
 
   // The level of the implementation that runs for `operation`.
-  KernelLevel level_of(Operation operation) const;
+  KernelLevel level_of(Operation operation, Precision precision = Precision::kFp32) const;
 };
 
 // "auto" (the best this processor has), "check" (auto, with the reference beside each call), "reference", "avx2",
-// "avx512". Throws kKernels, listing what this processor has, for another name or a level it cannot run.
+// "avx512", "avx512_vnni", "avx512_bf16", "amx". Throws kKernels, listing what this processor has, for another name or
+// a level it cannot run.
 KernelSet select_kernels(std::string_view name);
 
 // How often each implementation was called in this process (once per call of the operation, not per tile).
 struct KernelCount {
   Operation operation;
+  Precision precision;
   KernelLevel level;
   uint64_t calls;
 };
 std::vector<KernelCount> kernel_counts();
 
 // For the operations: adds one to their counter.
-void count_call(Operation operation, KernelLevel level);
+void count_call(Operation operation, KernelLevel level, Precision precision = Precision::kFp32);
 
 }  // namespace deberta

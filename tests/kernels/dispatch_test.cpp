@@ -17,7 +17,7 @@ namespace {
 
 uint64_t calls_of(Operation operation, KernelLevel level) {
   for (const KernelCount& count : kernel_counts()) {
-    if (count.operation == operation && count.level == level) return count.calls;
+    if (count.operation == operation && count.precision == Precision::kFp32 && count.level == level) return count.calls;
   }
   return 0;
 }
@@ -41,9 +41,10 @@ TEST(Dispatch, OnlyTheForcedImplementationRuns) {
     std::vector<uint64_t> before;
     for (const KernelLevel level : available_levels()) before.push_back(calls_of(Operation::kGemm, level));
     run_one_gemm(select_kernels(to_string(forced)));
+    const KernelLevel runs = std::min(forced, KernelLevel::kAvx512);  // fp32 has no wider one
     for (size_t i = 0; i < before.size(); ++i) {
       const KernelLevel level = available_levels()[i];
-      EXPECT_EQ(calls_of(Operation::kGemm, level) - before[i], level == forced ? 1u : 0u)
+      EXPECT_EQ(calls_of(Operation::kGemm, level) - before[i], level == runs ? 1u : 0u)
           << "forced " << to_string(forced) << ", counted " << to_string(level);
     }
   }
@@ -59,7 +60,7 @@ TEST(Dispatch, AutoAndCheckTakeTheBestLevel) {
 TEST(Dispatch, AnOperationWithoutThatLevelTakesTheNextLower) {
   for (const KernelLevel level : available_levels()) {
     EXPECT_LE(select_kernels(to_string(level)).level_of(Operation::kLayerNorm), level);
-    EXPECT_EQ(select_kernels(to_string(level)).level_of(Operation::kGemm), level);
+    EXPECT_EQ(select_kernels(to_string(level)).level_of(Operation::kGemm), std::min(level, KernelLevel::kAvx512));
   }
 }
 

@@ -1,0 +1,18 @@
+// The number format that matrix products and attention multiply in. Sums, softmax, norms and the residual stream are
+// fp32 in all of them.
+#pragma once
+#include <string_view>
+
+#include "deberta/error.h"
+
+namespace deberta {
+
+enum class Precision {
+  kFp32,
+  kBf16,  // operands rounded to bf16, to nearest even
+  kInt8,  // linear layers in int8 (weights per channel, activations per token), attention in bf16
+};
+
+DEBERTA_API std::string_view to_string(Precision precision);  // "fp32", "bf16", "int8"
+
+}  // namespace deberta
