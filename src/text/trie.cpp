@@ -14,9 +14,11 @@ constexpr uint32_t kBlock = 256;
 constexpr size_t kMaxTries = 48;
 constexpr size_t kMaxHoles = 4096;
 
-class Builder {
+}  // namespace
+
+class TrieBuilder {
  public:
-  explicit Builder(std::span<const TrieEntry> sorted) : keys_(sorted) { add_block(); }
+  explicit TrieBuilder(std::span<const TrieEntry> sorted) : keys_(sorted) { add_block(); }
 
   std::vector<Trie::Node> build() {
     // The first block holds the root alone: base 0 then means "no children".
@@ -101,8 +103,6 @@ class Builder {
   std::deque<uint32_t> holes_;  // free units to try, and some no longer free
 };
 
-}  // namespace
-
 Trie::Trie() : Trie(std::vector<TrieEntry>{}) {}
 
 Trie::Trie(const std::vector<TrieEntry>& entries) {
@@ -112,20 +112,7 @@ Trie::Trie(const std::vector<TrieEntry>& entries) {
   std::vector<TrieEntry> sorted;
   sorted.reserve(entries.size());
   for (const uint32_t i : text_order(keys)) sorted.push_back(entries[i]);
-  nodes_ = Builder(sorted).build();
-}
-
-Trie::Match Trie::longest_prefix(std::string_view text) const {
-  Match best;
-  uint32_t base = root_base();
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<uint8_t>(text[i]);
-    const Node node = nodes_[base ^ byte];
-    if ((node.tag & kNoLabel) != byte) break;
-    if (node.tag >> kLabelBits != 0) best = {i + 1, (node.tag >> kLabelBits) - 1};
-    base = node.base;
-  }
-  return best;
+  nodes_ = TrieBuilder(sorted).build();
 }
 
 }  // namespace deberta

@@ -75,8 +75,6 @@ std::vector<uint32_t> Unigram::best_steps(std::string_view text, const std::vect
   std::vector<uint32_t> steps(text.size() + 1, 0);
   const auto size = static_cast<uint32_t>(text.size());
   BestPaths<float> paths(steps.data(), size);
-  const Trie::Node* nodes = trie_.nodes();
-  const uint32_t root_base = trie_.root_base();
   for (uint32_t from = 0; from < size;) {
     float score = paths.score_at(from);
     if (kTakesOff && (score < -kScoreLimit || score > kScoreLimit)) {
@@ -85,18 +83,10 @@ std::vector<uint32_t> Unigram::best_steps(std::string_view text, const std::vect
     }
     const uint32_t first_size = character_size(text, from);
     bool is_known = false;
-    uint32_t base = root_base;
-    for (uint32_t to = from; to < size;) {
-      const auto byte = static_cast<uint8_t>(text[to]);
-      const Trie::Node node = nodes[base ^ byte];
-      if ((node.tag & Trie::kNoLabel) != byte) break;
-      ++to;
-      base = node.base;
-      const uint32_t value = node.tag >> Trie::kLabelBits;
-      if (value == 0) continue;
-      paths.offer(from, to - from, value - 1, scores[value - 1] + static_cast<Score>(score));
-      is_known |= to - from == first_size;
-    }
+    trie_.for_each_prefix(text, from, [&](size_t size_bytes, uint32_t id) {
+      paths.offer(from, static_cast<uint32_t>(size_bytes), id, scores[id] + static_cast<Score>(score));
+      is_known |= size_bytes == first_size;
+    });
     if (!is_known) paths.offer(from, first_size, static_cast<uint32_t>(unk_id_), unknown_score_ + score);
     from += first_size;
   }

@@ -53,23 +53,15 @@ std::vector<uint32_t> WordUnigram::best_steps(std::string_view word, bool parse_
   std::vector<uint32_t> steps(word.size() + 1, 0);
   const auto size = static_cast<uint32_t>(word.size());
   BestPaths<double> paths(steps.data(), size);
-  const Trie::Node* nodes = trie_.nodes();
   for (uint32_t from = 0; from < size;) {
     const double score = paths.score_at(from);
     const uint32_t first_size = character_size(word, from);
     bool is_known = false;
-    uint32_t base = trie_.root_base();
-    for (uint32_t to = from; to < size;) {
-      const auto byte = static_cast<uint8_t>(word[to]);
-      const Trie::Node node = nodes[base ^ byte];
-      if ((node.tag & Trie::kNoLabel) != byte) break;
-      ++to;
-      base = node.base;
-      const uint32_t value = node.tag >> Trie::kLabelBits;
-      if (value == 0 || (!parse_special && is_special_[value - 1])) continue;
-      paths.offer(from, to - from, value - 1, scores_[value - 1] + score);
-      is_known |= to - from == first_size;
-    }
+    trie_.for_each_prefix(word, from, [&](size_t size_bytes, uint32_t id) {
+      if (!parse_special && is_special_[id]) return;
+      paths.offer(from, static_cast<uint32_t>(size_bytes), id, scores_[id] + score);
+      is_known |= size_bytes == first_size;
+    });
     if (!is_known) paths.offer(from, first_size, static_cast<uint32_t>(unk_id_), unknown_score_ + score);
     from += first_size;
   }
