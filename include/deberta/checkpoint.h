@@ -60,7 +60,8 @@ class DEBERTA_API Checkpoint {
   // By canonical name, as transformers names it without its prefix: the prefix of the file ("deberta.", "bert.", none)
   // is taken off.
   const TensorView* find(std::string_view canonical_name) const;
-  const std::vector<TensorView>& tensors() const;  // canonical names, sorted
+  const std::vector<TensorView>& tensors() const&;       // canonical names, sorted
+  const std::vector<TensorView>& tensors() && = delete;  // they would not outlive the statement
   // What the file calls the tensor of this canonical name, which must be there.
   std::string_view stored_name(const std::string& canonical_name) const;
   std::string_view prefix() const;         // as found in the file

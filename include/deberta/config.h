@@ -17,6 +17,7 @@ enum class ProblemType { kUnset, kRegression, kSingleLabel, kMultiLabel };
 enum class DistanceRule { kOriginal, kHf };  // algorithm.md 5.3: distances beyond max_relative_positions
 
 DEBERTA_API std::string_view to_string(Activation activation);
+DEBERTA_API std::string_view to_string(Layout layout);  // the model_type
 DEBERTA_API std::string_view to_string(ProblemType type);
 
 struct ModelConfig {

@@ -244,7 +244,7 @@ const TensorView* Checkpoint::find(std::string_view canonical_name) const {
   return at != all.end() && at->name == canonical_name ? &*at : nullptr;
 }
 
-const std::vector<TensorView>& Checkpoint::tensors() const {
+const std::vector<TensorView>& Checkpoint::tensors() const& {
   return state_->opened->tensors;
 }
 std::string_view Checkpoint::stored_name(const std::string& canonical_name) const {

@@ -107,7 +107,7 @@ void plan_config(Plan& plan) {
   ModelConfig config = plan.config;
   if (plan.changes_layout()) {
     config.layout = plan.layout();
-    document.set("model_type", config.layout == Layout::kV1 ? "deberta" : "deberta-v2");
+    document.set("model_type", to_string(config.layout));
     document.set("share_att_key", false);
   }
   document.write_out(config);
@@ -164,7 +164,7 @@ uint64_t Conversion::size_bytes() const {
 Conversion plan_conversion(const Checkpoint& checkpoint, const ModelConfig& config, const ConversionOptions& options,
                            const std::string& where) {
   ModelConfig found = config;
-  if (raw_document(config).find("model_type") == nullptr) found.layout = detect_layout(checkpoint);
+  found.layout = find_layout(config, checkpoint);
   Plan plan{checkpoint, found, options, detect_head(checkpoint), {}};
   TensorReport report = compare_tensors(checkpoint, found, plan.head, where);
   if (!report.errors.empty()) throw Error(ErrorCode::kTensors, std::move(report.errors));

@@ -277,6 +277,10 @@ Layout detect_layout(const Checkpoint& checkpoint) {
   return checkpoint.find("encoder.layer.0.attention.self.in_proj.weight") != nullptr ? Layout::kV1 : Layout::kV2;
 }
 
+Layout find_layout(const ModelConfig& config, const Checkpoint& checkpoint) {
+  return raw_document(config).find("model_type") != nullptr ? config.layout : detect_layout(checkpoint);
+}
+
 TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head,
                              const std::string& where) {
   Comparison comparison{.checkpoint = checkpoint,

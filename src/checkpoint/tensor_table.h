@@ -31,6 +31,9 @@ std::vector<std::string> architectures_of(const ModelConfig& config, Head head, 
 // By the tensors of layer 0: files of the original code have no model_type, and their projections may be fused (v1).
 Layout detect_layout(const Checkpoint& checkpoint);
 
+// The layout that `config` names, else (no model_type) the one that the tensors have.
+Layout find_layout(const ModelConfig& config, const Checkpoint& checkpoint);
+
 // Rows of classifier.weight, 0 without one: the `labels` of list_tensors.
 int64_t count_labels(const Checkpoint& checkpoint);
 

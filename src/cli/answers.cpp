@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -176,6 +177,10 @@ void with_output(const Options& options, const std::function<void(FileWriter&)>&
   if (!path.empty()) return write_file_atomically(path, run);
   StandardOutput out;
   run(out);
+}
+
+void note(const Options& options, const std::string& text) {
+  if (!options.flag("quiet")) std::fputs((text + '\n').c_str(), stderr);
 }
 
 void print_table(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers) {

@@ -52,6 +52,9 @@ class AnswerWriter {
 // Calls `run` with the place that -o names (written atomically) or standard output.
 void with_output(const Options& options, const std::function<void(FileWriter&)>& run);
 
+// A line on standard error for a person, unless --quiet.
+void note(const Options& options, const std::string& text);
+
 // For verbs that print one table: rows as objects and cells.
 void print_table(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers);
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +37,7 @@ void check_manifest(const std::string& path, const Options& options, Findings& f
   ProgressPrinter progress(options, true, {.items = "MB", .tokens = ""});
   uint64_t done = 0;
   const ManifestReport report = verify_manifest(path, [&](uint64_t bytes) {
-    if (interrupted() != 0) throw Interrupted{};
+    check_interrupted();
     progress.update((done += bytes) / kMegabyte, 0, std::nullopt);
   });
   progress.clear();
@@ -113,7 +112,7 @@ void check_tensors(const std::string& path, std::optional<ModelConfig>& config, 
   check_form(checkpoint, findings);
   if (config) {
     const Head head = detect_head(checkpoint);
-    if (raw_document(*config).find("model_type") == nullptr) config->layout = detect_layout(checkpoint);
+    config->layout = find_layout(*config, checkpoint);
     check_keys(path, *config, head, findings);
     check_relative_positions(path, checkpoint, *config, findings);
     const TensorReport report = compare_tensors(checkpoint, *config, head, path);
@@ -121,7 +120,7 @@ void check_tensors(const std::string& path, std::optional<ModelConfig>& config, 
     for (const Problem& problem : report.warnings) findings.add(Severity::kWarning, Fix::kYes, problem);
   }
   for (const TensorView& tensor : checkpoint.tensors()) {
-    if (interrupted() != 0) throw Interrupted{};
+    check_interrupted();
     const Statistics s = statistics_of(tensor);
     if (s.not_finite > 0)
       findings.error(path + ": " + tensor.name, fmt::format("{} values are NaN or infinite", s.not_finite));
@@ -141,10 +140,6 @@ void check_tokenizer(const std::string& path, const std::optional<ModelConfig>& 
                                                         tokenizer.special().pad, config->pad_token_id));
   }
   if (tokenizer.special().mask < 0) findings.warning(path, "the tokenizer has no mask token");
-}
-
-void note(const Options& options, const std::string& text) {
-  if (!options.flag("quiet")) std::fputs((text + '\n').c_str(), stderr);
 }
 
 // Everything, with the configuration as it should be; nothing when there is none to correct.

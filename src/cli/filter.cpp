@@ -2,7 +2,6 @@
 #include "cli/filter.h"
 
 #include <fmt/format.h>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -94,16 +93,11 @@ class Loop {
 
 // What a person should know at the end: only when rows failed or were cut.
 void report(const Options& options, const Counts& counts) {
-  if (options.flag("quiet")) return;
   if (counts.cut > 0) {
-    std::fputs(fmt::format("note: {} of {} rows cut to {} tokens (--max-tokens, --truncate)\n", counts.cut,
-                           counts.ok + counts.failed, options.integer("max-tokens"))
-                   .c_str(),
-               stderr);
+    note(options, fmt::format("note: {} of {} rows cut to {} tokens (--max-tokens, --truncate)", counts.cut,
+                              counts.ok + counts.failed, options.integer("max-tokens")));
   }
-  if (counts.failed > 0) {
-    std::fputs(fmt::format("rows: {} ok, {} failed\n", counts.ok, counts.failed).c_str(), stderr);
-  }
+  if (counts.failed > 0) note(options, fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
 }
 
 // Groups of rows. When the source fails, the rows before come first.
@@ -129,7 +123,7 @@ class GroupReader {
     size_t bytes = 0;
     Row row;
     while (interrupted() == 0 && source_.next(row)) {
-      bytes += row.text.size() + row.pair.size();
+      bytes += row.text.size() + (row.pair ? row.pair->size() : 0);
       rows.push_back(std::move(row));
       if (rows.size() >= kGroupRows || bytes >= kGroupBytes || !source_.is_ready()) break;
     }

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <deque>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "base/checked.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/tensor.h"
+#include "cli/answers.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
@@ -230,10 +230,8 @@ int run_forward(const Options& options) {
   const Outputs outputs = collect_outputs(model, inputs, packed, result);
   print_check_report(model);
   write_safetensors(output, outputs.tensors(), {{"program", "deberta forward"}});
-  if (!options.flag("quiet")) {
-    for (const TensorView& tensor : outputs.tensors())
-      std::fputs(fmt::format("{} {}\n", tensor.name, to_string(tensor.shape)).c_str(), stderr);
-  }
+  for (const TensorView& tensor : outputs.tensors())
+    note(options, fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/library.h"
+#include "heads/model_directory.h"
 #include "kernels/dispatch.h"
 
 namespace deberta::cli {
@@ -52,28 +53,29 @@ void add_kernels(const Options& options, Facts& facts) {
 }
 
 void add_model(const std::string& path, const Options& options, Facts& facts) {
-  const ModelDirectory directory =
-      open_model_directory(path, {.kernels = options.text("kernels")}, open_options(options));
-  const ModelConfig& config = directory.config;
-  uint64_t parameters = 0;
+  check_model_directory(path);
+  const ModelConfig config = load_model_config(path + "/config.json");
+  const Tokenizer tokenizer = Tokenizer::load(path);
   const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
+  const Model model = Model::load(checkpoint, config, {.kernels = options.text("kernels")});
+  uint64_t parameters = 0;
   for (const TensorView& tensor : checkpoint.tensors()) parameters += tensor.count();
   facts.add("model", path);
-  facts.add("model_type", config.layout == Layout::kV1 ? "deberta" : "deberta-v2");
-  facts.add("head", to_string(directory.model.head()));
-  if (directory.model.head() == Head::kMaskedLm) facts.add("mask_decoder", directory.model.has_mask_decoder());
+  facts.add("model_type", to_string(config.layout));
+  facts.add("head", to_string(model.head()));
+  if (model.head() == Head::kMaskedLm) facts.add("mask_decoder", model.has_mask_decoder());
   facts.add("layers", config.num_hidden_layers);
   facts.add("hidden_size", config.hidden_size);
   facts.add("heads", config.num_attention_heads);
   facts.add("intermediate_size", config.intermediate_size);
   facts.add("vocab_size", config.vocab_size);
-  facts.add("tokenizer_size", static_cast<uint64_t>(directory.tokenizer.size()));
+  facts.add("tokenizer_size", static_cast<uint64_t>(tokenizer.size()));
   facts.add("max_position_embeddings", config.max_position_embeddings);
   facts.add("position_buckets", config.position_buckets);
   facts.add("parameters", parameters);
   facts.add("file_bytes", checkpoint.size_bytes());
-  facts.add("packed_bytes", directory.model.memory_bytes());
-  if (directory.model.labels() > 0) facts.add("labels", directory.model.labels());
+  facts.add("packed_bytes", model.memory_bytes());
+  if (model.labels() > 0) facts.add("labels", model.labels());
   if (!config.labels.empty()) {
     JsonArray labels(config.labels.begin(), config.labels.end());
     facts.add("label_names", std::move(labels));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -91,7 +90,7 @@ int print_differences(const Options& options, const Checkpoint& ours) {
     if (ours.find(tensor.name) == nullptr) answers.push_back(difference(tensor.name, "only in the second", 0));
   }
   print_table(options, {"name", "difference", "largest"}, answers);
-  if (!options.flag("quiet")) std::fputs((summarise(ours, theirs, answers) + '\n').c_str(), stderr);
+  note(options, summarise(ours, theirs, answers));
   return 0;
 }
 

@@ -56,4 +56,8 @@ int interrupted() {
   return received == 0 ? 0 : 128 + received;
 }
 
+void check_interrupted() {
+  if (received != 0) throw Interrupted{};
+}
+
 }  // namespace deberta::cli

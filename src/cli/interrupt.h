@@ -9,4 +9,8 @@ void install_signal_handlers();
 // 0, or 128 + the signal that arrived.
 int interrupted();
 
+// What check_interrupted() throws after a signal, for jobs that must clean up on the way out.
+struct Interrupted {};
+void check_interrupted();
+
 }  // namespace deberta::cli

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "checkpoint/model_writer.h"
+#include "cli/answers.h"
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "cli/progress_printer.h"
@@ -18,19 +18,21 @@
 namespace deberta::cli {
 namespace {
 
-void note(const Options& options, const std::string& text) {
-  if (!options.flag("quiet")) std::fputs((text + '\n').c_str(), stderr);
-}
-
 void check_target(const ConversionJob& job) {
   if (!is_inside(job.target, job.source)) return;
   throw Error(ErrorCode::kUsage, job.target,
               fmt::format("expected a folder outside the model {}, which is only read", job.source));
 }
 
+// A model without its tokenizer, in files.
+struct Opened {
+  ModelConfig config;
+  Checkpoint checkpoint;
+};
+
 // Two rows of ids from all over the vocabulary, the second one shorter.
-ForwardResult run_on_fixed_ids(const std::string& folder, const ModelConfig& config) {
-  const Model model = Model::load(Checkpoint::open(folder), config);
+ForwardResult run_on_fixed_ids(const Checkpoint& checkpoint, const ModelConfig& config) {
+  const Model model = Model::load(checkpoint, config);
   const auto length = static_cast<size_t>(std::min<int64_t>(24, config.max_position_embeddings));
   std::vector<int32_t> ids;
   std::vector<uint8_t> mask;
@@ -63,16 +65,16 @@ bool is_exact(const Conversion& conversion) {
   });
 }
 
-void verify_answers(const ConversionJob& job, const Conversion& conversion, const ModelConfig& config,
-                    const std::string& folder, const Options& options) {
-  const ForwardResult expected = run_on_fixed_ids(job.source, config);
-  const ForwardResult got = run_on_fixed_ids(folder, load_model_config(folder + "/config.json"));
+void verify_answers(const Opened& source, const Opened& written, const Conversion& conversion,
+                    const std::string& target, const Options& options) {
+  const ForwardResult expected = run_on_fixed_ids(source.checkpoint, source.config);
+  const ForwardResult got = run_on_fixed_ids(written.checkpoint, written.config);
   double hidden = largest_difference(expected.pooled_BD, got.pooled_BD);
   for (size_t i = 0; i < expected.hidden.size(); ++i)
     hidden = std::max(hidden, largest_difference(expected.hidden[i].rows_TD, got.hidden[i].rows_TD));
   const double logits = largest_difference(expected.logits, got.logits);
   if (is_exact(conversion) ? hidden > 0 || logits > 0 : std::isinf(hidden) || std::isinf(logits)) {
-    throw Error(ErrorCode::kTensors, job.target,
+    throw Error(ErrorCode::kTensors, target,
                 fmt::format("verify: the model gives other answers, hidden states by {:.3g}, logits by {:.3g}; nothing "
                             "is written",
                             hidden, logits));
@@ -83,12 +85,14 @@ void verify_answers(const ConversionJob& job, const Conversion& conversion, cons
                                   conversion.tensors.size(), hidden, logits));
 }
 
-void verify(const ConversionJob& job, const Conversion& conversion, const ModelConfig& config,
-            const std::string& folder, const Options& options) {
-  verify_tensors(conversion, Checkpoint::open(folder), job.target);
-  if (interrupted() != 0) throw Interrupted{};
-  verify_answers(job, conversion, config, folder, options);
-  if (interrupted() != 0) throw Interrupted{};
+void verify(const Opened& source, const Conversion& conversion, const StagedFolder& folder, const std::string& target,
+            const Options& options) {
+  const Opened written{load_model_config(folder.path() + "/config.json"),
+                       Checkpoint::open(folder.path(), open_options(options))};
+  verify_tensors(conversion, written.checkpoint, target);
+  check_interrupted();
+  verify_answers(source, written, conversion, target, options);
+  check_interrupted();
 }
 
 WrittenModel write(const ConversionJob& job, const Conversion& conversion, StagedFolder& folder,
@@ -99,7 +103,7 @@ WrittenModel write(const ConversionJob& job, const Conversion& conversion, Stage
   uint64_t done = 0;
   const auto on_bytes = [&](uint64_t bytes) {
     done += bytes;
-    if (interrupted() != 0) throw Interrupted{};
+    check_interrupted();
     progress.update(done / kMegabyte, 0, std::min(1.0, static_cast<double>(done) / total));
   };
   WrittenModel written =
@@ -115,12 +119,12 @@ std::vector<Change> convert_model(const ConversionJob& job, const Options& optio
   check_target(job);
   for (const std::string& folder : remove_leftovers(job.target))
     note(options, fmt::format("{}: removed; a run that was killed left it", folder));
-  const ModelConfig config = job.config ? *job.config : load_model_config(job.source + "/config.json");
-  const Checkpoint checkpoint = Checkpoint::open(job.source, open_options(options));
-  Conversion conversion = plan_conversion(checkpoint, config, job.form, job.source);
+  const Opened source{job.config ? *job.config : load_model_config(job.source + "/config.json"),
+                      Checkpoint::open(job.source, open_options(options))};
+  Conversion conversion = plan_conversion(source.checkpoint, source.config, job.form, job.source);
   StagedFolder folder(job.target);
   WrittenModel written = write(job, conversion, folder, options);
-  if (job.wants_verify) verify(job, conversion, config, folder.path(), options);
+  if (job.wants_verify) verify(source, conversion, folder, job.target, options);
   folder.publish();
   conversion.changes.insert(conversion.changes.end(), written.left_out.begin(), written.left_out.end());
   note(options, fmt::format("{}: {} tensors, {} files, {} bytes; {} changes", job.target, conversion.tensors.size(),

@@ -18,11 +18,8 @@ struct ConversionJob {
   bool wants_verify = false;
 };
 
-// Ctrl-C: thrown once everything half-written is removed.
-struct Interrupted {};
-
-// All that is not as it was, and a line on standard error with the sizes. Throws Interrupted, kUsage (a target inside
-// the source), and what planning, writing and verifying throw.
+// All that is not as it was, and a line on standard error with the sizes. Throws Interrupted once everything
+// half-written is removed, kUsage (a target inside the source), and what planning, writing and verifying throw.
 std::vector<Change> convert_model(const ConversionJob& job, const Options& options);
 
 }  // namespace deberta::cli

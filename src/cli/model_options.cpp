@@ -60,8 +60,7 @@ EncodingRules encoding_rules(const Options& options) {
 std::vector<TextInput> text_inputs(std::span<const Row> rows) {
   std::vector<TextInput> inputs;
   for (const Row& row : rows) {
-    inputs.push_back({row.text, {}});
-    if (row.has_pair) inputs.back().pair = row.pair;
+    inputs.push_back({row.text, row.pair});
   }
   return inputs;
 }

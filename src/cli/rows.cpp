@@ -68,8 +68,7 @@ class FieldRules {
     row.text = text_of(object, text_, row.where);
     const Json* pair = pair_.empty() ? nullptr : object.find(pair_);
     if (pair == nullptr && is_given_ && !pair_.empty()) text_of(object, pair_, row.where);  // throws: it was asked for
-    row.has_pair = pair != nullptr && !pair->is_null();
-    if (row.has_pair) row.pair = text_of(object, pair_, row.where);
+    if (pair != nullptr && !pair->is_null()) row.pair = text_of(object, pair_, row.where);
   }
 
  private:
@@ -105,10 +104,7 @@ class ArgumentRows final : public RowSource {
     row = {};
     row.where = fmt::format("argument {}", next_ + 1);
     row.text = replace_invalid_utf8(arguments_[next_++]);
-    if (takes_pairs_) {
-      row.pair = replace_invalid_utf8(arguments_[next_++]);
-      row.has_pair = true;
-    }
+    if (takes_pairs_) row.pair = replace_invalid_utf8(arguments_[next_++]);
     return true;
   }
 
@@ -168,7 +164,6 @@ class TextRows final : public LineRows {
       if (tab == std::string::npos)
         throw Error(ErrorCode::kInput, row.where, "expected two texts with a tab between, got one");
       row.pair = line.text.substr(tab + 1);
-      row.has_pair = true;
       line.text.resize(tab);
     }
     row.text = std::move(line.text);

@@ -14,8 +14,7 @@ namespace deberta::cli {
 struct Row {
   std::string where;  // "argument 1", "in.tsv:12"
   std::string text;   // valid UTF-8
-  std::string pair;
-  bool has_pair = false;
+  std::optional<std::string> pair;
   JsonObject kept;             // other columns or keys, as --keep asks
   std::optional<Error> error;  // the row could not be read
 };

@@ -17,8 +17,8 @@ namespace {
 
 RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, const std::string& unit, const Row& row) {
   const Encoding encoding =
-      row.has_pair ? tokenizer.encode_pair(row.text, row.pair, encode) : tokenizer.encode(row.text, encode);
-  const OffsetUnits first(unit, row.text), second(unit, row.pair);
+      row.pair ? tokenizer.encode_pair(row.text, *row.pair, encode) : tokenizer.encode(row.text, encode);
+  const OffsetUnits first(unit, row.text), second(unit, row.pair.value_or(""));
   RowAnswer answer;
   answer.tokens = encoding.size();
   JsonArray ids, pieces, spans, types;
@@ -33,7 +33,7 @@ RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, co
     types.push_back(int64_t{encoding.type_ids[i]});
   }
   answer.answer.object = {{"ids", std::move(ids)}, {"tokens", std::move(pieces)}, {"offsets", std::move(spans)}};
-  if (row.has_pair) answer.answer.object.emplace_back("type_ids", std::move(types));
+  if (row.pair) answer.answer.object.emplace_back("type_ids", std::move(types));
   return answer;
 }
 

@@ -85,7 +85,7 @@ void ConfigDocument::write_out_labels(const ModelConfig& config) {
 }
 
 void ConfigDocument::write_out(const ModelConfig& config) {
-  if (!has("model_type")) set("model_type", config.layout == Layout::kV1 ? "deberta" : "deberta-v2");
+  if (!has("model_type")) set("model_type", to_string(config.layout));
   write_out_table(config);
   // null names no terms, to this program and to others; a missing key means c2p to the original and none to others.
   // Version 1 of transformers counts the names for its scale, and would count "none".

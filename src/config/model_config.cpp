@@ -236,6 +236,10 @@ void read_labels(Parse& parse) {
 
 }  // namespace
 
+std::string_view to_string(Layout layout) {
+  return layout == Layout::kV1 ? "deberta" : "deberta-v2";
+}
+
 std::string_view to_string(ProblemType type) {
   switch (type) {
     case ProblemType::kUnset:

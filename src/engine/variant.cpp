@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "checkpoint/tensor_table.h"
-#include "config/model_config.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -64,7 +63,7 @@ Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, Ma
   const std::string where = place_of(checkpoint);
   Variant variant{config, detect_head(checkpoint), false};
   // Files of the original code have no model_type: their tensors tell the layout.
-  if (raw_document(config).find("model_type") == nullptr) variant.config.layout = detect_layout(checkpoint);
+  variant.config.layout = find_layout(config, checkpoint);
   check_tensors(checkpoint, variant, where);
   if (config.talking_head) throw Error(ErrorCode::kUnsupported, where, "talking_head: not computed by this version");
   variant.has_mask_decoder = decide_mask_decoder(checkpoint, variant, mask_decoder, where);

@@ -5,6 +5,7 @@ import os
 import pathlib
 import pickle
 import shutil
+import struct
 import zipfile
 
 import numpy
@@ -59,9 +60,32 @@ def write_hostile_bin(path, victim, is_zip):
         archive.writestr("archive/data.pkl", data)
 
 
+def write_bin(path, tensors):
+    """A pytorch_model.bin with {name: array of float32}, as torch.save writes it: a zip of a pickle and its storages."""
+    def text(value):
+        return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+    def number(value):
+        return b"J" + struct.pack("<i", value)
+
+    def numbers(values):
+        return b"(" + b"".join(map(number, values)) + b"t"
+
+    body = b""
+    for key, (name, array) in enumerate(tensors.items()):
+        storage = b"(" + text("storage") + b"ctorch\nFloatStorage\n" + text(str(key)) + text("cpu") + number(array.size) + b"tQ"
+        strides = [s // array.itemsize for s in array.strides]
+        body += (text(name) + b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage + number(0) + numbers(array.shape) + numbers(strides) +
+                 b"\x89ccollections\nOrderedDict\n)RtR")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02}(" + body + b"u.")
+        for key, array in enumerate(tensors.values()):
+            archive.writestr(f"archive/data/{key}", array.tobytes())
+
+
 def copy_of(model, folder):
     shutil.copytree(model, folder)
     return folder
 
 
-__all__ = ["TOKENS", "contents", "copy_of", "make_v1_model", "write_hostile_bin"]
+__all__ = ["TOKENS", "contents", "copy_of", "make_v1_model", "write_bin", "write_hostile_bin"]

@@ -10,7 +10,7 @@ import time
 import numpy
 import pytest
 from conftest import BINARY
-from conversion_models import contents, make_v1_model, write_hostile_bin
+from conversion_models import contents, make_v1_model, write_bin, write_hostile_bin
 from models import ROOT, make_model, read_safetensors, write_safetensors
 
 SHIM = ROOT / "tests/support/failing_calls.c"
@@ -122,6 +122,20 @@ def test_an_fp16_overflow_names_the_tensor_and_writes_nothing(deberta, sequence_
     done = deberta("convert", "-m", model, "--to", tmp_path / "a", "--dtype", "fp16")
     assert done.returncode == 1 and "classifier.bias: the value -100000 is too large for F16" in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["m"]
+
+
+def test_verify_opens_the_source_with_the_options_given(deberta, sequence_model, tmp_path):
+    model = shutil.copytree(sequence_model, tmp_path / "m")
+    tensors = read_safetensors(model / "model.safetensors")
+    (model / "model.safetensors").unlink()
+    write_bin(model / "pytorch_model.bin", tensors)
+    bias = tensors["classifier.bias"]
+    data = (model / "pytorch_model.bin").read_bytes()
+    (model / "pytorch_model.bin").write_bytes(data.replace(bias.tobytes(), (bias + 1).tobytes()))  # its CRC-32 is now another
+    refused = deberta("convert", "-m", model, "--to", tmp_path / "a", "--verify")
+    assert refused.returncode == 1 and "CRC" in refused.stderr
+    done = deberta("convert", "-m", model, "--to", tmp_path / "a", "--verify", "--no-crc")
+    assert done.returncode == 0 and "the same hidden states and logits" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("verb", ["classify", "convert", "check", "inspect", "forward"])
