@@ -17,12 +17,14 @@ void try_gemm(Cutter& cut) {
   const KernelSet kernels = select_kernels("auto");
   const auto a = test::normals(seed, m * k), w = test::normals(seed + 1, n * k);
   Arena arena;
-  arena.reserve(Arena::bytes_for<float>(gemm_packed_count(kernels, n, k)));
+  const WeightSource source{w.data(), n, k};
+  const size_t size_bytes = gemm_packed_bytes(kernels, Precision::kFp32, source);
+  arena.reserve(Arena::bytes_for<std::byte>(size_bytes));
   std::vector<float> c(m * n);
   GemmParams p{};
   p.a_MK = a.data();
   p.rows = m;
-  p.weights = gemm_pack(kernels, w.data(), n, k, arena.take<float>(gemm_packed_count(kernels, n, k)));
+  p.weights = gemm_pack(kernels, Precision::kFp32, source, arena.take<std::byte>(size_bytes));
   p.c_MN = c.data();
   gemm(kernels, p);
   double error = 0, naive_error = 0;

@@ -90,8 +90,9 @@ const float* Loader::vector(const std::string& name) {
 
 Linear Loader::pack(const Dense& dense) {
   const size_t outputs = dense.weight_NK.size() / dense.depth;
-  float* panels = store_.allocate(gemm_packed_count(kernels_, outputs, dense.depth));
-  Linear linear{gemm_pack(kernels_, dense.weight_NK.data(), outputs, dense.depth, panels), nullptr};
+  const WeightSource source{dense.weight_NK.data(), outputs, dense.depth};
+  void* panels = store_.allocate((gemm_packed_bytes(kernels_, Precision::kFp32, source) + 3) / 4);
+  Linear linear{gemm_pack(kernels_, Precision::kFp32, source, panels, parallel_), nullptr};
   if (dense.bias_N.empty()) return linear;
   float* bias_N = store_.allocate(outputs);
   std::copy(dense.bias_N.begin(), dense.bias_N.end(), bias_N);

@@ -28,13 +28,16 @@ constexpr unsigned bit(KernelLevel level) {
 }
 constexpr unsigned kRef = bit(KernelLevel::kReference);
 constexpr unsigned kWide = kRef | bit(KernelLevel::kAvx2) | bit(KernelLevel::kAvx512);
+constexpr unsigned kVnni = bit(KernelLevel::kAvx512Vnni);
+constexpr unsigned kBf16 = bit(KernelLevel::kAvx512Bf16);
+constexpr unsigned kAmx = bit(KernelLevel::kAmx);
 constexpr unsigned kExists[kOperations][kPrecisions] = {
     // fp32, bf16, int8
-    {kWide, kRef, kRef},  // gemm
-    {kRef, kRef, kRef},   // attention
-    {kRef, kRef, kRef},   // layer_norm
-    {kRef, kRef, kRef},   // embedding
-    {kRef, kRef, kRef},   // convolution
+    {kWide, kWide | kBf16 | kAmx, kWide | kVnni | kAmx},  // gemm
+    {kRef, kRef, kRef},                                   // attention
+    {kRef, kRef, kRef},                                   // layer_norm
+    {kRef, kRef, kRef},                                   // embedding
+    {kRef, kRef, kRef},                                   // convolution
 };
 
 std::atomic<uint64_t> counters[kOperations][kPrecisions][kKernelLevels];
@@ -73,13 +76,13 @@ bool has_avx512() {
          has_all(cpuid(7).b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL);
 }
 bool has_vnni() {
-  constexpr unsigned kVnni = 1u << 11;
-  return has_avx512() && has_all(cpuid(7).c, kVnni);
+  constexpr unsigned kVectorNeural = 1u << 11;
+  return has_avx512() && has_all(cpuid(7).c, kVectorNeural);
 }
 
 bool has_bf16() {
-  constexpr unsigned kBf16 = 1u << 5;
-  return has_avx512() && has_all(cpuid(7, 1).a, kBf16);
+  constexpr unsigned kVectorBf16 = 1u << 5;
+  return has_avx512() && has_all(cpuid(7, 1).a, kVectorBf16);
 }
 
 // Tiles are state that Linux gives only to a process that asks; the permission holds for all its threads.

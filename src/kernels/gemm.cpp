@@ -1,6 +1,6 @@
-// GEMM: argument checks, packing, the choice of implementation, blocking and the epilogue that all tiles share.
-//   for each block of 96 rows: for each panel: for strips of 6 rows: tile in registers -> stack -> epilogue -> C
-// A block of A stays in L2 while the panels stream through once.
+// GEMM: argument checks, the choice of implementation, blocking and the epilogue.
+//   for each block of rows: for each panel: for strips of rows: tile in registers -> stack -> epilogue -> C
+// A block of A stays in the second-level cache while the panels stream through once.
 #include "kernels/gemm.h"
 
 #include <fmt/core.h>
@@ -11,45 +11,32 @@
 #include <vector>
 
 #include "deberta/error.h"
-#include "kernels/gemm_kernel.h"
+#include "kernels/gemm_layout.h"
 #include "kernels/reference/reference.h"
 
 namespace deberta {
 namespace {
 
-constexpr size_t kBlockRows = 96;
-constexpr size_t kMaxTile = 6 * 64;
-
-const GemmKernel* tile_kernel(KernelLevel level) {
-#if DEBERTA_HAS_X86
-  if (level == KernelLevel::kAvx512) return &gemm_avx512_kernel();
-  if (level == KernelLevel::kAvx2) return &gemm_avx2_kernel();
-#endif
-  (void)level;
-  return nullptr;
-}
-
-size_t panel_width(const KernelSet& kernels) {
-  const GemmKernel* kernel = tile_kernel(kernels.level_of(Operation::kGemm));
-  return kernel != nullptr ? kernel->panel_width : 1;
-}
-
-size_t panels_of(size_t outputs, size_t width) {
-  return (outputs + width - 1) / width;
-}
+constexpr size_t kMaxTile = 32 * 32;  // that of AMX; 6 x 64 is smaller
 
 void require(bool is_right, const char* what) {
   if (!is_right) throw Error(ErrorCode::kInternal, "gemm", what);
 }
 
-void check_arguments(const GemmParams& p, size_t width) {
-  require(p.a_MK != nullptr && p.c_MN != nullptr && p.weights.panels != nullptr, "a null pointer");
-  require(p.weights.panel_width == width, "weights packed for another implementation");
-  require(p.a_stride == 0 || p.a_stride >= p.weights.depth, "rows of a overlap");
-  require(p.c_stride == 0 || p.c_stride >= p.weights.outputs, "rows of c overlap");
+void check_arguments(const GemmParams& p, KernelLevel level) {
+  const PackedWeights& w = p.weights;
+  require(p.a_MK != nullptr && w.panels != nullptr && (p.c_MN != nullptr) != (p.c_bf16_MN != nullptr),
+          "a null pointer");
+  require(w.level == level, "weights packed for another implementation");
+  require(p.a_stride == 0 || p.a_stride >= w.depth, "rows of a overlap");
+  require(p.c_stride == 0 || p.c_stride >= w.outputs, "rows of c overlap");
+  if (w.precision == Precision::kInt8) {
+    require(p.a_scales_M != nullptr, "int8 without scales");
+    require(w.quantizer.outliers == 0 || p.a_outliers_MO != nullptr, "outlier columns without their values");
+  }
   if (p.head_size == 0) return;
   require(p.residual_MN == nullptr, "a residual with split heads");
-  require(p.weights.outputs % p.head_size == 0, "outputs are not whole heads");
+  require(w.outputs % p.head_size == 0, "outputs are not whole heads");
   require(p.head_stride >= p.rows * p.head_size, "heads overlap");
 }
 
@@ -58,66 +45,182 @@ struct Span {
   size_t end = 0;
 };
 
-// Epilogue of one row of a tile; `values` holds the sums of columns n .. n + count.
-void store_row(const GemmParams& p, float* values, size_t row, size_t n, size_t count) {
-  if (p.bias_N != nullptr) {
-    for (size_t i = 0; i < count; ++i) values[i] += p.bias_N[n + i];
+size_t size_of_a(Precision precision) {
+  if (precision == Precision::kFp32) return sizeof(float);
+  return precision == Precision::kBf16 ? sizeof(Bf16) : sizeof(uint8_t);
+}
+
+// One call: what all its tiles share.
+struct Work {
+  const GemmParams& p;
+  const GemmKernel& kernel;
+  PanelLayout layout;
+  GemmFinishFunction finish;
+  GemmFinish shared{};  // of the epilogue
+  bool is_scalar = false;
+
+  size_t tile_width() const { return layout.width * kernel.panels; }
+  size_t tiles() const { return (p.weights.outputs + tile_width() - 1) / tile_width(); }
+  const void* row_of_a(size_t m) const {
+    const size_t stride = p.a_stride > 0 ? p.a_stride : p.weights.depth;
+    return static_cast<const std::byte*>(p.a_MK) + m * stride * size_of_a(p.weights.precision);
   }
-  activate_row(p.activation, values, count);
-  if (p.residual_MN != nullptr) {
-    const float* residual = p.residual_MN + gemm_offset(p, row, n);
-    for (size_t i = 0; i < count; ++i) values[i] += residual[i];
+  const std::byte* panel(size_t index) const {
+    return static_cast<const std::byte*>(p.weights.panels) + index * layout.panel_bytes();
   }
-  for (size_t i = 0; i < count;) {  // one run per head
-    const size_t left = count - i;
-    const size_t run = p.head_size == 0 ? left : std::min(left, p.head_size - (n + i) % p.head_size);
-    std::copy_n(values + i, run, p.c_MN + gemm_offset(p, row, n + i));
+};
+
+// The activations that vectors compute; others follow on fp32 rows.
+int vector_activation(KernelActivation activation) {
+  if (activation == KernelActivation::kGelu) return 1;
+  return activation == KernelActivation::kRelu ? 2 : 0;
+}
+
+bool is_vector(KernelActivation activation) {
+  return activation == KernelActivation::kLinear || vector_activation(activation) != 0;
+}
+
+// What the epilogue of columns n .. n + count reads.
+GemmFinish operands(const Work& work, const void* sums, Span rows, size_t n, size_t count) {
+  const GemmParams& p = work.p;
+  GemmFinish f = work.shared;
+  f.tile_MW = sums;
+  f.tile_stride = work.tile_width();
+  f.rows = rows.end - rows.begin;
+  f.columns = count;
+  if (p.bias_N != nullptr) f.bias_N = p.bias_N + n;
+  if (f.compensation_N == nullptr) return f;
+  f.compensation_N += n;
+  f.w_scales_N += n;
+  f.a_scales_M = p.a_scales_M + rows.begin;
+  if (f.outliers > 0) {
+    f.side_a_MO = p.a_outliers_MO + rows.begin * f.outliers;
+    f.side_w_ON += n;
+  }
+  return f;
+}
+
+// Columns that lie in one run of the output (one head).
+void finish_run(const Work& work, const void* sums, Span rows, size_t n, size_t count) {
+  const GemmParams& p = work.p;
+  GemmFinish f = operands(work, sums, rows, n, count);
+  const size_t at = gemm_offset(p, rows.begin, n);
+  if (p.residual_MN != nullptr) f.residual_MN = p.residual_MN + at;
+  if (p.c_MN != nullptr) f.c_MN = p.c_MN + at;
+  if (p.c_bf16_MN != nullptr) f.c_bf16_MN = p.c_bf16_MN + at;
+  f.c_stride = f.residual_stride = gemm_offset(p, rows.begin + 1, n) - at;
+  work.finish(f);
+}
+
+void store(const GemmParams& p, size_t row, size_t n, float y) {
+  const size_t at = gemm_offset(p, row, n);
+  if (p.c_MN != nullptr) p.c_MN[at] = y;
+  if (p.c_bf16_MN != nullptr) p.c_bf16_MN[at] = to_bf16(y);
+}
+
+// Activations without a vector form: sums and bias to fp32, then element by element.
+void finish_scalar(const Work& work, const void* sums, Span rows, size_t n, size_t count) {
+  const GemmParams& p = work.p;
+  alignas(64) float values[kMaxTile];
+  GemmFinish f = operands(work, sums, rows, n, count);
+  f.c_MN = values;
+  f.c_stride = work.tile_width();
+  work.finish(f);
+  for (size_t m = rows.begin; m < rows.end; ++m) {
+    float* values_N = values + (m - rows.begin) * f.c_stride;
+    activate_row(p.activation, values_N, count);
+    for (size_t i = 0; i < count; ++i) {
+      const float residual = p.residual_MN != nullptr ? p.residual_MN[gemm_offset(p, m, n + i)] : 0;
+      store(p, m, n + i, values_N[i] + residual);
+    }
+  }
+}
+
+void finish_tile(const Work& work, const float* sums, Span rows, size_t n, size_t columns) {
+  if (work.is_scalar) return finish_scalar(work, sums, rows, n, columns);
+  const size_t head_size = work.p.head_size;
+  for (size_t i = 0; i < columns;) {
+    const size_t left = columns - i;
+    const size_t run = head_size == 0 ? left : std::min(left, head_size - (n + i) % head_size);
+    finish_run(work, sums + i, rows, n + i, run);  // int32 sums have the same size
     i += run;
   }
 }
 
-void compute_block(const GemmKernel& kernel, const GemmParams& p, Span rows, Span panels) {
-  alignas(64) float tile[kMaxTile];
-  const size_t width = kernel.panel_width;
-  const size_t depth = p.weights.depth;
-  const size_t a_stride = p.a_stride > 0 ? p.a_stride : depth;
-  for (size_t panel = panels.begin; panel < panels.end; ++panel) {
-    const size_t n = panel * width;
-    const size_t columns = std::min(width, p.weights.outputs - n);
-    for (size_t m = rows.begin; m < rows.end; m += kernel.max_rows) {
+// `tiles` counts columns of tiles: one panel or several.
+void compute_block(const Work& work, Span rows, Span tiles) {
+  alignas(64) float sums[kMaxTile];
+  const GemmKernel& kernel = work.kernel;
+  const size_t width = work.tile_width();
+  const size_t strips = (rows.end - rows.begin + kernel.max_rows - 1) / kernel.max_rows;
+  const size_t share = kernel.panels * work.layout.panel_bytes() / strips;  // of the next tile's panels, read ahead
+  const size_t stride = work.p.a_stride > 0 ? work.p.a_stride : work.p.weights.depth;
+  if (kernel.begin != nullptr) kernel.begin();
+  for (size_t tile = tiles.begin; tile < tiles.end; ++tile) {
+    const size_t n = tile * width;
+    const size_t columns = std::min(width, work.p.weights.outputs - n);
+    const std::byte* panel = work.panel(tile * kernel.panels);
+    const std::byte* next = work.panel((tile + 1) * kernel.panels);  // past the last one a prefetch is harmless
+    for (size_t m = rows.begin; m < rows.end; m += kernel.max_rows, next += share) {
       const size_t strip = std::min(kernel.max_rows, rows.end - m);
-      kernel.tile({p.a_MK + m * a_stride, a_stride, strip, depth, p.weights.panels + panel * depth * width, tile});
-      for (size_t i = 0; i < strip; ++i) store_row(p, tile + i * width, m + i, n, columns);
+      kernel.tile({work.row_of_a(m), stride, strip, work.layout.groups, work.p.weights.depth, panel,
+                   work.layout.panels(columns), sums, next, share});
+      finish_tile(work, sums, {m, m + strip}, n, columns);
     }
   }
+  if (kernel.end != nullptr) kernel.end();
 }
 
-// Many rows: a task is a block of rows. Few rows: a task is a panel. Never a part of K.
-void run_tiles(const GemmKernel& kernel, const GemmParams& p) {
-  const size_t panels = panels_of(p.weights.outputs, kernel.panel_width);
-  const size_t blocks = (p.rows + kBlockRows - 1) / kBlockRows;
-  const auto block = [&](size_t i) { return Span{i * kBlockRows, std::min(p.rows, (i + 1) * kBlockRows)}; };
-  if (p.rows >= 64 * p.parallel.workers) {
-    parallel_for(p.parallel, blocks, [&](size_t task, size_t) { compute_block(kernel, p, block(task), {0, panels}); });
+Work make_work(const GemmKernel& kernel, KernelLevel level, const GemmParams& p) {
+  const PackedWeights& w = p.weights;
+  Work work{p, kernel, PanelLayout(w.precision, level, w.depth), nullptr};
+#if DEBERTA_HAS_X86
+  work.finish = level == KernelLevel::kAvx2 ? gemm_finish_avx2() : gemm_finish_avx512();
+#endif
+  work.shared.activation = vector_activation(p.activation);
+  work.is_scalar = !is_vector(p.activation);
+  if (w.precision != Precision::kInt8) return work;
+  work.shared.compensation_N = w.compensation_N;
+  work.shared.w_scales_N = w.scales_N;
+  work.shared.side_w_ON = w.outliers_ON;
+  work.shared.side_stride = w.outputs;
+  work.shared.outliers = w.quantizer.outliers;
+  return work;
+}
+
+// Many rows: a task is a block of rows. Few rows: a task is a column of tiles. Never a part of K.
+void run_tiles(const GemmKernel& kernel, KernelLevel level, const GemmParams& p) {
+  const Work work = make_work(kernel, level, p);
+  const size_t tiles = work.tiles();
+  const bool by_rows = p.rows >= kernel.split_rows * p.parallel.workers;
+  size_t block_rows = kernel.block_rows;
+  if (by_rows) {  // equal work for each thread
+    const size_t each = (p.rows + p.parallel.workers - 1) / p.parallel.workers;
+    const size_t parts = (each + block_rows - 1) / block_rows;
+    block_rows = ((each + parts - 1) / parts + kernel.max_rows - 1) / kernel.max_rows * kernel.max_rows;
+  }
+  const size_t blocks = (p.rows + block_rows - 1) / block_rows;
+  const auto block = [&](size_t i) { return Span{i * block_rows, std::min(p.rows, (i + 1) * block_rows)}; };
+  if (by_rows) {
+    parallel_for(p.parallel, blocks, [&](size_t task, size_t) { compute_block(work, block(task), {0, tiles}); });
     return;
   }
-  parallel_for(p.parallel, panels, [&](size_t task, size_t) {
-    for (size_t i = 0; i < blocks; ++i) compute_block(kernel, p, block(i), {task, task + 1});
+  parallel_for(p.parallel, tiles, [&](size_t task, size_t) {
+    for (size_t i = 0; i < blocks; ++i) compute_block(work, block(i), {task, task + 1});
   });
 }
 
 void run(KernelLevel level, const GemmParams& p) {
-  const GemmKernel* kernel = tile_kernel(level);
-  count_call(Operation::kGemm, level);
-  if (kernel != nullptr) {
-    run_tiles(*kernel, p);
-    return;
-  }
+  count_call(Operation::kGemm, level, p.weights.precision);
+  if (const GemmKernel* kernel = gemm_kernel(p.weights.precision, level)) return run_tiles(*kernel, level, p);
   parallel_for(p.parallel, p.rows, [&](size_t row, size_t) {
-    for (size_t n = 0; n < p.weights.outputs; ++n) {
-      p.c_MN[gemm_offset(p, row, n)] = static_cast<float>(reference_gemm(p, row, n));
-    }
+    for (size_t n = 0; n < p.weights.outputs; ++n) store(p, row, n, static_cast<float>(reference_gemm(p, row, n)));
   });
+}
+
+double result(const GemmParams& p, size_t row, size_t n) {
+  const size_t at = gemm_offset(p, row, n);
+  return double{p.c_MN != nullptr ? p.c_MN[at] : from_bf16(p.c_bf16_MN[at])};
 }
 
 // The reference goes first: the residual may be the output.
@@ -129,40 +232,51 @@ void run_checked(KernelLevel level, const GemmParams& p, KernelCheck& check) {
   double worst = -1;
   size_t at = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const double difference = std::abs(double{p.c_MN[gemm_offset(p, i / columns, i % columns)]} - expected[i]);
+    const double difference = std::abs(result(p, i / columns, i % columns) - expected[i]);
     if (difference <= worst) continue;  // a NaN is not less: it stays the worst
     worst = difference;
     at = i;
     if (std::isnan(difference)) break;
   }
-  check.record(
-      Operation::kGemm, worst,
-      fmt::format("[M {}, N {}, K {}] row {} column {}", p.rows, columns, p.weights.depth, at / columns, at % columns));
+  check.record(Operation::kGemm, worst,
+               fmt::format("{}, [M {}, N {}, K {}] row {} column {}", to_string(p.weights.precision), p.rows, columns,
+                           p.weights.depth, at / columns, at % columns));
 }
 
 }  // namespace
 
-size_t gemm_packed_count(const KernelSet& kernels, size_t outputs, size_t depth) {
-  const size_t width = panel_width(kernels);
-  return panels_of(outputs, width) * width * depth;
+const GemmKernel* gemm_kernel(Precision precision, KernelLevel level) {
+#if DEBERTA_HAS_X86
+  const bool is_bf16 = precision == Precision::kBf16;
+  const bool is_fp32 = precision == Precision::kFp32;
+  switch (level) {
+    case KernelLevel::kReference:
+      return nullptr;
+    case KernelLevel::kAvx2:
+      return is_fp32 ? &gemm_fp32_avx2_kernel() : is_bf16 ? &gemm_bf16_avx2_kernel() : &gemm_int8_avx2_kernel();
+    case KernelLevel::kAvx512:
+      return is_fp32 ? &gemm_fp32_avx512_kernel() : is_bf16 ? &gemm_bf16_avx512_kernel() : &gemm_int8_avx512_kernel();
+    case KernelLevel::kAvx512Vnni:
+      return &gemm_avx512_vnni_kernel();
+    case KernelLevel::kAvx512Bf16:
+      return &gemm_avx512_bf16_kernel();
+    case KernelLevel::kAmx:
+      return gemm_amx_kernels()[is_bf16 ? 0 : 1];
+  }
+#endif
+  (void)precision, (void)level;
+  return nullptr;
 }
 
-PackedWeights gemm_pack(const KernelSet& kernels, const float* w_NK, size_t outputs, size_t depth, float* panels) {
-  const size_t width = panel_width(kernels);
-  for (size_t panel = 0; panel < panels_of(outputs, width); ++panel) {
-    float* out_KW = panels + panel * depth * width;
-    for (size_t w = 0; w < width; ++w) {
-      const size_t n = panel * width + w;
-      for (size_t k = 0; k < depth; ++k) out_KW[k * width + w] = n < outputs ? w_NK[n * depth + k] : 0.0f;
-    }
-  }
-  return {panels, outputs, depth, width};
+size_t gemm_split_rows(const KernelSet& kernels, Precision precision) {
+  const GemmKernel* kernel = gemm_kernel(precision, kernels.level_of(Operation::kGemm, precision));
+  return kernel != nullptr ? kernel->split_rows : 1;
 }
 
 void gemm(const KernelSet& kernels, const GemmParams& params) {
   if (params.rows == 0 || params.weights.outputs == 0) return;
-  const KernelLevel level = kernels.level_of(Operation::kGemm);
-  check_arguments(params, panel_width(kernels));
+  const KernelLevel level = kernels.level_of(Operation::kGemm, params.weights.precision);
+  check_arguments(params, level);
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);
   } else {

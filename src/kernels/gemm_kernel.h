@@ -2,26 +2,74 @@
 // inline function in it could end up as the whole program's copy.
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 
 namespace deberta {
 
-// tile_MW[m][w] = sum over k of a_MK[m][k] * panel_KW[k][w], m < rows: one fma chain from 0 per output, k ascending.
+// tile_MW[m][w] = sum over k of a_MK[m][k] * panel[k][w], m < rows: one chain per output, k ascending. Sums are fp32,
+// or int32 for int8. The panel holds groups of `group` consecutive k side by side (layout: kernels/gemm.h).
 struct GemmTile {
-  const float* a_MK;
-  size_t a_stride;  // elements between rows of a
-  size_t rows;      // 1 .. max_rows; no row beyond is read
-  size_t depth;     // K
-  const float* panel_KW;
-  float* tile_MW;  // rows are panel_width apart
+  const void* a_MK;  // fp32, bf16 or u8
+  size_t a_stride;   // elements between rows of a
+  size_t rows;       // 1 .. max_rows; no row beyond is read
+  size_t groups;     // groups of k of the panel
+  size_t depth;      // K: a is read up to the end of its last group (up to K with fp32 and AMX)
+  const void* panel;
+  size_t panels;      // 1 .. GemmKernel::panels, one behind the other
+  void* tile_MW;      // rows are W apart, whatever `panels`
+  const void* next;   // the panel that comes next, to prefetch; may be null
+  size_t next_bytes;  // of it, this call's share
 };
 
 struct GemmKernel {
-  size_t panel_width;  // W: columns of a panel of packed weights and of a tile
-  size_t max_rows;
+  size_t panel_width;
+  size_t panels;      // side by side in a tile, at most: a tile's width W is both multiplied
+  size_t group;       // consecutive k side by side in a panel
+  size_t unit;        // K is padded with zeros to a multiple of it, in elements
+  size_t max_rows;    // of a tile
+  size_t block_rows;  // rows that stay in the second-level cache while the panels go by
+  size_t split_rows;  // rows for each thread from which work is split by rows: fewer cannot hide reading the weights
+  void (*begin)();    // on the thread that computes, before and after its tiles; may be null
+  void (*end)();
   void (*tile)(const GemmTile& tile);
 };
 
-const GemmKernel& gemm_avx2_kernel();
-const GemmKernel& gemm_avx512_kernel();
+// The epilogue of some rows of a tile, in this order: int8 sums to fp32, side product, bias, activation, residual.
+struct GemmFinish {
+  const void* tile_MW;
+  size_t tile_stride;
+  size_t rows;
+  size_t columns;
+
+  // int8: y = (sum + compensation[n]) * a_scale[m] * w_scale[n] + sum over o of side_a[m][o] * side_w[o][n].
+  const int32_t* compensation_N;  // null: the sums are fp32
+  const float* a_scales_M;
+  const float* w_scales_N;
+  const uint16_t* side_a_MO;  // bf16
+  const float* side_w_ON;
+  size_t side_stride;  // between rows of side_w
+  size_t outliers;     // O
+
+  const float* bias_N;  // may be null
+  int activation;       // 0 linear, 1 erf-GELU, 2 ReLU
+  const float* residual_MN;
+  size_t residual_stride;
+  float* c_MN;  // exactly one of the two
+  uint16_t* c_bf16_MN;
+  size_t c_stride;
+};
+using GemmFinishFunction = void (*)(const GemmFinish& finish);
+
+const GemmKernel& gemm_fp32_avx2_kernel();
+const GemmKernel& gemm_fp32_avx512_kernel();
+const GemmKernel& gemm_bf16_avx2_kernel();
+const GemmKernel& gemm_bf16_avx512_kernel();
+const GemmKernel& gemm_avx512_bf16_kernel();
+const GemmKernel& gemm_int8_avx2_kernel();
+const GemmKernel& gemm_int8_avx512_kernel();
+const GemmKernel& gemm_avx512_vnni_kernel();
+const GemmKernel* const* gemm_amx_kernels();  // bf16, int8
+GemmFinishFunction gemm_finish_avx2();
+GemmFinishFunction gemm_finish_avx512();
 
 }  // namespace deberta

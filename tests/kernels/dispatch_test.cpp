@@ -25,12 +25,13 @@ uint64_t calls_of(Operation operation, KernelLevel level) {
 void run_one_gemm(const KernelSet& kernels) {
   const float a[] = {1, 2};
   const float w[] = {3, 4};
-  std::vector<float> panels(gemm_packed_count(kernels, 1, 2));
+  const WeightSource source{w, 1, 2};
+  std::vector<std::byte> panels(gemm_packed_bytes(kernels, Precision::kFp32, source));
   float c = 0;
   GemmParams p{};
   p.a_MK = a;
   p.rows = 1;
-  p.weights = gemm_pack(kernels, w, 1, 2, panels.data());
+  p.weights = gemm_pack(kernels, Precision::kFp32, source, panels.data());
   p.c_MN = &c;
   gemm(kernels, p);
   EXPECT_EQ(c, 11);

@@ -58,9 +58,10 @@ struct Problem {
     bias = test::normals(3, s.n);
     residual = test::normals(4, s.m * c_stride);
     c.assign(16 + s.m * c_stride + 16, kGuard);
-    const size_t count = gemm_packed_count(kernels, s.n, s.k);
-    arena.reserve(Arena::bytes_for<float>(count));
-    packed = gemm_pack(kernels, w.data(), s.n, s.k, arena.take<float>(count));
+    const WeightSource source{w.data(), s.n, s.k};
+    const size_t size_bytes = gemm_packed_bytes(kernels, Precision::kFp32, source);
+    arena.reserve(Arena::bytes_for<std::byte>(size_bytes));
+    packed = gemm_pack(kernels, Precision::kFp32, source, arena.take<std::byte>(size_bytes));
   }
 
   GemmParams params() {
@@ -185,7 +186,7 @@ TEST_P(Gemm, ARowHasTheSameBitsAloneInAnyBatchAndWithAnyThreads) {
   for (size_t row = 0; row < shape.m; ++row) {
     Problem alone(kernels(), shape);
     GemmParams p = alone.params();
-    p.a_MK += row * alone.a_stride;
+    p.a_MK = alone.a.data() + 1 + row * alone.a_stride;
     p.rows = 1;
     gemm(kernels(), p);
     ASSERT_EQ(std::memcmp(&alone.c[16], &whole.c[16 + row * whole.c_stride], shape.n * sizeof(float)), 0)
@@ -196,7 +197,7 @@ TEST_P(Gemm, ARowHasTheSameBitsAloneInAnyBatchAndWithAnyThreads) {
 TEST_P(Gemm, RefusesWeightsPackedForAnotherImplementation) {
   Problem problem(kernels(), {2, 3, 4});
   GemmParams p = problem.params();
-  p.weights.panel_width = 5;
+  p.weights.level = KernelLevel::kAmx;
   EXPECT_ERROR(gemm(kernels(), p), kInternal, "packed for another implementation");
 }
 

@@ -41,12 +41,13 @@ class Layer {
     const std::vector<float> bias = values("w." + prefix_ + name + ".bias");
     const size_t depth = weight.size() / bias.size();
     Arena arena;
-    arena.reserve(Arena::bytes_for<float>(gemm_packed_count(kKernels, bias.size(), depth)));
-    float* panels = arena.take<float>(gemm_packed_count(kKernels, bias.size(), depth));
+    const WeightSource source{weight.data(), bias.size(), depth};
+    const size_t size_bytes = gemm_packed_bytes(kKernels, Precision::kFp32, source);
+    arena.reserve(Arena::bytes_for<std::byte>(size_bytes));
     GemmParams p{};
     p.a_MK = x.data();
     p.rows = x.size() / depth;
-    p.weights = gemm_pack(kKernels, weight.data(), bias.size(), depth, panels);
+    p.weights = gemm_pack(kKernels, Precision::kFp32, source, arena.take<std::byte>(size_bytes));
     p.bias_N = bias.data();
     p.activation = activation;
     p.residual_MN = residual != nullptr ? residual->data() : nullptr;

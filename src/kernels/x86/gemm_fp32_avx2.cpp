@@ -30,10 +30,10 @@ inline void store(float* p, Vector v) {
 }  // namespace
 }  // namespace deberta
 
-#include "kernels/x86/gemm.inc.h"
+#include "kernels/x86/gemm_fp32.inc.h"
 
 namespace deberta {
-const GemmKernel& gemm_avx2_kernel() {
+const GemmKernel& gemm_fp32_avx2_kernel() {
   return kKernel;
 }
 }  // namespace deberta

@@ -1,0 +1,29 @@
+// How the panels of packed weights lie (gemm.h), by implementation; for packing, the reference and the checks.
+#pragma once
+#include "kernels/gemm.h"
+#include "kernels/gemm_kernel.h"
+
+namespace deberta {
+
+// Null for the reference.
+const GemmKernel* gemm_kernel(Precision precision, KernelLevel level);
+
+struct PanelLayout {
+  size_t width = 1;    // outputs side by side
+  size_t group = 1;    // consecutive k side by side
+  size_t groups = 0;   // of a panel, padding too
+  size_t element = 4;  // bytes
+
+  PanelLayout(Precision precision, KernelLevel level, size_t depth);
+  size_t panels(size_t outputs) const { return (outputs + width - 1) / width; }
+  size_t panel_bytes() const { return groups * width * group * element; }
+  // In elements from the first panel.
+  size_t index(size_t n, size_t k) const {
+    return ((n / width * groups + k / group) * width + n % width) * group + k % group;
+  }
+};
+
+// What stands in the panels: w[n,k], with int8 the quantised q[n,k].
+double packed_weight(const PackedWeights& weights, const PanelLayout& layout, size_t n, size_t k);
+
+}  // namespace deberta
