@@ -37,11 +37,10 @@ void attend(const Pass& pass, const LayerWeights& layer, const QueryRows& querie
   p.query_starts = queries.starts;
   p.query_positions = queries.positions_N;
   p.query_mask_T = queries.mask_N;
-  p.has_c2p = layer.kr_HRK != nullptr;
-  p.has_p2c = layer.qr_HRK != nullptr;
-  const size_t table_stride = p.relative_rows * p.head_size;
-  p.kr = {layer.kr_HRK, p.head_size, table_stride};
-  p.qr = {layer.qr_HRK, p.head_size, table_stride};
+  p.has_c2p = layer.kr.has_data();
+  p.has_p2c = layer.qr.has_data();
+  p.kr = layer.kr;
+  p.qr = layer.qr;
   p.scores = scores;
   p.scratch = space.attention_scratch;
   attention(pass.kernels, p);

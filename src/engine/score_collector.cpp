@@ -7,8 +7,8 @@ ScoreCollector::ScoreCollector(const Pass& pass, const LayerWeights& layer) : pa
   if (!pass.options.wants_scores) return;
   for (size_t b = 0; b < pass.batch.sequences(); ++b) count_ += size_of(b);
   c2c_.resize(count_);
-  if (layer.kr_HRK != nullptr) c2p_.resize(count_);
-  if (layer.qr_HRK != nullptr) p2c_.resize(count_);
+  if (layer.kr.has_data()) c2p_.resize(count_);
+  if (layer.qr.has_data()) p2c_.resize(count_);
   probabilities_.resize(count_);
 }
 

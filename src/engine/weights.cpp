@@ -50,7 +50,7 @@ class Loader {
   std::array<Dense, 3> content_projections(const std::string& self);
   std::array<Dense, 3> split_in_proj(const std::string& self);
   std::string relative_projection(std::string_view name) const;
-  const float* project(const std::vector<float>& relative_RD, const std::string& prefix);
+  RelativeTable project(const std::vector<float>& relative_RD, const std::string& prefix, bool is_reversed);
 
   const Checkpoint& checkpoint_;
   const ModelConfig& config_;
@@ -167,8 +167,8 @@ std::vector<float> Loader::relative_table() {
   return table_RD;
 }
 
-// Kr or Qr of one layer, [H, R, K]: the table through a projection with its bias (the bias does not cancel in p2c).
-const float* Loader::project(const std::vector<float>& relative_RD, const std::string& prefix) {
+// Kr (reversed) or Qr of one layer: the table through a projection with its bias (the bias does not cancel in p2c).
+RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::string& prefix, bool is_reversed) {
   WeightStore temporary;
   Loader loader(checkpoint_, config_, kernels_, parallel_, temporary);
   const Linear projection = loader.linear(prefix);
@@ -180,10 +180,15 @@ const float* Loader::project(const std::vector<float>& relative_RD, const std::s
   p.head_size = as_size(config_.attention_head_size);
   p.head_stride = p.rows * p.head_size;
   p.parallel = parallel_;
-  float* table_HRK = store_.allocate(p.rows * p.weights.outputs);
-  p.c_MN = table_HRK;
+  std::vector<float> table_HRK(p.rows * p.weights.outputs);
+  p.c_MN = table_HRK.data();
   gemm(kernels_, p);
-  return table_HRK;
+  const RelativeTableParams table{.heads = as_size(config_.num_attention_heads),
+                                  .head_size = p.head_size,
+                                  .rows = p.rows,
+                                  .is_reversed = is_reversed};
+  float* packed = store_.allocate(attention_table_bytes(kernels_, table) / sizeof(float));
+  return attention_pack_table(kernels_, table, table_HRK.data(), packed);
 }
 
 LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD, bool has_own_queries) {
@@ -199,8 +204,8 @@ LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD, boo
     query.append(key);
     w.qkv = pack(query);
   }
-  if (!relative_RD.empty() && config_.has_c2p) w.kr_HRK = project(relative_RD, self + relative_projection("key"));
-  if (!relative_RD.empty() && config_.has_p2c) w.qr_HRK = project(relative_RD, self + relative_projection("query"));
+  if (!relative_RD.empty() && config_.has_c2p) w.kr = project(relative_RD, self + relative_projection("key"), true);
+  if (!relative_RD.empty() && config_.has_p2c) w.qr = project(relative_RD, self + relative_projection("query"), false);
   w.attention_output = linear(layer + "attention.output.dense");
   w.attention_norm = norm(layer + "attention.output.LayerNorm");
   w.up = linear(layer + "intermediate.dense");

@@ -11,6 +11,7 @@
 #include "deberta/config.h"
 #include "engine/variant.h"
 #include "kernels/activation.h"
+#include "kernels/attention_table.h"
 #include "kernels/embedding.h"
 #include "kernels/gemm.h"
 
@@ -29,10 +30,10 @@ struct Norm {
 };
 
 struct LayerWeights {
-  Linear qkv;                     // [3 D, D]: query, key, value
-  Linear query, key_value;        // in place of qkv in a mask decoder's layer, where queries are other rows
-  const float* kr_HRK = nullptr;  // null without c2p
-  const float* qr_HRK = nullptr;  // null without p2c
+  Linear qkv;               // [3 D, D]: query, key, value
+  Linear query, key_value;  // in place of qkv in a mask decoder's layer, where queries are other rows
+  RelativeTable kr;         // without data: no c2p
+  RelativeTable qr;         // without data: no p2c
   Linear attention_output;
   Norm attention_norm;
   Linear up;    // [F, D]

@@ -1,16 +1,33 @@
-// Attention: argument checks, the choice of implementation, one task per sequence and head.
+// Attention: argument checks, the choice of implementation, the order of tasks and their scratch.
+//   many (sequence, head) tasks: each by one worker, longest sequences first, its keys prepared in the worker's scratch
+//   few: keys of all tasks are prepared first, by blocks; then blocks of queries are the tasks
 #include "kernels/attention.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <vector>
 
 #include "deberta/error.h"
+#include "kernels/attention_kernel.h"
+#include "kernels/bf16.h"
 #include "kernels/reference/reference.h"
 
 namespace deberta {
 namespace {
 
+constexpr size_t kAlignment = 64;
+constexpr int64_t kWindow = 16;  // positions are taken by aligned windows
+
 void require(bool is_right, const char* what) {
   if (!is_right) throw Error(ErrorCode::kInternal, "attention", what);
+}
+
+size_t align(size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 int64_t longest(const int32_t* starts, size_t sequences) {
@@ -19,13 +36,26 @@ int64_t longest(const int32_t* starts, size_t sequences) {
   return result;
 }
 
-void check_arguments(const AttentionParams& p) {
+size_t length_of(const int32_t* starts, size_t b) {
+  return static_cast<size_t>(starts[b + 1] - starts[b]);
+}
+
+void check_table(const KernelSet& kernels, const AttentionParams& p, const RelativeTable& table, bool is_reversed) {
+  const bool has_pairs = attention_table_level(kernels, p.precision, p.head_size) > KernelLevel::kAvx512;
+  require(table.has_pairs == has_pairs && table.is_reversed == is_reversed && table.head_size == p.head_size,
+          "a table packed for another implementation");
+}
+
+void check_arguments(const KernelSet& kernels, const AttentionParams& p) {
   const bool has_keys = p.starts[p.sequences] > 0;
   require(p.q.data != nullptr && p.out.data != nullptr && p.scratch != nullptr && p.head_size > 0, "a null pointer");
   require(!has_keys || (p.k.data != nullptr && p.v.data != nullptr), "a null pointer");
-  require(!p.has_c2p || p.kr.data != nullptr, "c2p without its table");
-  require(!p.has_p2c || p.qr.data != nullptr, "p2c without its table");
+  require(p.precision != Precision::kInt8, "expected fp32 or bf16");
+  require(!p.has_c2p || p.kr.has_data(), "c2p without its table");
+  require(!p.has_p2c || p.qr.has_data(), "p2c without its table");
   require(p.dropout.threshold() < 256 && p.dropout.p >= 0, "dropout outside [0, 1)");
+  if (p.has_c2p) check_table(kernels, p, p.kr, true);
+  if (p.has_p2c) check_table(kernels, p, p.qr, false);
   if (!p.has_c2p && !p.has_p2c) return;
   if (p.given_buckets_LS != nullptr) {
     require(p.relative_rows > 0, "given buckets without the number of rows");
@@ -44,23 +74,225 @@ void check_arguments(const AttentionParams& p) {
   require(reach <= p.lut->max_length(), "a sequence longer than the table of rows");
 }
 
+const AttentionKernel* kernel_of(KernelLevel level) {
+#if DEBERTA_HAS_X86
+  if (level == KernelLevel::kAvx512) return &attention_avx512_kernel();
+  if (level == KernelLevel::kAvx2) return &attention_avx2_kernel();
+#endif
+  (void)level;
+  return nullptr;
+}
+
+// Where the parts of a call's scratch begin.
+struct Plan {
+  const AttentionKernel& kernel;
+  AttentionExtent extent;
+  bool has_few_tasks = false;  // then each task has its shared part, else each worker
+  size_t shared_bytes = 0, own_bytes = 0, shared_parts = 0;
+  size_t size_bytes = 0;
+
+  Plan(const AttentionKernel& of, const AttentionParams& p) : kernel(of), extent{} {
+    int64_t positions = std::max(longest(p.starts, p.sequences), longest(query_starts_of(p), p.sequences));
+    if (p.query_positions != nullptr) {
+      for (int32_t t = 0; t < query_starts_of(p)[p.sequences]; ++t)
+        positions = std::max<int64_t>(positions, p.query_positions[t] + 1);
+    }
+    extent.keys = static_cast<size_t>(longest(p.starts, p.sequences));
+    extent.positions = static_cast<size_t>((positions + kWindow - 1) / kWindow * kWindow);
+    extent.head_size = p.head_size;
+    extent.rows = p.lut != nullptr ? static_cast<size_t>(p.lut->rows()) : 0;
+    extent.is_bf16 = p.precision == Precision::kBf16;
+    const size_t tasks = p.sequences * p.heads;
+    has_few_tasks = p.parallel.workers > 1 && tasks < 2 * p.parallel.workers;
+    shared_bytes = align(kernel.shared_bytes(extent));
+    own_bytes = align(kernel.own_bytes(extent));
+    shared_parts = has_few_tasks ? tasks : p.parallel.workers;
+    size_bytes = order_bytes(p) + shared_parts * shared_bytes + p.parallel.workers * own_bytes;
+  }
+
+  static size_t order_bytes(const AttentionParams& p) { return align(p.sequences * sizeof(uint32_t)); }
+  std::byte* base(const AttentionParams& p) const { return static_cast<std::byte*>(p.scratch); }
+  void* shared(const AttentionParams& p, size_t part) const { return base(p) + order_bytes(p) + part * shared_bytes; }
+  void* own(const AttentionParams& p, size_t worker) const {
+    return base(p) + order_bytes(p) + shared_parts * shared_bytes + worker * own_bytes;
+  }
+};
+
+template <class Data>
+Data* number_at(Precision precision, Data* data, size_t offset) {
+  using Byte = std::conditional_t<std::is_const_v<Data>, const std::byte, std::byte>;
+  return static_cast<Byte*>(data) + offset * (precision == Precision::kBf16 ? sizeof(Bf16) : sizeof(float));
+}
+
+const void* table_of(const RelativeTable& table, bool has_term, size_t head) {
+  return has_term ? static_cast<const std::byte*>(table.data) + head * table.head_bytes() : nullptr;
+}
+
+AttentionTask make_task(const AttentionParams& p, size_t sequence, size_t head) {
+  const int32_t* query_starts = query_starts_of(p);
+  const auto query = static_cast<size_t>(query_starts[sequence]), key = static_cast<size_t>(p.starts[sequence]);
+  AttentionTask t{};
+  t.queries = length_of(query_starts, sequence);
+  t.keys = length_of(p.starts, sequence);
+  t.head_size = p.head_size;
+  t.is_bf16 = p.precision == Precision::kBf16;
+  t.q = number_at(p.precision, p.q.data, p.q.offset(query, head));
+  t.k = number_at(p.precision, p.k.data, p.k.offset(key, head));
+  t.v = number_at(p.precision, p.v.data, p.v.offset(key, head));
+  t.out = number_at(p.precision, p.out.data, p.out.offset(query, head));
+  t.q_stride = p.q.token_stride;
+  t.k_stride = p.k.token_stride;
+  t.v_stride = p.v.token_stride;
+  t.out_stride = p.out.token_stride;
+  t.last_position = static_cast<int64_t>(t.queries) - 1;
+  if (p.query_positions != nullptr && t.queries > 0) {
+    t.positions = p.query_positions + query;
+    t.first_position = t.positions[0];
+    t.last_position = t.positions[t.queries - 1];
+  }
+  t.kr = table_of(p.kr, p.has_c2p, head);
+  t.qr = table_of(p.qr, p.has_p2c, head);
+  if (t.kr != nullptr || t.qr != nullptr) {
+    t.table_stride = p.has_c2p ? p.kr.stride : p.qr.stride;
+    t.distances = {p.lut->rows_from_0(), p.lut->perms_q_from_0(), p.lut->perms_k_from_0(), p.lut->rows(),
+                   p.lut->linear_limit()};
+  }
+  t.scale = static_cast<float>(p.scale * std::numbers::log2e);
+  if (p.query_mask_T != nullptr) t.query_mask = p.query_mask_T + query;
+  if (p.key_mask_T != nullptr) t.key_mask = p.key_mask_T + key;
+  if (p.masks_B != nullptr) t.mask = p.masks_B[sequence];
+  if (p.lse_HT != nullptr) t.lse = p.lse_HT + head * static_cast<size_t>(query_starts[p.sequences]) + query;
+  return t;
+}
+
+// A sequence without keys still has outputs: zeros.
+void prepare(const Plan& plan, const AttentionTask& t, size_t block, void* shared, void* own) {
+  const size_t begin = block * plan.kernel.block;
+  plan.kernel.prepare_keys(t, plan.extent, begin, std::min(t.keys, begin + plan.kernel.block), shared, own);
+}
+
+void attend(const Plan& plan, const AttentionTask& t, size_t block, void* shared, void* own) {
+  const size_t begin = block * plan.kernel.block;
+  plan.kernel.attend(t, plan.extent, begin, std::min(t.queries, begin + plan.kernel.block), shared, own);
+}
+
+void run_whole_tasks(const Plan& plan, const AttentionParams& p) {
+  auto* order_B = static_cast<uint32_t*>(p.scratch);
+  std::iota(order_B, order_B + p.sequences, 0u);
+  std::sort(order_B, order_B + p.sequences, [&](uint32_t a, uint32_t b) {
+    const size_t a_length = length_of(p.starts, a), b_length = length_of(p.starts, b);
+    return a_length != b_length ? a_length > b_length : a < b;
+  });
+  parallel_for(p.parallel, p.sequences * p.heads, [&](size_t task, size_t worker) {
+    const AttentionTask t = make_task(p, order_B[task / p.heads], task % p.heads);
+    void* shared = plan.shared(p, worker);
+    void* own = plan.own(p, worker);
+    if (t.queries == 0) return;
+    for (size_t block = 0; block * plan.kernel.block < t.keys; ++block) prepare(plan, t, block, shared, own);
+    for (size_t block = 0; block * plan.kernel.block < t.queries; ++block) attend(plan, t, block, shared, own);
+  });
+}
+
+// Calls work(task, block, worker) for every block of every task; there are few sequences.
+template <class Work>
+void for_blocks(const Plan& plan, const AttentionParams& p, const int32_t* starts, const Work& work) {
+  const auto blocks_of = [&](size_t b) { return (length_of(starts, b) + plan.kernel.block - 1) / plan.kernel.block; };
+  size_t blocks = 0;
+  for (size_t b = 0; b < p.sequences; ++b) blocks += blocks_of(b);
+  parallel_for(p.parallel, blocks * p.heads, [&](size_t index, size_t worker) {
+    size_t block = index / p.heads, b = 0;
+    for (; block >= blocks_of(b); ++b) block -= blocks_of(b);
+    work(b * p.heads + index % p.heads, block, worker);
+  });
+}
+
+void run_blocks(const Plan& plan, const AttentionParams& p) {
+  for_blocks(plan, p, p.starts, [&](size_t task, size_t block, size_t worker) {
+    const AttentionTask t = make_task(p, task / p.heads, task % p.heads);
+    if (t.queries > 0) prepare(plan, t, block, plan.shared(p, task), plan.own(p, worker));
+  });
+  for_blocks(plan, p, query_starts_of(p), [&](size_t task, size_t block, size_t worker) {
+    const AttentionTask t = make_task(p, task / p.heads, task % p.heads);
+    attend(plan, t, block, plan.shared(p, task), plan.own(p, worker));
+  });
+}
+
+void run_reference(const AttentionParams& p) {
+  const size_t per_worker = reference_attention_scratch_bytes(p);
+  parallel_for(p.parallel, p.sequences * p.heads, [&](size_t task, size_t worker) {
+    reference_attention(p, task / p.heads, task % p.heads, static_cast<char*>(p.scratch) + worker * per_worker);
+  });
+}
+
+void run(KernelLevel level, const AttentionParams& p) {
+  const AttentionKernel* kernel = kernel_of(level);
+  count_call(Operation::kAttention, level, p.precision);
+  if (kernel == nullptr) return run_reference(p);
+  const Plan plan(*kernel, p);
+  plan.has_few_tasks ? run_blocks(plan, p) : run_whole_tasks(plan, p);
+}
+
+double number(Precision precision, const void* data, size_t at) {
+  if (precision == Precision::kBf16) return double{from_bf16(static_cast<const Bf16*>(data)[at])};
+  return double{static_cast<const float*>(data)[at]};
+}
+
+// The reference writes densely, into memory of its own: the outputs may be strided.
+void run_checked(KernelLevel level, const AttentionParams& p, KernelCheck& check) {
+  run(level, p);
+  const auto rows = static_cast<size_t>(query_starts_of(p)[p.sequences]);
+  const size_t columns = p.heads * p.head_size;
+  std::vector<float> expected(rows * columns);
+  std::vector<std::byte> scratch(reference_attention_scratch_bytes(p) * p.parallel.workers);
+  AttentionParams reference = p;
+  reference.out = {expected.data(), columns, p.head_size};
+  reference.lse_HT = nullptr;
+  reference.scores = {};
+  reference.scratch = scratch.data();
+  run_reference(reference);
+  double worst = -1;
+  size_t at = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const size_t offset = p.out.offset(i / columns, i % columns / p.head_size) + i % p.head_size;
+    const double difference =
+        std::abs(number(p.precision, p.out.data, offset) - number(p.precision, expected.data(), i));
+    if (difference <= worst) continue;  // a NaN is not less: it stays the worst
+    worst = difference;
+    at = i;
+    if (std::isnan(difference)) break;
+  }
+  check.record(
+      Operation::kAttention, worst,
+      fmt::format("[T {}, H {}, K {}] row {} column {}", rows, p.heads, p.head_size, at / columns, at % columns));
+}
+
 }  // namespace
 
-size_t attention_scratch_bytes(const KernelSet&, const AttentionParams& params) {
-  return reference_attention_scratch_bytes(params) * params.parallel.workers;
+KernelLevel attention_level(const KernelSet& kernels, const AttentionParams& p) {
+  const bool has_terms = p.has_c2p || p.has_p2c;
+  const bool needs_reference = p.scores.is_wanted() || p.averages_empty_rows || p.dropout.threshold() > 0 ||
+                               (has_terms && (p.given_buckets_LS != nullptr || !p.lut->has_unit_steps()));
+  if (needs_reference) return KernelLevel::kReference;
+  return attention_table_level(kernels, p.precision, p.head_size);
+}
+
+size_t attention_scratch_bytes(const KernelSet& kernels, const AttentionParams& params) {
+  const size_t reference = reference_attention_scratch_bytes(params) * params.parallel.workers;
+  const AttentionKernel* kernel = kernel_of(attention_table_level(kernels, params.precision, params.head_size));
+  return kernel == nullptr ? reference : std::max(reference, Plan(*kernel, params).size_bytes);
 }
 
 void attention(const KernelSet& kernels, const AttentionParams& params) {
   if (params.sequences == 0) return;
   require(params.starts != nullptr, "a null pointer");
   if (query_starts_of(params)[params.sequences] == 0) return;
-  check_arguments(params);
-  count_call(Operation::kAttention, kernels.level_of(Operation::kAttention));
-  const size_t per_worker = reference_attention_scratch_bytes(params);
-  parallel_for(params.parallel, params.sequences * params.heads, [&](size_t task, size_t worker) {
-    reference_attention(params, task / params.heads, task % params.heads,
-                        static_cast<char*>(params.scratch) + worker * per_worker);
-  });
+  check_arguments(kernels, params);
+  const KernelLevel level = attention_level(kernels, params);
+  if (kernels.check != nullptr) {
+    run_checked(level, params, *kernels.check);
+  } else {
+    run(level, params);
+  }
 }
 
 }  // namespace deberta

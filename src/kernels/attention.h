@@ -1,32 +1,33 @@
 // Disentangled attention, forward (algorithm.md 5.1; He et al. 2021, equation 4), one pack of sequences:
 //   A[i,j] = scale * ( q_i . k_j  +  [c2p] q_i . Kr[row(i-j)]  +  [p2c] k_j . Qr[row(i-j)] )
 //   P = softmax over the allowed j (masked entries exactly 0);   O_i = sum_j dropout(P)[i,j] v_j
-// c2p and p2c read the same row(i-j). A query without any allowed key gets zeros, unless asked otherwise. fp32 in and
-// out; the key bias must be in k (it does not cancel in p2c). An output depends on its own sequence and head alone, and
-// on positions within the sequence, so packing, order and threads never change a bit. B sequences  T packed tokens  L
-// queries, S keys of one sequence  H heads  K head size  R relative rows
+// c2p and p2c read the same row(i-j). A query without any allowed key gets zeros, unless asked otherwise. fp32 or bf16
+// in and out, sums in fp32; the key bias must be in k (it does not cancel in p2c). An output depends on its own
+// sequence and head alone, and on positions within the sequence, so packing, order and threads never change a bit. B
+// sequences  T packed tokens  L queries, S keys of one sequence  H heads  K head size  R relative rows
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "base/parallel.h"
+#include "kernels/attention_table.h"
 #include "kernels/dispatch.h"
 #include "kernels/dropout.h"
 #include "kernels/rel_lut.h"
 
 namespace deberta {
 
-// Row of token t and head h: data + t * token_stride + h * head_stride, K elements.
-template <class Number>
+// Row of token t and head h: K numbers from number t * token_stride + h * head_stride on, of the call's precision.
+template <class Data>
 struct HeadRows {
-  Number* data = nullptr;
+  Data* data = nullptr;
   size_t token_stride = 0;
   size_t head_stride = 0;
-  Number* at(size_t token, size_t head) const { return data + token * token_stride + head * head_stride; }
+  size_t offset(size_t token, size_t head) const { return token * token_stride + head * head_stride; }
 };
 
 // One after the other for all sequences: [H, L, S] of the first, of the second, ... Times scale, terms unmasked,
-// probabilities before dropout. Null: not wanted. Reference path only.
+// probabilities before dropout. Null: not wanted. Reference only.
 struct AttentionScoreOutputs {
   float* c2c = nullptr;
   float* c2p = nullptr;  // zeros without the term
@@ -36,8 +37,9 @@ struct AttentionScoreOutputs {
 };
 
 struct AttentionParams {
-  HeadRows<const float> q, k, v;
-  HeadRows<float> out;              // rows of queries
+  Precision precision = Precision::kFp32;  // of q, k, v and out: fp32 or bf16
+  HeadRows<const void> q, k, v;
+  HeadRows<void> out;               // rows of queries
   size_t sequences = 0;             // B
   size_t heads = 0;                 // H
   size_t head_size = 0;             // K
@@ -51,8 +53,8 @@ struct AttentionParams {
   double scale = 1;  // 1 / sqrt(d * n_types)
   bool has_c2p = false;
   bool has_p2c = false;
-  HeadRows<const float> kr, qr;  // rows of the relative table in place of tokens: [R] of K elements for each head
-  const RelLut* lut = nullptr;   // needed with a term, unless buckets are given
+  RelativeTable kr, qr;         // packed for these kernels; kr reversed
+  const RelLut* lut = nullptr;  // needed with a term, unless buckets are given
   // Given relative positions: bucket numbers b[L, S] for every sequence, at the query's position and the key:
   // row = clamp(b + R / 2, 0, R - 1).
   const int32_t* given_buckets_LS = nullptr;
@@ -60,12 +62,14 @@ struct AttentionParams {
   size_t relative_rows = 0;  // R; needed with given buckets
 
   // allowed(i, j) = query_mask[i] and key_mask[j] and bit j of the 3-D mask's row at the query's position. Null: all.
+  // A key that is not allowed may hold any bits. Only in bf16 must its value be finite where the 3-D mask alone hides
+  // it.
   const uint8_t* key_mask_T = nullptr;
   const uint8_t* query_mask_T = nullptr;
   const uint64_t* const* masks_B =
       nullptr;  // [L][ceil(S / 64)] words per sequence, bit j % 64 of word j / 64; null entry: all
   // A query without any allowed key gets the mean of all values of its sequence, masked ones too, as transformers
-  // computes it since 4.47. Reference path only.
+  // computes it since 4.47. Reference only.
   bool averages_empty_rows = false;
 
   Dropout dropout;
@@ -76,9 +80,16 @@ struct AttentionParams {
   Parallel parallel = serial();
 };
 
+// Enough for any queries, positions up to the longest sequence, terms, masks and outputs: of the params it reads the
+// starts, sizes, precision, lut and parallel. Linear in the longest sequence.
 size_t attention_scratch_bytes(const KernelSet& kernels, const AttentionParams& params);
 
-// No allocation. Throws kInternal for null pointers, a table shorter than the longest sequence, dropout outside [0, 1).
+// The implementation that runs: the reference for scores, dropout, given buckets with a term, averaged empty rows, head
+// sizes that are not whole vectors, and tables of rows without unit steps; else the best of `kernels`.
+KernelLevel attention_level(const KernelSet& kernels, const AttentionParams& params);
+
+// Allocates only when `kernels` checks. Throws kInternal for null pointers, a table shorter than the longest sequence
+// or packed for another implementation, dropout outside [0, 1).
 void attention(const KernelSet& kernels, const AttentionParams& params);
 
 // Query rows of the pack: the length of `lse_HT`'s rows.

@@ -34,7 +34,7 @@ constexpr unsigned kAmx = bit(KernelLevel::kAmx);
 constexpr unsigned kExists[kOperations][kPrecisions] = {
     // fp32, bf16, int8
     {kWide, kWide | kBf16 | kAmx, kWide | kVnni | kAmx},  // gemm
-    {kRef, kRef, kRef},                                   // attention
+    {kWide, kWide, kRef},                                 // attention
     {kRef, kRef, kRef},                                   // layer_norm
     {kRef, kRef, kRef},                                   // embedding
     {kRef, kRef, kRef},                                   // convolution

@@ -40,6 +40,11 @@ class RelLut {
   int32_t base_k(int64_t t) const { return static_cast<int32_t>(rows_) - 1 - row(t); }
   const Perm& perm_k(int64_t t) const { return perm_k_[at(t)]; }
 
+  // The same from distance 0, for kernels: row(t), and 16 bytes for each t. Perms need unit steps.
+  const int16_t* rows_from_0() const { return row_.data() + extent_; }
+  const uint8_t* perms_q_from_0() const { return perm_q_.data()->data() + kLanes * at(0); }
+  const uint8_t* perms_k_from_0() const { return perm_k_.data()->data() + kLanes * at(0); }
+
   // row(t + 1) - row(t) is 0 or 1 everywhere: perms stay below 16 and a tile touches one window of rows. False for
   // tables whose half is almost all buckets; then perms are not defined and only the reference may run.
   bool has_unit_steps() const { return has_unit_steps_; }

@@ -6,18 +6,22 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/arena.h"
 #include "kernels/attention.h"
+#include "kernels/bf16.h"
 #include "support/random.h"
 
 namespace deberta::test {
 
-inline constexpr float kGuard = 12345.5f;
+inline constexpr float kGuard = 12352.0f;  // the same in bf16
 
 struct AttentionCase {
   std::vector<int32_t> lengths = {7};
+  std::string kernels = "auto";
+  Precision precision = Precision::kFp32;
   size_t heads = 2, head_size = 8;
   int64_t buckets = 8, max_relative = 16;
   bool clamps_distance = true;
@@ -29,7 +33,8 @@ struct AttentionCase {
   std::vector<float> q, k, v, kr, qr, out, lse;  // [T, H, K]; tables [R, H, K]
   std::vector<uint8_t> mask;                     // of keys and queries
   std::optional<RelLut> lut;
-  Arena scratch;
+  std::vector<Bf16> q_bf16, k_bf16, v_bf16, out_bf16;
+  Arena tables, scratch;
 
   size_t tokens() const { return static_cast<size_t>(starts.back()); }
   size_t width() const { return heads * head_size; }
@@ -47,13 +52,18 @@ struct AttentionCase {
     lut.emplace(RelLutParams{buckets, max_relative, clamps_distance, longest});
   }
 
+  // Inputs in the precision of the case; tables packed for its kernels.
   AttentionParams params() {
+    const KernelSet set = select_kernels(kernels);
     AttentionParams p{};
-    p.q = {q.data(), width(), head_size};
-    p.k = {k.data(), width(), head_size};
-    p.v = {v.data(), width(), head_size};
+    p.precision = precision;
+    p.q = {in_precision(q, q_bf16), width(), head_size};
+    p.k = {in_precision(k, k_bf16), width(), head_size};
+    p.v = {in_precision(v, v_bf16), width(), head_size};
     out.assign(tokens() * width() + 32, kGuard);
+    out_bf16.assign(out.size(), to_bf16(kGuard));
     p.out = {out.data() + 16, width(), head_size};
+    if (precision == Precision::kBf16) p.out.data = out_bf16.data() + 16;
     p.starts = starts.data();
     p.sequences = lengths.size();
     p.heads = heads;
@@ -61,8 +71,11 @@ struct AttentionCase {
     p.scale = scale;
     p.has_c2p = has_c2p;
     p.has_p2c = has_p2c;
-    p.kr = {kr.data(), width(), head_size};
-    p.qr = {qr.data(), width(), head_size};
+    const RelativeTableParams shape{precision, heads, head_size, static_cast<size_t>(2 * span()), false};
+    tables.reserve(2 * Arena::bytes_for<std::byte>(attention_table_bytes(set, shape)));
+    tables.reset();
+    p.kr = packed(set, kr, true);
+    p.qr = packed(set, qr, false);
     p.lut = &*lut;
     if (!mask.empty()) p.key_mask_T = p.query_mask_T = mask.data();
     lse.assign(heads * tokens(), kGuard);
@@ -71,12 +84,14 @@ struct AttentionCase {
   }
 
   void run(AttentionParams p) {
-    const KernelSet kernels = select_kernels("auto");
-    const size_t size = attention_scratch_bytes(kernels, p);
+    const KernelSet set = select_kernels(kernels);
+    const size_t size = attention_scratch_bytes(set, p);
     scratch.reserve(size + Arena::kAlignment);
+    scratch.reset();
     p.scratch = scratch.take<std::byte>(size);
     std::memset(p.scratch, 0xFF, size);  // all ones is a NaN
-    attention(kernels, p);
+    attention(set, p);
+    if (precision == Precision::kBf16) std::transform(out_bf16.begin(), out_bf16.end(), out.begin(), from_bf16);
   }
   void run() { run(params()); }
 
@@ -147,6 +162,27 @@ struct AttentionCase {
   }
 
  private:
+  // x itself, or x rounded to bf16 and the rounded numbers beside it.
+  const void* in_precision(std::vector<float>& x, std::vector<Bf16>& x_bf16) const {
+    if (precision != Precision::kBf16) return x.data();
+    x_bf16.resize(x.size());
+    std::transform(x.begin(), x.end(), x_bf16.begin(), to_bf16);
+    std::transform(x_bf16.begin(), x_bf16.end(), x.begin(), from_bf16);
+    return x_bf16.data();
+  }
+
+  RelativeTable packed(const KernelSet& set, std::vector<float>& table_RHK, bool is_reversed) {
+    const auto rows = static_cast<size_t>(2 * span());
+    std::vector<float> table_HRK(table_RHK.size());
+    for (size_t i = 0; i < table_RHK.size(); ++i) {
+      const size_t row = i / width(), head = i % width() / head_size;
+      table_HRK[(head * rows + row) * head_size + i % head_size] = table_RHK[i];
+    }
+    const RelativeTableParams shape{precision, heads, head_size, rows, is_reversed};
+    return attention_pack_table(set, shape, table_HRK.data(),
+                                tables.take<std::byte>(attention_table_bytes(set, shape)));
+  }
+
   double largest_difference(size_t sequence, size_t head) const {
     const auto scores = second_scores(sequence, head);
     const auto first = static_cast<size_t>(starts[sequence]);

@@ -1,4 +1,5 @@
-// Attention against its second version, and what its contract says of masks, packing, chosen queries and outputs.
+// Attention by the reference (head sizes that are no whole vectors) against its second version, and what its contract
+// says of masks, packing, chosen queries and outputs. attention_kernels_test.cpp has the other implementations.
 #include "kernels/attention.h"
 
 #include <gtest/gtest.h>
@@ -387,7 +388,7 @@ TEST(Attention, RefusesWhatDoesNotFitTogether) {
   p.lut = &short_lut;
   EXPECT_ERROR(c.run(p), kInternal, "a sequence longer than the table of rows");
   p = c.params();
-  p.kr.data = nullptr;
+  p.kr = {};
   EXPECT_ERROR(c.run(p), kInternal, "c2p without its table");
   p = c.params();
   p.dropout.p = 1;

@@ -124,8 +124,14 @@ void expect_original_layer(const std::string& name) {
   p.q = {q.data(), kHeadSize, sequences * queries * kHeadSize};
   p.k = {k.data(), kHeadSize, sequences * keys * kHeadSize};
   p.v = {v.data(), kHeadSize, sequences * keys * kHeadSize};
-  p.kr = {kr.data(), kHeadSize, kRows * kHeadSize};
-  p.qr = {qr.data(), kHeadSize, kRows * kHeadSize};
+  const auto pack = [](const std::vector<float>& table_HRK, bool is_reversed, std::vector<float>& packed) {
+    const RelativeTableParams shape{Precision::kFp32, kHeads, kHeadSize, kRows, is_reversed};
+    packed.resize(attention_table_bytes(kKernels, shape) / sizeof(float));
+    return attention_pack_table(kKernels, shape, table_HRK.data(), packed.data());
+  };
+  std::vector<float> packed_kr, packed_qr;
+  p.kr = pack(kr, true, packed_kr);
+  p.qr = pack(qr, false, packed_qr);
   p.out = {context.data(), kHidden, kHeadSize};
   p.sequences = sequences;
   p.heads = kHeads;

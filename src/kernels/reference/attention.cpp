@@ -6,10 +6,24 @@
 #include <limits>
 #include <numbers>
 
+#include "kernels/bf16.h"
 #include "kernels/reference/reference.h"
 
 namespace deberta {
 namespace {
+
+// K numbers of an input or of a packed table, in runs of `group` that are `step` apart.
+struct Row {
+  const void* data = nullptr;
+  bool is_bf16 = false;
+  size_t group = 1, step = 1;
+
+  double operator[](size_t k) const {
+    const size_t at = k / group * step + k % group;
+    if (is_bf16) return double{from_bf16(static_cast<const Bf16*>(data)[at])};
+    return double{static_cast<const float*>(data)[at]};
+  }
+};
 
 struct Scores {
   double c2c = 0, c2p = 0, p2c = 0;
@@ -57,22 +71,35 @@ Task make_task(const AttentionParams& p, size_t sequence, size_t head) {
           length(p.starts)};
 }
 
-double dot(const float* a_K, const float* b_K, size_t count) {
+Row row_of(const AttentionParams& p, const HeadRows<const void>& rows, size_t token, size_t head) {
+  const bool is_bf16 = p.precision == Precision::kBf16;
+  const size_t bytes = rows.offset(token, head) * (is_bf16 ? sizeof(Bf16) : sizeof(float));
+  return {static_cast<const std::byte*>(rows.data) + bytes, is_bf16};
+}
+
+Row row_of(const RelativeTable& table, size_t row, size_t head) {
+  const auto* data = static_cast<const std::byte*>(table.data) + head * table.head_bytes();
+  const size_t column = table.is_reversed ? table.rows - 1 - row : row;
+  if (table.has_pairs) return {data + column * 2 * sizeof(Bf16), true, 2, 2 * table.stride};
+  return {data + column * sizeof(float), false, 1, table.stride};
+}
+
+double dot(const Row& a_K, const Row& b_K, size_t count) {
   double sum = 0;
-  for (size_t k = 0; k < count; ++k) sum += double{a_K[k]} * double{b_K[k]};
+  for (size_t k = 0; k < count; ++k) sum += a_K[k] * b_K[k];
   return sum;
 }
 
 Scores score(const Task& t, size_t i, size_t j) {
   const AttentionParams& p = t.p;
-  const float* q_K = p.q.at(t.query_start + i, t.head);
-  const float* k_K = p.k.at(t.key_start + j, t.head);
+  const Row q_K = row_of(p, p.q, t.query_start + i, t.head);
+  const Row k_K = row_of(p, p.k, t.key_start + j, t.head);
   Scores s;
   s.c2c = p.scale * dot(q_K, k_K, p.head_size);
   if (!p.has_c2p && !p.has_p2c) return s;
   const size_t row = t.relative_row(i, j);
-  if (p.has_c2p) s.c2p = p.scale * dot(q_K, p.kr.at(row, t.head), p.head_size);
-  if (p.has_p2c) s.p2c = p.scale * dot(k_K, p.qr.at(row, t.head), p.head_size);
+  if (p.has_c2p) s.c2p = p.scale * dot(q_K, row_of(p.kr, row, t.head), p.head_size);
+  if (p.has_p2c) s.p2c = p.scale * dot(k_K, row_of(p.qr, row, t.head), p.head_size);
   return s;
 }
 
@@ -134,6 +161,17 @@ void drop(const Task& t, size_t i, double* p_S) {
   }
 }
 
+void store_output(const AttentionParams& p, size_t offset, const double* sum_K) {
+  for (size_t k = 0; k < p.head_size; ++k) {
+    const auto x = static_cast<float>(sum_K[k]);
+    if (p.precision == Precision::kBf16) {
+      static_cast<Bf16*>(p.out.data)[offset + k] = to_bf16(x);
+    } else {
+      static_cast<float*>(p.out.data)[offset + k] = x;
+    }
+  }
+}
+
 }  // namespace
 
 size_t reference_attention_scratch_bytes(const AttentionParams& p) {
@@ -158,12 +196,11 @@ void reference_attention(const AttentionParams& p, size_t sequence, size_t head,
     drop(t, i, a_S);
     std::fill_n(sum_K, p.head_size, 0.0);
     for (size_t j = 0; j < t.keys; ++j) {
-      const float* v_K = p.v.at(t.key_start + j, head);
+      const Row v_K = row_of(p, p.v, t.key_start + j, head);
       if (a_S[j] == 0) continue;  // a masked key may hold anything, NaN too
-      for (size_t k = 0; k < p.head_size; ++k) sum_K[k] += a_S[j] * double{v_K[k]};
+      for (size_t k = 0; k < p.head_size; ++k) sum_K[k] += a_S[j] * v_K[k];
     }
-    float* out_K = p.out.at(t.query_start + i, head);
-    for (size_t k = 0; k < p.head_size; ++k) out_K[k] = static_cast<float>(sum_K[k]);
+    store_output(p, p.out.offset(t.query_start + i, head), sum_K);
   }
 }
 

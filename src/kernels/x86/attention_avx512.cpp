@@ -1,0 +1,25 @@
+// fp32 attention, AVX-512: tiles of 6 x 64. Only intrinsics, C headers and types here (docs/kernels.md).
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/attention_kernel.h"
+#include "kernels/x86/vectors_avx512.inc.h"
+
+namespace deberta {
+namespace {
+constexpr size_t kTileVectors = 4;
+constexpr size_t kBlock = 48;  // queries or keys: whole tiles and whole vectors
+}  // namespace
+}  // namespace deberta
+
+#include "kernels/x86/attention_fp32.inc.h"
+#include "kernels/x86/attention_rows.inc.h"
+// the pipeline stands on both
+#include "kernels/x86/attention.inc.h"
+
+namespace deberta {
+const AttentionKernel& attention_avx512_kernel() {
+  return kKernel;
+}
+}  // namespace deberta

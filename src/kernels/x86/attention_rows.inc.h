@@ -1,0 +1,236 @@
+// The parts of attention that are no products: the two relative terms added by skewed loads, and the softmax. Included
+// after vectors_<isa>.inc.h. No gather: rows of the relative tables are monotone in the distance with steps 0 or 1, so
+// kLanes neighbours read one contiguous vector, permuted where a row covers several distances.
+// c2p: a row is a query; reversed rows grow with the key. p2c: a row is a key, lanes are queries; kLanes rows are
+// transposed in registers. Both cost about an eighth of Q K^T each.
+
+namespace deberta {
+namespace {
+
+constexpr size_t kUnit = 16;  // widths of scratch are multiples of this
+
+constexpr size_t round_up(size_t n, size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+inline int64_t position_of(const AttentionTask& t, size_t query) {
+  return t.positions != nullptr ? t.positions[query] : static_cast<int64_t>(query);
+}
+
+// Where a band of products with table rows begins: a multiple of 16 rows, so that loads from the table are aligned.
+inline int64_t align_down(int64_t row) {
+  return row & ~static_cast<int64_t>(kUnit - 1);
+}
+
+struct Band {
+  int64_t first;  // table row (reversed for c2p) of column 0
+  size_t columns;
+};
+
+// Rows of p2c for keys [begin, end) and every query of the task.
+inline Band key_band(const AttentionTask& t, size_t begin, size_t end) {
+  const auto last = static_cast<int64_t>(round_up(end, kUnit)) - 1;
+  const int64_t low = align_down(t.distances.row[align_down(t.first_position) - last]);
+  const int64_t high = t.distances.row[(align_down(t.last_position) + 15) - static_cast<int64_t>(begin)];
+  return {low, round_up(static_cast<size_t>(high - low + 1), kUnit)};
+}
+
+// Reversed rows of c2p for queries [begin, end) and every key.
+inline Band query_band(const AttentionTask& t, size_t begin, size_t end) {
+  const auto last = static_cast<int64_t>(round_up(t.keys, kUnit)) - 1;
+  const int64_t reverse = t.distances.rows - 1;
+  const int64_t low = align_down(reverse - t.distances.row[position_of(t, end - 1)]);
+  const int64_t high = reverse - t.distances.row[position_of(t, begin) - last];
+  return {low, round_up(static_cast<size_t>(high - low + 1), kUnit)};
+}
+
+// Bands of a task, as the skew reads them. Null: the term is not there.
+struct Bands {
+  const float* p2c;  // [keys][p2c_stride]
+  size_t p2c_stride;
+  const float* c2p;  // [queries of the block][c2p_stride]
+  size_t c2p_stride;
+  int64_t c2p_first;
+};
+
+// r[q]: key j + q, lanes are the queries at positions base ..; then transposed. `first` is the key block's band.
+inline void load_p2c(const AttentionTask& t, const Bands& b, int64_t base, size_t j, int64_t first, bool is_near,
+                     Vector (&r)[kLanes]) {
+  const int64_t distance = base - static_cast<int64_t>(j);
+  const float* row = b.p2c + j * b.p2c_stride;
+  if (is_near) {
+    row += t.distances.row[distance] - first;
+    DEBERTA_UNROLL_ALL
+    for (size_t q = 0; q < kLanes; ++q) r[q] = load(row + q * (b.p2c_stride - 1));
+  } else {
+    DEBERTA_UNROLL_ALL
+    for (size_t q = 0; q < kLanes; ++q) {
+      const int64_t at = distance - static_cast<int64_t>(q);
+      r[q] = permute(load(row + q * b.p2c_stride + (t.distances.row[at] - first)), t.distances.perm_q + 16 * at);
+    }
+  }
+  transpose(r);
+}
+
+// The query at block row `row` and position `position` against keys j ..
+inline Vector load_c2p(const AttentionTask& t, const Bands& b, size_t row, int64_t position, size_t j, bool is_near) {
+  const int64_t at = position - static_cast<int64_t>(j);
+  const Vector v = load(b.c2p + row * b.c2p_stride + (t.distances.rows - 1 - t.distances.row[at] - b.c2p_first));
+  return is_near ? v : permute(v, t.distances.perm_k + 16 * at);
+}
+
+// Consecutive queries of a block whose positions lie in one aligned window of kLanes.
+struct Group {
+  int64_t base;  // position of lane 0
+  size_t query;  // of the task
+  size_t row;    // of the block
+  size_t rows;
+  bool is_whole;  // row + q has position base + q for all lanes
+};
+
+inline Group next_group(const AttentionTask& t, size_t query, size_t block_begin, size_t end) {
+  constexpr int64_t kWindow = static_cast<int64_t>(kLanes);
+  Group g{position_of(t, query) & -kWindow, query, query - block_begin, 0, true};
+  while (query + g.rows < end && position_of(t, query + g.rows) < g.base + kWindow) {
+    g.is_whole = g.is_whole && position_of(t, query + g.rows) == g.base + static_cast<int64_t>(g.rows);
+    ++g.rows;
+  }
+  g.is_whole = g.is_whole && g.rows == kLanes;
+  return g;
+}
+
+// s[row][j ..] = c2p + p2c of one group and kLanes keys.
+template <bool kHasC2p, bool kHasP2c>
+inline void add_terms(const AttentionTask& t, const Bands& b, const Group& g, size_t j, int64_t first, float* s,
+                      size_t s_stride) {
+  const int64_t distance = g.base - static_cast<int64_t>(j);
+  constexpr int64_t kReach = static_cast<int64_t>(kLanes) - 1;
+  const bool is_near = distance - kReach >= -t.distances.linear_limit && distance + kReach <= t.distances.linear_limit;
+  Vector r[kLanes];
+  if (kHasP2c) load_p2c(t, b, g.base, j, first, is_near, r);
+  float* out = s + g.row * s_stride + j;
+  if (g.is_whole) {
+    DEBERTA_UNROLL_ALL
+    for (size_t q = 0; q < kLanes; ++q) {
+      Vector v = kHasP2c ? r[q] : zero();
+      if (kHasC2p) {
+        const Vector c2p = load_c2p(t, b, g.row + q, g.base + static_cast<int64_t>(q), j, is_near);
+        v = kHasP2c ? add(v, c2p) : c2p;
+      }
+      store(out + q * s_stride, v);
+    }
+    return;
+  }
+  alignas(64) float columns[kLanes * kLanes];
+  if (kHasP2c) {
+    DEBERTA_UNROLL_ALL
+    for (size_t q = 0; q < kLanes; ++q) store(columns + q * kLanes, r[q]);
+  }
+  for (size_t q = 0; q < g.rows; ++q) {
+    const int64_t position = position_of(t, g.query + q);
+    Vector v = kHasP2c ? load(columns + static_cast<size_t>(position - g.base) * kLanes) : zero();
+    if (kHasC2p) {
+      const Vector c2p = load_c2p(t, b, g.row + q, position, j, is_near);
+      v = kHasP2c ? add(v, c2p) : c2p;
+    }
+    store(out + q * s_stride, v);
+  }
+}
+
+// s = c2p + p2c for queries [begin, end) and all keys, rounded up to whole vectors.
+template <bool kHasC2p, bool kHasP2c>
+void skew(const AttentionTask& t, const Bands& b, size_t begin, size_t end, size_t key_block, float* s,
+          size_t s_stride) {
+  for (size_t query = begin; query < end;) {
+    const Group g = next_group(t, query, begin, end);
+    for (size_t block = 0; block < t.keys; block += key_block) {
+      const size_t block_end = block + key_block < t.keys ? block + key_block : t.keys;
+      const int64_t first = kHasP2c ? key_band(t, block, block_end).first : 0;
+      for (size_t j = block; j < block_end; j += kLanes) {
+        add_terms<kHasC2p, kHasP2c>(t, b, g, j, first, s, s_stride);
+      }
+    }
+    query += g.rows;
+  }
+}
+
+// 2^x for x <= 0, to 1e-7; below -126 it is 2^-126, not 0. A NaN stays one.
+inline Vector exp2_of(Vector x) {
+  const Vector magic = all(12582912.0f + 127.0f);  // its last mantissa bit is worth 1; adding it rounds
+  x = max(all(-126.0f), x);
+  const Vector shifted = add(x, magic);
+  const Vector f = subtract(x, subtract(shifted, magic));
+  Vector p = fma(all(0.00132765f), f, all(0.00967554f));
+  p = fma(p, f, all(0.05550713f));
+  p = fma(p, f, all(0.24022120f));
+  p = fma(p, f, all(0.69314697f));
+  p = fma(p, f, all(1.00000007f));
+  return multiply(p, power_of_two(shifted));
+}
+
+// Which keys a query may see. Null: all.
+struct Allowed {
+  size_t keys;
+  const uint16_t* key_bits;
+  const uint64_t* query_bits;
+
+  bool has_masks() const { return key_bits != nullptr || query_bits != nullptr; }
+  // Bits of keys j .. j + kLanes - 1, none beyond the last key.
+  uint64_t at(size_t j) const {
+    uint64_t bits = keys - j >= kLanes ? (1u << kLanes) - 1 : (1u << (keys - j)) - 1;
+    if (key_bits != nullptr) bits &= static_cast<uint64_t>(key_bits[j / 16]) >> (j % 16);
+    if (query_bits != nullptr) bits &= query_bits[j / 64] >> (j % 64);
+    return bits;
+  }
+};
+
+struct RowSum {
+  bool has_key;
+  float largest;  // times scale
+  float sum;
+};
+
+// s_S becomes 2^(scale (s - max)), exactly 0 where masked and up to `padded` keys, written by put(j, vector). A NaN
+// among the scores is in the sum, if not in the maximum.
+template <bool kIsMasked, class Put>
+inline RowSum softmax(const float* s_S, const Allowed& allowed, size_t padded, float scale, const Put& put) {
+  const Vector lowest = all(-__builtin_inff());
+  const size_t whole = kIsMasked ? 0 : allowed.keys / kLanes * kLanes;
+  Vector best = lowest;
+  uint64_t any = whole;
+  for (size_t j = 0; j < whole; j += kLanes) best = max(load(s_S + j), best);
+  for (size_t j = whole; j < allowed.keys; j += kLanes) {
+    const uint64_t bits = allowed.at(j);
+    any |= bits;
+    best = max(select(to_mask(bits), load(s_S + j), lowest), best);
+  }
+  if (any == 0) return {false, 0, 0};
+  const float shift = largest(best) * scale;
+  const Vector scales = all(scale), shifts = all(-shift);
+  Vector total = zero();
+  size_t j = 0;
+  for (; j < whole; j += kLanes) {
+    const Vector p = exp2_of(fma(load(s_S + j), scales, shifts));
+    total = add(total, p);
+    put(j, p);
+  }
+  for (; j < allowed.keys; j += kLanes) {
+    const Vector p = select(to_mask(allowed.at(j)), exp2_of(fma(load(s_S + j), scales, shifts)), zero());
+    total = add(total, p);
+    put(j, p);
+  }
+  for (; j < padded; j += kLanes) put(j, zero());
+  return {true, shift, sum(total)};
+}
+
+// Key mask bytes [begin, end) as bits, 16 to a word; begin is a multiple of 16.
+inline void pack_key_bits(const uint8_t* mask, size_t begin, size_t end, uint16_t* bits_by_16) {
+  for (size_t j = begin; j < end; j += 16) {
+    unsigned bits = 0;
+    for (size_t l = 0; l < 16 && j + l < end; ++l) bits |= mask[j + l] != 0 ? 1u << l : 0u;
+    bits_by_16[j / 16] = static_cast<uint16_t>(bits);
+  }
+}
+
+}  // namespace
+}  // namespace deberta

@@ -1,0 +1,126 @@
+// Sixteen floats in a register: the names in which the sources of kernels/x86 are written, for AVX-512. Included by
+// files that have included <immintrin.h> and the C headers.
+#if defined(__clang__)
+#define DEBERTA_UNROLL_ALL _Pragma("unroll")
+#else
+#define DEBERTA_UNROLL_ALL _Pragma("GCC unroll 16")
+#endif
+
+namespace deberta {
+namespace {
+
+using Vector = __m512;
+using Mask = __mmask16;
+constexpr size_t kLanes = 16;
+
+inline Vector zero() {
+  return _mm512_setzero_ps();
+}
+inline Vector load(const float* p) {
+  return _mm512_loadu_ps(p);
+}
+inline void store(float* p, Vector v) {
+  _mm512_storeu_ps(p, v);
+}
+inline Vector broadcast(const float* p) {
+  return _mm512_set1_ps(*p);
+}
+inline Vector all(float x) {
+  return _mm512_set1_ps(x);
+}
+inline Vector add(Vector a, Vector b) {
+  return _mm512_add_ps(a, b);
+}
+inline Vector subtract(Vector a, Vector b) {
+  return _mm512_sub_ps(a, b);
+}
+inline Vector multiply(Vector a, Vector b) {
+  return _mm512_mul_ps(a, b);
+}
+inline Vector fma(Vector a, Vector b, Vector c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+// The second operand when one is a NaN.
+inline Vector max(Vector a, Vector b) {
+  return _mm512_max_ps(a, b);
+}
+inline float largest(Vector v) {
+  return _mm512_reduce_max_ps(v);
+}
+inline float sum(Vector v) {
+  return _mm512_reduce_add_ps(v);
+}
+
+// Lane l is set when bit l is.
+inline Mask to_mask(uint64_t bits) {
+  return static_cast<Mask>(bits);
+}
+inline Vector select(Mask mask, Vector yes, Vector no) {
+  return _mm512_mask_blend_ps(mask, no, yes);
+}
+// c where a is 0, else a b + c: what hides behind a probability of 0 is not looked at.
+inline Vector fma_unless_zero(Vector a, Vector b, Vector c) {
+  return _mm512_mask3_fmadd_ps(a, b, c, _mm512_cmp_ps_mask(a, _mm512_setzero_ps(), _CMP_NEQ_UQ));
+}
+// 2^n of the integer that is in the low mantissa bits of `shifted`, with 127 added.
+inline Vector power_of_two(Vector shifted) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(shifted), 23));
+}
+// Lane l becomes lane perm[l].
+inline Vector permute(Vector v, const uint8_t* perm) {
+  return _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)perm)), v);
+}
+
+inline Vector from_bf16(const uint16_t* p) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)p)), 16));
+}
+// Rounds to nearest even; a NaN stays a quiet NaN.
+inline void to_bf16(uint16_t* p, Vector v) {
+  const __m512i bits = _mm512_castps_si512(v);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd);
+  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+  const __m512i chosen = _mm512_mask_blend_epi32(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), rounded, quiet);
+  _mm256_storeu_si256((__m256i*)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(chosen, 16)));
+}
+
+inline Vector low_pairs(Vector a, Vector b) {
+  return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+}
+inline Vector high_pairs(Vector a, Vector b) {
+  return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+}
+
+// Lane l of r[q] becomes lane q of r[l].
+inline void transpose(Vector (&r)[kLanes]) {
+  Vector s[kLanes];
+  DEBERTA_UNROLL_ALL
+  for (size_t i = 0; i < kLanes; i += 2) {
+    s[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+    s[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+  }
+  DEBERTA_UNROLL_ALL
+  for (size_t i = 0; i < kLanes; i += 4) {  // r[i + c]: column c of rows i .. i + 3, in each quarter
+    r[i] = low_pairs(s[i], s[i + 2]);
+    r[i + 1] = high_pairs(s[i], s[i + 2]);
+    r[i + 2] = low_pairs(s[i + 1], s[i + 3]);
+    r[i + 3] = high_pairs(s[i + 1], s[i + 3]);
+  }
+  DEBERTA_UNROLL_ALL
+  for (size_t c = 0; c < 4; ++c) {
+    s[c] = _mm512_shuffle_f32x4(r[c], r[4 + c], 0x88);
+    s[4 + c] = _mm512_shuffle_f32x4(r[c], r[4 + c], 0xDD);
+    s[8 + c] = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0x88);
+    s[12 + c] = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0xDD);
+  }
+  DEBERTA_UNROLL_ALL
+  for (size_t c = 0; c < 4; ++c) {
+    r[c] = _mm512_shuffle_f32x4(s[c], s[8 + c], 0x88);
+    r[8 + c] = _mm512_shuffle_f32x4(s[c], s[8 + c], 0xDD);
+    r[4 + c] = _mm512_shuffle_f32x4(s[4 + c], s[12 + c], 0x88);
+    r[12 + c] = _mm512_shuffle_f32x4(s[4 + c], s[12 + c], 0xDD);
+  }
+}
+
+}  // namespace
+}  // namespace deberta

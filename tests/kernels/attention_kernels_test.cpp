@@ -1,0 +1,447 @@
+// Every implementation of attention, in every precision, against sums in double: accuracy over one table of cases, bits
+// that depend on nothing but the sequence, masks, chosen queries, strides, scratch. The reference is
+// attention_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "kernels/attention.h"
+#include "kernels/attention_case.h"
+#include "kernels/attention_naive.h"
+
+namespace deberta {
+namespace {
+
+using test::AttentionCase;
+
+struct Kernel {
+  KernelLevel level;
+  Precision precision;
+};
+
+std::ostream& operator<<(std::ostream& out, const Kernel& k) {
+  return out << to_string(k.level) << " " << to_string(k.precision);
+}
+
+// Those that are an implementation of their own, not the next lower one.
+std::vector<Kernel> kernels_of(Precision precision) {
+  std::vector<Kernel> kernels;
+  for (const KernelLevel level : available_levels()) {
+    const bool is_own = select_kernels(to_string(level)).level_of(Operation::kAttention, precision) == level;
+    if (is_own && level != KernelLevel::kReference) kernels.push_back({level, precision});
+  }
+  return kernels;
+}
+
+std::vector<Kernel> all_kernels() {
+  std::vector<Kernel> kernels = kernels_of(Precision::kFp32);
+  for (const Kernel& k : kernels_of(Precision::kBf16)) kernels.push_back(k);
+  return kernels;
+}
+
+AttentionCase make_case(std::vector<int32_t> lengths, const Kernel& kernel) {
+  AttentionCase c;
+  c.lengths = std::move(lengths);
+  c.kernels = to_string(kernel.level);
+  c.precision = kernel.precision;
+  c.head_size = 32;
+  c.scale = 1 / std::sqrt(96.0);
+  return c;
+}
+
+class EveryKernel : public testing::TestWithParam<Kernel> {
+ protected:
+  AttentionCase make(std::vector<int32_t> lengths, int64_t buckets = 8) const {
+    AttentionCase c = make_case(std::move(lengths), GetParam());
+    c.buckets = buckets;
+    c.max_relative = 2 * buckets;
+    return c;
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryKernel);
+std::string name_of(const testing::TestParamInfo<Kernel>& test) {
+  return std::string(to_string(test.param.level)) + "_" + std::string(to_string(test.param.precision));
+}
+INSTANTIATE_TEST_SUITE_P(Attention, EveryKernel, testing::ValuesIn(all_kernels()), name_of);
+
+struct Shape {
+  std::vector<int32_t> lengths;
+  size_t heads = 1, head_size = 64;
+  int64_t buckets = 256, max_relative = 512;
+  bool clamps_distance = true, has_c2p = true, has_p2c = true;
+};
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> shapes;
+  for (const int32_t length : {1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 257, 511, 512, 513, 514, 777})
+    shapes.push_back({.lengths = {length}});
+  shapes.push_back({.lengths = {2048}, .head_size = 32});
+  shapes.push_back({.lengths = {600}, .head_size = 32, .clamps_distance = false});
+  shapes.push_back({.lengths = {1100}, .head_size = 32, .buckets = -1});
+  for (const size_t head_size : {32u, 64u, 128u}) {
+    shapes.push_back({.lengths = {3, 90, 49}, .heads = 3, .head_size = head_size, .buckets = 32, .max_relative = 64});
+    shapes.push_back({.lengths = {70, 5}, .heads = 2, .head_size = head_size, .buckets = 8, .max_relative = 16});
+  }
+  for (const int terms : {0, 1, 2}) {
+    const bool has_c2p = terms == 1, has_p2c = terms == 2;
+    shapes.push_back({.lengths = {150}, .head_size = 32, .has_c2p = has_c2p, .has_p2c = has_p2c});
+    shapes.push_back(
+        {.lengths = {40, 9}, .head_size = 32, .buckets = 4, .max_relative = 9, .has_c2p = has_c2p, .has_p2c = has_p2c});
+    shapes.push_back(
+        {.lengths = {150}, .head_size = 32, .buckets = -1, .max_relative = 50, .has_c2p = has_c2p, .has_p2c = has_p2c});
+  }
+  return shapes;
+}
+
+void expect_small_errors(const Shape& shape, Precision precision) {
+  AttentionCase c;
+  c.lengths = shape.lengths;
+  c.heads = shape.heads;
+  c.head_size = shape.head_size;
+  c.buckets = shape.buckets;
+  c.max_relative = shape.max_relative;
+  c.clamps_distance = shape.clamps_distance;
+  c.has_c2p = shape.has_c2p;
+  c.has_p2c = shape.has_p2c;
+  c.scale = 1 / std::sqrt(3.0 * double(shape.head_size));
+  c.precision = precision;
+  c.fill();
+  c.params();  // rounds the inputs
+  const std::vector<double> expected = test::exact_attention(c);
+  const double naive = test::largest_difference(test::naive_attention(c), expected);
+  for (const Kernel& kernel : kernels_of(precision)) {
+    c.kernels = to_string(kernel.level);
+    c.run();
+    const std::vector<double> got(c.out.begin() + 16, c.out.end() - 16);
+    EXPECT_LE(test::largest_difference(got, expected), 2 * naive + 1e-5)
+        << kernel << ", length " << c.lengths[0] << ", head size " << c.head_size << ", buckets " << c.buckets
+        << ", terms " << c.has_c2p << c.has_p2c;
+    EXPECT_TRUE(c.has_guards()) << kernel << ", length " << c.lengths[0];
+  }
+}
+
+TEST(AttentionAccuracy, Fp32IsAtMostTwiceAsFarFromExactAsPlainSums) {
+  for (const Shape& shape : shapes()) expect_small_errors(shape, Precision::kFp32);
+}
+
+TEST(AttentionAccuracy, Bf16IsAtMostTwiceAsFarFromExactAsPlainSumsOfRoundedNumbers) {
+  for (const Shape& shape : shapes()) expect_small_errors(shape, Precision::kBf16);
+}
+
+double tolerance(Precision precision) {
+  return precision == Precision::kBf16 ? 2e-2 : 2e-5;
+}
+
+// The probabilities of one head of the only sequence, which the values spell out: v_j is 1 in column j.
+std::vector<double> spelled_probabilities(AttentionCase& c) {
+  const size_t keys = c.tokens();
+  std::fill(c.v.begin(), c.v.end(), 0.0f);
+  for (size_t j = 0; j < keys; ++j) c.v[j * c.width() + j] = 1;
+  c.run();
+  std::vector<double> p;
+  for (size_t i = 0; i < keys; ++i) {
+    for (size_t j = 0; j < keys; ++j) p.push_back(double{c.result(i, 0, j)});
+  }
+  return p;
+}
+
+TEST_P(EveryKernel, BothTermsReadTheRowOfIMinusJ) {
+  for (const bool is_p2c : {true, false}) {
+    AttentionCase c = make({60});
+    c.heads = 1;
+    c.head_size = 64;
+    c.has_p2c = is_p2c;
+    c.has_c2p = !is_p2c;
+    c.scale = 0.25;
+    c.fill();
+    std::fill(c.q.begin(), c.q.end(), is_p2c ? 0.0f : 1 / 64.0f);
+    std::fill(c.k.begin(), c.k.end(), is_p2c ? 1 / 64.0f : 0.0f);
+    for (size_t i = 0; i < c.qr.size(); ++i) c.qr[i] = c.kr[i] = static_cast<float>(i / 64);  // the number of the row
+    const std::vector<double> p = spelled_probabilities(c);
+    for (int64_t i = 0; i < 60; ++i) {
+      double sum = 0;
+      const auto weight = [&](int64_t j) { return std::exp(0.25 * c.lut->row(i - j)); };
+      for (int64_t j = 0; j < 60; ++j) sum += weight(j);
+      for (int64_t j = 0; j < 60; ++j) {
+        EXPECT_NEAR(p[static_cast<size_t>(60 * i + j)], weight(j) / sum, tolerance(c.precision) / 4)
+            << (is_p2c ? "p2c " : "c2p ") << i << ", " << j;
+      }
+    }
+  }
+}
+
+TEST_P(EveryKernel, LargeLogitsStayFinite) {
+  AttentionCase c = make({100});
+  c.deviation = 10;
+  c.scale = 1;
+  c.fill();
+  c.run();
+  for (const float x : c.out) EXPECT_TRUE(std::isfinite(x));
+}
+
+TEST_P(EveryKernel, ANumberThatIsNotFiniteIsNotHidden) {
+  AttentionCase c = make({50});
+  c.fill();
+  c.q[5 * c.width()] = NAN;
+  c.run();
+  EXPECT_TRUE(std::isnan(c.result(5, 0, 3)));
+  for (const size_t row : {4u, 6u}) EXPECT_TRUE(std::isfinite(c.result(row, 0, 3)));
+}
+
+std::vector<float> part_of(const std::vector<float>& x, const AttentionCase& c, size_t sequence) {
+  const auto width = static_cast<std::ptrdiff_t>(c.width());
+  return {x.begin() + c.starts[sequence] * width, x.begin() + c.starts[sequence + 1] * width};
+}
+std::vector<float> output_of(const AttentionCase& c, size_t sequence) {
+  return part_of({c.out.begin() + 16, c.out.end() - 16}, c, sequence);
+}
+
+TEST_P(EveryKernel, ASequenceHasTheSameBitsAloneInAnyPackAndWithAnyThreads) {
+  AttentionCase pack = make({47, 1, 131, 0, 64}, 32);
+  pack.fill();
+  pack.run();
+  const std::vector<float> packed = pack.out, packed_lse = pack.lse;
+  for (const unsigned threads : {2u, 3u, 7u, 16u}) {  // 16: too few tasks, blocks of rows
+    ThreadPool pool(threads);
+    AttentionParams p = pack.params();
+    p.parallel = pool.parallel();
+    pack.run(p);
+    EXPECT_EQ(pack.out, packed) << threads << " threads";
+    EXPECT_EQ(pack.lse, packed_lse) << threads << " threads";
+  }
+  const std::vector<size_t> order = {4, 2, 0, 3, 1};
+  AttentionCase other = make({}, 32);
+  for (const size_t b : order) other.lengths.push_back(pack.lengths[b]);
+  other.fill();
+  for (const auto member : {&AttentionCase::q, &AttentionCase::k, &AttentionCase::v}) {
+    (other.*member).clear();
+    for (const size_t b : order) {
+      const std::vector<float> part = part_of(pack.*member, pack, b);
+      (other.*member).insert((other.*member).end(), part.begin(), part.end());
+    }
+  }
+  other.run();
+  for (size_t n = 0; n < order.size(); ++n) {
+    AttentionCase solo = make({pack.lengths[order[n]]}, 32);
+    solo.fill();
+    for (const auto member : {&AttentionCase::q, &AttentionCase::k, &AttentionCase::v})
+      solo.*member = part_of(pack.*member, pack, order[n]);
+    solo.run();
+    EXPECT_EQ(output_of(other, n), output_of(pack, order[n])) << "permuted, length " << solo.lengths[0];
+    EXPECT_EQ(output_of(solo, 0), output_of(pack, order[n])) << "alone, length " << solo.lengths[0];
+  }
+}
+
+struct MaskCase {
+  const char* name;
+  std::vector<uint8_t> mask;
+};
+
+std::vector<MaskCase> masks(size_t count) {
+  std::vector<uint8_t> left(count, 1), right(count, 1), holes(count, 1), none(count, 0), one(count, 0);
+  std::fill(left.begin(), left.end() - 5, uint8_t{0});
+  std::fill(right.begin() + 3, right.end(), uint8_t{0});
+  for (size_t i = 0; i < count; i += 3) holes[i] = 0;
+  one[20] = 1;
+  return {{"left", left}, {"right", right}, {"holes", holes}, {"none", none}, {"one", one}};
+}
+
+TEST_P(EveryKernel, MaskedTokensMayHoldAnythingAndGetZeros) {
+  for (const MaskCase& m : masks(150)) {
+    AttentionCase c = make({150});
+    c.fill();
+    c.mask = m.mask;
+    c.params();
+    const std::vector<double> expected = test::exact_attention(c);
+    for (size_t t = 0; t < 150; ++t) {
+      if (m.mask[t] != 0) continue;
+      for (auto* x : {&c.q, &c.k, &c.v})
+        std::fill_n(x->begin() + static_cast<std::ptrdiff_t>(t * c.width()), c.width(), NAN);
+    }
+    c.run();
+    const std::vector<double> got(c.out.begin() + 16, c.out.end() - 16);
+    EXPECT_LE(test::largest_difference(got, expected), tolerance(c.precision)) << m.name;
+    for (size_t t = 0; t < 150; ++t) {
+      if (m.mask[t] != 0) continue;
+      EXPECT_EQ(c.result(t, 1, 3), 0) << m.name;
+      EXPECT_EQ(c.lse[150 + t], -std::numeric_limits<float>::infinity()) << m.name;
+    }
+  }
+}
+
+TEST_P(EveryKernel, AMaskThatHidesNothingChangesNoBit) {
+  AttentionCase c = make({100});
+  c.fill();
+  c.run();
+  const std::vector<float> without = c.out;
+  c.mask.assign(100, 1);
+  c.run();
+  EXPECT_EQ(c.out, without);
+}
+
+TEST_P(EveryKernel, ABitMaskAllowsSingleKeysOfSingleQueries) {
+  AttentionCase c = make({60});
+  c.heads = 1;
+  c.head_size = 64;
+  c.fill();
+  std::vector<uint64_t> causal(60);
+  for (size_t i = 0; i < 60; ++i) causal[i] = (uint64_t{2} << i) - 1;
+  causal[59] = 0;
+  const uint64_t* masks_B[] = {causal.data()};
+  std::fill(c.v.begin(), c.v.end(), 0.0f);
+  for (size_t j = 0; j < 60; ++j) c.v[j * 64 + j] = 1;
+  AttentionParams p = c.params();
+  p.masks_B = masks_B;
+  c.run(p);
+  for (size_t i = 0; i < 60; ++i) {
+    double sum = 0;
+    for (size_t j = 0; j < 60; ++j) {
+      EXPECT_EQ(c.result(i, 0, j) > 0, j <= i && i != 59) << i << ", " << j;
+      sum += double{c.result(i, 0, j)};
+    }
+    EXPECT_NEAR(sum, i == 59 ? 0 : 1, tolerance(c.precision));
+  }
+}
+
+TEST_P(EveryKernel, ChosenQueriesHaveTheBitsOfAllQueries) {
+  AttentionCase all = make({200, 6, 30}, 32);
+  all.fill();
+  all.run();
+  const std::vector<int32_t> positions = {0, 7, 16, 17, 18, 19, 20, 31, 33, 64, 130, 131, 199, 2, 3};
+  const std::vector<int32_t> query_starts = {0, 13, 15, 15};
+  AttentionCase some = make({200, 6, 30}, 32);
+  some.fill();
+  some.q.clear();
+  std::vector<size_t> tokens;
+  for (size_t n = 0; n < positions.size(); ++n)
+    tokens.push_back(static_cast<size_t>(positions[n] + (n < 13 ? 0 : 200)));
+  for (const size_t t : tokens) {
+    const auto first = all.q.begin() + static_cast<std::ptrdiff_t>(t * all.width());
+    some.q.insert(some.q.end(), first, first + static_cast<std::ptrdiff_t>(all.width()));
+  }
+  AttentionParams p = some.params();
+  p.query_starts = query_starts.data();
+  p.query_positions = positions.data();
+  some.run(p);
+  for (size_t n = 0; n < tokens.size(); ++n) {
+    for (size_t i = 0; i < all.head_size; ++i) EXPECT_EQ(some.result(n, 1, i), all.result(tokens[n], 1, i)) << n;
+    EXPECT_EQ(some.lse[15 + n], all.lse[236 + tokens[n]]);
+  }
+}
+
+TEST_P(EveryKernel, ReadsAndWritesOnlyItsRowsOfStridedUnalignedData) {
+  AttentionCase dense = make({70});
+  dense.heads = 1;
+  dense.fill();
+  dense.run();
+  const std::vector<float> expected = output_of(dense, 0);
+  AttentionCase wide = make({70});  // two heads of room; the second is not the call's
+  wide.fill();
+  for (const auto member : {&AttentionCase::q, &AttentionCase::k, &AttentionCase::v}) {
+    for (size_t i = 0; i < (wide.*member).size(); ++i)
+      (wide.*member)[i] = i % 64 < 32 ? (dense.*member)[i / 64 * 32 + i % 64] : NAN;
+  }
+  const AttentionParams strided = wide.params();
+  AttentionParams p = dense.params();
+  p.q = strided.q;
+  p.k = strided.k;
+  p.v = strided.v;
+  const size_t size = p.precision == Precision::kBf16 ? sizeof(Bf16) : sizeof(float);
+  p.out = {static_cast<char*>(strided.out.data) + size, strided.out.token_stride, strided.out.head_stride};
+  wide.run(p);
+  for (size_t t = 0; t < 70; ++t) {
+    for (size_t i = 0; i < 64; ++i) {
+      const float got = wide.out[16 + t * 64 + 1 + i];
+      EXPECT_EQ(got, i < 32 ? expected[t * 32 + i] : test::kGuard) << t << ", " << i;
+    }
+  }
+}
+
+TEST_P(EveryKernel, TheLogSumExpIsThatOfTheScores) {
+  AttentionCase c = make({4, 70});
+  c.fill();
+  c.run();
+  const auto scores = c.second_scores(1, 1);
+  for (size_t i = 0; i < 70; ++i) {
+    double sum = 0;
+    for (const double x : scores[i]) sum += std::exp(x);
+    EXPECT_NEAR(c.lse[74 + 4 + i], std::log2(sum), tolerance(c.precision));
+  }
+}
+
+uint64_t calls_of(KernelLevel level, Precision precision) {
+  for (const KernelCount& n : kernel_counts()) {
+    if (n.operation == Operation::kAttention && n.precision == precision && n.level == level) return n.calls;
+  }
+  return 0;
+}
+
+TEST_P(EveryKernel, RunsWhenForcedAndLeavesTheRestToTheReference) {
+  const auto [level, precision] = GetParam();
+  AttentionCase c = make({20});
+  c.fill();
+  const uint64_t before = calls_of(level, precision), reference = calls_of(KernelLevel::kReference, precision);
+  c.run();
+  EXPECT_EQ(calls_of(level, precision), before + 1);
+  std::vector<float> probabilities(2 * 20 * 20);
+  AttentionParams p = c.params();
+  p.scores.probabilities = probabilities.data();
+  c.run(p);
+  p = c.params();
+  p.averages_empty_rows = true;
+  c.run(p);
+  EXPECT_EQ(calls_of(level, precision), before + 1);
+  EXPECT_EQ(calls_of(KernelLevel::kReference, precision), reference + 2);
+}
+
+TEST_P(EveryKernel, ScratchIsLinearInTheLength) {
+  const auto bytes = [&](int32_t length) {
+    AttentionCase c = make({length});
+    c.starts = {0, length};
+    c.head_size = 64;
+    const RelLut lut({256, 512, true, length});
+    AttentionParams p{};
+    p.precision = c.precision;
+    p.starts = c.starts.data();
+    p.sequences = 1;
+    p.heads = 12;
+    p.head_size = 64;
+    p.lut = &lut;
+    return attention_scratch_bytes(select_kernels(c.kernels), p);
+  };
+  EXPECT_LT(bytes(8192), 8.1 * double(bytes(1024)));
+  EXPECT_LT(bytes(8192), size_t{32} << 20);
+}
+
+TEST_P(EveryKernel, CheckReportsTheDifferenceFromTheReference) {
+  AttentionCase c = make({40, 7});
+  c.fill();
+  KernelSet set = select_kernels(c.kernels);
+  set.check = std::make_shared<KernelCheck>();
+  AttentionParams p = c.params();
+  c.scratch.reserve(attention_scratch_bytes(set, p));
+  p.scratch = c.scratch.take<std::byte>(attention_scratch_bytes(set, p));
+  attention(set, p);
+  const KernelCheck::Difference worst = set.check->worst(Operation::kAttention);
+  EXPECT_EQ(worst.calls, 1u);
+  EXPECT_LT(worst.worst, tolerance(c.precision));
+  EXPECT_NE(worst.where.find("[T 47, H 2, K 32] row"), std::string::npos) << worst.where;
+}
+
+TEST_P(EveryKernel, RefusesTablesPackedForAnother) {
+  AttentionCase c = make({10});
+  c.fill();
+  AttentionParams p = c.params();
+  p.kr.is_reversed = false;
+  EXPECT_THROW(c.run(p), Error);
+}
+
+}  // namespace
+}  // namespace deberta
