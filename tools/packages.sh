@@ -2,6 +2,7 @@
 
 PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev"
 TEST_PACKAGES="libgtest-dev python3-venv"
+BENCH_PACKAGES="libbenchmark-dev"
 FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
 GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git patch"
 

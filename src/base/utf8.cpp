@@ -62,6 +62,10 @@ void append_utf8(std::string& text, char32_t value) {
 
 bool is_valid_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
+    if (static_cast<uint8_t>(text[i]) < 0x80) {
+      ++i;
+      continue;
+    }
     const CodePoint point = decode_utf8(text, i);
     if (!point.is_valid) return false;
     i += point.size_bytes;

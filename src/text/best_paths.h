@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "text/spm_model.h"
+#include "text/step.h"
 
 namespace deberta {
 
-// A step into a position: piece id in the low bits, its length in bytes above. 0: no path ends there.
-constexpr uint32_t kStepIdBits = 20;
-constexpr uint32_t kStepIdMask = (1U << kStepIdBits) - 1;
 static_assert(kMaxPieces <= size_t{1} << kStepIdBits && kMaxPieceBytes < size_t{1} << (32 - kStepIdBits));
 
 template <class Score>
 class BestPaths {
  public:
-  // `steps` has size_bytes + 1 zeros.
-  BestPaths(uint32_t* steps, uint32_t size_bytes) : steps_(steps), size_bytes_(size_bytes) { ring_[0] = 0; }
+  // `steps`, those into each position, has size_bytes + 1 zeros; `score` is that of the text before.
+  BestPaths(uint32_t* steps, uint32_t size_bytes, Score score = 0) : steps_(steps), size_bytes_(size_bytes) {
+    ring_[0] = score;
+  }
 
   Score score_at(uint32_t position) const { return ring_[position % kRing]; }
   // A later path wins only when strictly better. The comparison is made in the type of `score`.

@@ -4,6 +4,8 @@
 #include "text/bpe_model.h"
 #include "text/byte_alphabet.h"
 #include "text/gpt2_words.h"
+#include "text/step.h"
+#include "text/word_cache.h"
 
 namespace deberta {
 namespace {
@@ -49,9 +51,12 @@ class BpeTextModel final : public TextModel {
 
  private:
   void split_plain(std::string_view text, TextPart part, Tokens& out) const;
+  void melt(std::string_view text, size_t begin, size_t end, BpeWord& word) const;
+  bool add_known_word(std::string_view text, size_t begin, size_t end, BpeWord& word, Tokens& out) const;
 
   BpeModel model_;
   SpecialTokens tokens_;
+  WordCache words_;
 };
 
 void BpeTextModel::split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
@@ -68,18 +73,60 @@ void BpeTextModel::split(std::string_view text, TextPart part, const SplitOption
   }
 }
 
+void BpeTextModel::melt(std::string_view text, size_t begin, size_t end, BpeWord& word) const {
+  word.clear();
+  for (size_t at = begin; at < end; ++at) word.add_byte(model_.byte_ids[static_cast<uint8_t>(text[at])]);
+  word.melt();
+}
+
+void add_token(std::string_view text, int32_t id, size_t begin, size_t end, Tokens& out) {
+  out.ids.push_back(id);
+  out.bytes.push_back(to_offset(text, begin, end));
+}
+
+// What the cache can hold of a melted word: all pieces, or none.
+WordCache::Split to_split(const BpeWord& word) {
+  WordCache::Split split;
+  bool fits = true;
+  word.for_each([&](const BpeWord::Symbol& symbol) {
+    fits =
+        fits && split.count < WordCache::kMaxSteps && symbol.id >= 0 && symbol.id <= static_cast<int32_t>(kStepIdMask);
+    if (fits)
+      split.steps[split.count++] = (symbol.end - symbol.begin) << kStepIdBits | static_cast<uint32_t>(symbol.id);
+  });
+  if (!fits) split.count = 0;
+  return split;
+}
+
+// False when the word is too long to be remembered, or has more pieces than fit.
+bool BpeTextModel::add_known_word(std::string_view text, size_t begin, size_t end, BpeWord& word, Tokens& out) const {
+  if (end - begin > WordCache::kMaxBytes) return false;
+  const WordCache::Key key(text, begin, end);
+  WordCache::Split split;
+  if (!words_.find(key, split)) {
+    melt(text, begin, end, word);
+    split = to_split(word);
+    words_.put(key, split);
+  }
+  for (uint32_t i = 0; i < split.count; ++i) {
+    const size_t next = begin + (split.steps[i] >> kStepIdBits);
+    add_token(text, static_cast<int32_t>(split.steps[i] & kStepIdMask), begin, next, out);
+    begin = next;
+  }
+  return split.count > 0;
+}
+
 void BpeTextModel::split_plain(std::string_view text, TextPart part, Tokens& out) const {
   BpeWord word(model_.merges);
   const std::string_view up_to_end = text.substr(0, part.end);
   for (size_t begin = part.begin; begin < part.end;) {
     const size_t end = end_of_gpt2_word(up_to_end, begin);
-    word.clear();
-    for (size_t at = begin; at < end; ++at) word.add_byte(model_.byte_ids[static_cast<uint8_t>(text[at])]);
-    word.melt();
-    word.for_each([&](const BpeWord::Symbol& symbol) {
-      out.ids.push_back(symbol.id);
-      out.bytes.push_back(to_offset(text, begin + symbol.begin, begin + symbol.end));
-    });
+    if (!add_known_word(text, begin, end, word, out)) {
+      melt(text, begin, end, word);
+      word.for_each([&](const BpeWord::Symbol& symbol) {
+        add_token(text, symbol.id, begin + symbol.begin, begin + symbol.end, out);
+      });
+    }
     begin = end;
   }
 }

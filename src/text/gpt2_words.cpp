@@ -1,5 +1,6 @@
 #include "text/gpt2_words.h"
 
+#include <array>
 #include <cstdint>
 
 #include "base/utf8.h"
@@ -10,14 +11,22 @@ namespace {
 
 enum class Class : uint8_t { kSpace, kLetter, kNumber, kOther };
 
+constexpr Class ascii_class_of(char32_t point) {
+  const char32_t lower = point | 0x20;
+  if (lower >= U'a' && lower <= U'z') return Class::kLetter;
+  if (point >= U'0' && point <= U'9') return Class::kNumber;
+  // The four separators of ASCII are white space to Python's strings (is_white_space) but not to its patterns.
+  return point == U' ' || (point >= 0x09 && point <= 0x0D) ? Class::kSpace : Class::kOther;
+}
+
+constexpr auto kAsciiClasses = [] {
+  std::array<Class, 128> classes{};
+  for (char32_t point = 0; point < 128; ++point) classes[point] = ascii_class_of(point);
+  return classes;
+}();
+
 Class class_of(char32_t point) {
-  if (point < 0x80) {
-    const char32_t lower = point | 0x20;
-    if (lower >= U'a' && lower <= U'z') return Class::kLetter;
-    if (point >= U'0' && point <= U'9') return Class::kNumber;
-    // The four separators of ASCII are white space to Python's strings (is_white_space) but not to its patterns.
-    return point == U' ' || (point >= 0x09 && point <= 0x0D) ? Class::kSpace : Class::kOther;
-  }
+  if (point < 0x80) return kAsciiClasses[point];
   if (is_letter(point)) return Class::kLetter;
   if (is_number(point)) return Class::kNumber;
   return is_white_space(point) ? Class::kSpace : Class::kOther;
@@ -39,6 +48,12 @@ struct Run {
 Run run_of(Class wanted, std::string_view text, size_t begin) {
   Run run{begin, begin};
   while (run.end < text.size()) {
+    const auto lead = static_cast<uint8_t>(text[run.end]);
+    if (lead < 0x80) {
+      if (kAsciiClasses[lead] != wanted) break;
+      run.last = run.end++;
+      continue;
+    }
     const CodePoint point = decode_utf8(text, run.end);
     if (class_of(point.value) != wanted) break;
     run.last = run.end;

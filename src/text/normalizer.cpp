@@ -28,14 +28,23 @@ Trie make_user_symbols(const SpmModel& model) {
 
 }  // namespace
 
-std::string to_inner_text(std::string_view piece, bool escape_whitespaces) {
-  if (!escape_whitespaces) return std::string(piece);
-  std::string inner;
-  for (size_t at = 0; at < piece.size();) {
-    const bool is_space = piece.substr(at).starts_with(kSpaceSymbol);
-    inner += is_space ? ' ' : piece[at];
-    at += is_space ? kSpaceSymbol.size() : 1;
+void append_inner_text(std::string_view piece, bool escape_whitespaces, std::string& text) {
+  if (!escape_whitespaces) {
+    text += piece;
+    return;
   }
+  for (size_t at = 0;;) {
+    const size_t symbol = piece.find(kSpaceSymbol, at);
+    text += piece.substr(at, symbol - at);
+    if (symbol == std::string_view::npos) return;
+    text += ' ';
+    at = symbol + kSpaceSymbol.size();
+  }
+}
+
+std::string to_inner_text(std::string_view piece, bool escape_whitespaces) {
+  std::string inner;
+  append_inner_text(piece, escape_whitespaces, inner);
   return inner;
 }
 
@@ -69,8 +78,14 @@ bool NormalizedText::is_space(size_t run, uint32_t position) const {
   return text_[position] == ' ' && runs_[run].kind != Kind::kReplaced;
 }
 
-Offset NormalizedText::Cursor::source_of(uint32_t begin, uint32_t end) {
+Offset NormalizedText::Cursor::search(uint32_t begin, uint32_t end) {
   while (normalized_.end_of(run_) <= begin) ++run_;
+  const Run& r = normalized_.runs_[run_];
+  if (r.kind == Kind::kCopy) {
+    copy_begin_ = r.begin;
+    copy_end_ = normalized_.end_of(run_);
+    copy_shift_ = r.source_begin - r.begin;
+  }
   size_t run = run_;
   const auto advance = [&](uint32_t position) {
     while (position < normalized_.text_.size() && normalized_.end_of(run) <= position) ++run;
@@ -127,13 +142,14 @@ size_t Normalizer::skip_spaces(std::string_view text) const {
 // Bytes that no rule can touch: plain ASCII before ASCII, with single spaces between (they are copied too).
 size_t Normalizer::plain_prefix(std::string_view text, bool is_after_space) const {
   size_t size = 0;
-  while (size < text.size()) {
-    const auto byte = static_cast<uint8_t>(text[size]);
-    if (!is_plain_[byte] || (size + 1 < text.size() && static_cast<uint8_t>(text[size + 1]) >= 0x80)) break;
-    if (byte == ' ' && remove_extra_whitespaces_ && is_after_space) break;
-    is_after_space = byte == ' ';
+  while (size < text.size() && is_plain_[static_cast<uint8_t>(text[size])]) {
+    const bool is_space = text[size] == ' ';
+    if (is_space && is_after_space) break;
+    is_after_space = is_space && remove_extra_whitespaces_;
     ++size;
   }
+  // A rule may join the last one with what follows.
+  if (size > 0 && size < text.size() && static_cast<uint8_t>(text[size]) >= 0x80) --size;
   return size;
 }
 

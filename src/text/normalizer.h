@@ -19,6 +19,7 @@ namespace deberta {
 // that keeps the tables and the work small. When a model does not escape spaces, both stay what they are.
 constexpr std::string_view kSpaceSymbol = "\xE2\x96\x81";
 std::string to_inner_text(std::string_view piece, bool escape_whitespaces);
+void append_inner_text(std::string_view piece, bool escape_whitespaces, std::string& text);
 
 // A normalised text and where its parts come from.
 class NormalizedText {
@@ -31,11 +32,24 @@ class NormalizedText {
   class Cursor {
    public:
     explicit Cursor(const NormalizedText& normalized) : normalized_(normalized) {}
-    Offset source_of(uint32_t begin, uint32_t end);
+    Offset source_of(uint32_t begin, uint32_t end) {
+      if (begin < copy_begin_ || end > copy_end_) return search(begin, end);
+      const char* text = normalized_.text_.data();
+      uint32_t first = begin;
+      while (first < end && text[first] == ' ') ++first;
+      if (first == end) return search(begin, end);
+      return {first + copy_shift_, end + copy_shift_};
+    }
 
    private:
+    Offset search(uint32_t begin, uint32_t end);
+
     const NormalizedText& normalized_;
     size_t run_ = 0;
+    // The run, when it is a copy: nearly all pieces lie in one.
+    uint32_t copy_begin_ = 0;
+    uint32_t copy_end_ = 0;
+    uint32_t copy_shift_ = 0;  // modulo 2^32
   };
 
  private:

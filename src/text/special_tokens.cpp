@@ -64,6 +64,7 @@ SpecialTokens::SpecialTokens(std::vector<AddedToken> tokens, StripRule strip_rul
   all_trie_ = Trie(entries);
   std::erase_if(entries, [&](const TrieEntry& entry) { return tokens_[entry.value].is_of_model; });
   trie_ = Trie(entries);
+  for (const TrieEntry& entry : entries) begins_[static_cast<uint8_t>(entry.key.front())] = true;
 }
 
 const AddedToken* SpecialTokens::find(int32_t id) const {
@@ -86,7 +87,7 @@ std::vector<TextPart> SpecialTokens::cut(std::string_view text) const {
   std::vector<TextPart> parts;
   size_t plain_begin = 0;
   for (size_t at = 0; at < text.size();) {
-    const size_t size = prefix_size(text.substr(at));
+    const size_t size = begins_[static_cast<uint8_t>(text[at])] ? prefix_size(text.substr(at)) : 0;
     if (size == 0) {
       ++at;
       continue;

@@ -1,6 +1,7 @@
 // Tokens that are found in a text before the model sees it ([MASK], [SEP], added words), and the cutting of a text at
 // them as the slow tokenizers of transformers 4.57 do. Where the tokens come from: tokenizer_config.h.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -55,8 +56,9 @@ class SpecialTokens {
 
   std::vector<AddedToken> tokens_;
   StripRule strip_rule_ = StripRule::kPython;
-  Trie trie_;      // of split(); values: positions in tokens_
-  Trie all_trie_;  // of all
+  Trie trie_;                       // of split(); values: positions in tokens_
+  std::array<bool, 256> begins_{};  // whether a token of split() begins with the byte
+  Trie all_trie_;                   // of all
 };
 
 }  // namespace deberta

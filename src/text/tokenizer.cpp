@@ -141,18 +141,23 @@ Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& op
 void Tokenizer::State::append(std::string_view text, const Tokens& tokens, size_t keep, Truncate side, int32_t type_id,
                               Encoding& out) const {
   const size_t cut = tokens.ids.size() - keep;
-  const size_t first = side == Truncate::kLeft ? cut : 0;
+  const auto first = static_cast<ptrdiff_t>(side == Truncate::kLeft ? cut : 0);
+  const ptrdiff_t last = first + static_cast<ptrdiff_t>(keep);
+  const size_t before = out.size();
+  const auto copy = [&](const auto& from, auto& to) { to.insert(to.end(), from.begin() + first, from.begin() + last); };
+  copy(tokens.ids, out.ids);
+  copy(tokens.bytes, out.bytes);
+  out.type_ids.resize(before + keep, type_id);
+  out.is_special.resize(before + keep, 0);
+  out.chars.resize(before + keep);
+  out.words.resize(before + keep);
   TextPosition position(text);
-  for (size_t i = first; i < first + keep; ++i) {
-    const Offset bytes = tokens.bytes[i];
+  for (size_t i = 0; i < keep; ++i) {
+    const Offset bytes = tokens.bytes[static_cast<size_t>(first) + i];
     position.go_to(bytes.begin);
     const uint32_t chars = position.code_points();
-    out.ids.push_back(tokens.ids[i]);
-    out.type_ids.push_back(type_id);
-    out.bytes.push_back(bytes);
-    out.chars.push_back({chars, chars + count_points(text, bytes.begin, bytes.end)});
-    out.words.push_back(position.word());
-    out.is_special.push_back(0);
+    out.chars[before + i] = {chars, chars + count_points(text, bytes.begin, bytes.end)};
+    out.words[before + i] = position.word();
   }
   out.cut_tokens += cut;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <string>
 
 #include "text/text_order.h"
 
@@ -18,31 +19,52 @@ constexpr size_t kMaxHoles = 4096;
 
 class TrieBuilder {
  public:
-  explicit TrieBuilder(std::span<const TrieEntry> sorted) : keys_(sorted) { add_block(); }
+  // The keys in order.
+  TrieBuilder(std::span<const TrieEntry> entries, std::span<const uint32_t> order) {
+    size_t size_bytes = 0;
+    for (const TrieEntry& entry : entries) size_bytes += entry.key.size();
+    bytes_.reserve(size_bytes);
+    keys_.reserve(entries.size());
+    for (const uint32_t i : order) {
+      keys_.push_back({bytes_.size(), entries[i].key.size(), entries[i].value});
+      bytes_ += entries[i].key;
+    }
+    // Mostly an overestimate; memory that is never touched costs nothing.
+    nodes_.reserve(size_bytes + 2 * size_t{kBlock});
+    add_block();
+  }
 
   std::vector<Trie::Node> build() {
     // The first block holds the root alone: base 0 then means "no children".
-    std::vector<Range> queue{{0, keys_.size(), 0, 0}};
-    for (size_t head = 0; head < queue.size(); ++head) place(queue[head], queue);
+    std::vector<Range> level{{0, keys_.size(), 0}};
+    for (size_t depth = 0; !level.empty(); ++depth) {
+      std::vector<Range> next;
+      for (const Range& range : level) place(range, depth, next);
+      level = std::move(next);
+    }
+    nodes_.shrink_to_fit();
     return std::move(nodes_);
   }
 
  private:
+  struct Key {
+    size_t begin, size;  // in bytes_, one after the other: they are read in order, level by level
+    uint32_t value;
+  };
   struct Range {  // the keys that share the path to `node`
     size_t begin, end;
-    uint32_t depth, node;
+    uint32_t node;
   };
   struct Child {
     uint8_t label;
     size_t begin, end;
   };
 
-  // By value: the queue grows here.
-  void place(const Range range, std::vector<Range>& queue) {
+  void place(const Range& range, size_t depth, std::vector<Range>& next) {
     size_t at = range.begin;
-    while (at < range.end && keys_[at].key.size() == range.depth) ++at;  // equal keys: the first counts
+    while (at < range.end && keys_[at].size == depth) ++at;  // equal keys: the first counts
     if (at > range.begin) nodes_[range.node].tag |= (keys_[range.begin].value + 1) << Trie::kLabelBits;
-    collect_children(at, range.end, range.depth);
+    collect_children(at, range.end, depth);
     if (children_.empty()) return;
     const uint32_t base = find_base();
     nodes_[range.node].base = base;
@@ -50,17 +72,18 @@ class TrieBuilder {
     for (const Child& child : children_) {
       const uint32_t index = base ^ child.label;
       nodes_[index].tag = child.label;
-      queue.push_back({child.begin, child.end, range.depth + 1, index});
+      next.push_back({child.begin, child.end, index});
     }
   }
 
-  void collect_children(size_t begin, size_t end, uint32_t depth) {
+  void collect_children(size_t begin, size_t end, size_t depth) {
     children_.clear();
+    const auto label_of = [&](size_t key) { return static_cast<uint8_t>(bytes_[keys_[key].begin + depth]); };
     for (size_t at = begin; at < end;) {
-      const char label = keys_[at].key[depth];
+      const uint8_t label = label_of(at);
       const size_t first = at;
-      while (at < end && keys_[at].key[depth] == label) ++at;
-      children_.push_back({static_cast<uint8_t>(label), first, at});
+      while (at < end && label_of(at) == label) ++at;
+      children_.push_back({label, first, at});
     }
   }
 
@@ -96,7 +119,8 @@ class TrieBuilder {
     is_base_.resize(nodes_.size(), false);
   }
 
-  std::span<const TrieEntry> keys_;
+  std::string bytes_;
+  std::vector<Key> keys_;
   std::vector<Trie::Node> nodes_;
   std::vector<bool> is_base_;
   std::vector<Child> children_;
@@ -109,10 +133,7 @@ Trie::Trie(const std::vector<TrieEntry>& entries) {
   std::vector<std::string_view> keys;
   keys.reserve(entries.size());
   for (const TrieEntry& entry : entries) keys.push_back(entry.key);
-  std::vector<TrieEntry> sorted;
-  sorted.reserve(entries.size());
-  for (const uint32_t i : text_order(keys)) sorted.push_back(entries[i]);
-  nodes_ = TrieBuilder(sorted).build();
+  nodes_ = TrieBuilder(entries, text_order(keys)).build();
 }
 
 }  // namespace deberta

@@ -39,14 +39,15 @@ void UnigramTextModel::split(std::string_view text, TextPart part, const SplitOp
   NormalizedText::Cursor cursor(normalized);
   const auto shift = static_cast<uint32_t>(part.begin);
   const std::vector<UnigramToken> tokens = unigram_.split(normalized.text(), options.spm_ties);
-  if (out.ids.empty()) {
-    out.ids.reserve(tokens.size());
-    out.bytes.reserve(tokens.size());
-  }
+  const size_t before = out.ids.size();
+  out.ids.resize(before + tokens.size());
+  out.bytes.resize(before + tokens.size());
+  int32_t* ids = out.ids.data() + before;
+  Offset* bytes = out.bytes.data() + before;
   for (const UnigramToken& token : tokens) {
     const Offset source = cursor.source_of(token.begin, token.end);
-    out.ids.push_back(token.id);
-    out.bytes.push_back({source.begin + shift, source.end + shift});
+    *ids++ = token.id;
+    *bytes++ = {source.begin + shift, source.end + shift};
   }
 }
 
