@@ -76,13 +76,19 @@ void try_convolution(Cutter& cut) {
   p.x_TD = x.data();
   p.starts = starts;
   p.sequences = 2;
-  p.columns = columns;
-  p.width = width;
-  p.groups = groups;
+  p.shape = {columns, width, groups};
   p.weight_DGW = weight.data();
   p.bias_D = bias.data();
   p.y_TD = fast.data();
-  convolution(select_kernels("auto"), p);
+  const KernelSet kernels = select_kernels("auto");
+  Arena arena;
+  arena.reserve(Arena::bytes_for<std::byte>(convolution_packed_bytes(kernels, p.shape)));
+  const std::vector<PackedWeights> packed = convolution_pack(
+      kernels, p.shape, weight.data(), arena.take<std::byte>(convolution_packed_bytes(kernels, p.shape)));
+  std::vector<float> scratch(convolution_scratch_count(kernels, p.shape, 80, 1));
+  p.packed_G = packed.data();
+  p.scratch = scratch.data();
+  convolution(kernels, p);
   p.y_TD = slow.data();
   convolution(select_kernels("reference"), p);
   const double products = static_cast<double>(columns / groups * width);

@@ -49,10 +49,10 @@ void convolve(const Pass& pass, const Workspace& space) {
   p.mask_T = space.input_mask_T;
   p.starts = pass.batch.starts.data();
   p.sequences = pass.batch.sequences();
-  p.columns = as_size(pass.config.hidden_size);
-  p.width = as_size(pass.config.conv_kernel_size);
-  p.groups = as_size(pass.config.conv_groups);
+  p.shape = pass.weights.convolution.shape;
   p.weight_DGW = pass.weights.convolution.weight_DGW;
+  p.packed_G = pass.weights.convolution.packed_G.data();
+  p.scratch = space.convolution_scratch;
   p.bias_D = pass.weights.convolution.bias_D;
   p.activation = to_kernel(pass.config.conv_act);
   p.y_TD = space.convolution_TD;

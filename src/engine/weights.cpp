@@ -216,7 +216,17 @@ LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD, boo
 
 ConvolutionWeights Loader::convolution() {
   if (config_.conv_kernel_size == 0) return {};
-  return {vector("encoder.conv.conv.weight"), vector("encoder.conv.conv.bias"), norm("encoder.conv.LayerNorm")};
+  constexpr std::string_view kWeight = "encoder.conv.conv.weight";
+  ConvolutionWeights w;
+  w.shape = {as_size(config_.hidden_size), as_size(config_.conv_kernel_size), as_size(config_.conv_groups)};
+  if (const size_t size_bytes = convolution_packed_bytes(kernels_, w.shape); size_bytes > 0) {
+    void* panels = store_.allocate(size_bytes / sizeof(float));
+    w.packed_G = convolution_pack(kernels_, w.shape, to_fp32(tensor(kWeight)).data(), panels);
+  }
+  if (w.packed_G.empty() || kernels_.check != nullptr) w.weight_DGW = vector(std::string(kWeight));
+  w.bias_D = vector("encoder.conv.conv.bias");
+  w.norm = norm("encoder.conv.LayerNorm");
+  return w;
 }
 
 HeadWeights load_head(Loader& loader, Head head) {

@@ -12,6 +12,7 @@
 #include "engine/variant.h"
 #include "kernels/activation.h"
 #include "kernels/attention_table.h"
+#include "kernels/convolution.h"
 #include "kernels/embedding.h"
 #include "kernels/gemm.h"
 
@@ -42,7 +43,9 @@ struct LayerWeights {
 };
 
 struct ConvolutionWeights {
-  const float* weight_DGW = nullptr;  // [D, D / groups, kernel]; null without one
+  ConvolutionShape shape;
+  const float* weight_DGW = nullptr;    // [D, D / groups, kernel]; null without one, or when only `packed_G` is read
+  std::vector<PackedWeights> packed_G;  // one for each group; empty for the reference
   const float* bias_D = nullptr;
   Norm norm;
 };

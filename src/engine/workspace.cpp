@@ -48,7 +48,11 @@ Workspace plan(const Pass& pass, Planner& planner, Inputs& inputs) {
   w.qkv_3HTK = planner.take<float>(3 * tokens * hidden);
   w.context_TD = planner.take<float>(tokens * hidden);
   w.inner_TF = planner.take<float>(tokens * as_size(pass.config.intermediate_size));
-  if (pass.config.conv_kernel_size > 0) w.convolution_TD = planner.take<float>(tokens * hidden);
+  if (pass.config.conv_kernel_size > 0) {
+    w.convolution_TD = planner.take<float>(tokens * hidden);
+    w.convolution_scratch = planner.take<float>(
+        convolution_scratch_count(pass.kernels, pass.weights.convolution.shape, tokens, pass.parallel.workers));
+  }
   inputs.positions_T = planner.take<int32_t>(tokens);
   if (!pass.batch.masks_B.empty()) {
     inputs.mask_T = planner.take<uint8_t>(tokens);

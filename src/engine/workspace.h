@@ -17,6 +17,7 @@ struct Workspace {
   float* context_TD = nullptr;
   float* inner_TF = nullptr;
   float* convolution_TD = nullptr;  // null: the model has none
+  float* convolution_scratch = nullptr;
   std::byte* attention_scratch = nullptr;
 
   // What follows from the batch alone; filled by make_workspace.

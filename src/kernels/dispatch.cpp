@@ -35,9 +35,10 @@ constexpr unsigned kExists[kOperations][kPrecisions] = {
     // fp32, bf16, int8
     {kWide, kWide | kBf16 | kAmx, kWide | kVnni | kAmx},  // gemm
     {kWide, kWide, kRef},                                 // attention
-    {kRef, kRef, kRef},                                   // layer_norm
-    {kRef, kRef, kRef},                                   // embedding
-    {kRef, kRef, kRef},                                   // convolution
+    {kWide, kWide, kWide},                                // layer_norm: fp32 sums in every precision, as in all below
+    {kWide, kWide, kWide},                                // quantize
+    {kWide, kWide, kWide},                                // embedding
+    {kWide, kWide, kWide},                                // convolution
 };
 
 std::atomic<uint64_t> counters[kOperations][kPrecisions][kKernelLevels];
@@ -137,6 +138,8 @@ std::string_view to_string(Operation operation) {
       return "attention";
     case Operation::kLayerNorm:
       return "layer_norm";
+    case Operation::kQuantize:
+      return "quantize";
     case Operation::kEmbedding:
       return "embedding";
     case Operation::kConvolution:

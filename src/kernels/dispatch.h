@@ -14,8 +14,8 @@
 
 namespace deberta {
 
-enum class Operation { kGemm, kAttention, kLayerNorm, kEmbedding, kConvolution };
-inline constexpr size_t kOperations = 5;
+enum class Operation { kGemm, kAttention, kLayerNorm, kQuantize, kEmbedding, kConvolution };
+inline constexpr size_t kOperations = 6;
 
 // Ascending: a forced level is a cap, and each operation takes, for its precision, the best implementation at or below
 // it that the processor can run. Features are not nested (a processor may have VNNI without BF16).

@@ -1,18 +1,92 @@
-// Layer norm: argument checks and the choice of implementation.
+// Layer norm: argument checks, the choice of implementation, the further outputs of a row.
 #include "kernels/layer_norm.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <vector>
 
 #include "deberta/error.h"
 #include "kernels/reference/reference.h"
+#include "kernels/row_blocks.h"
 
 namespace deberta {
+namespace {
+
+size_t stride_or(size_t stride, size_t columns) {
+  return stride > 0 ? stride : columns;
+}
+
+QuantizeParams quantization_of(const LayerNormParams& p) {
+  QuantizeParams q{};
+  q.x_TK = p.y_TD;
+  q.x_stride = p.y_stride;
+  q.rows = p.rows;
+  q.columns = p.columns;
+  q.quantizer = p.quantizer;
+  q.out = p.quantized;
+  return q;
+}
+
+void check_arguments(const LayerNormParams& p) {
+  if (p.x_TD == nullptr || p.y_TD == nullptr || p.gamma_D == nullptr || p.beta_D == nullptr) {
+    throw Error(ErrorCode::kInternal, "layer_norm", "a null pointer");
+  }
+  if (p.quantized.values_TK != nullptr) check_quantize(quantization_of(p));
+}
+
+void norm_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
+  const size_t x_offset = row * stride_or(p.x_stride, p.columns);
+  const bool is_masked = p.mask_T != nullptr && p.mask_T[row] == 0;
+  if (kernel == nullptr || is_masked) return reference_layer_norm(p, row);
+  kernel->norm({p.x_TD + x_offset, p.residual_TD != nullptr ? p.residual_TD + x_offset : nullptr, p.gamma_D, p.beta_D,
+                p.y_TD + row * stride_or(p.y_stride, p.columns), p.columns, p.epsilon});
+}
+
+void narrow_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
+  const float* y_D = p.y_TD + row * stride_or(p.y_stride, p.columns);
+  Bf16* bf16_D = p.y_bf16_TD + row * stride_or(p.bf16_stride, p.columns);
+  if (kernel != nullptr) return kernel->narrow(y_D, bf16_D, p.columns);
+  std::transform(y_D, y_D + p.columns, bf16_D, to_bf16);
+}
+
+void run(KernelLevel level, const LayerNormParams& p) {
+  const RowKernel* kernel = row_kernel(level);
+  const QuantizeParams quantization = quantization_of(p);
+  const bool wants_bytes = p.quantized.values_TK != nullptr;
+  count_call(Operation::kLayerNorm, level);
+  if (wants_bytes) count_call(Operation::kQuantize, level);
+  for_each_row(p.parallel, p.rows, p.columns, [&](size_t row) {
+    norm_row(kernel, p, row);
+    if (p.y_bf16_TD != nullptr) narrow_row(kernel, p, row);
+    if (wants_bytes) quantize_row(kernel, quantization, row);
+  });
+}
+
+// The reference goes first: y may be x or the residual. The bytes are those of y, and quantize() compares them.
+void run_checked(const KernelSet& kernels, const LayerNormParams& p) {
+  std::vector<float> expected(p.rows * p.columns);
+  LayerNormParams reference = p;
+  reference.y_TD = expected.data();
+  reference.y_stride = p.columns;
+  for (size_t row = 0; row < p.rows; ++row) reference_layer_norm(reference, row);
+  run(kernels.level_of(Operation::kLayerNorm), p);
+  const WorstElement worst = find_worst(expected, p.columns, p.y_TD, stride_or(p.y_stride, p.columns));
+  kernels.check->record(Operation::kLayerNorm, worst.difference,
+                        fmt::format("[T {}, D {}] row {} column {}", p.rows, p.columns, worst.row, worst.column));
+  if (p.quantized.values_TK != nullptr) quantize(kernels, quantization_of(p));
+}
+
+}  // namespace
 
 void layer_norm(const KernelSet& kernels, const LayerNormParams& params) {
   if (params.rows == 0) return;
-  if (params.x_TD == nullptr || params.y_TD == nullptr || params.gamma_D == nullptr || params.beta_D == nullptr) {
-    throw Error(ErrorCode::kInternal, "layer_norm", "a null pointer");
+  check_arguments(params);
+  if (kernels.check != nullptr) {
+    run_checked(kernels, params);
+  } else {
+    run(kernels.level_of(Operation::kLayerNorm), params);
   }
-  count_call(Operation::kLayerNorm, kernels.level_of(Operation::kLayerNorm));
-  parallel_for(params.parallel, params.rows, [&](size_t row, size_t) { reference_layer_norm(params, row); });
 }
 
 }  // namespace deberta

@@ -1,12 +1,15 @@
 // y[t] = (z - mean(z)) / sqrt(variance(z) + eps) * gamma + beta,  z = x[t] + residual[t]; rows with mask 0 become
 // zeros. fp32 in and out, biased variance, eps inside the root, two passes (mean, then variance). A row depends on
-// itself alone. T rows  D columns
+// itself alone. While a row is in the cache, y may also be written rounded to bf16, and as bytes for the int8 GEMM
+// (quantize.h, of y in fp32). T rows  D columns
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "base/parallel.h"
+#include "kernels/bf16.h"
 #include "kernels/dispatch.h"
+#include "kernels/quantize.h"
 
 namespace deberta {
 
@@ -22,10 +25,14 @@ struct LayerNormParams {
   size_t x_stride = 0;  // elements between rows; 0: columns
   size_t y_stride = 0;
   double epsilon = 1e-7;
+  Bf16* y_bf16_TD = nullptr;  // null: not wanted
+  size_t bf16_stride = 0;     // 0: columns
+  Quantizer quantizer;
+  QuantizedRows quantized;  // values_TK null: not wanted
   Parallel parallel = serial();
 };
 
-// No allocation. Throws kInternal for null pointers.
+// No allocation unless `kernels` checks. Throws kInternal for null pointers, and as quantize.
 void layer_norm(const KernelSet& kernels, const LayerNormParams& params);
 
 }  // namespace deberta

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
 #include <vector>
 
+#include "base/arena.h"
 #include "base/thread_pool.h"
 #include "support/expect_error.h"
 #include "support/random.h"
@@ -13,7 +17,13 @@
 namespace deberta {
 namespace {
 
-const KernelSet kKernels = select_kernels("auto");
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<KernelLevel> levels() {
+  std::vector<KernelLevel> levels = available_levels();
+  std::erase_if(levels, [](KernelLevel level) { return level > KernelLevel::kAvx512; });
+  return levels;
+}
 
 struct ConvolutionCase {
   std::vector<int32_t> lengths = {7};
@@ -22,7 +32,9 @@ struct ConvolutionCase {
   std::vector<uint8_t> mask;
 
   std::vector<int32_t> starts;
-  std::vector<float> x, weight, bias, y;
+  std::vector<float> x, weight, bias, y, scratch;
+  Arena arena;
+  std::vector<PackedWeights> packed;
 
   void fill() {
     starts = {0};
@@ -34,15 +46,22 @@ struct ConvolutionCase {
   }
   size_t rows() const { return static_cast<size_t>(starts.back()); }
 
-  ConvolutionParams params() {
+  // Scratch begins as NaN and is exactly as large as asked for.
+  ConvolutionParams params(const KernelSet& kernels, const Parallel& parallel = serial()) {
     ConvolutionParams p{};
+    p.shape = {columns, width, groups};
+    const size_t size_bytes = convolution_packed_bytes(kernels, p.shape);
+    arena.reserve(Arena::bytes_for<std::byte>(size_bytes));
+    arena.reset();
+    packed = convolution_pack(kernels, p.shape, weight.data(), arena.take<std::byte>(size_bytes));
+    p.packed_G = packed.data();
+    scratch.assign(convolution_scratch_count(kernels, p.shape, rows(), parallel.workers), kNan);
+    p.scratch = scratch.data();
+    p.parallel = parallel;
     p.x_TD = x.data();
     p.mask_T = mask.empty() ? nullptr : mask.data();
     p.starts = starts.data();
     p.sequences = lengths.size();
-    p.columns = columns;
-    p.width = width;
-    p.groups = groups;
     p.weight_DGW = weight.data();
     p.bias_D = bias.data();
     p.activation = activation;
@@ -79,7 +98,7 @@ struct ConvolutionCase {
             }
           }
           const double expected = activate(activation, is_masked(row) ? 0 : sum);
-          EXPECT_NEAR(y[row * columns + o], expected, 1e-6) << what << ", row " << row << " column " << o;
+          EXPECT_NEAR(y[row * columns + o], expected, 2e-6) << what << ", row " << row << " column " << o;
         }
       }
     }
@@ -87,7 +106,14 @@ struct ConvolutionCase {
   }
 };
 
-TEST(Convolution, FollowsTheEquationForEveryWidthGroupAndBorder) {
+class Convolution : public testing::TestWithParam<KernelLevel> {
+ protected:
+  KernelSet kernels() const { return select_kernels(to_string(GetParam())); }
+};
+INSTANTIATE_TEST_SUITE_P(Levels, Convolution, testing::ValuesIn(levels()),
+                         [](const auto& level) { return std::string(to_string(level.param)); });
+
+TEST_P(Convolution, FollowsTheEquationForEveryWidthGroupAndBorder) {
   for (const size_t width : {1u, 3u, 5u, 9u}) {
     for (const size_t groups : {1u, 2u, 6u}) {
       ConvolutionCase c;
@@ -95,55 +121,93 @@ TEST(Convolution, FollowsTheEquationForEveryWidthGroupAndBorder) {
       c.width = width;
       c.groups = groups;
       c.fill();
-      convolution(kKernels, c.params());
+      convolution(kernels(), c.params(kernels()));
       c.expect_agreement("widths and groups");
     }
   }
 }
 
-TEST(Convolution, MaskedRowsCountAsZerosAndAreZeroBeforeTheActivation) {
+TEST_P(Convolution, ManyRowsGoBlockByBlock) {
+  ConvolutionCase c;
+  c.lengths = {60, 61, 120, 3, 90};
+  c.columns = 34;
+  c.groups = 2;
+  c.fill();
+  c.mask.assign(c.rows(), 1);
+  for (const size_t row : {size_t{95}, size_t{96}, size_t{191}, size_t{240}}) c.mask[row] = 0;
+  ThreadPool pool(2);
+  convolution(kernels(), c.params(kernels(), pool.parallel()));
+  c.expect_agreement("blocks");
+}
+
+TEST_P(Convolution, MaskedRowsCountAsZerosAndAreZeroBeforeTheActivation) {
   ConvolutionCase c;
   c.lengths = {6, 5};
   c.activation = KernelActivation::kSigmoid;
   c.mask = {1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1};
   c.fill();
   for (size_t row = 0; row < 11; ++row) {
-    if (c.mask[row] == 0) std::fill_n(c.x.begin() + static_cast<std::ptrdiff_t>(row * 6), 6, NAN);
+    if (c.mask[row] == 0) std::fill_n(c.x.begin() + static_cast<std::ptrdiff_t>(row * 6), 6, kNan);
   }
-  convolution(kKernels, c.params());
+  convolution(kernels(), c.params(kernels()));
   c.expect_agreement("masks");
   EXPECT_EQ(c.y[2 * 6], 0.5f);
 }
 
-TEST(Convolution, ThreadsChangeNoBit) {
+TEST_P(Convolution, ThreadsAndNeighboursChangeNoBit) {
   ConvolutionCase c;
-  c.lengths = {40, 3, 17};
+  c.lengths = {40, 3, 17, 300};
   c.width = 5;
+  c.columns = 18;
   c.fill();
-  convolution(kKernels, c.params());
+  convolution(kernels(), c.params(kernels()));
   const std::vector<float> expected = c.y;
-  ThreadPool pool(3);
-  ConvolutionParams p = c.params();
-  p.parallel = pool.parallel();
-  std::fill_n(c.y.begin(), c.rows() * c.columns, 0.0f);
-  convolution(kKernels, p);
-  EXPECT_EQ(c.y, expected);
+  for (const unsigned threads : {2u, 3u}) {
+    ThreadPool pool(threads);
+    std::fill_n(c.y.begin(), c.rows() * c.columns, 0.0f);
+    convolution(kernels(), c.params(kernels(), pool.parallel()));
+    EXPECT_EQ(c.y, expected) << threads << " threads";
+  }
+  ConvolutionCase alone;
+  alone.lengths = {17};
+  alone.width = 5;
+  alone.columns = 18;
+  alone.fill();
+  std::copy_n(&c.x[43 * 18], 17 * 18, alone.x.begin());
+  convolution(kernels(), alone.params(kernels()));
+  EXPECT_EQ(std::memcmp(alone.y.data(), &expected[43 * 18], 17 * 18 * sizeof(float)), 0);
 }
 
-TEST(Convolution, RefusesWhatDoesNotFitTogether) {
+TEST_P(Convolution, RefusesWhatDoesNotFitTogether) {
   ConvolutionCase c;
   c.fill();
-  ConvolutionParams p = c.params();
-  p.width = 2;
-  EXPECT_ERROR(convolution(kKernels, p), kInternal, "an even width");
-  p = c.params();
-  p.groups = 4;
-  EXPECT_ERROR(convolution(kKernels, p), kInternal, "groups that do not divide the columns");
-  p = c.params();
+  ConvolutionParams p = c.params(kernels());
+  p.shape.width = 2;
+  EXPECT_ERROR(convolution(kernels(), p), kInternal, "an even width");
+  p = c.params(kernels());
+  p.shape.groups = 4;
+  EXPECT_ERROR(convolution(kernels(), p), kInternal, "groups that do not divide the columns");
+  p = c.params(kernels());
   p.bias_D = nullptr;
-  EXPECT_ERROR(convolution(kKernels, p), kInternal, "a null pointer");
+  EXPECT_ERROR(convolution(kernels(), p), kInternal, "a null pointer");
+  p = c.params(kernels());
+  p.weight_DGW = nullptr;
+  p.packed_G = nullptr;
+  EXPECT_ERROR(convolution(kernels(), p), kInternal, "a null pointer");
   p = ConvolutionParams{};
-  EXPECT_NO_THROW(convolution(kKernels, p));
+  EXPECT_NO_THROW(convolution(kernels(), p));
+}
+
+TEST(ConvolutionLevels, CheckComparesWithTheReference) {
+  const KernelSet kernels = select_kernels("check");
+  ConvolutionCase c;
+  c.fill();
+  convolution(kernels, c.params(kernels));
+  EXPECT_EQ(kernels.check->worst(Operation::kConvolution).calls, 1u);
+  EXPECT_LT(kernels.check->worst(Operation::kConvolution).worst, 1e-5);
+  c.bias[4] = kNan;
+  convolution(kernels, c.params(kernels));
+  EXPECT_EQ(kernels.check->worst(Operation::kConvolution).where, "[T 7, D 6, W 3] row 0 column 4");
 }
 
 }  // namespace

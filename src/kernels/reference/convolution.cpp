@@ -13,19 +13,20 @@ bool is_masked(const ConvolutionParams& p, size_t row) {
 }  // namespace
 
 void reference_convolution(const ConvolutionParams& p, size_t row, size_t begin, size_t end) {
-  const size_t side = (p.width - 1) / 2;
-  const size_t part = p.columns / p.groups;
-  for (size_t o = 0; o < p.columns; ++o) {
+  const auto [columns, width, groups] = p.shape;
+  const size_t side = (width - 1) / 2;
+  const size_t part = columns / groups;
+  for (size_t o = 0; o < columns; ++o) {
     double sum = double{p.bias_D[o]};
-    for (size_t w = 0; w < p.width; ++w) {
+    for (size_t w = 0; w < width; ++w) {
       const size_t from = row + w;  // of the row read, plus `side`
       if (from < begin + side || from >= end + side || is_masked(p, from - side)) continue;
-      const float* x_C = p.x_TD + (from - side) * p.columns + o / part * part;
-      const float* weight_CW = p.weight_DGW + o * part * p.width;
-      for (size_t c = 0; c < part; ++c) sum += double{x_C[c]} * double{weight_CW[c * p.width + w]};
+      const float* x_C = p.x_TD + (from - side) * columns + o / part * part;
+      const float* weight_CW = p.weight_DGW + o * part * width;
+      for (size_t c = 0; c < part; ++c) sum += double{x_C[c]} * double{weight_CW[c * width + w]};
     }
     if (is_masked(p, row)) sum = 0;
-    p.y_TD[row * p.columns + o] = static_cast<float>(activate(p.activation, sum));
+    p.y_TD[row * columns + o] = static_cast<float>(activate(p.activation, sum));
   }
 }
 

@@ -7,6 +7,7 @@ namespace deberta {
 struct GemmParams;
 struct AttentionParams;
 struct LayerNormParams;
+struct QuantizeParams;
 struct EmbeddingParams;
 struct ConvolutionParams;
 
@@ -18,6 +19,8 @@ void reference_attention(const AttentionParams& params, size_t sequence, size_t 
 size_t reference_attention_scratch_bytes(const AttentionParams& params);  // of one worker
 
 void reference_layer_norm(const LayerNormParams& params, size_t row);
+
+void reference_quantize(const QuantizeParams& params, size_t row);  // but the side columns
 
 void reference_embedding(const EmbeddingParams& params, size_t token);
 

@@ -1,0 +1,48 @@
+// What one instruction set offers for operations on one row. Types only: files compiled with wider flags include this
+// header, and an inline function in it could end up as the whole program's copy.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+namespace deberta {
+
+// y[d] = (z[d] - mean(z)) / sqrt(variance(z) + epsilon) * gamma[d] + beta[d],  z = x + residual.
+struct NormRow {
+  const float* x_D;
+  const float* residual_D;  // may be null
+  const float* gamma_D;
+  const float* beta_D;
+  float* y_D;  // may be x or the residual
+  size_t columns;
+  double epsilon;
+};
+
+// a'[k] = x[k] * reciprocal[k]; exactly one x is set.
+struct ScaledRow {
+  const float* x_K;
+  const uint16_t* x_bf16_K;
+  const float* reciprocal_K;  // null: ones
+  size_t columns;
+};
+
+// x[e] = sum of one to three rows of tables, in order.
+struct SumRow {
+  const void* rows[3];  // any alignment
+  int formats[3];       // 0 fp32, 1 fp16, 2 bf16
+  size_t count;
+  float* x_E;
+  size_t columns;
+};
+
+struct RowKernel {
+  void (*norm)(const NormRow& row);
+  void (*narrow)(const float* x, uint16_t* y_bf16, size_t columns);  // to nearest even, a NaN stays a quiet NaN
+  uint32_t (*largest)(const ScaledRow& row);                         // the bits of max |a'|: NaN above infinity
+  void (*to_bytes)(const ScaledRow& row, float factor, uint8_t* y);  // rint(a' * factor) + 128, |a' * factor| < 128
+  void (*sum)(const SumRow& row);
+};
+
+const RowKernel& row_operations_avx2_kernel();
+const RowKernel& row_operations_avx512_kernel();
+
+}  // namespace deberta
