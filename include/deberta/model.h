@@ -10,6 +10,7 @@
 #include "deberta/checkpoint.h"
 #include "deberta/config.h"
 #include "deberta/error.h"
+#include "deberta/precision.h"
 
 namespace deberta {
 
@@ -74,6 +75,7 @@ enum class EmptyRows {
 };
 
 struct ModelOptions {
+  Precision precision = Precision::kFp32;
   size_t threads = 0;            // 0: usable_processors()
   std::string kernels = "auto";  // "reference", "check" or an instruction set; throws kKernels, listing them
   DistanceRule distance = DistanceRule::kOriginal;

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include <fmt/core.h>
+#include <sys/mman.h>
 
 #include <new>
 
@@ -9,8 +10,19 @@
 
 namespace deberta {
 
-void Arena::Free::operator()(std::byte* block) const {
-  ::operator delete (block, std::align_val_t{kAlignment});
+namespace {
+
+// Large blocks ask for large pages: fewer page faults while they are filled, fewer translations when they are read.
+constexpr size_t kLargePage = 2 << 20;
+
+size_t alignment_of(size_t size_bytes) {
+  return size_bytes >= 2 * kLargePage ? kLargePage : Arena::kAlignment;
+}
+
+}  // namespace
+
+void ArenaFree::operator()(std::byte* block) const {
+  ::operator delete (block, std::align_val_t{alignment});
 }
 
 void Arena::reserve(size_t size_bytes) {
@@ -18,10 +30,12 @@ void Arena::reserve(size_t size_bytes) {
   if (size_bytes <= capacity_) return;
   block_.reset();
   capacity_ = 0;
-  void* block = ::operator new (size_bytes, std::align_val_t{kAlignment}, std::nothrow);
+  const size_t alignment = alignment_of(size_bytes);
+  void* block = ::operator new (size_bytes, std::align_val_t{alignment}, std::nothrow);
   if (block == nullptr)
     throw Error(ErrorCode::kOutOfMemory, "arena", fmt::format("cannot allocate {} bytes", size_bytes));
-  block_.reset(static_cast<std::byte*>(block));
+  if (alignment == kLargePage) ::madvise(block, size_bytes, MADV_HUGEPAGE);  // a wish: what it answers does not matter
+  block_ = {static_cast<std::byte*>(block), ArenaFree{alignment}};
   capacity_ = size_bytes;
 }
 

@@ -5,6 +5,11 @@
 
 namespace deberta {
 
+struct ArenaFree {
+  size_t alignment = 64;  // the block's
+  void operator()(std::byte* block) const;
+};
+
 class Arena {
  public:
   static constexpr size_t kAlignment = 64;  // bytes
@@ -31,10 +36,7 @@ class Arena {
  private:
   void* take_bytes(size_t size_bytes);
 
-  struct Free {
-    void operator()(std::byte* block) const;
-  };
-  std::unique_ptr<std::byte, Free> block_;
+  std::unique_ptr<std::byte, ArenaFree> block_;
   size_t capacity_ = 0;
   size_t used_ = 0;
 };

@@ -1,11 +1,12 @@
-// Workers spin for some microseconds, then sleep on a condition variable.
+// Workers, and the caller at the end of a region, spin for some microseconds and then sleep: a layer is many short
+// regions one after the other, and a processor that others need must not be burnt.
 #include "base/thread_pool.h"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -28,23 +29,37 @@ void pause() {
 #endif
 }
 
+template <class Condition>
+void spin_until(const Condition& is_met) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kLongest = std::chrono::microseconds(50);
+  for (const auto end = Clock::now() + kLongest; Clock::now() < end;) {
+    for (int i = 0; i < 16; ++i) {
+      if (is_met()) return;
+      pause();
+    }
+  }
+}
+
+constexpr size_t kCacheLine = 64;
+
 }  // namespace
 
 struct ThreadPool::State {
   std::mutex caller;  // one parallel region at a time
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::condition_variable done;
   std::vector<std::thread> threads;
 
-  std::atomic<uint64_t> generation{0};
-  bool stop = false;
-  size_t active = 0;  // workers still inside the current region
-
+  // A region: written before `generation` goes up, read by workers after.
   size_t tasks = 0;
   Parallel::Task function = nullptr;
   void* argument = nullptr;
-  std::atomic<size_t> next{0};
+  bool stop = false;
+
+  alignas(kCacheLine) std::atomic<uint32_t> generation{0};
+  alignas(kCacheLine) std::atomic<size_t> next{0};
+  alignas(kCacheLine) std::atomic<uint32_t> active{0};  // workers still inside the region
+
+  std::mutex error_mutex;
   std::exception_ptr error;
 
   void take_tasks(size_t worker) {
@@ -53,46 +68,41 @@ struct ThreadPool::State {
         function(argument, task, worker);
       } catch (...) {
         next.store(tasks);
-        const std::lock_guard lock(mutex);
+        const std::lock_guard lock(error_mutex);
         if (!error) error = std::current_exception();
       }
     }
   }
 
   void work(size_t worker) {
-    uint64_t seen = 0;
+    uint32_t seen = 0;
     for (;;) {
-      for (int spin = 0; spin < 2000 && generation.load(std::memory_order_acquire) == seen; ++spin) {
-        pause();
-      }
-      {
-        std::unique_lock lock(mutex);
-        wake.wait(lock, [&] { return stop || generation.load() != seen; });
-        if (stop) return;
-        seen = generation.load();
-      }
+      spin_until([&] { return generation.load(std::memory_order_acquire) != seen; });
+      generation.wait(seen, std::memory_order_acquire);
+      ++seen;  // no region begins before this one has ended
+      if (stop) return;
       take_tasks(worker);
-      const std::lock_guard lock(mutex);
-      if (--active == 0) done.notify_one();
+      if (active.fetch_sub(1, std::memory_order_acq_rel) == 1) active.notify_one();
     }
+  }
+
+  void begin_region() {
+    generation.fetch_add(1, std::memory_order_release);
+    generation.notify_all();
   }
 
   void run(size_t task_count, Parallel::Task task_function, void* task_argument) {
     const std::lock_guard one_region(caller);
-    {
-      const std::lock_guard lock(mutex);
-      tasks = task_count;
-      function = task_function;
-      argument = task_argument;
-      next.store(0);
-      error = nullptr;
-      active = threads.size();
-      generation.fetch_add(1, std::memory_order_release);
-    }
-    wake.notify_all();
+    tasks = task_count;
+    function = task_function;
+    argument = task_argument;
+    error = nullptr;
+    next.store(0, std::memory_order_relaxed);
+    active.store(static_cast<uint32_t>(threads.size()), std::memory_order_relaxed);
+    begin_region();
     take_tasks(0);
-    std::unique_lock lock(mutex);
-    done.wait(lock, [&] { return active == 0; });
+    spin_until([&] { return active.load(std::memory_order_acquire) == 0; });
+    for (uint32_t left = active.load(std::memory_order_acquire); left != 0; left = active.load()) active.wait(left);
     if (error) std::rethrow_exception(std::exchange(error, nullptr));
   }
 };
@@ -106,12 +116,8 @@ ThreadPool::ThreadPool(size_t threads) : state_(std::make_unique<State>()) {
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stop = true;
-    state_->generation.fetch_add(1);
-  }
-  state_->wake.notify_all();
+  state_->stop = true;
+  state_->begin_region();
   for (std::thread& thread : state_->threads) thread.join();
 }
 

@@ -10,6 +10,7 @@
 #include "engine/layer.h"
 #include "engine/mask_decoder.h"
 #include "engine/output_heads.h"
+#include "engine/query_rows.h"
 #include "engine/score_collector.h"
 #include "engine/workspace.h"
 #include "kernels/convolution.h"
@@ -32,14 +33,16 @@ void embed(const Pass& pass, const Workspace& space) {
   p.parallel = pass.parallel;
   embedding(pass.kernels, p);
   if (space.embedding_TE != space.hidden_TD) {
-    apply_linear(pass, pass.weights.embed_proj, space.embedding_TE, batch.tokens(), KernelActivation::kLinear,
-                 space.hidden_TD);
+    apply_linear(pass, pass.weights.embed_proj, LinearInput(space.embedding_TE), batch.tokens(),
+                 KernelActivation::kLinear, {.y = space.hidden_TD});
   }
   apply_norm(pass, pass.weights.embedding_norm,
              {.x = space.hidden_TD,
               .rows = batch.tokens(),
               .columns = as_size(pass.config.hidden_size),
-              .mask_T = space.input_mask_T});
+              .mask_T = space.input_mask_T,
+              .reader = pass.weights.layers.empty() ? nullptr : &pass.weights.layers.front().query,
+              .operand = space.operand_TD});
 }
 
 // act(conv(h_0)), before the first layer takes h_0's place.
@@ -60,13 +63,15 @@ void convolve(const Pass& pass, const Workspace& space) {
   convolution(pass.kernels, p);
 }
 
-void add_convolution(const Pass& pass, const Workspace& space) {
+void add_convolution(const Pass& pass, const LayerWeights* next, const Workspace& space) {
   apply_norm(pass, pass.weights.convolution.norm,
              {.x = space.hidden_TD,
               .rows = pass.batch.tokens(),
               .columns = as_size(pass.config.hidden_size),
               .residual = space.convolution_TD,
-              .mask_T = space.input_mask_T});
+              .mask_T = space.input_mask_T,
+              .reader = next != nullptr ? &next->query : nullptr,
+              .operand = space.operand_TD});
 }
 
 bool wants_hidden(const Pass& pass, size_t layer) {
@@ -82,11 +87,12 @@ void keep_hidden(const Pass& pass, size_t layer, const Workspace& space, Forward
 
 void run_layer(const Pass& pass, size_t n, const Workspace& space, ForwardResult& result) {
   const LayerWeights& layer = pass.weights.layers[n - 1];
+  const LayerWeights* next = n < pass.weights.layers.size() ? &layer + 1 : nullptr;
   const bool has_convolution = n == 1 && pass.config.conv_kernel_size > 0;
   ScoreCollector scores(pass, layer);
   if (has_convolution) convolve(pass, space);
-  encoder_layer(pass, layer, space, scores.outputs());
-  if (has_convolution) add_convolution(pass, space);
+  encoder_layer(pass, layer, next, space, scores.outputs());
+  if (has_convolution) add_convolution(pass, next, space);
   scores.append_to(result, n);
   keep_hidden(pass, n, space, result);
 }
@@ -101,7 +107,13 @@ void run_forward(const Pass& pass, Arena& arena, ForwardResult& result) {
   keep_hidden(pass, 0, space, result);
   for (size_t n = 1; n < last; ++n) run_layer(pass, n, space, result);
   if (has_decoder) run_mask_decoder(pass, space);  // from h_{N-1}
-  if (!has_decoder || pass.options.wants_scores || wants_hidden(pass, last)) run_layer(pass, last, space, result);
+  const bool is_read = pass.options.wants_scores || wants_hidden(pass, last);
+  const bool has_only_convolved = last == 1 && pass.config.conv_kernel_size > 0;
+  if (last > 0 && !has_decoder && !is_read && !has_only_convolved && reads_some_rows(pass)) {
+    run_layer_for_rows(pass, pass.weights.layers.back(), space);
+  } else if (last > 0 && (!has_decoder || is_read)) {
+    run_layer(pass, last, space, result);
+  }
   if (pass.options.wants_logits) run_head(pass, space, result);
 }
 

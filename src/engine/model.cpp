@@ -75,7 +75,7 @@ struct __attribute__((visibility("hidden"))) Model::State {
         lut_params{of.config.position_buckets, of.config.max_relative_positions,
                    options.distance == DistanceRule::kOriginal, kFirstLength},
         pool(options.threads > 0 ? options.threads : usable_processors()),
-        weights(load_weights(from, of, kernels, pool.parallel())) {
+        weights(load_weights(from, of, options.precision, kernels, pool.parallel())) {
     if (has_relative_term(of.config)) lut.emplace(lut_params);
   }
 

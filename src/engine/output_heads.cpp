@@ -37,12 +37,18 @@ const float* gather_rows(const Pass& pass, const float* hidden_TD, float* rows_N
   return rows_ND;
 }
 
-void classify(const Pass& pass, const float* x, size_t rows, ForwardResult& result) {
+// Heads are fp32, but for the word table of a language model.
+void apply_head(const Pass& pass, const Linear& linear, const float* x, size_t rows, KernelActivation activation,
+                float* y) {
+  apply_linear(pass, linear, LinearInput(x), rows, activation, {.y = y});
+}
+
+void classify(const Pass& pass, const LinearInput& input, size_t rows, ForwardResult& result) {
   const Linear& classifier = pass.weights.head.classifier;
   result.logits_rows = rows;
   result.logits_columns = classifier.weights.outputs;
   result.logits.resize(rows * result.logits_columns);
-  apply_linear(pass, classifier, x, rows, KernelActivation::kLinear, result.logits.data());
+  apply_linear(pass, classifier, input, rows, KernelActivation::kLinear, {.y = result.logits.data()});
 }
 
 // classifier( act( dense( first token ) ) ). An empty sequence has no first token: its results are zeros.
@@ -51,9 +57,9 @@ void run_sequence_head(const Pass& pass, const float* hidden_TD, float* rows_BD,
   const size_t hidden = as_size(pass.config.hidden_size);
   gather_first(pass, hidden_TD, rows_BD);
   result.pooled_BD.resize(sequences * hidden);
-  apply_linear(pass, pass.weights.head.dense, rows_BD, sequences, to_kernel(pass.config.pooler_hidden_act),
-               result.pooled_BD.data());
-  classify(pass, result.pooled_BD.data(), sequences, result);
+  apply_head(pass, pass.weights.head.dense, rows_BD, sequences, to_kernel(pass.config.pooler_hidden_act),
+             result.pooled_BD.data());
+  classify(pass, LinearInput(result.pooled_BD.data()), sequences, result);
   for (size_t b = 0; b < sequences; ++b) {
     if (!is_empty(pass.batch, b)) continue;
     std::fill_n(&result.pooled_BD[b * hidden], hidden, 0.0f);
@@ -62,11 +68,17 @@ void run_sequence_head(const Pass& pass, const float* hidden_TD, float* rows_BD,
 }
 
 // LN( act( dense(h) ) ) . word^T + bias: the output table is the input table.
-void run_language_model(const Pass& pass, const float* x_ND, float* inner_NE, size_t rows, ForwardResult& result) {
-  apply_linear(pass, pass.weights.head.dense, x_ND, rows, to_kernel(pass.config.hidden_act), inner_NE);
+void run_language_model(const Pass& pass, const float* x_ND, const Workspace& space, size_t rows,
+                        ForwardResult& result) {
+  float* inner_NE = space.head_inner_ND;
+
+  apply_head(pass, pass.weights.head.dense, x_ND, rows, to_kernel(pass.config.hidden_act), inner_NE);
   apply_norm(pass, pass.weights.head.norm,
              {.x = inner_NE, .rows = rows, .columns = as_size(pass.config.embedding_size)});
-  classify(pass, inner_NE, rows, result);
+  OperandRows operand = space.head_operand;
+  operand.columns = as_size(pass.config.embedding_size);
+  make_operand(pass, pass.weights.head.classifier, inner_NE, rows, operand);
+  classify(pass, LinearInput(inner_NE, operand), rows, result);
 }
 
 // h_CLS + h of the rows asked for.
@@ -86,9 +98,9 @@ void run_replaced_token(const Pass& pass, const Workspace& space, size_t rows, F
   add_first(pass, space.hidden_TD, rows, space.head_rows_ND);
   apply_norm(pass, pass.weights.head.norm,
              {.x = space.head_rows_ND, .rows = rows, .columns = as_size(pass.config.hidden_size)});
-  apply_linear(pass, pass.weights.head.dense, space.head_rows_ND, rows, to_kernel(pass.config.hidden_act),
-               space.head_inner_ND);
-  classify(pass, space.head_inner_ND, rows, result);
+  apply_head(pass, pass.weights.head.dense, space.head_rows_ND, rows, to_kernel(pass.config.hidden_act),
+             space.head_inner_ND);
+  classify(pass, LinearInput(space.head_inner_ND), rows, result);
 }
 
 // Weights of the pieces: softmax of h . h_CLS / sqrt(D).
@@ -131,8 +143,8 @@ void run_original_token_head(const Pass& pass, const Workspace& space, size_t ro
   for (size_t n = 0; n < mentions.size(); ++n) {
     gather_mention(pass, space.hidden_TD, mentions[n], space.head_rows_ND + n * as_size(pass.config.hidden_size));
   }
-  apply_linear(pass, pass.weights.head.dense, x_ND, rows, KernelActivation::kGelu, space.head_inner_ND);
-  classify(pass, space.head_inner_ND, rows, result);
+  apply_head(pass, pass.weights.head.dense, x_ND, rows, KernelActivation::kGelu, space.head_inner_ND);
+  classify(pass, LinearInput(space.head_inner_ND), rows, result);
   for (size_t n = 0; n < mentions.size(); ++n) {
     if (mentions[n].rows.empty()) result.logits[n] = kNoMention;
   }
@@ -164,12 +176,12 @@ void run_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
       return run_sequence_head(pass, hidden_TD, rows_ND, result);
     case Head::kToken:
     case Head::kSpan:
-      return classify(pass, gather_rows(pass, hidden_TD, rows_ND), rows, result);
+      return classify(pass, LinearInput(gather_rows(pass, hidden_TD, rows_ND)), rows, result);
     case Head::kTokenOriginal:
       return run_original_token_head(pass, space, rows, result);
     case Head::kMaskedLm:
-      return run_language_model(pass, runs_mask_decoder(pass) ? rows_ND : gather_rows(pass, hidden_TD, rows_ND),
-                                space.head_inner_ND, rows, result);
+      return run_language_model(pass, runs_mask_decoder(pass) ? rows_ND : gather_rows(pass, hidden_TD, rows_ND), space,
+                                rows, result);
     case Head::kReplacedToken:
       return run_replaced_token(pass, space, rows, result);
   }

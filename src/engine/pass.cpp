@@ -1,21 +1,78 @@
-// Linear layers and norms on rows.
+// Linear layers, their operands, and norms on rows.
 #include "engine/pass.h"
 
 #include "kernels/layer_norm.h"
 
 namespace deberta {
+namespace {
 
-void apply_linear(const Pass& pass, const Linear& linear, const float* x, size_t rows, KernelActivation activation,
-                  float* y) {
+QuantizedRows quantized(const OperandRows& operand) {
+  return {reinterpret_cast<uint8_t*>(operand.data), operand.columns, operand.scales_T, operand.side_TO};
+}
+
+void quantize_rows(const Pass& pass, const Linear& reader, QuantizeParams p, size_t rows, const OperandRows& operand) {
+  p.rows = rows;
+  p.columns = operand.columns;
+  p.quantizer = reader.weights.quantizer;
+  p.out = quantized(operand);
+  p.parallel = pass.parallel;
+  quantize(pass.kernels, p);
+}
+
+size_t element_bytes(Precision precision) {
+  return precision == Precision::kInt8 ? sizeof(uint8_t) : sizeof(Bf16);
+}
+
+}  // namespace
+
+OperandRows OperandRows::from(size_t row, const Linear& reader) const {
+  if (data == nullptr) return *this;
+  const PackedWeights& weights = reader.weights;
+  return {data + row * columns * element_bytes(weights.precision), columns, scales_T + row,
+          side_TO + row * weights.quantizer.outliers};
+}
+
+void apply_linear(const Pass& pass, const Linear& linear, const LinearInput& input, size_t rows,
+                  KernelActivation activation, const LinearOutput& output) {
   GemmParams p{};
-  p.a_MK = x;
+  p.a_MK = linear.weights.precision == Precision::kFp32 ? input.x_TK : input.operand_TK;
+  p.a_scales_M = input.scales_T;
+  p.a_outliers_MO = input.side_TO;
   p.rows = rows;
   p.weights = linear.weights;
   p.bias_N = linear.bias;
   p.activation = activation;
-  p.c_MN = y;
+  p.residual_MN = output.residual;
+  p.c_MN = output.y;
+  p.c_bf16_MN = output.y_bf16;
+  p.head_size = output.head_size;
+  p.head_stride = output.head_stride;
   p.parallel = pass.parallel;
   gemm(pass.kernels, p);
+}
+
+void make_operand(const Pass& pass, const Linear& reader, const float* x_TK, size_t rows, const OperandRows& operand) {
+  if (reader.weights.precision == Precision::kInt8) {
+    QuantizeParams p{};
+    p.x_TK = x_TK;
+    quantize_rows(pass, reader, p, rows, operand);
+  } else if (reader.weights.precision == Precision::kBf16) {
+    Bf16* out = reinterpret_cast<Bf16*>(operand.data);
+    for (size_t i = 0; i < rows * operand.columns; ++i) out[i] = to_bf16(x_TK[i]);
+  }
+}
+
+LinearInput input_from_bf16(const Pass& pass, const Linear& reader, const Bf16* x_TK, size_t rows,
+                            const OperandRows& operand) {
+  LinearInput input(nullptr, operand);
+  if (reader.weights.precision == Precision::kBf16) {
+    input.operand_TK = x_TK;
+    return input;
+  }
+  QuantizeParams p{};
+  p.x_bf16_TK = x_TK;
+  quantize_rows(pass, reader, p, rows, operand);
+  return input;
 }
 
 void apply_norm(const Pass& pass, const Norm& norm, const NormStep& step) {
@@ -28,6 +85,12 @@ void apply_norm(const Pass& pass, const Norm& norm, const NormStep& step) {
   p.rows = step.rows;
   p.columns = step.columns;
   p.epsilon = pass.config.layer_norm_eps;
+  if (step.reader != nullptr && step.reader->weights.precision == Precision::kBf16) {
+    p.y_bf16_TD = reinterpret_cast<Bf16*>(step.operand.data);
+  } else if (step.reader != nullptr && step.reader->weights.precision == Precision::kInt8) {
+    p.quantizer = step.reader->weights.quantizer;
+    p.quantized = quantized(step.operand);
+  }
   p.parallel = pass.parallel;
   layer_norm(pass.kernels, p);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,36 +17,69 @@
 namespace deberta {
 namespace {
 
-// A linear layer before it is packed.
+// A linear layer before it is packed: its weight where it lies in the checkpoint when that is fp32, else converted.
 struct Dense {
-  std::vector<float> weight_NK;
+  const float* weight_NK = nullptr;
+  std::vector<float> converted_NK;
   std::vector<float> bias_N;
+  size_t outputs = 0;
   size_t depth = 0;
 
-  void append(const Dense& below) {
-    weight_NK.insert(weight_NK.end(), below.weight_NK.begin(), below.weight_NK.end());
-    bias_N.insert(bias_N.end(), below.bias_N.begin(), below.bias_N.end());
+  Dense() = default;
+  Dense(Dense&&) = default;  // a vector keeps its elements where they are
+  Dense& operator=(Dense&&) = default;
+  explicit Dense(const TensorView& view) : outputs(as_size(view.shape[0])), depth(as_size(view.shape[1])) {
+    const bool is_aligned = reinterpret_cast<uintptr_t>(view.bytes.data()) % alignof(float) == 0;
+    if (view.dtype == DType::kF32 && is_aligned) {
+      weight_NK = reinterpret_cast<const float*>(view.bytes.data());
+    } else {
+      hold(to_fp32(view));
+    }
+  }
+  void hold(std::vector<float> values) {
+    converted_NK = std::move(values);
+    weight_NK = converted_NK.data();
+    outputs = converted_NK.size() / depth;
   }
 };
 
+// One below the other.
+Dense stack(const Dense& above, const Dense& below) {
+  Dense both;
+  both.depth = above.depth;
+  std::vector<float> rows(above.weight_NK, above.weight_NK + above.outputs * above.depth);
+  rows.insert(rows.end(), below.weight_NK, below.weight_NK + below.outputs * below.depth);
+  both.hold(std::move(rows));
+  both.bias_N = above.bias_N;
+  both.bias_N.insert(both.bias_N.end(), below.bias_N.begin(), below.bias_N.end());
+  return both;
+}
+
 class Loader {
  public:
-  Loader(const Checkpoint& checkpoint, const ModelConfig& config, const KernelSet& kernels, const Parallel& parallel,
-         WeightStore& store)
-      : checkpoint_(checkpoint), config_(config), kernels_(kernels), parallel_(parallel), store_(store) {}
+  Loader(const Checkpoint& checkpoint, const ModelConfig& config, Precision precision, const KernelSet& kernels,
+         const Parallel& parallel, WeightStore& store)
+      : checkpoint_(checkpoint),
+        config_(config),
+        precision_(precision),
+        kernels_(kernels),
+        parallel_(parallel),
+        store_(store) {}
 
   EmbeddingTable table(std::string_view name);
   const float* vector(const std::string& name);
   Norm norm(const std::string& prefix) { return {vector(prefix + ".weight"), vector(prefix + ".bias")}; }
-  Linear linear(const std::string& prefix) { return pack(dense(prefix)); }
-  Linear weights_only(std::string_view name);
-  LayerWeights layer(int64_t n, const std::vector<float>& relative_RD, bool has_own_queries);
+  Linear linear(const std::string& prefix, Precision precision = Precision::kFp32) {
+    return pack(dense(prefix), precision);
+  }
+  Linear weights_only(std::string_view name, Precision precision);
+  LayerWeights layer(int64_t n, const std::vector<float>& relative_RD);
   ConvolutionWeights convolution();
   std::vector<float> relative_table();
 
  private:
   const TensorView& tensor(std::string_view name);
-  Linear pack(const Dense& dense);
+  Linear pack(const Dense& dense, Precision precision);
   Dense dense(const std::string& prefix);
   std::array<Dense, 3> content_projections(const std::string& self);
   std::array<Dense, 3> split_in_proj(const std::string& self);
@@ -54,8 +88,9 @@ class Loader {
 
   const Checkpoint& checkpoint_;
   const ModelConfig& config_;
+  Precision precision_;
   const KernelSet& kernels_;
-  const Parallel& parallel_;
+  Parallel parallel_;
   WeightStore& store_;
 };
 
@@ -88,13 +123,13 @@ const float* Loader::vector(const std::string& name) {
   return values;
 }
 
-Linear Loader::pack(const Dense& dense) {
-  const size_t outputs = dense.weight_NK.size() / dense.depth;
-  const WeightSource source{dense.weight_NK.data(), outputs, dense.depth};
-  void* panels = store_.allocate((gemm_packed_bytes(kernels_, Precision::kFp32, source) + 3) / 4);
-  Linear linear{gemm_pack(kernels_, Precision::kFp32, source, panels, parallel_), nullptr};
+Linear Loader::pack(const Dense& dense, Precision precision) {
+  const WeightSource source{dense.weight_NK, dense.outputs, dense.depth};
+  const size_t size_bytes = gemm_packed_bytes(kernels_, precision, source);
+  float* panels = store_.allocate((size_bytes + sizeof(float) - 1) / sizeof(float));
+  Linear linear{gemm_pack(kernels_, precision, source, panels, parallel_), nullptr};
   if (dense.bias_N.empty()) return linear;
-  float* bias_N = store_.allocate(outputs);
+  float* bias_N = store_.allocate(dense.outputs);
   std::copy(dense.bias_N.begin(), dense.bias_N.end(), bias_N);
   linear.bias = bias_N;
   return linear;
@@ -102,16 +137,14 @@ Linear Loader::pack(const Dense& dense) {
 
 // A projection that has no bias (some of version 1) gets zeros: the table of tensors knows where that is allowed.
 Dense Loader::dense(const std::string& prefix) {
-  const TensorView& view = tensor(prefix + ".weight");
-  Dense dense{to_fp32(view), {}, as_size(view.shape[1])};
+  Dense dense(tensor(prefix + ".weight"));
   const TensorView* bias = checkpoint_.find(prefix + ".bias");
-  dense.bias_N = bias != nullptr ? to_fp32(*bias) : std::vector<float>(as_size(view.shape[0]), 0.0f);
+  dense.bias_N = bias != nullptr ? to_fp32(*bias) : std::vector<float>(dense.outputs, 0.0f);
   return dense;
 }
 
-Linear Loader::weights_only(std::string_view name) {
-  const TensorView& view = tensor(name);
-  return pack({to_fp32(view), {}, as_size(view.shape[1])});
+Linear Loader::weights_only(std::string_view name, Precision precision) {
+  return pack(Dense(tensor(name)), precision);
 }
 
 // Version 1 (algorithm.md 5.4): one weight, head-major; within a head first its rows of q, then of k, then of v. There
@@ -121,17 +154,20 @@ std::array<Dense, 3> Loader::split_in_proj(const std::string& self) {
   const std::vector<float> rows = to_fp32(view);
   const size_t depth = as_size(view.shape[1]);
   const size_t size = as_size(config_.attention_head_size) * depth;  // elements of one head's rows
-  std::array<Dense, 3> parts;
+  std::array<std::vector<float>, 3> weights;
   for (size_t head = 0; head < as_size(config_.num_attention_heads); ++head) {
     for (size_t part = 0; part < 3; ++part) {
       const auto first = rows.begin() + static_cast<std::ptrdiff_t>((3 * head + part) * size);
-      std::vector<float>& weight = parts[part].weight_NK;
-      weight.insert(weight.end(), first, first + static_cast<std::ptrdiff_t>(size));
+      weights[part].insert(weights[part].end(), first, first + static_cast<std::ptrdiff_t>(size));
     }
   }
-  for (Dense& part : parts) part.depth = depth;
+  std::array<Dense, 3> parts;
+  for (size_t part = 0; part < 3; ++part) {
+    parts[part].depth = depth;
+    parts[part].hold(std::move(weights[part]));
+  }
   parts[0].bias_N = to_fp32(tensor(self + "q_bias"));
-  parts[1].bias_N.assign(parts[0].bias_N.size(), 0.0f);
+  parts[1].bias_N.assign(parts[1].outputs, 0.0f);
   parts[2].bias_N = to_fp32(tensor(self + "v_bias"));
   return parts;
 }
@@ -153,7 +189,7 @@ std::vector<float> Loader::relative_table() {
   std::vector<float> table_RD = to_fp32(tensor("encoder.rel_embeddings.weight"));
   if (!config_.has_rel_layer_norm) return table_RD;
   WeightStore temporary;
-  Loader loader(checkpoint_, config_, kernels_, parallel_, temporary);
+  Loader loader(checkpoint_, config_, precision_, kernels_, parallel_, temporary);
   const Norm norm = loader.norm("encoder.LayerNorm");
   LayerNormParams p{};
   p.x_TD = p.y_TD = table_RD.data();
@@ -170,7 +206,7 @@ std::vector<float> Loader::relative_table() {
 // Kr (reversed) or Qr of one layer: the table through a projection with its bias (the bias does not cancel in p2c).
 RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::string& prefix, bool is_reversed) {
   WeightStore temporary;
-  Loader loader(checkpoint_, config_, kernels_, parallel_, temporary);
+  Loader loader(checkpoint_, config_, precision_, kernels_, parallel_, temporary);
   const Linear projection = loader.linear(prefix);
   GemmParams p{};
   p.a_MK = relative_RD.data();
@@ -183,7 +219,9 @@ RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::
   std::vector<float> table_HRK(p.rows * p.weights.outputs);
   p.c_MN = table_HRK.data();
   gemm(kernels_, p);
-  const RelativeTableParams table{.heads = as_size(config_.num_attention_heads),
+  const Precision precision = precision_ == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16;
+  const RelativeTableParams table{.precision = precision,
+                                  .heads = as_size(config_.num_attention_heads),
                                   .head_size = p.head_size,
                                   .rows = p.rows,
                                   .is_reversed = is_reversed};
@@ -191,25 +229,19 @@ RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::
   return attention_pack_table(kernels_, table, table_HRK.data(), packed);
 }
 
-LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD, bool has_own_queries) {
+LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD) {
   const std::string layer = fmt::format("encoder.layer.{}.", n);
   const std::string self = layer + "attention.self.";
   LayerWeights w;
-  auto [query, key, value] = content_projections(self);
-  key.append(value);
-  if (has_own_queries) {
-    w.query = pack(query);
-    w.key_value = pack(key);
-  } else {
-    query.append(key);
-    w.qkv = pack(query);
-  }
+  const auto [query, key, value] = content_projections(self);
+  w.query = pack(query, precision_);
+  w.key_value = pack(stack(key, value), precision_);
   if (!relative_RD.empty() && config_.has_c2p) w.kr = project(relative_RD, self + relative_projection("key"), true);
   if (!relative_RD.empty() && config_.has_p2c) w.qr = project(relative_RD, self + relative_projection("query"), false);
-  w.attention_output = linear(layer + "attention.output.dense");
+  w.attention_output = linear(layer + "attention.output.dense", precision_);
   w.attention_norm = norm(layer + "attention.output.LayerNorm");
-  w.up = linear(layer + "intermediate.dense");
-  w.down = linear(layer + "output.dense");
+  w.up = linear(layer + "intermediate.dense", precision_);
+  w.down = linear(layer + "output.dense", precision_);
   w.output_norm = norm(layer + "output.LayerNorm");
   return w;
 }
@@ -229,7 +261,7 @@ ConvolutionWeights Loader::convolution() {
   return w;
 }
 
-HeadWeights load_head(Loader& loader, Head head) {
+HeadWeights load_head(Loader& loader, Head head, Precision precision) {
   HeadWeights w;
   switch (head) {
     case Head::kNone:
@@ -256,7 +288,8 @@ HeadWeights load_head(Loader& loader, Head head) {
     case Head::kMaskedLm:
       w.dense = loader.linear("lm_predictions.lm_head.dense");
       w.norm = loader.norm("lm_predictions.lm_head.LayerNorm");
-      w.classifier = loader.weights_only("embeddings.word_embeddings.weight");
+      w.classifier = loader.weights_only("embeddings.word_embeddings.weight",
+                                         precision == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16);
       w.classifier.bias = loader.vector("lm_predictions.lm_head.bias");
       break;
   }
@@ -296,23 +329,35 @@ float* WeightStore::allocate(size_t count) {
   return block.take<float>(count);
 }
 
-ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, const KernelSet& kernels,
-                          const Parallel& parallel) {
+void WeightStore::take(WeightStore&& other) {
+  for (Arena& block : other.blocks_) blocks_.push_back(std::move(block));
+  size_bytes_ += other.size_bytes_;
+}
+
+ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, Precision precision,
+                          const KernelSet& kernels, const Parallel& parallel) {
   const ModelConfig& config = variant.config;
   ModelWeights w;
-  Loader loader(checkpoint, config, kernels, parallel, w.store);
+  w.precision = precision;
+  Loader loader(checkpoint, config, precision, kernels, parallel, w.store);
   w.has_mask_decoder = variant.has_mask_decoder;
   w.word = loader.table("embeddings.word_embeddings.weight");
   if (config.type_vocab_size > 0) w.type = loader.table("embeddings.token_type_embeddings.weight");
   if (variant.reads_positions()) w.position = loader.table("embeddings.position_embeddings.weight");
-  if (config.embedding_size != config.hidden_size) w.embed_proj = loader.weights_only("embeddings.embed_proj.weight");
+  if (config.embedding_size != config.hidden_size) {
+    w.embed_proj = loader.weights_only("embeddings.embed_proj.weight", Precision::kFp32);
+  }
   w.embedding_norm = loader.norm("embeddings.LayerNorm");
   const std::vector<float> relative_RD = loader.relative_table();
-  for (int64_t n = 0; n < config.num_hidden_layers; ++n) {
-    w.layers.push_back(loader.layer(n, relative_RD, w.has_mask_decoder && n == config.num_hidden_layers - 1));
-  }
+  w.layers.resize(as_size(config.num_hidden_layers));
+  std::vector<WeightStore> stores(w.layers.size());
+  parallel_for(parallel, w.layers.size(), [&](size_t n, size_t) {  // a task is a whole layer
+    Loader one(checkpoint, config, precision, kernels, serial(), stores[n]);
+    w.layers[n] = one.layer(static_cast<int64_t>(n), relative_RD);
+  });
+  for (WeightStore& store : stores) w.store.take(std::move(store));
   w.convolution = loader.convolution();
-  w.head = load_head(loader, variant.head);
+  w.head = load_head(loader, variant.head, precision);
   w.labels = labels_of(checkpoint, variant.head);
   return w;
 }

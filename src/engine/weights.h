@@ -31,10 +31,10 @@ struct Norm {
 };
 
 struct LayerWeights {
-  Linear qkv;               // [3 D, D]: query, key, value
-  Linear query, key_value;  // in place of qkv in a mask decoder's layer, where queries are other rows
-  RelativeTable kr;         // without data: no c2p
-  RelativeTable qr;         // without data: no p2c
+  Linear query;      // [D, D]
+  Linear key_value;  // [2 D, D]: key, value. Apart from query: some layers answer for a few rows only
+  RelativeTable kr;  // without data: no c2p
+  RelativeTable qr;  // without data: no p2c
   Linear attention_output;
   Norm attention_norm;
   Linear up;    // [F, D]
@@ -61,6 +61,7 @@ struct HeadWeights {
 class WeightStore {
  public:
   float* allocate(size_t count);  // 64-byte aligned; throws kOutOfMemory
+  void take(WeightStore&& other);
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:
@@ -69,8 +70,10 @@ class WeightStore {
 };
 
 struct ModelWeights {
-  EmbeddingTable word, type, position;  // mapped: the checkpoint must live as long; rows = 0 when not read
-  Linear embed_proj;                    // set when E != D
+  Precision precision = Precision::kFp32;  // of the encoder's layers; heads are fp32, the word table as an output bf16
+  size_t outliers = 0;                     // int8: the most outlier columns of any layer
+  EmbeddingTable word, type, position;     // mapped: the checkpoint must live as long; rows = 0 when not read
+  Linear embed_proj;                       // set when E != D
   Norm embedding_norm;
   std::vector<LayerWeights> layers;
   ConvolutionWeights convolution;
@@ -81,7 +84,7 @@ struct ModelWeights {
 };
 
 // `checkpoint` must have passed compare_tensors. Throws kOutOfMemory.
-ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, const KernelSet& kernels,
-                          const Parallel& parallel);
+ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, Precision precision,
+                          const KernelSet& kernels, const Parallel& parallel);
 
 }  // namespace deberta

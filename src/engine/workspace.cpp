@@ -6,6 +6,7 @@
 
 #include "engine/layer.h"
 #include "engine/output_heads.h"
+#include "engine/query_rows.h"
 #include "kernels/attention.h"
 
 namespace deberta {
@@ -27,15 +28,46 @@ struct Inputs {
   uint8_t* mask_T = nullptr;
 };
 
+// Rows for linear layers of another precision than fp32; room for the wider of bf16 and u8.
+OperandRows plan_operand(const Pass& pass, Planner& planner, size_t rows, size_t columns) {
+  if (pass.weights.precision == Precision::kFp32) return {};
+  OperandRows operand{.data = planner.take<std::byte>(rows * columns * sizeof(Bf16)), .columns = columns};
+  if (pass.weights.precision == Precision::kBf16) return operand;
+  operand.scales_T = planner.take<float>(rows);
+  operand.side_TO = planner.take<Bf16>(rows * pass.weights.outliers);
+  return operand;
+}
+
 void plan_head(const Pass& pass, Planner& planner, Workspace& w) {
   const size_t rows = head_rows(pass);
-  w.head_rows_ND = planner.take<float>(rows * as_size(pass.config.hidden_size));
+  const size_t hidden = as_size(pass.config.hidden_size);
+  w.head_rows_ND = planner.take<float>(rows * hidden);
   w.head_inner_ND = planner.take<float>(rows * head_inner_columns(pass));
-  if (!runs_mask_decoder(pass) || pass.options.rows.empty()) return;
+  w.head_operand = plan_operand(pass, planner, rows, std::max(hidden, as_size(pass.config.embedding_size)));
+  if (!reads_some_rows(pass)) return;
+  const size_t chosen = chosen_rows_bound(pass);
   w.query_starts = planner.take<int32_t>(pass.batch.sequences() + 1);
-  w.query_positions_N = planner.take<int32_t>(rows);
-  w.query_table_rows_N = planner.take<int32_t>(rows);
-  w.query_mask_N = planner.take<uint8_t>(rows);
+  w.query_rows_N = planner.take<int32_t>(chosen);
+  w.query_positions_N = planner.take<int32_t>(chosen);
+  w.query_table_rows_N = planner.take<int32_t>(chosen);
+  w.query_mask_N = planner.take<uint8_t>(chosen);
+}
+
+// Buffers of the layers, shared by all.
+void plan_layers(const Pass& pass, Planner& planner, Workspace& w) {
+  const size_t tokens = pass.batch.tokens();
+  const size_t hidden = as_size(pass.config.hidden_size);
+  const size_t inner = as_size(pass.config.intermediate_size);
+  const size_t workers = pass.parallel.workers;
+  const size_t element = pass.weights.precision == Precision::kFp32 ? sizeof(float) : sizeof(Bf16);
+  w.operand_TD = plan_operand(pass, planner, tokens, hidden);
+  w.qkv_3HTK = planner.take<std::byte>(3 * tokens * hidden * element);
+  w.context_TD = planner.take<std::byte>(tokens * hidden * element);
+  w.block_rows = std::min(gemm_blocking(pass.kernels, pass.weights.precision).block_rows, tokens);
+  w.inner_RF = planner.take<std::byte>(workers * w.block_rows * inner * element);
+  if (pass.weights.precision == Precision::kInt8) {
+    w.block_operand = plan_operand(pass, planner, workers * w.block_rows, std::max(hidden, inner));
+  }
 }
 
 Workspace plan(const Pass& pass, Planner& planner, Inputs& inputs) {
@@ -45,9 +77,7 @@ Workspace plan(const Pass& pass, Planner& planner, Inputs& inputs) {
   Workspace w;
   w.hidden_TD = planner.take<float>(tokens * hidden);
   w.embedding_TE = has_projection ? planner.take<float>(tokens * as_size(pass.config.embedding_size)) : w.hidden_TD;
-  w.qkv_3HTK = planner.take<float>(3 * tokens * hidden);
-  w.context_TD = planner.take<float>(tokens * hidden);
-  w.inner_TF = planner.take<float>(tokens * as_size(pass.config.intermediate_size));
+  plan_layers(pass, planner, w);
   if (pass.config.conv_kernel_size > 0) {
     w.convolution_TD = planner.take<float>(tokens * hidden);
     w.convolution_scratch = planner.take<float>(

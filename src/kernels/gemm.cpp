@@ -193,12 +193,8 @@ void run_tiles(const GemmKernel& kernel, KernelLevel level, const GemmParams& p)
   const Work work = make_work(kernel, level, p);
   const size_t tiles = work.tiles();
   const bool by_rows = p.rows >= kernel.split_rows * p.parallel.workers;
-  size_t block_rows = kernel.block_rows;
-  if (by_rows) {  // equal work for each thread
-    const size_t each = (p.rows + p.parallel.workers - 1) / p.parallel.workers;
-    const size_t parts = (each + block_rows - 1) / block_rows;
-    block_rows = ((each + parts - 1) / parts + kernel.max_rows - 1) / kernel.max_rows * kernel.max_rows;
-  }
+  const GemmBlocking blocking{kernel.max_rows, kernel.block_rows, kernel.split_rows};
+  const size_t block_rows = by_rows ? equal_blocks(p.rows, p.parallel.workers, blocking) : kernel.block_rows;
   const size_t blocks = (p.rows + block_rows - 1) / block_rows;
   const auto block = [&](size_t i) { return Span{i * block_rows, std::min(p.rows, (i + 1) * block_rows)}; };
   if (by_rows) {
@@ -268,9 +264,17 @@ const GemmKernel* gemm_kernel(Precision precision, KernelLevel level) {
   return nullptr;
 }
 
-size_t gemm_split_rows(const KernelSet& kernels, Precision precision) {
+GemmBlocking gemm_blocking(const KernelSet& kernels, Precision precision) {
   const GemmKernel* kernel = gemm_kernel(precision, kernels.level_of(Operation::kGemm, precision));
-  return kernel != nullptr ? kernel->split_rows : 1;
+  if (kernel == nullptr) return {};
+  return {kernel->max_rows, kernel->block_rows, kernel->split_rows};
+}
+
+size_t equal_blocks(size_t rows, size_t workers, const GemmBlocking& blocking) {
+  const size_t each = (rows + workers - 1) / workers;
+  const size_t blocks = (each + blocking.block_rows - 1) / blocking.block_rows;
+  const size_t strips = ((each + blocks - 1) / blocks + blocking.strip_rows - 1) / blocking.strip_rows;
+  return std::min(strips * blocking.strip_rows, blocking.block_rows);
 }
 
 void gemm(const KernelSet& kernels, const GemmParams& params) {

@@ -78,9 +78,17 @@ inline size_t gemm_offset(const GemmParams& p, size_t row, size_t column) {
   return row * (p.c_stride > 0 ? p.c_stride : p.weights.outputs) + column;
 }
 
-// Rows for each thread from which a chain of layers on a block of rows beats one layer after the other on all rows:
-// with fewer, reading the weights once for each thread takes longer than the sums.
-size_t gemm_split_rows(const KernelSet& kernels, Precision precision);
+// How an implementation likes rows to be cut.
+struct GemmBlocking {
+  size_t strip_rows = 1;  // of a tile
+  size_t block_rows = 1;  // that stay in the second-level cache while the weights go by
+  size_t split_rows =
+      1;  // for each thread: with fewer, reading the weights once in each thread takes longer than the sums
+};
+GemmBlocking gemm_blocking(const KernelSet& kernels, Precision precision);
+
+// Rows of a block when `rows` are shared equally by `workers`: whole strips, at most block_rows.
+size_t equal_blocks(size_t rows, size_t workers, const GemmBlocking& blocking);
 
 // a_MK must not overlap the output. Allocates only when `kernels` checks. Throws kInternal for pointers or sizes that
 // do not fit together, or weights packed for another implementation.
