@@ -46,7 +46,8 @@ struct WeightSource {
 // Bytes that gemm_pack writes.
 size_t gemm_packed_bytes(const KernelSet& kernels, Precision precision, const WeightSource& source);
 
-// Packs into `memory`, 64-byte aligned, for the implementation of `kernels`.
+// Packs into `memory`, 64-byte aligned, for the implementation of `kernels`. Throws kInternal for an outlier column
+// whose reciprocal is not 0.
 PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const WeightSource& source, void* memory,
                         const Parallel& parallel = serial());
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
+#include "deberta/error.h"
 #include "kernels/gemm_layout.h"
 
 namespace deberta {
@@ -21,115 +23,126 @@ size_t element_bytes(Precision precision, size_t group) {
   return group == 2 ? sizeof(int16_t) : sizeof(int8_t);
 }
 
-bool is_outlier(const Quantizer& quantizer, size_t k) {
-  const int32_t* end = quantizer.outliers_O + quantizer.outliers;
-  return std::binary_search(quantizer.outliers_O, end, static_cast<int32_t>(k));
+// Plain loops, for the reference and other processors.
+float divided(const float* w_K, const float* reciprocal_K, size_t k) {
+  if (reciprocal_K == nullptr) return w_K[k];
+  return reciprocal_K[k] != 0 ? w_K[k] / reciprocal_K[k] : 0.0f;
 }
 
-// One row of W as int8: smoothed, outlier columns 0; returns the scale.
-float quantize_row(const WeightSource& source, size_t n, int8_t* q_K) {
-  if (source.q_NK != nullptr) {
-    std::copy_n(source.q_NK + n * source.depth, source.depth, q_K);
-    return source.scales_N[n];
-  }
-  const float* w_K = source.w_NK + n * source.depth;
-  const Quantizer& quantizer = source.quantizer;
-  const auto value = [&](size_t k) {
-    if (quantizer.outliers > 0 && is_outlier(quantizer, k)) return 0.0f;
-    return quantizer.reciprocal_K != nullptr ? w_K[k] / quantizer.reciprocal_K[k] : w_K[k];
-  };
-  float largest = 0;
-  for (size_t k = 0; k < source.depth; ++k) largest = std::max(largest, std::abs(value(k)));
-  const float scale = largest > 0 ? largest / 127 : 1;
-  for (size_t k = 0; k < source.depth; ++k) q_K[k] = static_cast<int8_t>(std::nearbyint(value(k) / scale));
-  return scale;
+constexpr GemmPackKernel kPlain = {
+    [](const float* rows, size_t stride, size_t columns, size_t groups, float* panel, size_t width) {
+      for (size_t g = 0; g < groups; ++g) {
+        for (size_t w = 0; w < columns; ++w) panel[g * width + w] = rows[w * stride + g];
+      }
+    },
+    [](const float* w_K, uint16_t* out_K, size_t count) {
+      for (size_t k = 0; k < count; ++k) out_K[k] = to_bf16(w_K[k]);
+    },
+    [](const float* w_K, const float* reciprocal_K, size_t count) {
+      float most = 0, not_finite = 0;
+      for (size_t k = 0; k < count; ++k) {
+        const float w = divided(w_K, reciprocal_K, k);
+        most = std::max(most, std::abs(w));
+        not_finite += w * 0;
+      }
+      return most + not_finite;
+    },
+    [](const float* w_K, const float* reciprocal_K, float scale, int8_t* q_K, size_t count) {
+      for (size_t k = 0; k < count; ++k) {
+        q_K[k] = static_cast<int8_t>(std::nearbyint(divided(w_K, reciprocal_K, k) / scale));
+      }
+    }};
+
+const GemmPackKernel& pack_kernel(KernelLevel level) {
+#if DEBERTA_HAS_X86
+  if (level == KernelLevel::kAvx2) return gemm_pack_avx2_kernel();
+  if (level > KernelLevel::kAvx2) return gemm_pack_avx512_kernel();
+#endif
+  (void)level;
+  return kPlain;
 }
 
-// The parts of int8 weights behind the panels.
-struct Int8Parts {
-  float* scales_N;
-  int32_t* compensation_N;
-  float* outliers_ON;
+// What packing one panel needs to know.
+struct Packing {
+  Precision precision;
+  const WeightSource& source;
+  PanelLayout layout;
+  const GemmPackKernel& kernel;
+  std::byte* panels;
+  float* scales_N = nullptr;  // int8, as the two below
+  int32_t* compensation_N = nullptr;
+  float* outliers_ON = nullptr;
+
+  size_t row_bytes() const { return layout.groups * layout.group * layout.element; }
 };
 
-void place(void* memory, const PanelLayout& layout, const WeightSource& source, Int8Parts& parts) {
-  auto* at = static_cast<std::byte*>(memory) + aligned(layout.panels(source.outputs) * layout.panel_bytes());
-  parts.scales_N = reinterpret_cast<float*>(at);
-  at += aligned(source.outputs * sizeof(float));
-  parts.compensation_N = reinterpret_cast<int32_t*>(at);
-  at += aligned(source.outputs * sizeof(int32_t));
-  parts.outliers_ON = reinterpret_cast<float*>(at);
+// Behind the panels of int8 weights.
+void place_int8(Packing& p) {
+  std::byte* at = p.panels + aligned(p.layout.panels(p.source.outputs) * p.layout.panel_bytes());
+  p.scales_N = reinterpret_cast<float*>(at);
+  at += aligned(p.source.outputs * sizeof(float));
+  p.compensation_N = reinterpret_cast<int32_t*>(at);
+  at += aligned(p.source.outputs * sizeof(int32_t));
+  p.outliers_ON = reinterpret_cast<float*>(at);
 }
 
-// Writes column w of a panel from the row of output n.
-template <class Element, class Value>
-void fill_column(Element* panel, const PanelLayout& layout, size_t w, size_t depth, const Value& value) {
-  Element* out = panel + w * layout.group;
-  const size_t row = layout.width * layout.group;
-  for (size_t k = 0; k < depth; ++k) out[k / layout.group * row + k % layout.group] = value(k);
-}
-
-constexpr size_t kTranspose = 16;
-
-// fp32 panels in blocks of 16 x 16: reads and writes whole cache lines.
-void pack_fp32(const WeightSource& source, const PanelLayout& layout, size_t n, size_t columns, float* panel) {
-  for (size_t k = 0; k < source.depth; k += kTranspose) {
-    const size_t steps = std::min(kTranspose, source.depth - k);
-    for (size_t w = 0; w < columns; ++w) {
-      const float* w_K = source.w_NK + (n + w) * source.depth + k;
-      for (size_t i = 0; i < steps; ++i) panel[(k + i) * layout.width + w] = w_K[i];
-    }
+// Row n as q[n,k]; what belongs to it beside the panels.
+void quantize_output(const Packing& p, size_t n, int8_t* q_K) {
+  const WeightSource& source = p.source;
+  const Quantizer& quantizer = source.quantizer;
+  const float* w_K = source.w_NK + n * source.depth;
+  if (source.q_NK != nullptr) {
+    std::copy_n(source.q_NK + n * source.depth, source.depth, q_K);
+    p.scales_N[n] = source.scales_N[n];
+  } else {
+    const float largest = p.kernel.largest(w_K, quantizer.reciprocal_K, source.depth);
+    p.scales_N[n] = largest == 0 ? 1 : largest / 127;
+    p.kernel.to_int8(w_K, quantizer.reciprocal_K, std::isfinite(largest) ? p.scales_N[n] : 1, q_K, source.depth);
+  }
+  p.compensation_N[n] = -128 * std::accumulate(q_K, q_K + source.depth, int32_t{0});
+  for (size_t o = 0; o < quantizer.outliers; ++o) {
+    p.outliers_ON[o * source.outputs + n] = from_bf16(to_bf16(w_K[quantizer.outliers_O[o]]));
   }
 }
 
-void pack_bf16(const WeightSource& source, const PanelLayout& layout, size_t n, size_t columns, Bf16* panel) {
-  for (size_t k = 0; k < source.depth; k += kTranspose) {
-    const size_t end = std::min(source.depth, k + kTranspose);
-    for (size_t w = 0; w < columns; ++w) {
-      const float* w_K = source.w_NK + (n + w) * source.depth;
-      Bf16* out = panel + w * layout.group;
-      for (size_t i = k; i < end; ++i) {
-        out[i / layout.group * layout.width * layout.group + i % layout.group] = to_bf16(w_K[i]);
-      }
-    }
+// Row n in the panels' number format, padded with the zeros that `out` holds.
+void convert_row(const Packing& p, size_t n, std::byte* out, int8_t* q_K) {
+  const float* w_K = p.source.w_NK + n * p.source.depth;
+  if (p.precision == Precision::kFp32) {
+    std::memcpy(out, w_K, p.source.depth * sizeof(float));
+  } else if (p.precision == Precision::kBf16) {
+    p.kernel.to_bf16(w_K, reinterpret_cast<Bf16*>(out), p.source.depth);
+  } else if (p.layout.element == sizeof(int16_t)) {
+    quantize_output(p, n, q_K);
+    std::copy_n(q_K, p.source.depth, reinterpret_cast<int16_t*>(out));
+  } else {
+    quantize_output(p, n, reinterpret_cast<int8_t*>(out));
   }
 }
 
-// Not vectorised: q is written byte by byte. `row_K` holds one quantised row.
-void pack_int8(const WeightSource& source, const PanelLayout& layout, size_t n, size_t columns, std::byte* panel,
-               const Int8Parts& parts) {
-  std::vector<int8_t> row_K(source.depth);
-  for (size_t w = 0; w < columns; ++w) {
-    parts.scales_N[n + w] = quantize_row(source, n + w, row_K.data());
-    int32_t sum = 0;
-    for (const int8_t q : row_K) sum += q;
-    parts.compensation_N[n + w] = -128 * sum;
-    const auto value = [&](size_t k) { return row_K[k]; };
-    if (layout.element == sizeof(int16_t)) {
-      fill_column(reinterpret_cast<int16_t*>(panel), layout, w, source.depth, value);
-    } else {
-      fill_column(reinterpret_cast<int8_t*>(panel), layout, w, source.depth, value);
-    }
-    for (size_t o = 0; o < source.quantizer.outliers; ++o) {
-      const auto k = static_cast<size_t>(source.quantizer.outliers_O[o]);
-      parts.outliers_ON[o * source.outputs + n + w] = from_bf16(to_bf16(source.w_NK[(n + w) * source.depth + k]));
-    }
+void check_outliers(const Quantizer& quantizer) {
+  for (size_t o = 0; o < quantizer.outliers; ++o) {
+    if (quantizer.reciprocal_K != nullptr && quantizer.reciprocal_K[quantizer.outliers_O[o]] == 0) continue;
+    throw Error(ErrorCode::kInternal, "gemm_pack", "an outlier column whose reciprocal is not 0");
   }
 }
 
-void pack_panel(Precision precision, const WeightSource& source, const PanelLayout& layout, size_t panel,
-                std::byte* memory, const Int8Parts& parts) {
-  const size_t n = panel * layout.width;
-  const size_t columns = std::min(layout.width, source.outputs - n);
-  std::byte* out = memory + panel * layout.panel_bytes();
-  if (columns < layout.width || source.depth < layout.groups * layout.group) std::memset(out, 0, layout.panel_bytes());
-  switch (precision) {
-    case Precision::kFp32:
-      return pack_fp32(source, layout, n, columns, reinterpret_cast<float*>(out));
-    case Precision::kBf16:
-      return pack_bf16(source, layout, n, columns, reinterpret_cast<Bf16*>(out));
-    case Precision::kInt8:
-      return pack_int8(source, layout, n, columns, out, parts);
+constexpr size_t kRowsAtOnce = 16;
+
+// Some rows are converted and then turned, so that both halves work on what is in the cache.
+void pack_panel(const Packing& p, size_t panel) {
+  const size_t first = panel * p.layout.width;
+  const size_t columns = std::min(p.layout.width, p.source.outputs - first);
+  std::byte* out = p.panels + panel * p.layout.panel_bytes();
+  std::vector<int8_t> q_K(p.source.depth);
+  if (p.layout.width == 1) return convert_row(p, first, out, q_K.data());
+  if (columns < p.layout.width) std::memset(out, 0, p.layout.panel_bytes());
+  std::vector<std::byte> rows(kRowsAtOnce * p.row_bytes());
+  for (size_t w = 0; w < columns; w += kRowsAtOnce) {
+    const size_t count = std::min(kRowsAtOnce, columns - w);
+    for (size_t i = 0; i < count; ++i) convert_row(p, first + w + i, rows.data() + i * p.row_bytes(), q_K.data());
+    p.kernel.transpose(reinterpret_cast<const float*>(rows.data()), p.layout.groups, count, p.layout.groups,
+                       reinterpret_cast<float*>(out) + w, p.layout.width);
   }
 }
 
@@ -166,13 +179,14 @@ PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const Wei
                         const Parallel& parallel) {
   const KernelLevel level = kernels.level_of(Operation::kGemm, precision);
   const PanelLayout layout(precision, level, source.depth);
-  Int8Parts parts{};
-  if (precision == Precision::kInt8) place(memory, layout, source, parts);
-  parallel_for(parallel, layout.panels(source.outputs), [&](size_t panel, size_t) {
-    pack_panel(precision, source, layout, panel, static_cast<std::byte*>(memory), parts);
-  });
-  return {memory,         source.outputs,       source.depth,      precision,       level,
-          parts.scales_N, parts.compensation_N, parts.outliers_ON, source.quantizer};
+  Packing p{precision, source, layout, pack_kernel(level), static_cast<std::byte*>(memory)};
+  if (precision == Precision::kInt8) {
+    check_outliers(source.quantizer);
+    place_int8(p);
+  }
+  parallel_for(parallel, layout.panels(source.outputs), [&](size_t panel, size_t) { pack_panel(p, panel); });
+  return {memory,     source.outputs,   source.depth,  precision,       level,
+          p.scales_N, p.compensation_N, p.outliers_ON, source.quantizer};
 }
 
 }  // namespace deberta

@@ -46,7 +46,9 @@ class Problem {
     bias = test::normals(3, s.n);
     const auto a = test::normals(1, s.m * s.k);
     for (size_t o = 0; o < outliers; ++o) outliers_.push_back(static_cast<int32_t>(o * s.k / outliers));
-    const WeightSource source{w_.data(), s.n, s.k, {nullptr, outliers_.data(), outliers}};
+    reciprocal_.assign(s.k, 1.0f);
+    for (const int32_t k : outliers_) reciprocal_[static_cast<size_t>(k)] = 0;
+    const WeightSource source{w_.data(), s.n, s.k, {reciprocal_.data(), outliers_.data(), outliers}};
     const size_t size_bytes = gemm_packed_bytes(kernels, precision, source);
     arena_.reserve(Arena::bytes_for<std::byte>(size_bytes));
     packed_ = gemm_pack(kernels, precision, source, arena_.take<std::byte>(size_bytes));
@@ -125,7 +127,7 @@ class Problem {
 
   Precision precision_;
   size_t a_stride_;
-  std::vector<float> w_, w_scales_, a_values_, scales_;
+  std::vector<float> w_, reciprocal_, w_scales_, a_values_, scales_;
   std::vector<Bf16> a_bf16_, side_;
   std::vector<uint8_t> a_u8_;
   std::vector<int32_t> outliers_;

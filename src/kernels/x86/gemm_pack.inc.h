@@ -1,0 +1,82 @@
+// Packing, included by gemm_pack_<isa>.cpp after vectors_<isa>.inc.h and the functions divide, divide_or_zero, absolute
+// and store_int8 (rounded to nearest even).
+namespace deberta {
+namespace {
+
+void transpose_groups(const float* rows, size_t stride, size_t columns, size_t groups, float* panel, size_t width) {
+  size_t w = 0;
+  for (; w + kLanes <= columns; w += kLanes) {
+    size_t g = 0;
+    for (; g + kLanes <= groups; g += kLanes) {
+      Vector r[kLanes];
+      for (size_t i = 0; i < kLanes; ++i) r[i] = load(rows + (w + i) * stride + g);
+      transpose(r);
+      for (size_t i = 0; i < kLanes; ++i) store(panel + (g + i) * width + w, r[i]);
+    }
+    for (; g < groups; ++g) {
+      for (size_t i = 0; i < kLanes; ++i) panel[g * width + w + i] = rows[(w + i) * stride + g];
+    }
+  }
+  for (; w < columns; ++w) {
+    for (size_t g = 0; g < groups; ++g) panel[g * width + w] = rows[w * stride + g];
+  }
+}
+
+// The last elements of a row, filled up with zeros.
+struct Tail {
+  float w[kLanes] = {};
+  float reciprocal[kLanes] = {};
+  Tail(const float* w_K, const float* reciprocal_K, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      w[i - begin] = w_K[i];
+      reciprocal[i - begin] = reciprocal_K != nullptr ? reciprocal_K[i] : 1;
+    }
+  }
+};
+
+Vector smoothed(const float* w_K, const float* reciprocal_K) {
+  const Vector w = load(w_K);
+  return reciprocal_K != nullptr ? divide_or_zero(w, load(reciprocal_K)) : w;
+}
+
+void round_row(const float* w_K, uint16_t* out_K, size_t count) {
+  size_t k = 0;
+  for (; k + kLanes <= count; k += kLanes) to_bf16(out_K + k, load(w_K + k));
+  if (k == count) return;
+  const Tail tail(w_K, nullptr, k, count);
+  uint16_t buffer[kLanes];
+  to_bf16(buffer, load(tail.w));
+  for (size_t i = 0; k + i < count; ++i) out_K[k + i] = buffer[i];
+}
+
+// A weight that is not finite must not be hidden: it makes the result NaN.
+float largest_of_row(const float* w_K, const float* reciprocal_K, size_t count) {
+  Vector most = zero(), not_finite = zero();
+  const auto see = [&](Vector w) {
+    most = max(absolute(w), most);
+    not_finite = fma(w, zero(), not_finite);
+  };
+  size_t k = 0;
+  for (; k + kLanes <= count; k += kLanes) {
+    see(smoothed(w_K + k, reciprocal_K != nullptr ? reciprocal_K + k : nullptr));
+  }
+  const Tail tail(w_K, reciprocal_K, k, count);
+  see(smoothed(tail.w, tail.reciprocal));
+  return largest(most) + sum(not_finite);
+}
+
+void to_int8(const float* w_K, const float* reciprocal_K, float scale, int8_t* q_K, size_t count) {
+  size_t k = 0;
+  for (; k + kLanes <= count; k += kLanes) {
+    store_int8(q_K + k, divide(smoothed(w_K + k, reciprocal_K != nullptr ? reciprocal_K + k : nullptr), all(scale)));
+  }
+  const Tail tail(w_K, reciprocal_K, k, count);
+  int8_t buffer[kLanes];
+  store_int8(buffer, divide(smoothed(tail.w, tail.reciprocal), all(scale)));
+  for (size_t i = 0; k + i < count; ++i) q_K[k + i] = buffer[i];
+}
+
+constexpr GemmPackKernel kKernel = {transpose_groups, round_row, largest_of_row, to_int8};
+
+}  // namespace
+}  // namespace deberta
