@@ -76,6 +76,8 @@ void check_arguments(const KernelSet& kernels, const AttentionParams& p) {
 
 const AttentionKernel* kernel_of(KernelLevel level) {
 #if DEBERTA_HAS_X86
+  if (level == KernelLevel::kAmx) return &attention_amx_kernel();
+  if (level == KernelLevel::kAvx512Bf16) return &attention_avx512_bf16_kernel();
   if (level == KernelLevel::kAvx512) return &attention_avx512_kernel();
   if (level == KernelLevel::kAvx2) return &attention_avx2_kernel();
 #endif
@@ -154,8 +156,9 @@ AttentionTask make_task(const AttentionParams& p, size_t sequence, size_t head) 
   t.qr = table_of(p.qr, p.has_p2c, head);
   if (t.kr != nullptr || t.qr != nullptr) {
     t.table_stride = p.has_c2p ? p.kr.stride : p.qr.stride;
-    t.distances = {p.lut->rows_from_0(), p.lut->perms_q_from_0(), p.lut->perms_k_from_0(), p.lut->rows(),
-                   p.lut->linear_limit()};
+    t.distances = {p.lut->rows_from_0(), p.lut->perms_q_from_0(), p.lut->perms_k_from_0(),
+                   p.lut->rows(),        p.lut->linear_limit(),   p.lut->t_lo(),
+                   p.lut->t_hi()};
   }
   t.scale = static_cast<float>(p.scale * std::numbers::log2e);
   if (p.query_mask_T != nullptr) t.query_mask = p.query_mask_T + query;

@@ -13,6 +13,7 @@ struct AttentionDistances {
   const uint8_t* perm_k;
   int64_t rows;  // R
   int64_t linear_limit;
+  int64_t t_lo, t_hi;  // rows are constant from here on
 };
 
 // One sequence and one head. Numbers are fp32 or bf16, strides in elements.
@@ -60,5 +61,7 @@ struct AttentionKernel {
 
 const AttentionKernel& attention_avx2_kernel();
 const AttentionKernel& attention_avx512_kernel();
+const AttentionKernel& attention_avx512_bf16_kernel();  // these two: bf16 only, heads of whole 32
+const AttentionKernel& attention_amx_kernel();
 
 }  // namespace deberta

@@ -25,7 +25,9 @@ RelativeTable shape_of(const KernelSet& kernels, const RelativeTableParams& p) {
 
 KernelLevel attention_table_level(const KernelSet& kernels, Precision precision, size_t head_size) {
   if (head_size % kUnit != 0) return KernelLevel::kReference;
-  return kernels.level_of(Operation::kAttention, precision);
+  const KernelLevel level = kernels.level_of(Operation::kAttention, precision);
+  if (level <= KernelLevel::kAvx512 || head_size % (2 * kUnit) == 0) return level;
+  return KernelSet{KernelLevel::kAvx512, nullptr}.level_of(Operation::kAttention, precision);
 }
 
 size_t attention_table_bytes(const KernelSet& kernels, const RelativeTableParams& params) {

@@ -34,7 +34,7 @@ constexpr unsigned kAmx = bit(KernelLevel::kAmx);
 constexpr unsigned kExists[kOperations][kPrecisions] = {
     // fp32, bf16, int8
     {kWide, kWide | kBf16 | kAmx, kWide | kVnni | kAmx},  // gemm
-    {kWide, kWide, kRef},                                 // attention
+    {kWide, kWide | kBf16 | kAmx, kRef},                  // attention
     {kWide, kWide, kWide},                                // layer_norm: fp32 sums in every precision, as in all below
     {kWide, kWide, kWide},                                // quantize
     {kWide, kWide, kWide},                                // embedding

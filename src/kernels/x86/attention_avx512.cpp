@@ -1,4 +1,4 @@
-// fp32 attention, AVX-512: tiles of 6 x 64. Only intrinsics, C headers and types here (docs/kernels.md).
+// Attention in fp32, AVX-512: tiles of 6 x 64. Only intrinsics, C headers and types here (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +14,8 @@ constexpr size_t kBlock = 48;  // queries or keys: whole tiles and whole vectors
 }  // namespace deberta
 
 #include "kernels/x86/attention_fp32.inc.h"
-#include "kernels/x86/attention_rows.inc.h"
-// the pipeline stands on both
+#include "kernels/x86/attention_tiles.inc.h"
+// The rest stands on the operands and their product.
 #include "kernels/x86/attention.inc.h"
 
 namespace deberta {

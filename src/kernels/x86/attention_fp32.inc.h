@@ -1,85 +1,72 @@
-// Products of fp32 attention: tiles of kTileRows x (kTileVectors * kLanes) in registers, one fma chain per output in
-// ascending depth, so that a row's bits do not depend on the rows around it. Included after vectors_<isa>.inc.h and the
-// tile's constants. 6 x 64 with AVX-512 (24 accumulators, 4 columns, 1 broadcast of 32 registers), 6 x 16 with AVX2.
+// Operands of products in fp32: inputs in place, or widened from bf16 block by block; probabilities in fp32. Included
+// after vectors_<isa>.inc.h.
+
+#include "kernels/x86/attention_rows.inc.h"
 
 namespace deberta {
 namespace {
 
-struct Product {
-  const float* a;  // [rows][depth]
-  size_t a_stride;
-  const float* b;  // [depth][columns]
-  size_t b_stride;
-  size_t rows, columns, depth;  // columns: a multiple of 16
-  float* c;                     // [rows][columns]
-  size_t c_stride;
-  bool adds;  // to what c holds
+using Number = float;              // of a left operand
+constexpr size_t kPack = 1;        // numbers that one column of a right operand holds side by side
+constexpr size_t kKeyUnit = 16;    // keys are padded to this in scratch
+constexpr size_t kDepth = 128;     // keys of a step of P V: their values stay in L1
+constexpr bool kPadsKeys = false;  // P V stops at the last key
+
+struct Left {
+  const Number* data;
+  size_t stride;
+};
+struct Right {
+  const float* data;  // columns of kPack numbers
+  size_t stride;
 };
 
-template <size_t kRows, size_t kVectors, bool kSkipsZeros>
-void tile(const Product& p, size_t m, size_t n) {
-  const float* a = p.a + m * p.a_stride;
-  const float* b = p.b + n;
-  float* c = p.c + m * p.c_stride + n;
-  Vector sums[kRows][kVectors];
-  DEBERTA_UNROLL_ALL
-  for (size_t i = 0; i < kRows; ++i) {
-    DEBERTA_UNROLL_ALL
-    for (size_t v = 0; v < kVectors; ++v) sums[i][v] = p.adds ? load(c + i * p.c_stride + v * kLanes) : zero();
-  }
-  for (size_t k = 0; k < p.depth; ++k, b += p.b_stride) {
-    Vector right[kVectors];
-    DEBERTA_UNROLL_ALL
-    for (size_t v = 0; v < kVectors; ++v) right[v] = load(b + v * kLanes);
-    DEBERTA_UNROLL_ALL
-    for (size_t i = 0; i < kRows; ++i) {
-      const Vector left = broadcast(a + i * p.a_stride + k);
-      DEBERTA_UNROLL_ALL
-      for (size_t v = 0; v < kVectors; ++v) {
-        sums[i][v] = kSkipsZeros ? fma_unless_zero(left, right[v], sums[i][v]) : fma(left, right[v], sums[i][v]);
-      }
-    }
-  }
-  DEBERTA_UNROLL_ALL
-  for (size_t i = 0; i < kRows; ++i) {
-    DEBERTA_UNROLL_ALL
-    for (size_t v = 0; v < kVectors; ++v) store(c + i * p.c_stride + v * kLanes, sums[i][v]);
-  }
+inline Vector broadcast_pack(const Number* p) {
+  return broadcast(p);
 }
-
-template <size_t kVectors, bool kSkipsZeros>
-void tile_columns(const Product& p, size_t n) {
-  size_t m = 0;
-  for (; m + 6 <= p.rows; m += 6) tile<6, kVectors, kSkipsZeros>(p, m, n);
-  if (m + 4 <= p.rows) {
-    tile<4, kVectors, kSkipsZeros>(p, m, n);
-    m += 4;
-  }
-  if (m + 2 <= p.rows) {
-    tile<2, kVectors, kSkipsZeros>(p, m, n);
-    m += 2;
-  }
-  if (m < p.rows) tile<1, kVectors, kSkipsZeros>(p, m, n);
-}
-
-// Columns outside: a panel of b stays in L1 while all rows pass.
 template <bool kSkipsZeros>
-void multiply(const Product& p) {
-  constexpr size_t kWidth = kTileVectors * kLanes;
-  size_t n = 0;
-  for (; n + kWidth <= p.columns; n += kWidth) tile_columns<kTileVectors, kSkipsZeros>(p, n);
-  if (n == p.columns) return;
-  if constexpr (kTileVectors == 4) {  // 16, 32 or 48 are left
-    switch ((p.columns - n) / kLanes) {
-      case 1:
-        return tile_columns<1, kSkipsZeros>(p, n);
-      case 2:
-        return tile_columns<2, kSkipsZeros>(p, n);
-      default:
-        return tile_columns<3, kSkipsZeros>(p, n);
-    }
+inline Vector multiply_add(Vector left, Vector right, Vector sum) {
+  return kSkipsZeros ? fma_unless_zero(left, right, sum) : fma(left, right, sum);
+}
+
+inline size_t left_bytes(const AttentionExtent& e) {
+  return e.is_bf16 ? kBlock * e.head_size * sizeof(float) : 0;
+}
+inline size_t value_bytes(const AttentionExtent& e, size_t keys) {
+  return e.is_bf16 ? keys * e.head_size * sizeof(float) : 0;
+}
+
+inline void widen(const AttentionTask& t, const void* data, size_t stride, size_t begin, size_t end, float* wide) {
+  for (size_t row = begin; row < end; ++row) {
+    const uint16_t* from = (const uint16_t*)data + row * stride;
+    float* to = wide + (row - begin) * t.head_size;
+    for (size_t i = 0; i < t.head_size; i += kLanes) store(to + i, from_bf16(from + i));
   }
 }
+
+// Rows begin .. end of an input.
+inline Left left_of(const AttentionTask& t, const void* data, size_t stride, size_t begin, size_t end, void* copy) {
+  if (!t.is_bf16) return {(const float*)data + begin * stride, stride};
+  widen(t, data, stride, begin, end, (float*)copy);
+  return {(const float*)copy, t.head_size};
+}
+
+inline void prepare_values(const AttentionTask& t, size_t begin, size_t end, void* values) {
+  if (t.is_bf16) widen(t, t.v, t.v_stride, begin, end, (float*)values + begin * t.head_size);
+}
+inline Right values_of(const AttentionTask& t, const void* values) {
+  return t.is_bf16 ? Right{(const float*)values, t.head_size} : Right{(const float*)t.v, t.v_stride};
+}
+
+// Probabilities take the place of their scores.
+inline void put_probabilities(float* s_S, size_t j, Vector p) {
+  store(s_S + j, p);
+}
+
+inline void begin_products() {}
+inline void end_products() {}
 
 }  // namespace
 }  // namespace deberta
+
+#include "kernels/x86/attention_product.inc.h"

@@ -48,7 +48,9 @@ inline Band query_band(const AttentionTask& t, size_t begin, size_t end) {
 struct Bands {
   const float* p2c;  // [keys][p2c_stride]
   size_t p2c_stride;
-  const float* c2p;  // [queries of the block][c2p_stride]
+  const float* p2c_low;   // [keys]: at the row of all distances up to t_lo
+  const float* p2c_high;  // [keys]: from t_hi on
+  const float* c2p;       // [queries of the block][c2p_stride]
   size_t c2p_stride;
   int64_t c2p_first;
 };
@@ -72,11 +74,26 @@ inline void load_p2c(const AttentionTask& t, const Bands& b, int64_t base, size_
   transpose(r);
 }
 
-// The query at block row `row` and position `position` against keys j ..
-inline Vector load_c2p(const AttentionTask& t, const Bands& b, size_t row, int64_t position, size_t j, bool is_near) {
-  const int64_t at = position - static_cast<int64_t>(j);
-  const Vector v = load(b.c2p + row * b.c2p_stride + (t.distances.rows - 1 - t.distances.row[at] - b.c2p_first));
-  return is_near ? v : permute(v, t.distances.perm_k + 16 * at);
+// The query at block row `row`, `distance` away from key j, against keys j ..
+inline const float* c2p_at(const AttentionTask& t, const Bands& b, size_t row, int64_t distance) {
+  return b.c2p + row * b.c2p_stride + (t.distances.rows - 1 - t.distances.row[distance] - b.c2p_first);
+}
+inline Vector load_c2p(const AttentionTask& t, const Bands& b, size_t row, int64_t distance, bool is_near) {
+  const Vector v = load(c2p_at(t, b, row, distance));
+  return is_near ? v : permute(v, t.distances.perm_k + 16 * distance);
+}
+
+// p2c of keys [begin, end) at the rows of the farthest distances, where some query is as far.
+inline void keep_ends(const AttentionTask& t, const Band& band, size_t begin, size_t end, const float* p2c,
+                      size_t p2c_stride, float* low_S, float* high_S) {
+  const int64_t low = t.distances.row[t.distances.t_lo] - band.first;
+  const int64_t high = t.distances.row[t.distances.t_hi] - band.first;
+  const auto columns = static_cast<int64_t>(band.columns);
+  for (size_t j = begin; j < end; ++j) {
+    const float* row = p2c + j * p2c_stride;
+    if (low >= 0) low_S[j] = row[low];
+    if (high < columns) high_S[j] = row[high];
+  }
 }
 
 // Consecutive queries of a block whose positions lie in one aligned window of kLanes.
@@ -91,6 +108,10 @@ struct Group {
 inline Group next_group(const AttentionTask& t, size_t query, size_t block_begin, size_t end) {
   constexpr int64_t kWindow = static_cast<int64_t>(kLanes);
   Group g{position_of(t, query) & -kWindow, query, query - block_begin, 0, true};
+  if (t.positions == nullptr && query % kLanes == 0 && query + kLanes <= end) {
+    g.rows = kLanes;
+    return g;
+  }
   while (query + g.rows < end && position_of(t, query + g.rows) < g.base + kWindow) {
     g.is_whole = g.is_whole && position_of(t, query + g.rows) == g.base + static_cast<int64_t>(g.rows);
     ++g.rows;
@@ -99,22 +120,49 @@ inline Group next_group(const AttentionTask& t, size_t query, size_t block_begin
   return g;
 }
 
+// Every distance of the tile has the row of distance `end`: one number for each key and each query.
+template <bool kHasC2p, bool kHasP2c>
+inline void add_constants(const AttentionTask& t, const Bands& b, const Group& g, int64_t end, const float* p2c_S,
+                          float* out, size_t s_stride) {
+  const float* c2p = kHasC2p ? c2p_at(t, b, g.row, end) : nullptr;
+  const Vector p2c = kHasP2c ? load(p2c_S) : zero();
+  for (size_t q = 0; q < g.rows; ++q) {
+    Vector v = p2c;
+    if (kHasC2p) v = kHasP2c ? add(v, broadcast(c2p + q * b.c2p_stride)) : broadcast(c2p + q * b.c2p_stride);
+    store(out + q * s_stride, v);
+  }
+}
+
 // s[row][j ..] = c2p + p2c of one group and kLanes keys.
 template <bool kHasC2p, bool kHasP2c>
 inline void add_terms(const AttentionTask& t, const Bands& b, const Group& g, size_t j, int64_t first, float* s,
                       size_t s_stride) {
   const int64_t distance = g.base - static_cast<int64_t>(j);
   constexpr int64_t kReach = static_cast<int64_t>(kLanes) - 1;
+  float* out = s + g.row * s_stride + j;
+  if (distance - kReach >= t.distances.t_hi)
+    return add_constants<kHasC2p, kHasP2c>(t, b, g, t.distances.t_hi, b.p2c_high + j, out, s_stride);
+  if (distance + kReach <= t.distances.t_lo)
+    return add_constants<kHasC2p, kHasP2c>(t, b, g, t.distances.t_lo, b.p2c_low + j, out, s_stride);
   const bool is_near = distance - kReach >= -t.distances.linear_limit && distance + kReach <= t.distances.linear_limit;
   Vector r[kLanes];
   if (kHasP2c) load_p2c(t, b, g.base, j, first, is_near, r);
-  float* out = s + g.row * s_stride + j;
+  if (g.is_whole && is_near) {  // the row grows with the query: one stride
+    const float* c2p = kHasC2p ? c2p_at(t, b, g.row, distance) : nullptr;
+    DEBERTA_UNROLL_ALL
+    for (size_t q = 0; q < kLanes; ++q) {
+      Vector v = kHasP2c ? r[q] : zero();
+      if (kHasC2p) v = kHasP2c ? add(v, load(c2p + q * (b.c2p_stride - 1))) : load(c2p + q * (b.c2p_stride - 1));
+      store(out + q * s_stride, v);
+    }
+    return;
+  }
   if (g.is_whole) {
     DEBERTA_UNROLL_ALL
     for (size_t q = 0; q < kLanes; ++q) {
       Vector v = kHasP2c ? r[q] : zero();
       if (kHasC2p) {
-        const Vector c2p = load_c2p(t, b, g.row + q, g.base + static_cast<int64_t>(q), j, is_near);
+        const Vector c2p = load_c2p(t, b, g.row + q, distance + static_cast<int64_t>(q), false);
         v = kHasP2c ? add(v, c2p) : c2p;
       }
       store(out + q * s_stride, v);
@@ -130,27 +178,28 @@ inline void add_terms(const AttentionTask& t, const Bands& b, const Group& g, si
     const int64_t position = position_of(t, g.query + q);
     Vector v = kHasP2c ? load(columns + static_cast<size_t>(position - g.base) * kLanes) : zero();
     if (kHasC2p) {
-      const Vector c2p = load_c2p(t, b, g.row + q, position, j, is_near);
+      const Vector c2p = load_c2p(t, b, g.row + q, position - static_cast<int64_t>(j), is_near);
       v = kHasP2c ? add(v, c2p) : c2p;
     }
     store(out + q * s_stride, v);
   }
 }
 
-// s = c2p + p2c for queries [begin, end) and all keys, rounded up to whole vectors.
+// s = c2p + p2c for queries [begin, end) and all keys, rounded up to whole vectors. Keys outside: the p2c rows of a
+// block of keys stay in L1 while the queries pass.
 template <bool kHasC2p, bool kHasP2c>
 void skew(const AttentionTask& t, const Bands& b, size_t begin, size_t end, size_t key_block, float* s,
           size_t s_stride) {
-  for (size_t query = begin; query < end;) {
-    const Group g = next_group(t, query, begin, end);
-    for (size_t block = 0; block < t.keys; block += key_block) {
-      const size_t block_end = block + key_block < t.keys ? block + key_block : t.keys;
-      const int64_t first = kHasP2c ? key_band(t, block, block_end).first : 0;
-      for (size_t j = block; j < block_end; j += kLanes) {
+  for (size_t block = 0; block < t.keys; block += key_block) {
+    const size_t block_end = block + key_block < t.keys ? block + key_block : t.keys;
+    const int64_t first = kHasP2c ? key_band(t, block, block_end).first : 0;
+    for (size_t j = block; j < block_end; j += kLanes) {
+      for (size_t query = begin; query < end;) {
+        const Group g = next_group(t, query, begin, end);
         add_terms<kHasC2p, kHasP2c>(t, b, g, j, first, s, s_stride);
+        query += g.rows;
       }
     }
-    query += g.rows;
   }
 }
 

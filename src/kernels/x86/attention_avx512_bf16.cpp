@@ -1,0 +1,48 @@
+// Attention in bf16, AVX512-BF16: tiles of 6 x 64, two numbers a lane and step (vdpbf16ps). Only intrinsics, C headers
+// and types here (docs/kernels.md).
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/attention_kernel.h"
+#include "kernels/x86/vectors_avx512.inc.h"
+
+namespace deberta {
+namespace {
+constexpr size_t kTileVectors = 4;
+constexpr size_t kBlock = 96;   // queries or keys: whole tiles, whole vectors, whole pairs of 16
+constexpr size_t kDepth = 256;  // keys of a step of P V: their values stay in L1
+}  // namespace
+}  // namespace deberta
+
+#include "kernels/x86/attention_pairs.inc.h"
+
+namespace deberta {
+namespace {
+
+inline Vector broadcast_pack(const Number* p) {
+  int pack;
+  __builtin_memcpy(&pack, p, sizeof(pack));
+  return _mm512_castsi512_ps(_mm512_set1_epi32(pack));
+}
+template <bool kSkipsZeros>
+inline Vector multiply_add(Vector left, Vector right, Vector sum) {
+  static_assert(!kSkipsZeros, "values that a mask leaves out are zeros");
+  return _mm512_dpbf16_ps(sum, (__m512bh)left, (__m512bh)right);
+}
+
+inline void begin_products() {}
+inline void end_products() {}
+
+}  // namespace
+}  // namespace deberta
+
+#include "kernels/x86/attention_tiles.inc.h"
+// The rest stands on the operands and their product.
+#include "kernels/x86/attention.inc.h"
+
+namespace deberta {
+const AttentionKernel& attention_avx512_bf16_kernel() {
+  return kKernel;
+}
+}  // namespace deberta

@@ -1,0 +1,74 @@
+// Operands of products in bf16: a column holds two numbers of neighbouring depth. Left rows are copied and padded with
+// zero rows to whole tiles, values are interleaved, probabilities are rounded to bf16 in the place of their scores.
+// AVX-512 and its BF16 part; included after vectors_avx512.inc.h.
+
+#include "kernels/x86/attention_rows.inc.h"
+
+namespace deberta {
+namespace {
+
+using Number = uint16_t;          // of a left operand
+constexpr size_t kPack = 2;       // numbers that one column of a right operand holds side by side
+constexpr size_t kKeyUnit = 32;   // keys are padded to this: a tile's depth
+constexpr bool kPadsKeys = true;  // with probabilities and values of zero
+
+struct Left {
+  const Number* data;
+  size_t stride;
+};
+struct Right {
+  const float* data;  // columns of kPack numbers
+  size_t stride;
+};
+
+inline size_t left_bytes(const AttentionExtent& e) {
+  return kBlock * e.head_size * sizeof(Number);
+}
+inline size_t value_bytes(const AttentionExtent& e, size_t keys) {
+  return keys * e.head_size * sizeof(Number);
+}
+
+inline Left left_of(const AttentionTask& t, const void* data, size_t stride, size_t begin, size_t end, void* copy) {
+  uint16_t* to = (uint16_t*)copy;
+  for (size_t row = begin; row < begin + round_up(end - begin, kUnit); ++row, to += t.head_size) {
+    const uint16_t* from = (const uint16_t*)data + row * stride;
+    for (size_t i = 0; i < t.head_size; i += 32)
+      _mm512_storeu_si512(to + i, row < end ? _mm512_loadu_si512(from + i) : _mm512_setzero_si512());
+  }
+  return {(const uint16_t*)copy, t.head_size};
+}
+
+// Numbers i .. i + 31 of a value; zeros for a key that does not exist or that the mask leaves out.
+inline __m512i value_of(const AttentionTask& t, size_t key, size_t i) {
+  if (key >= t.keys || (t.key_mask != nullptr && t.key_mask[key] == 0)) return _mm512_setzero_si512();
+  return _mm512_loadu_si512((const uint16_t*)t.v + key * t.v_stride + i);
+}
+
+// [key / 2][head_size][2]
+inline void prepare_values(const AttentionTask& t, size_t begin, size_t end, void* values) {
+  __m512i low_half = _mm512_setzero_si512();  // words 0, 32, 1, 33, ... of two registers, and 16, 48, 17, 49, ...
+  for (unsigned pair = 0; pair < 16; ++pair)
+    low_half = _mm512_mask_set1_epi32(low_half, static_cast<__mmask16>(1u << pair),
+                                      static_cast<int>(pair | (pair + 32) << 16));
+  const __m512i high_half = _mm512_add_epi16(low_half, _mm512_set1_epi16(16));
+  for (size_t key = begin; key < round_up(end, kKeyUnit); key += 2) {
+    uint16_t* to = (uint16_t*)values + key * t.head_size;
+    for (size_t i = 0; i < t.head_size; i += 32) {
+      const __m512i even = value_of(t, key, i), odd = value_of(t, key + 1, i);
+      _mm512_storeu_si512(to + 2 * i, _mm512_permutex2var_epi16(even, low_half, odd));
+      _mm512_storeu_si512(to + 2 * i + 32, _mm512_permutex2var_epi16(even, high_half, odd));
+    }
+  }
+}
+inline Right values_of(const AttentionTask& t, const void* values) {
+  return {(const float*)values, t.head_size};
+}
+
+inline void put_probabilities(float* s_S, size_t j, Vector p) {
+  _mm256_storeu_si256((__m256i*)((uint16_t*)s_S + j), (__m256i)_mm512_cvtneps_pbh(p));
+}
+
+}  // namespace
+}  // namespace deberta
+
+#include "kernels/x86/attention_product.inc.h"

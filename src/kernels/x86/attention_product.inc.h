@@ -1,0 +1,18 @@
+// What attention multiplies: c = a b, or c += a b. Included after the operands.
+
+namespace deberta {
+namespace {
+
+struct Product {
+  const Number* a;  // [rows][depth]
+  size_t a_stride;
+  const float* b;  // [depth / kPack][columns], each a pack
+  size_t b_stride;
+  size_t rows, columns, depth;  // columns: a multiple of 16
+  float* c;                     // [rows][columns]
+  size_t c_stride;
+  bool adds;  // to what c holds
+};
+
+}  // namespace
+}  // namespace deberta
