@@ -14,6 +14,7 @@
 #include "deberta/error.h"
 #include "kernels/attention_kernel.h"
 #include "kernels/bf16.h"
+#include "kernels/profile.h"
 #include "kernels/reference/reference.h"
 
 namespace deberta {
@@ -291,6 +292,8 @@ void attention(const KernelSet& kernels, const AttentionParams& params) {
   if (query_starts_of(params)[params.sequences] == 0) return;
   check_arguments(kernels, params);
   const KernelLevel level = attention_level(kernels, params);
+  const ProfileTimer timer({Operation::kAttention, params.precision, params.heads * params.head_size},
+                           static_cast<size_t>(query_starts_of(params)[params.sequences]), params.parallel.workers);
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);
   } else {

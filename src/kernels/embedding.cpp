@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "deberta/error.h"
+#include "kernels/profile.h"
 #include "kernels/reference/reference.h"
 #include "kernels/row_blocks.h"
 
@@ -76,6 +77,8 @@ void embedding(const KernelSet& kernels, const EmbeddingParams& params) {
       (params.position.rows > 0 && params.position_ids_T == nullptr)) {
     throw Error(ErrorCode::kInternal, "embedding", "a null pointer");
   }
+  const ProfileTimer timer({Operation::kEmbedding, Precision::kFp32, params.columns}, params.tokens,
+                           params.parallel.workers);
   const KernelLevel level = kernels.level_of(Operation::kEmbedding);
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);

@@ -12,6 +12,7 @@
 
 #include "deberta/error.h"
 #include "kernels/gemm_layout.h"
+#include "kernels/profile.h"
 #include "kernels/reference/reference.h"
 
 namespace deberta {
@@ -281,6 +282,8 @@ void gemm(const KernelSet& kernels, const GemmParams& params) {
   if (params.rows == 0 || params.weights.outputs == 0) return;
   const KernelLevel level = kernels.level_of(Operation::kGemm, params.weights.precision);
   check_arguments(params, level);
+  const PackedWeights& w = params.weights;
+  const ProfileTimer timer({Operation::kGemm, w.precision, w.outputs, w.depth}, params.rows, params.parallel.workers);
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);
   } else {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "deberta/error.h"
+#include "kernels/profile.h"
 #include "kernels/reference/reference.h"
 #include "kernels/row_blocks.h"
 
@@ -82,6 +83,8 @@ void run_checked(const KernelSet& kernels, const LayerNormParams& p) {
 void layer_norm(const KernelSet& kernels, const LayerNormParams& params) {
   if (params.rows == 0) return;
   check_arguments(params);
+  const ProfileTimer timer({Operation::kLayerNorm, Precision::kFp32, params.columns}, params.rows,
+                           params.parallel.workers);
   if (kernels.check != nullptr) {
     run_checked(kernels, params);
   } else {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "deberta/error.h"
+#include "kernels/profile.h"
 #include "kernels/reference/reference.h"
 #include "kernels/row_blocks.h"
 
@@ -99,6 +100,8 @@ void quantize_row(const RowKernel* kernel, const QuantizeParams& p, size_t row) 
 void quantize(const KernelSet& kernels, const QuantizeParams& params) {
   if (params.rows == 0) return;
   check_quantize(params);
+  const ProfileTimer timer({Operation::kQuantize, Precision::kInt8, params.columns}, params.rows,
+                           params.parallel.workers);
   const KernelLevel level = kernels.level_of(Operation::kQuantize);
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);

@@ -1,0 +1,47 @@
+// Where a process spends its time, by operation and shape: what `deberta bench` shows. Off unless started; then each
+// call of an operation costs two clock readings and a lock. Shapes tell the linear layers of a model apart: [N, K].
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/dispatch.h"
+
+namespace deberta {
+
+struct ProfileKey {
+  Operation operation = Operation::kGemm;
+  Precision precision = Precision::kFp32;
+  size_t outputs = 0;  // gemm: N; else the columns of a row
+  size_t depth = 0;    // gemm: K
+  bool operator==(const ProfileKey&) const = default;
+};
+
+struct ProfileEntry {
+  ProfileKey key;
+  uint64_t calls = 0;
+  uint64_t rows = 0;
+  double thread_seconds = 0;  // a call that may use W threads counts its duration W times
+};
+
+// Forgets what was measured before. Both are process-wide.
+void start_profile();
+std::vector<ProfileEntry> stop_profile();
+
+// Measures from its construction to its end, when the profile is on.
+class ProfileTimer {
+ public:
+  ProfileTimer(const ProfileKey& key, size_t rows, size_t workers);
+  ~ProfileTimer();
+  ProfileTimer(const ProfileTimer&) = delete;
+  ProfileTimer& operator=(const ProfileTimer&) = delete;
+
+ private:
+  ProfileKey key_;
+  size_t rows_;
+  size_t workers_;  // 0: off
+  std::chrono::steady_clock::time_point begin_;
+};
+
+}  // namespace deberta
