@@ -19,21 +19,17 @@ OpenOptions open_options(const Options& options) {
   return {.reads_whole = options.text("load") == "read", .checks_crc = !options.flag("no-crc")};
 }
 
-namespace {
-
-Precision precision_of(const std::string& dtype) {
+Precision precision_of(const Options& options) {
   for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
-    if (dtype == to_string(precision)) return precision;
+    if (options.text("dtype") == to_string(precision)) return precision;
   }
   return Precision::kFp32;
 }
 
-}  // namespace
-
 ModelOptions model_options(const Options& options) {
   const bool is_hf = options.text("compat") == "hf";
   const std::string emd = options.verb() == "fill" ? options.text("emd") : "auto";
-  return {.precision = precision_of(options.text("dtype")),
+  return {.precision = precision_of(options),
           .threads = static_cast<size_t>(options.integer("threads")),
           .kernels = options.text("kernels"),
           .distance = is_hf ? DistanceRule::kHf : DistanceRule::kOriginal,

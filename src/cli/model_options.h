@@ -14,6 +14,7 @@ std::string model_path(const Options& options);
 
 // --load, --no-crc.
 OpenOptions open_options(const Options& options);
+Precision precision_of(const Options& options);  // --dtype
 ModelOptions model_options(const Options& options);
 ModelDirectory open_model(const Options& options);
 

@@ -22,7 +22,7 @@ namespace deberta::cli {
 namespace {
 
 using Run = int (*)(const Options&);
-constexpr std::array<std::pair<std::string_view, Run>, 14> kRuns = {{{"classify", run_classify},
+constexpr std::array<std::pair<std::string_view, Run>, 15> kRuns = {{{"classify", run_classify},
                                                                      {"nli", run_nli},
                                                                      {"ner", run_ner},
                                                                      {"embed", run_embed},
@@ -33,6 +33,7 @@ constexpr std::array<std::pair<std::string_view, Run>, 14> kRuns = {{{"classify"
                                                                      {"inspect", run_inspect},
                                                                      {"check", run_check},
                                                                      {"convert", run_convert},
+                                                                     {"bench", run_bench},
                                                                      {"info", run_info},
                                                                      {"completion", run_completion},
                                                                      {"help", run_help}}};

@@ -15,6 +15,7 @@ int run_forward(const Options& options);
 int run_inspect(const Options& options);
 int run_check(const Options& options);
 int run_convert(const Options& options);
+int run_bench(const Options& options);
 int run_info(const Options& options);
 int run_completion(const Options& options);
 int run_help(const Options& options);

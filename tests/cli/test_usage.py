@@ -81,7 +81,7 @@ def test_completion_knows_verbs_and_options(deberta, shell):
 def test_info_names_kernels_and_refuses_unknown_ones(deberta):
     facts = json.loads(deberta("info", "--format", "jsonl").stdout)
     assert "reference" in facts["kernels_available"]
-    assert {"gemm", "attention", "layer_norm", "embedding", "convolution"} == set(facts["kernels_chosen"])
+    assert {"gemm", "attention", "layer_norm", "quantize", "embedding", "convolution"} == set(facts["kernels_chosen"])
     forced = json.loads(deberta("info", "--format", "jsonl", "--kernels", "reference").stdout)
     assert set(forced["kernels_chosen"].values()) == {"reference"}
     assert deberta("info", "--kernels", "sse2").returncode == 2

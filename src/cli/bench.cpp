@@ -1,0 +1,297 @@
+// The verb `bench`: how fast the model runs here, on random ids of given lengths: latency, throughput of packed
+// lengths, where the time goes, beside the machine's peak and other libraries' figures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/thread_pool.h"
+#include "cli/answers.h"
+#include "cli/bench_machine.h"
+#include "cli/bench_peers.h"
+#include "cli/bench_runs.h"
+#include "cli/model_options.h"
+#include "cli/verbs.h"
+#include "deberta/library.h"
+#include "heads/model_directory.h"
+
+namespace deberta::cli {
+namespace {
+
+constexpr size_t kLeastRuns = 5;
+
+double rounded(double value, double parts) {
+  return std::round(value * parts) / parts;
+}
+
+std::vector<int32_t> numbers(const Options& options, const std::string& name, int32_t most) {
+  std::vector<int32_t> values;
+  for (const std::string& word : options.list(name)) {
+    const auto value = parse_number<int32_t>(word);
+    if (!value || *value < 1 || *value > most) {
+      throw Error(ErrorCode::kUsage, "--" + name, fmt::format("expected numbers in 1..{}, got \"{}\"", most, word));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// 0 in --threads: the processors that this process may use.
+std::vector<size_t> thread_counts(const Options& options) {
+  if (options.list("threads") == std::vector<std::string>{"0"}) return {usable_processors()};
+  std::vector<size_t> counts;
+  for (const int32_t count : numbers(options, "threads", 1024)) counts.push_back(static_cast<size_t>(count));
+  return counts;
+}
+
+// An object as "hf 2.858, ort 1.2".
+std::string cell_of(const Json& value) {
+  if (value.is_string()) return value.as_string();
+  if (!value.is_object()) return value.dump();
+  std::string text;
+  for (const auto& [name, member] : value.as_object()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, cell_of(member));
+  }
+  return text;
+}
+
+// Rows of one table or lines of JSON, in the order of `columns`.
+class Report {
+ public:
+  Report(const Options& options, std::vector<std::string> columns) : options_(options), columns_(std::move(columns)) {}
+
+  void add(JsonObject figure) {
+    if (options_.flag("json")) {
+      std::fputs((Json(std::move(figure)).dump() + '\n').c_str(), stdout);
+      std::fflush(stdout);
+      return;
+    }
+    const Json object(figure);
+    Cells cells;
+    for (const std::string& column : columns_) {
+      const Json* value = object.find(column);
+      cells.push_back(value == nullptr ? "" : cell_of(*value));
+    }
+    answers_.push_back({std::move(figure), {std::move(cells)}});
+  }
+  void print() const {
+    if (!answers_.empty()) print_table(options_, columns_, answers_);
+  }
+
+ private:
+  const Options& options_;
+  std::vector<std::string> columns_;
+  std::vector<Answer> answers_;
+};
+
+// One loaded model with its number of threads, and what its figures share.
+class Bench {
+ public:
+  Bench(const Options& options, const Checkpoint& checkpoint, const ModelConfig& config, size_t threads)
+      : options_(options),
+        precision_(precision_of(options)),
+        kernels_(select_kernels(options.text("kernels"))),
+        machine_(measure_machine(kernels_, threads)),
+        model_(Model::load(checkpoint, config, bench_options(options, threads))) {
+    forward_.wants_logits = model_.head() != Head::kNone;
+  }
+
+  JsonObject machine_figure() const {
+    const auto billions = [](double value) { return rounded(value / 1e9, 10); };
+    return {{"what", "machine"},
+            {"cpu", processor_name()},
+            {"version", version()},
+            {"threads", static_cast<uint64_t>(machine_.threads)},
+            {"dtype", to_string(precision_)},
+            {"isa", chosen_levels(kernels_, precision_)},
+            {"peak_gflops_fp32", billions(machine_.peak_fp32)},
+            {"peak_gflops_bf16", billions(machine_.peak_bf16)},
+            {"peak_gops_int8", billions(machine_.peak_int8)},
+            {"read_gb_per_s", billions(machine_.read_bytes)}};
+  }
+
+  JsonObject latency(int32_t length, int32_t sequences, const PeerFigures& peers) {
+    const std::vector<int32_t> lengths(static_cast<size_t>(sequences), length);
+    const Batch batch = random_batch(lengths, model_.config().vocab_size);
+    const Durations times = measure(options_.number("budget"), kLeastRuns, [&] { run(batch); });
+    const auto ms = [&](double seconds) { return rounded(seconds * 1e3, 1000); };
+    JsonObject figure = begin_figure("latency");
+    figure.emplace_back("seq", length);
+    figure.emplace_back("batch", sequences);
+    figure.emplace_back("runs", static_cast<uint64_t>(times.count()));
+    figure.emplace_back("ms_median", ms(times.percentile(50)));
+    figure.emplace_back("ms_min", ms(times.least()));
+    figure.emplace_back("ms_p90", ms(times.percentile(90)));
+    figure.emplace_back("ms_p99", ms(times.percentile(99)));
+    add_rate(figure, lengths, times.least());
+    if (sequences == 1) add_ratios(figure, peers.ratios("latency", length, times.least() * 1e3));
+    return figure;
+  }
+
+  JsonObject mixed(const std::vector<int32_t>& lengths, const PeerFigures& peers) {
+    const auto budget = static_cast<size_t>(options_.integer("batch-tokens"));
+    const std::vector<Batch> batches = packed_batches(lengths, budget, model_.config().vocab_size);
+    run(batches[batches.size() / 2]);
+    const Durations times = measure(options_.number("budget"), 1, [&] {
+      for (const Batch& batch : batches) run(batch);
+    });
+    JsonObject figure = begin_figure("mixed");
+    figure.emplace_back("sequences", static_cast<uint64_t>(lengths.size()));
+    figure.emplace_back("runs", static_cast<uint64_t>(times.count()));
+    figure.emplace_back("s", rounded(times.least(), 1000));
+    const double rate = add_rate(figure, lengths, times.least());
+    add_ratios(figure, peers.ratios("mixed", 0, rate));
+    return figure;
+  }
+
+  // Where the time of a batch goes; thread time divided by threads.
+  void operations(int32_t length, int32_t sequences, Report& report) {
+    const std::vector<int32_t> lengths(static_cast<size_t>(sequences), length);
+    const Batch batch = random_batch(lengths, model_.config().vocab_size);
+    run(batch);
+    size_t count = 0;
+    start_profile();
+    const auto begin = std::chrono::steady_clock::now();
+    measure(options_.number("budget") / 2, kLeastRuns, [&] {
+      run(batch);
+      ++count;
+    });
+    const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::vector<ProfileEntry> entries = stop_profile();
+    std::sort(entries.begin(), entries.end(),
+              [](const ProfileEntry& a, const ProfileEntry& b) { return a.thread_seconds > b.thread_seconds; });
+    const auto runs = static_cast<double>(count);
+    const double whole = all / runs;
+    const double attention = work_of(model_.config(), lengths).attention;
+    double rest = whole;
+    for (const ProfileEntry& entry : entries) {
+      const double seconds = entry.thread_seconds / runs / static_cast<double>(machine_.threads);
+      rest -= seconds;
+      report.add(operation_figure(entry, length, sequences, seconds, whole, runs, attention));
+    }
+    JsonObject other = begin_operation("other", length, sequences);
+    add_share(other, std::max(rest, 0.0), whole);
+    report.add(std::move(other));
+  }
+
+ private:
+  static ModelOptions bench_options(const Options& options, size_t threads) {
+    ModelOptions model;
+    model.precision = precision_of(options);
+    model.threads = threads;
+    model.kernels = options.text("kernels");
+    return model;
+  }
+
+  void run(const Batch& batch) { model_.forward(batch, forward_, result_); }
+
+  JsonObject begin_figure(const char* what) const {
+    return {{"what", what},
+            {"peer", "ours"},
+            {"dtype", to_string(precision_)},
+            {"threads", static_cast<uint64_t>(machine_.threads)}};
+  }
+  JsonObject begin_operation(const std::string& name, int32_t length, int32_t sequences) const {
+    JsonObject figure = begin_figure("operation");
+    figure.emplace_back("seq", length);
+    figure.emplace_back("batch", sequences);
+    figure.emplace_back("operation", name);
+    return figure;
+  }
+
+  double add_rate(JsonObject& figure, const std::vector<int32_t>& lengths, double seconds) const {
+    uint64_t tokens = 0;
+    for (const int32_t length : lengths) tokens += static_cast<uint64_t>(length);
+    const double rate = std::round(static_cast<double>(tokens) / seconds);
+    const Work work = work_of(model_.config(), lengths);
+    const double limit = limit_seconds(machine_, precision_, work);
+    figure.emplace_back("tokens", tokens);
+    figure.emplace_back("tokens_per_s", rate);
+    figure.emplace_back("gflops", rounded((work.linear + work.attention) / seconds / 1e9, 10));
+    if (limit > 0) figure.emplace_back("of_limit", rounded(limit / seconds, 1000));
+    figure.emplace_back("peak_mb", peak_memory_mb());
+    return rate;
+  }
+
+  static void add_share(JsonObject& figure, double seconds, double whole) {
+    figure.emplace_back("ms", rounded(seconds * 1e3, 1000));
+    figure.emplace_back("share", rounded(seconds / whole, 1000));
+  }
+
+  JsonObject operation_figure(const ProfileEntry& entry, int32_t length, int32_t sequences, double seconds,
+                              double whole, double runs, double attention) const {
+    const ProfileKey& key = entry.key;
+    const bool is_gemm = key.operation == Operation::kGemm;
+    JsonObject figure = begin_operation(operation_name(key, model_.config(), precision_), length, sequences);
+    figure.emplace_back("shape",
+                        is_gemm ? fmt::format("[{}, {}]", key.outputs, key.depth) : fmt::format("[{}]", key.outputs));
+    figure.emplace_back("calls", rounded(static_cast<double>(entry.calls) / runs, 10));
+    add_share(figure, seconds, whole);
+    double flop = 0;
+    if (is_gemm) flop = 2.0 * static_cast<double>(entry.rows * key.outputs) * static_cast<double>(key.depth) / runs;
+    if (key.operation == Operation::kAttention) flop = attention;
+    if (flop == 0 || seconds <= 0) return figure;
+    figure.emplace_back("gflops", rounded(flop / seconds / 1e9, 10));
+    const double peak = machine_.peak(key.precision);
+    if (peak > 0) figure.emplace_back("of_peak", rounded(flop / seconds / peak, 1000));
+    return figure;
+  }
+
+  static void add_ratios(JsonObject& figure, JsonObject ratios) {
+    if (!ratios.empty()) figure.emplace_back("times_as_fast_as", std::move(ratios));
+  }
+
+  const Options& options_;
+  Precision precision_;
+  KernelSet kernels_;
+  Machine machine_;
+  Model model_;
+  ForwardOptions forward_;
+  ForwardResult result_;
+};
+
+}  // namespace
+
+int run_bench(const Options& options) {
+  if (!options.arguments.empty()) throw Error(ErrorCode::kUsage, "bench", "expected no texts: ids are random");
+  const std::vector<int32_t> lengths = numbers(options, "lengths", 1 << 20);
+  const std::vector<int32_t> batches = numbers(options, "batch", 1 << 16);
+  const std::string& lengths_file = options.text("lengths-file");
+  const std::vector<int32_t> mixed = lengths_file.empty() ? std::vector<int32_t>{} : load_lengths(lengths_file);
+  const std::string& against = options.text("against");
+  const PeerFigures peers = against.empty() ? PeerFigures() : PeerFigures(against);
+  const std::string path = model_path(options);
+  check_model_directory(path);
+  const ModelConfig config = load_model_config(path + "/config.json");
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
+
+  Report machines(options,
+                  {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16", "peak_gops_int8", "read_gb_per_s"});
+  Report figures(options, {"what", "dtype", "threads", "seq", "batch", "ms_median", "ms_min", "ms_p99", "tokens_per_s",
+                           "of_limit", "peak_mb", "times_as_fast_as"});
+  Report operations(options,
+                    {"threads", "seq", "batch", "operation", "shape", "calls", "ms", "share", "gflops", "of_peak"});
+  for (const size_t threads : thread_counts(options)) {
+    Bench bench(options, checkpoint, config, threads);
+    machines.add(bench.machine_figure());
+    for (const int32_t batch : batches) {
+      for (const int32_t length : lengths) {
+        figures.add(bench.latency(length, batch, peers));
+        if (options.flag("operations")) bench.operations(length, batch, operations);
+      }
+    }
+    if (!mixed.empty()) figures.add(bench.mixed(mixed, peers));
+  }
+  machines.print();
+  figures.print();
+  operations.print();
+  return 0;
+}
+
+}  // namespace deberta::cli

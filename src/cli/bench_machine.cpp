@@ -1,0 +1,114 @@
+// Peaks, work and names.
+#include "cli/bench_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/file.h"
+#include "base/thread_pool.h"
+#include "deberta/error.h"
+#include "kernels/peak.h"
+#include "kernels/rel_lut.h"
+
+namespace deberta::cli {
+namespace {
+
+constexpr int64_t kBlock = 64;  // queries whose relative rows are counted as one window
+
+// Rows of the relative table that the queries of each block reach, times the queries: for one sequence.
+double window_rows(const RelLut& lut, int64_t length) {
+  double rows = 0;
+  for (int64_t first = 0; first < length; first += kBlock) {
+    const int64_t last = std::min(length, first + kBlock) - 1;
+    const int64_t window = lut.row(last) - lut.row(first - (length - 1)) + 1;
+    rows += static_cast<double>((last - first + 1) * window);
+  }
+  return rows;
+}
+
+double count(int64_t value) {
+  return static_cast<double>(value);
+}
+
+}  // namespace
+
+std::string processor_name() {
+  try {
+    const std::string text = read_file("/proc/cpuinfo", uint64_t{1} << 24);
+    constexpr std::string_view kKey = "model name";
+    const size_t at = text.find(kKey);
+    const size_t colon = text.find(": ", at);
+    if (at == std::string::npos || colon == std::string::npos) return "unknown";
+    return text.substr(colon + 2, text.find('\n', colon) - colon - 2);
+  } catch (const Error&) {
+    return "unknown";
+  }
+}
+
+double Machine::peak(Precision precision) const {
+  return precision == Precision::kFp32 ? peak_fp32 : precision == Precision::kBf16 ? peak_bf16 : peak_int8;
+}
+
+Machine measure_machine(const KernelSet& kernels, size_t threads) {
+  ThreadPool pool(threads);
+  const auto peak = [&](Precision precision) {
+    return measure_peak(precision, kernels.level_of(Operation::kGemm, precision), pool.parallel());
+  };
+  return {pool.threads(), peak(Precision::kFp32), peak(Precision::kBf16), peak(Precision::kInt8),
+          measure_read_bandwidth(pool.parallel())};
+}
+
+Work work_of(const ModelConfig& config, std::span<const int32_t> lengths) {
+  const double hidden = count(config.hidden_size);
+  const double layers = count(config.num_hidden_layers);
+  const double weights = 4 * hidden * hidden + 2 * hidden * count(config.intermediate_size);
+  const int64_t terms = config.attention_terms() - 1;
+  const int32_t longest = lengths.empty() ? 1 : *std::max_element(lengths.begin(), lengths.end());
+  std::optional<RelLut> lut;
+  if (config.relative_attention && terms > 0) {
+    RelLutParams params;
+    params.position_buckets = config.position_buckets;
+    params.max_relative_positions = config.max_relative_positions;
+    params.max_length = longest;
+    lut.emplace(params);
+  }
+  Work work;
+  for (const int32_t length : lengths) {
+    const double square = count(length) * count(length);
+    work.linear += layers * 2 * weights * count(length);
+    work.attention += layers * (4 * square * hidden);
+    if (lut) work.attention += layers * count(terms) * 2 * window_rows(*lut, length) * hidden;
+  }
+  return work;
+}
+
+double limit_seconds(const Machine& machine, Precision precision, const Work& work) {
+  const double attention = machine.peak(precision == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16);
+  if (machine.peak(precision) == 0 || attention == 0) return 0;
+  return work.linear / machine.peak(precision) + work.attention / attention;
+}
+
+std::string operation_name(const ProfileKey& key, const ModelConfig& config, Precision precision) {
+  const std::string name(to_string(key.operation));
+  if (key.operation != Operation::kGemm) return name;
+  if (key.precision != precision) return name + " head";
+  const auto hidden = static_cast<size_t>(config.hidden_size), inner = static_cast<size_t>(config.intermediate_size);
+  const bool is_of_hidden = key.depth == hidden;
+  if (is_of_hidden && key.outputs == 3 * hidden) return name + " qkv";
+  if (is_of_hidden && key.outputs == 2 * hidden) return name + " key, value";
+  if (is_of_hidden && key.outputs == inner) return name + " up";
+  if (key.depth == inner && key.outputs == hidden) return name + " down";
+  if (is_of_hidden && key.outputs == hidden) return name + " query, out";
+  return name + " head";
+}
+
+JsonObject chosen_levels(const KernelSet& kernels, Precision precision) {
+  const Precision attention = precision == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16;
+  return {{"gemm", to_string(kernels.level_of(Operation::kGemm, precision))},
+          {"attention", to_string(kernels.level_of(Operation::kAttention, attention))},
+          {"layer_norm", to_string(kernels.level_of(Operation::kLayerNorm))}};
+}
+
+}  // namespace deberta::cli

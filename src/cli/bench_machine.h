@@ -1,0 +1,48 @@
+// What the machine can do, and how much work a forward pass is: what `bench` sets its figures beside.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "deberta/config.h"
+#include "deberta/precision.h"
+#include "kernels/dispatch.h"
+#include "kernels/profile.h"
+
+namespace deberta::cli {
+
+std::string processor_name();  // of the operating system; "unknown" when it does not say
+
+// Measured with all threads at work, for the implementations that `kernels` chooses.
+struct Machine {
+  size_t threads = 1;
+  double peak_fp32 = 0;  // operations a second; 0: the reference runs
+  double peak_bf16 = 0;
+  double peak_int8 = 0;
+  double read_bytes = 0;  // a second
+
+  double peak(Precision precision) const;
+};
+Machine measure_machine(const KernelSet& kernels, size_t threads);
+
+// Floating-point operations of the encoder (docs/kernels.md): a multiplication and an addition are two. Relative terms
+// as windows of rows for 64 queries, projections of the relative table done at load.
+struct Work {
+  double linear = 0;
+  double attention = 0;
+};
+Work work_of(const ModelConfig& config, std::span<const int32_t> lengths);
+
+// Seconds below which no implementation of this work can be: linear layers at the peak of their precision, attention in
+// fp32 or bf16. 0 when the reference runs.
+double limit_seconds(const Machine& machine, Precision precision, const Work& work);
+
+// "gemm up" and so on, by the shape of a linear layer; `precision` is that of the encoder's layers.
+std::string operation_name(const ProfileKey& key, const ModelConfig& config, Precision precision);
+
+// The levels that `kernels` chooses: {"gemm": ..., "attention": ...}.
+JsonObject chosen_levels(const KernelSet& kernels, Precision precision);
+
+}  // namespace deberta::cli

@@ -1,0 +1,90 @@
+// Percentiles, packs and the count of operations behind `bench`.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/bench_machine.h"
+#include "cli/bench_runs.h"
+
+namespace deberta::cli {
+namespace {
+
+TEST(Bench, PercentilesAreByNearestRank) {
+  const Durations times({5, 1, 4, 2, 3});
+  EXPECT_EQ(times.least(), 1);
+  EXPECT_EQ(times.percentile(50), 3);
+  EXPECT_EQ(times.percentile(90), 5);
+  EXPECT_EQ(times.percentile(20), 1);
+  EXPECT_EQ(Durations({7}).percentile(99), 7);
+}
+
+TEST(Bench, MeasuresAtLeastTheRunsAskedFor) {
+  int calls = 0;
+  EXPECT_EQ(measure(0, 5, [&] { ++calls; }).count(), 5u);
+  EXPECT_EQ(calls, 7) << "two do not count";
+}
+
+TEST(Bench, PacksHoldNoMoreThanTheBudgetAndEverySequenceOnce) {
+  const std::vector<Batch> batches = packed_batches({9, 3, 30, 4, 5}, 12, 1000);
+  ASSERT_EQ(batches.size(), 3u);
+  EXPECT_EQ(batches[0].starts, (std::vector<int32_t>{0, 3, 7, 12}));
+  EXPECT_EQ(batches[1].starts, (std::vector<int32_t>{0, 9}));
+  EXPECT_EQ(batches[2].starts, (std::vector<int32_t>{0, 30})) << "longer than the budget: alone";
+}
+
+TEST(Bench, RandomIdsAreThoseOfTheVocabulary) {
+  for (const int64_t vocabulary : {int64_t{1}, int64_t{5}, int64_t{128100}}) {
+    const Batch batch = random_batch(std::vector<int32_t>{40, 2}, vocabulary);
+    EXPECT_EQ(batch.tokens(), 42u);
+    for (const int32_t id : batch.ids_T) EXPECT_TRUE(id >= 0 && id < vocabulary && id < 1000) << id;
+  }
+}
+
+// docs/kernels.md and the published base model: 5.5, 23.2 and 104 GFLOP.
+TEST(Bench, CountsTheWorkOfTheBaseModel) {
+  ModelConfig config;
+  config.hidden_size = 768;
+  config.num_hidden_layers = 12;
+  config.num_attention_heads = 12;
+  config.intermediate_size = 3072;
+  config.relative_attention = config.has_c2p = config.has_p2c = true;
+  config.position_buckets = 256;
+  config.max_relative_positions = 512;
+  const auto total = [&](int32_t length) {
+    const Work work = work_of(config, std::vector<int32_t>{length});
+    return (work.linear + work.attention) / 1e9;
+  };
+  EXPECT_NEAR(total(32), 5.54, 0.05);
+  EXPECT_NEAR(total(128), 23.24, 0.1);
+  EXPECT_NEAR(total(512), 103.7, 0.6);
+  config.relative_attention = false;
+  EXPECT_NEAR(work_of(config, std::vector<int32_t>{128}).attention / 1e9, 12 * 0.0503, 0.001);
+}
+
+TEST(Bench, TheLimitTakesEachPartAtItsOwnPeak) {
+  const Machine machine{.threads = 1, .peak_fp32 = 1, .peak_bf16 = 2, .peak_int8 = 4, .read_bytes = 1};
+  EXPECT_EQ(limit_seconds(machine, Precision::kFp32, {8, 4}), 12);
+  EXPECT_EQ(limit_seconds(machine, Precision::kBf16, {8, 4}), 6);
+  EXPECT_EQ(limit_seconds(machine, Precision::kInt8, {8, 4}), 4);
+  EXPECT_EQ(limit_seconds({}, Precision::kFp32, {8, 4}), 0);
+}
+
+TEST(Bench, LinearLayersAreNamedByTheirShape) {
+  ModelConfig config;
+  config.hidden_size = 8;
+  config.intermediate_size = 32;
+  const auto name = [&](size_t outputs, size_t depth) {
+    return operation_name({Operation::kGemm, Precision::kFp32, outputs, depth}, config, Precision::kFp32);
+  };
+  EXPECT_EQ(name(24, 8), "gemm qkv");
+  EXPECT_EQ(name(16, 8), "gemm key, value");
+  EXPECT_EQ(name(8, 8), "gemm query, out");
+  EXPECT_EQ(name(32, 8), "gemm up");
+  EXPECT_EQ(name(8, 32), "gemm down");
+  EXPECT_EQ(name(3, 8), "gemm head");
+  EXPECT_EQ(operation_name({Operation::kAttention, Precision::kBf16, 8, 0}, config, Precision::kInt8), "attention");
+  EXPECT_EQ(operation_name({Operation::kGemm, Precision::kFp32, 8, 8}, config, Precision::kInt8), "gemm head");
+}
+
+}  // namespace
+}  // namespace deberta::cli

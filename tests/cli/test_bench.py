@@ -1,0 +1,88 @@
+"""The verb bench: figures as JSON lines with the keys that the peers' script has, a table, operations, comparison."""
+import json
+
+import pytest
+
+
+def figures(process):
+    assert process.returncode == 0, process.stderr
+    return [json.loads(line) for line in process.stdout.splitlines()]
+
+
+def run(deberta, model, *words):
+    return deberta("bench", "-m", model, "--budget", "0.01", "--lengths", "8,20", *words)
+
+
+def test_latencies_have_the_keys_of_the_peers_and_ascending_percentiles(deberta, sequence_model):
+    machine, first, second = figures(run(deberta, sequence_model, "--threads", "1", "--json"))
+    assert machine["what"] == "machine" and machine["threads"] == 1 and machine["cpu"] and machine["version"]
+    assert set(machine["isa"]) == {"gemm", "attention", "layer_norm"} and machine["read_gb_per_s"] > 0
+    for figure, length in ((first, 8), (second, 20)):
+        assert (figure["what"], figure["peer"], figure["dtype"], figure["seq"], figure["threads"]) == ("latency", "ours", "fp32", length, 1)
+        assert 0 < figure["ms_min"] <= figure["ms_median"] <= figure["ms_p90"] <= figure["ms_p99"] and figure["runs"] >= 5
+        assert figure["tokens_per_s"] == pytest.approx(length / figure["ms_min"] * 1e3, rel=0.05) and figure["peak_mb"] > 0
+
+
+def test_every_number_of_threads_and_every_batch_gives_a_figure(deberta, sequence_model):
+    lines = figures(run(deberta, sequence_model, "--threads", "1,2", "--batch", "1,3", "--json"))
+    assert [(f["threads"], f["batch"], f["seq"]) for f in lines if f["what"] == "latency"] == [
+        (threads, batch, length) for threads in (1, 2) for batch in (1, 3) for length in (8, 20)]
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "int8"])
+def test_other_precisions_say_so(deberta, sequence_model, dtype):
+    assert {f["dtype"] for f in figures(run(deberta, sequence_model, "--threads", "1", "--dtype", dtype, "--json"))} == {dtype}
+
+
+def test_lengths_of_a_file_are_packed(deberta, sequence_model, tmp_path):
+    (tmp_path / "lengths").write_text("3\n9\n4\n")
+    mixed = figures(run(deberta, sequence_model, "--lengths-file", tmp_path / "lengths", "--batch-tokens", "10", "--json"))[-1]
+    assert (mixed["what"], mixed["sequences"], mixed["tokens"]) == ("mixed", 3, 16) and mixed["s"] > 0
+
+
+def test_operations_share_the_time(deberta, sequence_model):
+    lines = [f for f in figures(run(deberta, sequence_model, "--threads", "1", "--operations", "--json")) if f["what"] == "operation" and f["seq"] == 20]
+    names = [f["operation"] for f in lines]
+    assert names[-1] == "other" and {"gemm up", "gemm down", "attention", "layer_norm", "embedding"} <= set(names)
+    assert sum(f["share"] for f in lines) == pytest.approx(1, abs=0.02)
+    up = lines[names.index("gemm up")]
+    assert up["gflops"] > 0 and up["calls"] >= 1
+
+
+def test_peers_are_compared_by_time_and_by_rate(deberta, sequence_model, tmp_path):
+    peers = tmp_path / "peers"
+    peers.write_text('{"what": "latency", "peer": "slow", "seq": 20, "ms_min": 1000000}\n\n{"what": "latency", "peer": "bad", "error": "x"}\n'
+                     '{"what": "mixed", "peer": "fast", "tokens_per_s": 1e12}\n')
+    (tmp_path / "lengths").write_text("3\n")
+    lines = figures(run(deberta, sequence_model, "--against", peers, "--lengths-file", tmp_path / "lengths", "--json"))
+    assert "times_as_fast_as" not in lines[1]
+    assert list(lines[2]["times_as_fast_as"]) == ["slow"] and lines[2]["times_as_fast_as"]["slow"] > 100
+    assert lines[3]["times_as_fast_as"]["fast"] < 0.01
+
+
+def test_a_person_gets_tables(deberta, sequence_model):
+    process = run(deberta, sequence_model, "--threads", "1", "--format", "table", "--operations")
+    assert process.returncode == 0 and process.stdout.startswith("cpu ")
+    assert "latency" in process.stdout and "gemm up" in process.stdout and "{" not in process.stdout
+
+
+@pytest.mark.parametrize("words, message", [
+    (("--lengths", "0"), "--lengths: expected numbers in 1..1048576, got \"0\""),
+    (("--threads", "1,x"), "--threads: expected numbers in 1..1024, got \"x\""),
+    (("--batch", "-1"), "--batch: expected numbers"),
+    (("a text",), "bench: expected no texts"),
+])
+def test_bad_numbers_are_usage_errors(deberta, sequence_model, words, message):
+    process = deberta("bench", "-m", sequence_model, *words)
+    assert process.returncode == 2 and message in process.stderr
+
+
+@pytest.mark.parametrize("option, text, message", [
+    ("--lengths-file", "3\nfour\n", ":2: expected a length in 1..1048576, got \"four\""),
+    ("--lengths-file", "", "expected one length a line, got an empty file"),
+    ("--against", '{"what": "latency", "peer": "p", "seq": 8, "ms_min": 0}\n', ":1: ms_min: expected a number above 0"),
+])
+def test_bad_files_name_the_line(deberta, sequence_model, tmp_path, option, text, message):
+    (tmp_path / "file").write_text(text)
+    process = deberta("bench", "-m", sequence_model, option, tmp_path / "file")
+    assert process.returncode == 1 and message in process.stderr
