@@ -144,7 +144,7 @@ class Bench {
     JsonObject figure = begin_figure("mixed");
     figure.emplace_back("sequences", static_cast<uint64_t>(lengths.size()));
     figure.emplace_back("runs", static_cast<uint64_t>(times.count()));
-    figure.emplace_back("s", rounded(times.least(), 1000));
+    figure.emplace_back("s", rounded(times.least(), 1e6));
     const double rate = add_rate(figure, lengths, times.least());
     add_ratios(figure, peers.ratios("mixed", 0, rate));
     return figure;
