@@ -33,6 +33,7 @@ DEBERTA_API ModelDirectory open_model_directory(const std::string& path, const M
 struct TextInput {
   std::string_view text;
   std::optional<std::string_view> pair = {};
+  const Encoding* encoding = nullptr;  // by encode_input() with the same rules; spares encoding it again
 };
 
 // How texts become packs. Every function throws kTextTooLong, kInput (text that is not valid UTF-8 or has no token) and
@@ -42,6 +43,9 @@ struct EncodingRules {
   bool refuses_long = false;    // a text above encode.max_tokens throws kTextTooLong instead of being cut
   size_t batch_tokens = 16000;  // tokens of one pack; a longer text gets a pack of its own
 };
+
+// As the functions below encode; for a thread that encodes while another one computes. Throws as they do.
+DEBERTA_API Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
 
 struct SequenceOptions {
   EncodingRules rules;

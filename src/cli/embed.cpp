@@ -52,12 +52,13 @@ int write_npy(const Options& options, const ModelDirectory& directory, const Emb
   }
   const auto columns = static_cast<size_t>(directory.config.hidden_size);
   std::vector<float> vectors;
-  const int code = collect_rows(options, [&](std::span<const Row> rows) {
+  const auto take = [&](std::span<const Row> rows) {
     const auto inputs = text_inputs(rows);
     for (const EmbeddingAnswer& result : embed(directory, inputs, embedding)) {
       vectors.insert(vectors.end(), result.vectors.begin(), result.vectors.end());
     }
-  });
+  };
+  const int code = collect_rows(options, take, row_encoder(directory.tokenizer, embedding.rules));
   if (code == 0) write_npy_file(options.text("output"), vectors, columns);
   return code;
 }

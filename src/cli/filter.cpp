@@ -1,11 +1,11 @@
-// Groups grow while input is ready and end when reading would wait, so that a pipe is answered as it comes.
+// Rows come in groups (read_ahead.h); their answers go out in order, bad rows in their place.
 #include "cli/filter.h"
 
 #include <fmt/format.h>
-#include <exception>
-#include <memory>
-#include <optional>
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <variant>
 
 #include "cli/interrupt.h"
 #include "cli/progress_printer.h"
@@ -13,9 +13,6 @@
 
 namespace deberta::cli {
 namespace {
-
-constexpr size_t kGroupRows = 256;
-constexpr size_t kGroupBytes = size_t{1} << 17;
 
 struct Counts {
   size_t ok = 0;
@@ -45,37 +42,52 @@ class Loop {
   void answer(std::vector<Row>& rows) {
     std::vector<Row> readable;
     for (Row& row : rows) {
-      if (!row.error) {
-        readable.push_back(std::move(row));
+      if (!row.error) readable.push_back(std::move(row));
+    }
+    const std::vector<Result> results = answer_all(readable);
+    size_t next = 0;
+    for (const Row& row : rows) {
+      if (row.error) {
+        write_bad(row, *row.error);
         continue;
       }
-      answer_readable(readable);
-      readable.clear();
-      write_bad(row, *row.error);
+      if (const Error* error = std::get_if<Error>(&results[next])) {
+        write_bad(readable[next], *error);
+      } else {
+        write(readable[next], std::get<RowAnswer>(results[next]));
+      }
+      ++next;
     }
-    answer_readable(readable);
     writer_.flush();
   }
 
   const Counts& counts() const { return counts_; }
 
  private:
-  void answer_readable(std::span<const Row> rows) {
-    if (rows.empty()) return;
-    try {
-      write(rows, answer_rows_(rows));
-    } catch (const Error& error) {
-      if (rows.size() == 1) return write_bad(rows.front(), error);
-      for (const Row& row : rows) answer_readable({&row, 1});  // find out which
+  using Result = std::variant<RowAnswer, Error>;
+
+  // All rows at once; when that fails ever fewer, until it is known which of them cannot be answered.
+  std::vector<Result> answer_all(std::span<const Row> rows) {
+    std::vector<Result> results;
+    size_t count = rows.size();
+    while (results.size() < rows.size()) {
+      count = std::min(count, rows.size() - results.size());
+      try {
+        std::vector<RowAnswer> answers = answer_rows_(rows.subspan(results.size(), count));
+        std::move(answers.begin(), answers.end(), std::back_inserter(results));
+        count *= 2;
+      } catch (const Error& error) {
+        if (count == 1) results.emplace_back(error);
+        count = std::max<size_t>(1, count / 2);
+      }
     }
+    return results;
   }
-  void write(std::span<const Row> rows, const std::vector<RowAnswer>& answers) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      writer_.answer(rows[i], answers[i].answer);
-      counts_.ok += 1;
-      counts_.tokens += answers[i].tokens;
-      counts_.cut += answers[i].cut_tokens > 0;
-    }
+  void write(const Row& row, const RowAnswer& answer) {
+    writer_.answer(row, answer.answer);
+    counts_.ok += 1;
+    counts_.tokens += answer.tokens;
+    counts_.cut += answer.cut_tokens > 0;
   }
   void write_bad(const Row& row, const Error& error) {
     const Error named = with_place(error, row);
@@ -100,54 +112,21 @@ void report(const Options& options, const Counts& counts) {
   if (counts.failed > 0) note(options, fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
 }
 
-// Groups of rows. When the source fails, the rows before come first.
-class GroupReader {
- public:
-  explicit GroupReader(RowSource& source) : source_(source) {}
-
-  // Empty at the end.
-  std::vector<Row> next() {
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-    std::vector<Row> rows;
-    try {
-      read(rows);
-    } catch (const Error&) {
-      if (rows.empty()) throw;
-      failure_ = std::current_exception();
-    }
-    return rows;
-  }
-
- private:
-  void read(std::vector<Row>& rows) {
-    size_t bytes = 0;
-    Row row;
-    while (interrupted() == 0 && source_.next(row)) {
-      bytes += row.text.size() + (row.pair ? row.pair->size() : 0);
-      rows.push_back(std::move(row));
-      if (rows.size() >= kGroupRows || bytes >= kGroupBytes || !source_.is_ready()) break;
-    }
-  }
-
-  RowSource& source_;
-  std::exception_ptr failure_;
-};
-
 }  // namespace
 
-int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows) {
-  const std::unique_ptr<RowSource> source = open_rows(options);
+int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows,
+             const EncodeRow& encode) {
+  ReadAhead rows(options, encode);
   Counts counts;
   with_output(options, [&](FileWriter& out) {
     AnswerWriter writer(format_of(options), columns, !options.flag("no-header"), out);
     Loop loop(options, answer_rows, writer);
     ProgressPrinter progress(options, options.arguments.empty());
-    GroupReader groups(*source);
-    for (std::vector<Row> rows = groups.next(); !rows.empty(); rows = groups.next()) {
+    rows.run([&](RowGroup& group) {
       progress.clear();
-      loop.answer(rows);
-      progress.update(loop.counts().ok + loop.counts().failed, loop.counts().tokens, source->fraction_done());
-    }
+      loop.answer(group.rows);
+      progress.update(loop.counts().ok + loop.counts().failed, loop.counts().tokens, group.fraction_done);
+    });
     progress.clear();
     if (interrupted() != 0 && !options.text("output").empty()) {
       throw Error(ErrorCode::kFileWrite, options.text("output"), "interrupted; the file was not written");
@@ -160,24 +139,25 @@ int run_rows(const Options& options, const std::vector<std::string>& columns, co
   return counts.failed > 0 ? 1 : 0;
 }
 
-int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take) {
-  const std::unique_ptr<RowSource> source = open_rows(options);
+int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take,
+                 const EncodeRow& encode) {
+  ReadAhead rows(options, encode);
   ProgressPrinter progress(options, options.arguments.empty());
   Counts counts;
-  GroupReader groups(*source);
-  for (std::vector<Row> rows = groups.next(); !rows.empty(); rows = groups.next()) {
-    for (const Row& row : rows) {
-      if (row.error) throw *row.error;
+  rows.run([&](RowGroup& group) {
+    for (const Row& row : group.rows) {
+      if (row.error) throw with_place(*row.error, row);
+      if (row.encoding) counts.tokens += row.encoding->size();
     }
     try {
-      take(rows);
+      take(group.rows);
     } catch (const Error&) {
-      for (const Row& row : rows) name_error(row, [&] { take({&row, 1}); });
+      for (const Row& row : group.rows) name_error(row, [&] { take({&row, 1}); });
       throw;
     }
-    counts.ok += rows.size();
-    progress.update(counts.ok + counts.failed, counts.tokens, source->fraction_done());
-  }
+    counts.ok += group.rows.size();
+    progress.update(counts.ok, counts.tokens, group.fraction_done);
+  });
   progress.clear();
   return interrupted();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/answers.h"
+#include "cli/read_ahead.h"
 #include "cli/rows.h"
 
 namespace deberta::cli {
@@ -16,14 +17,17 @@ struct RowAnswer {
   size_t cut_tokens = 0;
 };
 
-// Answers a group of rows, in order; throws when any of them cannot be answered (the loop then tries them one by one).
+// Answers a group of rows, in order; throws when any of them cannot be answered (the loop then finds out which). Runs
+// on a thread of its own, one group after the other.
 using AnswerRows = std::function<std::vector<RowAnswer>(std::span<const Row> rows)>;
 
 // Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C.
-int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows);
+int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows,
+             const EncodeRow& encode = {});
 
 // For output that has no place for bad rows: hands groups of rows over in order and throws at the first bad one, naming
 // it. Returns 0, or 128 + signal after Ctrl-C.
-int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take);
+int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take,
+                 const EncodeRow& encode);
 
 }  // namespace deberta::cli

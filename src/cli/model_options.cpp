@@ -65,10 +65,14 @@ EncodingRules encoding_rules(const Options& options) {
   return rules;
 }
 
+EncodeRow row_encoder(const Tokenizer& tokenizer, const EncodingRules& rules) {
+  return [&tokenizer, rules](const Row& row) { return encode_input(tokenizer, {row.text, row.pair}, rules); };
+}
+
 std::vector<TextInput> text_inputs(std::span<const Row> rows) {
   std::vector<TextInput> inputs;
   for (const Row& row : rows) {
-    inputs.push_back({row.text, row.pair});
+    inputs.push_back({row.text, row.pair, row.encoding ? &*row.encoding : nullptr});
   }
   return inputs;
 }

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "cli/read_ahead.h"
 #include "cli/rows.h"
 #include "config/options.h"
 #include "deberta/pipeline.h"
@@ -23,6 +24,9 @@ void print_check_report(const Model& model);
 
 // --max-tokens, --truncate, --max-text-bytes, --special-text, --spm-ties, --batch-tokens.
 EncodingRules encoding_rules(const Options& options);
+
+// Of texts and pairs. The tokenizer must outlive it.
+EncodeRow row_encoder(const Tokenizer& tokenizer, const EncodingRules& rules);
 
 std::vector<TextInput> text_inputs(std::span<const Row> rows);
 

@@ -10,7 +10,6 @@
 
 #include "base/checked.h"
 #include "base/utf8.h"
-#include "cli/interrupt.h"
 #include "data/json_rows.h"
 #include "data/lines.h"
 #include "data/table.h"
@@ -19,10 +18,6 @@ namespace deberta::cli {
 namespace {
 
 constexpr size_t kMaxJsonBytes = size_t{64} << 20;
-
-ByteSource open_source(const std::string& path) {
-  return ByteSource(path, [] { return interrupted() != 0; });
-}
 
 // nli always takes pairs; others when asked, where the verb knows pairs at all.
 bool takes_pairs(const Options& options) {
@@ -148,8 +143,8 @@ class LineRows : public RowSource {
 
 class TextRows final : public LineRows {
  public:
-  TextRows(const Options& options, const std::string& path)
-      : LineRows(options), lines_(open_source(path)), takes_pairs_(takes_pairs(options)) {}
+  TextRows(const Options& options, ByteSource source)
+      : LineRows(options), lines_(std::move(source)), takes_pairs_(takes_pairs(options)) {}
 
   bool next(Row& row) override {
     TextLine line;
@@ -176,9 +171,9 @@ class TextRows final : public LineRows {
 // TSV and CSV: columns by the names of the header line, or by number.
 class ColumnRows final : public LineRows {
  public:
-  ColumnRows(const Options& options, const std::string& path, char separator)
+  ColumnRows(const Options& options, ByteSource source, char separator)
       : LineRows(options),
-        reader_(LineReader(open_source(path)),
+        reader_(LineReader(std::move(source)),
                 {.separator = separator, .has_quotes = separator == ',', .has_header = !rules_.counts_columns()}) {}
 
   bool next(Row& row) override {
@@ -198,8 +193,7 @@ class ColumnRows final : public LineRows {
 
 class JsonLineRows final : public LineRows {
  public:
-  JsonLineRows(const Options& options, const std::string& path)
-      : LineRows(options), reader_(LineReader(open_source(path))) {}
+  JsonLineRows(const Options& options, ByteSource source) : LineRows(options), reader_(LineReader(std::move(source))) {}
 
   bool next(Row& row) override {
     JsonRow record;
@@ -214,9 +208,7 @@ class JsonLineRows final : public LineRows {
 // One JSON document: an array of rows, or one row.
 class JsonRows final : public RowSource {
  public:
-  JsonRows(const Options& options, const std::string& path)
-      : rules_(options), path_(path == "-" ? "standard input" : path) {
-    ByteSource source = open_source(path);
+  JsonRows(const Options& options, ByteSource source) : rules_(options), path_(source.name()) {
     Json document = read_json_document(
         source, {.max_bytes = kMaxJsonBytes, .max_depth = JsonLineReader::kMaxDepth, .max_nodes = 10000000});
     rows_ = document.is_array() ? std::move(document.as_array()) : JsonArray{std::move(document)};
@@ -252,7 +244,7 @@ std::string format_of(const Options& options, const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<RowSource> open_rows(const Options& options) {
+std::unique_ptr<RowSource> open_rows(const Options& options, const std::function<bool()>& is_stopped) {
   const std::string& input = options.text("input");
   if (!options.arguments.empty()) {
     if (!input.empty()) throw Error(ErrorCode::kUsage, "--input", "expected texts or an input file, got both");
@@ -264,11 +256,12 @@ std::unique_ptr<RowSource> open_rows(const Options& options) {
   }
   const std::string path = input.empty() ? "-" : input;
   const std::string format = format_of(options, path);
-  if (format == "tsv") return std::make_unique<ColumnRows>(options, path, '\t');
-  if (format == "csv") return std::make_unique<ColumnRows>(options, path, ',');
-  if (format == "jsonl") return std::make_unique<JsonLineRows>(options, path);
-  if (format == "json") return std::make_unique<JsonRows>(options, path);
-  return std::make_unique<TextRows>(options, path);
+  ByteSource source(path, is_stopped);
+  if (format == "tsv") return std::make_unique<ColumnRows>(options, std::move(source), '\t');
+  if (format == "csv") return std::make_unique<ColumnRows>(options, std::move(source), ',');
+  if (format == "jsonl") return std::make_unique<JsonLineRows>(options, std::move(source));
+  if (format == "json") return std::make_unique<JsonRows>(options, std::move(source));
+  return std::make_unique<TextRows>(options, std::move(source));
 }
 
 }  // namespace deberta::cli

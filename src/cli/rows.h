@@ -1,6 +1,7 @@
 // Rows of input: texts or pairs from arguments, text, TSV, CSV, JSON Lines and JSON, with what else the row holds.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "base/json.h"
 #include "config/options.h"
 #include "deberta/error.h"
+#include "deberta/tokenizer.h"
 
 namespace deberta::cli {
 
@@ -15,8 +17,9 @@ struct Row {
   std::string where;  // "argument 1", "in.tsv:12"
   std::string text;   // valid UTF-8
   std::optional<std::string> pair;
-  JsonObject kept;             // other columns or keys, as --keep asks
-  std::optional<Error> error;  // the row could not be read
+  JsonObject kept;                   // other columns or keys, as --keep asks
+  std::optional<Error> error;        // the row could not be read, or not be encoded
+  std::optional<Encoding> encoding;  // made while other rows are computed (filter.h)
 };
 
 class RowSource {
@@ -27,7 +30,8 @@ class RowSource {
   virtual std::optional<double> fraction_done() const { return std::nullopt; }
 };
 
-// From the arguments, else --input, else standard input. Throws kUsage, kFileNotFound, kJson.
-std::unique_ptr<RowSource> open_rows(const Options& options);
+// From the arguments, else --input, else standard input. Rows end once `is_stopped` says true, also while next() waits
+// for input. Throws kUsage, kFileNotFound, kJson.
+std::unique_ptr<RowSource> open_rows(const Options& options, const std::function<bool()>& is_stopped);
 
 }  // namespace deberta::cli

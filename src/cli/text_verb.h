@@ -15,13 +15,14 @@ namespace deberta::cli {
 template <class AnswerTexts, class ToAnswer>
 int run_text_verb(const Options& options, const ModelDirectory& directory, const std::vector<std::string>& columns,
                   const AnswerTexts& answer, const ToAnswer& to_answer) {
-  const int code = run_rows(options, columns, [&](std::span<const Row> rows) {
+  const auto answer_rows = [&](std::span<const Row> rows) {
     const std::vector<TextInput> inputs = text_inputs(rows);
     const auto results = answer(inputs);
     std::vector<RowAnswer> answers;
     for (size_t i = 0; i < rows.size(); ++i) answers.push_back(to_answer(rows[i], results[i]));
     return answers;
-  });
+  };
+  const int code = run_rows(options, columns, answer_rows, row_encoder(directory.tokenizer, encoding_rules(options)));
   print_check_report(directory.model);
   return code;
 }

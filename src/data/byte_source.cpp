@@ -18,6 +18,7 @@ namespace deberta {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 16;
+constexpr int kAskEachMs = 100;
 
 }  // namespace
 
@@ -77,7 +78,13 @@ size_t ByteSource::read_stored(std::span<std::byte> out) {
     count = static_cast<ssize_t>(part);
   }
   while (fd_ >= 0 && count < 0) {
-    count = is_stopped() ? 0 : ::read(fd_, out.data(), out.size());
+    if (is_stopped()) {
+      count = 0;
+      break;
+    }
+    pollfd query{fd_, POLLIN, 0};
+    if (stop_ && ::poll(&query, 1, kAskEachMs) <= 0) continue;  // somebody else may stop it meanwhile
+    count = ::read(fd_, out.data(), out.size());
     if (count < 0 && errno != EINTR) throw Error(ErrorCode::kFileRead, name_, std::strerror(errno));
   }
   is_at_end_ = count == 0;

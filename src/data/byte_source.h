@@ -17,7 +17,7 @@ namespace deberta {
 class ByteSource {
  public:
   // A file, decompressed as its ending says, or "-": standard input as it is. `is_stopped` is asked before each wait
-  // for bytes and after an interrupted one; once it says true, the source is at its end. Throws kFileNotFound.
+  // for bytes and all the while; once it says true, the source is at its end. Throws kFileNotFound.
   explicit ByteSource(const std::string& path, std::function<bool()> is_stopped = {});
   // Bytes in memory, which must outlive the source.
   ByteSource(Bytes bytes, std::string name, Compression compression = Compression::kNone);

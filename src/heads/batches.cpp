@@ -24,11 +24,15 @@ Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const 
   return encoding;
 }
 
+Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
+  return input.encoding != nullptr ? *input.encoding : encode_input(tokenizer, input, rules);
+}
+
 std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
                                     const EncodingRules& rules) {
   std::vector<Encoding> encodings;
   encodings.reserve(inputs.size());
-  for (const TextInput& input : inputs) encodings.push_back(encode_input(tokenizer, input, rules));
+  for (const TextInput& input : inputs) encodings.push_back(encode_one(tokenizer, input, rules));
   return encodings;
 }
 

@@ -9,7 +9,8 @@
 
 namespace deberta {
 
-Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
+// The encoding that came with the input, or a new one.
+Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
 std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
                                     const EncodingRules& rules);
 

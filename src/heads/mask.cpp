@@ -73,7 +73,7 @@ std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const Te
   std::vector<Encoding> encodings;
   std::vector<std::vector<size_t>> masks;
   for (const TextInput& input : inputs) {
-    encodings.push_back(encode_input(directory.tokenizer, input, options.rules));
+    encodings.push_back(encode_one(directory.tokenizer, input, options.rules));
     masks.push_back(mask_positions(encodings.back(), directory.tokenizer.special().mask));
   }
   std::vector<FillAnswer> answers(inputs.size());

@@ -1,0 +1,34 @@
+// Reads and encodes rows on the calling thread while another one answers those before them.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "cli/row_queue.h"
+#include "cli/rows.h"
+#include "config/options.h"
+
+namespace deberta::cli {
+
+// The tokens of a row; what it throws becomes the row's error. None: the verb has no model, and rows count by bytes.
+using EncodeRow = std::function<Encoding(const Row& row)>;
+
+class ReadAhead {
+ public:
+  // Opens the input. Throws as open_rows.
+  ReadAhead(const Options& options, EncodeRow encode);
+
+  // Calls take(group) on another thread with all rows in order, or with those until Ctrl-C, and returns when it is
+  // done. Throws what `take` throws, else what reading throws; the rows before are then taken first.
+  void run(const std::function<void(RowGroup& group)>& take);
+
+ private:
+  void read();
+
+  EncodeRow encode_;
+  RowQueue queue_;
+  std::atomic<bool> has_failed_ = false;
+  std::unique_ptr<RowSource> source_;
+};
+
+}  // namespace deberta::cli
