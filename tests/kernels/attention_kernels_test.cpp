@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
-#include <numeric>
+#include <new>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -15,6 +17,23 @@
 #include "kernels/attention.h"
 #include "kernels/attention_case.h"
 #include "kernels/attention_naive.h"
+
+namespace {
+std::atomic<size_t> allocations = 0;
+}  // namespace
+
+// Not inlined: g++ 12 would see free() meet a pointer of new.
+[[gnu::noinline]] void* operator new(std::size_t size_bytes) {
+  ++allocations;
+  if (void* block = std::malloc(size_bytes)) return block;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept {
+  std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
+  std::free(block);
+}
 
 namespace deberta {
 namespace {
@@ -418,6 +437,18 @@ TEST_P(EveryKernel, ScratchIsLinearInTheLength) {
   };
   EXPECT_LT(bytes(8192), 8.1 * double(bytes(1024)));
   EXPECT_LT(bytes(8192), size_t{32} << 20);
+}
+
+TEST_P(EveryKernel, ACallAllocatesNothing) {
+  AttentionCase c = make({40, 130, 7});
+  c.fill();
+  const KernelSet set = select_kernels(c.kernels);
+  AttentionParams p = c.params();
+  c.scratch.reserve(attention_scratch_bytes(set, p));
+  p.scratch = c.scratch.take<std::byte>(attention_scratch_bytes(set, p));
+  const size_t before = allocations;
+  attention(set, p);
+  EXPECT_EQ(allocations, before);
 }
 
 TEST_P(EveryKernel, CheckReportsTheDifferenceFromTheReference) {
