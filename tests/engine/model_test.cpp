@@ -149,6 +149,21 @@ TEST(Heads, TokenLogitsForChosenRowsAreThoseOfAllRows) {
   }
 }
 
+// Without them the last layer answers only for the rows that the head reads.
+TEST(Heads, AskingForTheLastHiddenStatesChangesNoLogit) {
+  Batch batch = make_batch({make_ids(1, 6), {}, make_ids(2, 70), make_ids(3, 1)});
+  batch.mask_T.assign(77, 1);
+  batch.mask_T[1] = batch.mask_T[6] = 0;
+  for (const Head head : {Head::kSequence, Head::kToken, Head::kTokenOriginal, Head::kSpan, Head::kReplacedToken}) {
+    const Model model = load_tiny(tiny_config(), head);
+    ForwardOptions options;
+    if (head != Head::kSequence) options.rows = {0, 5, 6, 50, 76};
+    const std::vector<float> some = run(model, batch, options).logits;
+    options.layers = {2};
+    EXPECT_EQ(run(model, batch, options).logits, some) << to_string(head);
+  }
+}
+
 TEST(Heads, LanguageModelIsTiedToTheWordTable) {
   const Model model = load_changed(tiny_config(), Head::kMaskedLm, {.threads = 1},
                                    [](const std::string& name, std::vector<float>& values) {

@@ -1,0 +1,173 @@
+// bf16 and int8 beside fp32: near it on every kernel set of this machine, and as independent of company and threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/engine_case.h"
+#include "kernels/dispatch.h"
+
+namespace deberta {
+namespace {
+
+using namespace test;
+
+constexpr size_t kHidden = 16, kVocabulary = 50;
+
+ModelConfig convolutional() {
+  ModelConfig config = tiny_config();
+  config.conv_kernel_size = 3;
+  config.conv_act = Activation::kTanh;
+  return config;
+}
+
+ModelConfig version_1() {
+  ModelConfig config = tiny_config();
+  config.layout = Layout::kV1;
+  config.share_att_key = false;
+  config.has_rel_layer_norm = false;
+  config.position_buckets = -1;
+  return config;
+}
+
+std::vector<ModelConfig> variants() {
+  return {tiny_config(), convolutional(), version_1()};
+}
+
+// The smallest cosine of a row with its expected one.
+double worst_cosine(const std::vector<float>& rows, const std::vector<float>& expected, size_t columns) {
+  double worst = 1;
+  for (size_t at = 0; at < expected.size(); at += columns) {
+    double product = 0, a = 0, b = 0;
+    for (size_t i = at; i < at + columns; ++i) {
+      product += double{rows[i]} * double{expected[i]};
+      a += double{rows[i]} * double{rows[i]};
+      b += double{expected[i]} * double{expected[i]};
+    }
+    const double cosine = product / std::sqrt(a * b);
+    worst = cosine >= worst ? worst : cosine;  // a NaN stays
+  }
+  return worst;
+}
+
+// With holes, an empty sequence, one beyond the relative table, and few or many rows.
+Batch mixed_batch(size_t longest) {
+  Batch batch = make_batch({make_ids(1, 7), {}, make_ids(2, 1), make_ids(3, longest), make_ids(4, 16)});
+  batch.mask_T.assign(batch.tokens(), 1);
+  batch.mask_T[3] = batch.mask_T[10] = 0;
+  return batch;
+}
+
+using Case = std::tuple<Precision, KernelLevel>;
+
+// Each implementation once: caps that choose the same one are left out.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
+    for (const KernelLevel level : available_levels()) {
+      if (select_kernels(to_string(level)).level_of(Operation::kGemm, precision) == level) {
+        all.emplace_back(precision, level);
+      }
+    }
+  }
+  return all;
+}
+
+class Precisions : public testing::TestWithParam<Case> {
+ protected:
+  Precision precision() const { return std::get<0>(GetParam()); }
+  ModelOptions options(size_t threads = 1) const {
+    return {.precision = precision(), .threads = threads, .kernels = std::string(to_string(std::get<1>(GetParam())))};
+  }
+  double least_cosine() const { return precision() == Precision::kBf16 ? 0.999 : 0.99; }
+};
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  return std::string(to_string(std::get<0>(info.param))) + "_" + std::string(to_string(std::get<1>(info.param)));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Precisions, testing::ValuesIn(cases()), name_of);
+
+TEST_P(Precisions, HiddenStatesAreNearThoseOfFp32AndNotTheSame) {
+  for (const ModelConfig& config : variants()) {
+    const Model exact = load_tiny(config), model = load_tiny(config, Head::kNone, options());
+    for (const size_t longest : {size_t{20}, size_t{200}}) {
+      const std::vector<float> expected = last_hidden(exact, mixed_batch(longest));
+      const std::vector<float> hidden = last_hidden(model, mixed_batch(longest));
+      ASSERT_EQ(hidden.size(), expected.size());
+      EXPECT_GT(worst_cosine(hidden, expected, kHidden), least_cosine())
+          << longest << " convolution " << config.conv_kernel_size;
+      EXPECT_NE(hidden, expected);
+    }
+  }
+}
+
+TEST_P(Precisions, LogitsOfTheMaskDecoderAreNearThoseOfFp32) {
+  for (const ModelConfig& config : variants()) {
+    const Model exact = load_tiny(config, Head::kMaskedLm), model = load_tiny(config, Head::kMaskedLm, options());
+    ASSERT_TRUE(model.has_mask_decoder());
+    const Batch batch = mixed_batch(15);
+    for (const std::vector<int32_t>& rows : std::vector<std::vector<int32_t>>{{}, {0, 8, 30}}) {
+      ForwardOptions chosen;
+      chosen.rows = rows;
+      const ForwardResult result = run(model, batch, chosen);
+      EXPECT_GT(worst_cosine(result.logits, run(exact, batch, chosen).logits, kVocabulary), least_cosine());
+    }
+  }
+}
+
+TEST_P(Precisions, PackedEqualsSoloForAnyThreads) {
+  for (const ModelConfig& config : variants()) {
+    std::vector<std::vector<int32_t>> rows;
+    for (const size_t length : {1u, 2u, 33u, 150u}) rows.push_back(make_ids(length, length));
+    const Model solo = load_tiny(config, Head::kNone, options());
+    std::vector<float> expected;
+    for (const auto& row : rows) {
+      const std::vector<float> hidden = last_hidden(solo, make_batch({row}));
+      expected.insert(expected.end(), hidden.begin(), hidden.end());
+    }
+    for (const size_t threads : {1u, 2u, 3u}) {
+      const Model model = load_tiny(config, Head::kNone, options(threads));
+      EXPECT_EQ(last_hidden(model, make_batch(rows)), expected) << threads << " threads";
+    }
+  }
+}
+
+// The same rows by themselves, and with every row of the last layer or the mask decoder computed.
+TEST_P(Precisions, LogitsOfChosenRowsAreThoseOfAllRows) {
+  for (const ModelConfig& config : variants()) {
+    for (const Head head : {Head::kToken, Head::kMaskedLm}) {
+      const Batch batch = mixed_batch(15);
+      ForwardOptions chosen;
+      chosen.rows = {0, 3, 7, 8, 30};
+      for (const size_t threads : {1u, 2u, 3u}) {
+        const Model model = load_tiny(config, head, options(threads));
+        const ForwardResult some = run(model, batch, chosen);
+        const ForwardResult all = run(model, batch);
+        const size_t columns = all.logits_columns;
+        for (size_t n = 0; n < chosen.rows.size(); ++n) {
+          const size_t row = static_cast<size_t>(chosen.rows[n]);
+          EXPECT_EQ(slice(some.logits, n * columns, (n + 1) * columns),
+                    slice(all.logits, row * columns, (row + 1) * columns))
+              << to_string(head) << " row " << row << ", " << threads << " threads";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Precisions, AskingForTheLastHiddenStatesChangesNoSequenceLogit) {
+  for (const ModelConfig& config : variants()) {
+    const Model model = load_tiny(config, Head::kSequence, options());
+    const Batch batch = mixed_batch(20);
+    ForwardOptions all;
+    all.layers = {2};
+    EXPECT_EQ(run(model, batch).logits, run(model, batch, all).logits);
+  }
+}
+
+}  // namespace
+}  // namespace deberta
