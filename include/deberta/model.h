@@ -76,6 +76,7 @@ enum class EmptyRows {
 
 struct ModelOptions {
   Precision precision = Precision::kFp32;
+  bool allows_uncalibrated = false;  // int8 without a calibration of the activations: a warning instead of an error
   size_t threads = 0;            // 0: usable_processors()
   std::string kernels = "auto";  // "reference", "check" or an instruction set; throws kKernels, listing them
   DistanceRule distance = DistanceRule::kOriginal;
@@ -122,7 +123,8 @@ struct ForwardResult {
 // Immutable after loading; forward() may be called from several threads (they take turns on the pool).
 class DEBERTA_API Model {
  public:
-  // Checks every tensor against the table first. Throws kTensors (all problems), kUnsupported, kKernels, kOutOfMemory.
+  // Checks every tensor against the table first. Throws kTensors (all problems), kUnsupported, kUncalibrated, kKernels,
+  // kOutOfMemory.
   // The checkpoint's files stay mapped as long as the model lives.
   static Model load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options = {});
   ~Model();

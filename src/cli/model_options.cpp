@@ -30,6 +30,7 @@ ModelOptions model_options(const Options& options) {
   const bool is_hf = options.text("compat") == "hf";
   const std::string emd = options.verb() == "fill" ? options.text("emd") : "auto";
   return {.precision = precision_of(options),
+          .allows_uncalibrated = options.flag("allow-uncalibrated"),
           .threads = static_cast<size_t>(options.integer("threads")),
           .kernels = options.text("kernels"),
           .distance = is_hf ? DistanceRule::kHf : DistanceRule::kOriginal,

@@ -58,6 +58,8 @@ constexpr std::array kOptions = {
               "Compute",
               "what matrix products and attention multiply in; auto: int8 for weights stored in int8, else fp32",
               "0.1.0", false},
+    OptionRow{"allow-uncalibrated", 0, kFlag, "", "", kModelVerbs, "Compute",
+              "run int8 without a calibration of the activations; answers of some models are then wrong", "0.1.0", false},
     OptionRow{"threads", 0, kInteger, "0", "0..1024", kModelVerbs, "Compute",
               "threads; 0: the processors that this process may use", "0.1.0", false},
     OptionRow{"compat", 0, kChoice, "original", "original|hf", kModelVerbs, "Compute",

@@ -267,5 +267,12 @@ TEST(Errors, UnknownKernels) {
                "unknown name \"sse\"");
 }
 
+TEST(ModelPrecision, Int8WithoutACalibrationIsRefusedUnlessAllowed) {
+  ModelOptions options{.precision = Precision::kInt8, .threads = 1};
+  EXPECT_ERROR(load_tiny(tiny_config(), Head::kNone, options), kUncalibrated, "there is none");
+  options.allows_uncalibrated = true;
+  EXPECT_NO_THROW(load_tiny(tiny_config(), Head::kNone, options));
+}
+
 }  // namespace
 }  // namespace deberta
