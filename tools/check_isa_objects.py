@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Checks the objects compiled with wider instruction sets (src/kernels/x86): each defines one global symbol, its getter,
 and no weak one. A weak symbol compiled with AVX-512 may be the copy that the linker keeps for the whole program, which
-then crashes on older processors.
+then crashes on older processors. And no inner loop of products stores an accumulator to the stack: a compiler that runs
+out of registers there halves the speed without a word.
 
 usage: check_isa_objects.py BUILD_DIR
 """
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -21,6 +23,36 @@ def problems_of(path):
         yield f"{path}: expected one global symbol, got {len(strong)}: {', '.join(strong)}"
 
 
+PRODUCT = re.compile(r"vfmadd|vdpbf16ps|vpdpbusd|vpmaddwd|tdpbf16ps|tdpbusd")
+SPILL = re.compile(r"vmov\w+\s+%[yz]mm\d+,.*\(%r[sb]p")
+JUMP = re.compile(r"j\w+\s+([0-9a-f]+) ")
+LEAST_PRODUCTS = 4  # of a loop that is worth a look
+NO_TILES = ("gemm_finish", "gemm_pack", "row_operations")  # epilogues and rows: their buffers are no accumulators
+
+
+def spills_of(path):
+    """Stores of vector registers to the stack in innermost loops of products."""
+    if path.name.startswith(NO_TILES):
+        return
+    listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
+    code = [(int(at, 16), text) for at, text in re.findall(r"^\s*([0-9a-f]+):\t(.*)$", listing, re.M)]
+    place = {at: i for i, (at, _) in enumerate(code)}
+    loops = []
+    for i, (at, text) in enumerate(code):
+        jump = JUMP.match(text)
+        if jump and int(jump[1], 16) <= at and int(jump[1], 16) in place:
+            loops.append((place[int(jump[1], 16)], i))
+    for begin, end in loops:
+        if any(begin <= b and e <= end and (b, e) != (begin, end) for b, e in loops):
+            continue
+        body = [text for _, text in code[begin:end + 1]]
+        if sum(bool(PRODUCT.match(text)) for text in body) < LEAST_PRODUCTS:
+            continue
+        for text in body:
+            if SPILL.match(text):
+                yield f"{path}: an inner loop at {code[begin][0]:x} stores a register to the stack: {text.strip()}"
+
+
 def main(arguments):
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
@@ -29,7 +61,7 @@ def main(arguments):
     if not objects:
         print(f"{arguments[0]}: expected objects of deberta_isa_*, got none; build first", file=sys.stderr)
         return 1
-    problems = [problem for path in objects for problem in problems_of(path)]
+    problems = [problem for path in objects for find in (problems_of, spills_of) for problem in find(path)]
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

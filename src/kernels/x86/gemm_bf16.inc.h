@@ -29,11 +29,15 @@ void tile_rows(const GemmTile& t) {
       DEBERTA_UNROLL
       for (size_t v = 0; v < kVectors; ++v) acc[m][v] = fma(a, b[v], acc[m][v]);
     }
+    // Read again: a compiler that keeps the pairs for the odd elements has no register left for the sums.
+    const uint16_t* panel_again = panel;
+    const uint16_t* a_again = a_MK;
+    __asm__("" : "+r"(panel_again), "+r"(a_again));
     DEBERTA_UNROLL
-    for (size_t v = 0; v < kVectors; ++v) b[v] = high(panel + 2 * v * kLanes);
+    for (size_t v = 0; v < kVectors; ++v) b[v] = high(panel_again + 2 * v * kLanes);
     DEBERTA_UNROLL
     for (size_t m = 0; m < kRows; ++m) {
-      const Vector a = broadcast_high(a_MK + m * t.a_stride + 2 * g);
+      const Vector a = broadcast_high(a_again + m * t.a_stride + 2 * g);
       DEBERTA_UNROLL
       for (size_t v = 0; v < kVectors; ++v) acc[m][v] = fma(a, b[v], acc[m][v]);
     }
