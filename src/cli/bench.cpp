@@ -184,6 +184,7 @@ class Bench {
   static ModelOptions bench_options(const Options& options, size_t threads) {
     ModelOptions model;
     model.precision = precision_of(options);
+    model.allows_uncalibrated = true;  // random ids: times, not answers
     model.threads = threads;
     model.kernels = options.text("kernels");
     return model;

@@ -53,7 +53,7 @@ void check_finite(const ForwardResult& result, size_t hidden_size) {
 // one of them shows only in a calibration.
 void check_calibration(const Checkpoint& checkpoint, const ModelOptions& options) {
   if (options.precision != Precision::kInt8) return;
-  const std::string& where = checkpoint.paths().front();
+  const std::string where = checkpoint.paths().front();
   if (!options.allows_uncalibrated) {
     throw Error(ErrorCode::kUncalibrated, where,
                 "int8 needs a calibration of the activations, and there is none; use bf16, or allow it uncalibrated");
