@@ -77,8 +77,8 @@ enum class EmptyRows {
 struct ModelOptions {
   Precision precision = Precision::kFp32;
   bool allows_uncalibrated = false;  // int8 without a calibration of the activations: a warning instead of an error
-  size_t threads = 0;            // 0: usable_processors()
-  std::string kernels = "auto";  // "reference", "check" or an instruction set; throws kKernels, listing them
+  size_t threads = 0;                // 0: usable_processors()
+  std::string kernels = "auto";      // "reference", "check" or an instruction set; throws kKernels, listing them
   DistanceRule distance = DistanceRule::kOriginal;
   MaskDecoder mask_decoder = MaskDecoder::kAuto;
   EmptyRows empty_rows = EmptyRows::kZero;

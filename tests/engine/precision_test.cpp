@@ -80,7 +80,10 @@ class Precisions : public testing::TestWithParam<Case> {
  protected:
   Precision precision() const { return std::get<0>(GetParam()); }
   ModelOptions options(size_t threads = 1) const {
-    return {.precision = precision(), .threads = threads, .kernels = std::string(to_string(std::get<1>(GetParam())))};
+    return {.precision = precision(),
+            .allows_uncalibrated = true,
+            .threads = threads,
+            .kernels = std::string(to_string(std::get<1>(GetParam())))};
   }
   double least_cosine() const { return precision() == Precision::kBf16 ? 0.999 : 0.99; }
 };
