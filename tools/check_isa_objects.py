@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the objects compiled with wider instruction sets (src/kernels/x86): each defines one global symbol, its getter,
 and no weak one. A weak symbol compiled with AVX-512 may be the copy that the linker keeps for the whole program, which
-then crashes on older processors. And no inner loop of products stores an accumulator to the stack: a compiler that runs
+then crashes on older processors. And no inner loop of GEMM tiles stores an accumulator to the stack: a compiler that runs
 out of registers there halves the speed without a word.
 
 usage: check_isa_objects.py BUILD_DIR
@@ -27,12 +27,12 @@ PRODUCT = re.compile(r"vfmadd|vdpbf16ps|vpdpbusd|vpmaddwd|tdpbf16ps|tdpbusd")
 SPILL = re.compile(r"vmov\w+\s+%[yz]mm\d+,.*\(%r[sb]p")
 JUMP = re.compile(r"j\w+\s+([0-9a-f]+) ")
 LEAST_PRODUCTS = 4  # of a loop that is worth a look
-NO_TILES = ("gemm_finish", "gemm_pack", "row_operations")  # epilogues and rows: their buffers are no accumulators
+TILES = re.compile(r"gemm_(fp32|bf16|int8|avx512|amx)")  # objects whose loops of products must not spill
 
 
 def spills_of(path):
     """Stores of vector registers to the stack in innermost loops of products."""
-    if path.name.startswith(NO_TILES):
+    if not TILES.match(path.name):
         return
     listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
     code = [(int(at, 16), text) for at, text in re.findall(r"^\s*([0-9a-f]+):\t(.*)$", listing, re.M)]
