@@ -8,4 +8,5 @@
 #include "deberta/library.h"     // IWYU pragma: export
 #include "deberta/model.h"       // IWYU pragma: export
 #include "deberta/pipeline.h"    // IWYU pragma: export
+#include "deberta/precision.h"   // IWYU pragma: export
 #include "deberta/tokenizer.h"   // IWYU pragma: export
