@@ -19,6 +19,7 @@ namespace deberta {
 namespace {
 
 constexpr size_t kMaxTile = 32 * 32;  // that of AMX; 6 x 64 is smaller
+constexpr size_t kBehindTile = 16;  // a head may begin within a vector: the epilogue reads that far behind the last row
 
 void require(bool is_right, const char* what) {
   if (!is_right) throw Error(ErrorCode::kInternal, "gemm", what);
@@ -150,7 +151,7 @@ void finish_tile(const Work& work, const float* sums, Span rows, size_t n, size_
 
 // `tiles` counts columns of tiles: one panel or several.
 void compute_block(const Work& work, Span rows, Span tiles) {
-  alignas(64) float sums[kMaxTile];
+  alignas(64) float sums[kMaxTile + kBehindTile];
   const GemmKernel& kernel = work.kernel;
   const size_t width = work.tile_width();
   const size_t strips = (rows.end - rows.begin + kernel.max_rows - 1) / kernel.max_rows;
