@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 KEPT = ("-D", "-I", "-isystem", "-std=", "-W", "-m", "-f")
-GCC_ONLY = ("-fno-semantic-interposition",)
+GCC_ONLY = ("-fno-semantic-interposition", "-Wno-maybe-uninitialized", "-fira-algorithm=priority")
 
 
 def check(entry: dict) -> str:
