@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/thread_pool.h"
 #include "deberta/error.h"
+#include "kernels/operand.h"
 #include "kernels/peak.h"
 #include "kernels/rel_lut.h"
 
@@ -85,7 +86,7 @@ Work work_of(const ModelConfig& config, std::span<const int32_t> lengths) {
 }
 
 double limit_seconds(const Machine& machine, Precision precision, const Work& work) {
-  const double attention = machine.peak(precision == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16);
+  const double attention = machine.peak(attention_precision(precision));
   if (machine.peak(precision) == 0 || attention == 0) return 0;
   return work.linear / machine.peak(precision) + work.attention / attention;
 }
@@ -105,7 +106,7 @@ std::string operation_name(const ProfileKey& key, const ModelConfig& config, Pre
 }
 
 JsonObject chosen_levels(const KernelSet& kernels, Precision precision) {
-  const Precision attention = precision == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16;
+  const Precision attention = attention_precision(precision);
   return {{"gemm", to_string(kernels.level_of(Operation::kGemm, precision))},
           {"attention", to_string(kernels.level_of(Operation::kAttention, attention))},
           {"layer_norm", to_string(kernels.level_of(Operation::kLayerNorm))}};

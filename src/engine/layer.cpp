@@ -15,8 +15,8 @@ bool is_fp32(const Pass& pass) {
 
 // A part of the attention's operands, in its own number format.
 void* part_of_qkv(const Pass& pass, const Workspace& space, size_t part) {
-  const size_t element = is_fp32(pass) ? sizeof(float) : sizeof(Bf16);
-  return space.qkv_3HTK + part * pass.batch.tokens() * as_size(pass.config.hidden_size) * element;
+  return space.qkv_3HTK +
+         part * pass.batch.tokens() * as_size(pass.config.hidden_size) * pass.attention_element_bytes();
 }
 
 LinearOutput output_to(const Pass& pass, void* rows) {
@@ -60,8 +60,7 @@ struct BlockBuffers {
 
 BlockBuffers buffers_of(const Pass& pass, const Workspace& space, size_t worker) {
   const size_t inner = as_size(pass.config.intermediate_size);
-  const size_t element = is_fp32(pass) ? sizeof(float) : sizeof(Bf16);
-  BlockBuffers buffers{space.inner_RF + worker * space.block_rows * inner * element, {}};
+  BlockBuffers buffers{space.inner_RF + worker * space.block_rows * inner * pass.attention_element_bytes(), {}};
   if (space.block_operand.data == nullptr) return buffers;
   buffers.operand = space.block_operand;
   buffers.operand.data += worker * space.block_rows * buffers.operand.columns * sizeof(Bf16);
@@ -95,10 +94,9 @@ void finish_rows(const Pass& pass, const LayerWeights& layer, const QueryRows& q
                  const Linear* next, const Workspace& space, const BlockBuffers& buffers) {
   const size_t hidden = as_size(pass.config.hidden_size);
   const size_t inner = as_size(pass.config.intermediate_size);
-  const size_t element = is_fp32(pass) ? sizeof(float) : sizeof(Bf16);
   QueryRows block{
       .x_ND = queries.x_ND + first * hidden, .operand = queries.operand.from(first, layer.up), .rows = rows};
-  const std::byte* context = space.context_TD + first * hidden * element;
+  const std::byte* context = space.context_TD + first * hidden * pass.attention_element_bytes();
   add_and_norm(pass, layer.attention_output, layer.attention_norm,
                input_of(pass, layer.attention_output, context, rows, buffers.operand, hidden), block, &layer.up);
   apply_linear(pass, layer.up, LinearInput(block.x_ND, block.operand), rows, to_kernel(pass.config.hidden_act),
@@ -137,7 +135,7 @@ void finish_layer(const Pass& pass, const LayerWeights& layer, const QueryRows& 
 AttentionParams base_attention(const Pass& pass, const Workspace& space) {
   const Batch& batch = pass.batch;
   AttentionParams p{};
-  p.precision = is_fp32(pass) ? Precision::kFp32 : Precision::kBf16;
+  p.precision = attention_precision(pass.weights.precision);
   p.sequences = batch.sequences();
   p.heads = as_size(pass.config.num_attention_heads);
   p.head_size = as_size(pass.config.attention_head_size);

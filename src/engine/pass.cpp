@@ -19,10 +19,6 @@ void quantize_rows(const Pass& pass, const Linear& reader, QuantizeParams p, siz
   quantize(pass.kernels, p);
 }
 
-size_t element_bytes(Precision precision) {
-  return precision == Precision::kInt8 ? sizeof(uint8_t) : sizeof(Bf16);
-}
-
 }  // namespace
 
 OperandRows OperandRows::from(size_t row, const Linear& reader) const {
@@ -57,8 +53,7 @@ void make_operand(const Pass& pass, const Linear& reader, const float* x_TK, siz
     p.x_TK = x_TK;
     quantize_rows(pass, reader, p, rows, operand);
   } else if (reader.weights.precision == Precision::kBf16) {
-    Bf16* out = reinterpret_cast<Bf16*>(operand.data);
-    for (size_t i = 0; i < rows * operand.columns; ++i) out[i] = to_bf16(x_TK[i]);
+    round_to_bf16(pass.kernels, x_TK, rows, operand.columns, reinterpret_cast<Bf16*>(operand.data), pass.parallel);
   }
 }
 

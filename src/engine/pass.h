@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "deberta/model.h"
 #include "engine/weights.h"
+#include "kernels/operand.h"
 #include "kernels/quantize.h"
 #include "kernels/rel_lut.h"
 
@@ -20,6 +21,9 @@ struct Pass {
   const Batch& batch;
   const ForwardOptions& options;
   EmptyRows empty_rows = EmptyRows::kZero;
+
+  // Of what attention reads and writes, and of the rows between two products of the feed-forward part.
+  size_t attention_element_bytes() const { return element_bytes(attention_precision(weights.precision)); }
 
   // For work on a block of rows that is one task of many.
   Pass on_one_thread() const {

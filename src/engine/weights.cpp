@@ -13,6 +13,7 @@
 #include "checkpoint/tensor_table.h"
 #include "deberta/error.h"
 #include "kernels/layer_norm.h"
+#include "kernels/operand.h"
 
 namespace deberta {
 namespace {
@@ -219,7 +220,7 @@ RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::
   std::vector<float> table_HRK(p.rows * p.weights.outputs);
   p.c_MN = table_HRK.data();
   gemm(kernels_, p);
-  const Precision precision = precision_ == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16;
+  const Precision precision = attention_precision(precision_);
   const RelativeTableParams table{.precision = precision,
                                   .heads = as_size(config_.num_attention_heads),
                                   .head_size = p.head_size,
@@ -288,8 +289,7 @@ HeadWeights load_head(Loader& loader, Head head, Precision precision) {
     case Head::kMaskedLm:
       w.dense = loader.linear("lm_predictions.lm_head.dense");
       w.norm = loader.norm("lm_predictions.lm_head.LayerNorm");
-      w.classifier = loader.weights_only("embeddings.word_embeddings.weight",
-                                         precision == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16);
+      w.classifier = loader.weights_only("embeddings.word_embeddings.weight", attention_precision(precision));
       w.classifier.bias = loader.vector("lm_predictions.lm_head.bias");
       break;
   }

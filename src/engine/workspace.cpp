@@ -59,7 +59,7 @@ void plan_layers(const Pass& pass, Planner& planner, Workspace& w) {
   const size_t hidden = as_size(pass.config.hidden_size);
   const size_t inner = as_size(pass.config.intermediate_size);
   const size_t workers = pass.parallel.workers;
-  const size_t element = pass.weights.precision == Precision::kFp32 ? sizeof(float) : sizeof(Bf16);
+  const size_t element = pass.attention_element_bytes();
   w.operand_TD = plan_operand(pass, planner, tokens, hidden);
   w.qkv_3HTK = planner.take<std::byte>(3 * tokens * hidden * element);
   w.context_TD = planner.take<std::byte>(tokens * hidden * element);

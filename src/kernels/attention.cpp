@@ -6,35 +6,40 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 #include <numeric>
 #include <vector>
 
+#include "base/arena.h"
 #include "deberta/error.h"
 #include "kernels/attention_kernel.h"
-#include "kernels/bf16.h"
+#include "kernels/operand.h"
 #include "kernels/profile.h"
 #include "kernels/reference/reference.h"
+#include "kernels/row_blocks.h"
 
 namespace deberta {
 namespace {
 
-constexpr size_t kAlignment = 64;
 constexpr int64_t kWindow = 16;  // positions are taken by aligned windows
 
 void require(bool is_right, const char* what) {
   if (!is_right) throw Error(ErrorCode::kInternal, "attention", what);
 }
 
-size_t align(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 int64_t longest(const int32_t* starts, size_t sequences) {
   int64_t result = 0;
   for (size_t b = 0; b < sequences; ++b) result = std::max<int64_t>(result, starts[b + 1] - starts[b]);
   return result;
+}
+
+// Positions of queries and keys are below it.
+int64_t end_of_positions(const AttentionParams& p) {
+  const int32_t* query_starts = query_starts_of(p);
+  const int64_t end = std::max(longest(p.starts, p.sequences), longest(query_starts, p.sequences));
+  const int32_t queries = query_starts[p.sequences];
+  if (p.query_positions == nullptr || queries == 0) return end;
+  return std::max(end, int64_t{*std::max_element(p.query_positions, p.query_positions + queries)} + 1);
 }
 
 size_t length_of(const int32_t* starts, size_t b) {
@@ -63,16 +68,10 @@ void check_arguments(const KernelSet& kernels, const AttentionParams& p) {
     return;
   }
   require(p.lut != nullptr, "a relative term without row numbers");
-  int64_t reach = longest(p.starts, p.sequences);
-  const int32_t* query_starts = query_starts_of(p);
-  reach = std::max(reach, longest(query_starts, p.sequences));
-  if (p.query_positions != nullptr) {
-    for (int32_t t = 0; t < query_starts[p.sequences]; ++t) {
-      require(p.query_positions[t] >= 0, "a negative query position");
-      reach = std::max<int64_t>(reach, p.query_positions[t] + 1);
-    }
+  for (int32_t t = 0; p.query_positions != nullptr && t < query_starts_of(p)[p.sequences]; ++t) {
+    require(p.query_positions[t] >= 0, "a negative query position");
   }
-  require(reach <= p.lut->max_length(), "a sequence longer than the table of rows");
+  require(end_of_positions(p) <= p.lut->max_length(), "a sequence longer than the table of rows");
 }
 
 const AttentionKernel* kernel_of(KernelLevel level) {
@@ -95,25 +94,20 @@ struct Plan {
   size_t size_bytes = 0;
 
   Plan(const AttentionKernel& of, const AttentionParams& p) : kernel(of), extent{} {
-    int64_t positions = std::max(longest(p.starts, p.sequences), longest(query_starts_of(p), p.sequences));
-    if (p.query_positions != nullptr) {
-      for (int32_t t = 0; t < query_starts_of(p)[p.sequences]; ++t)
-        positions = std::max<int64_t>(positions, p.query_positions[t] + 1);
-    }
     extent.keys = static_cast<size_t>(longest(p.starts, p.sequences));
-    extent.positions = static_cast<size_t>((positions + kWindow - 1) / kWindow * kWindow);
+    extent.positions = static_cast<size_t>((end_of_positions(p) + kWindow - 1) / kWindow * kWindow);
     extent.head_size = p.head_size;
     extent.rows = p.lut != nullptr ? static_cast<size_t>(p.lut->rows()) : 0;
     extent.is_bf16 = p.precision == Precision::kBf16;
     const size_t tasks = p.sequences * p.heads;
     has_few_tasks = p.parallel.workers > 1 && tasks < 2 * p.parallel.workers;
-    shared_bytes = align(kernel.shared_bytes(extent));
-    own_bytes = align(kernel.own_bytes(extent));
+    shared_bytes = Arena::bytes_for<std::byte>(kernel.shared_bytes(extent));
+    own_bytes = Arena::bytes_for<std::byte>(kernel.own_bytes(extent));
     shared_parts = has_few_tasks ? tasks : p.parallel.workers;
     size_bytes = order_bytes(p) + shared_parts * shared_bytes + p.parallel.workers * own_bytes;
   }
 
-  static size_t order_bytes(const AttentionParams& p) { return align(p.sequences * sizeof(uint32_t)); }
+  static size_t order_bytes(const AttentionParams& p) { return Arena::bytes_for<uint32_t>(p.sequences); }
   std::byte* base(const AttentionParams& p) const { return static_cast<std::byte*>(p.scratch); }
   void* shared(const AttentionParams& p, size_t part) const { return base(p) + order_bytes(p) + part * shared_bytes; }
   void* own(const AttentionParams& p, size_t worker) const {
@@ -124,7 +118,7 @@ struct Plan {
 template <class Data>
 Data* number_at(Precision precision, Data* data, size_t offset) {
   using Byte = std::conditional_t<std::is_const_v<Data>, const std::byte, std::byte>;
-  return static_cast<Byte*>(data) + offset * (precision == Precision::kBf16 ? sizeof(Bf16) : sizeof(float));
+  return static_cast<Byte*>(data) + offset * element_bytes(precision);
 }
 
 const void* table_of(const RelativeTable& table, bool has_term, size_t head) {
@@ -254,20 +248,12 @@ void run_checked(KernelLevel level, const AttentionParams& p, KernelCheck& check
   reference.scores = {};
   reference.scratch = scratch.data();
   run_reference(reference);
-  double worst = -1;
-  size_t at = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const size_t offset = p.out.offset(i / columns, i % columns / p.head_size) + i % p.head_size;
-    const double difference =
-        std::abs(number(p.precision, p.out.data, offset) - number(p.precision, expected.data(), i));
-    if (difference <= worst) continue;  // a NaN is not less: it stays the worst
-    worst = difference;
-    at = i;
-    if (std::isnan(difference)) break;
-  }
-  check.record(
-      Operation::kAttention, worst,
-      fmt::format("[T {}, H {}, K {}] row {} column {}", rows, p.heads, p.head_size, at / columns, at % columns));
+  const WorstElement worst = find_worst(rows, columns, [&](size_t row, size_t column) {
+    const size_t offset = p.out.offset(row, column / p.head_size) + column % p.head_size;
+    return number(p.precision, p.out.data, offset) - number(p.precision, expected.data(), row * columns + column);
+  });
+  check.record(Operation::kAttention, worst.difference,
+               fmt::format("[T {}, H {}, K {}] row {} column {}", rows, p.heads, p.head_size, worst.row, worst.column));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ size_t depth_of(const ConvolutionShape& shape) {
 
 size_t group_bytes(const KernelSet& kernels, const ConvolutionShape& shape) {
   const WeightSource source{nullptr, shape.columns / shape.groups, depth_of(shape)};
-  return (gemm_packed_bytes(kernels, Precision::kFp32, source) + 63) / 64 * 64;
+  return gemm_packed_bytes(kernels, Precision::kFp32, source);
 }
 
 // Rows a multiple of 4096 bytes apart fall into one set of the first-level cache.

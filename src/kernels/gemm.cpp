@@ -6,14 +6,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "deberta/error.h"
 #include "kernels/gemm_layout.h"
+#include "kernels/operand.h"
 #include "kernels/profile.h"
 #include "kernels/reference/reference.h"
+#include "kernels/row_blocks.h"
 
 namespace deberta {
 namespace {
@@ -47,11 +48,6 @@ struct Span {
   size_t end = 0;
 };
 
-size_t size_of_a(Precision precision) {
-  if (precision == Precision::kFp32) return sizeof(float);
-  return precision == Precision::kBf16 ? sizeof(Bf16) : sizeof(uint8_t);
-}
-
 // One call: what all its tiles share.
 struct Work {
   const GemmParams& p;
@@ -65,7 +61,7 @@ struct Work {
   size_t tiles() const { return (p.weights.outputs + tile_width() - 1) / tile_width(); }
   const void* row_of_a(size_t m) const {
     const size_t stride = p.a_stride > 0 ? p.a_stride : p.weights.depth;
-    return static_cast<const std::byte*>(p.a_MK) + m * stride * size_of_a(p.weights.precision);
+    return static_cast<const std::byte*>(p.a_MK) + m * stride * element_bytes(p.weights.precision);
   }
   const std::byte* panel(size_t index) const {
     return static_cast<const std::byte*>(p.weights.panels) + index * layout.panel_bytes();
@@ -227,18 +223,12 @@ void run_checked(KernelLevel level, const GemmParams& p, KernelCheck& check) {
   std::vector<double> expected(p.rows * columns);
   for (size_t i = 0; i < expected.size(); ++i) expected[i] = reference_gemm(p, i / columns, i % columns);
   run(level, p);
-  double worst = -1;
-  size_t at = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const double difference = std::abs(result(p, i / columns, i % columns) - expected[i]);
-    if (difference <= worst) continue;  // a NaN is not less: it stays the worst
-    worst = difference;
-    at = i;
-    if (std::isnan(difference)) break;
-  }
-  check.record(Operation::kGemm, worst,
+  const WorstElement worst = find_worst(p.rows, columns, [&](size_t row, size_t column) {
+    return result(p, row, column) - expected[row * columns + column];
+  });
+  check.record(Operation::kGemm, worst.difference,
                fmt::format("{}, [M {}, N {}, K {}] row {} column {}", to_string(p.weights.precision), p.rows, columns,
-                           p.weights.depth, at / columns, at % columns));
+                           p.weights.depth, worst.row, worst.column));
 }
 
 }  // namespace

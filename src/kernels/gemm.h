@@ -43,7 +43,7 @@ struct WeightSource {
   const float* scales_N = nullptr;
 };
 
-// Bytes that gemm_pack writes.
+// Bytes that gemm_pack writes, a multiple of 64.
 size_t gemm_packed_bytes(const KernelSet& kernels, Precision precision, const WeightSource& source);
 
 // Packs into `memory`, 64-byte aligned, for the implementation of `kernels`. Throws kInternal for an outlier column

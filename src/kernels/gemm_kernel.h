@@ -64,7 +64,6 @@ using GemmFinishFunction = void (*)(const GemmFinish& finish);
 struct GemmPackKernel {
   // panel[g][w] = rows[w][g] for whole groups, 4 bytes each; strides in groups.
   void (*transpose)(const float* rows, size_t stride, size_t columns, size_t groups, float* panel, size_t width);
-  void (*to_bf16)(const float* w_K, uint16_t* out_K, size_t count);
   // w / reciprocal, 0 where the reciprocal is 0; null: w. The largest absolute value; rounded to int8 after / scale.
   float (*largest)(const float* w_K, const float* reciprocal_K, size_t count);
   void (*to_int8)(const float* w_K, const float* reciprocal_K, float scale, int8_t* q_K, size_t count);

@@ -5,23 +5,14 @@
 #include <numeric>
 #include <vector>
 
+#include "base/arena.h"
 #include "deberta/error.h"
 #include "kernels/gemm_layout.h"
+#include "kernels/operand.h"
+#include "kernels/row_blocks.h"
 
 namespace deberta {
 namespace {
-
-constexpr size_t kAlignment = 64;
-
-size_t aligned(size_t size_bytes) {
-  return (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-size_t element_bytes(Precision precision, size_t group) {
-  if (precision == Precision::kFp32) return sizeof(float);
-  if (precision == Precision::kBf16) return sizeof(Bf16);
-  return group == 2 ? sizeof(int16_t) : sizeof(int8_t);
-}
 
 // Plain loops, for the reference and other processors.
 float divided(const float* w_K, const float* reciprocal_K, size_t k) {
@@ -34,9 +25,6 @@ constexpr GemmPackKernel kPlain = {
       for (size_t g = 0; g < groups; ++g) {
         for (size_t w = 0; w < columns; ++w) panel[g * width + w] = rows[w * stride + g];
       }
-    },
-    [](const float* w_K, uint16_t* out_K, size_t count) {
-      for (size_t k = 0; k < count; ++k) out_K[k] = to_bf16(w_K[k]);
     },
     [](const float* w_K, const float* reciprocal_K, size_t count) {
       float most = 0, not_finite = 0;
@@ -68,6 +56,7 @@ struct Packing {
   const WeightSource& source;
   PanelLayout layout;
   const GemmPackKernel& kernel;
+  const RowKernel* rows;
   std::byte* panels;
   float* scales_N = nullptr;  // int8, as the two below
   int32_t* compensation_N = nullptr;
@@ -78,11 +67,11 @@ struct Packing {
 
 // Behind the panels of int8 weights.
 void place_int8(Packing& p) {
-  std::byte* at = p.panels + aligned(p.layout.panels(p.source.outputs) * p.layout.panel_bytes());
+  std::byte* at = p.panels + Arena::bytes_for<std::byte>(p.layout.panels(p.source.outputs) * p.layout.panel_bytes());
   p.scales_N = reinterpret_cast<float*>(at);
-  at += aligned(p.source.outputs * sizeof(float));
+  at += Arena::bytes_for<float>(p.source.outputs);
   p.compensation_N = reinterpret_cast<int32_t*>(at);
-  at += aligned(p.source.outputs * sizeof(int32_t));
+  at += Arena::bytes_for<int32_t>(p.source.outputs);
   p.outliers_ON = reinterpret_cast<float*>(at);
 }
 
@@ -111,7 +100,7 @@ void convert_row(const Packing& p, size_t n, std::byte* out, int8_t* q_K) {
   if (p.precision == Precision::kFp32) {
     std::memcpy(out, w_K, p.source.depth * sizeof(float));
   } else if (p.precision == Precision::kBf16) {
-    p.kernel.to_bf16(w_K, reinterpret_cast<Bf16*>(out), p.source.depth);
+    narrow_row(p.rows, w_K, reinterpret_cast<Bf16*>(out), p.source.depth);
   } else if (p.layout.element == sizeof(int16_t)) {
     quantize_output(p, n, q_K);
     std::copy_n(q_K, p.source.depth, reinterpret_cast<int16_t*>(out));
@@ -156,7 +145,8 @@ PanelLayout::PanelLayout(Precision precision, KernelLevel level, size_t depth) {
     unit = kernel->unit;
   }
   groups = (depth + unit - 1) / unit * unit / group;
-  element = element_bytes(precision, group);
+  const bool is_widened = precision == Precision::kInt8 && group == 2;  // to s16
+  element = is_widened ? sizeof(int16_t) : element_bytes(precision);
 }
 
 double packed_weight(const PackedWeights& weights, const PanelLayout& layout, size_t n, size_t k) {
@@ -169,17 +159,17 @@ double packed_weight(const PackedWeights& weights, const PanelLayout& layout, si
 
 size_t gemm_packed_bytes(const KernelSet& kernels, Precision precision, const WeightSource& source) {
   const PanelLayout layout(precision, kernels.level_of(Operation::kGemm, precision), source.depth);
-  const size_t panels = aligned(layout.panels(source.outputs) * layout.panel_bytes());
+  const size_t panels = Arena::bytes_for<std::byte>(layout.panels(source.outputs) * layout.panel_bytes());
   if (precision != Precision::kInt8) return panels;
-  const size_t row = aligned(source.outputs * sizeof(float));
-  return panels + 2 * row + aligned(source.quantizer.outliers * source.outputs * sizeof(float));
+  const size_t row = Arena::bytes_for<float>(source.outputs);
+  return panels + 2 * row + Arena::bytes_for<float>(source.quantizer.outliers * source.outputs);
 }
 
 PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const WeightSource& source, void* memory,
                         const Parallel& parallel) {
   const KernelLevel level = kernels.level_of(Operation::kGemm, precision);
   const PanelLayout layout(precision, level, source.depth);
-  Packing p{precision, source, layout, pack_kernel(level), static_cast<std::byte*>(memory)};
+  Packing p{precision, source, layout, pack_kernel(level), row_kernel(level), static_cast<std::byte*>(memory)};
   if (precision == Precision::kInt8) {
     check_outliers(source.quantizer);
     place_int8(p);

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "deberta/error.h"
@@ -44,13 +43,6 @@ void norm_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
                 p.y_TD + row * stride_or(p.y_stride, p.columns), p.columns, p.epsilon});
 }
 
-void narrow_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
-  const float* y_D = p.y_TD + row * stride_or(p.y_stride, p.columns);
-  Bf16* bf16_D = p.y_bf16_TD + row * stride_or(p.bf16_stride, p.columns);
-  if (kernel != nullptr) return kernel->narrow(y_D, bf16_D, p.columns);
-  std::transform(y_D, y_D + p.columns, bf16_D, to_bf16);
-}
-
 void run(KernelLevel level, const LayerNormParams& p) {
   const RowKernel* kernel = row_kernel(level);
   const QuantizeParams quantization = quantization_of(p);
@@ -59,7 +51,10 @@ void run(KernelLevel level, const LayerNormParams& p) {
   if (wants_bytes) count_call(Operation::kQuantize, level);
   for_each_row(p.parallel, p.rows, p.columns, [&](size_t row) {
     norm_row(kernel, p, row);
-    if (p.y_bf16_TD != nullptr) narrow_row(kernel, p, row);
+    if (p.y_bf16_TD != nullptr) {
+      narrow_row(kernel, p.y_TD + row * stride_or(p.y_stride, p.columns),
+                 p.y_bf16_TD + row * stride_or(p.bf16_stride, p.columns), p.columns);
+    }
     if (wants_bytes) quantize_row(kernel, quantization, row);
   });
 }

@@ -49,16 +49,12 @@ void run_checked(KernelLevel level, const QuantizeParams& p, KernelCheck& check)
   std::vector<Bf16> side(p.rows * p.quantizer.outliers);
   QuantizeParams expected = p;
   expected.out = {values.data(), p.out.stride, scales.data(), side.data()};
-  double worst = 0;
-  size_t at = 0;
-  for (size_t row = 0; row < p.rows; ++row) {
+  const WorstElement worst = find_worst(p.rows, 1, [&](size_t row, size_t) {
     quantize_row(nullptr, expected, row);
-    const double difference = difference_of(p.out, expected.out, row);
-    if (difference <= worst) continue;
-    worst = difference;
-    at = row;
-  }
-  check.record(Operation::kQuantize, worst, fmt::format("[T {}, K {}] row {}", p.rows, p.columns, at));
+    return difference_of(p.out, expected.out, row);
+  });
+  check.record(Operation::kQuantize, worst.difference,
+               fmt::format("[T {}, K {}] row {}", p.rows, p.columns, worst.row));
 }
 
 }  // namespace

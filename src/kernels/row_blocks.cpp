@@ -1,28 +1,28 @@
-// The kernel for rows of a level; where results differ most.
+// The kernel for rows of a level; rounding to bf16; where results differ most.
 #include "kernels/row_blocks.h"
 
-#include <cmath>
+#include <algorithm>
 
 namespace deberta {
 
 const RowKernel* row_kernel(KernelLevel level) {
 #if DEBERTA_HAS_X86
-  if (level == KernelLevel::kAvx512) return &row_operations_avx512_kernel();
+  if (level >= KernelLevel::kAvx512) return &row_operations_avx512_kernel();
   if (level == KernelLevel::kAvx2) return &row_operations_avx2_kernel();
 #endif
   (void)level;
   return nullptr;
 }
 
+void narrow_row(const RowKernel* kernel, const float* x, Bf16* y, size_t columns) {
+  if (kernel != nullptr) return kernel->narrow(x, y, columns);
+  std::transform(x, x + columns, y, to_bf16);
+}
+
 WorstElement find_worst(std::span<const float> expected, size_t columns, const float* y, size_t y_stride) {
-  WorstElement worst;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const double difference = std::abs(double{y[i / columns * y_stride + i % columns]} - double{expected[i]});
-    if (difference <= worst.difference) continue;
-    worst = {difference, i / columns, i % columns};
-    if (std::isnan(difference)) break;
-  }
-  return worst;
+  return find_worst(expected.size() / columns, columns, [&](size_t row, size_t column) {
+    return double{y[row * y_stride + column]} - double{expected[row * columns + column]};
+  });
 }
 
 }  // namespace deberta

@@ -2,17 +2,22 @@
 // with wider flags.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
 
 #include "base/parallel.h"
+#include "kernels/bf16.h"
 #include "kernels/dispatch.h"
 #include "kernels/row_kernel.h"
 
 namespace deberta {
 
-// Null for the reference.
+// The widest that the level includes; null for the reference.
 const RowKernel* row_kernel(KernelLevel level);
+
+// y = x rounded to bf16. `kernel` null: the reference.
+void narrow_row(const RowKernel* kernel, const float* x, Bf16* y, size_t columns);
 
 // function(row) for all rows. A task is as many rows as make waking a thread worth it.
 template <class Function>
@@ -24,12 +29,23 @@ void for_each_row(const Parallel& parallel, size_t rows, size_t columns, Functio
   });
 }
 
-// The element of y farthest from what was expected; a NaN is farther than any.
+// The element farthest from what was expected; a NaN is farther than any.
 struct WorstElement {
   double difference = 0;
   size_t row = 0;
   size_t column = 0;
 };
+template <class Difference>
+WorstElement find_worst(size_t rows, size_t columns, Difference&& difference_at) {
+  WorstElement worst;
+  for (size_t i = 0; i < rows * columns; ++i) {
+    const double difference = std::abs(difference_at(i / columns, i % columns));
+    if (difference <= worst.difference) continue;  // a NaN is not less: it stays the worst
+    worst = {difference, i / columns, i % columns};
+    if (std::isnan(difference)) break;
+  }
+  return worst;
+}
 WorstElement find_worst(std::span<const float> expected, size_t columns, const float* y, size_t y_stride);
 
 }  // namespace deberta

@@ -39,16 +39,6 @@ Vector smoothed(const float* w_K, const float* reciprocal_K) {
   return reciprocal_K != nullptr ? divide_or_zero(w, load(reciprocal_K)) : w;
 }
 
-void round_row(const float* w_K, uint16_t* out_K, size_t count) {
-  size_t k = 0;
-  for (; k + kLanes <= count; k += kLanes) to_bf16(out_K + k, load(w_K + k));
-  if (k == count) return;
-  const Tail tail(w_K, nullptr, k, count);
-  uint16_t buffer[kLanes];
-  to_bf16(buffer, load(tail.w));
-  for (size_t i = 0; k + i < count; ++i) out_K[k + i] = buffer[i];
-}
-
 // A weight that is not finite must not be hidden: it makes the result NaN.
 float largest_of_row(const float* w_K, const float* reciprocal_K, size_t count) {
   Vector most = zero(), not_finite = zero();
@@ -76,7 +66,7 @@ void to_int8(const float* w_K, const float* reciprocal_K, float scale, int8_t* q
   for (size_t i = 0; k + i < count; ++i) q_K[k + i] = buffer[i];
 }
 
-constexpr GemmPackKernel kKernel = {transpose_groups, round_row, largest_of_row, to_int8};
+constexpr GemmPackKernel kKernel = {transpose_groups, largest_of_row, to_int8};
 
 }  // namespace
 }  // namespace deberta
