@@ -15,24 +15,20 @@ constexpr size_t kDepth = 512;  // keys of a step of P V
 }  // namespace deberta
 
 #include "kernels/x86/attention_pairs.inc.h"
+#include "kernels/x86/tiles.inc.h"
 
 namespace deberta {
 namespace {
 
-// All eight tiles are 16 rows of 64 bytes. The configuration is the thread's; released so that other code finds none.
+// Released afterwards, so that other code finds no configuration.
 inline void begin_products() {
-  alignas(64) uint8_t config[64] = {1};
-  for (unsigned tile = 0; tile < 8; ++tile) {
-    config[16 + 2 * tile] = 64;  // bytes of a row
-    config[48 + tile] = 16;      // rows
-  }
-  _tile_loadconfig(config);
+  configure_tiles();
 }
 inline void end_products() {
   _tile_release();
 }
 
-// Tiles 0 .. 3 are sums, 4 and 5 rows of a, 6 and 7 columns of b: 4 products for 4 loads.
+// Two by two: 4 products for 4 loads.
 template <bool kHasLower, bool kHasRight>
 inline void tiles(const Product& p, size_t m, size_t n) {
   const auto bytes = [](size_t columns) { return static_cast<int64_t>(columns * sizeof(float)); };

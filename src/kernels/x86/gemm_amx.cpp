@@ -6,38 +6,17 @@
 #include <string.h>
 
 #include "kernels/gemm_kernel.h"
+#include "kernels/x86/tiles.inc.h"
 
 namespace deberta {
 namespace {
 
-constexpr size_t kTileRows = 16;
-constexpr size_t kTileBytes = 64;                 // of a tile's row
 constexpr size_t kStep = kTileRows * kTileBytes;  // bytes of a panel in a step
 constexpr size_t kAhead = 2 * kStep;              // prefetched into the first-level cache
 constexpr int kResultStride = 2 * kTileBytes;     // bytes between rows of the result
 
-struct TileConfig {
-  uint8_t palette;
-  uint8_t start_row;
-  uint8_t reserved[14];
-  uint16_t row_bytes[16];
-  uint8_t rows[16];
-};
-
-// Tiles 0 .. 3 accumulate, 4 and 5 hold A, 6 and 7 the panels. 0, 1 and 4 have the first 16 rows, 2, 3 and 5 the
-// others.
-void configure(size_t first, size_t second) {
-  TileConfig config;
-  memset(&config, 0, sizeof config);
-  config.palette = 1;
-  for (int i = 0; i < 8; ++i) config.row_bytes[i] = kTileBytes;
-  const size_t rows[8] = {first, first, second, second, first, second, kTileRows, kTileRows};
-  for (int i = 0; i < 8; ++i) config.rows[i] = static_cast<uint8_t>(rows[i]);
-  _tile_loadconfig(&config);
-}
-
 void begin() {
-  configure(kTileRows, kTileRows);
+  configure_tiles();
 }
 
 void end() {
@@ -137,13 +116,13 @@ void tile(const GemmTile& t) {
   const Source s = make_source(t, Format::kElement, padded);
   const bool has_second = t.rows > kTileRows;
   const bool is_whole = t.rows == 2 * kTileRows;
-  if (!is_whole) configure(has_second ? kTileRows : t.rows, has_second ? t.rows - kTileRows : kTileRows);
+  if (!is_whole) configure_tiles(has_second ? kTileRows : t.rows, has_second ? t.rows - kTileRows : kTileRows);
   if (t.panels == 2) {
     has_second ? tile_of<Format, true, true>(t, s) : tile_of<Format, false, true>(t, s);
   } else {
     has_second ? tile_of<Format, true, false>(t, s) : tile_of<Format, false, false>(t, s);
   }
-  if (!is_whole) configure(kTileRows, kTileRows);
+  if (!is_whole) configure_tiles();
 }
 
 constexpr GemmKernel kBf16 = {kTileRows, 2, 2, 32, 2 * kTileRows, 256, 192, begin, end, tile<Bf16>};
