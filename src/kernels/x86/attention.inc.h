@@ -56,13 +56,13 @@ void transpose_keys(const Left& k, size_t count, size_t packs, float* kt, size_t
       const float* from = (const float*)k.data + j * stride + i;
       Vector r[kLanes];
       if (j + kLanes <= count) {
-        DEBERTA_UNROLL_ALL
+        DEBERTA_UNROLL
         for (size_t q = 0; q < kLanes; ++q) r[q] = load(from + q * stride);
       } else {
         for (size_t q = 0; q < kLanes; ++q) r[q] = j + q < count ? load(from + q * stride) : zero();
       }
       transpose(r);
-      DEBERTA_UNROLL_ALL
+      DEBERTA_UNROLL
       for (size_t q = 0; q < kLanes; ++q) store(kt + (i + q) * kt_stride + j, r[q]);
     }
   }
@@ -196,7 +196,7 @@ void store_outputs(const AttentionTask& t, size_t begin, size_t end, const float
       const Vector x = factors[i - begin] == 0 ? zero() : multiply(load(from + d), factor);
       const size_t offset = i * t.out_stride + d;
       if (t.is_bf16) {
-        to_bf16((uint16_t*)t.out + offset, x);
+        store_halves((uint16_t*)t.out + offset, to_bf16(x));
       } else {
         store((float*)t.out + offset, x);
       }

@@ -8,6 +8,7 @@
 
 namespace deberta {
 namespace {
+constexpr size_t kRowsSkippingZeros = 6;
 constexpr size_t kTileVectors = 4;
 constexpr size_t kBlock = 48;  // queries or keys: whole tiles and whole vectors
 }  // namespace

@@ -9,6 +9,7 @@
 
 namespace deberta {
 namespace {
+constexpr size_t kRowsSkippingZeros = 6;
 constexpr size_t kTileVectors = 4;
 constexpr size_t kBlock = 96;   // queries or keys: whole tiles, whole vectors, whole pairs of 16
 constexpr size_t kDepth = 256;  // keys of a step of P V: their values stay in L1
@@ -16,20 +17,15 @@ constexpr size_t kDepth = 256;  // keys of a step of P V: their values stay in L
 }  // namespace deberta
 
 #include "kernels/x86/attention_pairs.inc.h"
+#include "kernels/x86/product_bf16.inc.h"
 
 namespace deberta {
 namespace {
 
-inline Vector broadcast_pack(const Number* p) {
-  int pack;
-  __builtin_memcpy(&pack, p, sizeof(pack));
-  return _mm512_castsi512_ps(_mm512_set1_epi32(pack));
-}
 template <bool kSkipsZeros>
-inline Vector multiply_add(Vector left, Vector right, Vector sum) {
+struct Packs : Bf16Pairs {
   static_assert(!kSkipsZeros, "values that a mask leaves out are zeros");
-  return _mm512_dpbf16_ps(sum, (__m512bh)left, (__m512bh)right);
-}
+};
 
 inline void begin_products() {}
 inline void end_products() {}

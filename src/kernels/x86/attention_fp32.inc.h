@@ -2,6 +2,7 @@
 // after vectors_<isa>.inc.h.
 
 #include "kernels/x86/attention_rows.inc.h"
+#include "kernels/x86/tile.inc.h"
 
 namespace deberta {
 namespace {
@@ -21,13 +22,12 @@ struct Right {
   size_t stride;
 };
 
-inline Vector broadcast_pack(const Number* p) {
-  return broadcast(p);
-}
 template <bool kSkipsZeros>
-inline Vector multiply_add(Vector left, Vector right, Vector sum) {
-  return kSkipsZeros ? fma_unless_zero(left, right, sum) : fma(left, right, sum);
-}
+struct Packs : Fp32 {
+  static void add(Vector& sum, Vector left, Vector right) {
+    sum = kSkipsZeros ? fma_unless_zero(left, right, sum) : fma(left, right, sum);
+  }
+};
 
 inline size_t left_bytes(const AttentionExtent& e) {
   return e.is_bf16 ? kBlock * e.head_size * sizeof(float) : 0;
@@ -40,7 +40,7 @@ inline void widen(const AttentionTask& t, const void* data, size_t stride, size_
   for (size_t row = begin; row < end; ++row) {
     const uint16_t* from = (const uint16_t*)data + row * stride;
     float* to = wide + (row - begin) * t.head_size;
-    for (size_t i = 0; i < t.head_size; i += kLanes) store(to + i, from_bf16(from + i));
+    for (size_t i = 0; i < t.head_size; i += kLanes) store(to + i, from_bf16(load_halves(from + i)));
   }
 }
 

@@ -3,6 +3,7 @@
 // kLanes neighbours read one contiguous vector, permuted where a row covers several distances.
 // c2p: a row is a query; reversed rows grow with the key. p2c: a row is a key, lanes are queries; kLanes rows are
 // transposed in registers. Both cost about an eighth of Q K^T each.
+#include "kernels/x86/exp2.inc.h"
 
 namespace deberta {
 namespace {
@@ -62,10 +63,10 @@ inline void load_p2c(const AttentionTask& t, const Bands& b, int64_t base, size_
   const float* row = b.p2c + j * b.p2c_stride;
   if (is_near) {
     row += t.distances.row[distance] - first;
-    DEBERTA_UNROLL_ALL
+    DEBERTA_UNROLL
     for (size_t q = 0; q < kLanes; ++q) r[q] = load(row + q * (b.p2c_stride - 1));
   } else {
-    DEBERTA_UNROLL_ALL
+    DEBERTA_UNROLL
     for (size_t q = 0; q < kLanes; ++q) {
       const int64_t at = distance - static_cast<int64_t>(q);
       r[q] = permute(load(row + q * b.p2c_stride + (t.distances.row[at] - first)), t.distances.perm_q + 16 * at);
@@ -149,7 +150,7 @@ inline void add_terms(const AttentionTask& t, const Bands& b, const Group& g, si
   if (kHasP2c) load_p2c(t, b, g.base, j, first, is_near, r);
   if (g.is_whole && is_near) {  // the row grows with the query: one stride
     const float* c2p = kHasC2p ? c2p_at(t, b, g.row, distance) : nullptr;
-    DEBERTA_UNROLL_ALL
+    DEBERTA_UNROLL
     for (size_t q = 0; q < kLanes; ++q) {
       Vector v = kHasP2c ? r[q] : zero();
       if (kHasC2p) v = kHasP2c ? add(v, load(c2p + q * (b.c2p_stride - 1))) : load(c2p + q * (b.c2p_stride - 1));
@@ -158,7 +159,7 @@ inline void add_terms(const AttentionTask& t, const Bands& b, const Group& g, si
     return;
   }
   if (g.is_whole) {
-    DEBERTA_UNROLL_ALL
+    DEBERTA_UNROLL
     for (size_t q = 0; q < kLanes; ++q) {
       Vector v = kHasP2c ? r[q] : zero();
       if (kHasC2p) {
@@ -171,7 +172,7 @@ inline void add_terms(const AttentionTask& t, const Bands& b, const Group& g, si
   }
   alignas(64) float columns[kLanes * kLanes];
   if (kHasP2c) {
-    DEBERTA_UNROLL_ALL
+    DEBERTA_UNROLL
     for (size_t q = 0; q < kLanes; ++q) store(columns + q * kLanes, r[q]);
   }
   for (size_t q = 0; q < g.rows; ++q) {
@@ -201,20 +202,6 @@ void skew(const AttentionTask& t, const Bands& b, size_t begin, size_t end, size
       }
     }
   }
-}
-
-// 2^x for x <= 0, to 1e-7; below -126 it is 2^-126, not 0. A NaN stays one.
-inline Vector exp2_of(Vector x) {
-  const Vector magic = all(12582912.0f + 127.0f);  // its last mantissa bit is worth 1; adding it rounds
-  x = max(all(-126.0f), x);
-  const Vector shifted = add(x, magic);
-  const Vector f = subtract(x, subtract(shifted, magic));
-  Vector p = fma(all(0.00132765f), f, all(0.00967554f));
-  p = fma(p, f, all(0.05550713f));
-  p = fma(p, f, all(0.24022120f));
-  p = fma(p, f, all(0.69314697f));
-  p = fma(p, f, all(1.00000007f));
-  return multiply(p, power_of_two(shifted));
 }
 
 // Which keys a query may see. Null: all.

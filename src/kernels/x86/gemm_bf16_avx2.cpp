@@ -2,46 +2,20 @@
 // (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
-#include <string.h>
+#include <stdint.h>
 
 #include "kernels/gemm_kernel.h"
+#include "kernels/x86/vectors_avx2.inc.h"
 
 namespace deberta {
 namespace {
 
-using Vector = __m256;
-constexpr size_t kLanes = 8;
-constexpr size_t kVectors = 2;
-
-inline Vector zero() {
-  return _mm256_setzero_ps();
-}
-inline Vector low(const uint16_t* pairs) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(pairs)), 16));
+inline Vector low(Vector pairs) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(pairs), 16));
 }
 // Two shifts: a mask would take the last register.
-inline __m256i upper(__m256i pairs) {
-  return _mm256_slli_epi32(_mm256_srli_epi32(pairs, 16), 16);
-}
-inline Vector high(const uint16_t* pairs) {
-  return _mm256_castsi256_ps(upper(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(pairs))));
-}
-inline uint32_t pair_at(const uint16_t* a) {
-  uint32_t pair;
-  memcpy(&pair, a, sizeof pair);
-  return pair;
-}
-inline Vector broadcast_low(const uint16_t* a) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_set1_epi32(static_cast<int>(pair_at(a))), 16));
-}
-inline Vector broadcast_high(const uint16_t* a) {
-  return _mm256_castsi256_ps(upper(_mm256_set1_epi32(static_cast<int>(pair_at(a)))));
-}
-inline Vector fma(Vector a, Vector b, Vector c) {
-  return _mm256_fmadd_ps(a, b, c);
-}
-inline void store(float* p, Vector v) {
-  _mm256_storeu_ps(p, v);
+inline Vector high(Vector pairs) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_srli_epi32(_mm256_castps_si256(pairs), 16), 16));
 }
 
 }  // namespace
@@ -51,6 +25,6 @@ inline void store(float* p, Vector v) {
 
 namespace deberta {
 const GemmKernel& gemm_bf16_avx2_kernel() {
-  return kKernel;
+  return kKernelOf<WidenedPairs>;
 }
 }  // namespace deberta

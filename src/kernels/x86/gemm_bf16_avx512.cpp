@@ -2,43 +2,19 @@
 // (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
-#include <string.h>
+#include <stdint.h>
 
 #include "kernels/gemm_kernel.h"
+#include "kernels/x86/vectors_avx512.inc.h"
 
 namespace deberta {
 namespace {
 
-using Vector = __m512;
-constexpr size_t kLanes = 16;
-constexpr size_t kVectors = 4;
-
-inline Vector zero() {
-  return _mm512_setzero_ps();
+inline Vector low(Vector pairs) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(pairs), 16));
 }
-inline Vector low(const uint16_t* pairs) {
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(pairs), 16));
-}
-inline Vector high(const uint16_t* pairs) {
-  return _mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(pairs), _mm512_set1_epi32(-65536)));
-}
-inline uint32_t pair_at(const uint16_t* a) {
-  uint32_t pair;
-  memcpy(&pair, a, sizeof pair);
-  return pair;
-}
-inline Vector broadcast_low(const uint16_t* a) {
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_set1_epi32(static_cast<int>(pair_at(a))), 16));
-}
-inline Vector broadcast_high(const uint16_t* a) {
-  return _mm512_castsi512_ps(
-      _mm512_and_si512(_mm512_set1_epi32(static_cast<int>(pair_at(a))), _mm512_set1_epi32(-65536)));
-}
-inline Vector fma(Vector a, Vector b, Vector c) {
-  return _mm512_fmadd_ps(a, b, c);
-}
-inline void store(float* p, Vector v) {
-  _mm512_storeu_ps(p, v);
+inline Vector high(Vector pairs) {
+  return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(pairs), _mm512_set1_epi32(-65536)));
 }
 
 }  // namespace
@@ -48,6 +24,6 @@ inline void store(float* p, Vector v) {
 
 namespace deberta {
 const GemmKernel& gemm_bf16_avx512_kernel() {
-  return kKernel;
+  return kKernelOf<WidenedPairs>;
 }
 }  // namespace deberta

@@ -1,23 +1,12 @@
-// The epilogue of GEMM, included by gemm_finish_<isa>.cpp after it has defined Vector, kLanes, zero, all, load,
-// load_int, store, store_bf16, add, mul, fma, maximum, absolute, and power_of_two. A vector of the tile is read whole
-// (its rows are padded); everything else is read and written through a buffer of kLanes when columns end within a
-// vector.
+// The epilogue of GEMM, included by gemm_finish_<isa>.cpp after vectors_<isa>.inc.h and add_as_float. A vector of the
+// tile is read whole (its rows are padded); everything else is read and written through a buffer of kLanes when columns
+// end within a vector.
+#include "kernels/x86/exp2.inc.h"
+
 #define DEBERTA_INLINE inline __attribute__((always_inline))
 
 namespace deberta {
 namespace {
-
-// 2^p for p in [-126, 0]: 2^round(p) times a polynomial on [-1/2, 1/2], relative error 7.5e-8.
-DEBERTA_INLINE Vector exp2_negative(Vector p) {
-  const Vector whole = round_to_whole(p);
-  const Vector x = subtract(p, whole);
-  Vector y = fma(all(0.00132765f), x, all(0.00967554f));
-  y = fma(y, x, all(0.05550713f));
-  y = fma(y, x, all(0.24022120f));
-  y = fma(y, x, all(0.69314697f));
-  y = fma(y, x, all(1.00000007f));
-  return mul(y, power_of_two(whole));
-}
 
 // x/2 (1 + erf(x / sqrt 2)) = max(x, 0) - |x|/2 erfc(|x| / sqrt 2), log2 of erfc a polynomial in |x| of degree 8
 // (fitted to the smallest absolute error of the product): error at most 9e-8 max(1, |x|).
@@ -30,8 +19,7 @@ DEBERTA_INLINE Vector gelu(Vector x) {
   p = fma(p, a, all(-0.05262761190533638f));
   p = fma(p, a, all(-0.4591621458530426f));
   p = fma(p, a, all(-1.1511110067367554f));
-  p = maximum(mul(p, a), all(-126.0f));
-  return subtract(maximum(x, zero()), mul(mul(all(0.5f), a), exp2_negative(p)));
+  return subtract(max(x, zero()), multiply(multiply(all(0.5f), a), exp2_of(multiply(p, a))));
 }
 
 DEBERTA_INLINE Vector load_some(const float* p, size_t count) {
@@ -49,9 +37,9 @@ DEBERTA_INLINE void store_some(const GemmFinish& f, size_t at, Vector y, size_t 
     for (size_t i = 0; i < count; ++i) f.c_MN[at + i] = buffer[i];
     return;
   }
-  if (count == kLanes) return store_bf16(f.c_bf16_MN + at, y);
+  if (count == kLanes) return store_halves(f.c_bf16_MN + at, to_bf16(y));
   uint16_t buffer[kLanes];
-  store_bf16(buffer, y);
+  store_halves(buffer, to_bf16(y));
   for (size_t i = 0; i < count; ++i) f.c_bf16_MN[at + i] = buffer[i];
 }
 
@@ -66,7 +54,8 @@ DEBERTA_INLINE Vector dequantize(const GemmFinish& f, size_t m, size_t n, size_t
   int32_t compensation[kLanes] = {};
   for (size_t i = 0; i < count; ++i) compensation[i] = f.compensation_N[n + i];
   const int32_t* sums = static_cast<const int32_t*>(f.tile_MW) + m * f.tile_stride + n;
-  Vector y = mul(mul(add_as_float(sums, compensation), all(f.a_scales_M[m])), load_some(f.w_scales_N + n, count));
+  Vector y =
+      multiply(multiply(add_as_float(sums, compensation), all(f.a_scales_M[m])), load_some(f.w_scales_N + n, count));
   for (size_t o = 0; o < f.outliers; ++o) {
     const float a = from_bf16_bits(f.side_a_MO[m * f.outliers + o]);
     y = fma(all(a), load_some(f.side_w_ON + o * f.side_stride + n, count), y);
@@ -87,7 +76,7 @@ void finish_rows(const GemmFinish& f) {
       }
       if (f.bias_N != nullptr) y = add(y, load_some(f.bias_N + n, count));
       if constexpr (kActivation == 1) y = gelu(y);
-      if constexpr (kActivation == 2) y = maximum(y, zero());
+      if constexpr (kActivation == 2) y = max(y, zero());
       if (f.residual_MN != nullptr) y = add(y, load_some(f.residual_MN + m * f.residual_stride + n, count));
       store_some(f, m * f.c_stride + n, y, count);
     }

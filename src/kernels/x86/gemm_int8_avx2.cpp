@@ -1,31 +1,17 @@
-// int8 GEMM tile for AVX2: 6 x 16, vpmaddwd on s16. Only intrinsics, C headers and types here
-// (docs/kernels.md).
+// int8 GEMM tile for AVX2: 6 x 16, vpmaddwd on s16. Only intrinsics, C headers and types here (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
-#include <string.h>
+#include <stdint.h>
 
 #include "kernels/gemm_kernel.h"
+#include "kernels/x86/vectors_avx2.inc.h"
 
 namespace deberta {
 namespace {
 
-using Vector = __m256i;
-constexpr size_t kLanes = 8;
-constexpr size_t kVectors = 2;
-
-inline Vector load(const void* p) {
-  return _mm256_loadu_si256(static_cast<const __m256i*>(p));
-}
-inline Vector broadcast(const int16_t* p) {
-  int pair;
-  memcpy(&pair, p, sizeof pair);
-  return _mm256_set1_epi32(pair);
-}
-inline void dot(Vector& sum, Vector a, Vector b) {
-  sum = _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
-}
-inline void store(void* p, Vector v) {
-  _mm256_storeu_si256(static_cast<__m256i*>(p), v);
+inline Vector dot(Vector sum, Vector a, Vector b) {
+  const Bits products = _mm256_madd_epi16(_mm256_castps_si256(a), _mm256_castps_si256(b));
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(sum), products));
 }
 
 }  // namespace
@@ -35,6 +21,6 @@ inline void store(void* p, Vector v) {
 
 namespace deberta {
 const GemmKernel& gemm_int8_avx2_kernel() {
-  return kKernel;
+  return kKernelOf<WidenedBytes>;
 }
 }  // namespace deberta

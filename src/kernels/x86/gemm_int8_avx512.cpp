@@ -2,30 +2,17 @@
 // (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
-#include <string.h>
+#include <stdint.h>
 
 #include "kernels/gemm_kernel.h"
+#include "kernels/x86/vectors_avx512.inc.h"
 
 namespace deberta {
 namespace {
 
-using Vector = __m512i;
-constexpr size_t kLanes = 16;
-constexpr size_t kVectors = 4;
-
-inline Vector load(const void* p) {
-  return _mm512_loadu_si512(p);
-}
-inline Vector broadcast(const int16_t* p) {
-  int pair;
-  memcpy(&pair, p, sizeof pair);
-  return _mm512_set1_epi32(pair);
-}
-inline void dot(Vector& sum, Vector a, Vector b) {
-  sum = _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
-}
-inline void store(void* p, Vector v) {
-  _mm512_storeu_si512(p, v);
+inline Vector dot(Vector sum, Vector a, Vector b) {
+  const Bits products = _mm512_madd_epi16(_mm512_castps_si512(a), _mm512_castps_si512(b));
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(sum), products));
 }
 
 }  // namespace
@@ -35,6 +22,6 @@ inline void store(void* p, Vector v) {
 
 namespace deberta {
 const GemmKernel& gemm_int8_avx512_kernel() {
-  return kKernel;
+  return kKernelOf<WidenedBytes>;
 }
 }  // namespace deberta

@@ -1,5 +1,4 @@
-// Packing, included by gemm_pack_<isa>.cpp after vectors_<isa>.inc.h and the functions divide, divide_or_zero, absolute
-// and store_int8 (rounded to nearest even).
+// Packing, included by gemm_pack_<isa>.cpp after vectors_<isa>.inc.h and divide_or_zero.
 namespace deberta {
 namespace {
 
@@ -58,11 +57,12 @@ float largest_of_row(const float* w_K, const float* reciprocal_K, size_t count) 
 void to_int8(const float* w_K, const float* reciprocal_K, float scale, int8_t* q_K, size_t count) {
   size_t k = 0;
   for (; k + kLanes <= count; k += kLanes) {
-    store_int8(q_K + k, divide(smoothed(w_K + k, reciprocal_K != nullptr ? reciprocal_K + k : nullptr), all(scale)));
+    const Vector w = smoothed(w_K + k, reciprocal_K != nullptr ? reciprocal_K + k : nullptr);
+    store_bytes(q_K + k, to_int8(divide(w, all(scale))));
   }
   const Tail tail(w_K, reciprocal_K, k, count);
   int8_t buffer[kLanes];
-  store_int8(buffer, divide(smoothed(tail.w, tail.reciprocal), all(scale)));
+  store_bytes(buffer, to_int8(divide(smoothed(tail.w, tail.reciprocal), all(scale))));
   for (size_t i = 0; k + i < count; ++i) q_K[k + i] = buffer[i];
 }
 

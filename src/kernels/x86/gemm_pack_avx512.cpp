@@ -10,17 +10,8 @@
 namespace deberta {
 namespace {
 
-inline Vector divide(Vector a, Vector b) {
-  return _mm512_div_ps(a, b);
-}
 inline Vector divide_or_zero(Vector a, Vector b) {
   return _mm512_maskz_div_ps(_mm512_cmp_ps_mask(b, _mm512_setzero_ps(), _CMP_NEQ_UQ), a, b);
-}
-inline Vector absolute(Vector a) {
-  return _mm512_abs_ps(a);
-}
-inline void store_int8(int8_t* p, Vector v) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v)));
 }
 
 }  // namespace

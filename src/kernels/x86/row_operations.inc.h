@@ -1,5 +1,5 @@
-// Operations on one row, included by row_operations_<isa>.cpp after it has defined Vector, Bits, kLanes, All, Part and
-// the loads, stores and arithmetic on them. A row of a model (384 to 6144 columns) lies in the first-level cache, so
+// Operations on one row, included by row_operations_<isa>.cpp after it has defined All, Part and the loads and stores
+// of them on top of vectors_<isa>.inc.h. A row of a model (384 to 6144 columns) lies in the first-level cache, so
 // passes over it are cheap and nothing is kept between them but a few registers. Sums run in four accumulators and end
 // in one fixed tree: the bits depend on the row and its number of columns alone. Tails are masked: nothing beyond a
 // row is read or written.
@@ -7,6 +7,31 @@ namespace deberta {
 namespace {
 
 constexpr size_t kSums = 4;
+
+inline double square_root(double x) {
+  return _mm_cvtsd_f64(_mm_sqrt_sd(_mm_setzero_pd(), _mm_set_sd(x)));
+}
+inline __m128i shifted_bytes(Vector v) {  // rint + 128, of -127 .. 127
+  return _mm_xor_si128(to_int8(v), _mm_set1_epi8(static_cast<char>(0x80)));
+}
+inline Vector keep(Vector v, All) {
+  return v;
+}
+inline Vector load(const float* p, All) {
+  return load(p);
+}
+inline void store(float* p, Vector v, All) {
+  store(p, v);
+}
+inline Halves load_halves(const uint16_t* p, All) {
+  return load_halves(p);
+}
+inline void store_halves(uint16_t* p, Halves halves, All) {
+  store_halves(p, halves);
+}
+inline void store_bytes(uint8_t* p, __m128i bytes, All) {
+  store_bytes(p, bytes);
+}
 
 // body(column, accumulator, All or Part) over the vectors of a row.
 template <class Body>
@@ -24,7 +49,7 @@ inline void each_vector(size_t columns, Body body) {
 
 struct Sums {
   Vector v[kSums] = {zero(), zero(), zero(), zero()};
-  float total() const { return sum_lanes(add(add(v[0], v[1]), add(v[2], v[3]))); }
+  float total() const { return sum(add(add(v[0], v[1]), add(v[2], v[3]))); }
 };
 
 template <bool kHasResidual>
@@ -36,16 +61,16 @@ void norm_row(const NormRow& row) {
   const float count = static_cast<float>(row.columns);
   Sums sums;
   each_vector(row.columns, [&](size_t d, size_t i, auto part) { sums.v[i] = add(sums.v[i], z(d, part)); });
-  const Vector mean = broadcast(sums.total() / count);
+  const Vector mean = all(sums.total() / count);
   Sums squares;
   each_vector(row.columns, [&](size_t d, size_t i, auto part) {
-    const Vector difference = keep(sub(z(d, part), mean), part);
+    const Vector difference = keep(subtract(z(d, part), mean), part);
     squares.v[i] = fma(difference, difference, squares.v[i]);
   });
   const double variance = static_cast<double>(squares.total()) / static_cast<double>(row.columns);
-  const Vector inverse = broadcast(static_cast<float>(1.0 / square_root(variance + row.epsilon)));
+  const Vector inverse = all(static_cast<float>(1.0 / square_root(variance + row.epsilon)));
   each_vector(row.columns, [&](size_t d, size_t, auto part) {
-    const Vector scaled = mul(sub(z(d, part), mean), inverse);
+    const Vector scaled = multiply(subtract(z(d, part), mean), inverse);
     store(row.y_D + d, fma(scaled, load(row.gamma_D + d, part), load(row.beta_D + d, part)), part);
   });
 }
@@ -56,7 +81,8 @@ void norm(const NormRow& row) {
 }
 
 void narrow(const float* x, uint16_t* y_bf16, size_t columns) {
-  each_vector(columns, [&](size_t d, size_t, auto part) { store_bf16(y_bf16 + d, load(x + d, part), part); });
+  each_vector(columns,
+              [&](size_t d, size_t, auto part) { store_halves(y_bf16 + d, to_bf16(load(x + d, part)), part); });
 }
 
 template <class Load>
@@ -67,7 +93,7 @@ uint32_t largest_of(const ScaledRow& row, Load load_x) {
                 [&](size_t k, size_t, auto part) { largest = max_bits(largest, magnitude(load_x(k, part))); });
   } else {
     each_vector(row.columns, [&](size_t k, size_t, auto part) {
-      largest = max_bits(largest, magnitude(mul(load_x(k, part), load(row.reciprocal_K + k, part))));
+      largest = max_bits(largest, magnitude(multiply(load_x(k, part), load(row.reciprocal_K + k, part))));
     });
   }
   return max_lanes(largest);
@@ -75,19 +101,21 @@ uint32_t largest_of(const ScaledRow& row, Load load_x) {
 
 uint32_t largest(const ScaledRow& row) {
   if (row.x_K != nullptr) return largest_of(row, [&](size_t k, auto part) { return load(row.x_K + k, part); });
-  return largest_of(row, [&](size_t k, auto part) { return load_bf16(row.x_bf16_K + k, part); });
+  return largest_of(row, [&](size_t k, auto part) { return from_bf16(load_halves(row.x_bf16_K + k, part)); });
 }
 
 // Two products, rounded one after the other, on every instruction set: bytes must not depend on it.
 template <class Load>
 void to_bytes_of(const ScaledRow& row, float factor, uint8_t* y, Load load_x) {
-  const Vector factors = broadcast(factor);
+  const Vector factors = all(factor);
   if (row.reciprocal_K == nullptr) {
-    each_vector(row.columns,
-                [&](size_t k, size_t, auto part) { store_bytes(y + k, mul(load_x(k, part), factors), part); });
+    each_vector(row.columns, [&](size_t k, size_t, auto part) {
+      store_bytes(y + k, shifted_bytes(multiply(load_x(k, part), factors)), part);
+    });
   } else {
     each_vector(row.columns, [&](size_t k, size_t, auto part) {
-      store_bytes(y + k, mul(mul(load_x(k, part), load(row.reciprocal_K + k, part)), factors), part);
+      const Vector x = multiply(load_x(k, part), load(row.reciprocal_K + k, part));
+      store_bytes(y + k, shifted_bytes(multiply(x, factors)), part);
     });
   }
 }
@@ -96,14 +124,15 @@ void to_bytes(const ScaledRow& row, float factor, uint8_t* y) {
   if (row.x_K != nullptr) {
     return to_bytes_of(row, factor, y, [&](size_t k, auto part) { return load(row.x_K + k, part); });
   }
-  to_bytes_of(row, factor, y, [&](size_t k, auto part) { return load_bf16(row.x_bf16_K + k, part); });
+  to_bytes_of(row, factor, y, [&](size_t k, auto part) { return from_bf16(load_halves(row.x_bf16_K + k, part)); });
 }
 
 template <class Step>
 inline Vector load_as(int format, const void* row, size_t e, Step part) {
   const uint16_t* halves = static_cast<const uint16_t*>(row);
   if (format == 0) return load(static_cast<const float*>(row) + e, part);
-  return format == 1 ? load_half(halves + e, part) : load_bf16(halves + e, part);
+  const Halves x = load_halves(halves + e, part);
+  return format == 1 ? from_half(x) : from_bf16(x);
 }
 
 void sum(const SumRow& row) {

@@ -1,16 +1,14 @@
 // Eight floats in a register: the names in which the sources of kernels/x86 are written, for AVX2 and FMA. Included by
 // files that have included <immintrin.h> and the C headers.
-#if defined(__clang__)
-#define DEBERTA_UNROLL_ALL _Pragma("unroll")
-#else
-#define DEBERTA_UNROLL_ALL _Pragma("GCC unroll 16")
-#endif
+#include "kernels/x86/unroll.inc.h"
 
 namespace deberta {
 namespace {
 
 using Vector = __m256;
-using Mask = __m256;  // all bits of a lane
+using Mask = __m256;     // all bits of a lane
+using Bits = __m256i;    // the lanes as integers
+using Halves = __m128i;  // 16 bits a lane
 constexpr size_t kLanes = 8;
 
 inline Vector zero() {
@@ -24,6 +22,12 @@ inline void store(float* p, Vector v) {
 }
 inline Vector broadcast(const float* p) {
   return _mm256_broadcast_ss(p);
+}
+// 4 bytes of any type and alignment.
+inline Vector broadcast_bits(const void* p) {
+  int bits;
+  __builtin_memcpy(&bits, p, sizeof bits);
+  return _mm256_castsi256_ps(_mm256_set1_epi32(bits));
 }
 inline Vector all(float x) {
   return _mm256_set1_ps(x);
@@ -39,6 +43,12 @@ inline Vector multiply(Vector a, Vector b) {
 }
 inline Vector fma(Vector a, Vector b, Vector c) {
   return _mm256_fmadd_ps(a, b, c);
+}
+inline Vector divide(Vector a, Vector b) {
+  return _mm256_div_ps(a, b);
+}
+inline Vector absolute(Vector a) {
+  return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 // The second operand when one is a NaN.
 inline Vector max(Vector a, Vector b) {
@@ -66,7 +76,7 @@ inline Vector select(Mask mask, Vector yes, Vector no) {
 }
 // c where a is 0, else a b + c: what hides behind a probability of 0 is not looked at.
 inline Vector fma_unless_zero(Vector a, Vector b, Vector c) {
-  return _mm256_blendv_ps(_mm256_fmadd_ps(a, b, c), c, _mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_EQ_OQ));
+  return _mm256_fmadd_ps(a, _mm256_and_ps(b, _mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_NEQ_UQ)), c);
 }
 // 2^n of the integer that is in the low mantissa bits of `shifted`, with 127 added.
 inline Vector power_of_two(Vector shifted) {
@@ -77,11 +87,17 @@ inline Vector permute(Vector v, const uint8_t* perm) {
   return _mm256_permutevar8x32_ps(v, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)perm)));
 }
 
-inline Vector from_bf16(const uint16_t* p) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)p)), 16));
+inline Halves load_halves(const uint16_t* p) {
+  return _mm_loadu_si128((const __m128i*)p);
+}
+inline void store_halves(uint16_t* p, Halves halves) {
+  _mm_storeu_si128((__m128i*)p, halves);
+}
+inline Vector from_bf16(Halves halves) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 }
 // Rounds to nearest even; a NaN stays a quiet NaN.
-inline void to_bf16(uint16_t* p, Vector v) {
+inline Halves to_bf16(Vector v) {
   const __m256i bits = _mm256_castps_si256(v);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   const __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
@@ -89,30 +105,39 @@ inline void to_bf16(uint16_t* p, Vector v) {
   const __m256 chosen =
       _mm256_blendv_ps(_mm256_castsi256_ps(rounded), _mm256_castsi256_ps(quiet), _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
   const __m256i high = _mm256_srli_epi32(_mm256_castps_si256(chosen), 16);
-  _mm_storeu_si128((__m128i*)p, _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)));
+  return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
+}
+// Rounds to nearest even numbers of -128 .. 127; in the low kLanes bytes.
+inline __m128i to_int8(Vector v) {
+  const Bits whole = _mm256_cvtps_epi32(v);
+  const __m128i halves = _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
+  return _mm_packs_epi16(halves, halves);
+}
+inline void store_bytes(void* p, __m128i bytes) {
+  _mm_storel_epi64((__m128i*)p, bytes);
 }
 
 // Lane l of r[q] becomes lane q of r[l].
 inline void transpose(Vector (&r)[kLanes]) {
   Vector s[kLanes];
-  DEBERTA_UNROLL_ALL
+  DEBERTA_UNROLL
   for (size_t i = 0; i < kLanes; i += 2) {
     s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
     s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
   }
-  DEBERTA_UNROLL_ALL
+  DEBERTA_UNROLL
   for (size_t i = 0; i < kLanes; i += 4) {  // r[i + c]: column c of rows i .. i + 3, in each half
     r[i] = _mm256_shuffle_ps(s[i], s[i + 2], 0x44);
     r[i + 1] = _mm256_shuffle_ps(s[i], s[i + 2], 0xEE);
     r[i + 2] = _mm256_shuffle_ps(s[i + 1], s[i + 3], 0x44);
     r[i + 3] = _mm256_shuffle_ps(s[i + 1], s[i + 3], 0xEE);
   }
-  DEBERTA_UNROLL_ALL
+  DEBERTA_UNROLL
   for (size_t c = 0; c < 4; ++c) {
     s[c] = _mm256_permute2f128_ps(r[c], r[4 + c], 0x20);
     s[4 + c] = _mm256_permute2f128_ps(r[c], r[4 + c], 0x31);
   }
-  DEBERTA_UNROLL_ALL
+  DEBERTA_UNROLL
   for (size_t c = 0; c < kLanes; ++c) r[c] = s[c];
 }
 

@@ -1,16 +1,14 @@
 // Sixteen floats in a register: the names in which the sources of kernels/x86 are written, for AVX-512. Included by
 // files that have included <immintrin.h> and the C headers.
-#if defined(__clang__)
-#define DEBERTA_UNROLL_ALL _Pragma("unroll")
-#else
-#define DEBERTA_UNROLL_ALL _Pragma("GCC unroll 16")
-#endif
+#include "kernels/x86/unroll.inc.h"
 
 namespace deberta {
 namespace {
 
 using Vector = __m512;
 using Mask = __mmask16;
+using Bits = __m512i;    // the lanes as integers
+using Halves = __m256i;  // 16 bits a lane
 constexpr size_t kLanes = 16;
 
 inline Vector zero() {
@@ -24,6 +22,12 @@ inline void store(float* p, Vector v) {
 }
 inline Vector broadcast(const float* p) {
   return _mm512_set1_ps(*p);
+}
+// 4 bytes of any type and alignment.
+inline Vector broadcast_bits(const void* p) {
+  int bits;
+  __builtin_memcpy(&bits, p, sizeof bits);
+  return _mm512_castsi512_ps(_mm512_set1_epi32(bits));
 }
 inline Vector all(float x) {
   return _mm512_set1_ps(x);
@@ -40,6 +44,12 @@ inline Vector multiply(Vector a, Vector b) {
 inline Vector fma(Vector a, Vector b, Vector c) {
   return _mm512_fmadd_ps(a, b, c);
 }
+inline Vector divide(Vector a, Vector b) {
+  return _mm512_div_ps(a, b);
+}
+inline Vector absolute(Vector a) {
+  return _mm512_abs_ps(a);
+}
 // The second operand when one is a NaN.
 inline Vector max(Vector a, Vector b) {
   return _mm512_max_ps(a, b);
@@ -47,8 +57,11 @@ inline Vector max(Vector a, Vector b) {
 inline float largest(Vector v) {
   return _mm512_reduce_max_ps(v);
 }
-inline float sum(Vector v) {
-  return _mm512_reduce_add_ps(v);
+inline float sum(Vector v) {  // in one order, whatever the compiler
+  const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+  __m128 x = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+  x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+  return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
 }
 
 // Lane l is set when bit l is.
@@ -71,17 +84,30 @@ inline Vector permute(Vector v, const uint8_t* perm) {
   return _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)perm)), v);
 }
 
-inline Vector from_bf16(const uint16_t* p) {
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)p)), 16));
+inline Halves load_halves(const uint16_t* p) {
+  return _mm256_loadu_si256((const __m256i*)p);
+}
+inline void store_halves(uint16_t* p, Halves halves) {
+  _mm256_storeu_si256((__m256i*)p, halves);
+}
+inline Vector from_bf16(Halves halves) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
 }
 // Rounds to nearest even; a NaN stays a quiet NaN.
-inline void to_bf16(uint16_t* p, Vector v) {
+inline Halves to_bf16(Vector v) {
   const __m512i bits = _mm512_castps_si512(v);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
   const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd);
   const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
   const __m512i chosen = _mm512_mask_blend_epi32(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), rounded, quiet);
-  _mm256_storeu_si256((__m256i*)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(chosen, 16)));
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(chosen, 16));
+}
+// Rounds to nearest even numbers of -128 .. 127; in the low kLanes bytes.
+inline __m128i to_int8(Vector v) {
+  return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v));
+}
+inline void store_bytes(void* p, __m128i bytes) {
+  _mm_storeu_si128((__m128i*)p, bytes);
 }
 
 inline Vector low_pairs(Vector a, Vector b) {
@@ -94,26 +120,26 @@ inline Vector high_pairs(Vector a, Vector b) {
 // Lane l of r[q] becomes lane q of r[l].
 inline void transpose(Vector (&r)[kLanes]) {
   Vector s[kLanes];
-  DEBERTA_UNROLL_ALL
+  DEBERTA_UNROLL
   for (size_t i = 0; i < kLanes; i += 2) {
     s[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
     s[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
   }
-  DEBERTA_UNROLL_ALL
+  DEBERTA_UNROLL
   for (size_t i = 0; i < kLanes; i += 4) {  // r[i + c]: column c of rows i .. i + 3, in each quarter
     r[i] = low_pairs(s[i], s[i + 2]);
     r[i + 1] = high_pairs(s[i], s[i + 2]);
     r[i + 2] = low_pairs(s[i + 1], s[i + 3]);
     r[i + 3] = high_pairs(s[i + 1], s[i + 3]);
   }
-  DEBERTA_UNROLL_ALL
+  DEBERTA_UNROLL
   for (size_t c = 0; c < 4; ++c) {
     s[c] = _mm512_shuffle_f32x4(r[c], r[4 + c], 0x88);
     s[4 + c] = _mm512_shuffle_f32x4(r[c], r[4 + c], 0xDD);
     s[8 + c] = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0x88);
     s[12 + c] = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0xDD);
   }
-  DEBERTA_UNROLL_ALL
+  DEBERTA_UNROLL
   for (size_t c = 0; c < 4; ++c) {
     r[c] = _mm512_shuffle_f32x4(s[c], s[8 + c], 0x88);
     r[8 + c] = _mm512_shuffle_f32x4(s[c], s[8 + c], 0xDD);
