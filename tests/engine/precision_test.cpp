@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "engine/engine_case.h"
-#include "kernels/dispatch.h"
+#include "support/implementations.h"
 
 namespace deberta {
 namespace {
@@ -61,38 +60,22 @@ Batch mixed_batch(size_t longest) {
   return batch;
 }
 
-using Case = std::tuple<Precision, KernelLevel>;
-
-// Each implementation once: caps that choose the same one are left out.
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
-    for (const KernelLevel level : available_levels()) {
-      if (select_kernels(to_string(level)).level_of(Operation::kGemm, precision) == level) {
-        all.emplace_back(precision, level);
-      }
-    }
-  }
-  return all;
-}
-
-class Precisions : public testing::TestWithParam<Case> {
+class Precisions : public testing::TestWithParam<test::Implementation> {
  protected:
-  Precision precision() const { return std::get<0>(GetParam()); }
+  Precision precision() const { return GetParam().precision; }
   ModelOptions options(size_t threads = 1) const {
     return {.precision = precision(),
             .allows_uncalibrated = true,
             .threads = threads,
-            .kernels = std::string(to_string(std::get<1>(GetParam())))};
+            .kernels = std::string(to_string(GetParam().level))};
   }
   double least_cosine() const { return precision() == Precision::kBf16 ? 0.999 : 0.99; }
 };
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
-  return std::string(to_string(std::get<0>(info.param))) + "_" + std::string(to_string(std::get<1>(info.param)));
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Precisions, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, Precisions,
+                         testing::ValuesIn(test::implementations(Operation::kGemm,
+                                                                 {Precision::kBf16, Precision::kInt8})),
+                         test::kNameOfImplementation);
 
 TEST_P(Precisions, HiddenStatesAreNearThoseOfFp32AndNotTheSame) {
   for (const ModelConfig& config : variants()) {

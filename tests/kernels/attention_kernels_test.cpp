@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "kernels/attention.h"
 #include "kernels/attention_case.h"
 #include "kernels/attention_naive.h"
+#include "support/implementations.h"
 
 namespace {
 std::atomic<size_t> allocations = 0;
@@ -40,29 +40,10 @@ namespace {
 
 using test::AttentionCase;
 
-struct Kernel {
-  KernelLevel level;
-  Precision precision;
-};
+using Kernel = test::Implementation;
 
-std::ostream& operator<<(std::ostream& out, const Kernel& k) {
-  return out << to_string(k.level) << " " << to_string(k.precision);
-}
-
-// Those that are an implementation of their own, not the next lower one.
 std::vector<Kernel> kernels_of(Precision precision) {
-  std::vector<Kernel> kernels;
-  for (const KernelLevel level : available_levels()) {
-    const bool is_own = select_kernels(to_string(level)).level_of(Operation::kAttention, precision) == level;
-    if (is_own && level != KernelLevel::kReference) kernels.push_back({level, precision});
-  }
-  return kernels;
-}
-
-std::vector<Kernel> all_kernels() {
-  std::vector<Kernel> kernels = kernels_of(Precision::kFp32);
-  for (const Kernel& k : kernels_of(Precision::kBf16)) kernels.push_back(k);
-  return kernels;
+  return test::vector_implementations(Operation::kAttention, {precision});
 }
 
 AttentionCase make_case(std::vector<int32_t> lengths, const Kernel& kernel) {
@@ -85,10 +66,10 @@ class EveryKernel : public testing::TestWithParam<Kernel> {
   }
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryKernel);
-std::string name_of(const testing::TestParamInfo<Kernel>& test) {
-  return std::string(to_string(test.param.level)) + "_" + std::string(to_string(test.param.precision));
-}
-INSTANTIATE_TEST_SUITE_P(Attention, EveryKernel, testing::ValuesIn(all_kernels()), name_of);
+INSTANTIATE_TEST_SUITE_P(Attention, EveryKernel,
+                         testing::ValuesIn(test::vector_implementations(Operation::kAttention,
+                                                                        {Precision::kFp32, Precision::kBf16})),
+                         test::kNameOfImplementation);
 
 struct Shape {
   std::vector<int32_t> lengths;
@@ -99,8 +80,9 @@ struct Shape {
 
 std::vector<Shape> shapes() {
   std::vector<Shape> shapes;
-  for (const int32_t length : {1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 257, 511, 512, 513, 514, 777})
+  for (const int32_t length : {1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 257})
     shapes.push_back({.lengths = {length}});
+  for (const int32_t length : {511, 512, 513, 514, 777}) shapes.push_back({.lengths = {length}, .head_size = 32});
   shapes.push_back({.lengths = {2048}, .head_size = 32});
   shapes.push_back({.lengths = {600}, .head_size = 32, .clamps_distance = false});
   shapes.push_back({.lengths = {1100}, .head_size = 32, .buckets = -1});
@@ -403,7 +385,7 @@ uint64_t calls_of(KernelLevel level, Precision precision) {
 }
 
 TEST_P(EveryKernel, RunsWhenForcedAndLeavesTheRestToTheReference) {
-  const auto [level, precision] = GetParam();
+  const auto [precision, level] = GetParam();
   AttentionCase c = make({20});
   c.fill();
   const uint64_t before = calls_of(level, precision), reference = calls_of(KernelLevel::kReference, precision);

@@ -57,7 +57,8 @@ class PlainAttention {
     const auto is_allowed = [&](size_t t) { return c_.mask.empty() || c_.mask[first + t] != 0; };
     std::vector<Number> p(length), sum(c_.head_size);
     for (size_t i = 0; i < length; ++i) {
-      const bool is_left_out = length > 300 && i > 17 && i + 17 < length && i % 7 != 0;
+      const size_t step = length > 1000 ? 37 : length > 130 ? 11 : 1;  // of rows that are not near an end
+      const bool is_left_out = i > 17 && i + 17 < length && i % step != 0;
       if (is_left_out) {
         std::fill_n(&out_[(first + i) * c_.width() + head * c_.head_size], c_.head_size,
                     std::numeric_limits<double>::quiet_NaN());

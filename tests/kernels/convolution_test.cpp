@@ -12,18 +12,13 @@
 #include "base/arena.h"
 #include "base/thread_pool.h"
 #include "support/expect_error.h"
+#include "support/implementations.h"
 #include "support/random.h"
 
 namespace deberta {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-std::vector<KernelLevel> levels() {
-  std::vector<KernelLevel> levels = available_levels();
-  std::erase_if(levels, [](KernelLevel level) { return level > KernelLevel::kAvx512; });
-  return levels;
-}
 
 struct ConvolutionCase {
   std::vector<int32_t> lengths = {7};
@@ -110,7 +105,7 @@ class Convolution : public testing::TestWithParam<KernelLevel> {
  protected:
   KernelSet kernels() const { return select_kernels(to_string(GetParam())); }
 };
-INSTANTIATE_TEST_SUITE_P(Levels, Convolution, testing::ValuesIn(levels()),
+INSTANTIATE_TEST_SUITE_P(Levels, Convolution, testing::ValuesIn(test::levels_of(Operation::kConvolution)),
                          [](const auto& level) { return std::string(to_string(level.param)); });
 
 TEST_P(Convolution, FollowsTheEquationForEveryWidthGroupAndBorder) {

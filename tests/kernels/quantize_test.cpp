@@ -14,6 +14,7 @@
 #include "base/thread_pool.h"
 #include "kernels/layer_norm.h"
 #include "support/expect_error.h"
+#include "support/implementations.h"
 #include "support/random.h"
 
 namespace deberta {
@@ -23,17 +24,11 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr uint8_t kGuard = 77;
 
-std::vector<KernelLevel> row_levels() {
-  std::vector<KernelLevel> levels = available_levels();
-  std::erase_if(levels, [](KernelLevel level) { return level > KernelLevel::kAvx512; });
-  return levels;
-}
-
 class Quantize : public testing::TestWithParam<KernelLevel> {
  protected:
   KernelSet kernels() const { return select_kernels(to_string(GetParam())); }
 };
-INSTANTIATE_TEST_SUITE_P(Levels, Quantize, testing::ValuesIn(row_levels()),
+INSTANTIATE_TEST_SUITE_P(Levels, Quantize, testing::ValuesIn(test::levels_of(Operation::kQuantize)),
                          [](const auto& level) { return std::string(to_string(level.param)); });
 
 // Rows with NaN between them; every third column beyond 20 in another order of magnitude.

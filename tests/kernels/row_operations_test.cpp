@@ -14,6 +14,7 @@
 #include "kernels/embedding.h"
 #include "kernels/layer_norm.h"
 #include "support/expect_error.h"
+#include "support/implementations.h"
 #include "support/random.h"
 
 namespace deberta {
@@ -21,13 +22,6 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kGuard = 12345.5f;
-
-// The levels with kernels of their own for rows.
-std::vector<KernelLevel> row_levels() {
-  std::vector<KernelLevel> levels = available_levels();
-  std::erase_if(levels, [](KernelLevel level) { return level > KernelLevel::kAvx512; });
-  return levels;
-}
 
 std::vector<size_t> column_cases() {
   std::vector<size_t> columns = {384, 768, 1000, 3072};
@@ -39,7 +33,7 @@ class RowOperations : public testing::TestWithParam<KernelLevel> {
  protected:
   KernelSet kernels() const { return select_kernels(to_string(GetParam())); }
 };
-INSTANTIATE_TEST_SUITE_P(Levels, RowOperations, testing::ValuesIn(row_levels()),
+INSTANTIATE_TEST_SUITE_P(Levels, RowOperations, testing::ValuesIn(test::levels_of(Operation::kLayerNorm)),
                          [](const auto& level) { return std::string(to_string(level.param)); });
 
 // x with NaN between and before its rows, y between guards.
