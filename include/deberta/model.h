@@ -84,6 +84,8 @@ struct ModelOptions {
   EmptyRows empty_rows = EmptyRows::kZero;
 };
 
+struct ActivationRanges;  // engine/calibration.h: not part of the library's interface
+
 // One mention of an entity (ReCoRD): its pieces as packed rows of one sequence. Without pieces its logit is -10000.
 struct Mention {
   int32_t sequence = 0;
@@ -96,6 +98,7 @@ struct ForwardOptions {
   std::vector<int32_t> rows;      // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
   std::vector<Mention> mentions;  // original token head with one class: a logit for each mention, not for tokens
   bool wants_scores = false;      // per-term attention scores of every layer (reference path)
+  ActivationRanges* ranges = nullptr;  // fp32, no masks: widened to what the linear layers read
 };
 
 // Scores of one layer and one sequence, [H, L, L] each; empty when the model has not the term. c2c + c2p + p2c = sum,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/sha256.h"
+#include "checkpoint/calibration.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
 #include "deberta/error.h"
@@ -20,9 +21,9 @@ constexpr size_t kMaxShards = 1000;
 constexpr uint64_t kMaxCopiedJson = uint64_t{1} << 26;
 constexpr std::array<std::string_view, 8> kCopied = {"spm.model", "spiece.model", "merges.txt", "bpe_encoder.bin",
                                                      "vocab.txt", "README.md",    "LICENSE",    "LICENSE.txt"};
-// Written anew. Files of weights that are not read are left out like any other.
-constexpr std::array<std::string_view, 4> kOwn = {"config.json", "model.safetensors.index.json",
-                                                  "pytorch_model.bin.index.json", kManifestName};
+// Written anew, or by WriteOptions::add_more. Files of weights that are not read are left out like any other.
+constexpr std::array<std::string_view, 5> kOwn = {"config.json", "model.safetensors.index.json",
+                                                  "pytorch_model.bin.index.json", kManifestName, kCalibrationName};
 
 class HashingWriter final : public FileWriter {
  public:
@@ -150,6 +151,8 @@ WrittenModel write_model(StagedFolder& folder, const Conversion& conversion, con
   for (const std::string& name : copy_others(files, source, conversion.source_files))
     model.left_out.push_back({name, "left out", "neither weights nor a file of the tokenizer"});
   write_shards(files, folder.path(), conversion, make_shards(conversion, options.shard_bytes));
+  options.add_more(
+      [&](const std::string& name, const std::function<void(FileWriter&)>& fill) { files.add(name, fill); });
   folder.write_file(std::string(kManifestName),
                     [&](FileWriter& file) { file.write(to_bytes(manifest_text(files.written()))); });
   for (const ManifestFile& file : files.written()) {

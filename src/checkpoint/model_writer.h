@@ -11,9 +11,14 @@
 
 namespace deberta {
 
+// Adds a file to the model.
+using AddFile = std::function<void(const std::string& name, const std::function<void(FileWriter&)>& fill)>;
+
 struct WriteOptions {
   uint64_t shard_bytes = 5000000000;
   std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  // hears of each piece written; may throw to stop
+  // Called when all of the model lies in the folder and can be opened there, but for the manifest.
+  std::function<void(const AddFile& add)> add_more = [](const AddFile&) {};
 };
 
 struct WrittenModel {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "checkpoint/calibration.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/tensor_table.h"
 #include "cli/findings.h"
@@ -142,6 +143,12 @@ void check_tokenizer(const std::string& path, const std::optional<ModelConfig>& 
   if (tokenizer.special().mask < 0) findings.warning(path, "the tokenizer has no mask token");
 }
 
+void check_calibration(const std::string& path, std::optional<ModelConfig> config, const Options& options) {
+  if (!config || !is_regular_file(fmt::format("{}/{}", path, kCalibrationName))) return;
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
+  read_calibration(calibration_path(checkpoint), checkpoint, *config);
+}
+
 // Everything, with the configuration as it should be; nothing when there is none to correct.
 std::optional<ModelConfig> find_all(const std::string& path, const Options& options, Findings& findings) {
   // Of labels the check says more than the warning of the parser.
@@ -156,6 +163,7 @@ std::optional<ModelConfig> find_all(const std::string& path, const Options& opti
   findings.run([&] { config = load_model_config(path + "/config.json"); });
   findings.run([&] { check_tensors(path, config, options, findings); });
   findings.run([&] { check_tokenizer(path, config, findings); });
+  findings.run([&] { check_calibration(path, config, options); });
   set_warning_sink(nullptr);
   return config;
 }

@@ -26,6 +26,18 @@ std::optional<Layout> layout_of(const std::string& name) {
   return std::nullopt;
 }
 
+// int8 is a calibration beside weights that stay as they are stored: neither makes sense without the other.
+void check_int8(const Options& options) {
+  const bool is_int8 = options.text("dtype") == "int8";
+  const bool has_texts = !options.text("calibrate").empty();
+  if (is_int8 && !has_texts)
+    throw Error(ErrorCode::kUsage, "--dtype int8",
+                "needs --calibrate FILE with some hundred texts of the kind expected");
+  if (!is_int8 && has_texts) throw Error(ErrorCode::kUsage, "--calibrate", "expected --dtype int8 beside it");
+  if (!is_int8 && options.is_given("smoothing"))
+    throw Error(ErrorCode::kUsage, "--smoothing", "expected --dtype int8 beside it");
+}
+
 }  // namespace
 
 int run_convert(const Options& options) {
@@ -39,7 +51,9 @@ int run_convert(const Options& options) {
                                    .layout = layout_of(options.text("layout")),
                                    .has_hf_head_names = options.text("head-names") == "hf"},
                           .shard_bytes = static_cast<uint64_t>(options.integer("shard-size")),
-                          .wants_verify = options.flag("verify")};
+                          .wants_verify = options.flag("verify"),
+                          .calibrates = options.text("dtype") == "int8"};
+  check_int8(options);
   std::vector<Answer> answers;
   try {
     for (const Change& change : convert_model(job, options)) {

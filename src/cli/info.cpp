@@ -7,6 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "cli/answers.h"
+#include "cli/calibration.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/library.h"
@@ -52,6 +53,15 @@ void add_kernels(const Options& options, Facts& facts) {
   facts.add("kernels_chosen", std::move(chosen));
 }
 
+std::string calibration_of(const Checkpoint& checkpoint, const ModelConfig& config) {
+  if (!has_calibration(checkpoint)) return "none";
+  try {
+    return describe(read_calibration(calibration_path(checkpoint), checkpoint, config));
+  } catch (const Error& error) {
+    return std::string("refused: ") + error.what();
+  }
+}
+
 void add_model(const std::string& path, const Options& options, Facts& facts) {
   check_model_directory(path);
   const ModelConfig config = load_model_config(path + "/config.json");
@@ -80,6 +90,7 @@ void add_model(const std::string& path, const Options& options, Facts& facts) {
     JsonArray labels(config.labels.begin(), config.labels.end());
     facts.add("label_names", std::move(labels));
   }
+  facts.add("calibration", calibration_of(checkpoint, model.config()));
   if (config.problem_type != ProblemType::kUnset) facts.add("problem_type", to_string(config.problem_type));
 }
 

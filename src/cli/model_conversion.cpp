@@ -8,6 +8,7 @@
 
 #include "checkpoint/model_writer.h"
 #include "cli/answers.h"
+#include "cli/calibration.h"
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "cli/progress_printer.h"
@@ -95,8 +96,17 @@ void verify(const Opened& source, const Conversion& conversion, const StagedFold
   check_interrupted();
 }
 
-WrittenModel write(const ConversionJob& job, const Conversion& conversion, StagedFolder& folder,
-                   const Options& options) {
+// A calibration of `texts`, or the source's own.
+CarriedCalibration find_calibration(const Opened& source, const StagedFolder& folder,
+                                    const std::vector<Encoding>& texts, const Options& options) {
+  if (texts.empty()) return carry_calibration(source.checkpoint, folder.path());
+  Calibration made = calibrate_written(folder.path(), texts, options);
+  Change change{std::string(kCalibrationName), "made", describe(made)};
+  return {std::move(made), {std::move(change)}};
+}
+
+WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& conversion, StagedFolder& folder,
+                   const std::vector<Encoding>& texts, const Options& options) {
   constexpr uint64_t kMegabyte = 1000000;
   ProgressPrinter progress(options, true, {.items = "MB", .tokens = ""});
   const auto total = static_cast<double>(std::max<uint64_t>(1, conversion.size_bytes()));
@@ -106,8 +116,18 @@ WrittenModel write(const ConversionJob& job, const Conversion& conversion, Stage
     check_interrupted();
     progress.update(done / kMegabyte, 0, std::min(1.0, static_cast<double>(done) / total));
   };
+  const auto add_calibration = [&](const AddFile& add) {
+    progress.clear();
+    const CarriedCalibration found = find_calibration(source, folder, texts, options);
+    conversion.changes.insert(conversion.changes.end(), found.changes.begin(), found.changes.end());
+    if (!found.calibration) return;
+    add(std::string(kCalibrationName), [&](FileWriter& file) {
+      write_calibration(file, fmt::format("{}/{}", folder.path(), kCalibrationName), *found.calibration);
+    });
+  };
   WrittenModel written =
-      write_model(folder, conversion, job.source, {.shard_bytes = job.shard_bytes, .on_bytes = on_bytes});
+      write_model(folder, conversion, job.source,
+                  {.shard_bytes = job.shard_bytes, .on_bytes = on_bytes, .add_more = add_calibration});
   progress.clear();
   return written;
 }
@@ -122,9 +142,16 @@ std::vector<Change> convert_model(const ConversionJob& job, const Options& optio
   const Opened source{job.config ? *job.config : load_model_config(job.source + "/config.json"),
                       Checkpoint::open(job.source, open_options(options))};
   Conversion conversion = plan_conversion(source.checkpoint, source.config, job.form, job.source);
+  std::vector<Encoding> texts;
+  if (job.calibrates) texts = read_calibration_texts(options, job.source);
   StagedFolder folder(job.target);
-  WrittenModel written = write(job, conversion, folder, options);
+  WrittenModel written = write(job, source, conversion, folder, texts, options);
   if (job.wants_verify) verify(source, conversion, folder, job.target, options);
+  if (job.wants_verify && job.calibrates) {
+    const std::string report = verify_calibration(folder.path(), texts, job.target, options);
+    note(options, fmt::format("verified: {}", report));
+    conversion.changes.push_back({std::string(kCalibrationName), "verified", report});
+  }
   folder.publish();
   conversion.changes.insert(conversion.changes.end(), written.left_out.begin(), written.left_out.end());
   note(options, fmt::format("{}: {} tensors, {} files, {} bytes; {} changes", job.target, conversion.tensors.size(),

@@ -16,6 +16,7 @@ struct ConversionJob {
   ConversionOptions form;
   uint64_t shard_bytes = 5000000000;
   bool wants_verify = false;
+  bool calibrates = false;  // int8: with the texts of --calibrate
 };
 
 // All that is not as it was, and a line on standard error with the sizes. Throws Interrupted once everything

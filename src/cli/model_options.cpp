@@ -54,11 +54,7 @@ EncodingRules encoding_rules(const Options& options) {
   rules.encode.max_text_bytes = static_cast<size_t>(options.integer("max-text-bytes"));
   rules.encode.parse_special = options.text("special-text") == "parse";
   rules.encode.spm_ties = options.text("spm-ties") == "double" ? SpmTies::kDouble : SpmTies::kFloat;
-  const auto table = options_of(options.verb());
-  const auto has = [&](std::string_view name) {
-    return std::any_of(table.begin(), table.end(), [&](const OptionRow* row) { return row->name == name; });
-  };
-  if (has("truncate")) {
+  if (has_option(options.verb(), "truncate")) {
     rules.refuses_long = options.text("truncate") == "error";
     rules.encode.truncate = options.text("truncate") == "left" ? Truncate::kLeft : Truncate::kRight;
     rules.batch_tokens = static_cast<size_t>(options.integer("batch-tokens"));

@@ -22,15 +22,14 @@ constexpr size_t kMaxJsonBytes = size_t{64} << 20;
 // nli always takes pairs; others when asked, where the verb knows pairs at all.
 bool takes_pairs(const Options& options) {
   if (options.verb() == "nli") return true;
-  const auto rows = options_of(options.verb());
-  const bool knows = std::any_of(rows.begin(), rows.end(), [](const OptionRow* row) { return row->name == "pair"; });
-  return knows && options.flag("pair");
+  return has_option(options.verb(), "pair") && options.flag("pair");
 }
 
 // Which fields are the text and its pair, and which others are kept.
 class FieldRules {
  public:
-  explicit FieldRules(const Options& options) : keep_(options.list("keep")) {
+  explicit FieldRules(const Options& options) {
+    if (has_option(options.verb(), "keep")) keep_ = options.list("keep");
     const auto names = options.list("input-field");
     is_given_ = !names.empty();
     if (names.size() > 2) {
@@ -245,7 +244,8 @@ std::string format_of(const Options& options, const std::string& path) {
 }  // namespace
 
 std::unique_ptr<RowSource> open_rows(const Options& options, const std::function<bool()>& is_stopped) {
-  const std::string& input = options.text("input");
+  // `convert` reads rows beside a model, not instead of arguments.
+  const std::string& input = options.text(has_option(options.verb(), "input") ? "input" : "calibrate");
   if (!options.arguments.empty()) {
     if (!input.empty()) throw Error(ErrorCode::kUsage, "--input", "expected texts or an input file, got both");
     return std::make_unique<ArgumentRows>(options);

@@ -30,8 +30,8 @@ class RowSource {
   virtual std::optional<double> fraction_done() const { return std::nullopt; }
 };
 
-// From the arguments, else --input, else standard input. Rows end once `is_stopped` says true, also while next() waits
-// for input. Throws kUsage, kFileNotFound, kJson.
+// From the arguments, else --input (or --calibrate), else standard input. Rows end once `is_stopped` says true, also
+// while next() waits for input. Throws kUsage, kFileNotFound, kJson.
 std::unique_ptr<RowSource> open_rows(const Options& options, const std::function<bool()>& is_stopped);
 
 }  // namespace deberta::cli

@@ -100,6 +100,12 @@ bool applies_to(const OptionRow& row, std::string_view verb) {
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
 }
 
+bool has_option(std::string_view verb, std::string_view name) {
+  const auto& table = option_table();
+  return std::any_of(table.begin(), table.end(),
+                     [&](const OptionRow& row) { return row.name == name && applies_to(row, verb); });
+}
+
 std::vector<const OptionRow*> options_of(std::string_view verb) {
   std::vector<const OptionRow*> rows;
   for (const OptionRow& row : option_table()) {

@@ -23,6 +23,7 @@ std::span<const VerbRow> verb_table();
 const VerbRow* find_verb(std::string_view name);
 bool applies_to(const OptionRow& row, std::string_view verb);
 std::vector<const OptionRow*> options_of(std::string_view verb);
+bool has_option(std::string_view verb, std::string_view name);
 std::string environment_name(const OptionRow& row);  // "max-tokens" -> "DEBERTA_MAX_TOKENS"
 
 // "16k" -> 16000, "2GiB" -> 2^31: a number with an optional k, M, G, KiB, MiB or GiB. Throws kUsage.

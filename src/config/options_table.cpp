@@ -10,6 +10,7 @@ using enum OptionType;
 
 constexpr std::string_view kAnswerVerbs = "classify nli ner fill embed detect";
 constexpr std::string_view kTextVerbs = "classify nli ner fill embed detect tokenize";
+constexpr std::string_view kReadingVerbs = "classify nli ner fill embed detect tokenize convert";
 constexpr std::string_view kModelVerbs = "classify nli ner fill embed detect forward";
 
 constexpr std::array kVerbs = {
@@ -74,11 +75,11 @@ constexpr std::array kOptions = {
               "read when no "
               "text is given)",
               "0.1.0", false},
-    OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json", kTextVerbs, "Input",
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json", kReadingVerbs, "Input",
               "form of the input; auto goes by the file's ending (below .gz, .xz, .zst), else one text a line", "0.1.0",
               false},
     OptionRow{
-        "input-field", 0, kList, "", "NAMES", kTextVerbs, "Input",
+        "input-field", 0, kList, "", "NAMES", kReadingVerbs, "Input",
         "columns or keys that hold the text and, after a comma, its pair (default: text,text_pair); numbers count "
         "columns from 1 of a file without a header line",
         "0.1.0", false},
@@ -88,16 +89,16 @@ constexpr std::array kOptions = {
               "keys of the input row copied to json and jsonl output", "0.1.0", false},
     OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
               "a row that cannot be answered: keep its place with the error, leave it out, or stop", "0.1.0", false},
-    OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576", kTextVerbs, "Input",
+    OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576", kReadingVerbs, "Input",
               "longest input in tokens, the special ones included", "0.1.0", false},
     OptionRow{"truncate", 0, kChoice, "right", "right|left|error", kAnswerVerbs, "Input",
               "what to do with a longer input: cut its end, its beginning, or report the row as bad", "0.1.0", false},
-    OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kTextVerbs, "Input", "longest text in bytes", "0.1.0",
+    OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kReadingVerbs, "Input", "longest text in bytes", "0.1.0",
               false},
-    OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kTextVerbs, "Input",
+    OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kReadingVerbs, "Input",
               "[SEP] and the like written in a text: special tokens, or plain text (the mask of fill stays one)",
               "0.1.0", false},
-    OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kTextVerbs, "Input",
+    OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kReadingVerbs, "Input",
               "ties of a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)", "0.1.0", false},
     OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify fill", "Answer",
               "answers per text or mask; 0: 1 label (all of a multi-label model), 5 tokens", "0.1.0", false},
@@ -152,9 +153,18 @@ constexpr std::array kOptions = {
               false},
     OptionRow{"to", 0, kText, "", "DIR", "convert", "Output", "the new folder; it appears when all is written", "0.1.0",
               false},
-    OptionRow{"dtype", 0, kChoice, "keep", "keep|fp32|bf16|fp16", "convert", "Answer",
-              "type of the weights, rounded to nearest, ties to even; a value too large for fp16 is an error", "0.1.0",
-              false},
+    OptionRow{"dtype", 0, kChoice, "keep", "keep|fp32|bf16|fp16|int8", "convert", "Answer",
+              "type of the weights, rounded to nearest, ties to even; a value too large for fp16 is an error; int8: "
+              "weights as they are, and beside them the calibration that --dtype int8 of other verbs needs",
+              "0.1.0", false},
+    OptionRow{"calibrate", 0, kText, "", "FILE", "convert", "Input",
+              "with --dtype int8: texts of the kind that the model will read (a few hundred), rows as --input of other "
+              "verbs takes them",
+              "0.1.0", false},
+    OptionRow{"smoothing", 0, kChoice, "auto", "auto|0.4|0.5|0.6|0.7|0.8", "convert", "Answer",
+              "with --dtype int8: how much of what is uneven in the activations moves into the weights; auto: 0.7 for "
+              "multilingual models, else 0.5",
+              "0.1.0", false},
     OptionRow{"layout", 0, kChoice, "keep", "keep|v1|v2", "convert", "Answer",
               "v1: fused projections, model_type deberta; v2: separate ones, model_type deberta-v2", "0.1.0", false},
     OptionRow{"head-names", 0, kChoice, "original", "original|hf", "convert", "Answer",
@@ -162,10 +172,11 @@ constexpr std::array kOptions = {
               false},
     OptionRow{"shard-size", 0, kSize, "5G", "1..1000G", "convert", "Output",
               "largest file of weights; a model that is larger is written as shards with an index", "0.1.0", false},
-    OptionRow{
-        "verify", 0, kFlag, "", "", "convert", "Output",
-        "before the folder gets its name, read it again, compare every tensor, and run the model from both folders",
-        "0.1.0", false},
+    OptionRow{"verify", 0, kFlag, "", "", "convert", "Output",
+              "before the folder gets its name, read it again, compare every tensor, and run the model from both "
+              "folders; int8: "
+              "also run the texts in fp32 and in int8, and refuse a cosine below .999",
+              "0.1.0", false},
     OptionRow{"strict", 0, kFlag, "", "", "check", "Answer", "warnings count as errors", "0.1.0", false},
     OptionRow{"threads", 0, kList, "0", "0|NUMBERS", "bench", "Compute",
               "threads, one run after the other for each number; 0: the processors that this process may use", "0.1.0",

@@ -96,6 +96,8 @@ void finish_rows(const Pass& pass, const LayerWeights& layer, const QueryRows& q
   const size_t inner = as_size(pass.config.intermediate_size);
   QueryRows block{
       .x_ND = queries.x_ND + first * hidden, .operand = queries.operand.from(first, layer.up), .rows = rows};
+  // Rows of `next` lie as close as its outliers are few: those of `up` would reach into the rows of other blocks.
+  block.operand.side_TO = buffers.operand.side_TO;
   const std::byte* context = space.context_TD + first * hidden * pass.attention_element_bytes();
   add_and_norm(pass, layer.attention_output, layer.attention_norm,
                input_of(pass, layer.attention_output, context, rows, buffers.operand, hidden), block, &layer.up);

@@ -16,6 +16,7 @@
 #include "base/thread_pool.h"
 #include "deberta/error.h"
 #include "engine/batch_check.h"
+#include "engine/calibration.h"
 #include "engine/forward.h"
 #include "engine/memory_check.h"
 #include "engine/variant.h"
@@ -49,16 +50,27 @@ void check_finite(const ForwardResult& result, size_t hidden_size) {
   check_finite(result.logits, result.logits_columns, "logits");
 }
 
-// Activations of some models have channels that int8 cannot hold beside the others (kernels.md 10): whether a model is
-// one of them shows only in a calibration.
-void check_calibration(const Checkpoint& checkpoint, const ModelOptions& options) {
-  if (options.precision != Precision::kInt8) return;
+// Activations of some models have channels that int8 cannot hold beside the others: whether a model is one of them
+// shows only in a calibration.
+Calibration find_calibration(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
+  if (options.precision != Precision::kInt8) return {};
+  if (has_calibration(checkpoint)) return read_calibration(calibration_path(checkpoint), checkpoint, config);
   const std::string where = checkpoint.paths().front();
   if (!options.allows_uncalibrated) {
     throw Error(ErrorCode::kUncalibrated, where,
-                "int8 needs a calibration of the activations, and there is none; use bf16, or allow it uncalibrated");
+                "int8 needs a calibration of the activations, and there is none; make one with `deberta convert -m DIR "
+                "--to DIR2 --dtype int8 --calibrate FILE`, use bf16, or allow it uncalibrated");
   }
   warn(where + ": int8 without a calibration: answers of models with outlier channels may be wrong");
+  return {};
+}
+
+void check_ranges(const Batch& batch, const ModelWeights& weights) {
+  if (weights.precision != Precision::kFp32)
+    throw Error(ErrorCode::kInput, "ranges",
+                fmt::format("expected a model in fp32, got {}", to_string(weights.precision)));
+  if (!batch.mask_T.empty() || !batch.masks_B.empty())
+    throw Error(ErrorCode::kInput, "ranges", "expected a batch without masks: every token counts");
 }
 
 bool has_relative_term(const ModelConfig& config) {
@@ -80,7 +92,7 @@ struct __attribute__((visibility("hidden"))) Model::State {
   Arena arena;
   std::optional<RelLut> lut;
 
-  State(const Checkpoint& from, const Variant& of, const ModelOptions& options)
+  State(const Checkpoint& from, const Variant& of, const ModelOptions& options, Calibration calibration)
       : variant(of),
         checkpoint(from),
         kernels(select_kernels(options.kernels)),
@@ -88,7 +100,7 @@ struct __attribute__((visibility("hidden"))) Model::State {
         lut_params{of.config.position_buckets, of.config.max_relative_positions,
                    options.distance == DistanceRule::kOriginal, kFirstLength},
         pool(options.threads > 0 ? options.threads : usable_processors()),
-        weights(load_weights(from, of, options.precision, kernels, pool.parallel())) {
+        weights(load_weights(from, of, {options.precision, std::move(calibration)}, kernels, pool.parallel())) {
     if (has_relative_term(of.config)) lut.emplace(lut_params);
   }
 
@@ -116,8 +128,7 @@ Model& Model::operator=(Model&& other) noexcept {
 Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
   const Variant variant = find_variant(checkpoint, config, options.mask_decoder);
   check_memory(checkpoint, variant, memory_limit_bytes());
-  check_calibration(checkpoint, options);
-  return Model(new State(checkpoint, variant, options));
+  return Model(new State(checkpoint, variant, options, find_calibration(checkpoint, variant.config, options)));
 }
 
 void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const {
@@ -125,9 +136,14 @@ void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardRe
   result = {};
   check_batch(batch, s.variant, options);
   check_options(options, batch, s.variant, labels());
+  std::optional<RangeCollector> ranges;
+  if (options.ranges != nullptr) {
+    check_ranges(batch, s.weights);
+    ranges.emplace(s.weights, s.variant.config, *options.ranges);
+  }
   const std::lock_guard lock(s.mutex);
   run_forward({s.variant.config, s.weights, s.kernels, s.pool.parallel(), s.variant.head,
-               s.reach(longest_sequence(batch)), batch, options, s.empty_rows},
+               s.reach(longest_sequence(batch)), batch, options, s.empty_rows, ranges ? &*ranges : nullptr},
               s.arena, result);
   check_finite(result, as_size(s.variant.config.hidden_size));
 }

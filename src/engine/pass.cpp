@@ -30,6 +30,7 @@ OperandRows OperandRows::from(size_t row, const Linear& reader) const {
 
 void apply_linear(const Pass& pass, const Linear& linear, const LinearInput& input, size_t rows,
                   KernelActivation activation, const LinearOutput& output) {
+  if (pass.ranges != nullptr) pass.ranges->record(linear, input.x_TK, rows);
   GemmParams p{};
   p.a_MK = linear.weights.precision == Precision::kFp32 ? input.x_TK : input.operand_TK;
   p.a_scales_M = input.scales_T;

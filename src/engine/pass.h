@@ -3,6 +3,7 @@
 #pragma once
 #include "base/parallel.h"
 #include "deberta/model.h"
+#include "engine/calibration.h"
 #include "engine/weights.h"
 #include "kernels/operand.h"
 #include "kernels/quantize.h"
@@ -21,6 +22,7 @@ struct Pass {
   const Batch& batch;
   const ForwardOptions& options;
   EmptyRows empty_rows = EmptyRows::kZero;
+  RangeCollector* ranges = nullptr;  // hears of the inputs of linear layers; null: nobody asks
 
   // Of what attention reads and writes, and of the rows between two products of the feed-forward part.
   size_t attention_element_bytes() const { return element_bytes(attention_precision(weights.precision)); }

@@ -70,17 +70,15 @@ class Loader {
   EmbeddingTable table(std::string_view name);
   const float* vector(const std::string& name);
   Norm norm(const std::string& prefix) { return {vector(prefix + ".weight"), vector(prefix + ".bias")}; }
-  Linear linear(const std::string& prefix, Precision precision = Precision::kFp32) {
-    return pack(dense(prefix), precision);
-  }
+  Linear linear(const std::string& prefix) { return pack(dense(prefix), Precision::kFp32, {}); }
   Linear weights_only(std::string_view name, Precision precision);
-  LayerWeights layer(int64_t n, const std::vector<float>& relative_RD);
+  LayerWeights layer(int64_t n, const std::vector<float>& relative_RD, const Calibration& calibration);
   ConvolutionWeights convolution();
   std::vector<float> relative_table();
 
  private:
   const TensorView& tensor(std::string_view name);
-  Linear pack(const Dense& dense, Precision precision);
+  Linear pack(const Dense& dense, Precision precision, const Quantizer& quantizer);
   Dense dense(const std::string& prefix);
   std::array<Dense, 3> content_projections(const std::string& self);
   std::array<Dense, 3> split_in_proj(const std::string& self);
@@ -124,8 +122,8 @@ const float* Loader::vector(const std::string& name) {
   return values;
 }
 
-Linear Loader::pack(const Dense& dense, Precision precision) {
-  const WeightSource source{dense.weight_NK, dense.outputs, dense.depth};
+Linear Loader::pack(const Dense& dense, Precision precision, const Quantizer& quantizer) {
+  const WeightSource source{dense.weight_NK, dense.outputs, dense.depth, quantizer};
   const size_t size_bytes = gemm_packed_bytes(kernels_, precision, source);
   float* panels = store_.allocate((size_bytes + sizeof(float) - 1) / sizeof(float));
   Linear linear{gemm_pack(kernels_, precision, source, panels, parallel_), nullptr};
@@ -145,7 +143,7 @@ Dense Loader::dense(const std::string& prefix) {
 }
 
 Linear Loader::weights_only(std::string_view name, Precision precision) {
-  return pack(Dense(tensor(name)), precision);
+  return pack(Dense(tensor(name)), precision, {});
 }
 
 // Version 1 (algorithm.md 5.4): one weight, head-major; within a head first its rows of q, then of k, then of v. There
@@ -230,19 +228,29 @@ RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::
   return attention_pack_table(kernels_, table, table_HRK.data(), packed);
 }
 
-LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD) {
+// Nothing is known without a calibration.
+Quantizer quantizer_of(const Calibration& calibration, size_t layer, CalibratedInput input) {
+  if (calibration.layers.empty()) return {};
+  const InputCalibration& channels = calibration.of(layer, input);
+  return {channels.reciprocal_K.data(), channels.outliers_O.data(), channels.outliers_O.size()};
+}
+
+LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD, const Calibration& calibration) {
   const std::string layer = fmt::format("encoder.layer.{}.", n);
   const std::string self = layer + "attention.self.";
+  const auto pack_for = [&](const Dense& dense, CalibratedInput input) {
+    return pack(dense, precision_, quantizer_of(calibration, as_size(n), input));
+  };
   LayerWeights w;
   const auto [query, key, value] = content_projections(self);
-  w.query = pack(query, precision_);
-  w.key_value = pack(stack(key, value), precision_);
+  w.query = pack_for(query, CalibratedInput::kProjections);
+  w.key_value = pack_for(stack(key, value), CalibratedInput::kProjections);
   if (!relative_RD.empty() && config_.has_c2p) w.kr = project(relative_RD, self + relative_projection("key"), true);
   if (!relative_RD.empty() && config_.has_p2c) w.qr = project(relative_RD, self + relative_projection("query"), false);
-  w.attention_output = linear(layer + "attention.output.dense", precision_);
+  w.attention_output = pack_for(dense(layer + "attention.output.dense"), CalibratedInput::kAttentionOutput);
   w.attention_norm = norm(layer + "attention.output.LayerNorm");
-  w.up = linear(layer + "intermediate.dense", precision_);
-  w.down = linear(layer + "output.dense", precision_);
+  w.up = pack_for(dense(layer + "intermediate.dense"), CalibratedInput::kUp);
+  w.down = pack_for(dense(layer + "output.dense"), CalibratedInput::kDown);
   w.output_norm = norm(layer + "output.LayerNorm");
   return w;
 }
@@ -334,11 +342,14 @@ void WeightStore::take(WeightStore&& other) {
   size_bytes_ += other.size_bytes_;
 }
 
-ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, Precision precision,
+ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, NumberFormat format,
                           const KernelSet& kernels, const Parallel& parallel) {
   const ModelConfig& config = variant.config;
+  const Precision precision = format.precision;
   ModelWeights w;
   w.precision = precision;
+  w.calibration = std::move(format.calibration);
+  w.outliers = w.calibration.most_outliers();
   Loader loader(checkpoint, config, precision, kernels, parallel, w.store);
   w.has_mask_decoder = variant.has_mask_decoder;
   w.word = loader.table("embeddings.word_embeddings.weight");
@@ -353,7 +364,7 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   std::vector<WeightStore> stores(w.layers.size());
   parallel_for(parallel, w.layers.size(), [&](size_t n, size_t) {  // a task is a whole layer
     Loader one(checkpoint, config, precision, kernels, serial(), stores[n]);
-    w.layers[n] = one.layer(static_cast<int64_t>(n), relative_RD);
+    w.layers[n] = one.layer(static_cast<int64_t>(n), relative_RD, w.calibration);
   });
   for (WeightStore& store : stores) w.store.take(std::move(store));
   w.convolution = loader.convolution();

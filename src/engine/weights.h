@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/parallel.h"
+#include "checkpoint/calibration.h"
 #include "deberta/checkpoint.h"
 #include "deberta/config.h"
 #include "engine/variant.h"
@@ -71,6 +72,7 @@ class WeightStore {
 
 struct ModelWeights {
   Precision precision = Precision::kFp32;  // of the encoder's layers; heads are fp32, the word table as an output bf16
+  Calibration calibration;                 // int8: the layers' quantizers point into it; no layers: none
   size_t outliers = 0;                     // int8: the most outlier columns of any layer
   EmbeddingTable word, type, position;     // mapped: the checkpoint must live as long; rows = 0 when not read
   Linear embed_proj;                       // set when E != D
@@ -83,8 +85,14 @@ struct ModelWeights {
   WeightStore store;
 };
 
+// What the linear layers of the encoder multiply in.
+struct NumberFormat {
+  Precision precision = Precision::kFp32;
+  Calibration calibration = {};  // int8
+};
+
 // `checkpoint` must have passed compare_tensors. Throws kOutOfMemory.
-ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, Precision precision,
+ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, NumberFormat format,
                           const KernelSet& kernels, const Parallel& parallel);
 
 }  // namespace deberta

@@ -1,0 +1,105 @@
+// Rows come in as for every verb that reads texts; models are opened from the folder that is being written.
+#include "cli/calibration.h"
+
+#include <fmt/format.h>
+
+#include "base/checked.h"
+#include "cli/answers.h"
+#include "cli/filter.h"
+#include "cli/interrupt.h"
+#include "cli/model_options.h"
+#include "cli/progress_printer.h"
+#include "deberta/error.h"
+#include "deberta/model.h"
+#include "heads/calibration.h"
+
+namespace deberta::cli {
+namespace {
+
+constexpr double kLeastCosine = 0.999;
+
+// Progress over `texts`, and a place where Ctrl-C is heard.
+class TextProgress {
+ public:
+  TextProgress(const Options& options, size_t texts)
+      : printer_(options, true, {.items = "texts", .tokens = ""}), texts_(texts) {}
+  ~TextProgress() { printer_.clear(); }
+  TextProgress(const TextProgress&) = delete;
+  TextProgress& operator=(const TextProgress&) = delete;
+  void update(size_t done) {
+    check_interrupted();
+    printer_.update(done, 0, static_cast<double>(done) / static_cast<double>(texts_));
+  }
+
+ private:
+  ProgressPrinter printer_;
+  size_t texts_;
+};
+
+double smoothing_of(const Options& options, const ModelConfig& config) {
+  return parse_number<double>(options.text("smoothing")).value_or(usual_smoothing(config));
+}
+
+}  // namespace
+
+std::vector<Encoding> read_calibration_texts(const Options& options, const std::string& model_folder) {
+  const Tokenizer tokenizer = Tokenizer::load(model_folder);
+  const EncodeRow encode = row_encoder(tokenizer, encoding_rules(options));
+  std::vector<Encoding> texts;
+  collect_rows(
+      options,
+      [&](std::span<const Row> rows) {
+        for (const Row& row : rows) texts.push_back(encode(row));
+      },
+      {});
+  check_interrupted();
+  if (texts.empty())
+    throw Error(ErrorCode::kInput, options.text("calibrate"), "expected texts to calibrate with, got none");
+  return texts;
+}
+
+Calibration calibrate_written(const std::string& folder, const std::vector<Encoding>& texts, const Options& options) {
+  const Checkpoint checkpoint = Checkpoint::open(folder, open_options(options));
+  const Model model = Model::load(checkpoint, load_model_config(folder + "/config.json"));
+  TextProgress progress(options, texts.size());
+  return calibrate(model, checkpoint, texts, smoothing_of(options, model.config()),
+                   [&](size_t done) { progress.update(done); });
+}
+
+std::string describe(const Calibration& calibration) {
+  return fmt::format("{} texts, {} tokens, smoothing {}, {} outlier channels", calibration.texts, calibration.tokens,
+                     calibration.smoothing, calibration.outliers());
+}
+
+std::string verify_calibration(const std::string& folder, const std::vector<Encoding>& texts, const std::string& target,
+                               const Options& options) {
+  const ModelConfig config = load_model_config(folder + "/config.json");
+  const Checkpoint checkpoint = Checkpoint::open(folder, open_options(options));
+  const Model exact = Model::load(checkpoint, config);
+  const Model model = Model::load(checkpoint, config, {.precision = Precision::kInt8});
+  TextProgress progress(options, texts.size());
+  const OutputComparison found = compare_outputs(exact, model, texts, [&](size_t done) { progress.update(done); });
+  std::string report =
+      fmt::format("int8 beside fp32 on {} texts: cosine of all outputs {:.6f}, of a text at least {:.6f}, mean {:.6f}",
+                  texts.size(), found.cosine, found.least_cosine, found.mean_cosine);
+  if (found.answers > 0) report += fmt::format("; {} of {} answers equal", found.equal_answers, found.answers);
+  if (!(found.cosine >= kLeastCosine)) {
+    throw Error(ErrorCode::kCalibration, target,
+                fmt::format("verify: {}: expected a cosine of at least {}; nothing is written", report, kLeastCosine));
+  }
+  return report;
+}
+
+CarriedCalibration carry_calibration(const Checkpoint& source, const std::string& folder) {
+  if (!has_calibration(source)) return {};
+  const std::string name(kCalibrationName);
+  try {
+    return {read_calibration(calibration_path(source), Checkpoint::open(folder),
+                             load_model_config(folder + "/config.json")),
+            {}};
+  } catch (const Error&) {
+    return {std::nullopt, {{name, "left out", "not of the weights as they are written; calibrate these again"}}};
+  }
+}
+
+}  // namespace deberta::cli
