@@ -46,12 +46,11 @@ std::vector<Encoding> read_calibration_texts(const Options& options, const std::
   const Tokenizer tokenizer = Tokenizer::load(model_folder);
   const EncodeRow encode = row_encoder(tokenizer, encoding_rules(options));
   std::vector<Encoding> texts;
-  collect_rows(
-      options,
-      [&](std::span<const Row> rows) {
-        for (const Row& row : rows) texts.push_back(encode(row));
-      },
-      {});
+  collect_rows(options,
+               [&](std::span<const Row> rows) {
+                 for (const Row& row : rows) texts.push_back(encode(row));
+               },
+               {});
   check_interrupted();
   if (texts.empty())
     throw Error(ErrorCode::kInput, options.text("calibrate"), "expected texts to calibrate with, got none");

@@ -89,10 +89,7 @@ class TrainedInt8 : public testing::Test {
     write_safetensors(folder_.path("model.safetensors"), views);
   }
 
-  size_t differing(const OutputComparison& found) const {
-    EXPECT_EQ(found.answers, dev_.size());
-    return found.answers - found.equal_answers;
-  }
+  static size_t differing(const OutputComparison& found) { return found.answers - found.equal_answers; }
 
   TemporaryFolder folder_;
   std::vector<Encoding> dev_, train_;
@@ -101,6 +98,7 @@ class TrainedInt8 : public testing::Test {
 TEST_F(TrainedInt8, AnswersOfSst2AreThoseOfFp32) {
   ASSERT_EQ(dev_.size(), 872u);
   const OutputComparison bf16 = beside_fp32(folder_.path(), Precision::kBf16, dev_);
+  EXPECT_EQ(bf16.answers, dev_.size());
   EXPECT_LE(differing(bf16), 1u);
   EXPECT_GT(bf16.cosine, 0.9999);
   put_calibration(folder_.path(), train_);
@@ -116,7 +114,7 @@ TEST_F(TrainedInt8, UnevenChannelsNeedACalibration) {
   const Model before = load(folder_.path(), Precision::kFp32);
   rescale(40);
   EXPECT_GT(compare_outputs(before, load(folder_.path(), Precision::kFp32), few, kUnheard).cosine, 0.9999999);
-  const OutputComparison without = beside_fp32(folder_.path(), Precision::kInt8, dev_);
+  const OutputComparison without = beside_fp32(folder_.path(), Precision::kInt8, std::span(dev_).first(300));
   EXPECT_TRUE(without.cosine < 0.999 || differing(without) > 3)
       << "cosine " << without.cosine << ", differing " << differing(without);
   put_calibration(folder_.path(), train_);
