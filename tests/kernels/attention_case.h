@@ -114,15 +114,14 @@ struct AttentionCase {
   // Scores A[i][j] of one sequence and head: c2p[i][r] gathered by row; p2c as [key][r], gathered on the key axis with
   // the negated bucket of (key - query), then transposed.
   std::vector<std::vector<double>> second_scores(size_t sequence, size_t head) const {
-    const auto at = [&](const std::vector<float>& x, size_t row, size_t i) {
-      return double{x[row * width() + head * head_size + i]};
-    };
     const auto first = static_cast<size_t>(starts[sequence]);
     const auto length = static_cast<size_t>(lengths[sequence]);
     const auto table_rows = static_cast<size_t>(2 * span());
     const auto product = [&](const std::vector<float>& a, size_t a_row, const std::vector<float>& b, size_t b_row) {
+      const float* x = &a[a_row * width() + head * head_size];
+      const float* y = &b[b_row * width() + head * head_size];
       double sum = 0;
-      for (size_t i = 0; i < head_size; ++i) sum += at(a, a_row, i) * at(b, b_row, i);
+      for (size_t i = 0; i < head_size; ++i) sum += double{x[i]} * double{y[i]};
       return sum;
     };
     std::vector<std::vector<double>> c2p(length, std::vector<double>(table_rows)), p2c = c2p;

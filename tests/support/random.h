@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numbers>
 #include <vector>
 
@@ -23,9 +24,13 @@ inline double normal_at(uint64_t seed, uint64_t index) {
          std::cos(2 * std::numbers::pi * uniform_at(seed, 2 * index + 1));
 }
 
+// The first numbers of a seed are the same whatever the count, and many cases begin with them: they are kept.
 inline std::vector<float> normals(uint64_t seed, size_t count, double deviation = 1, double mean = 0) {
+  static thread_local std::map<uint64_t, std::vector<double>> kept;
+  std::vector<double>& known = kept[seed];
+  while (known.size() < count) known.push_back(normal_at(seed, known.size()));
   std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(mean + deviation * normal_at(seed, i));
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(mean + deviation * known[i]);
   return values;
 }
 

@@ -13,14 +13,13 @@ constexpr size_t kKeyUnit = 16;    // keys are padded to this in scratch
 constexpr size_t kDepth = 128;     // keys of a step of P V: their values stay in L1
 constexpr bool kPadsKeys = false;  // P V stops at the last key
 
-struct Left {
-  const Number* data;
-  size_t stride;
-};
-struct Right {
-  const float* data;  // columns of kPack numbers
-  size_t stride;
-};
+}  // namespace
+}  // namespace deberta
+
+#include "kernels/x86/attention_product.inc.h"
+
+namespace deberta {
+namespace {
 
 template <bool kSkipsZeros>
 struct Packs : Fp32 {
@@ -68,5 +67,3 @@ inline void end_products() {}
 
 }  // namespace
 }  // namespace deberta
-
-#include "kernels/x86/attention_product.inc.h"

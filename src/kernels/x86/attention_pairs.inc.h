@@ -12,14 +12,13 @@ constexpr size_t kPack = 2;       // numbers that one column of a right operand 
 constexpr size_t kKeyUnit = 32;   // keys are padded to this: a tile's depth
 constexpr bool kPadsKeys = true;  // with probabilities and values of zero
 
-struct Left {
-  const Number* data;
-  size_t stride;
-};
-struct Right {
-  const float* data;  // columns of kPack numbers
-  size_t stride;
-};
+}  // namespace
+}  // namespace deberta
+
+#include "kernels/x86/attention_product.inc.h"
+
+namespace deberta {
+namespace {
 
 inline size_t left_bytes(const AttentionExtent& e) {
   return kBlock * e.head_size * sizeof(Number);
@@ -70,5 +69,3 @@ inline void put_probabilities(float* s_S, size_t j, Vector p) {
 
 }  // namespace
 }  // namespace deberta
-
-#include "kernels/x86/attention_product.inc.h"

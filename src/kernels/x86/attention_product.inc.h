@@ -1,7 +1,17 @@
-// What attention multiplies: c = a b, or c += a b. Included after the operands.
+// What attention multiplies: c = a b, or c += a b. Included after Number, of a left operand, and kPack, the numbers
+// that one column of a right operand holds side by side.
 
 namespace deberta {
 namespace {
+
+struct Left {
+  const Number* data;
+  size_t stride;
+};
+struct Right {
+  const float* data;  // columns of kPack numbers
+  size_t stride;
+};
 
 struct Product {
   const Number* a;  // [rows][depth]
