@@ -17,7 +17,9 @@ namespace {
 
 // A channel below this part of the median counts as that large.
 constexpr float kLeastPart = 1.0F / 64;
-// A channel is an outlier when sqrt(p), its size after smoothing with a = 1/2, is so many times the median's.
+// A channel is an outlier when sqrt(p), its size after smoothing with a = 1/2, is so many times the median's. Up to
+// there smoothing alone keeps the error within twice that of even channels (normal numbers, 768 channels); trained
+// models without outliers were seen to reach 3.4.
 constexpr float kOutlierFactor = 4;
 
 float median_of(std::vector<float> values) {

@@ -343,7 +343,7 @@ TEST_P(CalibratedLevels, PackedEqualsSoloForAnyThreads) {
             calibration.of(1, CalibratedInput::kProjections).outliers_O.size());
   put_calibration(folder.path(), calibration);
   std::vector<std::vector<int32_t>> rows;
-  for (const size_t length : {1u, 2u, 33u, 150u, 500u}) rows.push_back(make_ids(length, length));
+  for (const size_t length : {1u, 2u, 33u, 150u, 300u}) rows.push_back(make_ids(length, length));
   ModelOptions options{.precision = Precision::kInt8, .threads = 1, .kernels = std::string(to_string(GetParam()))};
   const Model solo = load(folder.path(), options);
   std::vector<float> expected;
