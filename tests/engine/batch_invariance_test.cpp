@@ -1,0 +1,97 @@
+// Two hundred texts on every kernel set of this machine, in every precision: each one's answers are those that it gets
+// alone, bit for bit, whatever it is packed with, in any order, on any number of threads. And long texts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "engine/engine_case.h"
+#include "support/implementations.h"
+
+namespace deberta {
+namespace {
+
+using namespace test;
+
+constexpr size_t kTexts = 200, kLongest = 700, kLabels = 3;
+
+// 1 to 700 tokens, more short ones than long ones.
+std::vector<std::vector<int32_t>> make_texts() {
+  std::vector<std::vector<int32_t>> texts;
+  for (size_t i = 0; i < kTexts; ++i) texts.push_back(make_ids(i, 1 + (kLongest - 1) * i * i / (199 * 199)));
+  return texts;
+}
+
+std::vector<size_t> shuffled(size_t count, uint64_t seed) {
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return uniform_at(seed, a) < uniform_at(seed, b); });
+  return order;
+}
+
+// The texts in `order`, `pack` of them at once; logits by the place of a text in `texts`.
+std::vector<float> logits_of(const Model& model, const std::vector<std::vector<int32_t>>& texts,
+                             const std::vector<size_t>& order, size_t pack) {
+  std::vector<float> logits(texts.size() * kLabels);
+  for (size_t begin = 0; begin < order.size(); begin += pack) {
+    const size_t end = std::min(begin + pack, order.size());
+    Batch batch;
+    for (size_t i = begin; i < end; ++i) batch.add(texts[order[i]]);
+    const ForwardResult result = run(model, batch);
+    for (size_t i = begin; i < end; ++i) {
+      std::copy_n(&result.logits[(i - begin) * kLabels], kLabels, &logits[order[i] * kLabels]);
+    }
+  }
+  return logits;
+}
+
+// With heads of a size that every attention kernel takes; `tiny_config` has heads of the reference's alone.
+ModelConfig with_fast_heads() {
+  ModelConfig config = tiny_config();
+  config.hidden_size = config.embedding_size = config.pooler_hidden_size = 64;
+  config.attention_head_size = 32;
+  return config;
+}
+
+class BatchInvariance : public testing::TestWithParam<Implementation> {
+ protected:
+  Model load(size_t threads) const {
+    return load_tiny(with_fast_heads(), Head::kSequence,
+                     {.precision = GetParam().precision,
+                      .allows_uncalibrated = true,
+                      .threads = threads,
+                      .kernels = std::string(to_string(GetParam().level))});
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, BatchInvariance,
+                         testing::ValuesIn(vector_implementations(Operation::kGemm, {Precision::kFp32, Precision::kBf16,
+                                                                                     Precision::kInt8})),
+                         kNameOfImplementation);
+
+TEST_P(BatchInvariance, TwoHundredTextsInAnyCompanyOrderAndThreads) {
+  const auto texts = make_texts();
+  const std::vector<float> alone = logits_of(load(1), texts, shuffled(kTexts, 0), 1);
+  struct Run {
+    size_t threads, pack;
+  };
+  for (const auto& [threads, pack] : {Run{1, kTexts}, Run{2, 1}, Run{2, 64}, Run{3, 17}, Run{8, 5}}) {
+    EXPECT_EQ(logits_of(load(threads), texts, shuffled(kTexts, threads * pack), pack), alone)
+        << threads << " threads, packs of " << pack;
+  }
+}
+
+TEST_P(BatchInvariance, ATextOf8192TokensAloneAndInCompany) {
+  const std::vector<int32_t> text = make_ids(1, 8192);
+  const Model model = load(2);
+  const std::vector<float> alone = run(model, make_batch({text})).logits;
+  const std::vector<float> packed = run(model, make_batch({make_ids(2, 3), text, make_ids(3, 40)})).logits;
+  EXPECT_EQ(slice(packed, kLabels, 2 * kLabels), alone);
+  for (const float logit : alone) EXPECT_TRUE(std::isfinite(logit));
+}
+
+}  // namespace
+}  // namespace deberta
