@@ -167,6 +167,14 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+void release_pages(Bytes bytes) noexcept {
+  static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t begin = (address + page - 1) / page * page, end = (address + bytes.size()) / page * page;
+  if (begin >= end || mapped_path_at(bytes.data()) == nullptr) return;
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // when it fails, nothing is lost
+}
+
 std::string read_file(const std::string& path, uint64_t max_bytes) {
   const auto [raw, size] = open_regular(path);
   const Descriptor fd(raw);

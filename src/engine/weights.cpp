@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file.h"
 #include "checkpoint/tensor_table.h"
 #include "deberta/error.h"
 #include "kernels/layer_norm.h"
@@ -255,6 +256,14 @@ LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD, con
   return w;
 }
 
+// What has been packed is not read again from the file.
+void release_layer(const Checkpoint& checkpoint, size_t n) {
+  const std::string prefix = fmt::format("encoder.layer.{}.", n);
+  for (const TensorView& tensor : checkpoint.tensors()) {
+    if (tensor.name.starts_with(prefix)) release_pages(tensor.bytes);
+  }
+}
+
 ConvolutionWeights Loader::convolution() {
   if (config_.conv_kernel_size == 0) return {};
   constexpr std::string_view kWeight = "encoder.conv.conv.weight";
@@ -365,6 +374,7 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   parallel_for(parallel, w.layers.size(), [&](size_t n, size_t) {  // a task is a whole layer
     Loader one(checkpoint, config, precision, kernels, serial(), stores[n]);
     w.layers[n] = one.layer(static_cast<int64_t>(n), relative_RD, w.calibration);
+    release_layer(checkpoint, n);
   });
   for (WeightStore& store : stores) w.store.take(std::move(store));
   w.convolution = loader.convolution();

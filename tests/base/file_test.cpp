@@ -1,12 +1,15 @@
 // Files: what may be opened, what is refused, replacement that a failure cannot leave half done.
 #include "base/file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "deberta/error.h"
@@ -80,6 +83,41 @@ TEST(Files, OfTheKernelAreReadToTheirEnd) {
   EXPECT_TRUE(text.starts_with("Name:"));
   EXPECT_EQ(text.back(), '\n');
   EXPECT_ERROR(read_file("/proc/self/status", 16), kTooLarge, "/proc/self/status: expected at most 16 bytes");
+}
+
+// Bytes of the process that are in memory, of the mapping that begins at `address`.
+size_t resident_bytes(const void* address) {
+  std::ifstream maps("/proc/self/smaps");
+  const std::string begin = fmt::format("{:x}-", reinterpret_cast<uintptr_t>(address));
+  for (std::string line; std::getline(maps, line);) {
+    if (!line.starts_with(begin)) continue;
+    while (std::getline(maps, line)) {
+      if (line.starts_with("Rss:")) return std::stoul(line.substr(4)) * 1024;
+    }
+  }
+  return 0;
+}
+
+TEST(Files, GiveTheirMemoryBackAndAreReadAgain) {
+  const TemporaryFolder folder;
+  const std::string text(1 << 20, 'x');
+  write_text(folder.path("a"), text);
+  const MappedFile mapped(folder.path("a"));
+  EXPECT_EQ(to_text(mapped.bytes()), text);
+  EXPECT_EQ(resident_bytes(mapped.bytes().data()), text.size());
+  release_pages(mapped.bytes().subspan(1, text.size() / 2));
+  const size_t resident = resident_bytes(mapped.bytes().data());
+  EXPECT_GE(resident, text.size() / 2);
+  EXPECT_LE(resident, text.size() / 2 + 8192);
+  EXPECT_EQ(to_text(mapped.bytes()), text);
+}
+
+TEST(Files, ReadIntoMemoryAreNotReleased) {
+  const TemporaryFolder folder;
+  write_text(folder.path("a"), std::string(1 << 20, 'x'));
+  const MappedFile read(folder.path("a"), LoadMode::kRead);
+  release_pages(read.bytes());
+  EXPECT_EQ(to_text(read.bytes()), std::string(1 << 20, 'x'));
 }
 
 TEST(Files, MappingsMove) {
