@@ -48,14 +48,6 @@ std::vector<float> logits_of(const Model& model, const std::vector<std::vector<i
   return logits;
 }
 
-// With heads of a size that every attention kernel takes; `tiny_config` has heads of the reference's alone.
-ModelConfig with_fast_heads() {
-  ModelConfig config = tiny_config();
-  config.hidden_size = config.embedding_size = config.pooler_hidden_size = 64;
-  config.attention_head_size = 32;
-  return config;
-}
-
 class BatchInvariance : public testing::TestWithParam<Implementation> {
  protected:
   Model load(size_t threads) const {

@@ -13,6 +13,14 @@
 
 namespace deberta::test {
 
+// With heads of a size that every attention kernel takes; `tiny_config` has heads of the reference's alone.
+inline ModelConfig with_fast_heads() {
+  ModelConfig config = tiny_config();
+  config.hidden_size = config.embedding_size = config.pooler_hidden_size = 64;
+  config.attention_head_size = 32;
+  return config;
+}
+
 inline Model load_tiny(const ModelConfig& config, Head head = Head::kNone, const ModelOptions& options = {.threads = 1},
                        int64_t labels = 3) {
   const TemporaryFolder folder;

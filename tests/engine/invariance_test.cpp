@@ -156,13 +156,15 @@ TEST(Masks, ABatchWithoutTokensGivesNoRows) {
 TEST(Kernels, EveryLevelGivesNearlyTheSameAndCheckFindsNoDifference) {
   const Batch batch = make_batch({make_ids(1, 40), make_ids(2, 9)});
   const auto expected =
-      last_hidden(load_tiny(tiny_config(), Head::kNone, {.threads = 1, .kernels = "reference"}), batch);
+      last_hidden(load_tiny(with_fast_heads(), Head::kNone, {.threads = 1, .kernels = "reference"}), batch);
   for (const KernelLevel level : available_levels()) {
-    const Model model = load_tiny(tiny_config(), Head::kNone, {.threads = 2, .kernels = std::string(to_string(level))});
+    const Model model =
+        load_tiny(with_fast_heads(), Head::kNone, {.threads = 2, .kernels = std::string(to_string(level))});
     const auto hidden = last_hidden(model, batch);
     for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(hidden[i], expected[i], 2e-5) << to_string(level);
   }
-  const auto checked = last_hidden(load_tiny(tiny_config(), Head::kNone, {.threads = 2, .kernels = "check"}), batch);
+  const auto checked =
+      last_hidden(load_tiny(with_fast_heads(), Head::kNone, {.threads = 2, .kernels = "check"}), batch);
   for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(checked[i], expected[i], 2e-5);
 }
 

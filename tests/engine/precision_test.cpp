@@ -14,17 +14,17 @@ namespace {
 
 using namespace test;
 
-constexpr size_t kHidden = 16, kVocabulary = 50;
+constexpr size_t kHidden = 64, kVocabulary = 50;
 
 ModelConfig convolutional() {
-  ModelConfig config = tiny_config();
+  ModelConfig config = with_fast_heads();
   config.conv_kernel_size = 3;
   config.conv_act = Activation::kTanh;
   return config;
 }
 
 ModelConfig version_1() {
-  ModelConfig config = tiny_config();
+  ModelConfig config = with_fast_heads();
   config.layout = Layout::kV1;
   config.share_att_key = false;
   config.has_rel_layer_norm = false;
@@ -33,7 +33,7 @@ ModelConfig version_1() {
 }
 
 std::vector<ModelConfig> variants() {
-  return {tiny_config(), convolutional(), version_1()};
+  return {with_fast_heads(), convolutional(), version_1()};
 }
 
 // The smallest cosine of a row with its expected one.
