@@ -136,6 +136,8 @@ class DEBERTA_API Model {
 
   // Throws kTokenId (id outside the vocabulary), kInput (a malformed batch, a row out of range, more tokens in a
   // sequence than the absolute table has rows when the embeddings or the mask decoder read it), kNotFinite.
+  // What `result` held is gone, but its memory is used again: a call no larger than the ones before allocates nothing
+  // (scores and mentions excepted).
   void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const;
 
   const ModelConfig& config() const;  // as given; the layout by the tensors when model_type is missing

@@ -80,9 +80,12 @@ bool wants_hidden(const Pass& pass, size_t layer) {
 }
 
 void keep_hidden(const Pass& pass, size_t layer, const Workspace& space, ForwardResult& result) {
-  if (!wants_hidden(pass, layer)) return;
-  const size_t count = pass.batch.tokens() * as_size(pass.config.hidden_size);
-  result.hidden.push_back({static_cast<int32_t>(layer), std::vector<float>(space.hidden_TD, space.hidden_TD + count)});
+  const auto& wanted = pass.options.layers;
+  const auto at = std::find(wanted.begin(), wanted.end(), static_cast<int32_t>(layer));
+  if (at == wanted.end()) return;
+  Hidden& hidden = result.hidden[as_size(at - wanted.begin())];
+  hidden.layer = *at;
+  hidden.rows_TD.assign(space.hidden_TD, space.hidden_TD + pass.batch.tokens() * as_size(pass.config.hidden_size));
 }
 
 void run_layer(const Pass& pass, size_t n, const Workspace& space, ForwardResult& result) {
@@ -103,6 +106,7 @@ void run_forward(const Pass& pass, Arena& arena, ForwardResult& result) {
   const Workspace space = make_workspace(pass, arena);
   const size_t last = pass.weights.layers.size();
   const bool has_decoder = runs_mask_decoder(pass);
+  result.hidden.resize(pass.options.layers.size());
   embed(pass, space);
   keep_hidden(pass, 0, space, result);
   for (size_t n = 1; n < last; ++n) run_layer(pass, n, space, result);

@@ -73,6 +73,15 @@ void check_ranges(const Batch& batch, const ModelWeights& weights) {
     throw Error(ErrorCode::kInput, "ranges", "expected a batch without masks: every token counts");
 }
 
+// Nothing is left in it, but the memory for the next answers.
+void clear(ForwardResult& result) {
+  for (Hidden& hidden : result.hidden) hidden.rows_TD.clear();
+  result.pooled_BD.clear();
+  result.logits.clear();
+  result.logits_rows = result.logits_columns = 0;
+  result.scores.clear();
+}
+
 bool has_relative_term(const ModelConfig& config) {
   return config.relative_attention && (config.has_c2p || config.has_p2c);
 }
@@ -133,7 +142,7 @@ Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const
 
 void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const {
   State& s = *state_;
-  result = {};
+  clear(result);
   check_batch(batch, s.variant, options);
   check_options(options, batch, s.variant, labels());
   std::optional<RangeCollector> ranges;
