@@ -16,6 +16,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/random.h"
+#include "support/sanitizers.h"
 #include "support/tiny_model.h"
 
 namespace deberta {
@@ -24,6 +25,7 @@ namespace {
 using namespace test;
 
 constexpr auto kUnheard = [](size_t) {};
+constexpr size_t kDevRows = kSanitized ? 40 : 872, kTrainRows = kSanitized ? 20 : 128;
 
 Model load(const std::string& folder, Precision precision) {
   return Model::load(Checkpoint::open(folder), load_model_config(folder + "/config.json"),
@@ -52,8 +54,8 @@ class TrainedInt8 : public testing::Test {
     for (const char* name : {"config.json", "model.safetensors"})
       std::filesystem::copy(model + "/" + name, folder_.path(name));
     const Tokenizer tokenizer = Tokenizer::load(model);
-    dev_ = read_texts(tokenizer, data + "/dev.tsv.xz", 872);
-    train_ = read_texts(tokenizer, data + "/train.tsv.xz", 128);
+    dev_ = read_texts(tokenizer, data + "/dev.tsv.xz", kDevRows);
+    train_ = read_texts(tokenizer, data + "/train.tsv.xz", kTrainRows);
   }
 
   static std::vector<Encoding> read_texts(const Tokenizer& tokenizer, const std::string& path, size_t most) {
@@ -96,7 +98,7 @@ class TrainedInt8 : public testing::Test {
 };
 
 TEST_F(TrainedInt8, AnswersOfSst2AreThoseOfFp32) {
-  ASSERT_EQ(dev_.size(), 872u);
+  ASSERT_EQ(dev_.size(), kDevRows);
   const OutputComparison bf16 = beside_fp32(folder_.path(), Precision::kBf16, dev_);
   EXPECT_EQ(bf16.answers, dev_.size());
   EXPECT_LE(differing(bf16), 1u);
@@ -110,11 +112,11 @@ TEST_F(TrainedInt8, AnswersOfSst2AreThoseOfFp32) {
 }
 
 TEST_F(TrainedInt8, UnevenChannelsNeedACalibration) {
-  const std::vector<Encoding> few(dev_.begin(), dev_.begin() + 50);
+  const std::span<const Encoding> few = std::span(dev_).first(kDevRows / 20);
   const Model before = load(folder_.path(), Precision::kFp32);
   rescale(40);
   EXPECT_GT(compare_outputs(before, load(folder_.path(), Precision::kFp32), few, kUnheard).cosine, 0.9999999);
-  const OutputComparison without = beside_fp32(folder_.path(), Precision::kInt8, std::span(dev_).first(300));
+  const OutputComparison without = beside_fp32(folder_.path(), Precision::kInt8, std::span(dev_).first(kDevRows / 3));
   EXPECT_TRUE(without.cosine < 0.999 || differing(without) > 3)
       << "cosine " << without.cosine << ", differing " << differing(without);
   put_calibration(folder_.path(), train_);
