@@ -39,11 +39,12 @@ struct Calibration {
   std::string weights;  // identity_of the checkpoint
   std::vector<LayerCalibration> layers;
 
-  const InputCalibration& of(size_t layer, CalibratedInput input) const {
+  const InputCalibration& of(size_t layer, CalibratedInput input) const& {
     return layers[layer][static_cast<size_t>(input)];
   }
-  size_t outliers() const;       // of all inputs
-  size_t most_outliers() const;  // of any input
+  const InputCalibration& of(size_t layer, CalibratedInput input) && = delete;  // it would not outlive the statement
+  size_t outliers() const;                                                      // of all inputs
+  size_t most_outliers() const;                                                 // of any input
 };
 
 // Input channels K of each.

@@ -159,9 +159,9 @@ TEST_F(MadeCalibration, ChannelsThatWereNeverActiveCountAsSmallOnes) {
 TEST_F(MadeCalibration, OnlyChannelsThatStandOutAreOutliers) {
   ActivationRanges ranges = flat(1);
   ranges.layers[0][3][4] = ranges.layers[0][3][9] = 1000;
-  EXPECT_EQ(make_calibration(open(), config_, ranges, 0.5).of(0, CalibratedInput::kDown).outliers_O,
-            (std::vector<int32_t>{4, 9}));
-  EXPECT_EQ(make_calibration(open(), config_, ranges, 0.5).outliers(), 2u);
+  const Calibration made = make_calibration(open(), config_, ranges, 0.5);
+  EXPECT_EQ(made.of(0, CalibratedInput::kDown).outliers_O, (std::vector<int32_t>{4, 9}));
+  EXPECT_EQ(made.outliers(), 2u);
 }
 
 TEST_F(MadeCalibration, OutliersAreAtMostSixteen) {
@@ -169,7 +169,8 @@ TEST_F(MadeCalibration, OutliersAreAtMostSixteen) {
   write_tiny_model(folder_.path(), config_);
   ActivationRanges ranges = flat(1);
   for (size_t k = 0; k < 20; ++k) ranges.layers[0][3][k] = static_cast<float>(10000 * (k + 1) * (k + 1));
-  const auto& outliers = make_calibration(open(), config_, ranges, 0.5).of(0, CalibratedInput::kDown).outliers_O;
+  const Calibration made = make_calibration(open(), config_, ranges, 0.5);
+  const auto& outliers = made.of(0, CalibratedInput::kDown).outliers_O;
   EXPECT_GT(outliers.size(), 12u);  // the sizes are those of activations times weights
   EXPECT_LE(outliers.size(), kMaxOutliers);
 }

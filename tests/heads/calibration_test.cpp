@@ -180,9 +180,9 @@ TEST(CalibratedHeads, TheLastLayerIsCalibratedOnEveryToken) {
   write_tiny_model(folder.path(), tiny_config(), Head::kSequence);
   write_tiny_model(bare.path(), tiny_config(), Head::kNone);
   const auto last_of = [](const std::string& path) {
-    return calibrate(load(path, Precision::kFp32), Checkpoint::open(path), some_texts(), 0.5, kUnheard)
-        .of(1, CalibratedInput::kDown)
-        .reciprocal_K;
+    const Calibration made =
+        calibrate(load(path, Precision::kFp32), Checkpoint::open(path), some_texts(), 0.5, kUnheard);
+    return made.of(1, CalibratedInput::kDown).reciprocal_K;
   };
   EXPECT_EQ(last_of(folder.path()), last_of(bare.path()));
 }
