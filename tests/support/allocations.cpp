@@ -9,24 +9,30 @@ namespace {
 
 std::atomic<size_t> count = 0;
 
-void* allocate(size_t size_bytes, size_t alignment) {
+void* allocate(size_t size_bytes, size_t alignment) noexcept {
   ++count;
   const size_t rounded = (size_bytes + alignment - 1) / alignment * alignment;
-  if (void* block = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return block;
-  throw std::bad_alloc();
+  return std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+}
+
+void* require(void* block) {
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
 }
 
 }  // namespace
 
 void* operator new(size_t size_bytes) {
-  return allocate(size_bytes, alignof(std::max_align_t));
+  return require(allocate(size_bytes, alignof(std::max_align_t)));
 }
 void* operator new(size_t size_bytes, std::align_val_t alignment) {
-  return allocate(size_bytes, static_cast<size_t>(alignment));
+  return require(allocate(size_bytes, static_cast<size_t>(alignment)));
 }
-void* operator new(size_t size_bytes, const std::nothrow_t&) noexcept {  // std::stable_sort asks so
-  ++count;
-  return std::malloc(size_bytes == 0 ? 1 : size_bytes);
+void* operator new(size_t size_bytes, const std::nothrow_t&) noexcept {
+  return allocate(size_bytes, alignof(std::max_align_t));
+}
+void* operator new(size_t size_bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate(size_bytes, static_cast<size_t>(alignment));
 }
 void operator delete(void* block) noexcept {
   std::free(block);
