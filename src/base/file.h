@@ -38,8 +38,8 @@ class MappedFile {
   MappingEntry entry_;  // of a mapped file
 };
 
-// Lets go of the memory of the mapped pages that lie wholly in `bytes`; they come from the file again when they are used.
-// Bytes that are not of a mapped file stay as they are.
+// Lets go of the memory of the mapped pages that lie wholly in `bytes`; they come from the file again when they are
+// used. Bytes that are not of a mapped file stay as they are.
 void release_pages(Bytes bytes) noexcept;
 
 // The whole of a regular file. Throws as MappedFile, and kTooLarge above `max_bytes`.
