@@ -12,8 +12,8 @@
 
 #include "deberta/library.h"
 #include "engine/engine_case.h"
-#include "kernels/dispatch.h"
 #include "support/expect_error.h"
+#include "support/implementations.h"
 
 namespace deberta {
 namespace {
@@ -184,21 +184,9 @@ TEST_F(MadeCalibration, ActivationsThatAreNotFiniteAreRefused) {
 
 // ---- int8 with a calibration
 
-double cosine_of(const std::vector<float>& a, const std::vector<float>& b) {
-  double ab = 0, aa = 0, bb = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    ab += double{a[i]} * double{b[i]};
-    aa += double{a[i]} * double{a[i]};
-    bb += double{b[i]} * double{b[i]};
-  }
-  return ab / std::sqrt(aa * bb);
-}
-
 // Wider than the tiny model, so that one channel is not a large part of a row.
 ModelConfig wide_config() {
-  ModelConfig config = tiny_config();
-  config.hidden_size = config.embedding_size = config.pooler_hidden_size = 64;
-  config.attention_head_size = 32;
+  ModelConfig config = with_fast_heads();
   config.intermediate_size = 96;
   return config;
 }
@@ -233,11 +221,7 @@ void write_outlier_model(const std::string& folder) {
   ModelConfig config = wide_config();
   config.hidden_act = Activation::kRelu;
   write_tiny_model(folder, config);
-  Tensors tensors;
-  {
-    const SafetensorsFile file(folder + "/model.safetensors");
-    for (const TensorView& tensor : file.tensors()) tensors[tensor.name] = {tensor.shape, to_fp32(tensor)};
-  }
+  Tensors tensors = read_tensors(folder + "/model.safetensors");
   for (auto& [name, tensor] : tensors) {
     const bool makes = name.find("value_proj") != std::string::npos || name.find("intermediate") != std::string::npos;
     const bool reads = name.ends_with("output.dense.weight");
@@ -313,14 +297,7 @@ TEST(CalibratedInt8, NeedsNoPermissionAndWarnsNotAtAllWithoutOneOnce) {
 
 class CalibratedLevels : public testing::TestWithParam<KernelLevel> {};
 
-std::vector<KernelLevel> int8_levels() {
-  std::vector<KernelLevel> levels;
-  for (const KernelLevel level : available_levels()) {
-    if (select_kernels(to_string(level)).level_of(Operation::kGemm, Precision::kInt8) == level) levels.push_back(level);
-  }
-  return levels;
-}
-INSTANTIATE_TEST_SUITE_P(All, CalibratedLevels, testing::ValuesIn(int8_levels()),
+INSTANTIATE_TEST_SUITE_P(All, CalibratedLevels, testing::ValuesIn(levels_of(Operation::kGemm, Precision::kInt8)),
                          [](const auto& of) { return std::string(to_string(of.param)); });
 
 // Outliers of each input of the two layers: another number everywhere, and fewer before the feed-forward layer than

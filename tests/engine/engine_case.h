@@ -1,5 +1,6 @@
 // Tiny models and batches for the tests of this room.
 #pragma once
+#include <cmath>
 #include <map>
 #include <span>
 #include <string>
@@ -42,15 +43,20 @@ inline void write_tensors(const std::string& path, const Tensors& tensors) {
   write_safetensors(path, views);
 }
 
+inline Tensors read_tensors(const std::string& path) {
+  Tensors tensors;
+  const SafetensorsFile file(path);
+  for (const TensorView& tensor : file.tensors()) tensors[tensor.name] = {tensor.shape, to_fp32(tensor)};
+  return tensors;
+}
+
 // The tiny model of `config` with change(Tensors&) made to its tensors, read with `read_as` for its config.json.
 template <class Change>
 Model load_edited(const ModelConfig& config, Head head, const ModelOptions& options, const Json& read_as,
                   Change change) {
   const TemporaryFolder folder;
   write_tiny_model(folder.path(), config, head);
-  Tensors tensors;
-  const SafetensorsFile file(folder.path("model.safetensors"));
-  for (const TensorView& tensor : file.tensors()) tensors[tensor.name] = {tensor.shape, to_fp32(tensor)};
+  Tensors tensors = read_tensors(folder.path("model.safetensors"));
   change(tensors);
   write_tensors(folder.path("changed.safetensors"), tensors);
   return Model::load(Checkpoint::open_file(folder.path("changed.safetensors")),
@@ -91,6 +97,16 @@ inline std::vector<float> last_hidden(const Model& model, const Batch& batch) {
   options.layers = {static_cast<int32_t>(model.config().num_hidden_layers)};
   options.wants_logits = false;
   return run(model, batch, options).hidden[0].rows_TD;
+}
+
+inline double cosine_of(std::span<const float> a, std::span<const float> b) {
+  double ab = 0, aa = 0, bb = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    ab += double{a[i]} * double{b[i]};
+    aa += double{a[i]} * double{a[i]};
+    bb += double{b[i]} * double{b[i]};
+  }
+  return ab / std::sqrt(aa * bb);
 }
 
 inline std::vector<float> slice(const std::vector<float>& values, size_t begin, size_t end) {

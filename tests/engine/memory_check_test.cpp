@@ -14,9 +14,7 @@ using namespace test;
 // The store also rounds each block up to whole cache lines and panels, which is much of a tiny model: the sizes here
 // are whole panels.
 ModelConfig wide_config() {
-  ModelConfig config = tiny_config();
-  config.hidden_size = config.embedding_size = 64;
-  config.attention_head_size = 32;
+  ModelConfig config = with_fast_heads();
   config.intermediate_size = 128;
   return config;
 }

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,13 +40,7 @@ std::vector<ModelConfig> variants() {
 double worst_cosine(const std::vector<float>& rows, const std::vector<float>& expected, size_t columns) {
   double worst = 1;
   for (size_t at = 0; at < expected.size(); at += columns) {
-    double product = 0, a = 0, b = 0;
-    for (size_t i = at; i < at + columns; ++i) {
-      product += double{rows[i]} * double{expected[i]};
-      a += double{rows[i]} * double{rows[i]};
-      b += double{expected[i]} * double{expected[i]};
-    }
-    const double cosine = product / std::sqrt(a * b);
+    const double cosine = cosine_of(std::span(rows).subspan(at, columns), std::span(expected).subspan(at, columns));
     worst = cosine >= worst ? worst : cosine;  // a NaN stays
   }
   return worst;
