@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "calibrated_model.h"
+#include "checkpoint/calibration.h"
 #include "fuzz.h"
 #include "seeds.h"
 #include "support/bad_bin.h"
@@ -50,6 +52,41 @@ void add_checkpoints(Corpus& corpus) {
   }
   for (const std::string_view seed : kIndexSeeds) corpus.add("safetensors_index", std::string(seed));
   for (const std::string_view seed : kManifestSeeds) corpus.add("manifest", std::string(seed));
+}
+
+// As `calibration` reads it: every number is 1.
+std::string right_calibration() {
+  Calibration calibration{
+      .smoothing = 0.5, .texts = 3, .tokens = 17, .weights = std::string(kPlaceholder), .layers = {}};
+  LayerCalibration& layer = calibration.layers.emplace_back();
+  for (size_t i = 0; i < kCalibratedInputs; ++i) {
+    const size_t columns = columns_of(static_cast<CalibratedInput>(i), calibrated_config());
+    layer[i] = InputCalibration(std::vector<float>(columns, 1.0F));
+  }
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("calibration.safetensors");
+  write_file_atomically(path, [&](FileWriter& file) { write_calibration(file, path, calibration); });
+  return calibration_input(read_file(path, kMaxSeedBytes));
+}
+
+void add_calibrations(Corpus& corpus) {
+  const std::string right = right_calibration();
+  const size_t data = right.find('\n') + 1;
+  for (const size_t end : {right.size(), right.size() - 1, data + 100, data})
+    corpus.add("calibration", right.substr(0, end));
+  for (const std::string_view value : kMultiplierSeeds) {
+    for (const size_t count : {1u, 16u, 17u}) {  // at the end lie the numbers of the widest input
+      std::string changed = right;
+      for (size_t n = 0; n < count; ++n) changed.replace(changed.size() - 4 * (n + 1), 4, value);
+      corpus.add("calibration", changed);
+    }
+  }
+  for (const auto& [from, to] : kCalibrationHeaderSeeds) {
+    std::string changed = right;
+    const size_t at = changed.find(from);
+    FUZZ_REQUIRE(at < data);
+    corpus.add("calibration", changed.replace(at, from.size(), to));
+  }
 }
 
 // The smallest bpe_encoder.bin, in both containers and bare.
@@ -123,6 +160,7 @@ int main(int argc, char** argv) {
   }
   deberta::fuzz::Corpus corpus(argv[1]);
   deberta::fuzz::add_checkpoints(corpus);
+  deberta::fuzz::add_calibrations(corpus);
   deberta::fuzz::add_tokenizers(corpus);
   deberta::fuzz::add_documents(corpus);
   std::printf("make_corpus: %zu seeds\n", corpus.count());

@@ -25,6 +25,31 @@ inline constexpr std::string_view kManifestSeeds[] = {
     R"({"format": 1, "files": {"a": {"bytes": -1, "sha256": "A"}}})",
     R"({"format": 1, "files": {"a": {"bytes": 1, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "x": 1}}})"};
 
+// Numbers of a calibration: 2^-60, 2^60 and their outer neighbours, zeros, a denormal, infinity, NaN, a negative one.
+using namespace std::string_view_literals;
+inline constexpr std::string_view kMultiplierSeeds[] = {
+    "\x00\x00\x80\x21"sv, "\x00\x00\x80\x5D"sv, "\xFF\xFF\x7F\x21"sv, "\x01\x00\x80\x5D"sv, "\x00\x00\x00\x00"sv,
+    "\x00\x00\x00\x80"sv, "\x01\x00\x00\x00"sv, "\x00\x00\x80\x7F"sv, "\x01\x00\xC0\x7F"sv, "\x00\x00\x80\xBF"sv};
+
+// What stands in the header of a right calibration, and what instead.
+struct Replacement {
+  std::string_view from, to;
+};
+inline constexpr Replacement kCalibrationHeaderSeeds[] = {{"layer.0.attention.self", "layer.1.attention.self"},
+                                                          {"layer.0.attention.self", "layer.00.attention.self"},
+                                                          {"output.dense.reciprocal", "output.dense.weight"},
+                                                          {"[32]", "[31]"},
+                                                          {"[32]", "[4,8]"},
+                                                          {"[32]", "[]"},
+                                                          {"F32", "I32"},
+                                                          {"\"0.5\"", "\"nan\""},
+                                                          {"\"0.5\"", "\"1e-400\""},
+                                                          {"\"3\"", "\"0\""},
+                                                          {"\"17\"", "\"18446744073709551616\""},
+                                                          {"format", "form"},
+                                                          {"\"1\"", "\"2\""},
+                                                          {"00000000", "0000000a"}};
+
 inline constexpr std::string_view kMergesSeeds[] = {
     "{\"a\": 0, \"b\": 1, \"ab\": 2, \"aba\": 3}\n#version: 0.2\na b\nab a\n",
     "{\"a\": 0, \"b\": 1, \"ab\": 5}\n#version: 0.2\r\na b\r\n",
