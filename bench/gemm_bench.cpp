@@ -1,4 +1,4 @@
-// Time of matrix products, by precision, implementation and shape, as the rows of a base model lie in memory:
+// Time of matrix products, by precision, implementation and shape, as the operands of a base model lie in memory:
 //   gemm_bench [--benchmark_...]
 #include <cstring>
 #include <memory>
@@ -25,12 +25,14 @@ struct Operands {
     const std::vector<float> w(s.n * s.k, 0.75f);
     const WeightSource source{w.data(), s.n, s.k};
     const size_t panel_bytes = gemm_packed_bytes(one.kernels(), one.precision, source);
-    const size_t a_bytes = s.m * s.k * element_bytes(one.precision);
+    const size_t stride = spread_columns(s.k, one.precision);
+    const size_t a_bytes = s.m * stride * element_bytes(one.precision);
     arena.reserve(Arena::bytes_for<std::byte>(panel_bytes) + Arena::bytes_for<std::byte>(a_bytes) +
                   Arena::bytes_for<float>(s.m * s.n));
     params.weights = gemm_pack(one.kernels(), one.precision, source, arena.take<std::byte>(panel_bytes));
     params.a_MK = std::memset(arena.take<std::byte>(a_bytes), 0x3F, a_bytes);
     params.a_scales_M = scales.data();
+    params.a_stride = stride;
     params.rows = s.m;
     params.c_MN = arena.take<float>(s.m * s.n);
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ namespace deberta::cli {
 namespace {
 
 constexpr size_t kLeastRuns = 5;
+constexpr size_t kLeastShares = 3;
 
 double rounded(double value, double parts) {
   return std::round(value * parts) / parts;
@@ -97,7 +99,8 @@ class Bench {
       : options_(options),
         precision_(precision_of(options)),
         kernels_(select_kernels(options.text("kernels"))),
-        machine_(measure_machine(kernels_, threads)),
+        pool_(threads),
+        machine_(measure_machine(kernels_, pool_)),
         model_(Model::load(checkpoint, config, bench_options(options, threads))) {
     forward_.wants_logits = model_.head() != Head::kNone;
   }
@@ -129,7 +132,7 @@ class Bench {
     figure.emplace_back("ms_min", ms(times.least()));
     figure.emplace_back("ms_p90", ms(times.percentile(90)));
     figure.emplace_back("ms_p99", ms(times.percentile(99)));
-    add_rate(figure, lengths, times.least());
+    add_rate(figure, lengths, times.least(), [&] { run(batch); });
     if (sequences == 1) add_ratios(figure, peers.ratios("latency", length, times.least() * 1e3));
     return figure;
   }
@@ -138,14 +141,15 @@ class Bench {
     const auto budget = static_cast<size_t>(options_.integer("batch-tokens"));
     const std::vector<Batch> batches = packed_batches(lengths, budget, model_.config().vocab_size);
     run(batches[batches.size() / 2]);
-    const Durations times = measure(options_.number("budget"), 1, [&] {
+    const auto run_all = [&] {
       for (const Batch& batch : batches) run(batch);
-    });
+    };
+    const Durations times = measure(options_.number("budget"), 1, run_all);
     JsonObject figure = begin_figure("mixed");
     figure.emplace_back("sequences", static_cast<uint64_t>(lengths.size()));
     figure.emplace_back("runs", static_cast<uint64_t>(times.count()));
     figure.emplace_back("s", rounded(times.least(), 1e6));
-    const double rate = add_rate(figure, lengths, times.least());
+    const double rate = add_rate(figure, lengths, times.least(), run_all);
     add_ratios(figure, peers.ratios("mixed", 0, rate));
     return figure;
   }
@@ -206,18 +210,35 @@ class Bench {
     return figure;
   }
 
-  double add_rate(JsonObject& figure, const std::vector<int32_t>& lengths, double seconds) const {
+  double add_rate(JsonObject& figure, const std::vector<int32_t>& lengths, double seconds,
+                  const std::function<void()>& run) {
     uint64_t tokens = 0;
     for (const int32_t length : lengths) tokens += static_cast<uint64_t>(length);
     const double rate = std::round(static_cast<double>(tokens) / seconds);
     const Work work = work_of(model_.config(), lengths);
-    const double limit = limit_seconds(machine_, precision_, work);
     figure.emplace_back("tokens", tokens);
     figure.emplace_back("tokens_per_s", rate);
     figure.emplace_back("gflops", rounded((work.linear + work.attention) / seconds / 1e9, 10));
-    if (limit > 0) figure.emplace_back("of_limit", rounded(limit / seconds, 1000));
+    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", rounded(share_of_limit(work, run), 1000));
     figure.emplace_back("peak_mb", peak_memory_mb());
     return rate;
+  }
+
+  // Each run beside the limit just before and just after it, so that a machine that slows down slows both; the median.
+  double share_of_limit(const Work& work, const std::function<void()>& run) {
+    const auto limit_now = [&] {
+      return limit_seconds(at_this_moment(machine_, kernels_, pool_, precision_), precision_, work);
+    };
+    std::vector<double> shares;
+    double limit = limit_now();
+    measure(options_.number("budget") / 2, kLeastShares, [&] {
+      const auto begin = std::chrono::steady_clock::now();
+      run();
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      const double before = std::exchange(limit, limit_now());
+      shares.push_back((before + limit) / 2 / seconds);
+    });
+    return Durations(std::move(shares)).percentile(50);
   }
 
   static void add_share(JsonObject& figure, double seconds, double whole) {
@@ -251,6 +272,7 @@ class Bench {
   const Options& options_;
   Precision precision_;
   KernelSet kernels_;
+  ThreadPool pool_;
   Machine machine_;
   Model model_;
   ForwardOptions forward_;

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "base/file.h"
-#include "base/thread_pool.h"
 #include "deberta/error.h"
 #include "kernels/operand.h"
 #include "kernels/peak.h"
@@ -48,17 +47,24 @@ std::string processor_name() {
   }
 }
 
-double Machine::peak(Precision precision) const {
+double& Machine::peak(Precision precision) {
   return precision == Precision::kFp32 ? peak_fp32 : precision == Precision::kBf16 ? peak_bf16 : peak_int8;
 }
 
-Machine measure_machine(const KernelSet& kernels, size_t threads) {
-  ThreadPool pool(threads);
+Machine measure_machine(const KernelSet& kernels, ThreadPool& pool) {
   const auto peak = [&](Precision precision) {
     return measure_peak(precision, kernels.level_of(Operation::kGemm, precision), pool.parallel());
   };
   return {pool.threads(), peak(Precision::kFp32), peak(Precision::kBf16), peak(Precision::kInt8),
           measure_read_bandwidth(pool.parallel())};
+}
+
+Machine at_this_moment(Machine machine, const KernelSet& kernels, ThreadPool& pool, Precision precision) {
+  for (const Precision one : {precision, attention_precision(precision)}) {
+    const KernelLevel level = kernels.level_of(Operation::kGemm, one);
+    machine.peak(one) = sustained_peak(one, level, pool.parallel(), kPeakWindowSeconds);
+  }
+  return machine;
 }
 
 Work work_of(const ModelConfig& config, std::span<const int32_t> lengths) {
@@ -75,7 +81,7 @@ Work work_of(const ModelConfig& config, std::span<const int32_t> lengths) {
     params.max_length = longest;
     lut.emplace(params);
   }
-  Work work;
+  Work work{.linear = 0, .attention = 0, .weights = layers * weights};
   for (const int32_t length : lengths) {
     const double square = count(length) * count(length);
     work.linear += layers * 2 * weights * count(length);
@@ -88,7 +94,8 @@ Work work_of(const ModelConfig& config, std::span<const int32_t> lengths) {
 double limit_seconds(const Machine& machine, Precision precision, const Work& work) {
   const double attention = machine.peak(attention_precision(precision));
   if (machine.peak(precision) == 0 || attention == 0) return 0;
-  return work.linear / machine.peak(precision) + work.attention / attention;
+  const double arithmetic = work.linear / machine.peak(precision) + work.attention / attention;
+  return std::max(arithmetic, work.weights * static_cast<double>(element_bytes(precision)) / machine.read_bytes);
 }
 
 std::string operation_name(const ProfileKey& key, const ModelConfig& config, Precision precision) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "base/thread_pool.h"
 #include "deberta/config.h"
 #include "deberta/precision.h"
 #include "kernels/dispatch.h"
@@ -23,20 +24,26 @@ struct Machine {
   double peak_int8 = 0;
   double read_bytes = 0;  // a second
 
-  double peak(Precision precision) const;
+  double& peak(Precision precision);
+  double peak(Precision precision) const { return const_cast<Machine*>(this)->peak(precision); }
 };
-Machine measure_machine(const KernelSet& kernels, size_t threads);
+Machine measure_machine(const KernelSet& kernels, ThreadPool& pool);
+
+// `machine` with the peaks of this moment that the limit of a model in `precision` depends on: what other programs take
+// from the machine is missing in them, as it is in a run beside them. Takes 10 ms.
+Machine at_this_moment(Machine machine, const KernelSet& kernels, ThreadPool& pool, Precision precision);
 
 // Floating-point operations of the encoder (docs/kernels.md): a multiplication and an addition are two. Relative terms
 // as windows of rows for 64 queries, projections of the relative table done at load.
 struct Work {
   double linear = 0;
   double attention = 0;
+  double weights = 0;  // of the linear layers: read at least once
 };
 Work work_of(const ModelConfig& config, std::span<const int32_t> lengths);
 
 // Seconds below which no implementation of this work can be: linear layers at the peak of their precision, attention in
-// fp32 or bf16. 0 when the reference runs.
+// fp32 or bf16, and no less than reading the weights takes. 0 when the reference runs.
 double limit_seconds(const Machine& machine, Precision precision, const Work& work);
 
 // "gemm up" and so on, by the shape of a linear layer; `precision` is that of the encoder's layers.

@@ -39,7 +39,7 @@ void attend(const Pass& pass, const LayerWeights& layer, const QueryRows& querie
   p.q = {part_of_qkv(pass, space, 0), p.head_size, queries.rows * p.head_size};
   p.k = {part_of_qkv(pass, space, 1), p.head_size, head_stride};
   p.v = {part_of_qkv(pass, space, 2), p.head_size, head_stride};
-  p.out = {space.context_TD, p.heads * p.head_size, p.head_size};
+  p.out = {space.context_TD, pass.attention_stride(p.heads * p.head_size), p.head_size};
   p.query_starts = queries.starts;
   p.query_positions = queries.positions_N;
   p.query_mask_T = queries.mask_N;
@@ -60,10 +60,12 @@ struct BlockBuffers {
 
 BlockBuffers buffers_of(const Pass& pass, const Workspace& space, size_t worker) {
   const size_t inner = as_size(pass.config.intermediate_size);
-  BlockBuffers buffers{space.inner_RF + worker * space.block_rows * inner * pass.attention_element_bytes(), {}};
+  const size_t inner_bytes = pass.attention_stride(inner) * pass.attention_element_bytes();
+  BlockBuffers buffers{space.inner_RF + worker * space.block_rows * inner_bytes, {}};
   if (space.block_operand.data == nullptr) return buffers;
   buffers.operand = space.block_operand;
-  buffers.operand.data += worker * space.block_rows * buffers.operand.columns * sizeof(Bf16);
+  buffers.operand.data +=
+      worker * space.block_rows * spread_columns(buffers.operand.columns, Precision::kBf16) * sizeof(Bf16);
   buffers.operand.scales_T += worker * space.block_rows;
   buffers.operand.side_TO += worker * space.block_rows * pass.weights.outliers;
   return buffers;
@@ -98,7 +100,7 @@ void finish_rows(const Pass& pass, const LayerWeights& layer, const QueryRows& q
       .x_ND = queries.x_ND + first * hidden, .operand = queries.operand.from(first, layer.up), .rows = rows};
   // Rows of `next` lie as close as its outliers are few: those of `up` would reach into the rows of other blocks.
   block.operand.side_TO = buffers.operand.side_TO;
-  const std::byte* context = space.context_TD + first * hidden * pass.attention_element_bytes();
+  const std::byte* context = space.context_TD + first * pass.attention_stride(hidden) * pass.attention_element_bytes();
   add_and_norm(pass, layer.attention_output, layer.attention_norm,
                input_of(pass, layer.attention_output, context, rows, buffers.operand, hidden), block, &layer.up);
   apply_linear(pass, layer.up, LinearInput(block.x_ND, block.operand), rows, to_kernel(pass.config.hidden_act),

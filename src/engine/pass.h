@@ -27,6 +27,12 @@ struct Pass {
   // Of what attention reads and writes, and of the rows between two products of the feed-forward part.
   size_t attention_element_bytes() const { return element_bytes(attention_precision(weights.precision)); }
 
+  // Elements between such rows, but for the heads that attention reads.
+  size_t attention_stride(size_t columns) const {
+    const Precision precision = attention_precision(weights.precision);
+    return precision == Precision::kFp32 ? columns : spread_columns(columns, precision);
+  }
+
   // For work on a block of rows that is one task of many.
   Pass on_one_thread() const {
     Pass pass = *this;
@@ -41,7 +47,7 @@ inline bool runs_mask_decoder(const Pass& pass) {
 }
 
 // A buffer of rows in the number format of the linear layer that reads them: bf16, or u8 with a scale for each row and
-// the outlier columns beside. fp32 layers read the fp32 rows themselves.
+// the outlier columns beside; spread_columns apart. fp32 layers read the fp32 rows themselves.
 struct OperandRows {
   std::byte* data = nullptr;
   size_t columns = 0;
@@ -62,7 +68,7 @@ struct LinearInput {
   explicit LinearInput(const float* x) : x_TK(x) {}
 };
 
-// Where a linear layer writes, fp32 or bf16: row by row, or by heads.
+// Where a linear layer writes, fp32 or bf16: row by row (bf16 spread), or by heads.
 struct LinearOutput {
   float* y = nullptr;
   Bf16* y_bf16 = nullptr;
@@ -78,7 +84,7 @@ void apply_linear(const Pass& pass, const Linear& linear, const LinearInput& inp
 // Fills `operand` for `reader` from rows that lie one after the other. Nothing to do with fp32 weights.
 void make_operand(const Pass& pass, const Linear& reader, const float* x_TK, size_t rows, const OperandRows& operand);
 
-// The input of `reader` from bf16 rows: the rows themselves, or quantised into `operand`. Not for fp32 weights.
+// The input of `reader` from spread bf16 rows: the rows themselves, or quantised into `operand`. Not for fp32 weights.
 LinearInput input_from_bf16(const Pass& pass, const Linear& reader, const Bf16* x_TK, size_t rows,
                             const OperandRows& operand);
 

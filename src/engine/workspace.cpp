@@ -31,7 +31,8 @@ struct Inputs {
 // Rows for linear layers of another precision than fp32; room for the wider of bf16 and u8.
 OperandRows plan_operand(const Pass& pass, Planner& planner, size_t rows, size_t columns) {
   if (pass.weights.precision == Precision::kFp32) return {};
-  OperandRows operand{.data = planner.take<std::byte>(rows * columns * sizeof(Bf16)), .columns = columns};
+  const size_t stride = spread_columns(columns, Precision::kBf16);
+  OperandRows operand{.data = planner.take<std::byte>(rows * stride * sizeof(Bf16)), .columns = columns};
   if (pass.weights.precision == Precision::kBf16) return operand;
   operand.scales_T = planner.take<float>(rows);
   operand.side_TO = planner.take<Bf16>(rows * pass.weights.outliers);
@@ -62,9 +63,9 @@ void plan_layers(const Pass& pass, Planner& planner, Workspace& w) {
   const size_t element = pass.attention_element_bytes();
   w.operand_TD = plan_operand(pass, planner, tokens, hidden);
   w.qkv_3HTK = planner.take<std::byte>(3 * tokens * hidden * element);
-  w.context_TD = planner.take<std::byte>(tokens * hidden * element);
+  w.context_TD = planner.take<std::byte>(tokens * pass.attention_stride(hidden) * element);
   w.block_rows = std::min(gemm_blocking(pass.kernels, pass.weights.precision).block_rows, tokens);
-  w.inner_RF = planner.take<std::byte>(workers * w.block_rows * inner * element);
+  w.inner_RF = planner.take<std::byte>(workers * w.block_rows * pass.attention_stride(inner) * element);
   if (pass.weights.precision == Precision::kInt8) {
     w.block_operand = plan_operand(pass, planner, workers * w.block_rows, std::max(hidden, inner));
   }

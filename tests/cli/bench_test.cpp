@@ -57,16 +57,24 @@ TEST(Bench, CountsTheWorkOfTheBaseModel) {
   EXPECT_NEAR(total(32), 5.54, 0.05);
   EXPECT_NEAR(total(128), 23.24, 0.1);
   EXPECT_NEAR(total(512), 103.7, 0.6);
+  EXPECT_EQ(work_of(config, std::vector<int32_t>{128}).weights, 12.0 * 12 * 768 * 768);
   config.relative_attention = false;
   EXPECT_NEAR(work_of(config, std::vector<int32_t>{128}).attention / 1e9, 12 * 0.0503, 0.001);
 }
 
 TEST(Bench, TheLimitTakesEachPartAtItsOwnPeak) {
   const Machine machine{.threads = 1, .peak_fp32 = 1, .peak_bf16 = 2, .peak_int8 = 4, .read_bytes = 1};
-  EXPECT_EQ(limit_seconds(machine, Precision::kFp32, {8, 4}), 12);
-  EXPECT_EQ(limit_seconds(machine, Precision::kBf16, {8, 4}), 6);
-  EXPECT_EQ(limit_seconds(machine, Precision::kInt8, {8, 4}), 4);
-  EXPECT_EQ(limit_seconds({}, Precision::kFp32, {8, 4}), 0);
+  EXPECT_EQ(limit_seconds(machine, Precision::kFp32, {8, 4, 3}), 12);
+  EXPECT_EQ(limit_seconds(machine, Precision::kBf16, {8, 4, 3}), 6);
+  EXPECT_EQ(limit_seconds(machine, Precision::kInt8, {8, 4, 3}), 4);
+  EXPECT_EQ(limit_seconds({}, Precision::kFp32, {8, 4, 3}), 0);
+}
+
+TEST(Bench, TheLimitIsNoLessThanReadingTheWeights) {
+  const Machine machine{.threads = 1, .peak_fp32 = 1, .peak_bf16 = 2, .peak_int8 = 4, .read_bytes = 2};
+  EXPECT_EQ(limit_seconds(machine, Precision::kFp32, {8, 4, 10}), 20);
+  EXPECT_EQ(limit_seconds(machine, Precision::kBf16, {8, 4, 10}), 10);
+  EXPECT_EQ(limit_seconds(machine, Precision::kInt8, {8, 4, 10}), 5);
 }
 
 TEST(Bench, LinearLayersAreNamedByTheirShape) {

@@ -68,11 +68,17 @@ inline void prefetch_step(const char* panel) {
   for (size_t i = 0; i < kTileRows; ++i) __builtin_prefetch(panel + kAhead + i * kTileBytes);
 }
 
+// The next step's.
+inline void prefetch_rows(Rows a) {
+  for (size_t i = 0; i < kTileRows; ++i) __builtin_prefetch(a.data + kTileBytes + i * a.stride);
+}
+
 template <class Format, bool kSecondRows, bool kSecondPanel>
 inline void step(Rows a, const char* first, const char* second) {
   prefetch_step(first);
   _tile_loadd(6, first, kTileBytes);
   _tile_loadd(4, a.data, a.stride);
+  prefetch_rows(a);
   DEBERTA_DOT(Format, 0, 4, 6);
   if constexpr (kSecondPanel) {
     prefetch_step(second);
@@ -80,7 +86,9 @@ inline void step(Rows a, const char* first, const char* second) {
     DEBERTA_DOT(Format, 1, 4, 7);
   }
   if constexpr (kSecondRows) {
-    _tile_loadd(5, a.data + kTileRows * a.stride, a.stride);
+    const Rows lower = {a.data + kTileRows * a.stride, a.stride};
+    _tile_loadd(5, lower.data, lower.stride);
+    prefetch_rows(lower);
     DEBERTA_DOT(Format, 2, 5, 6);
     if constexpr (kSecondPanel) {
       DEBERTA_DOT(Format, 3, 5, 7);
