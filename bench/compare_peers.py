@@ -4,11 +4,13 @@ that slows down slows both. For each row of the targets the ratio of a round is 
 precision in that round; the page shows medians and lower quartiles. Writes performance.md and performance.svg.
 
 usage: compare_peers.py -m DIR --python PYTHON_OF_THE_PEERS [--rounds 9] [--output docs]
-DIR is a checkpoint that both can read, such as `peers.py make DIR` writes; needs only the standard library here.
+DIR is a checkpoint that both can read, such as `peers.py make DIR` writes, SPM a tokenizer whose ids it has; needs only the
+standard library here. With --tokenizer-bench the tokenizer is timed too.
 """
 import argparse
 import collections
 import json
+import lzma
 import os
 import pathlib
 import platform
@@ -26,8 +28,11 @@ SLOW_PEERS = ("hf", "hf-bf16")  # far behind the others: latency in every third 
 PARTS = 9  # a round takes every ninth of the real lengths, the next round the next ones
 # What a row must reach, by precision; rows are those of the targets.
 FLOORS = {"T1 one sequence, n = 32": (1.25, 1.4, 1.8), "T2 one sequence, n = 128": (1.12, 1.2, 1.7), "T3 one sequence, n = 512": (1.3, 1.4, 2.4),
-          "T4 real lengths": (1.4, 1.7, 2.5), "T5 of the machine's limit, n = 128": (0.8, 0.75, 0.6), "T5 of the machine's limit, n = 512": (0.8, 0.75, 0.6),
-          "T8 tokens/s at n = 2048 over n = 512": (0.6, 0.6, 0.6), "T9 idle over contended latency, n = 128": (1 / 3, 1 / 3, 1 / 3)}
+          "T4 real lengths": (1.4, 1.7, 2.5), "T4 real lengths, filter mode timed from outside": (1.4, 1.7, 2.5), "T5 of the machine's limit, n = 128": (0.8, 0.75, 0.6), "T5 of the machine's limit, n = 512": (0.8, 0.75, 0.6),
+          "T8 tokens/s at n = 2048 over n = 512": (0.6, 0.6, 0.6), "T9 idle over contended latency, n = 128": (1 / 3, 1 / 3, 1 / 3),
+          "real lengths, two threads over one": (1.8, 1.8, 1.8), "tokens/s, the least step of batch 1, 2, 4, 8, 16 at n = 32": (0.95, 0.95, 0.95)}
+TOKENIZER_FLOORS = {"T7 tokenizer over sentencepiece, one thread": 2, "T7 tokenizer over the fast HF one, one thread": 15, "T7 tokenizer, two threads over one": 1.9}
+FORCED = {"bf16": "avx512_bf16", "int8": "avx512_vnni"}  # where the limit is that of AMX: also without it
 LATENCY = {32: "T1 one sequence, n = 32", 128: "T2 one sequence, n = 128", 512: "T3 one sequence, n = 512"}
 
 
@@ -47,6 +52,54 @@ def bench(a, dtype, lengths, *more):
 def peer_lines(a, verb, peers, *more):
     command = [a.python, a.peers_script, verb, a.model, "--peers", ",".join(peers), "--threads", a.threads, "--budget", a.budget, *more]
     return [line for line in json_lines(command) if "error" not in line]
+
+
+def texts_of(a, lengths, times, words, folder):
+    """A file of rows that have these lengths in tokens, `times` times over: words of one token, and two special tokens."""
+    rows = [" ".join(words[(31 * i + j) % len(words)] for j in range(max(1, length - 2))) for i, length in enumerate(lengths * times)]
+    path = folder / f"{times}.txt"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def words_of_one_token(a):
+    """Frequent words of the text that are one piece each."""
+    with lzma.open(a.text, "rt", encoding="utf-8") as text:
+        counts = collections.Counter(word for word in text.read(4_000_000).split() if word.isalpha() and word.isascii())
+    words = [word for word, _ in counts.most_common(4000)]
+    done = subprocess.run([a.program, "tokenize", "-m", a.model, "--format", "jsonl"], input="\n".join(words), stdout=subprocess.PIPE, text=True, check=True)
+    return [word for word, line in zip(words, done.stdout.splitlines()) if len(json.loads(line)["ids"]) == 3]
+
+
+def filter_seconds(a, dtype, rows, folder):
+    command = [a.program, "classify", "-m", a.model, "-i", rows, "--dtype", dtype, "--threads", a.threads, "--allow-uncalibrated", "-q", "-o", folder / "answers.jsonl"]
+    begin = time.perf_counter()
+    subprocess.run([str(word) for word in command], stderr=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - begin
+
+
+def rate_from_outside(a, dtype, lengths, words, folder):
+    """Tokens a second of 4 N rows less N rows, whatever starting and loading take."""
+    seconds = [filter_seconds(a, dtype, texts_of(a, lengths, times, words, folder), folder) for times in (4, 1)]
+    return 3 * sum(max(3, length) for length in lengths) / (seconds[0] - seconds[1])
+
+
+def tokenizer_ratios(a, folder, ratios):
+    text = folder / "text.txt"
+    if not text.exists():
+        text.write_bytes(lzma.open(a.text).read())
+    command = [a.tokenizer_bench, a.model, text, "--benchmark_filter=encode", "--benchmark_format=json", f"--benchmark_min_time={a.budget}"]
+    ours = json.loads(subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout)
+    one, two = (next(line["bytes_per_second"] for line in ours["benchmarks"] if f"threads:{n}/" in line["name"]) / 1e6 for n in (1, 2))
+    peers = {line["peer"]: line["mb_per_s"] for line in json_lines([a.python, a.peers_script, "tokenize", a.model, "--text", a.text])}
+    for row, ratio in zip(TOKENIZER_FLOORS, (one / peers["sentencepiece"], one / peers["hf-fast"], two / one)):
+        ratios[row, "text"].append(ratio)
+
+
+def batch_growth(a, dtype):
+    lines = [line for line in bench(a, dtype, "32", "--batch", "1,2,4,8,16") if line["what"] == "latency"]
+    rates = [line["tokens_per_s"] for line in lines]
+    return min(after / before for before, after in zip(rates, rates[1:]))
 
 
 def best_ms(lines, length):
@@ -78,9 +131,19 @@ def peers_of_round(a, dtype, number, lengths):
     return peer_lines(a, "latency", in_turn, "--seq", "32,128,512") + peer_lines(a, "mixed", fast, "--lengths", lengths)
 
 
-def one_round(a, number, lengths, ratios, absolute):
+def limits_without_amx(a, dtype, ratios):
+    for line in bench(a, dtype, "128,512", "--kernels", FORCED[dtype]):
+        if line["what"] == "latency" and "of_limit" in line:
+            ratios[f"T5 of its limit with {FORCED[dtype]}, n = {line['seq']}", dtype].append(line["of_limit"])
+
+
+def one_round(a, number, folder, words, machine, ratios, absolute):
     """Adds this round's ratios by (row, dtype) and figures by (who, what)."""
-    lengths.write_text("\n".join(pathlib.Path(a.lengths).read_text().split()[number % PARTS::PARTS]) + "\n")
+    numbers = [int(word) for word in pathlib.Path(a.lengths).read_text().split()[number % PARTS::PARTS]]
+    lengths = folder / "lengths.txt"
+    lengths.write_text("\n".join(map(str, numbers)) + "\n")
+    if a.tokenizer_bench:
+        tokenizer_ratios(a, folder, ratios)
     for dtype in DTYPES:
         ours = bench(a, dtype, "32,128,512,2048", "--lengths-file", lengths)
         peers = peers_of_round(a, dtype, number, lengths)
@@ -91,8 +154,16 @@ def one_round(a, number, lengths, ratios, absolute):
                 ratios[row, dtype].append(theirs / mine)
         mine, theirs = rate_of(ours), rate_of(peers)
         absolute[f"ours {dtype}", "real lengths, tokens/s"].append(mine)
+        outside = rate_from_outside(a, dtype, numbers, words, folder)
+        absolute[f"ours {dtype}", "from outside, tokens/s"].append(outside)
         if theirs is not None:
             ratios["T4 real lengths", dtype].append(mine / theirs)
+            ratios["T4 real lengths, filter mode timed from outside", dtype].append(outside / theirs)
+        one_thread = bench(argparse.Namespace(**{**vars(a), "threads": 1}), dtype, "32", "--lengths-file", lengths)
+        ratios["real lengths, two threads over one", dtype].append(mine / rate_of(one_thread))
+        ratios["tokens/s, the least step of batch 1, 2, 4, 8, 16 at n = 32", dtype].append(batch_growth(a, dtype))
+        if number % 3 == 0 and machine[dtype]["isa"]["gemm"] == "amx":
+            limits_without_amx(a, dtype, ratios)
         for line in peers:
             what = f"n = {line['seq']}, ms" if line["what"] == "latency" else "real lengths, tokens/s"
             absolute[line["peer"], what].append(line["ms_min"] if line["what"] == "latency" else line["tokens_per_s"])
@@ -114,16 +185,24 @@ def start_seconds(a, dtype, folder):
     """Process start to first answer, files in the disk cache; and the process's peak memory, MiB."""
     ids = folder / "ids.safetensors"
     ids_file(ids)
-    command = [a.program, "forward", "-m", a.model, "--ids", ids, "--layers", "none", "--dtype", dtype, "--threads", a.threads, "-q", "-o", folder / "out.safetensors"]
+    command = [a.program, "forward", "-m", a.model, "--ids", ids, "--layers", "none", "--dtype", dtype, "--threads", a.threads, "--allow-uncalibrated", "-q", "-o", folder / "out.safetensors"]
     best, peak = 1e9, 0
     for _ in range(3):
         begin = time.perf_counter()
-        process = subprocess.Popen([str(word) for word in command])
+        process = subprocess.Popen([str(word) for word in command], stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         if status != 0:
             sys.exit(f"forward failed: {' '.join(map(str, command))}")
         best, peak = min(best, time.perf_counter() - begin), max(peak, usage.ru_maxrss // 1024)
     return best, peak
+
+
+def memory_limit(a, dtype):
+    """MiB."""
+    config = json.loads((a.model / "config.json").read_text())
+    hidden, layers, rows = config["hidden_size"], config["num_hidden_layers"], 2 * config.get("position_buckets", config["max_position_embeddings"])
+    linear = layers * (4 * hidden * hidden + 2 * hidden * config["intermediate_size"]) * {"fp32": 4, "bf16": 2, "int8": 1}[dtype]
+    return (1.2 * (linear + layers * 2 * rows * hidden * (4 if dtype == "fp32" else 2)) + 64e6) / 2**20
 
 
 def lower_quartile(values):
@@ -134,19 +213,28 @@ def verdict(values, floor):
     return statistics.median(values) >= floor and lower_quartile(values) >= 0.95 * floor
 
 
+def ratio_line(row, dtype, ratios, floor):
+    values = ratios.get((row, dtype))
+    if not values:
+        return []
+    holds = "yes" if verdict(values, floor) else "no"
+    return [f"| {row} | {dtype} | {len(values)} | {statistics.median(values):.2f} | {lower_quartile(values):.2f} | {floor:.2f} | {holds} |"]
+
+
 def ratio_table(ratios):
-    lines = ["| row | precision | median | lower quartile | floor | holds |", "|---|---|---|---|---|---|"]
+    lines = ["| row | precision | rounds | median | lower quartile | floor | holds |", "|---|---|---|---|---|---|---|"]
     for row, floors in FLOORS.items():
         for dtype, floor in zip(DTYPES, floors):
-            values = ratios.get((row, dtype))
-            if values:
-                holds = "yes" if verdict(values, floor) else "no"
-                lines.append(f"| {row} | {dtype} | {statistics.median(values):.2f} | {lower_quartile(values):.2f} | {floor:.2f} | {holds} |")
+            lines += ratio_line(row, dtype, ratios, floor)
+            for forced in [key for key in ratios if row[:2] == key[0][:2] == "T5" and key[1] == dtype and key[0] not in FLOORS and row[-7:] == key[0][-7:]]:
+                lines += ratio_line(*forced, ratios, floor)
+    for row, floor in TOKENIZER_FLOORS.items():
+        lines += ratio_line(row, "text", ratios, floor)
     return lines
 
 
 def figure_table(absolute):
-    columns = [f"n = {length}, ms" for length in LATENCY] + ["real lengths, tokens/s"]
+    columns = [f"n = {length}, ms" for length in LATENCY] + ["real lengths, tokens/s", "from outside, tokens/s"]
     lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for who in dict.fromkeys(who for who, _ in absolute):
         cells = [f"{statistics.median(absolute[who, column]):.1f}" if absolute.get((who, column)) else "" for column in columns]
@@ -172,44 +260,63 @@ def chart(ratios):
     return "\n".join(lines + ["</svg>", ""])
 
 
-def page(a, ratios, absolute, starts, machine):
+def page(a, rounds, ratios, absolute, starts, machine):
     shown = f"bench/compare_peers.py -m DIR --python PYTHON --rounds {a.rounds} --threads {a.threads} --budget {a.budget}"
     isa = ", ".join(f"{dtype}: {machine[dtype]['isa']['gemm']}" for dtype in DTYPES)
     return "\n".join([
-        "# Performance", "", f"Written by `{shown}`: {a.rounds} rounds, ours and the peers in turn, so only ratios within the run mean anything.",
+        "# Performance", "", f"Written by `{shown}`: {rounds} rounds, ours and the peers in turn, so only ratios within the run mean anything.",
         f"Machine: {machine['fp32']['cpu']}, {a.threads} threads, {platform.system()} {platform.machine()}; GEMM {isa};",
         f"peaks {machine['fp32']['peak_gflops_fp32']} GFLOP/s fp32, {machine['fp32']['peak_gflops_bf16']} bf16, {machine['fp32']['peak_gops_int8']} GOP/s int8, "
         f"memory {machine['fp32']['read_gb_per_s']} GB/s. Version {machine['fp32']['version']}.", "",
         "![times as fast as the best peer](performance.svg)", "", "## Rows", "",
         "T1 to T4: times as fast as the best peer of the same precision in each round. A row holds when its median is at the floor and its lower",
-        "quartile at most 5 % below.", "", *ratio_table(ratios), "", "## Figures", "", "Medians over the rounds of each round's best.", "", *figure_table(absolute), "",
-        "## T6: start to first answer", "", "| precision | s | peak memory, MiB |", "|---|---|---|",
-        *(f"| {dtype} | {seconds:.2f} | {peak} |" for dtype, (seconds, peak) in starts.items()), ""])
+        "quartile at most 5 % below. T5: the lower bound in time (arithmetic at the measured peak of the instruction used, or one reading of the",
+        "weights) over the time taken, each run beside the peaks just before and after it; docs/kernels.md says what keeps AMX from its limit.", "", *ratio_table(ratios), "", "## Figures", "", "Medians over the rounds of each round's best.", "", *figure_table(absolute), "",
+        "## T6: start to first answer", "", "Memory may be 1.2 times the weights in use (linear layers and the projected relative tables) plus 64 MB.", "",
+        "| precision | s | at most | peak memory, MiB | at most |", "|---|---|---|---|---|",
+        *(f"| {dtype} | {seconds:.2f} | 0.60 | {peak} | {memory_limit(a, dtype):.0f} |" for dtype, (seconds, peak) in starts.items()), ""])
+
+
+def write_page(a, rounds, ratios, absolute, starts, machine):
+    a.output.mkdir(parents=True, exist_ok=True)
+    (a.output / "performance.md").write_text(page(a, rounds, ratios, absolute, starts, machine))
+    (a.output / "performance.svg").write_text(chart(ratios))
+
+
+def with_tokenizer(a, folder):
+    folder.mkdir()
+    for file in [*a.model.resolve().iterdir(), a.spm.resolve()]:
+        (folder / file.name).symlink_to(file)
+    return folder
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     shared = ROOT.parent / "shared/bench"
-    parser.add_argument("-m", "--model", required=True)
+    parser.add_argument("-m", "--model", required=True, type=pathlib.Path)
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the peers")
     parser.add_argument("--program", default=ROOT / "build/release/deberta")
     parser.add_argument("--peers-script", default=shared / "peers.py")
     parser.add_argument("--lengths", default=shared / "lengths.txt")
+    parser.add_argument("--spm", default=shared.parent / "reference/tokenizers/deberta-v3-reconstructed/spm.model", type=pathlib.Path)
+    parser.add_argument("--text", default=shared.parent / "data/corpus/wiki6640.txt.xz", help="English text, .xz")
+    parser.add_argument("--tokenizer-bench", default=None, help="build/dev/tokenizer_bench")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each figure of a round")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs")
     a = parser.parse_args()
     ratios, absolute = collections.defaultdict(list), collections.defaultdict(list)
-    machine = {dtype: bench(a, dtype, "32")[0] for dtype in DTYPES}
-    with tempfile.TemporaryDirectory() as folder:
-        starts = {dtype: start_seconds(a, dtype, pathlib.Path(folder)) for dtype in DTYPES}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        a.model = with_tokenizer(a, folder / "model")
+        machine = {dtype: bench(a, dtype, "32")[0] for dtype in DTYPES}
+        words = words_of_one_token(a)
+        starts = {dtype: start_seconds(a, dtype, folder) for dtype in DTYPES}
         for number in range(a.rounds):
-            one_round(a, number, pathlib.Path(folder) / "lengths.txt", ratios, absolute)
-            print(f"round {number + 1} of {a.rounds}", file=sys.stderr, flush=True)
-    a.output.mkdir(parents=True, exist_ok=True)
-    (a.output / "performance.md").write_text(page(a, ratios, absolute, starts, machine))
-    (a.output / "performance.svg").write_text(chart(ratios))
+            one_round(a, number, folder, words, machine, ratios, absolute)
+            write_page(a, number + 1, ratios, absolute, starts, machine)
+            print(f"round {number + 1} of {a.rounds}, {time.strftime('%H:%M:%S')}", file=sys.stderr, flush=True)
 
 
 main()

@@ -25,8 +25,8 @@
 namespace deberta::cli {
 namespace {
 
-constexpr size_t kLeastRuns = 5;
-constexpr size_t kLeastShares = 3;
+constexpr size_t kLeastRuns = 3;
+constexpr double kBetweenLimits = 0.05;  // seconds
 
 double rounded(double value, double parts) {
   return std::round(value * parts) / parts;
@@ -122,7 +122,7 @@ class Bench {
   JsonObject latency(int32_t length, int32_t sequences, const PeerFigures& peers) {
     const std::vector<int32_t> lengths(static_cast<size_t>(sequences), length);
     const Batch batch = random_batch(lengths, model_.config().vocab_size);
-    const Durations times = measure(options_.number("budget"), kLeastRuns, [&] { run(batch); });
+    const auto [times, share] = time_runs(lengths, kLeastRuns, [&] { run(batch); });
     const auto ms = [&](double seconds) { return rounded(seconds * 1e3, 1000); };
     JsonObject figure = begin_figure("latency");
     figure.emplace_back("seq", length);
@@ -132,7 +132,7 @@ class Bench {
     figure.emplace_back("ms_min", ms(times.least()));
     figure.emplace_back("ms_p90", ms(times.percentile(90)));
     figure.emplace_back("ms_p99", ms(times.percentile(99)));
-    add_rate(figure, lengths, times.least(), [&] { run(batch); });
+    add_rate(figure, lengths, times.least(), share);
     if (sequences == 1) add_ratios(figure, peers.ratios("latency", length, times.least() * 1e3));
     return figure;
   }
@@ -141,15 +141,14 @@ class Bench {
     const auto budget = static_cast<size_t>(options_.integer("batch-tokens"));
     const std::vector<Batch> batches = packed_batches(lengths, budget, model_.config().vocab_size);
     run(batches[batches.size() / 2]);
-    const auto run_all = [&] {
+    const auto [times, share] = time_runs(lengths, 1, [&] {
       for (const Batch& batch : batches) run(batch);
-    };
-    const Durations times = measure(options_.number("budget"), 1, run_all);
+    });
     JsonObject figure = begin_figure("mixed");
     figure.emplace_back("sequences", static_cast<uint64_t>(lengths.size()));
     figure.emplace_back("runs", static_cast<uint64_t>(times.count()));
     figure.emplace_back("s", rounded(times.least(), 1e6));
-    const double rate = add_rate(figure, lengths, times.least(), run_all);
+    const double rate = add_rate(figure, lengths, times.least(), share);
     add_ratios(figure, peers.ratios("mixed", 0, rate));
     return figure;
   }
@@ -210,8 +209,7 @@ class Bench {
     return figure;
   }
 
-  double add_rate(JsonObject& figure, const std::vector<int32_t>& lengths, double seconds,
-                  const std::function<void()>& run) {
+  double add_rate(JsonObject& figure, const std::vector<int32_t>& lengths, double seconds, double share) {
     uint64_t tokens = 0;
     for (const int32_t length : lengths) tokens += static_cast<uint64_t>(length);
     const double rate = std::round(static_cast<double>(tokens) / seconds);
@@ -219,26 +217,32 @@ class Bench {
     figure.emplace_back("tokens", tokens);
     figure.emplace_back("tokens_per_s", rate);
     figure.emplace_back("gflops", rounded((work.linear + work.attention) / seconds / 1e9, 10));
-    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", rounded(share_of_limit(work, run), 1000));
+    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", rounded(share, 1000));
     figure.emplace_back("peak_mb", peak_memory_mb());
     return rate;
   }
 
-  // Each run beside the limit just before and just after it, so that a machine that slows down slows both; the median.
-  double share_of_limit(const Work& work, const std::function<void()>& run) {
+  // Runs, and the median share of the limit that they reach: each beside the limit just before and just after it, so
+  // that a machine that slows down slows both.
+  struct Timed {
+    Durations times;
+    double share;
+  };
+  Timed time_runs(const std::vector<int32_t>& lengths, size_t least_runs, const std::function<void()>& run) {
+    const Work work = work_of(model_.config(), lengths);
     const auto limit_now = [&] {
       return limit_seconds(at_this_moment(machine_, kernels_, pool_, precision_), precision_, work);
     };
     std::vector<double> shares;
-    double limit = limit_now();
-    measure(options_.number("budget") / 2, kLeastShares, [&] {
-      const auto begin = std::chrono::steady_clock::now();
-      run();
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double limit = limit_now(), since = kBetweenLimits;
+    Durations times = measure(options_.number("budget"), least_runs, run, [&](double seconds) {
+      since += seconds;
+      if (since < kBetweenLimits) return;
+      since = 0;
       const double before = std::exchange(limit, limit_now());
       shares.push_back((before + limit) / 2 / seconds);
     });
-    return Durations(std::move(shares)).percentile(50);
+    return {std::move(times), Durations(std::move(shares)).percentile(50)};
   }
 
   static void add_share(JsonObject& figure, double seconds, double whole) {

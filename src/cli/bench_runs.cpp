@@ -37,15 +37,18 @@ double Durations::percentile(double p) const {
   return seconds_[static_cast<size_t>(std::max(rank, 1.0)) - 1];
 }
 
-Durations measure(double budget_s, size_t least_runs, const std::function<void()>& work) {
+Durations measure(double budget_s, size_t least_runs, const std::function<void()>& work,
+                  const std::function<void(double)>& between) {
+  const double start = now();
   work();
-  work();
+  if (now() - start < budget_s) work();
   std::vector<double> seconds;
   const double end = now() + budget_s;
   while (seconds.size() < least_runs || now() < end) {
     const double begin = now();
     work();
     seconds.push_back(now() - begin);
+    if (between) between(seconds.back());
   }
   return Durations(std::move(seconds));
 }

@@ -22,8 +22,11 @@ class Durations {
   std::vector<double> seconds_;
 };
 
-// Two runs that do not count, then runs until `budget_s` is over, at least `least_runs`.
-Durations measure(double budget_s, size_t least_runs, const std::function<void()>& work);
+// Two runs that do not count (one when it takes all of `budget_s`), then runs until `budget_s` is over, at least
+// `least_runs`.
+// `between` hears of each run that counts, in seconds, before the next one begins.
+Durations measure(double budget_s, size_t least_runs, const std::function<void()>& work,
+                  const std::function<void(double)>& between = {});
 
 // Sequences of random ids: the same for the same lengths.
 Batch random_batch(std::span<const int32_t> lengths, int64_t vocab_size);

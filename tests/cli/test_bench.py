@@ -19,7 +19,7 @@ def test_latencies_have_the_keys_of_the_peers_and_ascending_percentiles(deberta,
     assert set(machine["isa"]) == {"gemm", "attention", "layer_norm"} and machine["read_gb_per_s"] > 0
     for figure, length in ((first, 8), (second, 20)):
         assert (figure["what"], figure["peer"], figure["dtype"], figure["seq"], figure["threads"]) == ("latency", "ours", "fp32", length, 1)
-        assert 0 < figure["ms_min"] <= figure["ms_median"] <= figure["ms_p90"] <= figure["ms_p99"] and figure["runs"] >= 5
+        assert 0 < figure["ms_min"] <= figure["ms_median"] <= figure["ms_p90"] <= figure["ms_p99"] and figure["runs"] >= 3
         assert figure["tokens_per_s"] == pytest.approx(length / figure["ms_min"] * 1e3, rel=0.05) and figure["peak_mb"] > 0
 
 
