@@ -149,7 +149,8 @@ BpeModel load_bpe_encoder(const std::string& path) {
   const std::string file = read_file(path, kMaxFileBytes);
   const Pickle object = read_object(to_bytes(file), path);
   const EncoderReader reader(object, path);
-  std::vector<std::string> pieces = make_pieces(reader.read_symbols(), reader.read_encoder());
+  const std::unordered_map<int64_t, std::string_view> encoder = reader.read_encoder();
+  std::vector<std::string> pieces = make_pieces(reader.read_symbols(), encoder);
   if (pieces.size() > kMaxPieces)
     refuse(path, fmt::format("expected at most {} pieces, got {}", kMaxPieces, pieces.size()));
   return make_bpe_model(std::move(pieces), path + ": dict_map", reader.read_merges(), path + ": vocab");

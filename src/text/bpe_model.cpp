@@ -136,8 +136,11 @@ BpeModel load_bpe_model(const std::string& folder) {
   const std::string vocab_path = folder + "/vocab.json";
   const std::string merges_path = folder + "/merges.txt";
   const Json vocab = load_json(vocab_path, {.max_bytes = kMaxFileBytes, .max_depth = 2, .max_nodes = kMaxPieces + 1});
-  const std::string merges = read_file(merges_path, kMaxFileBytes);
-  return make_bpe_model(read_bpe_vocab(vocab, vocab_path), vocab_path, parse_merges(merges, merges_path), merges_path);
+  const std::string text = read_file(merges_path, kMaxFileBytes);
+  // Not as arguments of the call: where both files are wrong, which is said must not be the compiler's choice.
+  const BpeMergeTexts merges = parse_merges(text, merges_path);
+  std::vector<std::string> pieces = read_bpe_vocab(vocab, vocab_path);
+  return make_bpe_model(std::move(pieces), vocab_path, merges, merges_path);
 }
 
 }  // namespace deberta

@@ -276,8 +276,9 @@ std::unique_ptr<const TextModel> make_bpe(const Json& root, const Json& json, co
   }
   check_bpe_pre_tokenizer(root, path);
   check_bpe_options(json, where);
-  BpeModel model = make_bpe_model(read_bpe_vocab(member(json, "vocab"), where + ": vocab"), where + ": vocab",
-                                  read_merges(json, where), where + ": merges");
+  std::vector<std::string> pieces = read_bpe_vocab(member(json, "vocab"), where + ": vocab");
+  const BpeMergeTexts merges = read_merges(json, where);
+  BpeModel model = make_bpe_model(std::move(pieces), where + ": vocab", merges, where + ": merges");
   if (model.ids_by_text.size() != model.pieces.size())
     refuse_tokenizer_file(where, fmt::format("vocab: expected a piece for each id in 0..{}", model.pieces.size() - 1));
   const auto missing = std::find(model.byte_ids.begin(), model.byte_ids.end(), kUnknownToken);

@@ -97,6 +97,7 @@ TEST(BpeEncoder, RefusesWhatIsNoVocabularyOfThisForm) {
       {{.dict_map = push_list({push_tuple({push_text("7"), push_text("1")})})}, "dict_map: expected (symbol, count)"},
       {{.dict_map = push_list({push_pair("7", 1), push_pair("a", 1)})}, "dict_map: \"a\" appears twice"},
       {{.dict_map = push_list({})}, "merge 1: expected a piece"},
+      {{.encoder = "]", .dict_map = "]"}, "encoder: expected a dict"},  // the first mistake, with every compiler
   };
   for (const auto& [parts, part] : cases) {
     SCOPED_TRACE(part);

@@ -276,8 +276,9 @@ struct Bpe {
   std::string merges = R"("a b")";
   std::string more = "";
   std::string lost = "";  // a piece left out
+  std::string last_id = "260";
 };
-// The bytes have the ids 4..259, "ab" 260.
+// The bytes have the ids 4..259, "ab" the last one.
 std::string text_of(const Bpe& file) {
   const Json whole = load_json(fixture("tokenizer/json/bpe.json"), {.max_bytes = size_t{1} << 20});
   const JsonObject& vocab = whole.find("model")->find("vocab")->as_object();
@@ -287,8 +288,8 @@ std::string text_of(const Bpe& file) {
     pieces += quote_json(vocab[id].first) + ": " + std::to_string(id) + ", ";
   }
   return R"({"added_tokens": [], "normalizer": )" + file.normalizer + ", \"pre_tokenizer\": " + file.pre_tokenizer +
-         R"(, "model": {"type": "BPE", "vocab": {)" + pieces + R"("ab": 260}, "merges": [)" + file.merges + "]" +
-         file.more + "}}";
+         R"(, "model": {"type": "BPE", "vocab": {)" + pieces + R"("ab": )" + file.last_id + R"(}, "merges": [)" +
+         file.merges + "]" + file.more + "}}";
 }
 
 TEST(TokenizerJsonBpe, ReadsMergesOfBothForms) {
@@ -340,6 +341,7 @@ TEST(TokenizerJsonBpe, RefusesBrokenFiles) {
       {{.merges = R"("b a")"}, "merge 1: expected a piece of the vocabulary, got \"ba\""},
       {{.merges = R"("a b", "a b")"}, "merge 2: \"a\" \"b\" appears twice"},
       {{.lost = "!"}, "expected a piece for each id"},
+      {{.merges = R"("ab")", .last_id = "259"}, "id 259 appears twice"},  // the first mistake, with every compiler
   };
   for (const auto& [file, part] : cases) {
     SCOPED_TRACE(part);
