@@ -17,13 +17,10 @@ struct PanelLayout {
   PanelLayout(Precision precision, KernelLevel level, size_t depth);
   size_t panels(size_t outputs) const { return (outputs + width - 1) / width; }
   size_t panel_bytes() const { return groups * width * group * element; }
-  // In elements from the first panel.
+  // In elements from the first panel: what stands there is w[n,k], with int8 the quantised q[n,k].
   size_t index(size_t n, size_t k) const {
     return ((n / width * groups + k / group) * width + n % width) * group + k % group;
   }
 };
-
-// What stands in the panels: w[n,k], with int8 the quantised q[n,k].
-double packed_weight(const PackedWeights& weights, const PanelLayout& layout, size_t n, size_t k);
 
 }  // namespace deberta

@@ -149,14 +149,6 @@ PanelLayout::PanelLayout(Precision precision, KernelLevel level, size_t depth) {
   element = is_widened ? sizeof(int16_t) : element_bytes(precision);
 }
 
-double packed_weight(const PackedWeights& weights, const PanelLayout& layout, size_t n, size_t k) {
-  const size_t index = layout.index(n, k);
-  if (weights.precision == Precision::kFp32) return double{static_cast<const float*>(weights.panels)[index]};
-  if (weights.precision == Precision::kBf16) return double{from_bf16(static_cast<const Bf16*>(weights.panels)[index])};
-  if (layout.element == sizeof(int16_t)) return static_cast<const int16_t*>(weights.panels)[index];
-  return static_cast<const int8_t*>(weights.panels)[index];
-}
-
 size_t gemm_packed_bytes(const KernelSet& kernels, Precision precision, const WeightSource& source) {
   const PanelLayout layout(precision, kernels.level_of(Operation::kGemm, precision), source.depth);
   const size_t panels = Arena::bytes_for<std::byte>(layout.panels(source.outputs) * layout.panel_bytes());

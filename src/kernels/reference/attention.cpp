@@ -12,14 +12,14 @@
 namespace deberta {
 namespace {
 
-// K numbers of an input or of a packed table, in runs of `group` that are `step` apart.
+// K numbers of an input or of a packed table: they, or pairs of them, are `step` apart.
 struct Row {
   const void* data = nullptr;
-  bool is_bf16 = false;
-  size_t group = 1, step = 1;
+  bool is_bf16 = false, has_pairs = false;
+  size_t step = 1;
 
   double operator[](size_t k) const {
-    const size_t at = k / group * step + k % group;
+    const size_t at = has_pairs ? k / 2 * step + k % 2 : k * step;
     if (is_bf16) return double{from_bf16(static_cast<const Bf16*>(data)[at])};
     return double{static_cast<const float*>(data)[at]};
   }
@@ -80,8 +80,8 @@ Row row_of(const AttentionParams& p, const HeadRows<const void>& rows, size_t to
 Row row_of(const RelativeTable& table, size_t row, size_t head) {
   const auto* data = static_cast<const std::byte*>(table.data) + head * table.head_bytes();
   const size_t column = table.is_reversed ? table.rows - 1 - row : row;
-  if (table.has_pairs) return {data + column * 2 * sizeof(Bf16), true, 2, 2 * table.stride};
-  return {data + column * sizeof(float), false, 1, table.stride};
+  if (table.has_pairs) return {data + column * 2 * sizeof(Bf16), true, true, 2 * table.stride};
+  return {data + column * sizeof(float), false, false, table.stride};
 }
 
 double dot(const Row& a_K, const Row& b_K, size_t count) {
