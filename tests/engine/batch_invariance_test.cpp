@@ -66,6 +66,8 @@ INSTANTIATE_TEST_SUITE_P(All, BatchInvariance,
                                                                                      Precision::kInt8})),
                          kNameOfImplementation);
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BatchInvariance);  // a processor with the reference alone
+
 TEST_P(BatchInvariance, TwoHundredTextsInAnyCompanyOrderAndThreads) {
   const auto texts = make_texts();
   const std::vector<float> alone = logits_of(load(1), texts, shuffled(kTexts, 0), 1);
