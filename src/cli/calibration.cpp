@@ -57,12 +57,34 @@ std::vector<Encoding> read_calibration_texts(const Options& options, const std::
   return texts;
 }
 
-Calibration calibrate_written(const std::string& folder, const std::vector<Encoding>& texts, const Options& options) {
-  const Checkpoint checkpoint = Checkpoint::open(folder, open_options(options));
-  const Model model = Model::load(checkpoint, load_model_config(folder + "/config.json"));
-  TextProgress progress(options, texts.size());
-  return calibrate(model, checkpoint, texts, smoothing_of(options, model.config()),
-                   [&](size_t done) { progress.update(done); });
+Calibrator::Calibrator(const std::string& folder, const std::vector<Encoding>& texts, const Options& options)
+    : texts_(texts),
+      options_(options),
+      checkpoint_(Checkpoint::open(folder, open_options(options))),
+      config_(load_model_config(folder + "/config.json")),
+      exact_(Model::load(checkpoint_, config_)) {}
+
+FoundCalibration Calibrator::calibrate() const {
+  TextProgress progress(options_, texts_.size());
+  Calibration made = deberta::calibrate(exact_, checkpoint_, texts_, smoothing_of(options_, config_),
+                                        [&](size_t done) { progress.update(done); });
+  Change change{std::string(kCalibrationName), "made", describe(made)};
+  return {std::move(made), {std::move(change)}};
+}
+
+Change Calibrator::verify(const std::string& target) const {
+  const Model model = Model::load(checkpoint_, config_, {.precision = Precision::kInt8});
+  TextProgress progress(options_, texts_.size());
+  const OutputComparison found = compare_outputs(exact_, model, texts_, [&](size_t done) { progress.update(done); });
+  std::string report =
+      fmt::format("int8 beside fp32 on {} texts: cosine of all outputs {:.6f}, of a text at least {:.6f}, mean {:.6f}",
+                  texts_.size(), found.cosine, found.least_cosine, found.mean_cosine);
+  if (found.answers > 0) report += fmt::format("; {} of {} answers equal", found.equal_answers, found.answers);
+  if (!(found.cosine >= kLeastCosine)) {
+    throw Error(ErrorCode::kCalibration, target,
+                fmt::format("verify: {}: expected a cosine of at least {}; nothing is written", report, kLeastCosine));
+  }
+  return {std::string(kCalibrationName), "verified", std::move(report)};
 }
 
 std::string describe(const Calibration& calibration) {
@@ -70,26 +92,7 @@ std::string describe(const Calibration& calibration) {
                      calibration.smoothing, calibration.outliers());
 }
 
-std::string verify_calibration(const std::string& folder, const std::vector<Encoding>& texts, const std::string& target,
-                               const Options& options) {
-  const ModelConfig config = load_model_config(folder + "/config.json");
-  const Checkpoint checkpoint = Checkpoint::open(folder, open_options(options));
-  const Model exact = Model::load(checkpoint, config);
-  const Model model = Model::load(checkpoint, config, {.precision = Precision::kInt8});
-  TextProgress progress(options, texts.size());
-  const OutputComparison found = compare_outputs(exact, model, texts, [&](size_t done) { progress.update(done); });
-  std::string report =
-      fmt::format("int8 beside fp32 on {} texts: cosine of all outputs {:.6f}, of a text at least {:.6f}, mean {:.6f}",
-                  texts.size(), found.cosine, found.least_cosine, found.mean_cosine);
-  if (found.answers > 0) report += fmt::format("; {} of {} answers equal", found.equal_answers, found.answers);
-  if (!(found.cosine >= kLeastCosine)) {
-    throw Error(ErrorCode::kCalibration, target,
-                fmt::format("verify: {}: expected a cosine of at least {}; nothing is written", report, kLeastCosine));
-  }
-  return report;
-}
-
-CarriedCalibration carry_calibration(const Checkpoint& source, const std::string& folder) {
+FoundCalibration carry_calibration(const Checkpoint& source, const std::string& folder) {
   if (!has_calibration(source)) return {};
   const std::string name(kCalibrationName);
   try {

@@ -7,6 +7,7 @@
 #include "checkpoint/calibration.h"
 #include "checkpoint/conversion.h"
 #include "deberta/config.h"
+#include "deberta/model.h"
 #include "deberta/tokenizer.h"
 
 namespace deberta::cli {
@@ -15,20 +16,33 @@ namespace deberta::cli {
 // throws: no row is passed over.
 std::vector<Encoding> read_calibration_texts(const Options& options, const std::string& model_folder);
 
-// Runs the model written in `folder` over the texts. Throws Interrupted.
-Calibration calibrate_written(const std::string& folder, const std::vector<Encoding>& texts, const Options& options);
 std::string describe(const Calibration& calibration);  // "300 texts, 7421 tokens, smoothing 0.5, 2 outlier channels"
 
-// int8 beside fp32, both from `folder`. Throws kCalibration, naming `target`, when their outputs have a cosine below
-// .999; Interrupted.
-std::string verify_calibration(const std::string& folder, const std::vector<Encoding>& texts, const std::string& target,
-                               const Options& options);
-
-// The calibration beside the files of `source` if it is of the weights written in `folder`; else what is to be said.
-struct CarriedCalibration {
+// A calibration for the weights as they are written, and what is to be said of it.
+struct FoundCalibration {
   std::optional<Calibration> calibration;
   std::vector<Change> changes;
 };
-CarriedCalibration carry_calibration(const Checkpoint& source, const std::string& folder);
+
+// Runs the model written in `folder` over the texts; loaded in fp32 once, for both questions. `texts` and `options`
+// must outlive it. All throw Interrupted.
+class Calibrator {
+ public:
+  Calibrator(const std::string& folder, const std::vector<Encoding>& texts, const Options& options);
+  FoundCalibration calibrate() const;
+  // int8, with the calibration that lies in the folder by now, beside fp32. Throws kCalibration, naming `target`, when
+  // their outputs have a cosine below .999.
+  Change verify(const std::string& target) const;
+
+ private:
+  const std::vector<Encoding>& texts_;
+  const Options& options_;
+  Checkpoint checkpoint_;
+  ModelConfig config_;
+  Model exact_;
+};
+
+// The calibration beside the files of `source` if it is of the weights written in `folder`.
+FoundCalibration carry_calibration(const Checkpoint& source, const std::string& folder);
 
 }  // namespace deberta::cli

@@ -96,13 +96,16 @@ void verify(const Opened& source, const Conversion& conversion, const StagedFold
   check_interrupted();
 }
 
-// A calibration of `texts`, or the source's own.
-CarriedCalibration find_calibration(const Opened& source, const StagedFolder& folder,
-                                    const std::vector<Encoding>& texts, const Options& options) {
-  if (texts.empty()) return carry_calibration(source.checkpoint, folder.path());
-  Calibration made = calibrate_written(folder.path(), texts, options);
-  Change change{std::string(kCalibrationName), "made", describe(made)};
-  return {std::move(made), {std::move(change)}};
+// The calibrator's, or the source's own.
+void add_calibration(const AddFile& add, const Opened& source, const std::string& folder, const Calibrator* calibrator,
+                     std::vector<Change>& changes) {
+  const FoundCalibration found =
+      calibrator != nullptr ? calibrator->calibrate() : carry_calibration(source.checkpoint, folder);
+  changes.insert(changes.end(), found.changes.begin(), found.changes.end());
+  if (!found.calibration) return;
+  add(std::string(kCalibrationName), [&](FileWriter& file) {
+    write_calibration(file, fmt::format("{}/{}", folder, kCalibrationName), *found.calibration);
+  });
 }
 
 WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& conversion, StagedFolder& folder,
@@ -116,19 +119,19 @@ WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& c
     check_interrupted();
     progress.update(done / kMegabyte, 0, std::min(1.0, static_cast<double>(done) / total));
   };
-  const auto add_calibration = [&](const AddFile& add) {
+  std::optional<Calibrator> calibrator;  // reads the weights that are written by then
+  const auto add_more = [&](const AddFile& add) {
     progress.clear();
-    const CarriedCalibration found = find_calibration(source, folder, texts, options);
-    conversion.changes.insert(conversion.changes.end(), found.changes.begin(), found.changes.end());
-    if (!found.calibration) return;
-    add(std::string(kCalibrationName), [&](FileWriter& file) {
-      write_calibration(file, fmt::format("{}/{}", folder.path(), kCalibrationName), *found.calibration);
-    });
+    if (job.calibrates) calibrator.emplace(folder.path(), texts, options);
+    add_calibration(add, source, folder.path(), calibrator ? &*calibrator : nullptr, conversion.changes);
   };
-  WrittenModel written =
-      write_model(folder, conversion, job.source,
-                  {.shard_bytes = job.shard_bytes, .on_bytes = on_bytes, .add_more = add_calibration});
+  WrittenModel written = write_model(folder, conversion, job.source,
+                                     {.shard_bytes = job.shard_bytes, .on_bytes = on_bytes, .add_more = add_more});
   progress.clear();
+  if (calibrator && job.wants_verify) {
+    conversion.changes.push_back(calibrator->verify(job.target));
+    note(options, fmt::format("verified: {}", conversion.changes.back().detail));
+  }
   return written;
 }
 
@@ -147,11 +150,6 @@ std::vector<Change> convert_model(const ConversionJob& job, const Options& optio
   StagedFolder folder(job.target);
   WrittenModel written = write(job, source, conversion, folder, texts, options);
   if (job.wants_verify) verify(source, conversion, folder, job.target, options);
-  if (job.wants_verify && job.calibrates) {
-    const std::string report = verify_calibration(folder.path(), texts, job.target, options);
-    note(options, fmt::format("verified: {}", report));
-    conversion.changes.push_back({std::string(kCalibrationName), "verified", report});
-  }
   folder.publish();
   conversion.changes.insert(conversion.changes.end(), written.left_out.begin(), written.left_out.end());
   note(options, fmt::format("{}: {} tensors, {} files, {} bytes; {} changes", job.target, conversion.tensors.size(),
