@@ -95,12 +95,14 @@ std::string describe(const Calibration& calibration) {
 FoundCalibration carry_calibration(const Checkpoint& source, const std::string& folder) {
   if (!has_calibration(source)) return {};
   const std::string name(kCalibrationName);
+  const Checkpoint written = Checkpoint::open(folder);
+  const ModelConfig config = load_model_config(folder + "/config.json");
   try {
-    return {read_calibration(calibration_path(source), Checkpoint::open(folder),
-                             load_model_config(folder + "/config.json")),
-            {}};
-  } catch (const Error&) {
-    return {std::nullopt, {{name, "left out", "not of the weights as they are written; calibrate these again"}}};
+    return {read_calibration(calibration_path(source), written, config), {}};
+  } catch (const Error& error) {  // a file that cannot be read is no reason to leave it out
+    if (error.code() != ErrorCode::kCalibration && error.code() != ErrorCode::kSafetensors) throw;
+    return {std::nullopt,
+            {{name, "left out", "not a calibration of the weights as they are written; calibrate these again"}}};
   }
 }
 

@@ -116,8 +116,11 @@ def test_another_conversion_carries_it_only_with_the_same_weights(deberta, calib
     assert done.returncode == 0 and (tmp_path / "same" / FILE).read_bytes() == (calibrated / FILE).read_bytes()
     assert deberta("classify", "-m", tmp_path / "same", "--dtype", "int8", "text").returncode == 0
     done = deberta("convert", "-m", calibrated, "--to", tmp_path / "bf16", "--dtype", "bf16")
-    assert done.returncode == 0 and f"{FILE}\tleft out\tnot of the weights" in done.stdout
+    assert done.returncode == 0 and f"{FILE}\tleft out\tnot a calibration of the weights" in done.stdout
     assert FILE not in left(tmp_path / "bf16")
+    (calibrated / FILE).write_bytes((calibrated / FILE).read_bytes()[:-1])
+    done = deberta("convert", "-m", calibrated, "--to", tmp_path / "damaged")
+    assert done.returncode == 0 and f"{FILE}\tleft out\tnot a calibration" in done.stdout and FILE not in left(tmp_path / "damaged")
 
 
 def test_a_calibration_of_other_weights_is_refused(deberta, calibrated):

@@ -1,19 +1,11 @@
-"""convert: what it writes, reports, refuses, and what is there after it was stopped at any moment."""
+"""convert: what it writes, reports and refuses. What is there after it was stopped: test_convert_stopped.py."""
 import json
-import os
-import random
 import shutil
-import signal
-import subprocess
-import time
 
 import numpy
 import pytest
-from conftest import BINARY
 from conversion_models import contents, make_v1_model, write_bin, write_hostile_bin
-from models import ROOT, make_model, read_safetensors, write_safetensors
-
-SHIM = ROOT / "tests/support/failing_calls.c"
+from models import read_safetensors, write_safetensors
 
 
 @pytest.fixture
@@ -149,134 +141,3 @@ def test_a_pickle_is_never_run(deberta, sequence_model, tmp_path, ids, verb, is_
     done = deberta(verb, "-m", model, *words)
     assert done.returncode == 1 and "pytorch_model.bin" in done.stdout + done.stderr
     assert not victim.exists() and not (tmp_path / "a").exists()
-
-
-# ---- stopped at any moment
-
-
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory):
-    """A library that counts calls on files and makes one of them the last, or fail."""
-    library = tmp_path_factory.mktemp("shim") / "failing_calls.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, SHIM, "-ldl"], check=True)
-    return library
-
-
-def run_with(shim, mode, call, source, target, count_file=None):
-    options = os.environ.get("ASAN_OPTIONS", "")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")} | {
-        "LD_PRELOAD": str(shim), "FAIL_MODE": mode, "FAIL_CALL": str(call), "FAIL_COUNT_FILE": str(count_file or ""),
-        "ASAN_OPTIONS": f"{options}:verify_asan_link_order=0:detect_leaks=0"}
-    return subprocess.run([BINARY, "convert", "-m", source, "--to", target, "--shard-size", "30k"], env=environment, capture_output=True, text=True,
-                          timeout=120)
-
-
-def count_calls(shim, source, folder):
-    done = run_with(shim, "count", 0, source, folder / "counted", folder / "count")
-    assert done.returncode == 0, done.stderr
-    calls = int((folder / "count").read_text())
-    assert calls > 20
-    (folder / "count").unlink()
-    return calls
-
-
-def check_state(folder, source, before, complete):
-    """The source untouched, the target absent or whole; gives whether it is there."""
-    assert contents(source) == before
-    found = contents(folder / "a")
-    assert found in (None, {}, complete)
-    return found == complete
-
-
-def test_a_kill_at_any_call_leaves_the_old_state_or_the_new_one(shim, deberta, tmp_path):
-    source, place = make_v1_model(tmp_path / "m"), tmp_path / "place"
-    place.mkdir()
-    before, calls = contents(source), count_calls(shim, source, place)
-    complete = contents(place / "counted")
-    finished = set()
-    for call in range(1, calls + 1):
-        done = run_with(shim, "kill", call, source, place / "a")
-        assert done.returncode == 77, (call, done.stderr)
-        finished.add(check_state(place, source, before, complete))
-        for left in place.iterdir():
-            if left.name != "counted":
-                shutil.rmtree(left)
-    assert finished == {True, False}
-
-
-def test_what_a_killed_run_left_is_removed_by_the_next(shim, deberta, tmp_path):
-    source, place = make_v1_model(tmp_path / "m"), tmp_path / "place"
-    place.mkdir()
-    before, calls = contents(source), count_calls(shim, source, place)
-    complete = contents(place / "counted")
-    for call in (calls // 2, *range(1, 25)):  # the later ones stop in the middle of removing
-        assert run_with(shim, "kill", call, source, place / "a").returncode == 77
-        assert check_state(place, source, before, complete) is False
-    run_with(shim, "kill", calls // 2, source, place / "a")
-    assert [p for p in place.iterdir() if p.name.startswith("a.tmp-")]
-    again = deberta("convert", "-m", source, "--to", place / "a", "--shard-size", "30k")
-    assert again.returncode == 0 and "removed; a run that was killed left it" in again.stderr
-    assert sorted(p.name for p in place.iterdir()) == ["a", "counted"] and contents(place / "a") == complete
-    assert deberta("check", "-m", place / "a", "--strict").returncode == 0
-
-
-@pytest.mark.parametrize("mode", ["ENOSPC", "EIO"])
-def test_an_error_at_any_call_is_named_and_leaves_nothing(shim, tmp_path, mode):
-    source, place = make_v1_model(tmp_path / "m"), tmp_path / "place"
-    place.mkdir()
-    before, calls = contents(source), count_calls(shim, source, place)
-    complete = contents(place / "counted")
-    failed = 0
-    for call in range(1, calls + 1):
-        done = run_with(shim, mode, call, source, place / "a")
-        is_there = check_state(place, source, before, complete)
-        # Only syncing the parent can still fail once the folder has its name.
-        assert done.returncode == 1 or (done.returncode == 0 and is_there), (call, done.stderr)
-        if done.returncode == 1:
-            failed += 1
-            assert str(tmp_path) in done.stderr or ": " in done.stderr, (call, done.stderr)
-        assert not [p for p in place.iterdir() if ".tmp-" in p.name], (call, done.stderr)
-        if (place / "a").exists():
-            shutil.rmtree(place / "a")
-    assert failed > calls // 2
-
-
-@pytest.mark.parametrize("mode", ["EINTR", "SHORT"])
-def test_interrupted_calls_and_short_writes_change_nothing(shim, tmp_path, mode):
-    source, place = make_v1_model(tmp_path / "m"), tmp_path / "place"
-    place.mkdir()
-    calls = count_calls(shim, source, place)
-    complete = contents(place / "counted")
-    for call in range(1, calls + 1):
-        done = run_with(shim, mode, call, source, place / "a")
-        assert done.returncode == 0, (call, done.stderr)
-        assert contents(place / "a") == complete
-        shutil.rmtree(place / "a")
-
-
-@pytest.mark.parametrize("number, code", [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_at_a_random_moment_leaves_the_old_state_or_the_new_one(deberta, tmp_path, number, code):
-    source = make_model(tmp_path / "m", "sequence")
-    tensors = dict(read_safetensors(source / "model.safetensors"))
-    tensors["deberta.embeddings.word_embeddings.weight"] = numpy.zeros((200000, 16), numpy.float32)
-    write_safetensors(source / "model.safetensors", tensors)
-    config = json.loads((source / "config.json").read_text())
-    (source / "config.json").write_text(json.dumps(config | {"vocab_size": 200000}))
-    begin = time.monotonic()
-    assert deberta("convert", "-m", source, "--to", tmp_path / "whole").returncode == 0
-    took = time.monotonic() - begin
-    before, complete = contents(source), contents(tmp_path / "whole")
-    dice = random.Random(int(number))
-    codes = set()
-    for _ in range(12):
-        process = subprocess.Popen([BINARY, "convert", "-m", source, "--to", tmp_path / "a"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        time.sleep(dice.uniform(0.2, 1.0) * took)
-        process.send_signal(number)
-        process.communicate()
-        codes.add(process.returncode)
-        is_there = check_state(tmp_path, source, before, complete)
-        assert process.returncode in (code, -number, 0) and (is_there or process.returncode != 0)
-        if number != signal.SIGKILL and process.returncode == code:
-            assert not [p for p in tmp_path.iterdir() if ".tmp-" in p.name]
-        shutil.rmtree(tmp_path / "a", ignore_errors=True)
-    assert codes - {0}
