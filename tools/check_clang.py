@@ -21,7 +21,7 @@ def check(entry: dict) -> str:
     return done.stdout if done.returncode or done.stdout else ""
 
 
-entries = json.loads((pathlib.Path(sys.argv[1]) / "compile_commands.json").read_text())
+entries = {entry["file"]: entry for entry in json.loads((pathlib.Path(sys.argv[1]) / "compile_commands.json").read_text())}.values()
 with concurrent.futures.ThreadPoolExecutor() as executor:
     findings = [text for text in executor.map(check, entries) if text]
 print("\n".join(findings))
