@@ -74,18 +74,18 @@ void add_convolution(const Pass& pass, const LayerWeights* next, const Workspace
               .operand = space.operand_TD});
 }
 
-bool wants_hidden(const Pass& pass, size_t layer) {
+// Where the hidden states of a layer are kept; null when nobody asked for them.
+Hidden* find_kept(const Pass& pass, size_t layer, ForwardResult& result) {
   const auto& wanted = pass.options.layers;
-  return std::find(wanted.begin(), wanted.end(), static_cast<int32_t>(layer)) != wanted.end();
+  const auto at = std::find(wanted.begin(), wanted.end(), static_cast<int32_t>(layer));
+  return at == wanted.end() ? nullptr : &result.hidden[as_size(at - wanted.begin())];
 }
 
 void keep_hidden(const Pass& pass, size_t layer, const Workspace& space, ForwardResult& result) {
-  const auto& wanted = pass.options.layers;
-  const auto at = std::find(wanted.begin(), wanted.end(), static_cast<int32_t>(layer));
-  if (at == wanted.end()) return;
-  Hidden& hidden = result.hidden[as_size(at - wanted.begin())];
-  hidden.layer = *at;
-  hidden.rows_TD.assign(space.hidden_TD, space.hidden_TD + pass.batch.tokens() * as_size(pass.config.hidden_size));
+  Hidden* hidden = find_kept(pass, layer, result);
+  if (hidden == nullptr) return;
+  hidden->layer = static_cast<int32_t>(layer);
+  hidden->rows_TD.assign(space.hidden_TD, space.hidden_TD + pass.batch.tokens() * as_size(pass.config.hidden_size));
 }
 
 void run_layer(const Pass& pass, size_t n, const Workspace& space, ForwardResult& result) {
@@ -111,7 +111,7 @@ void run_forward(const Pass& pass, Arena& arena, ForwardResult& result) {
   keep_hidden(pass, 0, space, result);
   for (size_t n = 1; n < last; ++n) run_layer(pass, n, space, result);
   if (has_decoder) run_mask_decoder(pass, space);  // from h_{N-1}
-  const bool is_read = pass.options.wants_scores || wants_hidden(pass, last);
+  const bool is_read = pass.options.wants_scores || find_kept(pass, last, result) != nullptr;
   const bool has_only_convolved = last == 1 && pass.config.conv_kernel_size > 0;
   if (last > 0 && !has_decoder && !is_read && !has_only_convolved && reads_some_rows(pass)) {
     run_layer_for_rows(pass, pass.weights.layers.back(), space);
