@@ -94,6 +94,17 @@ class TrainedInt8 : public testing::Test {
   }
 
   static size_t differing(const OutputComparison& found) { return found.answers - found.equal_answers; }
+  static void record(const char* what, const OutputComparison& found) {
+    RecordProperty(what, std::to_string(found.cosine) + ", differing " + std::to_string(differing(found)));
+  }
+  // Calibrated on texts of the training set, judged on those of the other.
+  void expect_int8_answers_as_fp32() {
+    put_calibration(folder_.path(), train_);
+    const OutputComparison int8 = beside_fp32(folder_.path(), Precision::kInt8, dev_);
+    EXPECT_LE(differing(int8), 3u);
+    EXPECT_GT(int8.cosine, 0.999);
+    record("int8", int8);
+  }
 
   TemporaryFolder folder_;
   std::vector<Encoding> dev_, train_;
@@ -105,12 +116,8 @@ TEST_F(TrainedInt8, AnswersOfSst2AreThoseOfFp32) {
   EXPECT_EQ(bf16.answers, dev_.size());
   EXPECT_LE(differing(bf16), 1u);
   EXPECT_GT(bf16.cosine, 0.9999);
-  put_calibration(folder_.path(), train_);
-  const OutputComparison int8 = beside_fp32(folder_.path(), Precision::kInt8, dev_);
-  EXPECT_LE(differing(int8), 3u);
-  EXPECT_GT(int8.cosine, 0.999);
-  RecordProperty("bf16", std::to_string(bf16.cosine) + ", differing " + std::to_string(differing(bf16)));
-  RecordProperty("int8", std::to_string(int8.cosine) + ", differing " + std::to_string(differing(int8)));
+  record("bf16", bf16);
+  expect_int8_answers_as_fp32();
 }
 
 TEST_F(TrainedInt8, UnevenChannelsNeedACalibration) {
@@ -121,12 +128,8 @@ TEST_F(TrainedInt8, UnevenChannelsNeedACalibration) {
   const OutputComparison without = beside_fp32(folder_.path(), Precision::kInt8, std::span(dev_).first(kDevRows / 3));
   EXPECT_TRUE(without.cosine < 0.999 || differing(without) > 3)
       << "cosine " << without.cosine << ", differing " << differing(without);
-  put_calibration(folder_.path(), train_);
-  const OutputComparison with = beside_fp32(folder_.path(), Precision::kInt8, dev_);
-  EXPECT_LE(differing(with), 3u);
-  EXPECT_GT(with.cosine, 0.999);
-  RecordProperty("without", std::to_string(without.cosine) + ", differing " + std::to_string(differing(without)));
-  RecordProperty("with", std::to_string(with.cosine) + ", differing " + std::to_string(differing(with)));
+  record("without", without);
+  expect_int8_answers_as_fp32();
 }
 
 // ---- tiny models of every head
