@@ -34,20 +34,32 @@ std::vector<size_t> shuffled(size_t count, uint64_t seed) {
   return order;
 }
 
-// The texts in `order`, `pack` of them at once; logits by the place of a text in `texts`.
-std::vector<float> logits_of(const Model& model, const std::vector<std::vector<int32_t>>& texts,
-                             const std::vector<size_t>& order, size_t pack) {
-  std::vector<float> logits(texts.size() * kLabels);
+// By the place of a text in `texts`.
+struct Outputs {
+  std::vector<float> logits;                    // [texts, C]
+  std::vector<std::vector<float>> hidden_rows;  // of the last layer, every token's; when they are read
+};
+
+// The texts in `order`, `pack` of them at once.
+Outputs outputs_of(const Model& model, const std::vector<std::vector<int32_t>>& texts, const std::vector<size_t>& order,
+                   size_t pack, bool reads_hidden) {
+  Outputs outputs{std::vector<float>(texts.size() * kLabels), std::vector<std::vector<float>>(texts.size())};
+  ForwardOptions options;
+  if (reads_hidden) options.layers = {static_cast<int32_t>(model.config().num_hidden_layers)};
+  const auto columns = static_cast<size_t>(model.config().hidden_size);
   for (size_t begin = 0; begin < order.size(); begin += pack) {
     const size_t end = std::min(begin + pack, order.size());
     Batch batch;
     for (size_t i = begin; i < end; ++i) batch.add(texts[order[i]]);
-    const ForwardResult result = run(model, batch);
+    const ForwardResult result = run(model, batch, options);
     for (size_t i = begin; i < end; ++i) {
-      std::copy_n(&result.logits[(i - begin) * kLabels], kLabels, &logits[order[i] * kLabels]);
+      const size_t b = i - begin;
+      std::copy_n(&result.logits[b * kLabels], kLabels, &outputs.logits[order[i] * kLabels]);
+      const auto row = [&](size_t at) { return static_cast<size_t>(batch.starts[at]) * columns; };
+      if (reads_hidden) outputs.hidden_rows[order[i]] = slice(result.hidden[0].rows_TD, row(b), row(b + 1));
     }
   }
-  return logits;
+  return outputs;
 }
 
 class BatchInvariance : public testing::TestWithParam<Implementation> {
@@ -70,13 +82,17 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BatchInvariance);  // a processor 
 
 TEST_P(BatchInvariance, TwoHundredTextsInAnyCompanyOrderAndThreads) {
   const auto texts = make_texts();
-  const std::vector<float> alone = logits_of(load(1), texts, shuffled(kTexts, 0), 1);
+  const Outputs alone = outputs_of(load(1), texts, shuffled(kTexts, 0), 1, true);
   struct Run {
     size_t threads, pack;
+    bool reads_hidden;  // else the last layer runs on the rows of the head alone
   };
-  for (const auto& [threads, pack] : {Run{1, kTexts}, Run{2, 1}, Run{2, 64}, Run{3, 17}, Run{8, 5}}) {
-    EXPECT_EQ(logits_of(load(threads), texts, shuffled(kTexts, threads * pack), pack), alone)
-        << threads << " threads, packs of " << pack;
+  for (const auto& [threads, pack, reads_hidden] :
+       {Run{1, kTexts, true}, Run{2, 1, false}, Run{2, 64, false}, Run{3, 17, true}, Run{8, 5, false}}) {
+    const Outputs packed = outputs_of(load(threads), texts, shuffled(kTexts, threads * pack), pack, reads_hidden);
+    EXPECT_EQ(packed.logits, alone.logits) << threads << " threads, packs of " << pack;
+    for (size_t i = 0; reads_hidden && i < kTexts; ++i)
+      ASSERT_EQ(packed.hidden_rows[i], alone.hidden_rows[i]) << threads << " threads, packs of " << pack;
   }
 }
 
