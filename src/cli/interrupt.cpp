@@ -12,7 +12,9 @@
 namespace deberta::cli {
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+// Written by the handler on any thread, read by all.
+std::atomic<int> received = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 std::atomic_flag is_reporting;
 
 extern "C" void on_signal(int number) {
