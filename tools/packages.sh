@@ -5,6 +5,10 @@ TEST_PACKAGES="libgtest-dev python3-venv"
 BENCH_PACKAGES="libbenchmark-dev"
 FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
 GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git patch"
+AARCH64_PACKAGES="g++-12-aarch64-linux-gnu qemu-user"
+# Unpacked beside the build, never installed: what the machine has stays as it is.
+AARCH64_LIBRARIES="nlohmann-json3-dev libcli11-dev libfmt-dev:arm64 libfmt9:arm64 zlib1g-dev:arm64 zlib1g:arm64 liblzma-dev:arm64
+  liblzma5:arm64 libzstd-dev:arm64 libzstd1:arm64 libgtest-dev:arm64 libc6:arm64 libgcc-s1:arm64 libstdc++6:arm64"
 
 # install_packages WHAT PACKAGE...: those that are not installed, by apt; as root or through sudo.
 install_packages() {
@@ -43,4 +47,25 @@ build_preset() {
       awk -v what="$what" -v dir="build/$preset" '/Building/ && !said++ { print what ": building " dir > "/dev/stderr"; fflush("/dev/stderr") }' ||
       { tail -60 "build/$preset/build.log" >&2; exit 1; }
   ) 9>"build/$preset/.lock"
+}
+
+# unpack_packages WHAT FOLDER PACKAGE...: into FOLDER, through package lists of its own; nothing when they are there.
+unpack_packages() {
+  local what=$1 folder=$2 work options
+  shift 2
+  [ "$(cat "$folder/packages" 2>/dev/null)" != "$*" ] || return 0
+  echo "$what: unpacking Debian packages into $folder: $*" >&2
+  rm -rf "$folder" && mkdir -p "$folder/apt/lists/partial" && work=$(realpath "$folder/apt") || return 1
+  options="-o APT::Architectures::=$(dpkg --print-architecture) -o APT::Architectures::=arm64 -o APT::Sandbox::User=$(id -un)
+    -o Dir::State::Lists=$work/lists -o Dir::Cache=$work/cache -o Acquire::Languages=none"
+  (
+    apt-get $options update -qq && (cd "$work" && apt-get $options download -qq "$@") || exit 1
+    for package in "$work"/*.deb; do dpkg-deb -x "$package" "$folder" || exit 1; done
+  ) >&2 || { echo "$what: apt-get failed; unpack by hand into $folder: $*" >&2; return 1; }
+  rm -r "$work"
+  # Links to places of the whole system go to the same place in the folder.
+  find "$folder" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
+    ln -sfnr "$folder$(readlink "$link")" "$link"
+  done
+  echo "$*" >"$folder/packages"
 }

@@ -20,6 +20,7 @@ import fuzz
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUZZ_SECONDS = 10
 PYTHON_ROOMS = ("cli", "library", "oracle")  # tests/ROOM/test_*.py, against the built program
+EMULATORS = {"aarch64": ("qemu-aarch64", "-L", str(ROOT / "build/aarch64-sysroot"))}  # of presets for other processors
 
 
 class Results:
@@ -52,11 +53,11 @@ def private_python() -> str:
     return str(venv / "bin/python")
 
 
-def run_program(program: pathlib.Path) -> tuple[str, list, str]:
+def run_program(program: pathlib.Path, emulator: tuple[str, ...]) -> tuple[str, list, str]:
     """One GoogleTest program: (name, [(test, seconds, failed)], output when something failed)."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
-        done = subprocess.run([program, f"--gtest_output=json:{report}", "--gtest_brief=1"], cwd=ROOT, stdout=subprocess.PIPE,
+        done = subprocess.run([*emulator, program, f"--gtest_output=json:{report}", "--gtest_brief=1"], cwd=ROOT, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace")
         tests = []
         if report.exists():
@@ -103,7 +104,9 @@ def main() -> int:
     arguments = parser.parse_args()
     build = ROOT / "build" / arguments.preset
     programs = {p.name[5:]: p for p in sorted(build.glob("test_*")) if p.is_file()}
-    python_rooms = {r for r in PYTHON_ROOMS if list((ROOT / "tests" / r).glob("test_*.py"))}
+    emulator = EMULATORS.get(arguments.preset, ())
+    # Python tests start the program some hundred times.
+    python_rooms = set() if emulator else {r for r in PYTHON_ROOMS if list((ROOT / "tests" / r).glob("test_*.py"))}
     fuzz_rooms = {f"fuzz:{target}" for target in fuzz.TARGETS}
     known = set(programs) | python_rooms
     for room in arguments.rooms:
@@ -119,7 +122,7 @@ def main() -> int:
         return 1
 
     results = Results()
-    jobs = [(run_program, programs[r]) for r in sorted(chosen & set(programs))]
+    jobs = [(run_program, programs[r], emulator) for r in sorted(chosen & set(programs))]
     jobs += [(run_pytest, r, build / "deberta") for r in sorted(chosen & python_rooms)]
     jobs += [(run_fuzz, r.removeprefix("fuzz:")) for r in sorted(chosen & fuzz_rooms)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as executor:
