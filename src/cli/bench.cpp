@@ -122,7 +122,8 @@ class Bench {
   JsonObject latency(int32_t length, int32_t sequences, const PeerFigures& peers) {
     const std::vector<int32_t> lengths(static_cast<size_t>(sequences), length);
     const Batch batch = random_batch(lengths, model_.config().vocab_size);
-    const auto [times, share] = time_runs(lengths, kLeastRuns, [&] { run(batch); });
+    const Timed timed = time_runs(lengths, kLeastRuns, [&] { run(batch); });
+    const Durations& times = timed.times;
     const auto ms = [&](double seconds) { return rounded(seconds * 1e3, 1000); };
     JsonObject figure = begin_figure("latency");
     figure.emplace_back("seq", length);
@@ -132,7 +133,7 @@ class Bench {
     figure.emplace_back("ms_min", ms(times.least()));
     figure.emplace_back("ms_p90", ms(times.percentile(90)));
     figure.emplace_back("ms_p99", ms(times.percentile(99)));
-    add_rate(figure, lengths, times.least(), share);
+    add_rate(figure, lengths, timed);
     if (sequences == 1) add_ratios(figure, peers.ratios("latency", length, times.least() * 1e3));
     return figure;
   }
@@ -141,14 +142,14 @@ class Bench {
     const auto budget = static_cast<size_t>(options_.integer("batch-tokens"));
     const std::vector<Batch> batches = packed_batches(lengths, budget, model_.config().vocab_size);
     run(batches[batches.size() / 2]);
-    const auto [times, share] = time_runs(lengths, 1, [&] {
+    const Timed timed = time_runs(lengths, 1, [&] {
       for (const Batch& batch : batches) run(batch);
     });
     JsonObject figure = begin_figure("mixed");
     figure.emplace_back("sequences", static_cast<uint64_t>(lengths.size()));
-    figure.emplace_back("runs", static_cast<uint64_t>(times.count()));
-    figure.emplace_back("s", rounded(times.least(), 1e6));
-    const double rate = add_rate(figure, lengths, times.least(), share);
+    figure.emplace_back("runs", static_cast<uint64_t>(timed.times.count()));
+    figure.emplace_back("s", rounded(timed.times.least(), 1e6));
+    const double rate = add_rate(figure, lengths, timed);
     add_ratios(figure, peers.ratios("mixed", 0, rate));
     return figure;
   }
@@ -209,25 +210,27 @@ class Bench {
     return figure;
   }
 
-  double add_rate(JsonObject& figure, const std::vector<int32_t>& lengths, double seconds, double share) {
+  // Runs, and the median share of the limit that they reach: each beside the limit just before and just after it, so
+  // that a machine that slows down slows both.
+  struct Timed {
+    Work work;
+    Durations times;
+    double share;
+  };
+
+  double add_rate(JsonObject& figure, const std::vector<int32_t>& lengths, const Timed& timed) const {
     uint64_t tokens = 0;
     for (const int32_t length : lengths) tokens += static_cast<uint64_t>(length);
+    const double seconds = timed.times.least();
     const double rate = std::round(static_cast<double>(tokens) / seconds);
-    const Work work = work_of(model_.config(), lengths);
     figure.emplace_back("tokens", tokens);
     figure.emplace_back("tokens_per_s", rate);
-    figure.emplace_back("gflops", rounded((work.linear + work.attention) / seconds / 1e9, 10));
-    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", rounded(share, 1000));
+    figure.emplace_back("gflops", rounded((timed.work.linear + timed.work.attention) / seconds / 1e9, 10));
+    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", rounded(timed.share, 1000));
     figure.emplace_back("peak_mb", peak_memory_mb());
     return rate;
   }
 
-  // Runs, and the median share of the limit that they reach: each beside the limit just before and just after it, so
-  // that a machine that slows down slows both.
-  struct Timed {
-    Durations times;
-    double share;
-  };
   Timed time_runs(const std::vector<int32_t>& lengths, size_t least_runs, const std::function<void()>& run) {
     const Work work = work_of(model_.config(), lengths);
     const auto limit_now = [&] {
@@ -242,7 +245,7 @@ class Bench {
       const double before = std::exchange(limit, limit_now());
       shares.push_back((before + limit) / 2 / seconds);
     });
-    return {std::move(times), Durations(std::move(shares)).percentile(50)};
+    return {work, std::move(times), Durations(std::move(shares)).percentile(50)};
   }
 
   static void add_share(JsonObject& figure, double seconds, double whole) {

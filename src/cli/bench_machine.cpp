@@ -32,6 +32,12 @@ double count(int64_t value) {
   return static_cast<double>(value);
 }
 
+template <class AnyMachine>
+auto& peak_in(AnyMachine& machine, Precision precision) {
+  if (precision == Precision::kFp32) return machine.peak_fp32;
+  return precision == Precision::kBf16 ? machine.peak_bf16 : machine.peak_int8;
+}
+
 }  // namespace
 
 std::string processor_name() {
@@ -47,8 +53,8 @@ std::string processor_name() {
   }
 }
 
-double& Machine::peak(Precision precision) {
-  return precision == Precision::kFp32 ? peak_fp32 : precision == Precision::kBf16 ? peak_bf16 : peak_int8;
+double Machine::peak(Precision precision) const {
+  return peak_in(*this, precision);
 }
 
 Machine measure_machine(const KernelSet& kernels, ThreadPool& pool) {
@@ -60,10 +66,12 @@ Machine measure_machine(const KernelSet& kernels, ThreadPool& pool) {
 }
 
 Machine at_this_moment(Machine machine, const KernelSet& kernels, ThreadPool& pool, Precision precision) {
-  for (const Precision one : {precision, attention_precision(precision)}) {
+  const auto measure = [&](Precision one) {
     const KernelLevel level = kernels.level_of(Operation::kGemm, one);
-    machine.peak(one) = sustained_peak(one, level, pool.parallel(), kPeakWindowSeconds);
-  }
+    peak_in(machine, one) = sustained_peak(one, level, pool.parallel(), kPeakWindowSeconds);
+  };
+  measure(precision);
+  if (attention_precision(precision) != precision) measure(attention_precision(precision));
   return machine;
 }
 

@@ -24,13 +24,12 @@ struct Machine {
   double peak_int8 = 0;
   double read_bytes = 0;  // a second
 
-  double& peak(Precision precision);
-  double peak(Precision precision) const { return const_cast<Machine*>(this)->peak(precision); }
+  double peak(Precision precision) const;
 };
 Machine measure_machine(const KernelSet& kernels, ThreadPool& pool);
 
 // `machine` with the peaks of this moment that the limit of a model in `precision` depends on: what other programs take
-// from the machine is missing in them, as it is in a run beside them. Takes 10 ms.
+// from the machine is missing in them, as it is in a run beside them. Takes 5 or 10 ms.
 Machine at_this_moment(Machine machine, const KernelSet& kernels, ThreadPool& pool, Precision precision);
 
 // Floating-point operations of the encoder (docs/kernels.md): a multiplication and an addition are two. Relative terms
