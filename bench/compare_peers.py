@@ -32,7 +32,8 @@ FLOORS = {"T1 one sequence, n = 32": (1.25, 1.4, 1.8), "T2 one sequence, n = 128
           "T5 of the machine's limit, n = 128": (0.8, 0.75, 0.6), "T5 of its limit without AMX, n = 128": (0.8, 0.75, 0.6),
           "T5 of the machine's limit, n = 512": (0.8, 0.75, 0.6), "T5 of its limit without AMX, n = 512": (0.8, 0.75, 0.6),
           "T8 tokens/s at n = 2048 over n = 512": (0.6, 0.6, 0.6), "T9 idle over contended latency, n = 128": (1 / 3, 1 / 3, 1 / 3),
-          "real lengths, two threads over one": (1.8, 1.8, 1.8), "tokens/s, the least step of batch 1, 2, 4, 8, 16 at n = 32": (0.95, 0.95, 0.95)}
+          "real lengths, two threads over one": (1.8, 1.8, 1.8),
+          **{f"tokens/s at n = 32, batch {batch} over {batch // 2}": (0.95, 0.95, 0.95) for batch in (2, 4, 8, 16)}}
 TOKENIZER_FLOORS = {"T7 tokenizer over sentencepiece, one thread": 2, "T7 tokenizer over the fast HF one, one thread": 15, "T7 tokenizer, two threads over one": 1.9}
 WITHOUT_AMX = {"bf16": "avx512_bf16", "int8": "avx512_vnni"}
 LATENCY = {32: "T1 one sequence, n = 32", 128: "T2 one sequence, n = 128", 512: "T3 one sequence, n = 512"}
@@ -98,10 +99,12 @@ def tokenizer_ratios(a, folder, ratios):
         ratios[row, "text"].append(ratio)
 
 
-def batch_growth(a, dtype):
+def batch_growth(a, dtype, ratios):
+    """Tokens/s of each batch over those of half of it, by the least time of both."""
     lines = [line for line in bench(a, dtype, "32", "--batch", "1,2,4,8,16") if line["what"] == "latency"]
-    rates = [line["tokens_per_s"] for line in lines]
-    return min(after / before for before, after in zip(rates, rates[1:]))
+    for before, after in zip(lines, lines[1:]):
+        row = f"tokens/s at n = 32, batch {after['batch']} over {before['batch']}"
+        ratios[row, dtype].append(after["batch"] / before["batch"] * before["ms_min"] / after["ms_min"])
 
 
 def best_ms(lines, length):
@@ -163,7 +166,7 @@ def one_round(a, number, folder, words, machine, ratios, absolute):
             ratios["T4 real lengths, filter mode timed from outside", dtype].append(outside / theirs)
         one_thread = bench(a, dtype, "32", "--lengths-file", lengths, threads=1)
         ratios["real lengths, two threads over one", dtype].append(mine / rate_of(one_thread))
-        ratios["tokens/s, the least step of batch 1, 2, 4, 8, 16 at n = 32", dtype].append(batch_growth(a, dtype))
+        batch_growth(a, dtype, ratios)
         if number % 3 == 0 and machine[dtype]["isa"]["gemm"] == "amx":
             limits_without_amx(a, dtype, ratios)
         for line in peers:

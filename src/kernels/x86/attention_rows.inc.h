@@ -226,15 +226,28 @@ struct RowSum {
   float sum;
 };
 
+// The largest by lanes, in four chains: one would wait for each maximum. Minus infinity for none.
+inline Vector largest_of(const float* s_S, size_t whole) {
+  constexpr size_t kChains = 4;
+  Vector best[kChains];
+  for (Vector& chain : best) chain = all(-__builtin_inff());
+  size_t j = 0;
+  for (; j + kChains * kLanes <= whole; j += kChains * kLanes) {
+    DEBERTA_UNROLL
+    for (size_t c = 0; c < kChains; ++c) best[c] = max(load(s_S + j + c * kLanes), best[c]);
+  }
+  for (; j < whole; j += kLanes) best[0] = max(load(s_S + j), best[0]);
+  return max(max(best[0], best[1]), max(best[2], best[3]));
+}
+
 // s_S becomes 2^(scale (s - max)), exactly 0 where masked and up to `padded` keys, written by put(j, vector). A NaN
 // among the scores is in the sum, if not in the maximum.
 template <bool kIsMasked, class Put>
 inline RowSum softmax(const float* s_S, const Allowed& allowed, size_t padded, float scale, const Put& put) {
   const Vector lowest = all(-__builtin_inff());
   const size_t whole = kIsMasked ? 0 : allowed.keys / kLanes * kLanes;
-  Vector best = lowest;
+  Vector best = largest_of(s_S, whole);
   uint64_t any = whole;
-  for (size_t j = 0; j < whole; j += kLanes) best = max(load(s_S + j), best);
   for (size_t j = whole; j < allowed.keys; j += kLanes) {
     const uint64_t bits = allowed.at(j);
     any |= bits;
