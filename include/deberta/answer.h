@@ -51,7 +51,7 @@ struct EntityRules {
 };
 
 struct TokenAnswer {
-  std::vector<Entity> entities;
+  std::vector<Entity> entities;  // of the whole text, also where it was read in windows
   size_t tokens = 0;
   size_t cut_tokens = 0;
 };
@@ -94,6 +94,68 @@ struct ReplacedToken {
 
 struct ReplacedAnswer {
   std::vector<ReplacedToken> pieces;  // without the special tokens of the template
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+// Candidate labels of a text, by entailment.
+struct ZeroShotAnswer {
+  std::vector<LabelScore> labels;  // best first
+  std::vector<float> scores;       // in the order of the candidates
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+struct RankedDocument {
+  size_t index = 0;  // in the input
+  float score = 0;
+  float logit = 0;
+};
+
+struct RankAnswer {
+  std::vector<RankedDocument> documents;  // best first, ties in the order of the input
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+struct ChoiceAnswer {
+  size_t index = 0;           // the likeliest choice
+  std::vector<float> scores;  // probability of each choice, in the order of the input
+  std::vector<float> logits;
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+// A piece of the context that answers the question.
+struct SpanAnswer {
+  std::string text;  // empty: the context has no answer
+  float score = 0;   // probability
+  float logit = 0;   // start plus end
+  Offset chars;      // in the context
+  Offset bytes;
+};
+
+struct QuestionAnswer {
+  std::vector<SpanAnswer> answers;  // best first
+  float null_score = 0;             // of "no answer", whether or not it was allowed
+  float null_logit = 0;
+  size_t windows = 0;
+  size_t tokens = 0;
+  size_t cut_tokens = 0;  // of the question: a context is never cut
+};
+
+// How probable a masked language model finds a text: each token masked in turn, all others in sight.
+struct TextScoreAnswer {
+  struct Token {
+    int32_t token = 0;
+    Offset chars;
+    Offset bytes;
+    float log_probability = 0;  // natural logarithm
+  };
+  std::vector<Token> pieces;   // without the special tokens of the template
+  double log_probability = 0;  // sum over the pieces (pseudo-log-likelihood)
+  double perplexity = 0;       // exp of minus the mean over the pieces
+  double word_perplexity = 0;  // the same over white-space-separated words
   size_t tokens = 0;
   size_t cut_tokens = 0;
 };

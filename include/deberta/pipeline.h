@@ -29,22 +29,32 @@ struct ModelDirectory {
 DEBERTA_API ModelDirectory open_model_directory(const std::string& path, const ModelOptions& options = {},
                                                 const OpenOptions& open_options = {});
 
-// One input of a task: a text or a pair of texts, valid UTF-8. The characters belong to the caller.
+// One input of a task, valid UTF-8. The characters belong to the caller.
 struct TextInput {
-  std::string_view text;
-  std::optional<std::string_view> pair = {};
-  const Encoding* encoding = nullptr;  // by encode_input() with the same rules; spares encoding it again
+  std::string_view text;                      // or the question of a context, the query of documents
+  std::optional<std::string_view> pair = {};  // the second text, the context of a question, the question of choices
+  std::span<const std::string> items = {};    // documents of a query, choices
+  std::span<const Encoding> encodings = {};   // by encode_input() with the same options; spares encoding it again
+};
+
+// What happens to a text above encode.max_tokens.
+enum class LongText {
+  kCut,     // as encode.truncate says; answers tell how many tokens were cut
+  kRefuse,  // kTextTooLong
+  kWindow,  // it is read in windows, whose results are joined (classify, ner, qa); others throw kUsage
 };
 
 // How texts become packs. Every function throws kTextTooLong, kInput (text that is not valid UTF-8 or has no token) and
 // what the model throws.
 struct EncodingRules {
   EncodeOptions encode;
-  bool refuses_long = false;    // a text above encode.max_tokens throws kTextTooLong instead of being cut
+  LongText long_text = LongText::kCut;
+  size_t stride = 128;  // tokens that a window shares with the one before it; throws kUsage where it has no room
   size_t batch_tokens = 16000;  // tokens of one pack; a longer text gets a pack of its own
 };
 
-// As the functions below encode; for a thread that encodes while another one computes. Throws as they do.
+// The sequences that the functions below run for an input; for a thread that encodes while another one computes. The
+// first is that of one text or pair: whole, not cut, where windows are asked for. Throws as those functions do.
 DEBERTA_API Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
 
 struct SequenceOptions {
@@ -53,7 +63,7 @@ struct SequenceOptions {
   size_t top_k = 0;                       // 0: the best label, or all of a multi-label model
 };
 
-// Throws kTask when the checkpoint has no sequence head.
+// Logits of windows are averaged. Throws kTask when the checkpoint has no sequence head.
 DEBERTA_API std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                                  const SequenceOptions& options = {});
 
@@ -66,6 +76,77 @@ struct EntailmentOptions {
 // for an input without a pair.
 DEBERTA_API std::vector<EntailmentAnswer> nli(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                               const EntailmentOptions& options = {});
+
+// Candidate labels become hypotheses of an entailment model.
+struct ZeroShotOptions {
+  EncodingRules rules;              // the text alone is cut, never the hypothesis
+  std::vector<std::string> labels;  // the candidates
+  std::string hypothesis_template = "This example is {}.";
+  bool is_multi_label = false;         // each label by itself, entailment against contradiction; also for one candidate
+  std::vector<std::string> label_map;  // as EntailmentOptions
+};
+
+DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
+                                               const ZeroShotOptions& options);
+
+// Throws as nli, kUsage without candidates or for a template without {}.
+DEBERTA_API std::vector<ZeroShotAnswer> zero_shot(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                                  const ZeroShotOptions& options);
+
+struct RankOptions {
+  EncodingRules rules;
+  std::optional<ScoreFunction> function;  // none: sigmoid, or what the configuration asks for
+  size_t top_n = 0;                       // 0: all
+};
+
+DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
+                                               const RankOptions& options);
+
+// Scores of the documents `items` for the query `text`, by a cross-encoder or reward model. Throws kTask unless the
+// checkpoint has a sequence head with one class, kInput for an input without documents.
+DEBERTA_API std::vector<RankAnswer> rerank(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                           const RankOptions& options = {});
+
+// How a context, a question and a choice become a sequence.
+enum class ChoiceForm {
+  kRace,   // [CLS] context [SEP] question choice [SEP]; white space runs are one space; question and choice 160 pieces
+  kPlain,  // the same without these two rules (SWAG); without a question the choice alone (AlphaNLI)
+  kCopa,   // the question is "cause": [CLS] choice [SEP] context [SEP], or "effect": [CLS] context [SEP] choice [SEP]
+};
+
+struct ChoiceOptions {
+  EncodingRules rules;
+  ChoiceForm form = ChoiceForm::kRace;
+};
+
+DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
+                                               const ChoiceOptions& options);
+
+// Which of the choices `items` goes with the context `text` and the question `pair` (perhaps none). A head with one
+// class gives a logit a choice; with two the logit of class 1 less that of class 0. Throws kTask for another head,
+// kInput for less than two choices.
+DEBERTA_API std::vector<ChoiceAnswer> choose(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                             const ChoiceOptions& options = {});
+
+struct QuestionOptions {
+  EncodingRules rules;  // max_tokens of a window, question and context; stride
+  size_t top_k = 1;
+  size_t max_answer_tokens = 15;
+  size_t max_question_tokens = 64;
+  bool aligns_to_words = true;          // answers begin and end with white-space-separated words
+  bool merges_equal = true;             // answers with the same words, in any case, are one, their scores added
+  bool allows_none = false;             // "no answer" is a candidate
+  std::optional<float> null_threshold;  // it is the answer exactly when its logit is above the best span's by more
+  bool normalizes_windows = false;      // as transformers: probabilities of each window sum to 1 by themselves
+};
+
+DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
+                                               const QuestionOptions& options);
+
+// Where the context `pair` answers the question `text`. Throws kTask when the checkpoint has no span head, kInput for
+// an input without a context.
+DEBERTA_API std::vector<QuestionAnswer> qa(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                           const QuestionOptions& options = {});
 
 struct TokenOptions {
   EncodingRules rules;
@@ -90,6 +171,10 @@ DEBERTA_API std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const st
 // mask (in its first max_tokens tokens).
 DEBERTA_API std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                          const FillOptions& options = {});
+
+// Each token of a text masked in turn, by a masked language model. Throws as fill, but for the missing mask.
+DEBERTA_API std::vector<TextScoreAnswer> score_text(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                                    const EncodingRules& rules = {});
 
 struct EmbeddingOptions {
   EncodingRules rules;

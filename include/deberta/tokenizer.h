@@ -41,16 +41,21 @@ struct SpecialIds {
 
 enum class Truncate { kNone, kRight, kLeft };
 
+// Which text of a pair is cut.
+enum class PairCut { kLongestFirst, kFirst };
+
 // How a SentencePiece model's scores are added, which decides ties: in float as sentencepiece 0.2 does, or in double as
 // 0.1.97 does. Other kinds of tokenizer have one way only.
 enum class SpmTies { kFloat, kDouble };
 
 struct EncodeOptions {
   bool add_special_tokens = true;
-  bool parse_special = true;                // false: "[SEP]" written in a text is plain text (--special-text literal)
-  Truncate truncate = Truncate::kNone;      // pairs: longest first, order kept
-  size_t max_tokens = 512;                  // with the special tokens; used when truncating
-  size_t max_text_bytes = size_t{1} << 20;  // a longer text throws kTextTooLong
+  bool parse_special = true;  // false: "[SEP]" written in a text is plain text (--special-text literal)
+  Truncate truncate = Truncate::kNone;
+  PairCut pair_cut = PairCut::kLongestFirst;  // kFirst: kTextTooLong when the second alone has no room
+  size_t max_tokens = 512;                    // with the special tokens; used when truncating
+  size_t max_second_tokens = SIZE_MAX;        // of a pair: the second text is cut to these first, from its end
+  size_t max_text_bytes = size_t{1} << 20;    // a longer text throws kTextTooLong
   SpmTies spm_ties = SpmTies::kFloat;
 };
 

@@ -41,19 +41,6 @@ std::string escape_tsv(std::string_view text) {
   return out;
 }
 
-// For a terminal: control characters as escapes, so that no text can drive it.
-std::string escape_table(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += c;
-  }
-  return out;
-}
-
 class StandardOutput final : public FileWriter {
  public:
   void write(Bytes bytes) override {
@@ -67,6 +54,18 @@ class StandardOutput final : public FileWriter {
 };
 
 }  // namespace
+
+std::string escape_table(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out;
+}
 
 std::string cell(float value) {
   char buffer[32];
@@ -83,6 +82,7 @@ Format format_of(const Options& options) {
   if (name == "json") return Format::kJson;
   if (name == "jsonl") return Format::kJsonl;
   if (name == "tsv") return Format::kTsv;
+  if (name == "conll") return Format::kConll;
   const auto rows = options_of(options.verb());
   const bool has_output =
       std::any_of(rows.begin(), rows.end(), [](const OptionRow* row) { return row->name == "output"; });
@@ -98,6 +98,13 @@ AnswerWriter::AnswerWriter(Format format, std::vector<std::string> columns, bool
 
 void AnswerWriter::answer(const Row& row, const Answer& answer) {
   if (format_ == Format::kJson || format_ == Format::kJsonl) return object(row, answer.object);
+  if (format_ == Format::kConll) return sentence(answer.words);
+  if (format_ == Format::kTable && !answer.painted.empty()) {
+    write_table();
+    pending_ += answer.painted + '\n';
+    has_header_ = false;
+    return;
+  }
   for (const Cells& cells : answer.lines) line(cells);
 }
 
@@ -106,6 +113,7 @@ void AnswerWriter::bad(const Row& row, const Error& error) {
     JsonObject detail{{"code", error_code_info(error.code()).name}, {"message", std::string(error.what())}};
     return object(row, {{"error", std::move(detail)}});
   }
+  if (format_ == Format::kConll) return sentence({{"!error", error.what()}});
   Cells cells(columns_.size());
   cells.front() = "!error";
   if (cells.size() > 1) {
@@ -128,6 +136,11 @@ void AnswerWriter::object(const Row& row, JsonObject result) {
   pending_ += Json(std::move(whole)).dump();
   if (format_ == Format::kJsonl) pending_ += '\n';
   ++written_;
+}
+
+void AnswerWriter::sentence(const std::vector<Cells>& words) {
+  for (const Cells& cells : words) line(cells);
+  pending_ += '\n';
 }
 
 void AnswerWriter::line(const Cells& cells) {

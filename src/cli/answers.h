@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
@@ -15,14 +16,19 @@ using Cells = std::vector<std::string>;
 
 // What a verb says of one row, in both shapes.
 struct Answer {
-  JsonObject object;         // json and jsonl
-  std::vector<Cells> lines;  // table and tsv: one line or more, each with as many cells as there are columns
+  JsonObject object;              // json and jsonl
+  std::vector<Cells> lines;       // table and tsv: one line or more, each with as many cells as there are columns
+  std::vector<Cells> words = {};  // conll: a line a word
+  std::string painted = {};       // not empty: what a table shows instead, made for a terminal
 };
+
+// For a terminal: control characters as escapes, so that no text can drive it.
+std::string escape_table(std::string_view text);
 
 std::string cell(float value);  // shortest text that reads back to the same value
 std::string cell(uint64_t value);
 
-enum class Format { kTable, kTsv, kJson, kJsonl };
+enum class Format { kTable, kTsv, kJson, kJsonl, kConll };
 Format format_of(const Options& options);  // auto: a table on a terminal, else tsv
 
 class AnswerWriter {
@@ -38,6 +44,7 @@ class AnswerWriter {
  private:
   void object(const Row& row, JsonObject result);
   void line(const Cells& cells);
+  void sentence(const std::vector<Cells>& words);  // and a blank line
   void write_table();
 
   Format format_;

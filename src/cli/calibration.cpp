@@ -2,6 +2,7 @@
 #include "cli/calibration.h"
 
 #include <fmt/format.h>
+#include <utility>
 
 #include "base/checked.h"
 #include "cli/answers.h"
@@ -48,7 +49,7 @@ std::vector<Encoding> read_calibration_texts(const Options& options, const std::
   std::vector<Encoding> texts;
   collect_rows(options,
                [&](std::span<const Row> rows) {
-                 for (const Row& row : rows) texts.push_back(encode(row));
+                 for (const Row& row : rows) texts.push_back(std::move(encode(row).front()));
                },
                {});
   check_interrupted();

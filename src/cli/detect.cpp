@@ -1,4 +1,8 @@
 // The verb `detect`: which pieces of a text look as if they had been replaced.
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "cli/offsets.h"
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
@@ -7,7 +11,36 @@
 namespace deberta::cli {
 namespace {
 
-RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const Options& options) {
+constexpr const char* kReplaced = "\x1b[1;31m";  // bold red
+constexpr const char* kPlain = "\x1b[0m";
+
+bool wants_color(const Options& options) {
+  const std::string& color = options.text("color");
+  if (format_of(options) != Format::kTable || color == "never") return false;
+  if (color == "always") return true;
+  const auto is_set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != 0;
+  };
+  const char* terminal = std::getenv("TERM");
+  const bool is_dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return ::isatty(STDOUT_FILENO) != 0 && !is_set("NO_COLOR") && !is_dumb;
+}
+
+// The text with the pieces that count as replaced in colour.
+std::string paint(const std::string& text, const ReplacedAnswer& result, double threshold) {
+  std::string painted;
+  size_t at = 0;
+  for (const ReplacedToken& piece : result.pieces) {
+    if (piece.score < threshold || piece.bytes.begin < at) continue;
+    painted += escape_table(text.substr(at, piece.bytes.begin - at)) + kReplaced;
+    painted += escape_table(text.substr(piece.bytes.begin, piece.bytes.end - piece.bytes.begin)) + kPlain;
+    at = piece.bytes.end;
+  }
+  return painted + escape_table(text.substr(at));
+}
+
+RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const Options& options, bool is_painted) {
   RowAnswer answer{{}, result.tokens, result.cut_tokens};
   const OffsetUnits units(options.text("offsets"), row.text);
   const double threshold = options.number("threshold");
@@ -26,6 +59,7 @@ RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const Options&
                                 {"end", int64_t{span.end}}});
   }
   answer.answer.object = {{"tokens", std::move(tokens)}};
+  if (is_painted) answer.answer.painted = paint(row.text, result, threshold);
   return answer;
 }
 
@@ -33,12 +67,13 @@ RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const Options&
 
 int run_detect(const Options& options) {
   const EncodingRules rules = encoding_rules(options);
+  const bool is_painted = wants_color(options);
   const ModelDirectory directory = open_model(options);
   detect(directory, {}, rules);  // refuses a model without the head before any row is read
   return run_text_verb(
       options, directory, {"piece", "score", "replaced", "start", "end"},
       [&](std::span<const TextInput> inputs) { return detect(directory, inputs, rules); },
-      [&](const Row& row, const ReplacedAnswer& result) { return to_answer(row, result, options); });
+      [&](const Row& row, const ReplacedAnswer& result) { return to_answer(row, result, options, is_painted); });
 }
 
 }  // namespace deberta::cli

@@ -106,8 +106,12 @@ class Loop {
 // What a person should know at the end: only when rows failed or were cut.
 void report(const Options& options, const Counts& counts) {
   if (counts.cut > 0) {
-    note(options, fmt::format("note: {} of {} rows cut to {} tokens (--max-tokens, --truncate)", counts.cut,
-                              counts.ok + counts.failed, options.integer("max-tokens")));
+    const bool is_question = options.verb() == "qa";  // contexts are never cut
+    const std::string how = is_question ? "questions cut to {} tokens (--max-question-len)"
+                                        : "rows cut to {} tokens (--max-tokens, --truncate)";
+    const int64_t limit = options.integer(is_question ? "max-question-len" : "max-tokens");
+    note(options, fmt::format("note: {} of {} {}", counts.cut, counts.ok + counts.failed,
+                              fmt::format(fmt::runtime(how), limit)));
   }
   if (counts.failed > 0) note(options, fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
 }
@@ -147,7 +151,7 @@ int collect_rows(const Options& options, const std::function<void(std::span<cons
   rows.run([&](RowGroup& group) {
     for (const Row& row : group.rows) {
       if (row.error) throw with_place(*row.error, row);
-      if (row.encoding) counts.tokens += row.encoding->size();
+      for (const Encoding& encoding : row.encodings) counts.tokens += encoding.size();
     }
     try {
       take(group.rows);

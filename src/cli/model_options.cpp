@@ -48,29 +48,51 @@ void print_check_report(const Model& model) {
   std::fputs(model.check_report().c_str(), stderr);
 }
 
+namespace {
+
+// Of verbs that read long texts in windows their length has its own name.
+size_t max_tokens_of(const Options& options) {
+  return static_cast<size_t>(options.integer(has_option(options.verb(), "max-seq-len") ? "max-seq-len" : "max-tokens"));
+}
+
+LongText long_text_of(const std::string& truncate) {
+  if (truncate == "error") return LongText::kRefuse;
+  return truncate == "window" ? LongText::kWindow : LongText::kCut;
+}
+
+}  // namespace
+
 EncodingRules encoding_rules(const Options& options) {
   EncodingRules rules;
-  rules.encode.max_tokens = static_cast<size_t>(options.integer("max-tokens"));
+  rules.encode.max_tokens = max_tokens_of(options);
   rules.encode.max_text_bytes = static_cast<size_t>(options.integer("max-text-bytes"));
   rules.encode.parse_special = options.text("special-text") == "parse";
   rules.encode.spm_ties = options.text("spm-ties") == "double" ? SpmTies::kDouble : SpmTies::kFloat;
   if (has_option(options.verb(), "truncate")) {
-    rules.refuses_long = options.text("truncate") == "error";
+    rules.long_text = long_text_of(options.text("truncate"));
     rules.encode.truncate = options.text("truncate") == "left" ? Truncate::kLeft : Truncate::kRight;
-    rules.batch_tokens = static_cast<size_t>(options.integer("batch-tokens"));
   }
+  for (const char* name : {"stride", "doc-stride"}) {
+    if (has_option(options.verb(), name)) rules.stride = static_cast<size_t>(options.integer(name));
+  }
+  if (has_option(options.verb(), "batch-tokens"))
+    rules.batch_tokens = static_cast<size_t>(options.integer("batch-tokens"));
   return rules;
 }
 
+TextInput text_input(const Row& row) {
+  return {row.text, row.pair, row.items, row.encodings};
+}
+
 EncodeRow row_encoder(const Tokenizer& tokenizer, const EncodingRules& rules) {
-  return [&tokenizer, rules](const Row& row) { return encode_input(tokenizer, {row.text, row.pair}, rules); };
+  return [&tokenizer, rules](const Row& row) {
+    return std::vector<Encoding>{encode_input(tokenizer, text_input(row), rules)};
+  };
 }
 
 std::vector<TextInput> text_inputs(std::span<const Row> rows) {
   std::vector<TextInput> inputs;
-  for (const Row& row : rows) {
-    inputs.push_back({row.text, row.pair, row.encoding ? &*row.encoding : nullptr});
-  }
+  for (const Row& row : rows) inputs.push_back(text_input(row));
   return inputs;
 }
 

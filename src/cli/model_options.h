@@ -22,11 +22,20 @@ ModelDirectory open_model(const Options& options);
 // With --kernels check: what was found, on standard error.
 void print_check_report(const Model& model);
 
-// --max-tokens, --truncate, --max-text-bytes, --special-text, --spm-ties, --batch-tokens.
+// --max-tokens or --max-seq-len, --truncate, --stride or --doc-stride, --max-text-bytes, --special-text, --spm-ties,
+// --batch-tokens.
 EncodingRules encoding_rules(const Options& options);
 
-// Of texts and pairs. The tokenizer must outlive it.
+TextInput text_input(const Row& row);
+
+// For tasks that run one sequence for an input. The tokenizer must outlive it.
 EncodeRow row_encoder(const Tokenizer& tokenizer, const EncodingRules& rules);
+
+// For tasks that run several: by the encode_input of their options.
+template <class TaskOptions>
+EncodeRow row_encoder(const Tokenizer& tokenizer, const TaskOptions& task) {
+  return [&tokenizer, task](const Row& row) { return encode_input(tokenizer, text_input(row), task); };
+}
 
 std::vector<TextInput> text_inputs(std::span<const Row> rows);
 

@@ -1,4 +1,6 @@
 // The verb `ner`: entities of texts, or the label of each piece.
+#include <algorithm>
+
 #include "cli/offsets.h"
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
@@ -41,10 +43,56 @@ RowAnswer to_answer(const Row& row, const TokenAnswer& result, const std::string
   return answer;
 }
 
+// The words of a row: those that came, or the parts between white space of the tokenizer's own reading.
+std::vector<Offset> words_of(const Row& row) {
+  std::vector<Offset> words;
+  if (!row.items.empty()) {
+    uint32_t at = 0;
+    for (const std::string& word : row.items) {
+      words.push_back({at, at + static_cast<uint32_t>(word.size())});
+      at = words.back().end + 1;
+    }
+    return words;
+  }
+  constexpr const char* kSpace = " \t\r\n\f\v";
+  for (size_t at = row.text.find_first_not_of(kSpace); at != std::string::npos;) {
+    const size_t end = std::min(row.text.find_first_of(kSpace, at), row.text.size());
+    words.push_back({static_cast<uint32_t>(at), static_cast<uint32_t>(end)});
+    at = row.text.find_first_not_of(kSpace, end);
+  }
+  return words;
+}
+
+// `word (gold) label`: a word has the label of its first piece, O when it has none.
+std::vector<Cells> conll_lines(const Row& row, const TokenAnswer& pieces) {
+  const auto gold =
+      std::find_if(row.kept.begin(), row.kept.end(), [](const JsonMember& m) { return m.first == "labels"; });
+  const bool has_gold = gold != row.kept.end() && !row.items.empty();
+  std::vector<Cells> lines;
+  auto piece = pieces.entities.begin();
+  for (const Offset& word : words_of(row)) {
+    while (piece != pieces.entities.end() && piece->bytes.end <= word.begin) ++piece;
+    const bool is_inside = piece != pieces.entities.end() && piece->bytes.begin < word.end;
+    Cells cells{row.text.substr(word.begin, word.end - word.begin)};
+    if (has_gold) cells.push_back(gold->second.as_array().at(lines.size()).as_string());
+    cells.push_back(is_inside ? piece->label : "O");
+    lines.push_back(std::move(cells));
+  }
+  return lines;
+}
+
+RowAnswer to_conll(const Row& row, const TokenAnswer& result) {
+  RowAnswer answer{{}, result.tokens, result.cut_tokens};
+  answer.answer.words = conll_lines(row, result);
+  return answer;
+}
+
 }  // namespace
 
 int run_ner(const Options& options) {
-  const TokenOptions token = token_options(options);
+  TokenOptions token = token_options(options);
+  const bool is_conll = format_of(options) == Format::kConll;
+  if (is_conll) token.entities = {.aggregation = Aggregation::kNone, .ignored = {}};
   const ModelDirectory directory = open_model(options);
   ner(directory, {}, token);  // refuses a model without the head before any row is read
   const bool is_raw = token.entities.aggregation == Aggregation::kNone;
@@ -52,7 +100,7 @@ int run_ner(const Options& options) {
       options, directory, {"label", "score", "start", "end", "word"},
       [&](std::span<const TextInput> inputs) { return ner(directory, inputs, token); },
       [&](const Row& row, const TokenAnswer& result) {
-        return to_answer(row, result, options.text("offsets"), is_raw);
+        return is_conll ? to_conll(row, result) : to_answer(row, result, options.text("offsets"), is_raw);
       });
 }
 

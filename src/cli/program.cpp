@@ -22,12 +22,17 @@ namespace deberta::cli {
 namespace {
 
 using Run = int (*)(const Options&);
-constexpr std::array<std::pair<std::string_view, Run>, 15> kRuns = {{{"classify", run_classify},
+constexpr std::array<std::pair<std::string_view, Run>, 20> kRuns = {{{"classify", run_classify},
                                                                      {"nli", run_nli},
+                                                                     {"zero-shot", run_zero_shot},
                                                                      {"ner", run_ner},
+                                                                     {"qa", run_qa},
+                                                                     {"choose", run_choose},
+                                                                     {"rerank", run_rerank},
                                                                      {"embed", run_embed},
                                                                      {"detect", run_detect},
                                                                      {"fill", run_fill},
+                                                                     {"score", run_score},
                                                                      {"tokenize", run_tokenize},
                                                                      {"forward", run_forward},
                                                                      {"inspect", run_inspect},

@@ -28,7 +28,7 @@ void ReadAhead::read() {
     if (interrupted() != 0 || !source_->next(row)) return;
     if (encode_ != nullptr && !row.error) {
       try {
-        row.encoding = encode_(row);
+        row.encodings = encode_(row);
       } catch (const Error& error) {
         row.error = error;
       }

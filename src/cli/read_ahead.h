@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "cli/row_queue.h"
 #include "cli/rows.h"
@@ -10,8 +11,8 @@
 
 namespace deberta::cli {
 
-// The tokens of a row; what it throws becomes the row's error. None: the verb has no model, and rows count by bytes.
-using EncodeRow = std::function<Encoding(const Row& row)>;
+// The sequences of a row; what it throws becomes the row's error. None: the verb has no model, and rows count by bytes.
+using EncodeRow = std::function<std::vector<Encoding>(const Row& row)>;
 
 class ReadAhead {
  public:

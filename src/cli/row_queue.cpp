@@ -6,10 +6,14 @@ namespace deberta::cli {
 namespace {
 
 size_t bytes_of(const Row& row) {
-  return row.text.size() + (row.pair ? row.pair->size() : 0);
+  size_t bytes = row.text.size() + (row.pair ? row.pair->size() : 0);
+  for (const std::string& item : row.items) bytes += item.size();
+  return bytes;
 }
 size_t tokens_of(const Row& row) {
-  return row.encoding ? row.encoding->size() : 0;
+  size_t tokens = 0;
+  for (const Encoding& encoding : row.encodings) tokens += encoding.size();
+  return tokens;
 }
 
 }  // namespace

@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.h"
 #include "base/utf8.h"
+#include "cli/row_fields.h"
+#include "data/conll.h"
 #include "data/json_rows.h"
 #include "data/lines.h"
 #include "data/table.h"
@@ -19,99 +20,40 @@ namespace {
 
 constexpr size_t kMaxJsonBytes = size_t{64} << 20;
 
-// nli always takes pairs; others when asked, where the verb knows pairs at all.
-bool takes_pairs(const Options& options) {
-  if (options.verb() == "nli") return true;
-  return has_option(options.verb(), "pair") && options.flag("pair");
-}
-
-// Which fields are the text and its pair, and which others are kept.
-class FieldRules {
- public:
-  explicit FieldRules(const Options& options) {
-    if (has_option(options.verb(), "keep")) keep_ = options.list("keep");
-    const auto names = options.list("input-field");
-    is_given_ = !names.empty();
-    if (names.size() > 2) {
-      throw Error(ErrorCode::kUsage, "--input-field", fmt::format("expected one or two names, got {}", names.size()));
-    }
-    text_ = is_given_ ? names[0] : "text";
-    pair_ = is_given_ ? (names.size() > 1 ? names[1] : "") : "text_pair";
-  }
-
-  bool counts_columns() const { return is_given_ && parse_number<size_t>(text_).has_value(); }
-  const std::string& text() const { return text_; }
-  const std::string& pair() const { return pair_; }
-  bool keeps(std::string_view name) const {
-    if (name == text_ || name == pair_) return false;
-    if (keep_.size() == 1 && keep_[0] == "all") return true;
-    return std::find(keep_.begin(), keep_.end(), name) != keep_.end();
-  }
-
-  // The row of an object: a text field, perhaps a pair, the rest kept.
-  void read(const Json& object, Row& row) const {
-    if (object.is_string()) {
-      row.text = object.as_string();
-      return;
-    }
-    if (!object.is_object())
-      throw Error(ErrorCode::kInput, row.where, "expected an object or a text, got " + object.describe());
-    for (const auto& [key, value] : object.as_object()) {
-      if (keeps(key)) row.kept.emplace_back(key, value);
-    }
-    row.text = text_of(object, text_, row.where);
-    const Json* pair = pair_.empty() ? nullptr : object.find(pair_);
-    if (pair == nullptr && is_given_ && !pair_.empty()) text_of(object, pair_, row.where);  // throws: it was asked for
-    if (pair != nullptr && !pair->is_null()) row.pair = text_of(object, pair_, row.where);
-  }
-
- private:
-  static std::string text_of(const Json& object, const std::string& key, const std::string& where) {
-    const Json* value = object.find(key);
-    if (value == nullptr) {
-      std::vector<std::string_view> names;
-      for (const auto& member : object.as_object()) names.push_back(member.first);
-      throw Error(ErrorCode::kInput, where,
-                  fmt::format("no key \"{}\" among {}; name it with --input-field", key, fmt::join(names, ", ")));
-    }
-    if (!value->is_string())
-      throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a text, got {}", key, value->describe()));
-    return value->as_string();
-  }
-
-  std::vector<std::string> keep_;
-  bool is_given_ = false;
-  std::string text_;
-  std::string pair_;
-};
-
+// Texts in groups of as many as the verb takes; with items all arguments are one row.
 class ArgumentRows final : public RowSource {
  public:
-  ArgumentRows(const Options& options) : arguments_(options.arguments), takes_pairs_(takes_pairs(options)) {
-    if (takes_pairs_ && arguments_.size() % 2 != 0) {
-      throw Error(ErrorCode::kUsage, "--pair",
-                  fmt::format("expected an even number of texts, got {}", arguments_.size()));
+  explicit ArgumentRows(const Options& options) : arguments_(options.arguments), shape_(row_shape(options)) {
+    count_ = shape_.has_items ? arguments_.size() : shape_.needs_all ? shape_.texts() : 1;
+    const size_t least = shape_.has_items ? shape_.names.size() : 1;
+    if (arguments_.size() < least || arguments_.size() % count_ != 0) {
+      throw Error(
+          ErrorCode::kUsage, options.verb(),
+          fmt::format("expected {}{} ({}), got {} texts", shape_.has_items ? "at least " : "texts in groups of ",
+                      shape_.has_items ? least : count_, fmt::join(shape_.names, ", "), arguments_.size()));
     }
   }
   bool next(Row& row) override {
     if (next_ >= arguments_.size()) return false;
     row = {};
     row.where = fmt::format("argument {}", next_ + 1);
-    row.text = replace_invalid_utf8(arguments_[next_++]);
-    if (takes_pairs_) row.pair = replace_invalid_utf8(arguments_[next_++]);
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < count_; ++i) parts.push_back(replace_invalid_utf8(arguments_[next_++]));
+    fill_row(shape_, std::move(parts), row);
     return true;
   }
 
  private:
   std::vector<std::string> arguments_;
-  bool takes_pairs_;
+  RowShape shape_;
+  size_t count_ = 1;
   size_t next_ = 0;
 };
 
 // What all forms with lines share.
 class LineRows : public RowSource {
  public:
-  explicit LineRows(const Options& options) : rules_(options) {}
+  explicit LineRows(const Options& options) : fields_(options) {}
   bool is_ready() const override { return lines().is_ready(); }
   std::optional<double> fraction_done() const override {
     const ByteSource& source = lines().source();
@@ -137,13 +79,13 @@ class LineRows : public RowSource {
     return true;
   }
 
-  FieldRules rules_;
+  RowFields fields_;
 };
 
 class TextRows final : public LineRows {
  public:
   TextRows(const Options& options, ByteSource source)
-      : LineRows(options), lines_(std::move(source)), takes_pairs_(takes_pairs(options)) {}
+      : LineRows(options), lines_(std::move(source)), shape_(row_shape(options)) {}
 
   bool next(Row& row) override {
     TextLine line;
@@ -152,19 +94,24 @@ class TextRows final : public LineRows {
 
  private:
   const LineReader& lines() const override { return lines_; }
+  // A verb of one text takes the line as it is, tabs and all.
   void fill(TextLine& line, Row& row) const {
-    if (takes_pairs_) {
-      const size_t tab = line.text.find('\t');
-      if (tab == std::string::npos)
-        throw Error(ErrorCode::kInput, row.where, "expected two texts with a tab between, got one");
-      row.pair = line.text.substr(tab + 1);
-      line.text.resize(tab);
+    std::vector<std::string> parts;
+    if (!shape_.needs_all || shape_.names.size() == 1) {
+      parts.push_back(std::move(line.text));
+    } else {
+      for (size_t at = 0; at <= line.text.size();) {
+        const bool is_rest = !shape_.has_items && parts.size() + 1 == shape_.texts();
+        const size_t end = is_rest ? line.text.size() : std::min(line.text.find('\t', at), line.text.size());
+        parts.push_back(line.text.substr(at, end - at));
+        at = end + 1;
+      }
     }
-    row.text = std::move(line.text);
+    fill_row(shape_, std::move(parts), row);
   }
 
   LineReader lines_;
-  bool takes_pairs_;
+  RowShape shape_;
 };
 
 // TSV and CSV: columns by the names of the header line, or by number.
@@ -173,7 +120,7 @@ class ColumnRows final : public LineRows {
   ColumnRows(const Options& options, ByteSource source, char separator)
       : LineRows(options),
         reader_(LineReader(std::move(source)),
-                {.separator = separator, .has_quotes = separator == ',', .has_header = !rules_.counts_columns()}) {}
+                {.separator = separator, .has_quotes = separator == ',', .has_header = !fields_.counts_columns()}) {}
 
   bool next(Row& row) override {
     TableRow record;
@@ -181,7 +128,7 @@ class ColumnRows final : public LineRows {
              JsonObject object;
              for (size_t i = 0; i < record.cells.size(); ++i)
                object.emplace_back(reader_.columns()[i], std::move(record.cells[i]));
-             rules_.read(object, row);
+             fields_.read(object, row);
            });
   }
 
@@ -196,7 +143,7 @@ class JsonLineRows final : public LineRows {
 
   bool next(Row& row) override {
     JsonRow record;
-    return reader_.next(record) && take(record, row, [&] { rules_.read(record.value, row); });
+    return reader_.next(record) && take(record, row, [&] { fields_.read(record.value, row); });
   }
 
  private:
@@ -204,10 +151,37 @@ class JsonLineRows final : public LineRows {
   JsonLineReader reader_;
 };
 
+// Sentences: the words are the row's items and, with spaces between, its text; labels are kept.
+class ConllRows final : public LineRows {
+ public:
+  ConllRows(const Options& options, ByteSource source)
+      : LineRows(options), reader_(LineReader(std::move(source))), keeps_labels_(fields_.keeps("labels")) {}
+
+  bool next(Row& row) override {
+    ConllSentence sentence;
+    return reader_.next(sentence) && take(sentence, row, [&] { fill(sentence, row); });
+  }
+
+ private:
+  const LineReader& lines() const override { return reader_.lines(); }
+  void fill(const ConllSentence& sentence, Row& row) const {
+    JsonArray labels;
+    for (size_t token = 0; token < sentence.tokens(); ++token) {
+      row.items.push_back(replace_invalid_utf8(sentence.word(token)));
+      row.text += (token == 0 ? "" : " ") + row.items.back();
+      labels.push_back(replace_invalid_utf8(sentence.label(token)));
+    }
+    if (keeps_labels_) row.kept.emplace_back("labels", std::move(labels));
+  }
+
+  ConllReader reader_;
+  bool keeps_labels_;
+};
+
 // One JSON document: an array of rows, or one row.
 class JsonRows final : public RowSource {
  public:
-  JsonRows(const Options& options, ByteSource source) : rules_(options), path_(source.name()) {
+  JsonRows(const Options& options, ByteSource source) : fields_(options), path_(source.name()) {
     Json document = read_json_document(
         source, {.max_bytes = kMaxJsonBytes, .max_depth = JsonLineReader::kMaxDepth, .max_nodes = 10000000});
     rows_ = document.is_array() ? std::move(document.as_array()) : JsonArray{std::move(document)};
@@ -217,7 +191,7 @@ class JsonRows final : public RowSource {
     row = {};
     row.where = fmt::format("{}: item {}", path_, next_ + 1);
     try {
-      rules_.read(rows_[next_], row);
+      fields_.read(rows_[next_], row);
     } catch (const Error& error) {
       row.error = error;
     }
@@ -226,24 +200,52 @@ class JsonRows final : public RowSource {
   }
 
  private:
-  FieldRules rules_;
+  RowFields fields_;
   std::string path_;
   JsonArray rows_;
   size_t next_ = 0;
 };
 
+bool takes_conll(const Options& options) {
+  return options.verb() == "ner";
+}
+
 std::string format_of(const Options& options, const std::string& path) {
   const std::string& format = options.text("input-format");
   if (format != "auto") return format;
-  for (const std::string_view known : {"tsv", "csv", "jsonl", "json"}) {
+  for (const std::string_view known : {"tsv", "csv", "jsonl", "json", "conll"}) {
+    if (known == "conll" && !takes_conll(options)) continue;
     if (without_compression_ending(path).ends_with(fmt::format(".{}", known))) return std::string(known);
   }
   return "text";
 }
 
-}  // namespace
+// `rerank --query`: all rows are documents of one query.
+class DocumentRows final : public RowSource {
+ public:
+  DocumentRows(const Options& options, std::unique_ptr<RowSource> documents)
+      : query_(options.text("query")), documents_(std::move(documents)) {}
 
-std::unique_ptr<RowSource> open_rows(const Options& options, const std::function<bool()>& is_stopped) {
+  bool next(Row& row) override {
+    if (is_done_) return false;
+    is_done_ = true;
+    row = {};
+    row.where = "--query";
+    row.text = query_;
+    for (Row document; documents_->next(document);) {
+      if (document.error) throw *document.error;
+      row.items.push_back(std::move(document.text));
+    }
+    return true;
+  }
+
+ private:
+  std::string query_;
+  std::unique_ptr<RowSource> documents_;
+  bool is_done_ = false;
+};
+
+std::unique_ptr<RowSource> open_plain_rows(const Options& options, const std::function<bool()>& is_stopped) {
   // `convert` reads rows beside a model, not instead of arguments.
   const std::string& input = options.text(has_option(options.verb(), "input") ? "input" : "calibrate");
   if (!options.arguments.empty()) {
@@ -260,8 +262,17 @@ std::unique_ptr<RowSource> open_rows(const Options& options, const std::function
   if (format == "tsv") return std::make_unique<ColumnRows>(options, std::move(source), '\t');
   if (format == "csv") return std::make_unique<ColumnRows>(options, std::move(source), ',');
   if (format == "jsonl") return std::make_unique<JsonLineRows>(options, std::move(source));
+  if (format == "conll") return std::make_unique<ConllRows>(options, std::move(source));
   if (format == "json") return std::make_unique<JsonRows>(options, std::move(source));
   return std::make_unique<TextRows>(options, std::move(source));
+}
+
+}  // namespace
+
+std::unique_ptr<RowSource> open_rows(const Options& options, const std::function<bool()>& is_stopped) {
+  std::unique_ptr<RowSource> rows = open_plain_rows(options, is_stopped);
+  if (options.verb() != "rerank" || options.text("query").empty()) return rows;
+  return std::make_unique<DocumentRows>(options, std::move(rows));
 }
 
 }  // namespace deberta::cli

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "config/options.h"
@@ -17,9 +18,10 @@ struct Row {
   std::string where;  // "argument 1", "in.tsv:12"
   std::string text;   // valid UTF-8
   std::optional<std::string> pair;
-  JsonObject kept;                   // other columns or keys, as --keep asks
-  std::optional<Error> error;        // the row could not be read, or not be encoded
-  std::optional<Encoding> encoding;  // made while other rows are computed (filter.h)
+  std::vector<std::string> items;   // documents of a query, choices, words of a CoNLL sentence
+  JsonObject kept;                  // other columns or keys, as --keep asks
+  std::optional<Error> error;       // the row could not be read, or not be encoded
+  std::vector<Encoding> encodings;  // made while other rows are computed (filter.h)
 };
 
 class RowSource {

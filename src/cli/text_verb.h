@@ -10,11 +10,11 @@
 
 namespace deberta::cli {
 
-// `answer` turns inputs into as many results, `to_answer(row, result)` each of them into what is printed. Returns the
-// exit code.
+// `answer` turns inputs into as many results, `to_answer(row, result)` each of them into what is printed; `encode`
+// makes the sequences of a row. Returns the exit code.
 template <class AnswerTexts, class ToAnswer>
 int run_text_verb(const Options& options, const ModelDirectory& directory, const std::vector<std::string>& columns,
-                  const AnswerTexts& answer, const ToAnswer& to_answer) {
+                  const AnswerTexts& answer, const ToAnswer& to_answer, const EncodeRow& encode) {
   const auto answer_rows = [&](std::span<const Row> rows) {
     const std::vector<TextInput> inputs = text_inputs(rows);
     const auto results = answer(inputs);
@@ -22,9 +22,17 @@ int run_text_verb(const Options& options, const ModelDirectory& directory, const
     for (size_t i = 0; i < rows.size(); ++i) answers.push_back(to_answer(rows[i], results[i]));
     return answers;
   };
-  const int code = run_rows(options, columns, answer_rows, row_encoder(directory.tokenizer, encoding_rules(options)));
+  const int code = run_rows(options, columns, answer_rows, encode);
   print_check_report(directory.model);
   return code;
+}
+
+// For tasks that run one sequence for an input.
+template <class AnswerTexts, class ToAnswer>
+int run_text_verb(const Options& options, const ModelDirectory& directory, const std::vector<std::string>& columns,
+                  const AnswerTexts& answer, const ToAnswer& to_answer) {
+  return run_text_verb(options, directory, columns, answer, to_answer,
+                       row_encoder(directory.tokenizer, encoding_rules(options)));
 }
 
 }  // namespace deberta::cli

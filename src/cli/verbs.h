@@ -6,10 +6,15 @@ namespace deberta::cli {
 
 int run_classify(const Options& options);
 int run_nli(const Options& options);
+int run_zero_shot(const Options& options);
 int run_ner(const Options& options);
+int run_qa(const Options& options);
+int run_choose(const Options& options);
+int run_rerank(const Options& options);
 int run_embed(const Options& options);
 int run_detect(const Options& options);
 int run_fill(const Options& options);
+int run_score(const Options& options);
 int run_tokenize(const Options& options);
 int run_forward(const Options& options);
 int run_inspect(const Options& options);

@@ -8,22 +8,39 @@ namespace {
 
 using enum OptionType;
 
-constexpr std::string_view kAnswerVerbs = "classify nli ner fill embed detect";
-constexpr std::string_view kTextVerbs = "classify nli ner fill embed detect tokenize";
-constexpr std::string_view kReadingVerbs = "classify nli ner fill embed detect tokenize convert";
-constexpr std::string_view kModelVerbs = "classify nli ner fill embed detect forward";
+constexpr std::string_view kTextVerbs = "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize";
+constexpr std::string_view kReadingVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize convert";
+constexpr std::string_view kModelVerbs = "classify nli zero-shot ner qa choose rerank fill score embed detect forward";
+// Those that open weights.
+constexpr std::string_view kWeightVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect forward inspect check convert bench info";
+// Those that print rows or tables in the formats of answers.
+constexpr std::string_view kTableVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize inspect check convert bench";
 
 constexpr std::array kVerbs = {
     VerbRow{"classify", "label texts or pairs of texts; regression scores", "[TEXT...]",
             "classify -m DIR \"a gorgeous , witty , seductive movie .\""},
     VerbRow{"nli", "does a premise entail a hypothesis: labels by name", "[PREMISE HYPOTHESIS...]",
             "nli -m DIR \"A man plays a guitar .\" \"Someone makes music .\""},
+    VerbRow{"zero-shot", "label texts with labels of your own, by a model of entailment", "[TEXT...]",
+            "zero-shot -m DIR --labels sports,politics \"The match ended in a draw .\""},
     VerbRow{"ner", "find entities in texts, or label each piece", "[TEXT...]",
             "ner -m DIR \"Ada Lovelace was born in London .\""},
+    VerbRow{"qa", "find the answer to a question in a context", "[QUESTION CONTEXT...]",
+            "qa -m DIR \"Who wrote it?\" \"Mary Shelley wrote Frankenstein .\""},
+    VerbRow{"choose", "which of several choices goes with a context and a question",
+            "[CONTEXT QUESTION CHOICE CHOICE...]",
+            "choose -m DIR \"It rained all day .\" \"What was the street?\" wet dry"},
+    VerbRow{"rerank", "order documents by how well they answer a query (cross-encoders, reward models)",
+            "[QUERY DOCUMENT...]", "rerank -m DIR \"capital of France\" \"Paris is a city .\" \"Cats purr .\""},
     VerbRow{"embed", "turn texts, or their tokens, into vectors", "[TEXT...]",
             "embed -m DIR --normalize -o vectors.npy \"one text\" \"another\""},
     VerbRow{"fill", "guess the masked tokens of a text", "[TEXT...]",
             "fill -m DIR \"The capital of France is [MASK].\""},
+    VerbRow{"score", "how probable a masked language model finds a text: pseudo-perplexity", "[TEXT...]",
+            "score -m DIR --tokens --format json \"The cat sat on the mat .\""},
     VerbRow{"detect", "find pieces of a text that were replaced (discriminators)", "[TEXT...]",
             "detect -m DIR \"The chef ate the meal .\""},
     VerbRow{"tokenize", "show ids, pieces and offsets, or turn ids back into text", "[TEXT...]",
@@ -42,21 +59,22 @@ constexpr std::array kVerbs = {
 };
 
 constexpr std::array kOptions = {
-    OptionRow{"model", 'm', kText, "", "DIR",
-              "classify nli ner fill embed detect tokenize forward inspect check convert bench info", "Model",
-              "model directory: config.json, weights (model.safetensors, its shards, pytorch_model.bin), tokenizer",
-              "0.1.0", false},
-    OptionRow{"load", 0, kChoice, "mmap", "mmap|read",
-              "classify nli ner fill embed detect forward inspect check convert bench info", "Model",
+    OptionRow{
+        "model", 'm', kText, "", "DIR",
+        "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize forward inspect check convert "
+        "bench info",
+        "Model", "model directory: config.json, weights (model.safetensors, its shards, pytorch_model.bin), tokenizer",
+        "0.1.0", false},
+    OptionRow{"load", 0, kChoice, "mmap", "mmap|read", kWeightVerbs, "Model",
               "map the weights, or read them into memory: for network file systems and files that others may cut short",
               "0.1.0", false},
-    OptionRow{"no-crc", 0, kFlag, "", "", "classify nli ner fill embed detect forward inspect check convert bench info",
-              "Model", "do not check the CRC-32 of weights in a pytorch_model.bin", "0.1.0", false},
+    OptionRow{"no-crc", 0, kFlag, "", "", kWeightVerbs, "Model",
+              "do not check the CRC-32 of weights in a pytorch_model.bin", "0.1.0", false},
     OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx512|avx512_vnni|avx512_bf16|amx",
-              "classify nli ner fill embed detect forward bench info", "Compute",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect forward bench info", "Compute",
               "kernels to use; check runs the reference beside each and reports the worst difference", "0.1.0", false},
-    OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8", "classify nli ner fill embed detect forward bench",
-              "Compute",
+    OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect forward bench", "Compute",
               "what matrix products and attention multiply in; auto: int8 for weights stored in int8, else fp32",
               "0.1.0", false},
     OptionRow{"allow-uncalibrated", 0, kFlag, "", "", kModelVerbs, "Compute",
@@ -68,20 +86,27 @@ constexpr std::array kOptions = {
               "where the original code and transformers differ (far distances, mask decoder, rows of padding), whom to "
               "follow",
               "0.1.0", false},
-    OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M", "classify nli ner fill embed detect bench", "Compute",
+    OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect bench", "Compute",
               "tokens computed at once", "0.1.0", false},
     OptionRow{"input", 'i', kText, "", "FILE", kTextVerbs, "Input",
               "read rows from FILE, decompressed when it ends in .gz, .xz or .zst (- is standard input, which is also "
               "read when no "
               "text is given)",
               "0.1.0", false},
-    OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json", kReadingVerbs, "Input",
+    OptionRow{
+        "input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json|conll", "ner", "Input",
+        "form of the input; auto goes by the file's ending (below .gz, .xz, .zst), else one text a line; conll: a "
+        "word a line, its label last, a blank line after each sentence",
+        "0.1.0", false},
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json",
+              "classify nli zero-shot qa choose rerank fill score embed detect tokenize convert", "Input",
               "form of the input; auto goes by the file's ending (below .gz, .xz, .zst), else one text a line", "0.1.0",
               false},
     OptionRow{
         "input-field", 0, kList, "", "NAMES", kReadingVerbs, "Input",
-        "columns or keys that hold the text and, after a comma, its pair (default: text,text_pair); numbers count "
-        "columns from 1 of a file without a header line",
+        "columns or keys that hold the texts of a row, in order (default: text,text_pair; question,context; "
+        "context,question,choices; query,documents); numbers count columns from 1 of a file without a header line",
         "0.1.0", false},
     OptionRow{"pair", 0, kFlag, "", "", "classify tokenize", "Input",
               "texts given as arguments come in twos, lines hold two texts with a tab between", "0.1.0", false},
@@ -89,10 +114,41 @@ constexpr std::array kOptions = {
               "keys of the input row copied to json and jsonl output", "0.1.0", false},
     OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
               "a row that cannot be answered: keep its place with the error, leave it out, or stop", "0.1.0", false},
-    OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576", kReadingVerbs, "Input",
+    OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576",
+              "classify nli zero-shot ner choose rerank fill score embed detect tokenize convert", "Input",
               "longest input in tokens, the special ones included", "0.1.0", false},
-    OptionRow{"truncate", 0, kChoice, "right", "right|left|error", kAnswerVerbs, "Input",
+    OptionRow{"truncate", 0, kChoice, "right", "right|left|error",
+              "nli zero-shot choose rerank fill score embed detect", "Input",
               "what to do with a longer input: cut its end, its beginning, or report the row as bad", "0.1.0", false},
+    OptionRow{
+        "truncate", 0, kChoice, "right", "right|left|window|error", "classify", "Input",
+        "what to do with a longer input: cut its end, its beginning, read it in windows and take the mean of their "
+        "logits, or report the row as bad",
+        "0.1.0", false},
+    OptionRow{
+        "truncate", 0, kChoice, "window", "window|right|left|error", "ner", "Input",
+        "what to do with a longer input: read it in windows, cut its end, its beginning, or report the row as bad",
+        "0.1.0", false},
+    OptionRow{"stride", 0, kInteger, "128", "0..1048575", "classify ner", "Input",
+              "tokens that a window shares with the one before it", "0.1.0", false},
+    OptionRow{"max-seq-len", 0, kInteger, "384", "8..1048576", "qa", "Input",
+              "longest window in tokens: question, part of the context, special tokens", "0.1.0", false},
+    OptionRow{"doc-stride", 0, kInteger, "128", "0..1048575", "qa", "Input",
+              "tokens of the context that a window shares with the one before it (half a window at most)", "0.1.0",
+              false},
+    OptionRow{"max-question-len", 0, kInteger, "64", "1..1048576", "qa", "Input",
+              "longest question in tokens; the rest is cut", "0.1.0", false},
+    OptionRow{"query", 0, kText, "", "TEXT", "rerank", "Input", "the query; then every row is a document", "0.1.0",
+              false},
+    OptionRow{"labels", 0, kList, "", "NAMES", "zero-shot", "Input", "candidate labels", "0.1.0", false},
+    OptionRow{"labels-file", 0, kText, "", "FILE", "zero-shot", "Input", "candidate labels, one a line", "0.1.0",
+              false},
+    OptionRow{"template", 0, kText, "This example is {}.", "TEXT", "zero-shot", "Input",
+              "the hypothesis that a label becomes, {} for the label", "0.1.0", false},
+    OptionRow{"form", 0, kChoice, "race", "race|plain|copa", "choose", "Input",
+              "race: [CLS] context [SEP] question choice [SEP], white space tidied, question and choice 160 tokens at "
+              "most; plain: the same as it is written (SWAG, AlphaNLI); copa: the question is cause or effect",
+              "0.1.0", false},
     OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kReadingVerbs, "Input", "longest text in bytes", "0.1.0",
               false},
     OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kReadingVerbs, "Input",
@@ -102,12 +158,29 @@ constexpr std::array kOptions = {
               "ties of a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)", "0.1.0", false},
     OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify fill", "Answer",
               "answers per text or mask; 0: 1 label (all of a multi-label model), 5 tokens", "0.1.0", false},
+    OptionRow{"top-k", 'k', kInteger, "1", "1..1000", "qa", "Answer", "answers for a question", "0.1.0", false},
+    OptionRow{"max-answer-len", 0, kInteger, "15", "1..100000", "qa", "Answer", "longest answer in tokens", "0.1.0",
+              false},
+    OptionRow{"align", 0, kChoice, "words", "words|tokens", "qa", "Answer", "where answers may begin and end", "0.1.0",
+              false},
+    OptionRow{"allow-no-answer", 0, kFlag, "", "", "qa", "Answer",
+              "the empty answer is a candidate like any other (models of SQuAD 2.0)", "0.1.0", false},
+    OptionRow{"null-threshold", 0, kNumber, "0", "-1000..1000", "qa", "Answer",
+              "when given: the answer is empty exactly when its logit is above that of the best span by more than this",
+              "0.1.0", false},
+    OptionRow{"multi-label", 0, kFlag, "", "", "zero-shot", "Answer",
+              "each label by itself: entailment against contradiction, instead of label against label", "0.1.0", false},
+    OptionRow{"top-n", 0, kInteger, "0", "0..1000000", "rerank", "Answer", "documents of the answer; 0: all", "0.1.0",
+              false},
+    OptionRow{"return-text", 0, kFlag, "", "", "rerank", "Answer", "the documents' texts in json and jsonl too",
+              "0.1.0", false},
+    OptionRow{"tokens", 0, kFlag, "", "", "score", "Answer", "the log-probability of each token too, in json and jsonl",
+              "0.1.0", false},
     OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|sigmoid|none", "classify", "Answer",
               "from logits to scores; auto goes by the model's problem_type", "0.1.0", false},
-    OptionRow{"raw", 0, kFlag, "", "", "classify", "Answer", "scores are the logits: --activation none", "0.1.0",
-              false},
+    OptionRow{"raw", 0, kFlag, "", "", "classify rerank", "Answer", "scores are the logits", "0.1.0", false},
     OptionRow{
-        "label-map", 0, kList, "", "NAMES", "nli", "Answer",
+        "label-map", 0, kList, "", "NAMES", "nli zero-shot", "Answer",
         "the model's labels in order, when its configuration does not name them: contradiction,neutral,entailment",
         "0.1.0", false},
     OptionRow{
@@ -128,10 +201,14 @@ constexpr std::array kOptions = {
               "0.1.0", false},
     OptionRow{"threshold", 0, kNumber, "0.5", "0..1", "detect", "Answer",
               "probability from which a piece counts as replaced", "0.1.0", false},
+    OptionRow{"color", 0, kChoice, "auto", "auto|always|never", "detect", "Answer",
+              "in a table: the text itself, pieces that count as replaced in colour; auto: on a terminal, unless "
+              "NO_COLOR is set",
+              "0.1.0", false},
     OptionRow{"no-special", 0, kFlag, "", "", "tokenize", "Answer", "do not add [CLS] and [SEP]", "0.1.0", false},
     OptionRow{"decode", 0, kFlag, "", "", "tokenize", "Answer", "inputs are ids separated by spaces; print their text",
               "0.1.0", false},
-    OptionRow{"offsets", 0, kChoice, "chars", "chars|bytes|utf16", "ner detect tokenize", "Answer",
+    OptionRow{"offsets", 0, kChoice, "chars", "chars|bytes|utf16", "ner qa score detect tokenize", "Answer",
               "unit of offsets: Unicode code points, bytes, or UTF-16 units", "0.1.0", false},
     OptionRow{
         "ids", 0, kText, "", "FILE", "forward", "Input",
@@ -197,15 +274,21 @@ constexpr std::array kOptions = {
               "0.1.0", false},
     OptionRow{"json", 0, kFlag, "", "", "bench", "Output", "a JSON object a line, as soon as it is measured", "0.1.0",
               false},
-    OptionRow{"output", 'o', kText, "", "FILE", "classify nli ner fill embed detect tokenize forward", "Output",
+    OptionRow{"output", 'o', kText, "", "FILE",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize forward", "Output",
               "write to FILE; it is replaced only when all is done", "0.1.0", false},
-    OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|json|jsonl",
-              "classify nli ner fill embed detect tokenize inspect check convert bench info", "Output",
-              "form of the output; auto: table on a terminal, tsv elsewhere", "0.1.0", false},
-    OptionRow{"no-header", 0, kFlag, "", "", "classify nli ner fill embed detect tokenize inspect check convert bench",
-              "Output", "no header line in tsv output", "0.1.0", false},
+    OptionRow{
+        "format", 'f', kChoice, "auto", "auto|table|tsv|json|jsonl|conll", "ner", "Output",
+        "form of the output; auto: table on a terminal, tsv elsewhere; conll: a word a line with its label (after "
+        "the given one, where there is one), a blank line after each sentence",
+        "0.1.0", false},
+    OptionRow{
+        "format", 'f', kChoice, "auto", "auto|table|tsv|json|jsonl",
+        "classify nli zero-shot qa choose rerank fill score embed detect tokenize inspect check convert bench info",
+        "Output", "form of the output; auto: table on a terminal, tsv elsewhere", "0.1.0", false},
+    OptionRow{"no-header", 0, kFlag, "", "", kTableVerbs, "Output", "no header line in tsv output", "0.1.0", false},
     OptionRow{"progress", 0, kChoice, "auto", "auto|on|off",
-              "classify nli ner fill embed detect tokenize check convert", "General",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize check convert", "General",
               "progress on standard error: auto shows a bar on a terminal, a JSON line each 30 s elsewhere", "0.1.0",
               false},
     OptionRow{"quiet", 'q', kFlag, "", "", "*", "General", "no notes and warnings on standard error", "0.1.0", false},

@@ -3,38 +3,131 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "base/utf8.h"
 #include "deberta/error.h"
 
 namespace deberta {
+namespace {
+
+constexpr size_t kTemplateTokens = 2;  // [CLS] and [SEP] around one text
+
+void check_size(const TextInput& input, const Encoding& encoding, const EncodingRules& rules) {
+  if (encoding.size() == 0) throw Error(ErrorCode::kInput, "text", "expected at least one token, got none");
+  const bool is_refused = rules.long_text == LongText::kRefuse || (rules.long_text == LongText::kWindow && input.pair);
+  if (is_refused && encoding.size() > rules.encode.max_tokens) {
+    throw Error(ErrorCode::kTextTooLong, "text",
+                fmt::format("expected at most {} tokens, got {}; split it or cut it with --truncate right",
+                            rules.encode.max_tokens, encoding.size()));
+  }
+}
+
+// A text without its [CLS] and [SEP].
+Encoding strip_template(const Encoding& text) {
+  Encoding out = text;
+  const auto strip = [](auto& values) {
+    values.pop_back();
+    values.erase(values.begin());
+  };
+  strip(out.ids);
+  strip(out.type_ids);
+  strip(out.chars);
+  strip(out.bytes);
+  strip(out.words);
+  strip(out.is_special);
+  return out;
+}
+
+}  // namespace
+
+// ---- one sequence an input
 
 Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
   if (!is_valid_utf8(input.text) || !is_valid_utf8(input.pair.value_or("")))
     throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
   EncodeOptions options = rules.encode;
-  if (rules.refuses_long) options.truncate = Truncate::kNone;
+  if (rules.long_text != LongText::kCut) options.truncate = Truncate::kNone;
   Encoding encoding =
       input.pair ? tokenizer.encode_pair(input.text, *input.pair, options) : tokenizer.encode(input.text, options);
-  if (encoding.size() == 0) throw Error(ErrorCode::kInput, "text", "expected at least one token, got none");
-  if (rules.refuses_long && encoding.size() > options.max_tokens) {
-    throw Error(ErrorCode::kTextTooLong, "text",
-                fmt::format("expected at most {} tokens, got {}; split it or cut it with --truncate right",
-                            options.max_tokens, encoding.size()));
-  }
+  check_size(input, encoding, rules);
   return encoding;
 }
 
 Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
-  return input.encoding != nullptr ? *input.encoding : encode_input(tokenizer, input, rules);
+  return input.encodings.empty() ? encode_input(tokenizer, input, rules) : input.encodings.front();
 }
 
 std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
                                     const EncodingRules& rules) {
+  if (rules.long_text == LongText::kWindow)
+    throw Error(ErrorCode::kUsage, "--truncate", "expected right, left or error, got window: this task has none");
   std::vector<Encoding> encodings;
   encodings.reserve(inputs.size());
   for (const TextInput& input : inputs) encodings.push_back(encode_one(tokenizer, input, rules));
   return encodings;
 }
+
+// ---- several sequences an input
+
+size_t Sequences::tokens_of(size_t input) const {
+  size_t tokens = 0;
+  for (size_t i = starts[input]; i < starts[input + 1]; ++i) tokens += all[i].size();
+  return tokens;
+}
+
+size_t Sequences::cut_tokens_of(size_t input) const {
+  size_t cut = 0;
+  for (size_t i = starts[input]; i < starts[input + 1]; ++i) cut += all[i].cut_tokens;
+  return cut;
+}
+
+Sequences gather_sequences(std::span<const TextInput> inputs,
+                           const std::function<std::vector<Encoding>(const TextInput&)>& encode) {
+  Sequences sequences{{}, {0}};
+  for (const TextInput& input : inputs) {
+    if (input.encodings.empty()) {
+      for (Encoding& encoding : encode(input)) sequences.all.push_back(std::move(encoding));
+    } else {
+      sequences.all.insert(sequences.all.end(), input.encodings.begin(), input.encodings.end());
+    }
+    sequences.starts.push_back(sequences.all.size());
+  }
+  return sequences;
+}
+
+std::vector<float> sequence_logits(const Model& model, std::span<const Encoding> sequences, size_t batch_tokens) {
+  std::vector<float> logits;
+  ForwardResult result;
+  for_each_batch(sequences, batch_tokens, [&](size_t, const Batch& batch) {
+    model.forward(batch, {}, result);
+    logits.insert(logits.end(), result.logits.begin(), result.logits.end());
+  });
+  return logits;
+}
+
+// ---- windows
+
+WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
+                             const EncodingRules& rules) {
+  WindowedInputs windowed{{}, {{}, {0}}, {}};
+  for (const TextInput& input : inputs) {
+    const Encoding& text = windowed.texts.emplace_back(encode_one(tokenizer, input, rules));
+    std::vector<Window>& windows = windowed.windows.emplace_back();
+    std::vector<Encoding>& all = windowed.sequences.all;
+    if (rules.long_text == LongText::kWindow && text.size() > rules.encode.max_tokens) {
+      const Encoding bare = strip_template(text);
+      windows = make_windows(bare.size(), rules.encode.max_tokens - kTemplateTokens, rules.stride);
+      for (const Window& window : windows) all.push_back(window_encoding(bare, window, tokenizer.special()));
+    } else {
+      all.push_back(text);
+    }
+    windowed.sequences.starts.push_back(all.size());
+  }
+  return windowed;
+}
+
+// ---- packs
 
 void for_each_batch(std::span<const Encoding> encodings, size_t batch_tokens,
                     const std::function<void(size_t first, const Batch& batch)>& run) {

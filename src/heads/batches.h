@@ -6,13 +6,45 @@
 #include <vector>
 
 #include "deberta/pipeline.h"
+#include "tasks/windows.h"
 
 namespace deberta {
 
+// ---- one sequence an input
+
 // The encoding that came with the input, or a new one.
 Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
+// Throws kUsage where `rules` ask for windows.
 std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
                                     const EncodingRules& rules);
+
+// ---- several sequences an input
+
+struct Sequences {
+  std::vector<Encoding> all;
+  std::vector<size_t> starts;  // of input i: all[starts[i]] .. all[starts[i + 1] - 1]
+  size_t tokens_of(size_t input) const;
+  size_t cut_tokens_of(size_t input) const;
+};
+
+// Takes the encodings that came with an input, or those that `encode` makes.
+Sequences gather_sequences(std::span<const TextInput> inputs,
+                           const std::function<std::vector<Encoding>(const TextInput&)>& encode);
+
+// Logits of a sequence head: [sequences, C].
+std::vector<float> sequence_logits(const Model& model, std::span<const Encoding> sequences, size_t batch_tokens);
+
+// ---- windows
+
+// Texts longer than rules.encode.max_tokens as windows where `rules` say so, all others as they are.
+struct WindowedInputs {
+  std::vector<Encoding> texts;  // whole
+  Sequences sequences;
+  std::vector<std::vector<Window>> windows;  // of each text, special tokens not counted; none: it is as it was
+};
+WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs, const EncodingRules& rules);
+
+// ---- packs
 
 // Calls run(first, batch) for consecutive packs; the pack holds encodings[first], encodings[first + 1], ...
 void for_each_batch(std::span<const Encoding> encodings, size_t batch_tokens,

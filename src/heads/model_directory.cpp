@@ -13,16 +13,17 @@ namespace {
 std::string_view verbs_for(Head head) {
   switch (head) {
     case Head::kSequence:
-      return "classify, nli, embed";
+      return "classify, nli, zero-shot, rerank, choose, embed";
     case Head::kToken:
     case Head::kTokenOriginal:
       return "ner, embed";
     case Head::kMaskedLm:
-      return "fill, embed";
+      return "fill, score, embed";
     case Head::kReplacedToken:
       return "detect, embed";
-    case Head::kNone:
     case Head::kSpan:
+      return "qa, embed";
+    case Head::kNone:
       return "embed, forward";
   }
   return "forward";

@@ -1,4 +1,4 @@
-// Encode, pack, forward, rank.
+// Encode, pack, forward, rank. Windows of one text: the mean of their logits.
 #include "deberta/pipeline.h"
 
 #include <utility>
@@ -8,6 +8,20 @@
 #include "tasks/classification.h"
 
 namespace deberta {
+namespace {
+
+// Of the rows [first, last) of logits_BC.
+std::vector<float> mean_row(std::span<const float> logits_BC, size_t classes, size_t first, size_t last) {
+  std::vector<float> mean_C(classes);
+  for (size_t c = 0; c < classes; ++c) {
+    double sum = 0;
+    for (size_t row = first; row < last; ++row) sum += logits_BC[row * classes + c];
+    mean_C[c] = static_cast<float>(sum / static_cast<double>(last - first));
+  }
+  return mean_C;
+}
+
+}  // namespace
 
 std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                      const SequenceOptions& options) {
@@ -15,23 +29,19 @@ std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<
   if (directory.model.head() != Head::kSequence) {
     refuse_head("classify", "sequence classification", directory.model.head());
   }
-  const std::vector<Encoding> encodings = encode_inputs(directory.tokenizer, inputs, options.rules);
+  const Sequences sequences = window_inputs(directory.tokenizer, inputs, options.rules).sequences;
+  const std::vector<float> logits_BC = sequence_logits(directory.model, sequences.all, options.rules.batch_tokens);
 
   const size_t classes = static_cast<size_t>(directory.model.labels());
   const ScoreFunction function = options.function.value_or(score_function_of(config, classes));
   const size_t top_k = options.top_k > 0 ? options.top_k : is_multi_label(config) ? classes : 1;
-  std::vector<SequenceAnswer> answers(inputs.size());
-  ForwardResult result;
-  for_each_batch(encodings, options.rules.batch_tokens, [&](size_t first, const Batch& batch) {
-    directory.model.forward(batch, {}, result);
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      const std::span<const float> logits_C(result.logits.data() + b * classes, classes);
-      const Encoding& encoding = encodings[first + b];
-      std::vector<float> scores_C = scores_of_logits(logits_C, function);
-      std::vector<LabelScore> labels = rank_labels(scores_C, config.labels, top_k);
-      answers[first + b] = {std::move(labels), std::move(scores_C), encoding.size(), encoding.cut_tokens};
-    }
-  });
+  std::vector<SequenceAnswer> answers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::vector<float> logits_C = mean_row(logits_BC, classes, sequences.starts[i], sequences.starts[i + 1]);
+    std::vector<float> scores_C = scores_of_logits(logits_C, function);
+    std::vector<LabelScore> labels = rank_labels(scores_C, config.labels, top_k);
+    answers.push_back({std::move(labels), std::move(scores_C), sequences.tokens_of(i), sequences.cut_tokens_of(i)});
+  }
   return answers;
 }
 

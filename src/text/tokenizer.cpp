@@ -58,6 +58,15 @@ void keep_longest_first(size_t limit, size_t& first, size_t& second) {
   }
 }
 
+void keep_tokens(PairCut cut, size_t limit, size_t& first, size_t& second) {
+  if (cut == PairCut::kLongestFirst) return keep_longest_first(limit, first, second);
+  if (second > limit) {
+    throw Error(ErrorCode::kTextTooLong, "second text",
+                fmt::format("expected at most {} tokens, got {}; it is not cut, raise --max-tokens", limit, second));
+  }
+  first = std::min(first, limit - second);
+}
+
 }  // namespace
 
 struct __attribute__((visibility("hidden"))) Tokenizer::State {
@@ -208,16 +217,20 @@ Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) 
 
 Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second, const EncodeOptions& options) const {
   const Tokens first_tokens = state_->tokenize(first, options);
-  const Tokens second_tokens = state_->tokenize(second, options);
+  Tokens second_tokens = state_->tokenize(second, options);
+  const size_t second_cut = second_tokens.ids.size() - std::min(second_tokens.ids.size(), options.max_second_tokens);
+  second_tokens.ids.resize(second_tokens.ids.size() - second_cut);
+  second_tokens.bytes.resize(second_tokens.ids.size());
   size_t keep_first = first_tokens.ids.size();
   size_t keep_second = second_tokens.ids.size();
-  keep_longest_first(room_for_text(options, 3), keep_first, keep_second);
+  keep_tokens(options.pair_cut, room_for_text(options, 3), keep_first, keep_second);
   Encoding out;
   reserve(out, keep_first + keep_second + 3);
   if (options.add_special_tokens) state_->append_special(special().cls, 0, out);
   state_->append(first, first_tokens, keep_first, options.truncate, 0, out);
   if (options.add_special_tokens) state_->append_special(special().sep, 0, out);
   state_->append(second, second_tokens, keep_second, options.truncate, 1, out);
+  out.cut_tokens += second_cut;
   if (options.add_special_tokens) state_->append_special(special().sep, 1, out);
   return out;
 }

@@ -90,7 +90,7 @@ TEST_F(ReadAheadOf, GroupsComeInOrderAndNoneIsLost) {
     size_t tokens = 0;
     for (const Row& row : group.rows) {
       EXPECT_EQ(row.text, "line " + std::to_string(next++));
-      tokens += row.encoding.value().size();
+      tokens += row.encodings.at(0).size();
     }
     EXPECT_LE(tokens, 64u);
   });

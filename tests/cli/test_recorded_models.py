@@ -92,3 +92,28 @@ def test_the_mask_decoder_answers_as_the_original_and_off_is_the_plain_head(debe
             assert max(abs(t["logit"] - logit) for t, logit in zip(mask["tokens"], wanted["logits"])) < 1e-4
             assert [t["token"] for t in plain_mask["tokens"]] == wanted["plain_head_ids"]
 
+
+
+def test_squad_start_and_end_logits(deberta, shared, tmp_path):
+    model = shared("reference/models/nano-squad")
+    if model is None:
+        return
+    expected = json.loads((model / "expected.json").read_text())
+    lines = "".join(json.dumps({"question": e["question"], "context": e["context"]}) + "\n" for e in expected)
+    answers = jsonl(deberta("qa", "-m", model, "-f", "jsonl", "--max-seq-len", 1000, "--input-format", "jsonl", "--align", "tokens", "--keep", "none", stdin=lines))
+    pairs = "".join(json.dumps({"text": e["question"], "text_pair": e["context"]}) + "\n" for e in expected)
+    encodings = jsonl(deberta("tokenize", "-m", model, "-f", "jsonl", "--input-format", "jsonl", "--pair", "--keep", "none", stdin=pairs))
+    for answer, row, example in zip(answers, encodings, expected, strict=True):
+        write_safetensors(tmp_path / "in", {"input_ids": numpy.array([example["ids"]], numpy.int32)})
+        assert deberta("forward", "-m", model, "--ids", tmp_path / "in", "--layers", "none", "-o", tmp_path / "out").returncode == 0
+        logits = read_safetensors(tmp_path / "out")["logits"][0]
+        assert numpy.abs(logits - numpy.stack([example["start_logits"], example["end_logits"]], 1)).max() < 1e-4
+        if row["ids"] != example["ids"]:  # recorded of a cut context
+            continue
+        context = [i for i, kind in enumerate(row["type_ids"][:-1]) if kind == 1]
+        sums = {(s, e): logits[s, 0] + logits[e, 1] for s in context for e in context if s <= e < s + 15}
+        answers_of = {}  # the twelve best spans; equal words are one answer
+        for start, end in sorted(sums, key=sums.get, reverse=True)[:12]:
+            text = example["context"][row["offsets"][start][0]:row["offsets"][end][1]].lower()
+            answers_of[text] = answers_of.get(text, 0) + numpy.exp(sums[start, end])
+        assert answer["answer"].lower() == max(answers_of, key=answers_of.get), example["question"]

@@ -77,7 +77,7 @@ TEST_F(Heads, LongTextsAreCutAndCountedOrRefused) {
   const SequenceAnswer cut = classify(directory, inputs, options).at(0);
   EXPECT_EQ(cut.tokens, 6u);
   EXPECT_GT(cut.cut_tokens, 0u);
-  options.rules.refuses_long = true;
+  options.rules.long_text = LongText::kRefuse;
   EXPECT_ERROR(classify(directory, inputs, options), kTextTooLong, "expected at most 6 tokens, got");
 }
 

@@ -79,8 +79,9 @@ def examples(prefix, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
-    make = {"sequence": {}, "token": {"labels": ("O", "B-PER", "I-PER")}, "lm": {"seed": 2}, "rtd": {"seed": 3}}
+    make = {"sequence": {}, "span": {"seed": 6}, "token": {"labels": ("O", "B-PER", "I-PER")}, "lm": {"seed": 2}, "rtd": {"seed": 3}}
     found = {head: make_model(tmp_path_factory.mktemp(head), head, **more) for head, more in make.items()}
+    found["score"] = make_model(tmp_path_factory.mktemp("score"), "sequence", seed=5, labels=("score",))
     found["nli"] = make_model(tmp_path_factory.mktemp("nli"), "sequence", seed=4, labels=("contradiction", "neutral", "entailment"))
     return found
 
@@ -144,6 +145,28 @@ def test_replaced_tokens_are_the_programs(outside, models):
     rows = answers_of_program("detect", models["rtd"], *TEXTS)
     assert code == 0
     assert_same(lines, [(str(t["token"]), t["score"]) for row in rows for t in row["tokens"]])
+
+
+def test_zero_shot_labels_are_the_programs(outside, models):
+    code, lines = outside("zero-shot", models["nli"], "the match ended", "sports", "art")
+    (row,) = answers_of_program("zero-shot", models["nli"], "--labels", "sports,art", "the match ended")
+    assert code == 0
+    assert_same(lines, list(zip(row["labels"], row["scores"])))
+
+
+def test_ranks_choices_answers_and_text_scores_are_the_programs(outside, models):
+    texts = ("a question ?", "a context with words in it", "one", "two")
+    _, lines = outside("rerank", models["score"], *texts)
+    assert_same(lines, [(str(r["index"]), r["score"]) for r in answers_of_program("rerank", models["score"], *texts)[0]["results"]])
+    _, lines = outside("choose", models["score"], *texts)
+    row = answers_of_program("choose", models["score"], *texts)[0]
+    assert_same(lines, [(str(row["index"]), score) for score in row["scores"]])
+    _, lines = outside("qa", models["span"], *texts[:2])
+    row = answers_of_program("qa", models["span"], *texts[:2])[0]
+    assert_same(lines, [(f"{row['answer']} {row['start']}", row["score"])])
+    _, lines = outside("score", models["lm"], texts[1])
+    row = answers_of_program("score", models["lm"], "--tokens", texts[1])[0]
+    assert_same(lines, [(str(t["token"]), t["log_probability"]) for t in row["tokens"]])
 
 
 def test_an_error_crosses_the_border_with_code_place_and_message(outside, models, tmp_path):
@@ -219,6 +242,13 @@ def test_example_classify(examples, models):
     assert [bits(line.split("\t")[1]) for line in lines] == [bits(row["score"]) for row in rows]
     done = run(examples / "classify", "/no/such/folder", "x")
     assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith("error: /no/such/folder: ")
+
+
+def test_example_answer(examples, models):
+    lines = checked(examples / "answer", models["span"], "who is it ?", TEXTS[0]).splitlines()
+    (row,) = answers_of_program("qa", models["span"], "--top-k", "3", "who is it ?", TEXTS[0])
+    assert [line.split("\t")[0] for line in lines] == [a["answer"] for a in row["answers"]]
+    assert [bits(line.split("\t")[1]) for line in lines] == [bits(a["score"]) for a in row["answers"]]
 
 
 def test_example_fill(examples, models):

@@ -54,6 +54,49 @@ void detect(const deberta::ModelDirectory& directory, const Inputs& inputs) {
   }
 }
 
+// The texts from `first` on, as a list of their own.
+std::vector<std::string> items_of(const Inputs& inputs, size_t first) {
+  std::vector<std::string> items;
+  for (size_t i = first; i < inputs.size(); ++i) items.emplace_back(inputs[i].text);
+  return items;
+}
+
+void zero_shot(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  deberta::ZeroShotOptions options;
+  options.labels = items_of(inputs, 1);
+  const std::vector<deberta::ZeroShotAnswer> answers = deberta::zero_shot(directory, {inputs.data(), 1}, options);
+  for (const deberta::LabelScore& label : answers.front().labels) print(label.label, label.score);
+}
+
+void rerank(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  const std::vector<std::string> documents = items_of(inputs, 1);
+  const std::vector<deberta::TextInput> queries{{inputs.at(0).text, {}, documents}};
+  const std::vector<deberta::RankAnswer> answers = deberta::rerank(directory, queries);
+  for (const deberta::RankedDocument& document : answers.front().documents)
+    print(std::to_string(document.index), document.score);
+}
+
+void choose(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  const std::vector<std::string> choices = items_of(inputs, 2);
+  const std::vector<deberta::TextInput> questions{{inputs.at(0).text, inputs.at(1).text, choices}};
+  const std::vector<deberta::ChoiceAnswer> answers = deberta::choose(directory, questions);
+  for (const float score : answers.front().scores) print(std::to_string(answers.front().index), score);
+}
+
+void qa(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  const std::vector<deberta::TextInput> questions{{inputs.at(0).text, inputs.at(1).text}};
+  const std::vector<deberta::QuestionAnswer> answers = deberta::qa(directory, questions);
+  for (const deberta::SpanAnswer& answer : answers.front().answers)
+    print(answer.text + " " + std::to_string(answer.chars.begin), answer.score);
+}
+
+void score(const deberta::ModelDirectory& directory, const Inputs& inputs) {
+  for (const deberta::TextScoreAnswer& answer : deberta::score_text(directory, inputs)) {
+    for (const deberta::TextScoreAnswer::Token& piece : answer.pieces)
+      print(std::to_string(piece.token), piece.log_probability);
+  }
+}
+
 // Four threads, one directory, the same question many times: all answers must be the first one.
 void threads(const deberta::ModelDirectory& directory, const Inputs& inputs) {
   const float expected = deberta::classify(directory, inputs).front().labels.front().score;
@@ -75,7 +118,9 @@ struct Task {
   std::string_view name;
   void (*run)(const deberta::ModelDirectory&, const Inputs&);
 };
-constexpr Task kTasks[] = {{"classify", classify}, {"nli", nli},       {"ner", ner},        {"fill", fill},
+constexpr Task kTasks[] = {{"classify", classify}, {"nli", nli},       {"zero-shot", zero_shot},
+                           {"ner", ner},           {"qa", qa},         {"choose", choose},
+                           {"rerank", rerank},     {"fill", fill},     {"score", score},
                            {"embed", embed},       {"detect", detect}, {"threads", threads}};
 
 }  // namespace

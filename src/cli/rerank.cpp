@@ -1,0 +1,46 @@
+// The verb `rerank`: the documents of a query, best first.
+#include "cli/text_verb.h"
+#include "cli/verbs.h"
+#include "deberta/pipeline.h"
+
+namespace deberta::cli {
+namespace {
+
+RankOptions rank_options(const Options& options) {
+  RankOptions settings;
+  settings.rules = encoding_rules(options);
+  settings.top_n = static_cast<size_t>(options.integer("top-n"));
+  if (options.flag("raw")) settings.function = ScoreFunction::kNone;
+  return settings;
+}
+
+RowAnswer to_answer(const Row& row, const RankAnswer& result, bool returns_text) {
+  RowAnswer answer{{}, result.tokens, result.cut_tokens};
+  JsonArray documents;
+  for (size_t rank = 0; rank < result.documents.size(); ++rank) {
+    const RankedDocument& document = result.documents[rank];
+    const std::string& text = row.items[document.index];
+    answer.answer.lines.push_back(
+        {cell(uint64_t{rank + 1}), cell(uint64_t{document.index}), cell(document.score), text});
+    JsonObject object{{"index", uint64_t{document.index}}, {"score", document.score}};
+    if (returns_text) object.emplace_back("text", text);
+    documents.push_back(std::move(object));
+  }
+  answer.answer.object = {{"query", row.text}, {"results", std::move(documents)}};
+  return answer;
+}
+
+}  // namespace
+
+int run_rerank(const Options& options) {
+  const RankOptions settings = rank_options(options);
+  const ModelDirectory directory = open_model(options);
+  rerank(directory, {}, settings);  // refuses a model without the head before any row is read
+  return run_text_verb(
+      options, directory, {"rank", "index", "score", "text"},
+      [&](std::span<const TextInput> inputs) { return rerank(directory, inputs, settings); },
+      [&](const Row& row, const RankAnswer& result) { return to_answer(row, result, options.flag("return-text")); },
+      row_encoder(directory.tokenizer, settings));
+}
+
+}  // namespace deberta::cli

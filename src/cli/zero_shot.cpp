@@ -1,0 +1,81 @@
+// The verb `zero-shot`: texts to labels of the user's own choice, by a model of entailment.
+#include <algorithm>
+
+#include "cli/text_verb.h"
+#include "cli/verbs.h"
+#include "data/lines.h"
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
+
+namespace deberta::cli {
+namespace {
+
+std::string trim(const std::string& text) {
+  constexpr const char* kSpace = " \t\r";
+  const size_t first = text.find_first_not_of(kSpace);
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
+}
+
+// --labels, or the lines of --labels-file.
+std::vector<std::string> candidate_labels(const Options& options) {
+  std::vector<std::string> given = options.list("labels");
+  const std::string& path = options.text("labels-file");
+  if (!path.empty() && !given.empty())
+    throw Error(ErrorCode::kUsage, "--labels-file", "expected --labels or --labels-file, got both");
+  if (!path.empty()) {
+    LineReader lines{ByteSource(path)};
+    for (TextLine line; read_text_line(lines, line);) {
+      if (line.error) throw *line.error;
+      given.push_back(line.text);
+    }
+  }
+  std::vector<std::string> labels;
+  for (const std::string& label : given) {
+    std::string name = trim(label);
+    if (name.empty()) continue;
+    if (std::find(labels.begin(), labels.end(), name) != labels.end())
+      throw Error(ErrorCode::kUsage, "--labels", "expected different labels, got \"" + name + "\" twice");
+    labels.push_back(std::move(name));
+  }
+  return labels;
+}
+
+ZeroShotOptions zero_shot_options(const Options& options) {
+  ZeroShotOptions settings;
+  settings.rules = encoding_rules(options);
+  settings.labels = candidate_labels(options);
+  settings.hypothesis_template = options.text("template");
+  settings.is_multi_label = options.flag("multi-label");
+  settings.label_map = options.list("label-map");
+  return settings;
+}
+
+// The best label, and the score of every candidate in the order in which they were given.
+RowAnswer to_answer(const Row& row, const ZeroShotAnswer& result) {
+  const LabelScore& best = result.labels.front();
+  Cells cells{best.label, cell(best.score)};
+  for (const float score : result.scores) cells.push_back(cell(score));
+  JsonArray labels, scores;
+  for (const LabelScore& label : result.labels) {
+    labels.push_back(label.label);
+    scores.push_back(label.score);
+  }
+  JsonObject object{{"sequence", row.text}, {"labels", std::move(labels)}, {"scores", std::move(scores)}};
+  return {{std::move(object), {std::move(cells)}}, result.tokens, result.cut_tokens};
+}
+
+}  // namespace
+
+int run_zero_shot(const Options& options) {
+  const ZeroShotOptions settings = zero_shot_options(options);
+  const ModelDirectory directory = open_model(options);
+  zero_shot(directory, {}, settings);  // refuses a model without the head or the labels before any row is read
+  std::vector<std::string> columns{"label", "score"};
+  columns.insert(columns.end(), settings.labels.begin(), settings.labels.end());
+  return run_text_verb(
+      options, directory, columns,
+      [&](std::span<const TextInput> inputs) { return zero_shot(directory, inputs, settings); }, to_answer,
+      row_encoder(directory.tokenizer, settings));
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,93 @@
+// A copy of the text for each of its tokens, that token masked; logits of the masked rows alone.
+#include "tasks/text_score.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
+#include "heads/batches.h"
+#include "heads/model_directory.h"
+
+namespace deberta {
+namespace {
+
+constexpr size_t kPackTokens = 2048;  // a row of logits is V floats (half a megabyte): small packs bound the memory
+
+void check_task(const ModelDirectory& directory) {
+  if (directory.model.head() != Head::kMaskedLm) refuse_head("score", "masked language model", directory.model.head());
+  if (directory.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, "score", "the tokenizer has no mask token");
+}
+
+// Copies of one text in packs.
+class Masker {
+ public:
+  Masker(const ModelDirectory& directory, const Encoding& text, size_t batch_tokens)
+      : directory_(directory), text_(text), batch_tokens_(std::min(batch_tokens, kPackTokens)) {}
+
+  TextScoreAnswer run() {
+    for (size_t position = 0; position < text_.size(); ++position) {
+      if (text_.is_special[position] == 0) add(position);
+    }
+    flush();
+    answer_.tokens = text_.size();
+    answer_.cut_tokens = text_.cut_tokens;
+    sum_up(answer_, count_words());
+    return std::move(answer_);
+  }
+
+ private:
+  size_t count_words() const {
+    size_t words = 0;
+    for (size_t i = 1; i < text_.size(); ++i) {
+      const bool begins = text_.words[i] != text_.words[i - 1] || text_.type_ids[i] != text_.type_ids[i - 1];
+      words += text_.is_special[i] == 0 && begins;
+    }
+    return words;
+  }
+
+  void add(size_t position) {
+    if (!batch_.ids_T.empty() && batch_.tokens() + text_.size() > batch_tokens_) flush();
+    options_.rows.push_back(static_cast<int32_t>(batch_.tokens() + position));
+    batch_.add(text_.ids, text_.type_ids);
+    batch_.ids_T[batch_.ids_T.size() - text_.size() + position] = directory_.tokenizer.special().mask;
+    positions_.push_back(position);
+  }
+
+  void flush() {
+    if (positions_.empty()) return;
+    directory_.model.forward(batch_, options_, result_);
+    for (size_t i = 0; i < positions_.size(); ++i) {
+      const size_t at = positions_[i];
+      const std::span<const float> logits_V =
+          std::span<const float>(result_.logits).subspan(i * result_.logits_columns, result_.logits_columns);
+      answer_.pieces.push_back({text_.ids[at], text_.chars[at], text_.bytes[at],
+                                static_cast<float>(log_probability(logits_V, text_.ids[at]))});
+    }
+    batch_ = {};
+    options_.rows.clear();
+    positions_.clear();
+  }
+
+  const ModelDirectory& directory_;
+  const Encoding& text_;
+  size_t batch_tokens_;
+  Batch batch_;
+  ForwardOptions options_;
+  ForwardResult result_;
+  std::vector<size_t> positions_;
+  TextScoreAnswer answer_;
+};
+
+}  // namespace
+
+std::vector<TextScoreAnswer> score_text(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                        const EncodingRules& rules) {
+  check_task(directory);
+  std::vector<TextScoreAnswer> answers;
+  for (const Encoding& text : encode_inputs(directory.tokenizer, inputs, rules))
+    answers.push_back(Masker(directory, text, rules.batch_tokens).run());
+  return answers;
+}
+
+}  // namespace deberta

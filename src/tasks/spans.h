@@ -1,0 +1,42 @@
+// From the start and end logits of a span head to answers. Pure functions on token numbers; texts are the caller's.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace deberta {
+
+// One window of a context: logits of its tokens, and of [CLS], which stands for "no answer".
+struct SpanLogits {
+  std::vector<float> start_L, end_L;
+  float null_start = 0, null_end = 0;
+};
+
+struct SpanRules {
+  size_t count = 1;  // answers wanted
+  size_t max_answer_tokens = 15;
+  bool normalizes_windows = false;  // each window's probabilities sum to 1 by themselves, as transformers has it
+};
+
+// Tokens first .. last of a window's part of the context, with the probability and the sum of logits.
+struct TokenSpan {
+  size_t window = 0;
+  size_t first_token = 0;
+  size_t last_token = 0;
+  double score = 0;
+  double logit = 0;
+};
+
+struct SpanCandidates {
+  std::vector<TokenSpan>
+      spans;  // of each window its best 2 count + 10, best first: aligned to words several may be one
+  double null_score = 0;
+  double null_logit = 0;  // the least of the windows: it has no answer only where no window has one
+};
+
+// The probability of a span is that of its start times that of its end; start and end probabilities are each a softmax
+// over all tokens of all windows and their [CLS], so that windows compare. Throws kNotFinite, and kInput without
+// windows.
+SpanCandidates find_spans(std::span<const SpanLogits> windows, const SpanRules& rules);
+
+}  // namespace deberta

@@ -1,0 +1,91 @@
+// Token numbers to windows, and encodings of them.
+#include "tasks/windows.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "deberta/error.h"
+
+namespace deberta {
+namespace {
+
+// How far a token stands from the nearer end of the window at which the text goes on.
+size_t context_of(const Window& window, size_t token, size_t tokens) {
+  const size_t before = window.first == 0 ? SIZE_MAX : token - window.first;
+  const size_t after = window.last == tokens ? SIZE_MAX : window.last - 1 - token;
+  return std::min(before, after);
+}
+
+void append_special(int32_t id, int32_t type_id, Encoding& out) {
+  out.ids.push_back(id);
+  out.type_ids.push_back(type_id);
+  out.chars.push_back({});
+  out.bytes.push_back({});
+  out.words.push_back(-1);
+  out.is_special.push_back(1);
+}
+
+void append(const Encoding& from, const Window& window, int32_t type_id, Encoding& out) {
+  const auto first = static_cast<std::ptrdiff_t>(window.first), last = static_cast<std::ptrdiff_t>(window.last);
+  const auto copy = [&](const auto& values, auto& to) {
+    to.insert(to.end(), values.begin() + first, values.begin() + last);
+  };
+  copy(from.ids, out.ids);
+  copy(from.chars, out.chars);
+  copy(from.bytes, out.bytes);
+  copy(from.words, out.words);
+  copy(from.is_special, out.is_special);
+  out.type_ids.resize(out.ids.size(), type_id);
+}
+
+}  // namespace
+
+std::vector<Window> make_windows(size_t tokens, size_t room, size_t overlap) {
+  if (overlap >= room) {
+    throw Error(
+        ErrorCode::kUsage, "--stride",
+        fmt::format("expected less than the {} tokens of text that a window has room for, got {}", room, overlap));
+  }
+  std::vector<Window> windows{{0, std::min(tokens, room)}};
+  while (windows.back().last < tokens) {
+    const size_t first = windows.back().last - overlap;
+    windows.push_back({first, std::min(tokens, first + room)});
+  }
+  return windows;
+}
+
+std::vector<size_t> choose_windows(std::span<const Window> windows, size_t tokens) {
+  std::vector<size_t> chosen(tokens, 0);
+  std::vector<size_t> most(tokens, 0);
+  std::vector<bool> is_chosen(tokens, false);
+  for (size_t w = 0; w < windows.size(); ++w) {
+    for (size_t t = windows[w].first; t < windows[w].last; ++t) {
+      const size_t context = context_of(windows[w], t, tokens);
+      if (is_chosen[t] && context <= most[t]) continue;
+      is_chosen[t] = true;
+      most[t] = context;
+      chosen[t] = w;
+    }
+  }
+  return chosen;
+}
+
+Encoding window_encoding(const Encoding& text, const Window& window, const SpecialIds& special) {
+  Encoding out;
+  append_special(special.cls, 0, out);
+  append(text, window, 0, out);
+  append_special(special.sep, 0, out);
+  return out;
+}
+
+Encoding window_encoding(const Encoding& prefix, const Encoding& text, const Window& window,
+                         const SpecialIds& special) {
+  Encoding out = window_encoding(prefix, {0, prefix.size()}, special);
+  append(text, window, 1, out);
+  append_special(special.sep, 1, out);
+  return out;
+}
+
+}  // namespace deberta

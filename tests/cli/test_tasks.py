@@ -1,0 +1,213 @@
+"""zero-shot, qa, choose, rerank, score and windows on tiny random models: forms of input and output."""
+import json
+import math
+import os
+import pty
+import subprocess
+
+import pytest
+from conftest import BINARY
+from models import make_model
+
+
+def rows(done):
+    assert done.stdout, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def entailment_model(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("nli"), "sequence", labels=("contradiction", "neutral", "entailment"))
+
+
+@pytest.fixture(scope="module")
+def score_model(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("score"), "sequence", labels=("score",))
+
+
+@pytest.fixture(scope="module")
+def span_model(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("span"), "span")
+
+
+def test_zero_shot_gives_the_best_label_and_every_candidates_score(deberta, entailment_model):
+    words = ("zero-shot", "-m", entailment_model, "--labels", "sports, politics,art", "the match ended in a draw")
+    lines = deberta(*words).stdout.splitlines()
+    assert lines[0].split("\t") == ["label", "score", "sports", "politics", "art"]
+    label, best, *scores = lines[1].split("\t")
+    assert float(best) == max(map(float, scores)) and sum(map(float, scores)) == pytest.approx(1, abs=1e-6)
+    row = rows(deberta(*words, "-f", "jsonl"))[0]
+    assert row["sequence"] == "the match ended in a draw" and row["labels"][0] == label and row["scores"] == sorted(row["scores"], reverse=True)
+    many = rows(deberta(*words, "-f", "jsonl", "--multi-label"))[0]
+    pair = ("nli", "-m", entailment_model, "-f", "jsonl", "the match ended in a draw", "This example is art.")
+    relation = rows(deberta(*pair))[0]
+    expected = relation["entailment"] / (relation["entailment"] + relation["contradiction"])
+    assert many["scores"][many["labels"].index("art")] == pytest.approx(expected, abs=1e-5)
+
+
+def test_zero_shot_labels_may_come_from_a_file_and_the_texts_from_a_csv(deberta, entailment_model, tmp_path):
+    (tmp_path / "labels.txt").write_text("sports\n\n art \n")
+    (tmp_path / "rows.csv").write_text('id,review\n1,"a, b"\n2,c\n')
+    done = deberta("zero-shot", "-m", entailment_model, "--labels-file", tmp_path / "labels.txt", "-i", tmp_path / "rows.csv", "--input-field", "review", "-f", "jsonl")
+    assert [(r["id"], r["sequence"], set(r["labels"])) for r in rows(done)] == [("1", "a, b", {"sports", "art"}), ("2", "c", {"sports", "art"})]
+    missing = deberta("zero-shot", "-m", entailment_model, "--labels", "x", "-i", tmp_path / "rows.csv")
+    assert missing.returncode == 1 and 'no key "text" among id, review; name it with --input-field' in missing.stdout
+
+
+@pytest.mark.parametrize("words, message", [
+    ((), "expected candidate labels, got none"),
+    (("--labels", "a", "--labels-file", "f"), "expected --labels or --labels-file, got both"),
+    (("--labels", "a,b,a"), 'expected different labels, got "a" twice'),
+    (("--labels", "a", "--template", "no place"), "expected {} where the label goes"),
+])
+def test_zero_shot_says_what_is_wrong_with_its_labels(deberta, entailment_model, words, message):
+    done = deberta("zero-shot", "-m", entailment_model, *words, "a text")
+    assert done.returncode == 2 and message in done.stderr and done.stdout == ""
+
+
+def test_qa_answers_from_arguments_lines_and_objects(deberta, span_model):
+    question, context = "who wrote it ?", "mary shelley wrote frankenstein in the wet summer of a cold year ."
+    words = ("qa", "-m", span_model, "-f", "jsonl")
+    answer = rows(deberta(*words, question, context))[0]
+    assert context[answer["start"]:answer["end"]] == answer["answer"] and 0 < answer["score"] <= 1 and set(answer) == {"answer", "score", "start", "end"}
+    assert rows(deberta(*words, stdin=f"{question}\t{context}\n"))[0] == answer
+    line = json.dumps({"id": 3, "question": question, "context": context})
+    assert rows(deberta(*words, "--input-format", "jsonl", stdin=line + "\n"))[0] == {"id": 3} | answer
+    several = rows(deberta(*words, "--top-k", 3, question, context))[0]
+    assert len(several["answers"]) == 3 and several["answers"][0] == answer
+    lines = deberta("qa", "-m", span_model, "--top-k", 3, question, context).stdout.splitlines()
+    assert lines[0] == "answer\tscore\tstart\tend" and len(lines) == 4
+
+
+def test_qa_reads_all_of_a_long_context(deberta, span_model):
+    context = " ".join(f"word{i}" for i in range(300)) + " caf\u00e9"
+    row = rows(deberta("qa", "-m", span_model, "-f", "jsonl", "--max-seq-len", 64, "--doc-stride", 16, "--top-k", 500, "--max-answer-len", 2, "who ?", context))[0]
+    starts = [a["start"] for a in row["answers"]]
+    assert min(starts) < 100 and max(starts) > 1800
+    for answer in row["answers"]:
+        assert context[answer["start"]:answer["end"]] == answer["answer"]
+
+
+def test_qa_can_say_that_there_is_no_answer(deberta, span_model):
+    words = ("qa", "-m", span_model, "-f", "jsonl", "who ?", "nobody knows .")
+    assert rows(deberta(*words, "--null-threshold", "-1000"))[0] | {"score": 0} == {"answer": "", "score": 0, "start": 0, "end": 0}
+    assert rows(deberta(*words, "--null-threshold", "1000"))[0]["answer"] != ""
+    every = rows(deberta(*words, "--allow-no-answer", "--top-k", 100))[0]["answers"]
+    assert sum(a["answer"] == "" for a in every) == 1 and [a["score"] for a in every] == sorted((a["score"] for a in every), reverse=True)
+    assert rows(deberta("qa", "-m", span_model, "-f", "jsonl", "who ?", ""))[0]["answer"] == ""
+
+
+def test_qa_counts_questions_that_are_cut(deberta, span_model):
+    done = deberta("qa", "-m", span_model, "--max-question-len", 4, "a question of many words indeed ?", "a context")
+    assert done.returncode == 0 and "note: 1 of 1 questions cut to 4 tokens (--max-question-len)" in done.stderr
+    assert deberta("qa", "-m", span_model, "alone").returncode == 2
+
+
+def test_rerank_orders_the_documents_of_each_query(deberta, score_model):
+    words = ("rerank", "-m", score_model)
+    lines = deberta(*words, "capital of france", "paris is a city", "cats purr", "tea\tand milk").stdout.splitlines()
+    assert lines[0] == "rank\tindex\tscore\ttext" and [line.split("\t")[0] for line in lines[1:]] == ["1", "2", "3"]
+    scores = [float(line.split("\t")[2]) for line in lines[1:]]
+    assert scores == sorted(scores, reverse=True) and all(0 < s < 1 for s in scores) and "tea\\tand milk" in "".join(lines)
+    stdin = json.dumps({"id": 1, "query": "q", "documents": ["a", {"text": "b c"}]}) + "\n"
+    row = rows(deberta(*words, "--input-format", "jsonl", "-f", "jsonl", "--return-text", stdin=stdin))[0]
+    assert row["id"] == 1 and {(r["index"], r["text"]) for r in row["results"]} == {(0, "a"), (1, "b c")}
+    raw = rows(deberta(*words, "--input-format", "jsonl", "-f", "jsonl", "--raw", "--top-n", 1, stdin=stdin))[0]["results"]
+    assert len(raw) == 1 and 1 / (1 + math.exp(-raw[0]["score"])) == pytest.approx(row["results"][0]["score"], abs=1e-6)
+
+
+def test_rerank_takes_a_file_of_documents_for_one_query(deberta, score_model):
+    words = ("rerank", "-m", score_model, "-f", "jsonl", "--return-text")
+    by_file = rows(deberta(*words, "--query", "q", stdin="a\nb c\nd\n"))[0]["results"]
+    assert by_file == rows(deberta(*words, "q", "a", "b c", "d"))[0]["results"]
+    bad = deberta(*words, "--query", "q", "--input-format", "jsonl", stdin='{"text": "a"}\n{}\n')
+    assert bad.returncode == 1 and "standard input:2" in bad.stderr + bad.stdout
+    assert deberta("rerank", "-m", score_model, "only a query").returncode == 2
+
+
+def test_choose_takes_the_choice_with_the_largest_score(deberta, score_model):
+    words = ("choose", "-m", score_model)
+    line = deberta(*words, "it rained all day .", "the street was", "wet", "dry").stdout.splitlines()[1].split("\t")
+    row = rows(deberta(*words, "-f", "jsonl", "it rained all day .", "the street was", "wet", "dry"))[0]
+    assert row["scores"][row["index"]] == max(row["scores"]) and sum(row["scores"]) == pytest.approx(1, abs=1e-6)
+    assert line == [str(row["index"]), line[1], row["choice"]] and row["choice"] == ("wet", "dry")[row["index"]]
+    csv = "sent,question,a,b\nit rained all day .,the street was,wet,dry\n"
+    by_columns = deberta(*words, "-f", "jsonl", "--input-format", "csv", "--input-field", "sent,question,a,b", stdin=csv)
+    assert rows(by_columns)[0] == row
+    three = deberta(*words, "context", "question", "one choice")
+    assert three.returncode == 1 and "choices: expected at least two, got 1" in three.stdout
+
+
+def test_score_gives_the_perplexity_of_each_text(deberta, language_model):
+    row = rows(deberta("score", "-m", language_model, "-q", "-f", "jsonl", "--tokens", "a house of cards"))[0]
+    total = sum(t["log_probability"] for t in row["tokens"])
+    assert row["pieces"] == len(row["tokens"]) and row["log_probability"] == pytest.approx(total, rel=1e-5)
+    assert row["perplexity"] == pytest.approx(math.exp(-total / row["pieces"]), rel=1e-4)
+    assert row["word_perplexity"] == pytest.approx(math.exp(-total / 4), rel=1e-4)
+    tsv = deberta("score", "-m", language_model, "-q", "a house of cards").stdout.splitlines()
+    assert tsv[0] == "perplexity\tword_perplexity\tlog_probability\tpieces" and len(tsv) == 2
+
+
+def test_ner_reads_long_texts_in_windows_and_cuts_only_when_told(deberta, tmp_path):
+    model = make_model(tmp_path / "m", "token", labels=("O", "B-X", "I-X"))
+    text = " ".join(f"word{i}" for i in range(200))
+    words = ("ner", "-m", model, "-f", "jsonl", "--aggregate", "none", "--ignore-labels", "", "--max-tokens", 32)
+    done = deberta(*words, "--stride", 8, text)
+    entities = rows(done)[0]["entities"]
+    assert done.stderr == "" and entities[-1]["end"] == len(text)
+    cut = deberta(*words, "--truncate", "right", text)
+    assert "note: 1 of 1 rows cut to 32 tokens" in cut.stderr and rows(cut)[0]["entities"][-1]["end"] < 200
+    refused = deberta(*words, "--truncate", "error", text)
+    assert refused.returncode == 1 and "expected at most 32 tokens" in refused.stdout
+    beyond = deberta(*words, "--stride", 30, text)
+    assert beyond.returncode in (1, 2) and "--stride: expected less than the 30 tokens" in beyond.stdout + beyond.stderr
+
+
+def on_a_terminal(words, environment):
+    leader, follower = pty.openpty()
+    done = subprocess.run([BINARY, *map(str, words)], stdout=follower, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60,
+                          env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_") and k != "NO_COLOR"} | environment)
+    os.close(follower)
+    text = os.read(leader, 65536).decode()
+    os.close(leader)
+    return done, text
+
+
+def test_detect_colours_the_text_on_a_terminal_only(deberta, tmp_path):
+    model = make_model(tmp_path / "m", "rtd")
+    words = ("detect", "-m", model, "--threshold", "0", "a few words \x1b[31m")
+    _, shown = on_a_terminal(words, {"TERM": "xterm"})
+    assert "\x1b[1;31m" in shown and shown.replace("\x1b[1;31m", "").replace("\x1b[0m", "") == "a few words \\x1b[31m\r\n"
+    for environment in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\x1b" not in on_a_terminal(words, environment)[1]
+    assert "\x1b" not in deberta(*words).stdout
+    painted = deberta(*words[:-1], "plain text", "--format", "table", "--color", "always").stdout
+    assert painted.startswith("\x1b[1;31m") and "\x1b[1;31m" not in deberta(*words[:-1], "plain text", "--format", "table", "--color", "never").stdout
+
+
+def test_a_model_without_the_head_says_which_verbs_it_has(deberta, entailment_model, span_model):
+    done = deberta("qa", "-m", entailment_model, "q", "c")
+    assert done.returncode == 1 and "expected a span head, got" in done.stderr and "zero-shot" in done.stderr
+    done = deberta("choose", "-m", span_model, "c", "q", "a", "b")
+    assert done.returncode == 1 and "expected a multiple choice head" in done.stderr and "qa, embed" in done.stderr
+    done = deberta("rerank", "-m", entailment_model, "q", "d")
+    assert done.returncode == 1 and "expected a head with one class, got 3" in done.stderr
+
+
+def test_ner_reads_and_writes_conll(deberta, tmp_path):
+    model = make_model(tmp_path / "m", "token", labels=("O", "B-X", "I-X"))
+    sentences = [[("Ada", "B-X"), ("Lovelace", "I-X"), (".", "O")], [("caf\u00e9", "O")]]
+    text = "".join("".join(f"{word} NN {label}\n" for word, label in sentence) + "\n" for sentence in sentences)
+    words = ("ner", "-m", model, "--input-format", "conll")
+    lines = deberta(*words, "--format", "conll", stdin=text).stdout.split("\n")
+    assert [line.split("\t")[:2] if line else line for line in lines] == [["Ada", "B-X"], ["Lovelace", "I-X"], [".", "O"], "", ["caf\u00e9", "O"], "", ""]
+    pieces = rows(deberta("ner", "-m", model, "-f", "jsonl", "--aggregate", "none", "--ignore-labels", "", "Ada Lovelace ."))[0]["entities"]
+    for word, begin in (("Ada", 0), ("Lovelace", 4), (".", 13)):
+        first = next(p for p in pieces if p["end"] > begin)
+        assert next(line for line in lines if line.startswith(word + "\t")).split("\t")[2] == first["entity"]
+    row = rows(deberta(*words, "-f", "jsonl", stdin=text))[0]
+    assert row["labels"] == ["B-X", "I-X", "O"] and "entities" in row
+    plain = deberta("ner", "-m", model, "--format", "conll", "Ada  Lovelace .").stdout.split("\n")
+    assert [line.split("\t")[0] for line in plain[:3]] == ["Ada", "Lovelace", "."] and all(line.count("\t") == 1 for line in plain[:3])
+    bad = deberta(*words, "--format", "conll", stdin="a NN O\nb O\n\nc NN O\n")
+    assert bad.returncode == 1 and bad.stdout.startswith("!error\t") and "\n\nc\tO\t" in bad.stdout
