@@ -141,6 +141,12 @@ void add_documents(Corpus& corpus) {
     for (const char kind : {'\0', '\1', '\2', '\3'}) corpus.add("csv_conll", kind + std::string(seed));
   }
   for (const std::string_view seed : kSquadSeeds) corpus.add("squad", std::string(seed));
+  for (const std::string_view seed : kExampleSeeds) {
+    for (char choice = 0; choice < 27; ++choice) corpus.add("examples", choice + std::string(seed));
+  }
+  for (const std::string_view seed : kPredictionSeeds) {
+    for (const char form : {'\0', '\1', '\2'}) corpus.add("predictions", form + std::string(seed));
+  }
   for (int op = 0; op < 3; ++op) {
     for (int byte = 0; byte < 256; byte += 15)
       corpus.add("ops", static_cast<char>(op) + std::string(40, static_cast<char>(byte)));

@@ -119,6 +119,30 @@ inline constexpr std::string_view kColumnSeeds[] = {
     "-DOCSTART- -X- O O\n\nEU NNP B-NP B-ORG\nrejects VBZ B-VP O\n\n. . O O\n",
     "a\tO\nb\t\tO\n\nc\n\n1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n\xFF O\r\n"};
 
+// Each is read in every form of a task and as lines and tables.
+inline constexpr std::string_view kExampleSeeds[] = {
+    "text\tlabel\tgenre\nna\xC3\xAFve\t1\tfiction\nb\t-\t\nshort\n",
+    "gj04\t1\t*\tA sentence .\n",
+    "premise,hypothesis,label\r\n\"a, \"\"b\"\"\",c,neutral\r\n",
+    ",sent1,sent2,ending0,ending1,ending2,ending3,label\n0,a,b,c,d,e,f,3\n",
+    "[{\"text\": \"a\", \"label\": [\"x\", \"y\"]},\n {\"text\": 5}]\n",
+    R"({"idx": 3, "text": "a", "pair": "b", "label": true})",
+    R"({"sentence1": "A caf\u00e9 .", "sentence2": "Caf\u00e9s", "start1": 2, "end1": 6, "start2": 0, "end2": 5, "label": false})",
+    R"({"text": "Mr. Singer 's heels hurt him.", "target": {"span1_text": "mr. singer", "span1_index": 0, "span2_text": "him", "span2_index": 4}})",
+    R"({"passage": {"text": "P", "questions": [{"question": "Q", "answers": [{"text": "A", "idx": 9, "label": 1}, {"text": 4}]}]}})",
+    R"({"passage": {"text": "Caf\u00e9 Ada", "entities": [{"start": 5, "end": 7}]}, "qas": [{"query": "@placeholder", "idx": 8, "answers": [{"start": 5, "end": 7, "text": "Ada"}]}]})",
+    R"({"premise": "p", "choice1": "a", "choice2": "b", "question": "effect", "label": 0, "idx": 4})",
+    R"({"obs1": "a", "obs2": "b", "hyp1": "c", "hyp2": "d", "label": "2", "story_id": "s"})",
+    R"({"article": "P", "id": "1.txt", "questions": ["q", 1], "options": [["a", "b"], ["c"]], "answers": ["B", "A"]})"};
+
+inline constexpr std::string_view kPredictionSeeds[] = {
+    "index\tprediction\n0\tentailment\n1\t0.5\n",
+    "0\t1\n7\t1\n7\t1\n",
+    "{\"idx\": 0, \"label\": \"a\"}\n\n{\"id\": \"1\", \"prediction\": true}\n",
+    R"({"idx": 0, "passage": {"questions": [{"answers": [{"idx": 3, "label": 1}, {"idx": 4, "label": 0.5}]}]}})",
+    R"({"1": "a", "2": 5, "x": ""})",
+    R"([{"idx": 1, "label": "a"}, {"idx": 2, "label": null}])"};
+
 inline constexpr std::string_view kSquadSeeds[] = {
     "{\"version\": \"1.1\", \"data\": [{\"title\": \"T\", \"paragraphs\": [{\"context\": \"na\xC3\xAFve cat\", "
     "\"qas\": [{\"id\": \"1\", "

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the generated pages: docs/errors.md from the table of codes, docs/options.md from the program's own help.
+"""Writes the generated pages: docs/errors.md from the table of codes, docs/options.md and docs/tasks.md from what the program
+says of itself.
 
 make_docs.py BINARY [--check]: --check only compares, and fails when a page is stale."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -33,10 +35,30 @@ def options_page(binary: str) -> str:
     return "\n".join(parts) + "\n"
 
 
+def tasks_page(binary: str) -> str:
+    rows = json.loads(subprocess.run([binary, "eval", "--list", "-f", "json"], capture_output=True, text=True, check=True).stdout)
+    lines = ["# Tasks", "", "Generated from the task table (`src/tasks/task_table.cpp`) by `tools/make_docs.py`; `deberta eval --list` shows it too. What the files hold:",
+             "[formats.md](formats.md). The verb answers rows of the task one by one; `eval` runs a labelled file, or scores answers that are there already",
+             "(`--predictions FILE`). A test runs every command of this page.", "",
+             "| task | what | verb | the model is shown | labels | head | metrics, the selecting one first |", "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        names = f"`{row['task']}`" + (f" ({', '.join(row['aliases'])})" if row["aliases"] else "")
+        lines.append(f"| {names} | {row['what']} | `{row['verb']}` | {row['input']} | {', '.join(row['labels'])} | {row['head']} | {', '.join(row['metrics'])} |")
+    lines += ["", "A model's classes are matched with these labels by name, whatever their case and order (`0` and `negative` are one label of `sst-2`); where the model has no names they",
+              "follow the order above. Anything else is an error that shows both lists; `--label-map` gives the task's labels in the model's order.", "", "## Commands", "", "```"]
+    lines += [row["command"] for row in rows]
+    lines += ["```", "", "## Published hyper-parameters", "",
+              "Epochs / warm-up steps (or part of all steps) / learning rate / batch / dropout before the classifier, from the papers and the original scripts; length in tokens.", "",
+              "| task | length | base | large | xlarge | v2-xlarge | v2-xxlarge | v3-large |", "|---|---|---|---|---|---|---|---|"]
+    columns = ("length", "base", "large", "xlarge", "v2-xlarge", "v2-xxlarge", "v3-large")
+    lines += [f"| `{row['task']}` | {' | '.join(row[name] for name in columns)} |" for row in rows if any(row[name] for name in columns)]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> int:
     binary, check = sys.argv[1], "--check" in sys.argv
     stale = 0
-    for name, text in (("errors.md", errors_page()), ("options.md", options_page(binary))):
+    for name, text in (("errors.md", errors_page()), ("options.md", options_page(binary)), ("tasks.md", tasks_page(binary))):
         path = ROOT / "docs" / name
         if check:
             if not path.exists() or path.read_text() != text:

@@ -22,7 +22,7 @@ namespace deberta::cli {
 namespace {
 
 using Run = int (*)(const Options&);
-constexpr std::array<std::pair<std::string_view, Run>, 20> kRuns = {{{"classify", run_classify},
+constexpr std::array<std::pair<std::string_view, Run>, 21> kRuns = {{{"classify", run_classify},
                                                                      {"nli", run_nli},
                                                                      {"zero-shot", run_zero_shot},
                                                                      {"ner", run_ner},
@@ -33,6 +33,7 @@ constexpr std::array<std::pair<std::string_view, Run>, 20> kRuns = {{{"classify"
                                                                      {"detect", run_detect},
                                                                      {"fill", run_fill},
                                                                      {"score", run_score},
+                                                                     {"eval", run_eval},
                                                                      {"tokenize", run_tokenize},
                                                                      {"forward", run_forward},
                                                                      {"inspect", run_inspect},

@@ -15,6 +15,7 @@ int run_embed(const Options& options);
 int run_detect(const Options& options);
 int run_fill(const Options& options);
 int run_score(const Options& options);
+int run_eval(const Options& options);
 int run_tokenize(const Options& options);
 int run_forward(const Options& options);
 int run_inspect(const Options& options);

@@ -1,6 +1,8 @@
 // Lines to base/json.h, with the place of an error in the file.
 #include "data/json_rows.h"
 
+#include <utility>
+
 #include "base/utf8.h"
 
 namespace deberta {
@@ -16,24 +18,33 @@ Error with_column_only(const Error& error) {
 
 }  // namespace
 
-bool JsonLineReader::next(JsonRow& row) {
-  TextLine line;
-  for (;;) {
-    if (!read_text_line(lines_, line)) return false;
-    if (line.error || line.text.find_first_not_of(" \t") != std::string::npos) break;
-    ++blank_lines_;
-  }
-  row.where = line.where;
-  row.error = line.error;
-  row.value = nullptr;
-  if (row.error) return true;
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
+
+JsonRow parse_json_row(TextLine line) {
+  JsonRow row{std::move(line.where), nullptr, std::move(line.error)};
+  if (row.error) return row;
   try {
     // Repaired text may be three times as long.
-    row.value = parse_json(line.text, row.where, {.max_bytes = 3 * LineReader::kMaxLineBytes, .max_depth = kMaxDepth});
+    row.value =
+        parse_json(line.text, row.where, {.max_bytes = 3 * LineReader::kMaxLineBytes, .max_depth = kMaxJsonRowDepth});
   } catch (const Error& error) {
     row.error = with_column_only(error);
   }
-  return true;
+  return row;
+}
+
+bool JsonLineReader::next(JsonRow& row) {
+  for (TextLine line; read_text_line(lines_, line);) {
+    if (!line.error && is_blank(line.text)) {
+      ++blank_lines_;
+      continue;
+    }
+    row = parse_json_row(std::move(line));
+    return true;
+  }
+  return false;
 }
 
 Json read_json_document(ByteSource& source, const JsonLimits& limits) {

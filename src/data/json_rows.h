@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/json.h"
@@ -16,11 +17,18 @@ struct JsonRow {
   std::optional<Error> error;  // kJson (with the column), kTooLarge
 };
 
+constexpr size_t kMaxJsonRowDepth = 32;
+
+bool is_blank(std::string_view line);  // nothing but spaces and tabs
+
+// The value of one line; an error of the line becomes the row's.
+JsonRow parse_json_row(TextLine line);
+
 class JsonLineReader {
  public:
   explicit JsonLineReader(LineReader lines) : lines_(std::move(lines)) {}
 
-  static constexpr size_t kMaxDepth = 32;
+  static constexpr size_t kMaxDepth = kMaxJsonRowDepth;
 
   // False at the end. Blank lines are passed over. Throws what LineReader::next throws.
   bool next(JsonRow& row);

@@ -8,37 +8,14 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "data/code_points.h"
+#include "data/json_members.h"
 #include "data/json_rows.h"
 
 namespace deberta {
 namespace {
 
 constexpr size_t kMaxDepth = 16;
-
-// The member of an object. Throws kInput when it is missing or of another type.
-const Json& member(const Json& object, std::string_view key, bool (Json::*is_right)() const, std::string_view expected,
-                   const std::string& where) {
-  const Json* value = object.find(key);
-  if (value == nullptr) throw Error(ErrorCode::kInput, where, fmt::format("no {}", key));
-  if (!(value->*is_right)())
-    throw Error(ErrorCode::kInput, where, fmt::format("{}: expected {}, got {}", key, expected, value->describe()));
-  return *value;
-}
-const std::string& text_of(const Json& object, std::string_view key, const std::string& where) {
-  return member(object, key, &Json::is_string, "a text", where).as_string();
-}
-const JsonArray& array_of(const Json& object, std::string_view key, const std::string& where) {
-  return member(object, key, &Json::is_array, "an array", where).as_array();
-}
-
-// Where each code point of a context begins, and its end.
-std::vector<uint32_t> code_point_starts(std::string_view text) {
-  std::vector<uint32_t> starts;
-  for (size_t at = 0; at < text.size(); at += decode_utf8(text, at).size_bytes)
-    starts.push_back(static_cast<uint32_t>(at));
-  starts.push_back(static_cast<uint32_t>(text.size()));
-  return starts;
-}
 
 class SquadReader {
  public:
@@ -48,12 +25,12 @@ class SquadReader {
     if (const Json* version = document.find("version"); version != nullptr && version->is_string())
       file_.version = version->as_string();
     size_t count = 0;
-    for (const Json& article : array_of(document, "data", name_)) {
+    for (const Json& article : array_member(document, "data", name_)) {
       const std::string where = fmt::format("{}: data/{}", name_, count++);
       const Json* title = article.find("title");
       const std::string titled = title != nullptr && title->is_string() ? title->as_string() : "";
       size_t paragraphs = 0;
-      for (const Json& paragraph : array_of(article, "paragraphs", where))
+      for (const Json& paragraph : array_member(article, "paragraphs", where))
         read_paragraph(paragraph, titled, fmt::format("{}/paragraphs/{}", where, paragraphs++));
     }
     return std::move(file_);
@@ -61,11 +38,11 @@ class SquadReader {
 
  private:
   void read_paragraph(const Json& paragraph, const std::string& title, const std::string& where) {
-    file_.contexts.push_back(text_of(paragraph, "context", where));
+    file_.contexts.push_back(text_member(paragraph, "context", where));
     file_.titles.push_back(title);
-    starts_ = code_point_starts(file_.contexts.back());
+    places_ = CodePointTable(file_.contexts.back());
     size_t count = 0;
-    for (const Json& question : array_of(paragraph, "qas", where)) {
+    for (const Json& question : array_member(paragraph, "qas", where)) {
       const std::string place = fmt::format("{}/qas/{}", where, count++);
       try {
         read_question(question, place);
@@ -78,14 +55,14 @@ class SquadReader {
   void read_question(const Json& json, const std::string& where) {
     SquadQuestion question;
     question.context = file_.contexts.size() - 1;
-    question.id = text_of(json, "id", where);
-    question.question = text_of(json, "question", where);
+    question.id = text_member(json, "id", where);
+    question.question = text_member(json, "question", where);
     const Json* impossible = json.find("is_impossible");
     if (impossible != nullptr)
-      question.is_impossible = member(json, "is_impossible", &Json::is_bool, "true or false", where).as_bool();
+      question.is_impossible = json_member(json, "is_impossible", &Json::is_bool, "true or false", where).as_bool();
     if (json.find("answers") != nullptr) {
       size_t count = 0;
-      for (const Json& answer : array_of(json, "answers", where))
+      for (const Json& answer : array_member(json, "answers", where))
         question.answers.push_back(read_answer(answer, fmt::format("{}/answers/{}", where, count++)));
       if (question.answers.empty() && impossible == nullptr) question.is_impossible = true;
       if (question.answers.empty() != question.is_impossible)
@@ -102,18 +79,18 @@ class SquadReader {
 
   SquadAnswer read_answer(const Json& json, const std::string& where) const {
     SquadAnswer answer;
-    answer.text = text_of(json, "text", where);
-    const int64_t start = member(json, "answer_start", &Json::is_integer, "an integer", where).as_integer();
+    answer.text = text_member(json, "text", where);
+    const int64_t start = integer_member(json, "answer_start", where);
     const std::string_view context = file_.contexts.back();
     if (answer.text.empty()) throw Error(ErrorCode::kInput, where, "text: expected an answer, got an empty text");
-    if (start < 0 || static_cast<uint64_t>(start) >= starts_.size())
+    if (start < 0 || static_cast<uint64_t>(start) > places_.size())
       throw Error(ErrorCode::kInput, where,
-                  fmt::format("answer_start: expected 0 to {}, got {}", starts_.size() - 1, start));
+                  fmt::format("answer_start: expected 0 to {}, got {}", places_.size(), start));
     answer.begin_char = static_cast<size_t>(start);
-    answer.begin_byte = starts_[answer.begin_char];
+    answer.begin_byte = places_.byte_of(answer.begin_char);
     if (!context.substr(answer.begin_byte).starts_with(answer.text)) {
-      const size_t end = std::min(starts_.size() - 1, answer.begin_char + count_code_points(answer.text));
-      const std::string_view there = context.substr(answer.begin_byte, starts_[end] - answer.begin_byte);
+      const size_t end = std::min(places_.size(), answer.begin_char + count_code_points(answer.text));
+      const std::string_view there = context.substr(answer.begin_byte, places_.byte_of(end) - answer.begin_byte);
       throw Error(ErrorCode::kInput, where,
                   fmt::format("text: expected what stands at answer_start {}, {}, got {}", start,
                               Json(there).describe(), Json(answer.text).describe()));
@@ -123,7 +100,7 @@ class SquadReader {
 
   const std::string& name_;
   SquadFile file_;
-  std::vector<uint32_t> starts_;  // of the paragraph's context
+  CodePointTable places_;  // of the paragraph's context
   std::unordered_set<std::string> ids_;
 };
 

@@ -1,0 +1,51 @@
+// Rows of tasks: the first byte chooses the form and the format. What is accepted is text; places lie in it, on code
+// points; labels of choices name one of them.
+#include "data/examples.h"
+
+#include "base/checked.h"
+#include "base/utf8.h"
+#include "fuzz.h"
+
+namespace deberta::fuzz {
+namespace {
+
+constexpr uint8_t kForms = 9;
+
+void check_spans(std::string_view text, const std::vector<TextSpan>& spans) {
+  for (const TextSpan& span : spans) {
+    FUZZ_REQUIRE(span.begin_byte <= span.end_byte && span.end_byte <= text.size());
+    FUZZ_REQUIRE(count_code_points(text.substr(0, span.begin_byte)) == span.begin_char);
+    FUZZ_REQUIRE(count_code_points(text.substr(0, span.end_byte)) == span.end_char);
+    FUZZ_REQUIRE(is_valid_utf8(text.substr(span.begin_byte, span.end_byte - span.begin_byte)));
+  }
+}
+
+void check_example(const Example& example, ExampleForm form) {
+  FUZZ_REQUIRE(example.where.starts_with("in:"));
+  if (example.error) return;
+  FUZZ_REQUIRE(is_valid_utf8(example.text) && is_valid_utf8(example.pair.value_or("")));
+  check_spans(example.text, example.text_spans);
+  check_spans(example.pair.value_or(""), example.pair_spans);
+  FUZZ_REQUIRE(form != ExampleForm::kWic || (example.text_spans.size() == 1 && example.pair_spans.size() == 1));
+  FUZZ_REQUIRE(form != ExampleForm::kWsc || example.text_spans.size() == 2);
+  if (example.choices.empty()) return;
+  FUZZ_REQUIRE(example.choices.size() >= 2 && example.pair);
+  if (example.label) FUZZ_REQUIRE(parse_number<size_t>(*example.label).value_or(SIZE_MAX) < example.choices.size());
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  Cutter cut(input);
+  const uint8_t choice = cut.byte();
+  ExampleRules rules{static_cast<ExampleForm>(choice % kForms), {}, {}};
+  rules.fields = {{"text", "premise"}, {}, {"label", "labels"}, {"genre"}, {"idx"}};
+  if (choice % 2 == 0) rules.fields.pair = {"pair", "hypothesis"};
+  rules.without_header = {"source", "label", "mark", "text"};
+  const auto format = static_cast<RecordFormat>(choice / kForms % 3);
+  const std::string_view text = cut.rest();
+  ExampleReader reader(ByteSource(to_bytes(text), "in"), rules, format);
+  for (Example example; reader.next(example);) check_example(example, rules.form);
+}
+
+}  // namespace deberta::fuzz

@@ -1,0 +1,74 @@
+// The verb `eval`: a labelled file and answers, a model's or those of a file, to the official metrics of a task.
+#include <fmt/format.h>
+
+#include "cli/answers.h"
+#include "cli/eval_run.h"
+#include "cli/interrupt.h"
+#include "cli/verbs.h"
+
+namespace deberta::cli {
+
+const std::vector<std::string>& labelled_files(const Options& options) {
+  if (options.arguments.empty())
+    throw Error(ErrorCode::kUsage, "eval", "expected a labelled file (- is standard input), got none");
+  return options.arguments;
+}
+
+ByteSource open_labelled(const std::string& path) {
+  return ByteSource(path, [] { return interrupted() != 0; });
+}
+
+Predictions open_predictions(const Options& options) {
+  const std::string& path = options.text("predictions");
+  if (path.empty()) throw Error(ErrorCode::kUsage, "--predictions", "expected a file, got none");
+  return Predictions(ByteSource(path), Predictions::form_of(path));
+}
+
+void report_bad_row(const Options& options, const Error& error) {
+  const std::string& mode = options.text("on-bad-row");
+  if (mode == "fail") throw error;
+  if (mode == "report") note(options, error.what());
+}
+
+std::vector<Metric> evaluate_all(const Options& options, const Evaluation& evaluation, EvalResult& result) {
+  if (evaluation.units() == 0)
+    throw Error(ErrorCode::kInput, "eval",
+                fmt::format("expected rows with a label and an answer, got none of {} ({} failed, {} without a label)",
+                            result.rows, result.failed, result.unlabelled));
+  ProgressPrinter progress(options, true, {.items = "samples", .tokens = ""});
+  result.samples = static_cast<size_t>(options.integer("bootstrap"));
+  return evaluate(
+      evaluation,
+      {.samples = result.samples, .seed = static_cast<uint64_t>(options.integer("seed")), .each = [&](size_t done) {
+         check_interrupted();
+         progress.update(done, 0, static_cast<double>(done) / static_cast<double>(result.samples));
+       }});
+}
+
+int finish(const Options& options, const EvalResult& result) {
+  print_result(options, result);
+  if (!options.text("output-dir").empty()) write_results(options.text("output-dir"), result);
+  return result.failed > 0 ? 1 : 0;
+}
+
+int run_eval(const Options& options) {
+  if (options.flag("list")) {
+    print_tasks(options);
+    return 0;
+  }
+  if (!options.text("average").empty()) {
+    print_averages(options, options.text("average"));
+    return 0;
+  }
+  if (options.text("task").empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
+  const TaskRow& task = find_task(options.text("task"));
+  try {
+    if (task.kind == TaskKind::kQuestion) return eval_questions(options, task);
+    if (task.kind == TaskKind::kTokens) return eval_tags(options, task);
+    return eval_examples(options, task);
+  } catch (const Interrupted&) {
+    return interrupted();
+  }
+}
+
+}  // namespace deberta::cli

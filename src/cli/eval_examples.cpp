@@ -1,0 +1,89 @@
+// Rows with a class, a score, a choice or an entity.
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "cli/answers.h"
+#include "cli/eval_run.h"
+#include "cli/example_files.h"
+#include "cli/interrupt.h"
+#include "data/predictions.h"
+#include "tasks/task_rows.h"
+
+namespace deberta::cli {
+namespace {
+
+using Answers = std::vector<std::optional<TaskAnswer>>;
+
+void read_rows(const Options& options, TaskRows& rows) {
+  ProgressPrinter progress(options, true, {.items = "rows", .tokens = ""});
+  ExampleFiles files(options, rows.task());
+  for (Example example; files.next(example);) {
+    rows.add(example);
+    progress.update(rows.golds().size(), 0, files.fraction_done());
+  }
+  check_interrupted();
+}
+
+// The predictions of a file, by row. Tasks whose answers are texts count a missing one as wrong; of others it is an
+// error.
+Answers read_answers(const Options& options, TaskRows& rows) {
+  Predictions predictions = open_predictions(options);
+  Answers answers(rows.golds().size());
+  size_t missing = 0, first_missing = 0;
+  for (size_t row = 0; row < answers.size(); ++row) {
+    const TaskGold& gold = rows.golds()[row];
+    const FoundPrediction* found = predictions.find(row, gold.id);
+    if (gold.error) continue;
+    if (found != nullptr)
+      answers[row] = rows.parse(row, found->text, found->where);
+    else if (missing++ == 0)
+      first_missing = row;
+  }
+  if (missing > 0 && rows.task().target != TaskTarget::kText)
+    throw Error(ErrorCode::kInput, predictions.name(),
+                fmt::format("expected a prediction for each of {} rows, got none for {}; the first is row {} ({})",
+                            answers.size(), missing, first_missing, rows.golds()[first_missing].where));
+  if (predictions.unused() > 0)
+    note(options, fmt::format("note: {} of {} predictions name no row", predictions.unused(), predictions.size()));
+  return answers;
+}
+
+EvalResult count(const Options& options, const TaskRows& rows, const Answers& answers) {
+  EvalResult result{&rows.task(), {}, rows.golds().size(), 0, 0, 0, 0};
+  for (size_t row = 0; row < answers.size(); ++row) {
+    const TaskGold& gold = rows.golds()[row];
+    if (gold.error) {
+      ++result.failed;
+      report_bad_row(options, *gold.error);
+    } else {
+      result.unlabelled += !gold.is_labelled;
+      result.unanswered += !answers[row];
+    }
+  }
+  return result;
+}
+
+void write_predictions(const std::string& path, const TaskRows& rows, const Answers& answers) {
+  write_file_atomically(path, [&](FileWriter& out) {
+    out.write("index\tprediction\n");
+    for (size_t row = 0; row < answers.size(); ++row) {
+      if (answers[row]) out.write(fmt::format("{}\t{}\n", row, rows.to_text(*answers[row])));
+    }
+  });
+}
+
+}  // namespace
+
+int eval_examples(const Options& options, const TaskRow& task) {
+  TaskRows rows(task, TaskLabels(task));
+  read_rows(options, rows);
+  const Answers answers = read_answers(options, rows);
+  EvalResult result = count(options, rows, answers);
+  if (!options.text("write-predictions").empty()) write_predictions(options.text("write-predictions"), rows, answers);
+  result.metrics = evaluate_all(options, *rows.evaluate(answers), result);
+  return finish(options, result);
+}
+
+}  // namespace deberta::cli

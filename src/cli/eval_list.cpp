@@ -1,0 +1,51 @@
+// The table of tasks, for people and for docs/tasks.md.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/answers.h"
+#include "cli/eval_report.h"
+
+namespace deberta::cli {
+namespace {
+
+Json json_of(const std::vector<std::string>& words) {
+  return JsonArray(words.begin(), words.end());
+}
+
+JsonObject object_of(const TaskRow& task) {
+  JsonArray labels;
+  for (const std::string& label : split_words(task.labels)) labels.push_back(split_words(label, '=').front());
+  const TaskRecipe& recipe = task.recipe;
+  return {{"task", task.name},
+          {"aliases", json_of(split_words(task.aliases))},
+          {"what", task.what},
+          {"verb", verb_of(task)},
+          {"input", task.input},
+          {"labels", std::move(labels)},
+          {"metrics", json_of(split_words(task.metrics))},
+          {"head", task.tensors},
+          {"command", fmt::format("deberta eval --task {} -m DIR {}", task.name, task.file)},
+          {"length", recipe.length},
+          {"base", recipe.base},
+          {"large", recipe.large},
+          {"xlarge", recipe.xlarge},
+          {"v2-xlarge", recipe.v2_xlarge},
+          {"v2-xxlarge", recipe.v2_xxlarge},
+          {"v3-large", recipe.v3_large}};
+}
+
+}  // namespace
+
+void print_tasks(const Options& options) {
+  std::vector<Answer> answers;
+  for (const TaskRow& task : task_table()) {
+    const std::string metrics = fmt::format("{}", fmt::join(split_words(task.metrics), ","));
+    answers.push_back({object_of(task),
+                       {{std::string(task.name), std::string(task.aliases), std::string(verb_of(task)), metrics,
+                         std::string(task.what)}}});
+  }
+  print_rows(options, {"task", "aliases", "verb", "metrics", "what"}, answers);
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,41 @@
+// What `eval` says: metrics as a table, tsv or JSON, and all_results.json with the names that the Hugging Face scripts
+// give them.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/answers.h"
+#include "config/options.h"
+#include "tasks/evaluation.h"
+#include "tasks/task_table.h"
+
+namespace deberta::cli {
+
+struct EvalResult {
+  const TaskRow* task = nullptr;
+  std::vector<Metric> metrics;
+  size_t rows = 0;        // of the files, bad ones too
+  size_t failed = 0;      // that could not be read or answered
+  size_t unlabelled = 0;  // that say nothing of what is right
+  size_t unanswered = 0;  // without a prediction
+  size_t samples = 0;     // of the bootstrap
+};
+
+// To standard output or -o; notes to standard error.
+void print_result(const Options& options, const EvalResult& result);
+
+// DIR/all_results.json: keys of an object that is there already stay, those of this result are replaced. Creates DIR.
+void write_results(const std::string& folder, const EvalResult& result);
+
+// A table of our own, to standard output or -o.
+void print_rows(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers);
+
+// The table of tasks.
+void print_tasks(const Options& options);
+
+// The results in DIR/all_results.json and DIR/*/all_results.json, a line a task, and the averages of GLUE and
+// SuperGLUE.
+void print_averages(const Options& options, const std::string& folder);
+
+}  // namespace deberta::cli

@@ -1,0 +1,41 @@
+// What the kinds of tasks share in `eval`: the files, bad rows, the intervals, the end of a run.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/eval_report.h"
+#include "cli/progress_printer.h"
+#include "config/options.h"
+#include "data/byte_source.h"
+#include "data/predictions.h"
+#include "deberta/error.h"
+#include "tasks/evaluation.h"
+#include "tasks/task_table.h"
+
+namespace deberta::cli {
+
+// The files to evaluate. Throws kUsage when there are none.
+const std::vector<std::string>& labelled_files(const Options& options);
+
+// A source that ends on Ctrl-C.
+ByteSource open_labelled(const std::string& path);
+
+// The file that --predictions names. Throws kUsage when it names none.
+Predictions open_predictions(const Options& options);
+
+// As --on-bad-row says: a line on standard error, nothing, or the error thrown.
+void report_bad_row(const Options& options, const Error& error);
+
+// The metrics with intervals. Throws kInput when no row counts, Interrupted on Ctrl-C.
+std::vector<Metric> evaluate_all(const Options& options, const Evaluation& evaluation, EvalResult& result);
+
+// Prints, and writes what --output-dir asks for. Returns the exit code.
+int finish(const Options& options, const EvalResult& result);
+
+// One for each kind of task. They return the exit code.
+int eval_examples(const Options& options, const TaskRow& task);   // classes, scores, choices, entities
+int eval_questions(const Options& options, const TaskRow& task);  // SQuAD
+int eval_tags(const Options& options, const TaskRow& task);       // CoNLL
+
+}  // namespace deberta::cli

@@ -1,0 +1,53 @@
+// One reader after the other.
+#include "cli/example_files.h"
+
+#include <utility>
+
+#include "cli/eval_run.h"
+#include "deberta/error.h"
+
+namespace deberta::cli {
+namespace {
+
+std::optional<RecordFormat> format_given(const Options& options) {
+  const std::string& format = options.text("input-format");
+  if (format == "tsv") return RecordFormat::kTsv;
+  if (format == "csv") return RecordFormat::kCsv;
+  if (format == "jsonl") return RecordFormat::kJsonl;
+  return std::nullopt;
+}
+
+}  // namespace
+
+ExampleFiles::ExampleFiles(const Options& options, const TaskRow& task) : options_(options), task_(task) {
+  const size_t files = labelled_files(options).size();
+  const bool has_labels = !options.text("labels-file").empty();
+  if (has_labels && (task.form != ExampleForm::kAlphaNli || files != 1))
+    throw Error(ErrorCode::kUsage, "--labels-file", "expected the task alphanli and one file");
+}
+
+void ExampleFiles::open_next() {
+  std::optional<LineReader> labels;
+  if (!options_.text("labels-file").empty()) labels.emplace(ByteSource(options_.text("labels-file")));
+  reader_.emplace(open_labelled(labelled_files(options_)[opened_++]),
+                  example_rules(task_, options_.list("input-field"), options_.text("label-field")),
+                  format_given(options_), std::move(labels));
+}
+
+bool ExampleFiles::next(Example& example) {
+  while (!reader_ || !reader_->next(example)) {
+    if (opened_ == labelled_files(options_).size()) return false;
+    open_next();
+  }
+  return true;
+}
+
+std::optional<double> ExampleFiles::fraction_done() const {
+  if (!reader_) return std::nullopt;
+  const ByteSource& source = reader_->lines().source();
+  if (source.total_bytes().value_or(0) == 0) return std::nullopt;
+  const double part = static_cast<double>(source.read_bytes()) / static_cast<double>(*source.total_bytes());
+  return (static_cast<double>(opened_ - 1) + part) / static_cast<double>(labelled_files(options_).size());
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,33 @@
+// The labelled files of `eval` as one row of examples.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/options.h"
+#include "data/examples.h"
+#include "tasks/task_table.h"
+
+namespace deberta::cli {
+
+class ExampleFiles {
+ public:
+  // --input-format, --input-field, --label-field, --labels-file. Throws kUsage when there are no files.
+  ExampleFiles(const Options& options, const TaskRow& task);
+
+  // False at the end of the last file, and after Ctrl-C. Throws what ExampleReader throws.
+  bool next(Example& example);
+
+  std::optional<double> fraction_done() const;
+
+ private:
+  void open_next();
+
+  const Options& options_;
+  const TaskRow& task_;
+  std::optional<ExampleReader> reader_;
+  size_t opened_ = 0;
+};
+
+}  // namespace deberta::cli

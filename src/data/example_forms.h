@@ -1,0 +1,43 @@
+// From the object of a row to its examples, a function for each form. Only examples.cpp calls them.
+#pragma once
+#include <deque>
+#include <string>
+
+#include "base/json.h"
+#include "data/examples.h"
+
+namespace deberta {
+
+// Adds the examples of a row. What is thrown (kInput) is the error of the row as a whole; parts that are wrong in
+// themselves are added with their own error.
+using ReadForm = void (*)(const Json& row, const std::string& where, const ExampleRules& rules,
+                          std::deque<Example>& examples);
+
+void read_text_form(const Json& row, const std::string& where, const ExampleRules& rules,
+                    std::deque<Example>& examples);
+void read_wic(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
+void read_wsc(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
+void read_multirc(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
+void read_record(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
+void read_copa(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
+void read_swag(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
+void read_race(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
+void read_alpha_nli(const Json& row, const std::string& where, const ExampleRules& rules,
+                    std::deque<Example>& examples);
+
+// ---- what the forms share
+
+// Each example holds its passage: throws kTooLarge when the copies of `shared` for one row would fill the memory.
+void check_copies(const Example& shared, size_t copies);
+
+// A label as text: a name as it is, a number as JSON writes it, true or false; a list of names with commas between.
+// Nothing when the member is missing or null, and for -1, with which hidden labels are exported. Throws kInput.
+std::optional<std::string> label_member(const Json& row, std::string_view key, const std::string& where);
+
+// A name or number that says which row it is; empty when it is missing. Throws kInput.
+std::string id_member(const Json& row, std::string_view key, const std::string& where);
+
+// The number of a choice, below `choices`, from its text; "A" is 0 where letters count. Throws kInput.
+std::string choice_label(std::string_view text, size_t choices, std::string_view key, const std::string& where);
+
+}  // namespace deberta

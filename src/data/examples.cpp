@@ -1,0 +1,125 @@
+// The loop over rows; the forms are in example_forms.cpp, choice_forms.cpp and superglue_forms.cpp.
+#include "data/examples.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+#include "data/example_forms.h"
+
+namespace deberta {
+namespace {
+
+ReadForm function_of(ExampleForm form) {
+  switch (form) {
+    case ExampleForm::kText:
+      return read_text_form;
+    case ExampleForm::kWic:
+      return read_wic;
+    case ExampleForm::kWsc:
+      return read_wsc;
+    case ExampleForm::kMultirc:
+      return read_multirc;
+    case ExampleForm::kRecord:
+      return read_record;
+    case ExampleForm::kCopa:
+      return read_copa;
+    case ExampleForm::kSwag:
+      return read_swag;
+    case ExampleForm::kRace:
+      return read_race;
+    case ExampleForm::kAlphaNli:
+      return read_alpha_nli;
+  }
+  throw Error(ErrorCode::kInternal, "examples", "a form without a reader");
+}
+
+// The published tables come with these columns.
+RecordColumns columns_of(const ExampleRules& rules) {
+  if (rules.form == ExampleForm::kSwag)
+    return {{{"sent1"}, {"sent2"}, {"ending0"}, {"ending1"}, {"ending2"}, {"ending3"}}, {}};
+  if (rules.form == ExampleForm::kCopa) return {{{"premise"}, {"choice1"}, {"choice2"}, {"question"}}, {}};
+  if (rules.form == ExampleForm::kAlphaNli) return {{{"obs1"}, {"obs2"}, {"hyp1"}, {"hyp2"}}, {}};
+  RecordColumns columns{{}, rules.without_header};
+  if (!rules.fields.text.empty()) columns.needed.push_back(rules.fields.text);
+  if (!rules.fields.pair.empty()) columns.needed.push_back(rules.fields.pair);
+  return columns;
+}
+
+// Rows of these forms hold lists: no table can.
+bool is_nested(ExampleForm form) {
+  return form == ExampleForm::kWic || form == ExampleForm::kWsc || form == ExampleForm::kMultirc ||
+         form == ExampleForm::kRecord || form == ExampleForm::kRace;
+}
+
+RecordFormat format_for(const std::string& name, ExampleForm form, std::optional<RecordFormat> given) {
+  if (is_nested(form)) return RecordFormat::kJsonl;
+  if (given) return *given;
+  return record_format_of(name).value_or(default_format(form));
+}
+
+}  // namespace
+
+RecordFormat default_format(ExampleForm form) {
+  return form == ExampleForm::kText ? RecordFormat::kTsv : RecordFormat::kJsonl;
+}
+
+ExampleReader::ExampleReader(ByteSource source, ExampleRules rules, std::optional<RecordFormat> format,
+                             std::optional<LineReader> labels)
+    : rules_(std::move(rules)),
+      records_([&] {
+        const RecordFormat form = format_for(source.name(), rules_.form, format);
+        return RecordReader(LineReader(std::move(source)), form, columns_of(rules_));
+      }()),
+      labels_(std::move(labels)) {}
+
+bool ExampleReader::next(Example& example) {
+  while (ready_.empty()) {
+    JsonRow row;
+    if (!records_.next(row)) {
+      TextLine rest;
+      if (labels_ && read_text_line(*labels_, rest))
+        throw Error(ErrorCode::kInput, rest.where, "expected as many labels as rows, got more");
+      return false;
+    }
+    read(std::move(row));
+  }
+  example = std::move(ready_.front());
+  ready_.pop_front();
+  return true;
+}
+
+void ExampleReader::read(JsonRow row) {
+  const std::string where = row.where;
+  const auto refuse = [&](const Error& error) {
+    Example& bad = ready_.emplace_back();
+    bad.where = where;
+    bad.error = error;
+  };
+  try {
+    if (row.error)
+      refuse(*row.error);
+    else
+      function_of(rules_.form)(row.value, where, rules_, ready_);
+  } catch (const Error& error) {
+    refuse(error);
+  }
+  if (labels_) take_label(ready_.back());
+}
+
+// Each row has its line, bad ones too.
+void ExampleReader::take_label(Example& example) {
+  TextLine line;
+  if (!read_text_line(*labels_, line))
+    throw Error(ErrorCode::kInput, example.where, "expected as many labels as rows, got fewer");
+  if (example.error) return;
+  const std::string label = line.text.substr(0, line.text.find_last_not_of(" \t") + 1);
+  if (line.error || (label != "1" && label != "2"))
+    example.error =
+        Error(ErrorCode::kInput, line.where, fmt::format("expected 1 or 2, got {}", Json(label).describe()));
+  else
+    example.label = label == "1" ? "0" : "1";
+}
+
+}  // namespace deberta

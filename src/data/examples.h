@@ -1,0 +1,83 @@
+// Examples of tasks as plain data, and the reader of their published forms. What is made of them (text forms, classes,
+// metrics) is the business of tasks. Questions with spans and sentences in columns have files of their own: squad.h,
+// conll.h.
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/code_points.h"
+#include "data/records.h"
+
+namespace deberta {
+
+// One thing to be answered. Which parts are set depends on the form:
+//   text      sentence; premise, passage, context, article, first observation of a story, what a query is about
+//   pair      second sentence; hypothesis, question, question and answer, second observation; "cause" or "effect"
+//   (COPA) choices   COPA, SWAG, RACE, AlphaNLI spans     WiC: a word in each text; WSC: both in the text; ReCoRD: the
+//   entities of the passage label     as the file says it: a name, a number, the names of a multi-label row between
+//   commas; with choices the
+//             number of the right one, from 0
+//   answers   ReCoRD: the texts of the right entities
+//   group     of what is scored together: the question of a MultiRC answer, the passage of a RACE question
+struct Example {
+  std::string where;  // "dev.tsv:12", "val.jsonl:3: passage/questions/1/answers/0"
+  std::string id;     // the file's own: idx, id, index, ...; of MultiRC and ReCoRD the inner one; may be empty
+  std::string group;
+  std::string text;
+  std::optional<std::string> pair;
+  std::vector<std::string> choices;
+  std::vector<TextSpan> text_spans;
+  std::vector<TextSpan> pair_spans;
+  std::optional<std::string> label;  // none where the file does not tell
+  std::vector<std::string> answers;
+  std::string genre;
+  std::optional<Error> error;  // then only `where` is sure: kInput, kJson, kTooLarge
+};
+
+enum class ExampleForm { kText, kWic, kWsc, kMultirc, kRecord, kCopa, kSwag, kRace, kAlphaNli };
+
+// Names of fields, the first that is there. Only kText asks; the other forms have theirs.
+struct ExampleFields {
+  std::vector<std::string> text;
+  std::vector<std::string> pair;  // none: the rows have no second text
+  std::vector<std::string> label;
+  std::vector<std::string> genre;
+  std::vector<std::string> id;
+};
+
+struct ExampleRules {
+  ExampleForm form = ExampleForm::kText;
+  ExampleFields fields;
+  std::vector<std::string> without_header;  // columns of a table that does not name them
+};
+
+// The form of files whose name does not tell.
+RecordFormat default_format(ExampleForm form);
+
+class ExampleReader {
+ public:
+  // Where the file's name says no format and none is given, it is that of the form. `labels` (AlphaNLI): a line for
+  // each row, "1" or "2".
+  ExampleReader(ByteSource source, ExampleRules rules, std::optional<RecordFormat> format = std::nullopt,
+                std::optional<LineReader> labels = std::nullopt);
+
+  // False at the end. A row that holds several examples gives one after the other; a bad part of it spoils no other
+  // part. Throws what RecordReader::next throws, and kInput when there are not as many labels as rows.
+  bool next(Example& example);
+
+  const LineReader& lines() const { return records_.lines(); }
+
+ private:
+  void read(JsonRow row);
+  void take_label(Example& example);
+
+  ExampleRules rules_;
+  RecordReader records_;
+  std::optional<LineReader> labels_;
+  std::deque<Example> ready_;
+};
+
+}  // namespace deberta

@@ -1,0 +1,18 @@
+// Members of a JSON object that a data file must have, each with the message that a missing or wrong one gives.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace deberta {
+
+// The member of an object. Throws kInput when it is missing or `is_right` says no.
+const Json& json_member(const Json& object, std::string_view key, bool (Json::*is_right)() const,
+                        std::string_view expected, const std::string& where);
+
+const std::string& text_member(const Json& object, std::string_view key, const std::string& where);
+const JsonArray& array_member(const Json& object, std::string_view key, const std::string& where);
+int64_t integer_member(const Json& object, std::string_view key, const std::string& where);
+
+}  // namespace deberta

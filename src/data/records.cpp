@@ -1,0 +1,121 @@
+// Cells get the names of their columns; everything else is a JSON object already.
+#include "data/records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace deberta {
+namespace {
+
+constexpr size_t kMaxDocumentValues = 10000000;
+
+bool has_one_of(const std::vector<std::string>& names, const std::vector<std::string>& wanted) {
+  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
+}
+
+TableReader open_table(LineReader lines, RecordFormat format) {
+  const bool is_csv = format == RecordFormat::kCsv;
+  // Whether the first line names the columns is decided here, not by the reader.
+  return {std::move(lines), {.separator = is_csv ? ',' : '\t', .has_quotes = is_csv, .has_header = false}};
+}
+
+}  // namespace
+
+std::optional<RecordFormat> record_format_of(std::string_view path) {
+  const std::string_view name = without_compression_ending(path);
+  if (name.ends_with(".tsv")) return RecordFormat::kTsv;
+  if (name.ends_with(".csv")) return RecordFormat::kCsv;
+  if (name.ends_with(".jsonl") || name.ends_with(".json")) return RecordFormat::kJsonl;
+  return std::nullopt;
+}
+
+RecordReader::RecordReader(LineReader lines, RecordFormat format, RecordColumns columns)
+    : format_(format), columns_(std::move(columns)), lines_(std::move(lines)) {
+  if (format_ != RecordFormat::kJsonl) table_.emplace(open_table(std::move(lines_), format_));
+}
+
+bool RecordReader::next(JsonRow& row) {
+  if (format_ != RecordFormat::kJsonl) return next_of_table(row);
+  return document_ ? next_of_document(row) : next_of_lines(row);
+}
+
+// Whether the first line is a header; else it is a row.
+bool RecordReader::take_header(TableRow& first) {
+  if (first.error) throw *first.error;
+  const auto is_named = [&](const std::vector<std::string>& wanted) { return has_one_of(first.cells, wanted); };
+  if (std::all_of(columns_.needed.begin(), columns_.needed.end(), is_named)) {
+    names_ = std::move(first.cells);
+    for (auto name = names_.begin(); name != names_.end(); ++name) {
+      if (std::find(names_.begin(), name, *name) != name)
+        throw Error(ErrorCode::kInput, first.where, fmt::format("two columns are named \"{}\"", *name));
+    }
+    return true;
+  }
+  const bool is_partly_named = std::any_of(columns_.needed.begin(), columns_.needed.end(), is_named);
+  if (!is_partly_named && !columns_.without_header.empty() && first.cells.size() == columns_.without_header.size()) {
+    names_ = columns_.without_header;
+    return false;
+  }
+  std::vector<std::string> wanted;
+  for (const auto& names : columns_.needed) wanted.push_back(fmt::format("{}", fmt::join(names, " or ")));
+  throw Error(ErrorCode::kInput, first.where,
+              fmt::format("expected a header line with columns named {}, got {}", fmt::join(wanted, ", "),
+                          Json(fmt::format("{}", fmt::join(first.cells, ", "))).describe()));
+}
+
+bool RecordReader::next_of_table(JsonRow& row) {
+  TableRow cells;
+  if (!table_->next(cells)) return false;
+  if (names_.empty() && take_header(cells) && !table_->next(cells)) return false;
+  row = {std::move(cells.where), nullptr, std::move(cells.error)};
+  if (row.error) return true;
+  JsonObject object;
+  for (size_t i = 0; i < cells.cells.size(); ++i) object.emplace_back(names_[i], std::move(cells.cells[i]));
+  row.value = std::move(object);
+  return true;
+}
+
+bool RecordReader::next_of_lines(JsonRow& row) {
+  TextLine line;
+  do {
+    if (!read_text_line(lines_, line)) return false;
+  } while (!line.error && is_blank(line.text));
+  // An array is no row: the first line begins a document.
+  if (next_++ == 0 && !line.error && line.text[line.text.find_first_not_of(" \t")] == '[') {
+    read_document(std::move(line.text), line.where);
+    return next_of_document(row);
+  }
+  row = parse_json_row(std::move(line));
+  if (!row.error && !row.value.is_object())
+    row.error = Error(ErrorCode::kInput, row.where, "expected an object, got " + row.value.describe());
+  return true;
+}
+
+void RecordReader::read_document(std::string text, const std::string& where) {
+  for (TextLine line; read_text_line(lines_, line);) {
+    if (line.error) throw *line.error;
+    text += '\n' + line.text;
+    if (text.size() > kMaxDocumentBytes)
+      throw Error(ErrorCode::kTooLarge, where,
+                  fmt::format("expected an array of rows of at most {} bytes; write a row a line", kMaxDocumentBytes));
+  }
+  Json document = parse_json(
+      text, lines_.source().name(),
+      {.max_bytes = 3 * kMaxDocumentBytes, .max_depth = kMaxJsonRowDepth + 1, .max_nodes = kMaxDocumentValues});
+  document_ = std::move(document.as_array());
+  next_ = 0;
+}
+
+bool RecordReader::next_of_document(JsonRow& row) {
+  if (next_ >= document_->size()) return false;
+  row = {fmt::format("{}: item {}", lines_.source().name(), next_ + 1), std::move((*document_)[next_]), std::nullopt};
+  ++next_;
+  if (!row.value.is_object())
+    row.error = Error(ErrorCode::kInput, row.where, "expected an object, got " + row.value.describe());
+  return true;
+}
+
+}  // namespace deberta

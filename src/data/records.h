@@ -1,0 +1,58 @@
+// Rows with named fields, whatever the form of the file: TSV, CSV, JSON Lines, or a JSON document that is an array of
+// rows.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/json_rows.h"
+#include "data/lines.h"
+#include "data/table.h"
+
+namespace deberta {
+
+enum class RecordFormat { kTsv, kCsv, kJsonl };
+
+// By the ending of a file's name, below that of a compression; none for an ending that says nothing.
+std::optional<RecordFormat> record_format_of(std::string_view path);
+
+// What a table must have. JSON needs no such rules: each row says what its fields are.
+struct RecordColumns {
+  // At least one name of each list stands in the header line.
+  std::vector<std::vector<std::string>> needed;
+  // The columns of a file whose first line is no header: that line has none of the needed names, and as many cells.
+  std::vector<std::string> without_header;
+};
+
+class RecordReader {
+ public:
+  RecordReader(LineReader lines, RecordFormat format, RecordColumns columns);
+
+  static constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
+
+  // False at the end. `row.value` is an object; of a table, its values are texts. Throws kInput for a table without the
+  // needed columns, kJson and kTooLarge for an array of rows that cannot be read, and what LineReader::next throws.
+  bool next(JsonRow& row);
+
+  const LineReader& lines() const { return format_ == RecordFormat::kJsonl ? lines_ : table_->lines(); }
+
+ private:
+  bool next_of_table(JsonRow& row);
+  bool next_of_lines(JsonRow& row);
+  bool next_of_document(JsonRow& row);
+  void read_document(std::string text, const std::string& where);
+  bool take_header(TableRow& first);
+
+  RecordFormat format_;
+  RecordColumns columns_;
+  LineReader lines_;
+  std::optional<TableReader> table_;
+  std::vector<std::string> names_;     // of the table's columns
+  std::optional<JsonArray> document_;  // the rest is read
+  size_t next_ = 0;                    // of the document
+};
+
+}  // namespace deberta

@@ -1,0 +1,49 @@
+// Metrics of answers against what is right, with intervals by bootstrap. What an evaluation holds is plain: no texts,
+// no model. Every metric is a pure function of a sample of its units, in double precision.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace deberta {
+
+struct Metric {
+  std::string name;
+  std::optional<double> value;  // none: not defined for these answers
+  std::string note = {};        // why it is not
+  std::optional<double> low = {};
+  std::optional<double> high = {};
+  bool is_sampled = true;  // has an interval
+};
+
+class Evaluation {
+ public:
+  virtual ~Evaluation() = default;
+  // How many things are drawn: rows; questions whose answers count together; sentences.
+  virtual size_t units() const = 0;
+  // Of the units named, one of them perhaps several times; the same metrics in the same order whatever they are.
+  virtual std::vector<Metric> metrics(std::span<const uint32_t> units) const = 0;
+};
+
+struct BootstrapRules {
+  size_t samples = 1000;  // 0: no intervals
+  uint64_t seed = 0;
+  double level = 0.95;
+  std::function<void(size_t done)> each = {};  // after each sample; may throw to stop
+};
+
+// The metrics of all units, each with the percentiles (1 - level) / 2 and (1 + level) / 2, linear between order
+// statistics, of its values in `samples` samples with replacement. Samples in which it is not defined are left out.
+std::vector<Metric> evaluate(const Evaluation& evaluation, const BootstrapRules& rules);
+
+// A sample of `units` numbers below `units`, by Philox from the seed and the sample's number.
+std::vector<uint32_t> draw_units(size_t units, uint64_t seed, size_t sample);
+
+// Between order statistics as numpy's default. Requires at least one value, sorted, and fraction in [0, 1].
+double percentile(std::span<const double> sorted, double fraction);
+
+}  // namespace deberta

@@ -1,0 +1,148 @@
+"""Labelled rows and answers for the comparison of metrics: real ones of the shared folder where it is there, else made. The answers come from simple rules
+on the texts, so that they are right and wrong as a weak model's are, with many equal scores and some empty answers."""
+import csv
+import io
+import json
+import lzma
+import random
+
+from oracle_runs import SHARED
+
+ROWS = 1000
+
+
+def lines_of(name):
+    path = SHARED / "data" / name
+    if not path.exists():
+        return None
+    return [line.rstrip("\r") for line in lzma.open(path, "rt", encoding="utf-8", newline="\n").read().rstrip("\n").split("\n")]
+
+
+def overlap(first, second):
+    """Between 0 and 1, in steps, so that many rows share a value."""
+    a, b = set(first.lower().split()), set(second.lower().split())
+    return round(len(a & b) / max(1, len(a | b)), 1)
+
+
+def made_pairs(seed):
+    rng = random.Random(seed)
+    words = "the cat dog sat ran on a mat tree big small red".split()
+    return [(" ".join(rng.choices(words, k=rng.randint(1, 9))), " ".join(rng.choices(words, k=rng.randint(1, 9)))) for _ in range(ROWS)]
+
+
+def sts_rows():
+    """(sentence 1, sentence 2, score)"""
+    lines = lines_of("glue/STS-B/train.tsv.xz")
+    if lines is None:
+        return [(a, b, str(round(5 * overlap(a, b), 1))) for a, b in made_pairs(1)]
+    cells = [line.split("\t") for line in lines[1:]]
+    return [(row[7], row[8], row[9]) for row in cells[:ROWS]]
+
+
+def cola_rows():
+    """(sentence, label)"""
+    lines = lines_of("glue/CoLA/train.tsv.xz")
+    if lines is None:
+        return [(a, str(len(b) % 2)) for a, b in made_pairs(2)]
+    return [(cells[3], cells[1]) for cells in (line.split("\t") for line in lines[:ROWS])]
+
+
+def paraphrase_rows():
+    """(sentence 1, sentence 2, label)"""
+    lines = lines_of("glue/MRPC/train.tsv.xz")
+    if lines is None:
+        return [(a, b, str(int(overlap(a, b) > 0.4))) for a, b in made_pairs(3)]
+    return [(cells[3], cells[4], cells[0]) for cells in (line.split("\t") for line in lines[1:ROWS + 1])]
+
+
+def nli_rows():
+    """(premise, hypothesis, label)"""
+    lines = lines_of("nli/mpe/dev.csv.xz")
+    names = ("contradiction", "neutral", "entailment")
+    if lines is None:
+        return [(a, b, names[len(a) % 3]) for a, b in made_pairs(4)]
+    return [tuple(row) for row in list(csv.reader(io.StringIO("\n".join(lines))))[1:ROWS + 1]]
+
+
+def squad_questions(version):
+    """(id, answers, context); without answers none is right"""
+    lines = lines_of(f"squad/dev-{version}.rebuilt.json.xz")
+    if lines is None:
+        rows = [(f"q{i}", ["The " + a, a.upper() + "!"] if i % 3 else [], a + " . " + b) for i, (a, b) in enumerate(made_pairs(5))]
+        return [row for row in rows if row[1]] if version == "v1.1" else rows
+    rows = []
+    for article in json.loads("\n".join(lines))["data"]:
+        for paragraph in article["paragraphs"]:
+            rows += [(qa["id"], [answer["text"] for answer in qa["answers"]], paragraph["context"]) for qa in paragraph["qas"]]
+    random.Random(6).shuffle(rows)
+    return rows[:ROWS]
+
+
+def answer_for(number, golds, context, rng):
+    """Right, longer, shorter, with other case and marks, of another place, or empty."""
+    words = context.split()
+    start = rng.randrange(len(words))
+    other = " ".join(words[start:start + rng.randint(1, 6)])
+    if not golds:
+        return ["", "", other][number % 3]
+    gold = golds[number % len(golds)]
+    return [gold, "the " + gold.upper() + ".", gold + " " + other, " ".join(gold.split()[:-1]), other, "", "a", gold.replace(" ", " \u00a0\t")][number % 8]
+
+
+def squad_document(questions):
+    """The questions as a file: each on a context of its own that holds its answers."""
+    paragraphs = []
+    for name, answers, _ in questions:
+        context, starts = "", []
+        for answer in answers:
+            starts.append(len(context))
+            context += answer + "\n"
+        qa = {"id": name, "question": "?", "answers": [{"text": a, "answer_start": s} for a, s in zip(answers, starts)], "is_impossible": not answers}
+        paragraphs.append({"context": context, "qas": [qa]})
+    return {"version": "v2.0", "data": [{"title": "", "paragraphs": paragraphs}]}
+
+
+def record_rows():
+    """Lines of ReCoRD, each query with an id of its own."""
+    lines = lines_of("superglue/ReCoRD/dev32.jsonl.xz")
+    rng = random.Random(7)
+    if lines is None:
+        lines = []
+        for a, b in made_pairs(7):
+            text = a + " . " + b
+            first, second = text.split()[0], text.split()[-1]
+            spans = [(0, len(first)), (len(text) - len(second), len(text))]
+            answers = [{"start": s, "end": e - 1, "text": text[s:e]} for s, e in spans[:rng.randint(1, 2)]]
+            lines.append(json.dumps({"passage": {"text": text, "entities": [{"start": s, "end": e - 1} for s, e in spans]},
+                                     "qas": [{"query": "@placeholder", "answers": answers, "idx": 0}]}))
+    rows = []
+    while len(rows) < ROWS:
+        row = json.loads(lines[len(rows) % len(lines)])
+        row["qas"] = [dict(row["qas"][0], idx=len(rows))]
+        rows.append(row)
+    return rows
+
+
+def tagged_sentences():
+    """[(word, tag)] of each sentence"""
+    lines = lines_of("conll2003/valid.txt.xz")
+    rng = random.Random(8)
+    if lines is None:
+        kinds = ("PER", "LOC", "ORG")
+        return [[(f"w{i}", rng.choice(["O", "O"] + [f"{place}-{kind}" for place in "BI" for kind in kinds])) for i in range(rng.randint(1, 12))] for _ in range(ROWS)]
+    sentences = [[]]
+    for line in lines:
+        if not line or line.startswith("-DOCSTART-"):
+            sentences.append([])
+        else:
+            sentences[-1].append((line.split()[0], line.split()[-1]))
+    return [sentence for sentence in sentences if sentence][:ROWS]
+
+
+def predicted_tags(sentence, rng):
+    """Mostly right; others break the scheme, or have another kind or place."""
+    tags = [tag for _, tag in sentence]
+    for i, tag in enumerate(tags):
+        if rng.random() < 0.15:
+            tags[i] = rng.choice(["O", tag.replace("B-", "I-"), tag.replace("I-", "B-"), "I-PER", "B-ORG", "I-MISC", "E-LOC", "S-PER"])
+    return tags

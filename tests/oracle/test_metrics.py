@@ -1,0 +1,198 @@
+"""The metrics of `eval` against scikit-learn, scipy, seqeval, the SQuAD evaluation in transformers 4.57, and plain definitions of what is in none of them,
+on 1,000 rows each: equal to 1e-9. Everything goes through the program: files in, JSON out."""
+import collections
+import json
+import random
+import re
+import string
+import subprocess
+
+import numpy
+import pytest
+import scipy.stats
+import seqeval.metrics
+import sklearn.metrics
+from metric_rows import (ROWS, answer_for, cola_rows, nli_rows, overlap, paraphrase_rows, predicted_tags, record_rows, squad_document, squad_questions, sts_rows,
+                         tagged_sentences)
+from oracle_runs import BINARY, needs_program
+from transformers.data.metrics import squad_metrics
+
+pytestmark = needs_program
+
+
+@pytest.fixture
+def evaluate(tmp_path):
+    """evaluate(task, (name, text) of the labelled file, (name, text) of the answers, words...) -> metrics"""
+    def run(task, gold, answers, *words):
+        for name, text in (gold, answers):
+            (tmp_path / name).write_text(text, encoding="utf-8", newline="\n")
+        command = [BINARY, "eval", "--task", task, gold[0], "--predictions", answers[0], "-f", "json", "--bootstrap", "0", *words]
+        done = subprocess.run([str(word) for word in command], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return json.loads(done.stdout)["metrics"]
+    return run
+
+
+def table(header, rows):
+    return "\t".join(header) + "\n" + "".join("\t".join(map(str, row)) + "\n" for row in rows)
+
+
+def glue_answers(answers):
+    return "answers.tsv", table(("index", "prediction"), enumerate(answers))
+
+
+def near(metrics, expected):
+    assert set(expected) <= set(metrics)
+    for name, value in expected.items():
+        assert metrics[name] == pytest.approx(value, abs=1e-9, rel=1e-9), name
+
+
+def test_cola(evaluate):
+    rows = cola_rows()
+    gold = [int(label) for _, label in rows]
+    for answers in ([int(len(text) % 7 < 5) for text, _ in rows], [1] * ROWS, gold):
+        metrics = evaluate("cola", ("dev.tsv", "".join(f"x\t{label}\t\t{text}\n" for text, label in rows)), glue_answers(answers))
+        near(metrics, {"matthews_correlation": sklearn.metrics.matthews_corrcoef(gold, answers), "accuracy": sklearn.metrics.accuracy_score(gold, answers)})
+
+
+def test_mrpc(evaluate):
+    rows = paraphrase_rows()
+    gold = [int(label) for *_, label in rows]
+    for answers in ([int(overlap(a, b) > 0.4) for a, b, _ in rows], [0] * ROWS):
+        metrics = evaluate("mrpc", ("dev.tsv", table(("Quality", "#1 String", "#2 String"), [(label, a, b) for a, b, label in rows])), glue_answers(answers))
+        accuracy, f1 = sklearn.metrics.accuracy_score(gold, answers), sklearn.metrics.f1_score(gold, answers, zero_division=0)
+        near(metrics, {"accuracy": accuracy, "f1": f1, "combined_score": (accuracy + f1) / 2})
+
+
+def test_nli_and_cb(evaluate):
+    rows = nli_rows()
+    names = ["contradiction", "neutral", "entailment"]
+    gold = [names.index(label) for *_, label in rows]
+    answers = [names[int(3 * overlap(a, b)) % 3] for a, b, _ in rows]
+    lines = "".join(json.dumps({"premise": a, "hypothesis": b, "label": label}) + "\n" for a, b, label in rows)
+    numbers = [names.index(answer) for answer in answers]
+    expected = {"accuracy": sklearn.metrics.accuracy_score(gold, numbers), "f1_macro": sklearn.metrics.f1_score(gold, numbers, average="macro", zero_division=0)}
+    for task in ("nli", "cb"):
+        near(evaluate(task, ("dev.jsonl", lines), glue_answers(answers)), expected)
+
+
+def test_sts(evaluate):
+    rows = sts_rows()
+    gold = numpy.array([float(score) for *_, score in rows])
+    answers = [5 * overlap(a, b) for a, b, _ in rows]
+    assert len(set(answers)) < 20, "ties are wanted"
+    metrics = evaluate("sts-b", ("dev.tsv", table(("sentence1", "sentence2", "score"), rows)), glue_answers(answers))
+    pearson, spearman = scipy.stats.pearsonr(gold, answers).statistic, scipy.stats.spearmanr(gold, answers).statistic
+    near(metrics, {"pearson": pearson, "spearmanr": spearman, "combined_score": (pearson + spearman) / 2})
+    lines = "".join(json.dumps({"text": a, "label": float(score)}) + "\n" for a, _, score in rows)
+    near(evaluate("regression", ("dev.jsonl", lines), glue_answers(answers)), {"mse": sklearn.metrics.mean_squared_error(gold, answers), "pearson": pearson})
+
+
+def test_multi_label(evaluate):
+    rng = random.Random(9)
+    names = [f"label {i}" for i in range(7)]
+    sets = [[[name for i, name in enumerate(names) if rng.random() < 0.5 / (i + 1)] for _ in range(ROWS)] for _ in range(2)]
+    gold, answers = ([[int(name in row) for name in names] for row in rows] for rows in sets)
+    lines = "".join(json.dumps({"text": "x", "labels": row}) + "\n" for row in sets[0])
+    metrics = evaluate("multi-label", ("dev.jsonl", lines), glue_answers([",".join(row) for row in sets[1]]))
+    near(metrics, {"f1_micro": sklearn.metrics.f1_score(gold, answers, average="micro"), "f1_macro": sklearn.metrics.f1_score(gold, answers, average="macro"),
+                   "accuracy": sklearn.metrics.accuracy_score(gold, answers)})
+
+
+def test_multirc(evaluate):
+    """SuperGLUE: F1 over all answers; questions all of whose answers are right."""
+    rng = random.Random(10)
+    lines, gold, answers, right = [], [], [], []
+    while len(gold) < ROWS:
+        labels = [rng.randint(0, 1) for _ in range(rng.randint(1, 6))]
+        found = [label if rng.random() < 0.8 else 1 - label for label in labels]
+        question = {"question": "?", "answers": [{"text": "a", "label": label} for label in labels]}
+        lines.append(json.dumps({"passage": {"text": "P.", "questions": [question]}}) + "\n")
+        gold += labels
+        answers += found
+        right.append(labels == found)
+    metrics = evaluate("multirc", ("val.jsonl", "".join(lines)), glue_answers(answers))
+    near(metrics, {"f1": sklearn.metrics.f1_score(gold, answers), "exact_match": sum(right) / len(right)})
+
+
+def test_entities(evaluate):
+    rng = random.Random(11)
+    sentences = tagged_sentences()
+    answers = [predicted_tags(sentence, rng) for sentence in sentences]
+    gold = [[tag for _, tag in sentence] for sentence in sentences]
+
+    def columns(tags):
+        return "\n".join("".join(f"{word} {tag}\n" for (word, _), tag in zip(sentence, row)) for sentence, row in zip(sentences, tags))
+
+    metrics = evaluate("ner", ("gold.txt", columns(gold)), ("answers.txt", columns(answers)))
+    near(metrics, {"precision": seqeval.metrics.precision_score(gold, answers), "recall": seqeval.metrics.recall_score(gold, answers),
+                   "f1": seqeval.metrics.f1_score(gold, answers), "accuracy": seqeval.metrics.accuracy_score(gold, answers)})
+    report = seqeval.metrics.classification_report(gold, answers, output_dict=True, zero_division=0)
+    for kind, row in report.items():
+        if not kind.endswith(" avg"):
+            near(metrics, {f"precision/{kind}": row["precision"], f"recall/{kind}": row["recall"], f"f1/{kind}": row["f1-score"], f"support/{kind}": row["support"]})
+
+
+# ---- answers in words: the definitions of the SQuAD 1.1 and ReCoRD scripts, which differ from 2.0's in empty answers
+
+def normal(text):
+    text = "".join(c for c in text.lower() if c not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
+
+
+def word_f1(answer, gold):
+    a, b = normal(answer).split(), normal(gold).split()
+    same = sum((collections.Counter(a) & collections.Counter(b)).values())
+    return 0 if same == 0 else 2 * same / (len(a) + len(b))
+
+
+def mean_of_best(pairs):
+    """(answer or None, right ones): exact match and F1 in per cent"""
+    exact = [max(normal(answer) == normal(gold) for gold in golds) if answer is not None else 0 for answer, golds in pairs]
+    f1 = [max(word_f1(answer, gold) for gold in golds) if answer is not None else 0 for answer, golds in pairs]
+    return {"exact_match": 100 * sum(exact) / len(pairs), "f1": 100 * sum(f1) / len(pairs)}
+
+
+def test_squad_1(evaluate):
+    rng = random.Random(12)
+    questions = squad_questions("v1.1")
+    answers = {name: answer_for(i, golds, context, rng) for i, (name, golds, context) in enumerate(questions) if i % 50}
+    assert sum(not answer for answer in answers.values()) > 50
+    metrics = evaluate("squad", ("dev.json", json.dumps(squad_document(questions))), ("answers.json", json.dumps(answers)))
+    near(metrics, mean_of_best([(answers.get(name), golds) for name, golds, _ in questions]))
+
+
+def test_squad_2(evaluate, tmp_path):
+    rng = random.Random(13)
+    questions = squad_questions("v2.0")
+    answers = {name: answer_for(i, golds, context, rng) for i, (name, golds, context) in enumerate(questions)}
+    sure = {name: round(rng.random() * (0.5 if golds else 1), 2) for name, golds, _ in questions}
+    assert len(set(sure.values())) < 110, "ties are wanted"
+    Example = collections.namedtuple("Example", "qas_id answers")
+    examples = [Example(name, [{"text": gold} for gold in golds]) for name, golds, _ in questions]
+    gold_file, answer_file = ("dev.json", json.dumps(squad_document(questions))), ("answers.json", json.dumps(answers))
+
+    metrics = evaluate("squad2", gold_file, answer_file)
+    near(metrics, {name: value for name, value in squad_metrics.squad_evaluate(examples, answers).items() if not name.startswith("best_")})
+
+    (tmp_path / "sure.json").write_text(json.dumps(sure))
+    for threshold in (1.0, 0.3):
+        expected = squad_metrics.squad_evaluate(examples, answers, no_answer_probs=sure, no_answer_probability_threshold=threshold)
+        near(evaluate("squad2", gold_file, answer_file, "--na-prob", "sure.json", "--na-threshold", threshold), expected)
+
+
+def test_record(evaluate):
+    rows = record_rows()
+    rng = random.Random(14)
+    answers = {}
+    for i, row in enumerate(rows):
+        text, entities = row["passage"]["text"], row["passage"]["entities"]
+        entity = rng.choice(entities)
+        golds = [answer["text"] for answer in row["qas"][0]["answers"]]
+        answers[i] = [text[entity["start"]:entity["end"] + 1], golds[0], "the " + golds[-1].lower(), ""][rng.randrange(4)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    pairs = [(answers[i], [answer["text"] for answer in row["qas"][0]["answers"]]) for i, row in enumerate(rows)]
+    expected = mean_of_best(pairs)
+    submission = "".join(json.dumps({"idx": i, "label": answer}) + "\n" for i, answer in answers.items())
+    near(evaluate("record", ("val.jsonl", lines), ("answers.jsonl", submission)), expected)
+    near(evaluate("record", ("val.jsonl", lines), ("answers.json", json.dumps(answers))), expected)
