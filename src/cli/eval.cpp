@@ -31,6 +31,11 @@ void report_bad_row(const Options& options, const Error& error) {
 }
 
 std::vector<Metric> evaluate_all(const Options& options, const Evaluation& evaluation, EvalResult& result) {
+  const bool has_labels = result.failed + result.unlabelled < result.rows;
+  if (!has_labels && result.rows > 0 && !options.text("write-predictions").empty()) {
+    note(options, "note: no row has a label: there are only predictions");
+    return evaluate(evaluation, {.samples = 0});
+  }
   if (evaluation.units() == 0)
     throw Error(ErrorCode::kInput, "eval",
                 fmt::format("expected rows with a label and an answer, got none of {} ({} failed, {} without a label)",

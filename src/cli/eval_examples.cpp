@@ -5,20 +5,22 @@
 #include <utility>
 
 #include "cli/answers.h"
+#include "cli/eval_model.h"
 #include "cli/eval_run.h"
 #include "cli/example_files.h"
 #include "cli/interrupt.h"
+#include "cli/model_options.h"
 #include "data/predictions.h"
 #include "tasks/task_rows.h"
 
 namespace deberta::cli {
 namespace {
 
-using Answers = std::vector<std::optional<TaskAnswer>>;
+using TaskAnswers = std::vector<std::optional<TaskAnswer>>;
 
 void read_rows(const Options& options, TaskRows& rows) {
   ProgressPrinter progress(options, true, {.items = "rows", .tokens = ""});
-  ExampleFiles files(options, rows.task());
+  ExampleFiles files(options, rows.task(), [] { return interrupted() != 0; });
   for (Example example; files.next(example);) {
     rows.add(example);
     progress.update(rows.golds().size(), 0, files.fraction_done());
@@ -28,9 +30,9 @@ void read_rows(const Options& options, TaskRows& rows) {
 
 // The predictions of a file, by row. Tasks whose answers are texts count a missing one as wrong; of others it is an
 // error.
-Answers read_answers(const Options& options, TaskRows& rows) {
+TaskAnswers read_answers(const Options& options, TaskRows& rows) {
   Predictions predictions = open_predictions(options);
-  Answers answers(rows.golds().size());
+  TaskAnswers answers(rows.golds().size());
   size_t missing = 0, first_missing = 0;
   for (size_t row = 0; row < answers.size(); ++row) {
     const TaskGold& gold = rows.golds()[row];
@@ -50,7 +52,15 @@ Answers read_answers(const Options& options, TaskRows& rows) {
   return answers;
 }
 
-EvalResult count(const Options& options, const TaskRows& rows, const Answers& answers) {
+// The task's, or where it has none the model's.
+TaskLabels labels_of(const Options& options, const TaskRow& task, const std::optional<ModelDirectory>& directory) {
+  const bool has_classes = task.target == TaskTarget::kClass || task.target == TaskTarget::kClasses;
+  const bool is_choice = task.kind == TaskKind::kChoice;
+  if (!directory || !has_classes || is_choice || !task.labels.empty()) return TaskLabels(task);
+  return TaskLabels(class_names(*directory, options));
+}
+
+EvalResult count(const Options& options, const TaskRows& rows, const TaskAnswers& answers) {
   EvalResult result{&rows.task(), {}, rows.golds().size(), 0, 0, 0, 0};
   for (size_t row = 0; row < answers.size(); ++row) {
     const TaskGold& gold = rows.golds()[row];
@@ -65,7 +75,7 @@ EvalResult count(const Options& options, const TaskRows& rows, const Answers& an
   return result;
 }
 
-void write_predictions(const std::string& path, const TaskRows& rows, const Answers& answers) {
+void write_predictions(const std::string& path, const TaskRows& rows, const TaskAnswers& answers) {
   write_file_atomically(path, [&](FileWriter& out) {
     out.write("index\tprediction\n");
     for (size_t row = 0; row < answers.size(); ++row) {
@@ -77,9 +87,17 @@ void write_predictions(const std::string& path, const TaskRows& rows, const Answ
 }  // namespace
 
 int eval_examples(const Options& options, const TaskRow& task) {
-  TaskRows rows(task, TaskLabels(task));
-  read_rows(options, rows);
-  const Answers answers = read_answers(options, rows);
+  std::optional<ModelDirectory> directory;
+  if (options.text("predictions").empty()) directory.emplace(open_model(options));
+  TaskRows rows(task, labels_of(options, task, directory));
+  TaskAnswers answers;
+  if (directory) {
+    answers = answer_examples(options, *directory, rows);
+    print_check_report(directory->model);
+  } else {
+    read_rows(options, rows);
+    answers = read_answers(options, rows);
+  }
   EvalResult result = count(options, rows, answers);
   if (!options.text("write-predictions").empty()) write_predictions(options.text("write-predictions"), rows, answers);
   result.metrics = evaluate_all(options, *rows.evaluate(answers), result);

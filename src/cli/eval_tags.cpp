@@ -1,56 +1,149 @@
-// CoNLL columns: words with tags, predicted in another file of columns.
+// CoNLL columns: words with tags, predicted by a model or in another file of columns.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "cli/answers.h"
+#include "cli/eval_model.h"
 #include "cli/eval_run.h"
 #include "cli/interrupt.h"
+#include "cli/model_options.h"
 #include "data/conll.h"
 #include "tasks/tag_evaluation.h"
+#include "tasks/word_tags.h"
 
 namespace deberta::cli {
 namespace {
 
-std::vector<std::string> last_column(const ConllSentence& sentence) {
-  std::vector<std::string> tags;
-  for (size_t token = 0; token < sentence.tokens(); ++token) tags.push_back(sentence.label(token));
-  return tags;
+struct Sentence {
+  std::string where;
+  std::vector<std::string> words;
+  TagOutcome tags;
+  std::optional<Error> error;
+};
+
+Sentence sentence_of(const ConllSentence& read) {
+  Sentence sentence{read.where, {}, {}, read.error};
+  for (size_t token = 0; token < read.tokens(); ++token) {
+    sentence.words.push_back(read.word(token));
+    sentence.tags.gold.push_back(read.label(token));
+  }
+  return sentence;
 }
 
-bool has_same_words(const ConllSentence& a, const ConllSentence& b) {
-  if (a.tokens() != b.tokens()) return false;
-  for (size_t token = 0; token < a.tokens(); ++token) {
-    if (a.word(token) != b.word(token)) return false;
+std::vector<Sentence> read_sentences(const Options& options) {
+  std::vector<Sentence> sentences;
+  for (const std::string& path : labelled_files(options)) {
+    ConllReader reader(LineReader{open_labelled(path)});
+    for (ConllSentence sentence; reader.next(sentence);) sentences.push_back(sentence_of(sentence));
+    check_interrupted();
   }
-  return true;
+  return sentences;
 }
 
 // Sentence by sentence, the same words in both files.
-std::vector<TagOutcome> read_outcomes(const Options& options, EvalResult& result) {
-  std::vector<TagOutcome> outcomes;
-  const std::string& path = options.text("predictions");
+void read_answers(const std::string& path, std::vector<Sentence>& sentences) {
   ConllReader predicted(LineReader{ByteSource(path)});
-  ConllSentence gold, answer;
-  for (const std::string& file : labelled_files(options)) {
-    ConllReader reader(LineReader{open_labelled(file)});
-    while (reader.next(gold)) {
-      if (!predicted.next(answer))
-        throw Error(ErrorCode::kInput, path, "expected the sentence of " + gold.where + ", got the end of the file");
-      ++result.rows;
-      if (gold.error || answer.error) {
-        ++result.failed;
-        report_bad_row(options, gold.error ? *gold.error : *answer.error);
-      } else if (!has_same_words(gold, answer)) {
-        throw Error(ErrorCode::kInput, answer.where, "expected the words of " + gold.where);
-      } else {
-        outcomes.push_back({last_column(gold), last_column(answer)});
-      }
+  ConllSentence read;
+  for (Sentence& sentence : sentences) {
+    if (!predicted.next(read))
+      throw Error(ErrorCode::kInput, path, "expected the sentence of " + sentence.where + ", got the end of the file");
+    if (sentence.error || read.error) {
+      if (!sentence.error) sentence.error = read.error;
+      continue;
     }
-    check_interrupted();
+    Sentence answer = sentence_of(read);
+    if (answer.words != sentence.words)
+      throw Error(ErrorCode::kInput, read.where, "expected the words of " + sentence.where);
+    sentence.tags.predicted = std::move(answer.tags.gold);
   }
-  if (predicted.next(answer)) throw Error(ErrorCode::kInput, answer.where, "expected the end of the file");
-  return outcomes;
+  if (predicted.next(read)) throw Error(ErrorCode::kInput, read.where, "expected the end of the file");
+}
+
+// ---- answers of a model
+
+class SentenceRows final : public RowSource {
+ public:
+  explicit SentenceRows(const std::vector<Sentence>& sentences) : sentences_(sentences) {}
+  bool next(Row& row) override {
+    if (next_ == sentences_.size()) return false;
+    const Sentence& sentence = sentences_[next_++];
+    row = {};
+    row.where = sentence.where;
+    row.error = sentence.error;
+    row.text = fmt::format("{}", fmt::join(sentence.words, " "));
+    return true;
+  }
+  std::optional<double> fraction_done() const override {
+    return static_cast<double>(next_) / static_cast<double>(sentences_.size());
+  }
+
+ private:
+  const std::vector<Sentence>& sentences_;
+  size_t next_ = 0;
+};
+
+// The model's tags: its names, or where they say nothing those of the task in the original's order.
+std::vector<std::string> tags_of(const Options& options, const ModelDirectory& directory, const TaskRow& task) {
+  const std::vector<std::string> names = class_names(directory, options), own = split_words(task.labels);
+  const bool says_nothing =
+      options.list("label-map").empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+        return name.starts_with("LABEL_") || name.find_first_not_of("0123456789") == std::string::npos;
+      });
+  if (!says_nothing) return names;
+  if (names.size() == own.size()) return own;
+  throw Error(ErrorCode::kTask, "eval",
+              fmt::format("expected a model with the tags {}, got {}; give its tags in order with --label-map",
+                          fmt::join(own, ", "), fmt::join(names, ", ")));
+}
+
+// A file of other tags would only show that nothing is found.
+void check_tags(const std::vector<Sentence>& sentences, const std::vector<std::string>& tags) {
+  std::set<std::string> golds;
+  for (const Sentence& sentence : sentences) golds.insert(sentence.tags.gold.begin(), sentence.tags.gold.end());
+  golds.erase("O");
+  const auto is_known = [&](const std::string& tag) { return golds.count(tag) > 0; };
+  if (golds.empty() || std::any_of(tags.begin(), tags.end(), is_known)) return;
+  throw Error(ErrorCode::kTask, "eval",
+              fmt::format("none of the model's tags {} is in the files, which have {}; give its tags in order with "
+                          "--label-map",
+                          fmt::join(tags, ", "), fmt::join(golds, ", ")));
+}
+
+void run_model(const Options& options, const TaskRow& task, std::vector<Sentence>& sentences) {
+  ModelDirectory directory = open_model(options);
+  TokenOptions token{.rules = encoding_rules(options), .entities = {.aggregation = Aggregation::kNone, .ignored = {}}};
+  if (!options.is_given("truncate")) token.rules.long_text = LongText::kWindow;
+  ner(directory, {}, token);  // refuses a model without the head before any row is read
+  directory.config.labels = tags_of(options, directory, task);
+  check_tags(sentences, directory.config.labels);
+  size_t cut = 0;
+  run_model_rows(options, [&](const auto&) { return std::make_unique<SentenceRows>(sentences); },
+                 row_encoder(directory.tokenizer, token.rules),
+                 {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
+                    const auto results = ner(directory, text_inputs(rows), token);
+                    for (size_t i = 0; i < rows.size(); ++i) {
+                      Sentence& sentence = sentences[numbers[i]];
+                      sentence.tags.predicted = word_tags(sentence.words, results[i].entities);
+                      cut += results[i].cut_tokens > 0;
+                    }
+                  },
+                  [&](size_t number, const Error& error) { sentences[number].error = error; }});
+  note_cut_rows(options, cut, sentences.size(), token.rules.encode.max_tokens);
+  print_check_report(directory.model);
+}
+
+void write_answers(const std::string& path, const std::vector<Sentence>& sentences) {
+  write_file_atomically(path, [&](FileWriter& out) {
+    for (const Sentence& sentence : sentences) {
+      std::string lines;
+      for (size_t i = 0; i < sentence.tags.predicted.size(); ++i)
+        lines += fmt::format("{} {} {}\n", sentence.words[i], sentence.tags.gold[i], sentence.tags.predicted[i]);
+      if (!lines.empty()) out.write(lines + '\n');
+    }
+  });
 }
 
 }  // namespace
@@ -58,7 +151,22 @@ std::vector<TagOutcome> read_outcomes(const Options& options, EvalResult& result
 int eval_tags(const Options& options, const TaskRow& task) {
   EvalResult result;
   result.task = &task;
-  const std::vector<TagOutcome> outcomes = read_outcomes(options, result);
+  std::vector<Sentence> sentences = read_sentences(options);
+  if (options.text("predictions").empty())
+    run_model(options, task, sentences);
+  else
+    read_answers(options.text("predictions"), sentences);
+  result.rows = sentences.size();
+  std::vector<TagOutcome> outcomes;
+  for (Sentence& sentence : sentences) {
+    if (sentence.error) {
+      ++result.failed;
+      report_bad_row(options, *sentence.error);
+    } else {
+      outcomes.push_back(sentence.tags);
+    }
+  }
+  if (!options.text("write-predictions").empty()) write_answers(options.text("write-predictions"), sentences);
   result.metrics = evaluate_all(options, *make_evaluation(outcomes, split_words(task.metrics)), result);
   return finish(options, result);
 }

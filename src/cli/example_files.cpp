@@ -19,7 +19,8 @@ std::optional<RecordFormat> format_given(const Options& options) {
 
 }  // namespace
 
-ExampleFiles::ExampleFiles(const Options& options, const TaskRow& task) : options_(options), task_(task) {
+ExampleFiles::ExampleFiles(const Options& options, const TaskRow& task, std::function<bool()> is_stopped)
+    : options_(options), task_(task), is_stopped_(std::move(is_stopped)) {
   const size_t files = labelled_files(options).size();
   const bool has_labels = !options.text("labels-file").empty();
   if (has_labels && (task.form != ExampleForm::kAlphaNli || files != 1))
@@ -29,14 +30,14 @@ ExampleFiles::ExampleFiles(const Options& options, const TaskRow& task) : option
 void ExampleFiles::open_next() {
   std::optional<LineReader> labels;
   if (!options_.text("labels-file").empty()) labels.emplace(ByteSource(options_.text("labels-file")));
-  reader_.emplace(open_labelled(labelled_files(options_)[opened_++]),
+  reader_.emplace(ByteSource(labelled_files(options_)[opened_++], is_stopped_),
                   example_rules(task_, options_.list("input-field"), options_.text("label-field")),
                   format_given(options_), std::move(labels));
 }
 
 bool ExampleFiles::next(Example& example) {
   while (!reader_ || !reader_->next(example)) {
-    if (opened_ == labelled_files(options_).size()) return false;
+    if (opened_ == labelled_files(options_).size() || is_stopped_()) return false;
     open_next();
   }
   return true;

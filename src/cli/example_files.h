@@ -1,6 +1,7 @@
 // The labelled files of `eval` as one row of examples.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,9 +15,9 @@ namespace deberta::cli {
 class ExampleFiles {
  public:
   // --input-format, --input-field, --label-field, --labels-file. Throws kUsage when there are no files.
-  ExampleFiles(const Options& options, const TaskRow& task);
+  ExampleFiles(const Options& options, const TaskRow& task, std::function<bool()> is_stopped);
 
-  // False at the end of the last file, and after Ctrl-C. Throws what ExampleReader throws.
+  // False at the end of the last file, and once `is_stopped` says true. Throws what ExampleReader throws.
   bool next(Example& example);
 
   std::optional<double> fraction_done() const;
@@ -26,6 +27,7 @@ class ExampleFiles {
 
   const Options& options_;
   const TaskRow& task_;
+  std::function<bool()> is_stopped_;
   std::optional<ExampleReader> reader_;
   size_t opened_ = 0;
 };

@@ -21,11 +21,6 @@ struct Counts {
   size_t tokens = 0;
 };
 
-// The error with the row's place in front, unless it has it.
-Error with_place(const Error& error, const Row& row) {
-  return error.problems().front().where == row.where ? error : Error(error.code(), row.where, error.what());
-}
-
 void name_error(const Row& row, const std::function<void()>& run) {
   try {
     run();
@@ -66,21 +61,15 @@ class Loop {
  private:
   using Result = std::variant<RowAnswer, Error>;
 
-  // All rows at once; when that fails ever fewer, until it is known which of them cannot be answered.
   std::vector<Result> answer_all(std::span<const Row> rows) {
     std::vector<Result> results;
-    size_t count = rows.size();
-    while (results.size() < rows.size()) {
-      count = std::min(count, rows.size() - results.size());
-      try {
-        std::vector<RowAnswer> answers = answer_rows_(rows.subspan(results.size(), count));
-        std::move(answers.begin(), answers.end(), std::back_inserter(results));
-        count *= 2;
-      } catch (const Error& error) {
-        if (count == 1) results.emplace_back(error);
-        count = std::max<size_t>(1, count / 2);
-      }
-    }
+    answer_parts(
+        rows.size(),
+        [&](size_t first, size_t count) {
+          std::vector<RowAnswer> answers = answer_rows_(rows.subspan(first, count));
+          std::move(answers.begin(), answers.end(), std::back_inserter(results));
+        },
+        [&](size_t, const Error& error) { results.emplace_back(error); });
     return results;
   }
   void write(const Row& row, const RowAnswer& answer) {
@@ -117,6 +106,26 @@ void report(const Options& options, const Counts& counts) {
 }
 
 }  // namespace
+
+Error with_place(const Error& error, const Row& row) {
+  return error.problems().front().where == row.where ? error : Error(error.code(), row.where, error.what());
+}
+
+void answer_parts(size_t rows, const std::function<void(size_t first, size_t count)>& answer,
+                  const std::function<void(size_t row, const Error& error)>& fail) {
+  size_t count = rows;
+  for (size_t first = 0; first < rows;) {
+    count = std::min(count, rows - first);
+    try {
+      answer(first, count);
+      first += count;
+      count *= 2;
+    } catch (const Error& error) {
+      if (count == 1) fail(first++, error);
+      count = std::max<size_t>(1, count / 2);
+    }
+  }
+}
 
 int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows,
              const EncodeRow& encode) {

@@ -21,6 +21,14 @@ struct RowAnswer {
 // on a thread of its own, one group after the other.
 using AnswerRows = std::function<std::vector<RowAnswer>(std::span<const Row> rows)>;
 
+// Rows that fail together are tried in ever smaller parts, so that one bad row never takes its neighbours with it:
+// answer(first, count) for parts of `rows`, in order; fail(row, error) for those that fail alone.
+void answer_parts(size_t rows, const std::function<void(size_t first, size_t count)>& answer,
+                  const std::function<void(size_t row, const Error& error)>& fail);
+
+// The error with the row's place in front, unless it has it.
+Error with_place(const Error& error, const Row& row);
+
 // Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C.
 int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows,
              const EncodeRow& encode = {});

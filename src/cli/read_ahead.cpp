@@ -18,9 +18,13 @@ RowQueue::Limits limits_of(const Options& options, bool has_tokens) {
 }  // namespace
 
 ReadAhead::ReadAhead(const Options& options, EncodeRow encode)
+    : ReadAhead(options, std::move(encode),
+                [&](const std::function<bool()>& is_stopped) { return open_rows(options, is_stopped); }) {}
+
+ReadAhead::ReadAhead(const Options& options, EncodeRow encode, const OpenRows& open)
     : encode_(std::move(encode)),
       queue_(limits_of(options, encode_ != nullptr)),
-      source_(open_rows(options, [this] { return has_failed_ || interrupted() != 0; })) {}
+      source_(open([this] { return has_failed_ || interrupted() != 0; })) {}
 
 void ReadAhead::read() {
   for (Row row;;) {

@@ -14,10 +14,15 @@ namespace deberta::cli {
 // The sequences of a row; what it throws becomes the row's error. None: the verb has no model, and rows count by bytes.
 using EncodeRow = std::function<std::vector<Encoding>(const Row& row)>;
 
+// Opens a source whose rows end once `is_stopped` says true.
+using OpenRows = std::function<std::unique_ptr<RowSource>(const std::function<bool()>& is_stopped)>;
+
 class ReadAhead {
  public:
-  // Opens the input. Throws as open_rows.
+  // Opens the input of the options. Throws as open_rows.
   ReadAhead(const Options& options, EncodeRow encode);
+  // Rows of another source. Throws what `open` throws.
+  ReadAhead(const Options& options, EncodeRow encode, const OpenRows& open);
 
   // Calls take(group) on another thread with all rows in order, or with those until Ctrl-C, and returns when it is
   // done. Throws what `take` throws, else what reading throws; the rows before are then taken first.

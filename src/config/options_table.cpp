@@ -11,13 +11,16 @@ using enum OptionType;
 constexpr std::string_view kTextVerbs = "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize";
 constexpr std::string_view kReadingVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize convert";
-constexpr std::string_view kModelVerbs = "classify nli zero-shot ner qa choose rerank fill score embed detect forward";
+constexpr std::string_view kEncodingVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize convert";
+constexpr std::string_view kModelVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward";
 // Those that open weights.
 constexpr std::string_view kWeightVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect forward inspect check convert bench info";
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward inspect check convert bench info";
 // Those that print rows or tables in the formats of answers.
 constexpr std::string_view kTableVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize inspect check convert bench";
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize inspect check convert bench";
 
 constexpr std::array kVerbs = {
     VerbRow{"classify", "label texts or pairs of texts; regression scores", "[TEXT...]",
@@ -61,22 +64,23 @@ constexpr std::array kVerbs = {
 };
 
 constexpr std::array kOptions = {
-    OptionRow{
-        "model", 'm', kText, "", "DIR",
-        "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize forward inspect check convert "
-        "bench info",
-        "Model", "model directory: config.json, weights (model.safetensors, its shards, pytorch_model.bin), tokenizer",
-        "0.1.0", false},
+    OptionRow{"model", 'm', kText, "", "DIR",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize forward inspect check "
+              "convert "
+              "bench info",
+              "Model",
+              "model directory: config.json, weights (model.safetensors, its shards, pytorch_model.bin), tokenizer",
+              "0.1.0", false},
     OptionRow{"load", 0, kChoice, "mmap", "mmap|read", kWeightVerbs, "Model",
               "map the weights, or read them into memory: for network file systems and files that others may cut short",
               "0.1.0", false},
     OptionRow{"no-crc", 0, kFlag, "", "", kWeightVerbs, "Model",
               "do not check the CRC-32 of weights in a pytorch_model.bin", "0.1.0", false},
     OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx512|avx512_vnni|avx512_bf16|amx",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect forward bench info", "Compute",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench info", "Compute",
               "kernels to use; check runs the reference beside each and reports the worst difference", "0.1.0", false},
     OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect forward bench", "Compute",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench", "Compute",
               "what matrix products and attention multiply in; auto: int8 for weights stored in int8, else fp32",
               "0.1.0", false},
     OptionRow{"allow-uncalibrated", 0, kFlag, "", "", kModelVerbs, "Compute",
@@ -89,7 +93,7 @@ constexpr std::array kOptions = {
               "follow",
               "0.1.0", false},
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect bench", "Compute",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval bench", "Compute",
               "tokens computed at once", "0.1.0", false},
     OptionRow{"input", 'i', kText, "", "FILE", kTextVerbs, "Input",
               "read rows from FILE, decompressed when it ends in .gz, .xz or .zst (- is standard input, which is also "
@@ -151,12 +155,12 @@ constexpr std::array kOptions = {
               "race: [CLS] context [SEP] question choice [SEP], white space tidied, question and choice 160 tokens at "
               "most; plain: the same as it is written (SWAG, AlphaNLI); copa: the question is cause or effect",
               "0.1.0", false},
-    OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kReadingVerbs, "Input", "longest text in bytes", "0.1.0",
+    OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kEncodingVerbs, "Input", "longest text in bytes", "0.1.0",
               false},
-    OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kReadingVerbs, "Input",
+    OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kEncodingVerbs, "Input",
               "[SEP] and the like written in a text: special tokens, or plain text (the mask of fill stays one)",
               "0.1.0", false},
-    OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kReadingVerbs, "Input",
+    OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kEncodingVerbs, "Input",
               "ties of a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)", "0.1.0", false},
     OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify fill", "Answer",
               "answers per text or mask; 0: 1 label (all of a multi-label model), 5 tokens", "0.1.0", false},
@@ -301,6 +305,16 @@ constexpr std::array kOptions = {
               "column or key of the label, where it is not the task's", "0.1.0", false},
     OptionRow{"labels-file", 0, kText, "", "FILE", "eval", "Input", "alphanli: the labels, 1 or 2 a line", "0.1.0",
               false},
+    OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576", "eval", "Input",
+              "longest input in tokens, the special ones included; of a window of SQuAD 384 unless it is given",
+              "0.1.0", false},
+    OptionRow{
+        "truncate", 0, kChoice, "right", "right|left|window|error", "eval", "Input",
+        "what to do with a longer input: cut its end, its beginning, read it in windows (sentences of ner always, "
+        "unless this is given), or report the row as bad; contexts of SQuAD and ReCoRD are read in windows",
+        "0.1.0", false},
+    OptionRow{"label-map", 0, kList, "", "NAMES", "eval", "Answer",
+              "the task's labels in the model's order, when its configuration does not name them", "0.1.0", false},
     OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", "eval", "Input",
               "a row that cannot be read or answered: say so and leave it out, leave it out, or stop", "0.1.0", false},
     OptionRow{"bootstrap", 0, kInteger, "1000", "0..1000000", "eval", "Answer",

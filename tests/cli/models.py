@@ -61,7 +61,7 @@ def encoder_tensors(random, hidden, layers, inner, buckets):
 
 
 def make_model(folder, head, seed=1, labels=("negative", "neutral", "positive"), **settings):
-    """head: "sequence", "token", "span", "lm" or "rtd". Returns the folder."""
+    """head: "sequence", "token", "entity" (ReCoRD), "span", "lm" or "rtd". Returns the folder."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     hidden, layers, inner, buckets = 16, 2, 24, 32
@@ -69,9 +69,11 @@ def make_model(folder, head, seed=1, labels=("negative", "neutral", "positive"),
     tensors, linear, norm = encoder_tensors(random, hidden, layers, inner, buckets)
     whole = {"deberta." + name: array for name, array in tensors.items()}
     tensors.clear()
-    if head in ("sequence", "token"):
+    if head in ("sequence", "token", "entity"):
         if head == "sequence":
             linear("pooler.dense", hidden, hidden)
+        if head == "entity":
+            linear("proj", hidden, hidden)
         linear("classifier", len(labels), hidden)
     elif head == "span":
         linear("qa_outputs", 2, hidden)
@@ -87,7 +89,7 @@ def make_model(folder, head, seed=1, labels=("negative", "neutral", "positive"),
     config = {"model_type": "deberta-v2", "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": 2, "intermediate_size": inner,
               "vocab_size": TOKENS, "max_position_embeddings": 512, "relative_attention": True, "position_buckets": buckets, "pos_att_type": "p2c|c2p",
               "share_att_key": True, "norm_rel_ebd": "layer_norm", "position_biased_input": False, "type_vocab_size": 0, "pad_token_id": 0,
-              "architectures": ["DebertaV2For" + {"sequence": "SequenceClassification", "token": "TokenClassification", "span": "QuestionAnswering", "lm": "MaskedLM", "rtd": "PreTraining"}[head]]}
+              "architectures": ["DebertaV2For" + {"sequence": "SequenceClassification", "token": "TokenClassification", "entity": "TokenClassification", "span": "QuestionAnswering", "lm": "MaskedLM", "rtd": "PreTraining"}[head]]}
     if head in ("sequence", "token"):
         config["id2label"] = {str(i): label for i, label in enumerate(labels)}
     (folder / "config.json").write_text(json.dumps(config | settings))

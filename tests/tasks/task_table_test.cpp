@@ -12,6 +12,7 @@
 #include "tasks/task_inputs.h"
 #include "tasks/task_labels.h"
 #include "tasks/task_rows.h"
+#include "tasks/word_tags.h"
 
 namespace deberta {
 namespace {
@@ -213,6 +214,25 @@ TEST(TaskInputs, TheObservationsOfAStoryAreOneText) {
   EXPECT_EQ(input.text, "One. Two.");
   EXPECT_FALSE(input.pair);
   EXPECT_EQ(input.choices.size(), 2u);
+}
+
+// ---- words that came with their pieces
+
+Entity piece(const char* label, uint32_t begin, uint32_t end) {
+  return {label, 1, 0, 0, {begin, end}, {begin, end}};
+}
+
+TEST(WordTags, AWordHasTheLabelOfItsFirstPiece) {
+  const std::vector<std::string> words = {"Ada", "of", "Rome"};
+  EXPECT_EQ(word_tags(words, std::vector<Entity>{piece("B-PER", 0, 2), piece("X", 2, 3), piece("O", 4, 6), piece("B-LOC", 7, 9), piece("Y", 9, 11)}),
+            (std::vector<std::string>{"B-PER", "O", "B-LOC"}));
+}
+
+TEST(WordTags, AWordWithoutPiecesIsO) {
+  const std::vector<std::string> words = {"Ada", "of", "Rome"};
+  EXPECT_EQ(word_tags(words, std::vector<Entity>{piece("B-PER", 0, 3)}), (std::vector<std::string>{"B-PER", "O", "O"}));
+  EXPECT_EQ(word_tags(words, std::vector<Entity>{piece("B-LOC", 7, 11)}), (std::vector<std::string>{"O", "O", "B-LOC"}));
+  EXPECT_EQ(word_tags(words, {}), (std::vector<std::string>{"O", "O", "O"}));
 }
 
 // ---- averages

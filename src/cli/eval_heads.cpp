@@ -1,0 +1,191 @@
+// Which head answers which kind of example.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/eval_model.h"
+#include "cli/eval_run.h"
+#include "cli/example_files.h"
+#include "cli/model_options.h"
+#include "heads/entity.h"
+#include "tasks/task_inputs.h"
+
+namespace deberta::cli {
+namespace {
+
+// Examples as rows, one each. What is right goes to `rows`, which belongs to the thread that reads.
+class ExampleRows final : public RowSource {
+ public:
+  ExampleRows(const Options& options, const std::function<bool()>& is_stopped, TaskRows& rows)
+      : files_(options, rows.task(), is_stopped), rows_(rows) {}
+
+  bool next(Row& row) override {
+    Example example;
+    if (!files_.next(example)) return false;
+    rows_.add(example);
+    row = {};
+    row.where = example.where;
+    row.error = rows_.golds().back().error;
+    if (!row.error) fill(std::move(example), row);
+    return true;
+  }
+  std::optional<double> fraction_done() const override { return files_.fraction_done(); }
+
+ private:
+  void fill(Example example, Row& row) const {
+    if (rows_.task().kind == TaskKind::kEntity) row.kept = entities_of(example);
+    TaskInput input = input_of(rows_.task(), std::move(example));
+    row.text = std::move(input.text);
+    row.pair = std::move(input.pair);
+    row.items = std::move(input.choices);
+  }
+  // Bytes of the text: begin and end of each entity.
+  static JsonObject entities_of(const Example& example) {
+    JsonArray places;
+    for (const TextSpan& span : example.text_spans) {
+      places.push_back(static_cast<uint64_t>(span.begin_byte));
+      places.push_back(static_cast<uint64_t>(span.end_byte));
+    }
+    return {{"entities", std::move(places)}};
+  }
+
+  ExampleFiles files_;
+  TaskRows& rows_;
+};
+
+class Answers {
+ public:
+  Answers(const Options& options, const ModelDirectory& directory, const TaskRows& rows)
+      : options_(options), directory_(directory), rules_(encoding_rules(options)), task_(rows.task()) {
+    if (task_.kind == TaskKind::kEntity) {
+      rules_.stride = rules_.encode.max_tokens / 2;
+      score_entities(directory_, {}, rules_);  // refuses a model without the head before any row is read
+    } else if (task_.kind == TaskKind::kYesNo || task_.kind == TaskKind::kChoice) {
+      choice_ = {rules_, choice_form()};
+      choose(directory_, {}, choice_);
+    } else {
+      classify(directory_, {}, {rules_, ScoreFunction::kNone, 0});
+      map_classes_of(rows);
+    }
+  }
+
+  EncodeRow encoder() const {
+    if (task_.kind == TaskKind::kEntity) return {};  // windows of passage and query are the head's
+    return is_choice() ? row_encoder(directory_.tokenizer, choice_) : row_encoder(directory_.tokenizer, rules_);
+  }
+
+  // Answers a part of the rows; they come again when one of them fails.
+  void answer(std::span<const size_t> numbers, std::span<const Row> rows) {
+    if (task_.kind == TaskKind::kEntity) return answer_queries(numbers, rows);
+    if (is_choice()) {
+      const auto results = choose(directory_, text_inputs(rows), choice_);
+      for (size_t i = 0; i < rows.size(); ++i) {
+        TaskAnswer answer;
+        answer.label = results[i].index;
+        set(numbers[i], std::move(answer), results[i].cut_tokens);
+      }
+      return;
+    }
+    const auto results = classify(directory_, text_inputs(rows), {rules_, ScoreFunction::kNone, 0});
+    for (size_t i = 0; i < rows.size(); ++i) set(numbers[i], read(results[i].scores), results[i].cut_tokens);
+  }
+
+  std::vector<std::optional<TaskAnswer>> take(size_t rows) {
+    note_cut_rows(options_, cut_, rows, rules_.encode.max_tokens);
+    answers_.resize(rows);
+    return std::move(answers_);
+  }
+
+ private:
+  bool is_choice() const { return task_.kind == TaskKind::kYesNo || task_.kind == TaskKind::kChoice; }
+  ChoiceForm choice_form() const {
+    if (task_.form == ExampleForm::kCopa) return ChoiceForm::kCopa;
+    return task_.form == ExampleForm::kRace ? ChoiceForm::kRace : ChoiceForm::kPlain;
+  }
+
+  void map_classes_of(const TaskRows& rows) {
+    const auto classes = static_cast<size_t>(directory_.model.labels());
+    if (task_.target != TaskTarget::kScore) {
+      const bool is_own = rows.task().labels.empty();  // the labels are the model's
+      classes_ = map_classes(rows.labels(), is_own ? rows.labels().names() : directory_.config.labels, classes,
+                             options_.list("label-map"));
+    } else if (classes != 1) {
+      throw Error(ErrorCode::kTask, "eval",
+                  fmt::format("expected a model with one score for {}, got {} classes", task_.name, classes));
+    }
+  }
+
+  TaskAnswer read(const std::vector<float>& logits_C) const {
+    TaskAnswer answer;
+    if (task_.target == TaskTarget::kScore) {
+      answer.score = logits_C.front();
+    } else if (task_.target == TaskTarget::kClasses) {
+      for (size_t i = 0; i < logits_C.size(); ++i) {
+        if (logits_C[i] >= 0) answer.labels.push_back(static_cast<uint32_t>(classes_[i]));  // probability .5
+      }
+      std::sort(answer.labels.begin(), answer.labels.end());
+    } else {
+      const auto best = std::max_element(logits_C.begin(), logits_C.end());
+      answer.label = classes_[static_cast<size_t>(best - logits_C.begin())];
+    }
+    return answer;
+  }
+
+  void answer_queries(std::span<const size_t> numbers, std::span<const Row> rows) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      const JsonArray& places = row.kept.front().second.as_array();
+      std::vector<Offset> entities;
+      for (size_t e = 0; e + 1 < places.size(); e += 2) {
+        entities.push_back(
+            {static_cast<uint32_t>(places[e].as_integer()), static_cast<uint32_t>(places[e + 1].as_integer())});
+      }
+      const EntityQuery query{row.text, *row.pair, entities};
+      const std::vector<float> scores = score_entities(directory_, {&query, 1}, rules_).front().scores;
+      TaskAnswer answer;
+      if (!scores.empty()) {
+        const Offset& best =
+            entities[static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin())];
+        answer.text = row.text.substr(best.begin, best.end - best.begin);
+      }
+      set(numbers[i], std::move(answer), 0);
+    }
+  }
+
+  void set(size_t number, TaskAnswer answer, size_t cut_tokens) {
+    if (answers_.size() <= number) answers_.resize(number + 1);
+    answers_[number] = std::move(answer);
+    cut_ += cut_tokens > 0;
+  }
+
+  const Options& options_;
+  const ModelDirectory& directory_;
+  EncodingRules rules_;
+  const TaskRow& task_;
+  ChoiceOptions choice_;
+  std::vector<size_t> classes_;  // which label each class of the model is
+  std::vector<std::optional<TaskAnswer>> answers_;
+  size_t cut_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::optional<TaskAnswer>> answer_examples(const Options& options, const ModelDirectory& directory,
+                                                       TaskRows& rows) {
+  Answers answers(options, directory, rows);
+  std::vector<std::pair<size_t, Error>> refused;  // the rows belong to the thread that reads until it is done
+  run_model_rows(
+      options,
+      [&](const std::function<bool()>& is_stopped) { return std::make_unique<ExampleRows>(options, is_stopped, rows); },
+      answers.encoder(),
+      {[&](std::span<const size_t> numbers, std::span<const Row> part) { answers.answer(numbers, part); },
+       [&](size_t number, const Error& error) {
+         if (options.text("on-bad-row") == "fail") throw error;
+         refused.emplace_back(number, error);
+       }});
+  for (const auto& [number, error] : refused) rows.refuse(number, error);
+  return answers.take(rows.golds().size());
+}
+
+}  // namespace deberta::cli

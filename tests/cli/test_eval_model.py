@@ -1,0 +1,160 @@
+"""The verb eval with a model: heads, labels, bad rows, interruption."""
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BINARY
+from models import make_model
+
+NLI = ("entailment", "neutral", "contradiction")
+
+
+@pytest.fixture(scope="module")
+def pair_model(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("nli"), "sequence", labels=NLI)
+
+
+def rows_of(labels):
+    return "premise,hypothesis,label\n" + "".join(f"text {i},other {i * i},{label}\n" for i, label in enumerate(labels))
+
+
+def result(done, code=0):
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_answers_are_those_of_the_verb(deberta, pair_model, tmp_path):
+    (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 40))
+    found = result(deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "-f", "json", "--write-predictions", tmp_path / "answers.tsv"))
+    lines = deberta("classify", "-m", pair_model, "-i", tmp_path / "dev.csv", "--input-field", "premise,hypothesis", "--no-header").stdout.splitlines()
+    labels = [line.split("\t")[0] for line in lines]
+    assert len(set(labels)) > 1
+    assert (tmp_path / "answers.tsv").read_text() == "index\tprediction\n" + "".join(f"{i}\t{label}\n" for i, label in enumerate(labels))
+    assert found["metrics"]["accuracy"] == pytest.approx(labels.count("neutral") / 40)
+
+
+def test_classes_are_matched_by_name_and_not_by_order(deberta, tmp_path):
+    accuracies = []
+    for names in (NLI, NLI[::-1], ("LABEL_0", "LABEL_1", "LABEL_2")):
+        model = make_model(tmp_path / names[0], "sequence", labels=names)
+        (tmp_path / "dev.csv").write_text(rows_of(["entailment"] * 30))
+        answers = tmp_path / "answers.tsv"
+        deberta("eval", "--task", "mnli", "-m", model, tmp_path / "dev.csv", "--write-predictions", answers, "--bootstrap", "0")
+        accuracies.append([line.split("\t")[1] for line in answers.read_text().splitlines()[1:]])
+    swap = {"entailment": "contradiction", "neutral": "neutral", "contradiction": "entailment"}
+    assert accuracies[1] == accuracies[2] == [swap[name] for name in accuracies[0]], "the same weights, other names"
+
+
+def test_a_mismatch_of_classes_shows_both_lists(deberta, pair_model, tmp_path):
+    (tmp_path / "dev.tsv").write_text("sentence\tlabel\ngood\t1\n")
+    done = deberta("eval", "--task", "sst-2", "-m", pair_model, tmp_path / "dev.tsv")
+    assert done.returncode == 1 and done.stdout == ""
+    assert "expected a model with the classes 0, 1, got 3 classes: entailment, neutral, contradiction; give the task's labels" in done.stderr
+    (tmp_path / "dev.csv").write_text(rows_of(["neutral"]))
+    assert deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--label-map", "neutral,entailment,contradiction").returncode == 0
+    scores = deberta("eval", "--task", "sts-b", "-m", pair_model, tmp_path / "dev.csv")
+    assert scores.returncode == 1 and "expected a model with one score for sts-b, got 3 classes" in scores.stderr
+
+
+@pytest.mark.parametrize("task", ["ner", "squad", "record"])
+def test_a_model_without_the_head_is_refused(deberta, pair_model, tmp_path, task):
+    files = {"ner": "Ada B-PER\n", "squad": '{"data": []}', "record": "{}"}
+    (tmp_path / "dev.json").write_text(files[task])
+    done = deberta("eval", "--task", task, "-m", pair_model, tmp_path / "dev.json")
+    assert done.returncode == 1 and done.stdout == "" and "head" in done.stderr
+
+
+def test_rows_that_cannot_be_answered_count_as_failed(deberta, pair_model, tmp_path):
+    (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 3) + "a b c d e f g h,x y z,neutral\nshort\nx,y,never\n")
+    words = ("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--max-tokens", "12", "--truncate", "error", "-f", "json")
+    done = deberta(*words)
+    found = result(done, code=1)
+    assert (found["rows"], found["failed"]) == (6, 3)
+    assert "dev.csv:5: " in done.stderr and "dev.csv:6: expected 3 columns, got 1" in done.stderr and '"never"' in done.stderr
+    assert deberta(*words, "--on-bad-row", "fail").returncode == 1
+
+
+def test_cut_rows_are_noted(deberta, pair_model, tmp_path):
+    (tmp_path / "dev.csv").write_text(rows_of(["neutral"]) + "a b c d e f g h i j k l,x y z,neutral\n")
+    done = deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--max-tokens", "12")
+    assert done.returncode == 0 and "note: 1 of 2 rows cut to 12 tokens (--max-tokens, --truncate)" in done.stderr
+
+
+def test_a_file_without_labels_still_gives_predictions(deberta, pair_model, tmp_path):
+    (tmp_path / "test.csv").write_text("premise,hypothesis\na,b\nc,d\n")
+    answers = tmp_path / "answers.tsv"
+    done = deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "test.csv", "--write-predictions", answers, "-f", "json")
+    found = result(done)
+    assert len(answers.read_text().splitlines()) == 3 and found["metrics"] == {"accuracy": None} and found["unlabelled"] == 2
+    assert "note: no row has a label: there are only predictions" in done.stderr
+    assert deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "test.csv").returncode == 1
+
+
+def test_generic_tasks_have_the_models_labels(deberta, tmp_path):
+    model = make_model(tmp_path / "model", "sequence", labels=("ham", "spam"), problem_type="multi_label_classification")
+    (tmp_path / "dev.csv").write_text("text,label\na,ham\nb,eggs\n")
+    done = deberta("eval", "--task", "classification", "-m", model, tmp_path / "dev.csv")
+    assert done.returncode == 1 and 'label: expected one of ham, spam, got "eggs"' in done.stderr
+    (tmp_path / "dev.jsonl").write_text('{"text": "a", "labels": ["ham"]}\n{"text": "b", "labels": []}\n')
+    assert set(result(deberta("eval", "--task", "multi-label", "-m", model, tmp_path / "dev.jsonl", "-f", "json"))["metrics"]) == {"f1_micro", "f1_macro", "accuracy"}
+
+
+def test_tags_of_another_set_are_refused(deberta, tmp_path):
+    model = make_model(tmp_path / "model", "token", labels=("O", "B-DRUG", "I-DRUG"))
+    (tmp_path / "valid.txt").write_text("Ada B-PER\nran O\n")
+    done = deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.txt")
+    assert done.returncode == 1 and "none of the model's tags O, B-DRUG, I-DRUG is in the files, which have B-PER" in done.stderr
+    mapped = deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.txt", "--label-map", "O,B-PER,I-PER", "-f", "json")
+    assert "f1/PER" in result(mapped)["metrics"]
+
+
+def test_ner_answers_are_those_of_the_verb(deberta, tmp_path):
+    model = make_model(tmp_path / "model", "token", labels=("O", "B-PER", "I-PER"))
+    sentences = "".join("".join(f"word{i * k} O\n" for k in range(1, 6)) + "\n" for i in range(9))
+    (tmp_path / "valid.conll").write_text(sentences)
+    result(deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.conll", "--write-predictions", tmp_path / "answers.txt", "-f", "json"))
+    verb = deberta("ner", "-m", model, "-i", tmp_path / "valid.conll", "-f", "conll", "--no-header").stdout
+    written = (tmp_path / "answers.txt").read_text()
+    assert "B-PER" in written and written.split() == verb.split()
+
+
+def test_squad2_finds_its_threshold_on_the_logits(deberta, tmp_path):
+    model = make_model(tmp_path / "model", "span")
+    questions = [{"id": str(i), "question": f"Who {i} ?", "answers": [{"text": "cat", "answer_start": 4}] if i % 2 else [], "is_impossible": i % 2 == 0} for i in range(20)]
+    document = {"version": "v2.0", "data": [{"title": "", "paragraphs": [{"context": "The cat sat on the mat .", "qas": questions}]}]}
+    (tmp_path / "dev.json").write_text(json.dumps(document))
+    words = ("eval", "--task", "squad2", "-m", model, tmp_path / "dev.json", "-f", "json", "--bootstrap", "0", "--write-predictions", tmp_path / "answers.json")
+    metrics = result(deberta(*words))["metrics"]
+    assert metrics["total"] == 20 and metrics["best_f1"] >= metrics["f1"]
+    answers = json.loads((tmp_path / "answers.json").read_text())
+    assert list(answers) == [str(i) for i in range(20)] and all(answer in "The cat sat on the mat ." for answer in answers.values())
+    nothing = result(deberta(*words, "--na-threshold", "-1000"))["metrics"]
+    assert nothing["exact"] == 50 and nothing["NoAns_f1"] == 100
+    assert result(deberta(*words, "--na-threshold", "1000"))["metrics"]["NoAns_f1"] == 0
+
+
+def test_a_terminal_sees_progress_and_ctrl_c_ends_the_run(pair_model, tmp_path):
+    (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 200000))
+    leader, follower = pty.openpty()
+    run = subprocess.Popen([BINARY, "eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--output-dir", tmp_path / "out"],
+                           stdout=subprocess.PIPE, stderr=follower, env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")})
+    os.close(follower)
+    shown = b""
+    begin = time.monotonic()
+    while b"rows/s" not in shown and time.monotonic() - begin < 60:
+        shown += os.read(leader, 4096)
+    assert b"left" in shown
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=60)
+    os.close(leader)
+    assert run.returncode == 130 and out == b"" and not (tmp_path / "out").exists()
+
+
+def test_a_pipe_sees_no_progress(deberta, pair_model, tmp_path):
+    (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 5))
+    done = deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv")
+    assert done.returncode == 0 and done.stderr == "" and "\x1b" not in done.stdout
