@@ -67,6 +67,7 @@ int run_eval(const Options& options) {
   }
   if (options.text("task").empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
   const TaskRow& task = find_task(options.text("task"));
+  labelled_files(options);  // refuses a run without files before a model is opened
   try {
     if (task.kind == TaskKind::kQuestion) return eval_questions(options, task);
     if (task.kind == TaskKind::kTokens) return eval_tags(options, task);

@@ -22,7 +22,7 @@ void run_model_rows(const Options& options, const OpenRows& open, const EncodeRo
     for (Row& row : group.rows) {
       for (const Encoding& encoding : row.encodings) tokens += encoding.size();
       if (row.error) {
-        taker.refuse(number, *row.error);
+        taker.refuse(number, with_place(*row.error, row));
       } else {
         numbers.push_back(number);
         rows.push_back(std::move(row));

@@ -114,7 +114,8 @@ class QuestionRows final : public RowSource {
 };
 
 QuestionOptions question_options(const Options& options) {
-  QuestionOptions question{.rules = encoding_rules(options)};
+  QuestionOptions question;
+  question.rules = encoding_rules(options);
   if (!options.is_given("max-tokens")) question.rules.encode.max_tokens = kWindowTokens;
   question.max_answer_tokens = kMaxAnswerTokens;
   question.aligns_to_words = false;  // the span is counted, not the words that it touches

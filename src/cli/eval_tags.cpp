@@ -126,7 +126,7 @@ void run_model(const Options& options, const TaskRow& task, std::vector<Sentence
                     const auto results = ner(directory, text_inputs(rows), token);
                     for (size_t i = 0; i < rows.size(); ++i) {
                       Sentence& sentence = sentences[numbers[i]];
-                      sentence.tags.predicted = word_tags(sentence.words, results[i].entities);
+                      sentence.tags.predicted = word_tags(places_of(sentence.words), results[i].entities);
                       cut += results[i].cut_tokens > 0;
                     }
                   },

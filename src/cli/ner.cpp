@@ -5,6 +5,7 @@
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
+#include "tasks/word_tags.h"
 
 namespace deberta::cli {
 namespace {
@@ -46,14 +47,7 @@ RowAnswer to_answer(const Row& row, const TokenAnswer& result, const std::string
 // The words of a row: those that came, or the parts between white space of the tokenizer's own reading.
 std::vector<Offset> words_of(const Row& row) {
   std::vector<Offset> words;
-  if (!row.items.empty()) {
-    uint32_t at = 0;
-    for (const std::string& word : row.items) {
-      words.push_back({at, at + static_cast<uint32_t>(word.size())});
-      at = words.back().end + 1;
-    }
-    return words;
-  }
+  if (!row.items.empty()) return places_of(row.items);
   constexpr const char* kSpace = " \t\r\n\f\v";
   for (size_t at = row.text.find_first_not_of(kSpace); at != std::string::npos;) {
     const size_t end = std::min(row.text.find_first_of(kSpace, at), row.text.size());
@@ -69,13 +63,12 @@ std::vector<Cells> conll_lines(const Row& row, const TokenAnswer& pieces) {
       std::find_if(row.kept.begin(), row.kept.end(), [](const JsonMember& m) { return m.first == "labels"; });
   const bool has_gold = gold != row.kept.end() && !row.items.empty();
   std::vector<Cells> lines;
-  auto piece = pieces.entities.begin();
-  for (const Offset& word : words_of(row)) {
-    while (piece != pieces.entities.end() && piece->bytes.end <= word.begin) ++piece;
-    const bool is_inside = piece != pieces.entities.end() && piece->bytes.begin < word.end;
-    Cells cells{row.text.substr(word.begin, word.end - word.begin)};
-    if (has_gold) cells.push_back(gold->second.as_array().at(lines.size()).as_string());
-    cells.push_back(is_inside ? piece->label : "O");
+  const std::vector<Offset> words = words_of(row);
+  std::vector<std::string> tags = word_tags(words, pieces.entities);
+  for (size_t i = 0; i < words.size(); ++i) {
+    Cells cells{row.text.substr(words[i].begin, words[i].end - words[i].begin)};
+    if (has_gold) cells.push_back(gold->second.as_array().at(i).as_string());
+    cells.push_back(std::move(tags[i]));
     lines.push_back(std::move(cells));
   }
   return lines;

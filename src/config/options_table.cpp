@@ -283,7 +283,7 @@ constexpr std::array kOptions = {
     OptionRow{
         "task", 't', kText, "", "NAME", "eval", "Input",
         "what the files hold and what is counted: cola sst-2 mrpc qqp sts-b mnli mnli-mm qnli rte wnli boolq cb copa "
-        "wic wsc multirc record squad squad2 race swag alphanli ner nli classification regression multi-label",
+        "alphanli wic wsc multirc record squad squad2 race swag ner nli classification regression multi-label",
         "0.1.0", false},
     OptionRow{
         "predictions", 'p', kText, "", "FILE", "eval", "Input",

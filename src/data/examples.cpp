@@ -119,7 +119,7 @@ void ExampleReader::take_label(Example& example) {
     example.error =
         Error(ErrorCode::kInput, line.where, fmt::format("expected 1 or 2, got {}", Json(label).describe()));
   else
-    example.label = label == "1" ? "0" : "1";
+    example.label.emplace(1, label == "1" ? '0' : '1');
 }
 
 }  // namespace deberta

@@ -166,10 +166,10 @@ void read_wic(const Json& row, const std::string& where, const ExampleRules&, st
   example.id = id_member(row, "idx", where);
   example.text = text_member(row, "sentence1", where);
   example.pair = text_member(row, "sentence2", where);
-  example.text_spans.push_back(span_of(CodePointTable(example.text), integer_member(row, "start1", where),
-                                       integer_member(row, "end1", where), "start1, end1", where));
-  example.pair_spans.push_back(span_of(CodePointTable(*example.pair), integer_member(row, "start2", where),
-                                       integer_member(row, "end2", where), "start2, end2", where));
+  example.text_spans.push_back(open_span(CodePointTable(example.text), integer_member(row, "start1", where),
+                                         integer_member(row, "end1", where), "start1, end1", where));
+  example.pair_spans.push_back(open_span(CodePointTable(*example.pair), integer_member(row, "start2", where),
+                                         integer_member(row, "end2", where), "start2, end2", where));
   example.label = label_member(row, "label", where);
   examples.push_back(std::move(example));
 }

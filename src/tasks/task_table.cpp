@@ -265,6 +265,7 @@ constexpr std::array kTasks = {
             .what = "names in sentences (CoNLL columns)",
             .kind = kTokens,
             .target = kTags,
+            .labels = "O B-MISC I-MISC B-PER I-PER B-ORG I-ORG B-LOC I-LOC",
             .metrics = "f1 precision recall accuracy",
             .file = "valid.txt",
             .input = "sentence; a word has the label of its first piece",

@@ -1,18 +1,29 @@
+// One pass over words and pieces.
 #include "tasks/word_tags.h"
 
 namespace deberta {
 
-std::vector<std::string> word_tags(const std::vector<std::string>& words, std::span<const Entity> pieces) {
+std::vector<std::string> word_tags(std::span<const Offset> words, std::span<const Entity> pieces) {
   std::vector<std::string> tags;
-  size_t begin = 0, piece = 0;
-  for (const std::string& word : words) {
-    const size_t end = begin + word.size();
-    while (piece < pieces.size() && pieces[piece].bytes.end <= begin) ++piece;
-    const bool is_inside = piece < pieces.size() && pieces[piece].bytes.begin < end;
+  size_t piece = 0;
+  for (const Offset& word : words) {
+    // The mark alone is an empty piece at the word's begin.
+    const auto is_before = [&](const Offset& bytes) { return bytes.end <= word.begin && bytes.begin < word.begin; };
+    while (piece < pieces.size() && is_before(pieces[piece].bytes)) ++piece;
+    const bool is_inside = piece < pieces.size() && pieces[piece].bytes.begin < word.end;
     tags.push_back(is_inside ? pieces[piece].label : "O");
-    begin = end + 1;
   }
   return tags;
+}
+
+std::vector<Offset> places_of(const std::vector<std::string>& words) {
+  std::vector<Offset> places;
+  uint32_t begin = 0;
+  for (const std::string& word : words) {
+    places.push_back({begin, begin + static_cast<uint32_t>(word.size())});
+    begin = places.back().end + 1;
+  }
+  return places;
 }
 
 }  // namespace deberta

@@ -1,4 +1,4 @@
-// Labels of pieces as labels of words that came with spaces between them.
+// Labels of pieces as labels of words.
 #pragma once
 #include <span>
 #include <string>
@@ -8,8 +8,11 @@
 
 namespace deberta {
 
-// For each word the label of the first piece in it, O where it has none. `pieces`: each piece of the words joined by
-// single spaces, in order, no label ignored.
-std::vector<std::string> word_tags(const std::vector<std::string>& words, std::span<const Entity> pieces);
+// For each word, bytes of a text in order, the label of its first piece, O where it has none. A piece that is nothing
+// but the mark of a word's begin is the first one of that word, as in training. `pieces`: all of the text, in order.
+std::vector<std::string> word_tags(std::span<const Offset> words, std::span<const Entity> pieces);
+
+// Where words lie when they are joined by single spaces.
+std::vector<Offset> places_of(const std::vector<std::string>& words);
 
 }  // namespace deberta

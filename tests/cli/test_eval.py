@@ -37,7 +37,8 @@ def test_metrics_as_json_with_intervals(evaluate):
 
 
 def test_a_seed_gives_the_same_intervals_again(evaluate):
-    words = ("sst-2", SST2, predictions([0, 0, 0, 0, 0, 0, 1, 1]), "-f", "json")
+    gold = "text\tlabel\n" + "".join(f"x\t{i * i}\n" for i in range(20))
+    words = ("regression", gold, predictions([i % 7 for i in range(20)]), "-f", "json")
     first, again, other = (evaluate(*words, *seed).stdout for seed in ((), ("--seed", "0"), ("--seed", "12345678901")))
     assert first == again != other
 

@@ -127,9 +127,9 @@ TEST(Examples, AWrongRowIsReportedWithItsPlaceAndTheNextIsRead) {
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_STREQ(lines[0].error->what(), "in.jsonl:1: sentence: expected a text, got 5 (integer)");
   EXPECT_EQ(lines[1].error->code(), ErrorCode::kJson);
-  EXPECT_STREQ(lines[2].error->what(), "in.jsonl:3: expected an object, got [...] (array)");
+  EXPECT_STREQ(lines[2].error->what(), "in.jsonl:3: expected an object, got an array");
   EXPECT_STREQ(lines[3].error->what(), "in.jsonl:4: expected a field named sentence or text, got x");
-  EXPECT_STREQ(lines[4].error->what(), "in.jsonl:5: label: expected a label, got {...} (object)");
+  EXPECT_STREQ(lines[4].error->what(), "in.jsonl:5: label: expected a label, got an object");
   EXPECT_EQ(lines[5].where, "in.jsonl:7");
   EXPECT_EQ(lines[5].text, "c");
 }

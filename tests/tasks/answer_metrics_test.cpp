@@ -1,6 +1,7 @@
 // Normalised answers and their overlap; SQuAD's two scripts; ReCoRD.
 #include "tasks/answer_metrics.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tasks/answer_evaluation.h"

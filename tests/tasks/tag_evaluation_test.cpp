@@ -1,6 +1,7 @@
 // Entities of tags, right and broken ones, and what is counted of them.
 #include "tasks/tag_evaluation.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace deberta {

@@ -222,17 +222,24 @@ Entity piece(const char* label, uint32_t begin, uint32_t end) {
   return {label, 1, 0, 0, {begin, end}, {begin, end}};
 }
 
+std::vector<std::string> tags(const std::vector<Entity>& pieces) {
+  return word_tags(places_of({"Ada", "of", "Rome"}), pieces);
+}
+
 TEST(WordTags, AWordHasTheLabelOfItsFirstPiece) {
-  const std::vector<std::string> words = {"Ada", "of", "Rome"};
-  EXPECT_EQ(word_tags(words, std::vector<Entity>{piece("B-PER", 0, 2), piece("X", 2, 3), piece("O", 4, 6), piece("B-LOC", 7, 9), piece("Y", 9, 11)}),
+  EXPECT_EQ(tags({piece("B-PER", 0, 2), piece("X", 2, 3), piece("O", 4, 6), piece("B-LOC", 7, 9), piece("Y", 9, 11)}),
+            (std::vector<std::string>{"B-PER", "O", "B-LOC"}));
+}
+
+TEST(WordTags, TheMarkOfAWordsBeginIsItsFirstPiece) {
+  EXPECT_EQ(tags({piece("B-PER", 0, 0), piece("X", 0, 3), piece("O", 4, 6), piece("B-LOC", 7, 7), piece("Y", 7, 11)}),
             (std::vector<std::string>{"B-PER", "O", "B-LOC"}));
 }
 
 TEST(WordTags, AWordWithoutPiecesIsO) {
-  const std::vector<std::string> words = {"Ada", "of", "Rome"};
-  EXPECT_EQ(word_tags(words, std::vector<Entity>{piece("B-PER", 0, 3)}), (std::vector<std::string>{"B-PER", "O", "O"}));
-  EXPECT_EQ(word_tags(words, std::vector<Entity>{piece("B-LOC", 7, 11)}), (std::vector<std::string>{"O", "O", "B-LOC"}));
-  EXPECT_EQ(word_tags(words, {}), (std::vector<std::string>{"O", "O", "O"}));
+  EXPECT_EQ(tags({piece("B-PER", 0, 3)}), (std::vector<std::string>{"B-PER", "O", "O"}));
+  EXPECT_EQ(tags({piece("B-LOC", 7, 11)}), (std::vector<std::string>{"O", "O", "B-LOC"}));
+  EXPECT_EQ(tags({}), (std::vector<std::string>{"O", "O", "O"}));
 }
 
 // ---- averages
