@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-VERBS = ["classify", "nli", "ner", "embed", "detect", "fill", "tokenize", "forward", "inspect", "check", "info", "completion", "help"]
+VERBS = ["classify", "eval", "nli", "ner", "embed", "detect", "fill", "tokenize", "forward", "inspect", "check", "info", "completion", "help"]
 
 
 def test_no_words_and_help_show_every_verb(deberta):
