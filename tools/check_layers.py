@@ -12,7 +12,7 @@ FLOORS = {"base": 0, "text": 1, "config": 1, "kernels": 1, "checkpoint": 2, "dat
           "heads": 4, "analysis": 4, "serve": 5, "cli": 6}
 # include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
 PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "tokenizer.h": "text", "config.h": "config", "precision.h": "kernels", "checkpoint.h": "checkpoint",
-          "answer.h": "tasks", "model.h": "engine", "pipeline.h": "heads", "analysis.h": "analysis", "deberta.h": None}
+          "answer.h": "tasks", "model.h": "engine", "pipeline.h": "heads", "find_model.h": "heads", "analysis.h": "analysis", "deberta.h": None}
 # All that public headers take from the standard library: <memory>, <functional>, <algorithm>, streams and maps each cost their users a tenth of a second.
 LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "string_view", "utility", "vector"}
 # Headers that only the named files may include: they cost seconds to compile or belong to one place.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the generated pages: docs/errors.md from the table of codes, docs/options.md and docs/tasks.md from what the program
-says of itself.
+"""Writes the generated pages: docs/errors.md from the table of codes, docs/options.md, docs/tasks.md and docs/deberta.1 from what the
+program says of itself.
 
 make_docs.py BINARY [--check]: --check only compares, and fails when a page is stale."""
 import json
@@ -55,10 +55,15 @@ def tasks_page(binary: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def manual_page(binary: str) -> str:
+    return subprocess.run([binary, "help", "--man"], capture_output=True, text=True, check=True).stdout
+
+
 def main() -> int:
     binary, check = sys.argv[1], "--check" in sys.argv
     stale = 0
-    for name, text in (("errors.md", errors_page()), ("options.md", options_page(binary)), ("tasks.md", tasks_page(binary))):
+    pages = (("errors.md", errors_page()), ("options.md", options_page(binary)), ("tasks.md", tasks_page(binary)), ("deberta.1", manual_page(binary)))
+    for name, text in pages:
         path = ROOT / "docs" / name
         if check:
             if not path.exists() or path.read_text() != text:

@@ -9,7 +9,7 @@
 
 namespace deberta {
 
-enum class ScoreFunction { kSoftmax, kSigmoid, kNone };
+enum class ScoreFunction { kSoftmax, kSigmoid, kNone, kTanh };
 
 struct LabelScore {
   std::string label;
@@ -75,10 +75,11 @@ struct FillAnswer {
   size_t cut_tokens = 0;
 };
 
-enum class Pooling { kCls, kMean, kMax };
+// kMeanSqrt: the sum divided by the square root of the number of tokens.
+enum class Pooling { kCls, kMean, kMax, kMeanSqrt };
 
 struct EmbeddingAnswer {
-  std::vector<float> vectors;  // [D], or [L, D] without pooling, the special tokens among them
+  std::vector<float> vectors;  // [D], or [L, D] without pooling, the special tokens among them; D: embedding_columns()
   size_t tokens = 0;
   size_t cut_tokens = 0;
 };

@@ -5,6 +5,7 @@
 #include "deberta/checkpoint.h"  // IWYU pragma: export
 #include "deberta/config.h"      // IWYU pragma: export
 #include "deberta/error.h"       // IWYU pragma: export
+#include "deberta/find_model.h"  // IWYU pragma: export
 #include "deberta/library.h"     // IWYU pragma: export
 #include "deberta/model.h"       // IWYU pragma: export
 #include "deberta/pipeline.h"    // IWYU pragma: export

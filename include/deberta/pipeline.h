@@ -18,14 +18,32 @@
 
 namespace deberta {
 
+// One module behind the pooling of a sentence-transformers folder: Dense, or Normalize when it has no weight.
+struct SentenceLayer {
+  std::vector<float> weight;  // [outputs, inputs]
+  std::vector<float> bias;    // [outputs], or empty
+  size_t outputs = 0;
+  Activation activation = Activation::kLinear;
+};
+
+// How a sentence-transformers folder makes a vector of a text (its modules.json), as far as it says so.
+struct SentenceModules {
+  std::vector<Pooling> poolings;  // joined in this order; empty: the folder does not say
+  std::vector<SentenceLayer> layers;
+  size_t max_tokens = 0;  // 0: it does not say
+  std::string refusal;    // why embed() cannot do as it says; empty: it can
+};
+
 // A model directory opened for use: configuration, tokenizer, weights.
 struct ModelDirectory {
   ModelConfig config;
   Tokenizer tokenizer;
   Model model;
+  SentenceModules sentence = {};
 };
 
-// Throws what the parts throw, and kFileNotFound when `path` is no directory.
+// Throws what the parts throw, and kFileNotFound when `path` is no directory. For names of other kinds: find_model()
+// of deberta/find_model.h.
 DEBERTA_API ModelDirectory open_model_directory(const std::string& path, const ModelOptions& options = {},
                                                 const OpenOptions& open_options = {});
 
@@ -178,12 +196,16 @@ DEBERTA_API std::vector<TextScoreAnswer> score_text(const ModelDirectory& direct
 
 struct EmbeddingOptions {
   EncodingRules rules;
-  std::optional<Pooling> pooling = Pooling::kMean;  // none: a vector for each token
-  bool normalizes = false;
-  int64_t layer = -1;  // 0 .. N, or from the end
+  bool pools = true;               // false: a vector for each token
+  std::optional<Pooling> pooling;  // none: all that the folder says (ModelDirectory::sentence), else the mean
+  bool normalizes = false;         // in the end, whatever the folder says
+  int64_t layer = -1;              // 0 .. N, or from the end
 };
 
-// Throws kInput for a layer that the model has not.
+// Values of each vector.
+DEBERTA_API size_t embedding_columns(const ModelDirectory& directory, const EmbeddingOptions& options = {});
+
+// Throws kInput for a layer that the model has not, kUnsupported for modules of the folder that are not computed here.
 DEBERTA_API std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                                const EmbeddingOptions& options = {});
 

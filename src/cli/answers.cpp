@@ -83,6 +83,7 @@ Format format_of(const Options& options) {
   if (name == "jsonl") return Format::kJsonl;
   if (name == "tsv") return Format::kTsv;
   if (name == "conll") return Format::kConll;
+  if (has_option(options.verb(), "json") && options.flag("json")) return Format::kJsonl;
   const auto rows = options_of(options.verb());
   const bool has_output =
       std::any_of(rows.begin(), rows.end(), [](const OptionRow* row) { return row->name == "output"; });

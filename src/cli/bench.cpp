@@ -20,7 +20,6 @@
 #include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/library.h"
-#include "heads/model_directory.h"
 
 namespace deberta::cli {
 namespace {
@@ -297,7 +296,6 @@ int run_bench(const Options& options) {
   const std::string& against = options.text("against");
   const PeerFigures peers = against.empty() ? PeerFigures() : PeerFigures(against);
   const std::string path = model_path(options);
-  check_model_directory(path);
   const ModelConfig config = load_model_config(path + "/config.json");
   const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
 

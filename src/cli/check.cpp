@@ -27,7 +27,7 @@
 #include "deberta/error.h"
 #include "deberta/library.h"
 #include "deberta/tokenizer.h"
-#include "heads/model_directory.h"
+#include "heads/sentence_modules.h"
 
 namespace deberta::cli {
 namespace {
@@ -73,6 +73,10 @@ void check_keys(const std::string& path, const ModelConfig& config, Head head, F
   }
   for (const std::string& message : parse_labels(raw).warnings)
     findings.warning(path + "/config.json", message, Fix::kYes);
+  std::vector<std::string> labels = config.labels;
+  std::sort(labels.begin(), labels.end());
+  if (const auto at = std::adjacent_find(labels.begin(), labels.end()); at != labels.end())
+    findings.warning(path + "/config.json", fmt::format("id2label: two labels are called {}", *at));
 }
 
 // Without buckets the table of relative positions tells how far they go.
@@ -149,6 +153,15 @@ void check_calibration(const std::string& path, std::optional<ModelConfig> confi
   read_calibration(calibration_path(checkpoint), checkpoint, *config);
 }
 
+// Of sentence-transformers: modules.json and the files that it names.
+void check_modules(const std::string& root, const std::optional<ModelConfig>& config, const Options& options,
+                   Findings& findings) {
+  if (!config) return;
+  const SentenceModules modules = load_sentence_modules(root, config->hidden_size, open_options(options));
+  if (!modules.refusal.empty())
+    findings.warning(root + "/modules.json", "embed cannot do as it says: " + modules.refusal);
+}
+
 // Everything, with the configuration as it should be; nothing when there is none to correct.
 std::optional<ModelConfig> find_all(const std::string& path, const Options& options, Findings& findings) {
   // Of labels the check says more than the warning of the parser.
@@ -164,6 +177,7 @@ std::optional<ModelConfig> find_all(const std::string& path, const Options& opti
   findings.run([&] { check_tensors(path, config, options, findings); });
   findings.run([&] { check_tokenizer(path, config, findings); });
   findings.run([&] { check_calibration(path, config, options); });
+  findings.run([&] { check_modules(model_root(options), config, options, findings); });
   set_warning_sink(nullptr);
   return config;
 }
@@ -183,7 +197,6 @@ int fix(const std::string& path, const std::optional<ModelConfig>& config, const
 
 int run_check(const Options& options) {
   const std::string path = model_path(options);
-  check_model_directory(path);
   Findings findings;
   try {
     const std::optional<ModelConfig> config = find_all(path, options, findings);

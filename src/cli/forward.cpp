@@ -17,7 +17,6 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
-#include "heads/model_directory.h"
 
 namespace deberta::cli {
 namespace {
@@ -215,7 +214,6 @@ int run_forward(const Options& options) {
   if (output.empty()) throw Error(ErrorCode::kUsage, "--output", "expected a file for the tensors, got none");
   const Inputs inputs = load_inputs(options);
   const std::string path = model_path(options);
-  check_model_directory(path);
   const ModelConfig config = load_model_config(path + "/config.json");  // no tokenizer needed here
   const Model model = Model::load(Checkpoint::open(path, open_options(options)), config, model_options(options));
 

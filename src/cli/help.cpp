@@ -54,6 +54,11 @@ std::string describe(const OptionRow& row) {
 
 }  // namespace
 
+std::span<const std::string_view> option_sections() {
+  static constexpr std::string_view kSections[] = {"Model", "Input", "Answer", "Output", "Compute", "General"};
+  return kSections;
+}
+
 std::string overview() {
   std::string text = fmt::format(
       "deberta {}: runs DeBERTa models (classification, masked words, tokens) on the CPU\n\n"
@@ -67,7 +72,8 @@ std::string overview() {
   text +=
       "\n`deberta VERB --help` shows the options of a verb. DIR is a model directory: config.json, weights\n"
       "(model.safetensors or pytorch_model.bin) and tokenizer (spm.model, vocab.json with\n"
-      "merges.txt, bpe_encoder.bin or tokenizer.json).\n"
+      "merges.txt, bpe_encoder.bin or tokenizer.json); or the name of a model that is here already:\n"
+      "builtin:NAME, or ORG/NAME of the hub cache (`deberta info` lists them).\n"
       "Without texts, rows are read from standard input.\n";
   return text;
 }
@@ -78,7 +84,7 @@ std::string help_of(std::string_view verb) {
     throw Error(ErrorCode::kUsage, "", fmt::format("unknown verb {}; `deberta --help` lists the verbs", verb));
   std::string text = fmt::format("deberta {}: {}\n\nusage: deberta {} [OPTION...]{}{}\n", row->name, row->summary,
                                  row->name, row->arguments.empty() ? "" : " ", row->arguments);
-  for (const std::string_view section : {"Model", "Input", "Answer", "Output", "Compute", "General"}) {
+  for (const std::string_view section : option_sections()) {
     std::string lines;
     for (const OptionRow* option : options_of(verb)) {
       if (option->section == section) lines += describe(*option);
@@ -93,7 +99,9 @@ std::string help_of(std::string_view verb) {
 }
 
 int run_help(const Options& options) {
-  const std::string text = options.arguments.empty() ? overview() : help_of(options.arguments.front());
+  const std::string text = options.flag("man")         ? manual()
+                           : options.arguments.empty() ? overview()
+                                                       : help_of(options.arguments.front());
   std::fputs(text.c_str(), stdout);
   return 0;
 }

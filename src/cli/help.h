@@ -1,5 +1,6 @@
 // Help texts, made from the option table.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -7,5 +8,8 @@ namespace deberta::cli {
 
 std::string overview();                      // what the program can do
 std::string help_of(std::string_view verb);  // usage, options by section, an example
+std::string manual();                        // all of it as a manual page (manual.cpp)
+
+std::span<const std::string_view> option_sections();  // in the order in which they are shown
 
 }  // namespace deberta::cli

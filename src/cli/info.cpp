@@ -10,8 +10,8 @@
 #include "cli/calibration.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
+#include "deberta/find_model.h"
 #include "deberta/library.h"
-#include "heads/model_directory.h"
 #include "kernels/dispatch.h"
 
 namespace deberta::cli {
@@ -23,12 +23,27 @@ class Facts {
   void add(const std::string& name, Json value) { object_.emplace_back(name, std::move(value)); }
   std::vector<Answer> answers() const {
     Answer answer{object_, {}};
-    for (const auto& [name, value] : object_)
-      answer.lines.push_back({name, value.is_string() ? value.as_string() : value.dump()});
+    for (const auto& [name, value] : object_) {
+      if (is_table(value)) {
+        for (const Json& row : value.as_array()) answer.lines.push_back({name, describe_row(row)});
+      } else {
+        answer.lines.push_back({name, value.is_string() ? value.as_string() : value.dump()});
+      }
+    }
     return {answer};
   }
 
  private:
+  // A list of objects: a line for each.
+  static bool is_table(const Json& value) {
+    return value.is_array() && !value.as_array().empty() && value.as_array().front().is_object();
+  }
+  static std::string describe_row(const Json& row) {
+    std::string text;
+    for (const auto& [key, value] : row.as_object()) text += (text.empty() ? "" : "  ") + value.as_string();
+    return text;
+  }
+
   JsonObject object_;
 };
 
@@ -62,8 +77,15 @@ std::string calibration_of(const Checkpoint& checkpoint, const ModelConfig& conf
   }
 }
 
+// What -m can name beside directories.
+void add_models_found(Facts& facts) {
+  JsonArray found;
+  for (const FoundModel& model : list_models(find_places(current_environment())))
+    found.push_back(JsonObject{{"name", model.name}, {"path", model.path}});
+  facts.add("models_found", std::move(found));
+}
+
 void add_model(const std::string& path, const Options& options, Facts& facts) {
-  check_model_directory(path);
   const ModelConfig config = load_model_config(path + "/config.json");
   const Tokenizer tokenizer = Tokenizer::load(path);
   const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
@@ -102,7 +124,8 @@ int run_info(const Options& options) {
   facts.add("compiler", compiler());
   facts.add("processors", static_cast<uint64_t>(usable_processors()));
   add_kernels(options, facts);
-  if (!options.text("model").empty()) add_model(options.text("model"), options, facts);
+  add_models_found(facts);
+  if (!options.text("model").empty()) add_model(model_path(options), options, facts);
   print_table(options, {"name", "value"}, facts.answers());
   return 0;
 }

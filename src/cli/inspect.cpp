@@ -14,7 +14,7 @@
 #include "cli/verbs.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
-#include "heads/model_directory.h"
+#include "heads/sentence_modules.h"
 
 namespace deberta::cli {
 namespace {
@@ -83,7 +83,7 @@ std::string summarise(const Checkpoint& ours, const Checkpoint& theirs, const st
 }
 
 int print_differences(const Options& options, const Checkpoint& ours) {
-  const Checkpoint theirs = Checkpoint::open(options.text("diff"), open_options(options));
+  const Checkpoint theirs = Checkpoint::open(transformer_folder(named_model_path(options.text("diff"))), open_options(options));
   std::vector<Answer> answers;
   for (const TensorView& tensor : ours.tensors()) compare(tensor, theirs.find(tensor.name), answers);
   for (const TensorView& tensor : theirs.tensors()) {
@@ -98,7 +98,6 @@ int print_differences(const Options& options, const Checkpoint& ours) {
 
 int run_inspect(const Options& options) {
   const std::string path = model_path(options);
-  check_model_directory(path);
   const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
   if (!options.text("diff").empty()) return print_differences(options, checkpoint);
   const bool wants_statistics = options.flag("stats");

@@ -1,18 +1,35 @@
 // The same reading of model and input options for every verb.
 #include "cli/model_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 
 #include "deberta/error.h"
+#include "deberta/find_model.h"
+#include "heads/sentence_modules.h"
 
 namespace deberta::cli {
 
 std::string model_path(const Options& options) {
-  const std::string& path = options.text("model");
-  if (path.empty())
-    throw Error(ErrorCode::kUsage, "--model", "expected a model directory, got none; give -m DIR or set DEBERTA_MODEL");
-  return path;
+  return transformer_folder(model_root(options));
+}
+
+std::string model_root(const Options& options) {
+  const std::string& name = options.text("model");
+  if (!name.empty()) return named_model_path(name);
+  try {
+    return named_model_path("builtin");
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kUsage, "--model",
+                fmt::format("expected a model directory, got none; give -m DIR or set DEBERTA_MODEL ({}: {})",
+                            error.where(), error.message()));
+  }
+}
+
+std::string named_model_path(const std::string& name) {
+  return find_model(name, find_places(current_environment()));
 }
 
 OpenOptions open_options(const Options& options) {
@@ -41,7 +58,7 @@ ModelOptions model_options(const Options& options) {
 }
 
 ModelDirectory open_model(const Options& options) {
-  return open_model_directory(model_path(options), model_options(options), open_options(options));
+  return open_model_directory(model_root(options), model_options(options), open_options(options));
 }
 
 void print_check_report(const Model& model) {

@@ -10,8 +10,13 @@
 
 namespace deberta::cli {
 
-// --model or DEBERTA_MODEL. Throws kUsage when neither is given.
+// The folder that --model or DEBERTA_MODEL names, else the built-in model's. Throws what find_model throws, and kUsage
+// when nothing is given and nothing is built in.
+std::string model_root(const Options& options);
+// The folder in it that has config.json, weights and tokenizer: of sentence-transformers perhaps another.
 std::string model_path(const Options& options);
+// The folder of another model, named in any of the ways of -m. Throws what find_model throws.
+std::string named_model_path(const std::string& name);
 
 // --load, --no-crc.
 OpenOptions open_options(const Options& options);

@@ -10,7 +10,6 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/tokenizer.h"
-#include "heads/model_directory.h"
 
 namespace deberta::cli {
 namespace {
@@ -58,7 +57,6 @@ RowAnswer decode_row(const Tokenizer& tokenizer, bool skip_special, const Row& r
 
 int run_tokenize(const Options& options) {
   const std::string path = model_path(options);
-  check_model_directory(path);
   const Tokenizer tokenizer = Tokenizer::load(path);
   EncodeOptions encode = encoding_rules(options).encode;
   encode.add_special_tokens = !options.flag("no-special");

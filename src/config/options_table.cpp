@@ -69,7 +69,8 @@ constexpr std::array kOptions = {
               "convert "
               "bench info",
               "Model",
-              "model directory: config.json, weights (model.safetensors, its shards, pytorch_model.bin), tokenizer",
+              "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "
+              "hub cache; without -m the built-in model",
               "0.1.0", false},
     OptionRow{"load", 0, kChoice, "mmap", "mmap|read", kWeightVerbs, "Model",
               "map the weights, or read them into memory: for network file systems and files that others may cut short",
@@ -195,9 +196,14 @@ constexpr std::array kOptions = {
         "surest piece",
         "0.1.0", false},
     OptionRow{"ignore-labels", 0, kList, "O", "NAMES", "ner", "Answer", "labels that are not shown", "0.1.0", false},
-    OptionRow{"pooling", 0, kChoice, "mean", "cls|mean|max|none", "embed", "Answer",
-              "from token vectors to one; none: a vector for each token, [CLS] and [SEP] too", "0.1.0", false},
-    OptionRow{"normalize", 0, kFlag, "", "", "embed", "Answer", "divide each vector by its length", "0.1.0", false},
+    OptionRow{
+        "pooling", 0, kChoice, "auto", "auto|cls|mean|max|none", "embed", "Answer",
+        "from token vectors to one; auto: all that modules.json of sentence-transformers says (Dense and Normalize "
+        "too), else the mean; none: a vector for each token, [CLS] and [SEP] too",
+        "0.1.0", false},
+    OptionRow{"normalize", 0, kFlag, "", "", "embed", "Answer",
+              "divide each vector by its length (auto pooling does when the model's modules.json says so)", "0.1.0",
+              false},
     OptionRow{"layer", 0, kInteger, "-1", "-1000..1000", "embed", "Answer",
               "hidden states of this layer: 0 the embeddings, -1 the last", "0.1.0", false},
     OptionRow{"targets", 0, kList, "", "WORDS", "fill", "Answer", "score only these words, separated by commas",
@@ -280,6 +286,7 @@ constexpr std::array kOptions = {
               "0.1.0", false},
     OptionRow{"json", 0, kFlag, "", "", "bench", "Output", "a JSON object a line, as soon as it is measured", "0.1.0",
               false},
+    OptionRow{"json", 0, kFlag, "", "", "info", "Output", "one JSON object (--format jsonl)", "0.1.0", false},
     OptionRow{
         "task", 't', kText, "", "NAME", "eval", "Input",
         "what the files hold and what is counted: cola sst-2 mrpc qqp sts-b mnli mnli-mm qnli rte wnli boolq cb copa "
@@ -347,6 +354,7 @@ constexpr std::array kOptions = {
               "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize check convert",
               "General", "progress on standard error: auto shows a bar on a terminal, a JSON line each 30 s elsewhere",
               "0.1.0", false},
+    OptionRow{"man", 0, kFlag, "", "", "help", "Output", "the manual page of all verbs, as troff", "0.1.0", false},
     OptionRow{"quiet", 'q', kFlag, "", "", "*", "General", "no notes and warnings on standard error", "0.1.0", false},
     OptionRow{"config", 0, kText, "", "FILE", "*", "General", "read options from this JSON file: {\"top-k\": 3}",
               "0.1.0", false},

@@ -5,6 +5,7 @@
 
 #include "deberta/error.h"
 #include "heads/batches.h"
+#include "heads/sentence_modules.h"
 #include "tasks/pooling.h"
 
 namespace deberta {
@@ -19,7 +20,29 @@ int32_t layer_of(int64_t layer, int64_t layers) {
   return static_cast<int32_t>(chosen);
 }
 
+// What makes the one vector of a text: the modules of the folder, or the pooling that was asked for.
+SentenceModules modules_of(const ModelDirectory& directory, const EmbeddingOptions& options) {
+  SentenceModules modules;
+  if (!options.pooling) modules = directory.sentence;
+  if (!modules.refusal.empty()) throw Error(ErrorCode::kUnsupported, "modules.json", modules.refusal);
+  if (modules.poolings.empty()) modules.poolings = {options.pooling.value_or(Pooling::kMean)};
+  if (options.normalizes) modules.layers.emplace_back();
+  return modules;
+}
+
+std::vector<float> token_vectors(std::span<const float> rows_LD, size_t columns, bool normalizes) {
+  std::vector<float> vectors(rows_LD.begin(), rows_LD.end());
+  for (size_t at = 0; normalizes && at < vectors.size(); at += columns)
+    normalize(std::span(vectors).subspan(at, columns));
+  return vectors;
+}
+
 }  // namespace
+
+size_t embedding_columns(const ModelDirectory& directory, const EmbeddingOptions& options) {
+  const auto columns = static_cast<size_t>(directory.config.hidden_size);
+  return options.pools ? columns_after(modules_of(directory, options), columns) : columns;
+}
 
 std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                    const EmbeddingOptions& options) {
@@ -27,6 +50,7 @@ std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<co
   forward.layers = {layer_of(options.layer, directory.config.num_hidden_layers)};
   forward.wants_logits = false;
   const auto columns = static_cast<size_t>(directory.config.hidden_size);
+  const SentenceModules modules = options.pools ? modules_of(directory, options) : SentenceModules();
   const std::vector<Encoding> encodings = encode_inputs(directory.tokenizer, inputs, options.rules);
   std::vector<EmbeddingAnswer> answers(inputs.size());
   ForwardResult result;
@@ -36,11 +60,8 @@ std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<co
       const Encoding& encoding = encodings[first + b];
       const float* begin = result.hidden.front().rows_TD.data() + static_cast<size_t>(batch.starts[b]) * columns;
       const std::span<const float> rows_LD(begin, encoding.size() * columns);
-      std::vector<float> vectors = options.pooling ? pool(rows_LD, columns, *options.pooling)
-                                                   : std::vector<float>(rows_LD.begin(), rows_LD.end());
-      for (size_t at = 0; options.normalizes && at < vectors.size(); at += columns) {
-        normalize(std::span(vectors).subspan(at, columns));
-      }
+      std::vector<float> vectors = options.pools ? sentence_vector(rows_LD, columns, modules)
+                                                 : token_vectors(rows_LD, columns, options.normalizes);
       answers[first + b] = {std::move(vectors), encoding.size(), encoding.cut_tokens};
     }
   });

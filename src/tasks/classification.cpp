@@ -12,13 +12,13 @@ namespace deberta {
 ScoreFunction score_function_of(const ModelConfig& config, size_t labels) {
   if (config.sentence_transformers_activation == "Identity") return ScoreFunction::kNone;
   if (config.sentence_transformers_activation == "Sigmoid") return ScoreFunction::kSigmoid;
+  if (config.sentence_transformers_activation == "Tanh") return ScoreFunction::kTanh;
   switch (config.problem_type) {
     case ProblemType::kRegression:
       return ScoreFunction::kNone;
     case ProblemType::kMultiLabel:
       return ScoreFunction::kSigmoid;
-    case ProblemType::kSingleLabel:
-      return ScoreFunction::kSoftmax;
+    case ProblemType::kSingleLabel:  // of a single logit the softmax would be 1 whatever the text
     case ProblemType::kUnset:
       break;
   }
@@ -36,6 +36,8 @@ std::vector<float> scores_of_logits(std::span<const float> logits_C, ScoreFuncti
   }
   if (function == ScoreFunction::kSigmoid) {
     for (float& x : scores) x = static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x))));
+  } else if (function == ScoreFunction::kTanh) {
+    for (float& x : scores) x = std::tanh(x);
   } else if (function == ScoreFunction::kSoftmax && !scores.empty()) {
     const double largest = *std::max_element(scores.begin(), scores.end());
     double sum = 0;

@@ -6,6 +6,20 @@
 
 namespace deberta {
 
+std::string_view to_string(Pooling pooling) {
+  switch (pooling) {
+    case Pooling::kCls:
+      return "cls";
+    case Pooling::kMean:
+      return "mean";
+    case Pooling::kMax:
+      return "max";
+    case Pooling::kMeanSqrt:
+      return "mean-sqrt";
+  }
+  return {};
+}
+
 std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling pooling) {
   const size_t rows = rows_LD.size() / columns;
   std::vector<float> result(rows_LD.begin(), rows_LD.begin() + static_cast<std::ptrdiff_t>(columns));
@@ -17,6 +31,7 @@ std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling 
       result[d] = std::max(result[d], rows_LD[l * columns + d]);
     }
     if (pooling == Pooling::kMean) result[d] = static_cast<float>(sum / static_cast<double>(rows));
+    if (pooling == Pooling::kMeanSqrt) result[d] = static_cast<float>(sum / std::sqrt(static_cast<double>(rows)));
   }
   return result;
 }

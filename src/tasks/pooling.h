@@ -2,11 +2,14 @@
 #pragma once
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "deberta/answer.h"
 
 namespace deberta {
+
+std::string_view to_string(Pooling pooling);
 
 // rows_LD: L rows of `columns` values, the special tokens among them. Requires at least one row.
 std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling pooling);

@@ -280,7 +280,11 @@ class Loader {
 TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model,
                                       const std::vector<AddedToken>* added) {
   Loader loader(folder, model);
-  return added == nullptr ? loader.load() : loader.load_with(*added);
+  TokenizerConfig config = added == nullptr ? loader.load() : loader.load_with(*added);
+  // sentence-transformers lowers texts before any kind of tokenizer sees them.
+  const std::string path = folder + "/sentence_bert_config.json";
+  if (read_bool(load_object(path), "do_lower_case", false, path)) config.do_lower_case = true;
+  return config;
 }
 
 }  // namespace deberta

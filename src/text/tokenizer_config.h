@@ -1,4 +1,5 @@
-// What the JSON files beside a model say: added and special tokens, do_lower_case, split_by_punct.
+// What the JSON files beside a model say: added and special tokens, do_lower_case (that of sentence-transformers too),
+// split_by_punct.
 // Read in the order in which transformers 4.57 reads them for its slow tokenizer; a bare model needs none of them.
 #pragma once
 #include <string>

@@ -49,6 +49,13 @@ def test_keys_that_others_read_otherwise_are_found_and_written(deberta, tmp_path
     assert done.returncode == 0 and not rows
 
 
+def test_two_labels_of_one_name_are_found(deberta, tmp_path):
+    model = make_model(tmp_path / "m", "sequence", labels=("good", "bad", "good"))
+    done, rows = findings(deberta, model)
+    row = find(rows, "id2label: two labels are called good")
+    assert done.returncode == 0 and row["severity"] == "warning" and row["fix"] is False
+
+
 def test_the_fixed_copy_means_what_the_original_means(deberta, tmp_path):
     model = make_model(tmp_path / "m", "sequence")
     set_keys(model, ["pos_att_type", "model_type", "architectures"], hidden_act="relu")

@@ -1,5 +1,8 @@
 """What the program says of itself and of wrong usage."""
 import json
+import re
+import shlex
+import subprocess
 
 import pytest
 
@@ -37,7 +40,6 @@ def test_version(deberta):
     (["tokenize", "--top-k", "3", "x"], "option --top-k does not apply to tokenize; it applies to: classify fill"),
     (["classify", "--top-k", "many", "x"], '--top-k: expected a whole number in 0..100000, got "many"'),
     (["classify", "--activation", "sofmax", "x"], "did you mean softmax?"),
-    (["classify", "x"], "--model: expected a model directory, got none; give -m DIR or set DEBERTA_MODEL"),
     (["classify", "-m"], "1 required"),
     (["completion", "tcsh"], 'expected bash, zsh or fish, got "tcsh"'),
 ])
@@ -76,6 +78,44 @@ def test_bad_values_in_the_environment_and_the_file_name_their_place(deberta, tm
 def test_completion_knows_verbs_and_options(deberta, shell):
     script = deberta("completion", shell).stdout
     assert "classify" in script and "batch-tokens" in script
+
+
+def completed(deberta, *words):
+    """What bash offers for the last word."""
+    script = deberta("completion", "bash").stdout
+    ask = f"COMP_WORDS=({' '.join(shlex.quote(word) for word in words)}); COMP_CWORD={len(words) - 1}; _deberta; printf '%s\n' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, cwd="/", check=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completes_verbs_options_values_and_arguments(deberta):
+    assert completed(deberta, "deberta", "cl") == ["classify"]
+    assert "--top-k" in completed(deberta, "deberta", "classify", "--")
+    assert "--top-k" not in completed(deberta, "deberta", "tokenize", "--")
+    assert completed(deberta, "deberta", "classify", "--activation", "s") == ["softmax", "sigmoid"]
+    assert completed(deberta, "deberta", "classify", "--dtype", "") == ["auto", "fp32", "bf16", "int8"]
+    assert completed(deberta, "deberta", "convert", "--dtype", "k") == ["keep"]
+    assert completed(deberta, "deberta", "classify", "-f", "js") == ["json", "jsonl"]
+    assert completed(deberta, "deberta", "completion", "") == ["bash", "zsh", "fish"]
+    assert completed(deberta, "deberta", "help", "tok") == ["tokenize"]
+
+
+def test_fish_quotes_what_it_says(deberta):
+    lines = deberta("completion", "fish").stdout.splitlines()
+    assert all(re.fullmatch(r"(?:[^']|'(?:[^'\\]|\\.)*')*", line) for line in lines)
+    assert any("-l activation -r -a \"auto softmax sigmoid none\"" in line for line in lines)
+
+
+def test_the_manual_page_has_every_verb_and_option(deberta):
+    page = deberta("help", "--man").stdout
+    assert page.splitlines()[1].startswith('.TH DEBERTA 1 "" "deberta ')
+    for verb in VERBS:
+        assert f".TP\n\\fB{verb}\\fR" in page
+        for option in re.findall(r"^ +(?:-\w, )?--([\w-]+)", deberta("help", verb).stdout, re.M):
+            assert "\\fB\\-\\-" + option.replace("-", "\\-") + "\\fR" in page, (verb, option)
+    requests = {line.split()[0] for line in page.splitlines() if line.startswith((".", "'"))}
+    assert requests <= {'.\\"', ".TH", ".SH", ".SS", ".TP", ".br"}
 
 
 def test_info_names_kernels_and_refuses_unknown_ones(deberta):

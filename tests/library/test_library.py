@@ -233,6 +233,7 @@ def test_another_minor_version_is_not_taken(prefix, tmp_path):
 def test_the_program_is_installed_with_its_documents(prefix):
     assert checked(prefix / "bin/deberta", "--version") == checked(BINARY, "--version")
     assert (prefix / "share/doc/deberta/library.md").exists()
+    assert (prefix / "share/man/man1/deberta.1").read_text() == checked(BINARY, "help", "--man")
 
 
 def test_example_classify(examples, models):

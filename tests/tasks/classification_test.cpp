@@ -20,7 +20,8 @@ TEST(ScoreFunctionOf, FollowsProblemTypeThenTheNumberOfLabels) {
   config.problem_type = ProblemType::kMultiLabel;
   EXPECT_EQ(score_function_of(config, 3), ScoreFunction::kSigmoid);
   config.problem_type = ProblemType::kSingleLabel;
-  EXPECT_EQ(score_function_of(config, 1), ScoreFunction::kSoftmax);
+  EXPECT_EQ(score_function_of(config, 2), ScoreFunction::kSoftmax);
+  EXPECT_EQ(score_function_of(config, 1), ScoreFunction::kSigmoid);
 }
 
 TEST(ScoreFunctionOf, ASentenceTransformersActivationWins) {
@@ -30,6 +31,8 @@ TEST(ScoreFunctionOf, ASentenceTransformersActivationWins) {
   config.problem_type = ProblemType::kSingleLabel;
   config.sentence_transformers_activation = "Sigmoid";
   EXPECT_EQ(score_function_of(config, 3), ScoreFunction::kSigmoid);
+  config.sentence_transformers_activation = "Tanh";
+  EXPECT_EQ(score_function_of(config, 1), ScoreFunction::kTanh);
 }
 
 TEST(ScoresOfLogits, SoftmaxSubtractsTheLargest) {
@@ -48,6 +51,8 @@ TEST(ScoresOfLogits, SigmoidIsPerLabelAndNoneIsTheLogit) {
   EXPECT_GT(sigmoid[1], 0.0f);
   EXPECT_EQ(sigmoid[2], 1.0f);
   EXPECT_EQ(scores_of_logits(logits, ScoreFunction::kNone)[1], -60.0f);
+  const float one[] = {-0.5F};
+  EXPECT_FLOAT_EQ(scores_of_logits(one, ScoreFunction::kTanh)[0], std::tanh(-0.5F));
 }
 
 TEST(ScoresOfLogits, ANonFiniteLogitIsAnErrorNotANumber) {

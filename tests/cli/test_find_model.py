@@ -1,0 +1,84 @@
+"""-m NAME from outside: the built-in model, the hub cache, what is said when there is none."""
+import json
+import os
+import shutil
+
+import pytest
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+TEXT = "a fine film"
+
+
+@pytest.fixture
+def no_models(tmp_path):
+    """An environment in which no model is found."""
+    (tmp_path / "empty").mkdir()
+    return {"DEBERTA_DATA_DIR": str(tmp_path / "empty"), "HF_HUB_CACHE": str(tmp_path / "empty")}
+
+
+def add_to_cache(cache, repository, model):
+    """The model as the hub's client stores it: files under blobs, a snapshot of links."""
+    folder = cache / ("models--" + repository.replace("/", "--"))
+    snapshot = folder / "snapshots" / COMMIT
+    snapshot.mkdir(parents=True)
+    (folder / "refs").mkdir()
+    (folder / "blobs").mkdir()
+    (folder / "refs/main").write_text(COMMIT)
+    for number, path in enumerate(sorted(model.iterdir())):
+        shutil.copy(path, folder / f"blobs/{number}")
+        os.symlink(f"../../blobs/{number}", snapshot / path.name)
+    return snapshot
+
+
+def test_without_a_model_the_places_are_named(deberta, no_models):
+    done = deberta("classify", TEXT, environment=no_models)
+    assert done.returncode == 2 and done.stdout == ""
+    assert "--model: expected a model directory, got none; give -m DIR or set DEBERTA_MODEL" in done.stderr
+    assert f"looked in {no_models['DEBERTA_DATA_DIR']}/models" in done.stderr
+
+
+def test_the_built_in_model_answers_without_dash_m(deberta, no_models, sequence_model, tmp_path):
+    environment = no_models | {"DEBERTA_DATA_DIR": str(tmp_path / "data")}
+    shutil.copytree(sequence_model, tmp_path / "data/models/small")
+    expected = deberta("classify", "-m", sequence_model, TEXT).stdout
+    assert expected
+    for words in ([], ["-m", "builtin"], ["-m", "builtin:small"]):
+        assert deberta("classify", *words, TEXT, environment=environment).stdout == expected
+    assert deberta("classify", TEXT, environment=environment | {"DEBERTA_MODEL": "builtin:small"}).stdout == expected
+    done = deberta("classify", "-m", "builtin:smal", TEXT, environment=environment)
+    assert done.returncode == 1 and "did you mean builtin:small?" in done.stderr
+
+
+def test_every_verb_takes_a_name_of_the_hub_cache(deberta, no_models, sequence_model, tmp_path):
+    cache = tmp_path / "hf/hub"
+    snapshot = add_to_cache(cache, "some-org/some-model", sequence_model)
+    environment = {"DEBERTA_DATA_DIR": no_models["DEBERTA_DATA_DIR"], "HF_HOME": str(tmp_path / "hf"), "HF_HUB_CACHE": ""}
+    name = "some-org/some-model"
+    for words in (["classify", TEXT], ["tokenize", TEXT], ["inspect"], ["embed", TEXT]):
+        done = deberta(words[0], "-m", name, *words[1:], environment=environment)
+        assert done.returncode == 0 and done.stdout == deberta(words[0], "-m", sequence_model, *words[1:]).stdout != ""
+    assert deberta("classify", "-m", f"{name}@{COMMIT}", TEXT, environment=environment).returncode == 0
+    assert "same encoder and the same head" in deberta("inspect", "-m", sequence_model, "--diff", name, environment=environment).stderr
+    assert deberta("check", "-m", name, environment=environment).returncode == 0
+    assert deberta("convert", "-m", name, "--to", tmp_path / "copy", environment=environment).returncode == 0
+    info = json.loads(deberta("info", "--json", environment=environment).stdout)
+    assert info["models_found"] == [{"name": name, "path": str(snapshot)}]
+    assert f"models_found\t{name}  {snapshot}\n" in deberta("info", environment=environment).stdout
+
+
+def test_a_name_that_is_not_there_exits_1_with_places_and_nearest(deberta, no_models, sequence_model, tmp_path):
+    add_to_cache(tmp_path / "hub", "org/deberta-v3-small", sequence_model)
+    environment = no_models | {"HF_HUB_CACHE": str(tmp_path / "hub")}
+    done = deberta("classify", "-m", "org/deberta-v3-smal", TEXT, environment=environment)
+    assert done.returncode == 1 and done.stdout == ""
+    assert f"{tmp_path / 'hub'}/models--org--deberta-v3-smal" in done.stderr and "did you mean org/deberta-v3-small?" in done.stderr
+    done = deberta("classify", "-m", "org/deberta-v3-small@v9", TEXT, environment=environment)
+    assert done.returncode == 1 and "revisions there: main" in done.stderr
+
+
+def test_a_link_out_of_the_cache_is_refused(deberta, no_models, sequence_model, tmp_path):
+    snapshot = add_to_cache(tmp_path / "hub", "org/model", sequence_model)
+    (snapshot / "config.json").unlink()
+    os.symlink(sequence_model / "config.json", snapshot / "config.json")
+    done = deberta("classify", "-m", "org/model", TEXT, environment=no_models | {"HF_HUB_CACHE": str(tmp_path / "hub")})
+    assert done.returncode == 1 and "config.json: expected a link that stays inside" in done.stderr
