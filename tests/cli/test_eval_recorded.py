@@ -32,12 +32,14 @@ def test_eval_of_sick_gives_the_recorded_accuracy(deberta, shared):
     assert (found["rows"], round(found["metrics"]["accuracy"], 4)) == (expected["rows"], expected["dev_accuracy"])
 
 
-def test_eval_of_conll_finds_entities(deberta, shared):
+def test_eval_of_conll_finds_entities(deberta, shared, tmp_path):
     model = shared("reference/models/nano-conll")
     if model is None:
         return
-    found = evaluation(deberta, "--task", "ner", "-m", model, shared("data/conll2003/valid.txt.xz"))
-    assert found["rows"] == 3250 and found["failed"] == 0 and found["metrics"]["f1"] > 0.5
+    sentences = lzma.open(shared("data/conll2003/valid.txt.xz"), "rt", encoding="utf-8").read().split("\n\n")
+    (tmp_path / "valid.txt").write_text("\n\n".join(sentences[:500]) + "\n")
+    found = evaluation(deberta, "--task", "ner", "-m", model, tmp_path / "valid.txt")
+    assert found["rows"] > 400 and found["failed"] == 0 and found["metrics"]["f1"] > 0.8
 
 
 def test_eval_of_squad_finds_answers(deberta, shared, tmp_path):
