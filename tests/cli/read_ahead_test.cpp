@@ -74,10 +74,10 @@ class ReadAheadOf : public testing::Test {
   Options options() const {
     return parse_command_line({"classify", "-m", "none", "--input", path_, "--batch-tokens", "64"}).options;
   }
-  static Encoding encode(const Row& row) {
-    Encoding encoding;
-    encoding.ids.assign(row.text.size(), 1);
-    return encoding;
+  static std::vector<Encoding> encode(const Row& row) {
+    std::vector<Encoding> encodings(1);
+    encodings[0].ids.assign(row.text.size(), 1);
+    return encodings;
   }
 
   test::TemporaryFolder folder_;
@@ -122,7 +122,7 @@ TEST_F(ReadAheadOf, WhatAnsweringThrowsEndsReading) {
 TEST_F(ReadAheadOf, WhatReadingThrowsComesAfterTheRowsBefore) {
   size_t taken = 0;
   size_t encoded = 0;
-  const auto break_down = [&](const Row& row) -> Encoding {
+  const auto break_down = [&](const Row& row) -> std::vector<Encoding> {
     if (++encoded == 100) throw std::bad_alloc();
     return encode(row);
   };
