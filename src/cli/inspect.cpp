@@ -83,7 +83,8 @@ std::string summarise(const Checkpoint& ours, const Checkpoint& theirs, const st
 }
 
 int print_differences(const Options& options, const Checkpoint& ours) {
-  const Checkpoint theirs = Checkpoint::open(transformer_folder(named_model_path(options.text("diff"))), open_options(options));
+  const Checkpoint theirs =
+      Checkpoint::open(transformer_folder(named_model_path(options.text("diff"))), open_options(options));
   std::vector<Answer> answers;
   for (const TensorView& tensor : ours.tensors()) compare(tensor, theirs.find(tensor.name), answers);
   for (const TensorView& tensor : theirs.tensors()) {
