@@ -59,17 +59,21 @@ def sample(rows, texts_of=lambda row: (row,), seed=7):
     return list(itertools.islice((row for row in rows if not has_unknown(*texts_of(row))), COUNT))
 
 
+def own_texts():
+    return [text for text in OWN_TEXTS if not has_unknown(text)]
+
+
 @functools.cache
 def single_texts():
     if not DATA.exists():
-        return OWN_TEXTS
+        return own_texts()
     return sample(line.split("\t")[0].strip() for line in list(lines("glue/SST-2/dev.tsv.xz"))[1:])
 
 
 @functools.cache
 def pairs(name="nli/sick/dev.csv.xz"):
     if not DATA.exists():
-        return list(zip(OWN_TEXTS, OWN_TEXTS[1:]))
+        return list(zip(own_texts(), own_texts()[1:]))
     return sample(((row["premise"].strip(), row["hypothesis"].strip()) for row in csv.DictReader(lines(name))), texts_of=lambda pair: pair)
 
 
@@ -77,7 +81,7 @@ def pairs(name="nli/sick/dev.csv.xz"):
 def sentences():
     """Sentences of CoNLL-2003: words with spaces between."""
     if not DATA.exists():
-        return OWN_TEXTS
+        return own_texts()
     found, words = [], []
     for line in lines("conll2003/test.txt.xz"):
         cells = line.split()
@@ -93,7 +97,7 @@ def sentences():
 def running_text():
     """Sentences as people write them: punctuation joined to words."""
     if not DATA.exists():
-        return OWN_TEXTS
+        return own_texts()
     rows = (json.loads(line) for line in lines("superglue/BoolQ/val.jsonl.xz"))
     return sample(re.split(r"(?<=[.?!]) ", row["passage"])[-1].strip()[:300].strip() for row in rows)
 
@@ -392,7 +396,7 @@ def test_labels_of_ones_own(made, name, is_multi):
 @functools.cache
 def questions():
     if not DATA.exists():
-        return [{"question": "Who was born in London ?", "context": text} for text in OWN_TEXTS]
+        return [{"question": "Who was born in London ?", "context": text} for text in own_texts()]
     document = json.loads("".join(lines("squad/dev-v1.1.rebuilt.json.xz")))
     return sample(({"question": qa["question"].strip(), "context": paragraph["context"]}
                    for article in document["data"] for paragraph in article["paragraphs"] for qa in paragraph["qas"]), texts_of=dict.values)
