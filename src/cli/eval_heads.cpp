@@ -7,6 +7,7 @@
 #include "cli/eval_model.h"
 #include "cli/eval_run.h"
 #include "cli/example_files.h"
+#include "cli/filter.h"
 #include "cli/model_options.h"
 #include "heads/entity.h"
 #include "tasks/task_inputs.h"

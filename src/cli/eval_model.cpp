@@ -9,6 +9,7 @@
 #include "cli/filter.h"
 #include "cli/interrupt.h"
 #include "cli/progress_printer.h"
+#include "tasks/classification.h"
 
 namespace deberta::cli {
 
@@ -40,18 +41,12 @@ void run_model_rows(const Options& options, const OpenRows& open, const EncodeRo
   check_interrupted();
 }
 
-void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens) {
-  if (cut > 0)
-    note(options,
-         fmt::format("note: {} of {} rows cut to {} tokens (--max-tokens, --truncate)", cut, rows, max_tokens));
-}
-
 std::vector<std::string> class_names(const ModelDirectory& directory, const Options& options) {
   std::vector<std::string> names = options.list("label-map");
   if (names.empty()) names = directory.config.labels;
   const auto classes = static_cast<size_t>(directory.model.labels());
   if (names.empty()) {
-    for (size_t i = 0; i < classes; ++i) names.push_back(fmt::format("LABEL_{}", i));
+    for (size_t i = 0; i < classes; ++i) names.push_back(label_name({}, i));
   }
   if (names.size() != classes)
     throw Error(ErrorCode::kTask, "--label-map",

@@ -26,9 +26,6 @@ struct RowTaker {
 // Runs all rows of a source, with progress. Throws what reading and `refuse` throw, and Interrupted on Ctrl-C.
 void run_model_rows(const Options& options, const OpenRows& open, const EncodeRow& encode, const RowTaker& taker);
 
-// A note when rows were cut.
-void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens);
-
 // The model's names of its classes, or --label-map; LABEL_0 and so on where there are none.
 std::vector<std::string> class_names(const ModelDirectory& directory, const Options& options);
 

@@ -8,6 +8,7 @@
 #include "cli/answers.h"
 #include "cli/eval_model.h"
 #include "cli/eval_run.h"
+#include "cli/filter.h"
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "data/conll.h"

@@ -94,18 +94,22 @@ class Loop {
 
 // What a person should know at the end: only when rows failed or were cut.
 void report(const Options& options, const Counts& counts) {
-  if (counts.cut > 0) {
-    const bool is_question = options.verb() == "qa";  // contexts are never cut
-    const std::string how = is_question ? "questions cut to {} tokens (--max-question-len)"
-                                        : "rows cut to {} tokens (--max-tokens, --truncate)";
-    const int64_t limit = options.integer(is_question ? "max-question-len" : "max-tokens");
-    note(options, fmt::format("note: {} of {} {}", counts.cut, counts.ok + counts.failed,
-                              fmt::format(fmt::runtime(how), limit)));
+  const size_t rows = counts.ok + counts.failed;
+  if (options.verb() != "qa") {
+    note_cut_rows(options, counts.cut, rows, static_cast<size_t>(options.integer("max-tokens")));
+  } else if (counts.cut > 0) {  // contexts are never cut
+    note(options, fmt::format("note: {} of {} questions cut to {} tokens (--max-question-len)", counts.cut, rows,
+                              options.integer("max-question-len")));
   }
   if (counts.failed > 0) note(options, fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
 }
 
 }  // namespace
+
+void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens) {
+  if (cut == 0) return;
+  note(options, fmt::format("note: {} of {} rows cut to {} tokens (--max-tokens, --truncate)", cut, rows, max_tokens));
+}
 
 Error with_place(const Error& error, const Row& row) {
   return error.problems().front().where == row.where ? error : Error(error.code(), row.where, error.what());

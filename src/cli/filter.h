@@ -33,6 +33,9 @@ Error with_place(const Error& error, const Row& row);
 int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows,
              const EncodeRow& encode = {});
 
+// A note when rows were cut.
+void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens);
+
 // For output that has no place for bad rows: hands groups of rows over in order and throws at the first bad one, naming
 // it. Returns 0, or 128 + signal after Ctrl-C.
 int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take,

@@ -2,12 +2,11 @@
 // that shows it with the most context; entities are then found in the whole text.
 #include "deberta/pipeline.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "heads/batches.h"
 #include "heads/model_directory.h"
+#include "tasks/classification.h"
 #include "tasks/entities.h"
 
 namespace deberta {
@@ -60,7 +59,7 @@ std::vector<TokenAnswer> ner(const ModelDirectory& directory, std::span<const Te
   }
   const auto classes = static_cast<size_t>(directory.model.labels());
   std::vector<std::string> labels = directory.config.labels;
-  for (size_t c = labels.size(); c < classes; ++c) labels.push_back(fmt::format("LABEL_{}", c));
+  for (size_t c = labels.size(); c < classes; ++c) labels.push_back(label_name(labels, c));
 
   const WindowedInputs windowed = window_inputs(directory.tokenizer, inputs, options.rules);
   TokenLogits logits(windowed, classes);

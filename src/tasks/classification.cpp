@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "deberta/error.h"
+#include "tasks/logits.h"
 
 namespace deberta {
 
@@ -30,10 +30,8 @@ bool is_multi_label(const ModelConfig& config) {
 }
 
 std::vector<float> scores_of_logits(std::span<const float> logits_C, ScoreFunction function) {
+  check_finite(logits_C);
   std::vector<float> scores(logits_C.begin(), logits_C.end());
-  if (!std::all_of(scores.begin(), scores.end(), [](float x) { return std::isfinite(x); })) {
-    throw Error(ErrorCode::kNotFinite, "logits", "a logit is NaN or infinite; check the weights");
-  }
   if (function == ScoreFunction::kSigmoid) {
     for (float& x : scores) x = static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x))));
   } else if (function == ScoreFunction::kTanh) {
@@ -47,6 +45,10 @@ std::vector<float> scores_of_logits(std::span<const float> logits_C, ScoreFuncti
   return scores;
 }
 
+std::string label_name(const std::vector<std::string>& labels, size_t number) {
+  return number < labels.size() ? labels[number] : "LABEL_" + std::to_string(number);
+}
+
 std::vector<LabelScore> rank_labels(std::span<const float> scores_C, const std::vector<std::string>& labels,
                                     size_t top_k) {
   std::vector<size_t> order(scores_C.size());
@@ -55,7 +57,7 @@ std::vector<LabelScore> rank_labels(std::span<const float> scores_C, const std::
   if (top_k > 0 && top_k < order.size()) order.resize(top_k);
   std::vector<LabelScore> ranked;
   for (const size_t i : order) {
-    ranked.push_back({i < labels.size() ? labels[i] : "LABEL_" + std::to_string(i), scores_C[i]});
+    ranked.push_back({label_name(labels, i), scores_C[i]});
   }
   return ranked;
 }

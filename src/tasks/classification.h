@@ -21,7 +21,10 @@ bool is_multi_label(const ModelConfig& config);
 // Scores of C logits, in the order of the labels. Softmax subtracts the largest logit. Throws kNotFinite.
 std::vector<float> scores_of_logits(std::span<const float> logits_C, ScoreFunction function);
 
-// The `top_k` best labels, best first, ties in label order; 0: all. A label without a name is LABEL_n.
+// The name of a class; LABEL_n for one without.
+std::string label_name(const std::vector<std::string>& labels, size_t number);
+
+// The `top_k` best labels, best first, ties in label order; 0: all.
 std::vector<LabelScore> rank_labels(std::span<const float> scores_C, const std::vector<std::string>& labels,
                                     size_t top_k);
 

@@ -5,15 +5,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "deberta/error.h"
+#include "tasks/logits.h"
 
 namespace deberta {
 
 std::vector<TokenScore> rank_tokens(std::span<const float> logits_V, size_t tokens, size_t top_k,
                                     std::span<const int32_t> targets) {
-  if (!std::all_of(logits_V.begin(), logits_V.end(), [](float x) { return std::isfinite(x); })) {
-    throw Error(ErrorCode::kNotFinite, "logits", "a logit is NaN or infinite; check the weights");
-  }
+  check_finite(logits_V);
   const double largest = *std::max_element(logits_V.begin(), logits_V.end());
   double sum = 0;
   for (const float x : logits_V) sum += std::exp(x - largest);

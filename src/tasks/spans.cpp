@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "deberta/error.h"
+#include "tasks/logits.h"
 
 namespace deberta {
 namespace {
@@ -25,13 +26,11 @@ double log_sum(std::span<const SpanLogits> windows, std::vector<float> SpanLogit
   return largest + std::log(sum);
 }
 
-void check_finite(const SpanLogits& window) {
-  const auto is_finite = [](float x) { return std::isfinite(x); };
-  if (std::all_of(window.start_L.begin(), window.start_L.end(), is_finite) &&
-      std::all_of(window.end_L.begin(), window.end_L.end(), is_finite) && is_finite(window.null_start) &&
-      is_finite(window.null_end))
-    return;
-  throw Error(ErrorCode::kNotFinite, "logits", "a logit is NaN or infinite; check the weights");
+void check_window(const SpanLogits& window) {
+  const float null[] = {window.null_start, window.null_end};
+  for (const std::span<const float> logits :
+       {std::span<const float>(window.start_L), std::span<const float>(window.end_L), std::span<const float>(null)})
+    check_finite(logits);
 }
 
 // The best pairs of one window, best first; ties by place.
@@ -64,7 +63,7 @@ std::vector<TokenSpan> best_of(const SpanLogits& window, size_t w, const SpanRul
 
 SpanCandidates find_spans(std::span<const SpanLogits> windows, const SpanRules& rules) {
   if (windows.empty()) throw Error(ErrorCode::kInput, "context", "expected at least one window, got none");
-  for (const SpanLogits& window : windows) check_finite(window);
+  for (const SpanLogits& window : windows) check_window(window);
   const auto log_sums_of = [](std::span<const SpanLogits> some) {
     return log_sum(some, &SpanLogits::start_L, &SpanLogits::null_start) +
            log_sum(some, &SpanLogits::end_L, &SpanLogits::null_end);

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "deberta/error.h"
+#include "tasks/logits.h"
 
 namespace deberta {
 
 double log_probability(std::span<const float> logits_V, int32_t id) {
-  if (!std::all_of(logits_V.begin(), logits_V.end(), [](float x) { return std::isfinite(x); })) {
-    throw Error(ErrorCode::kNotFinite, "logits", "a logit is NaN or infinite; check the weights");
-  }
+  check_finite(logits_V);
   const double largest = *std::max_element(logits_V.begin(), logits_V.end());
   double sum = 0;
   for (const float x : logits_V) sum += std::exp(x - largest);

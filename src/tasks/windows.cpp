@@ -4,27 +4,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdint>
 
 #include "deberta/error.h"
+#include "text/encoding.h"
 
 namespace deberta {
 namespace {
 
-// How far a token stands from the nearer end of the window at which the text goes on.
-size_t context_of(const Window& window, size_t token, size_t tokens) {
-  const size_t before = window.first == 0 ? SIZE_MAX : token - window.first;
-  const size_t after = window.last == tokens ? SIZE_MAX : window.last - 1 - token;
-  return std::min(before, after);
-}
-
-void append_special(int32_t id, int32_t type_id, Encoding& out) {
-  out.ids.push_back(id);
-  out.type_ids.push_back(type_id);
-  out.chars.push_back({});
-  out.bytes.push_back({});
-  out.words.push_back(-1);
-  out.is_special.push_back(1);
+// How far a token stands from the nearer edge of the window. That a text's own end is no cut needs no word here:
+// another window's cut is always nearer to the token than that end.
+size_t context_of(const Window& window, size_t token) {
+  return std::min(token - window.first, window.last - 1 - token);
 }
 
 void append(const Encoding& from, const Window& window, int32_t type_id, Encoding& out) {
@@ -62,7 +52,7 @@ std::vector<size_t> choose_windows(std::span<const Window> windows, size_t token
   std::vector<bool> is_chosen(tokens, false);
   for (size_t w = 0; w < windows.size(); ++w) {
     for (size_t t = windows[w].first; t < windows[w].last; ++t) {
-      const size_t context = context_of(windows[w], t, tokens);
+      const size_t context = context_of(windows[w], t);
       if (is_chosen[t] && context <= most[t]) continue;
       is_chosen[t] = true;
       most[t] = context;

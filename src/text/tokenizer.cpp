@@ -13,6 +13,7 @@
 #include "deberta/error.h"
 #include "text/bpe_encoder.h"
 #include "text/bpe_text_model.h"
+#include "text/encoding.h"
 #include "text/lower_case.h"
 #include "text/special_tokens.h"
 #include "text/text_model.h"
@@ -84,7 +85,6 @@ struct __attribute__((visibility("hidden"))) Tokenizer::State {
   void add_plain(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const;
   void append(std::string_view text, const Tokens& tokens, size_t keep, Truncate side, int32_t type_id,
               Encoding& out) const;
-  void append_special(int32_t id, int32_t type_id, Encoding& out) const;
   void check_id(int32_t id) const;
   bool is_special(int32_t id) const;
   bool is_piece(int32_t id) const { return id >= 0 && static_cast<size_t>(id) < model->size(); }
@@ -171,15 +171,6 @@ void Tokenizer::State::append(std::string_view text, const Tokens& tokens, size_
   out.cut_tokens += cut;
 }
 
-void Tokenizer::State::append_special(int32_t id, int32_t type_id, Encoding& out) const {
-  out.ids.push_back(id);
-  out.type_ids.push_back(type_id);
-  out.bytes.push_back({});
-  out.chars.push_back({});
-  out.words.push_back(-1);
-  out.is_special.push_back(1);
-}
-
 namespace {
 
 // Tokens that may stay, of all texts together.
@@ -209,9 +200,9 @@ Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) 
   const size_t keep = std::min(tokens.ids.size(), room_for_text(options, 2));
   Encoding out;
   reserve(out, keep + 2);
-  if (options.add_special_tokens) state_->append_special(special().cls, 0, out);
+  if (options.add_special_tokens) append_special(special().cls, 0, out);
   state_->append(text, tokens, keep, options.truncate, 0, out);
-  if (options.add_special_tokens) state_->append_special(special().sep, 0, out);
+  if (options.add_special_tokens) append_special(special().sep, 0, out);
   return out;
 }
 
@@ -226,12 +217,12 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
   keep_tokens(options.pair_cut, room_for_text(options, 3), keep_first, keep_second);
   Encoding out;
   reserve(out, keep_first + keep_second + 3);
-  if (options.add_special_tokens) state_->append_special(special().cls, 0, out);
+  if (options.add_special_tokens) append_special(special().cls, 0, out);
   state_->append(first, first_tokens, keep_first, options.truncate, 0, out);
-  if (options.add_special_tokens) state_->append_special(special().sep, 0, out);
+  if (options.add_special_tokens) append_special(special().sep, 0, out);
   state_->append(second, second_tokens, keep_second, options.truncate, 1, out);
   out.cut_tokens += second_cut;
-  if (options.add_special_tokens) state_->append_special(special().sep, 1, out);
+  if (options.add_special_tokens) append_special(special().sep, 1, out);
   return out;
 }
 

@@ -1,0 +1,10 @@
+// What every task asks of logits before it reads them.
+#pragma once
+#include <span>
+
+namespace deberta {
+
+// Throws kNotFinite for a NaN or an infinity.
+void check_finite(std::span<const float> logits);
+
+}  // namespace deberta
