@@ -33,6 +33,7 @@ FLOORS = {"T1 one sequence, n = 32": (1.25, 1.4, 1.8), "T2 one sequence, n = 128
           "T5 of the machine's limit, n = 512": (0.8, 0.75, 0.6), "T5 of its limit without AMX, n = 512": (0.8, 0.75, 0.6),
           "T8 tokens/s at n = 2048 over n = 512": (0.6, 0.6, 0.6), "T9 idle over contended latency, n = 128": (1 / 3, 1 / 3, 1 / 3),
           "real lengths, two threads over one": (1.8, 1.8, 1.8),
+          "real lengths, two threads over one, by shares of the limit": (1.8, 1.8, 1.8),
           **{f"tokens/s at n = 32, batch {batch} over {batch // 2}": (0.95, 0.95, 0.95) for batch in (2, 4, 8, 16)}}
 TOKENIZER_FLOORS = {"T7 tokenizer over sentencepiece, one thread": 2, "T7 tokenizer over the fast HF one, one thread": 15, "T7 tokenizer, two threads over one": 1.9}
 WITHOUT_AMX = {"bf16": "avx512_bf16", "int8": "avx512_vnni"}
@@ -100,11 +101,11 @@ def tokenizer_ratios(a, folder, ratios):
 
 
 def batch_growth(a, dtype, ratios):
-    """Tokens/s of each batch over those of half of it, by the least time of both."""
+    """Tokens/s of each batch over those of half of it: medians of runs that took turns."""
     lines = [line for line in bench(a, dtype, "32", "--batch", "1,2,4,8,16") if line["what"] == "latency"]
     for before, after in zip(lines, lines[1:]):
         row = f"tokens/s at n = 32, batch {after['batch']} over {before['batch']}"
-        ratios[row, dtype].append(after["batch"] / before["batch"] * before["ms_min"] / after["ms_min"])
+        ratios[row, dtype].append(after["batch"] / before["batch"] * before["ms_median"] / after["ms_median"])
 
 
 def best_ms(lines, length):
@@ -113,6 +114,10 @@ def best_ms(lines, length):
 
 def rate_of(lines):
     return max((line["tokens_per_s"] for line in lines if line["what"] == "mixed"), default=None)
+
+
+def limit_share_of(lines):
+    return next(line["of_limit"] for line in lines if line["what"] == "mixed")
 
 
 def contended(a, dtype):
@@ -166,6 +171,7 @@ def one_round(a, number, folder, words, machine, ratios, absolute):
             ratios["T4 real lengths, filter mode timed from outside", dtype].append(outside / theirs)
         one_thread = bench(a, dtype, "32", "--lengths-file", lengths, threads=1)
         ratios["real lengths, two threads over one", dtype].append(mine / rate_of(one_thread))
+        ratios["real lengths, two threads over one, by shares of the limit", dtype].append(a.threads * limit_share_of(ours) / limit_share_of(one_thread))
         batch_growth(a, dtype, ratios)
         if number % 3 == 0 and machine[dtype]["isa"]["gemm"] == "amx":
             limits_without_amx(a, dtype, ratios)
@@ -274,7 +280,9 @@ def page(a, rounds, ratios, absolute, starts, machine):
         "![times as fast as the best peer](performance.svg)", "", "## Rows", "",
         "T1 to T4: times as fast as the best peer of the same precision in each round. A row holds when its median is at the floor and its lower",
         "quartile at most 5 % below. T5: the lower bound in time (arithmetic at the measured peak of the instruction used, or one reading of the",
-        "weights) over the time taken, each run beside the peaks just before and after it; docs/kernels.md says what keeps AMX from its limit.", "", *ratio_table(ratios), "", "## Figures", "", "Medians over the rounds of each round's best.", "", *figure_table(absolute), "",
+        "weights) over the time taken, each run beside the peaks just before and after it; docs/kernels.md says what keeps AMX from its limit. Two",
+        "threads over one: tokens/s as measured, and by the shares of those limits, which leave out what the host took from either. Batches:",
+        "medians of runs that took turns.", "", *ratio_table(ratios), "", "## Figures", "", "Medians over the rounds of each round's best.", "", *figure_table(absolute), "",
         "## T6: start to first answer", "", "Memory may be 1.2 times the weights in use (linear layers and the projected relative tables) plus 64 MB.", "",
         "| precision | s | at most | peak memory, MiB | at most |", "|---|---|---|---|---|",
         *(f"| {dtype} | {seconds:.2f} | 0.60 | {peak} | {memory_limit(a, dtype):.0f} |" for dtype, (seconds, peak) in starts.items()), ""])

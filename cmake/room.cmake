@@ -1,3 +1,5 @@
+set(DEBERTA_PRECOMPILED <algorithm> <filesystem> <fmt/format.h> <functional> <map> <memory> <string> <vector>)
+
 # deberta_room(NAME): the object library of src/NAME (all its .cpp but the ISA files, which isa.cmake adds),
 # and, in a developer build, the test program of tests/NAME.
 function(deberta_room name)
@@ -5,7 +7,7 @@ function(deberta_room name)
   add_library(deberta_${name} OBJECT ${sources})
   target_include_directories(deberta_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(deberta_${name} PUBLIC deberta_flags PRIVATE fmt::fmt ${ARGN})
-  deberta_precompiled(deberta_${name} deberta_base <algorithm> <filesystem> <fmt/format.h> <functional> <map> <memory> <string> <vector>)
+  deberta_precompiled(deberta_${name} deberta_base ${DEBERTA_PRECOMPILED})
   set_property(GLOBAL APPEND PROPERTY DEBERTA_ROOMS deberta_${name})
 endfunction()
 

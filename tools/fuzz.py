@@ -15,9 +15,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAMS = ROOT / "build/fuzz/fuzz"
+PROGRAMS = ROOT / "build/asan/fuzz"
 CORPUS = ROOT / "fuzz/corpus"
-FINDINGS = ROOT / "build/fuzz/findings"
+FINDINGS = ROOT / "build/asan/findings"
 TARGETS = sorted(path.stem for path in (ROOT / "fuzz").glob("*.cpp") if path.stem not in ("entry", "make_corpus"))
 # The time is that of the clock, on a machine that may be busy; entry.cpp allows a second of processor time.
 LIMITS = ["-timeout=20", "-rss_limit_mb=512"]
@@ -26,8 +26,8 @@ MAX_HEX_BYTES = 400
 
 
 def build() -> bool:
-    """The preset fuzz, with what it needs."""
-    script = '. tools/packages.sh; install_packages fuzz $PRODUCT_PACKAGES $FUZZ_PACKAGES && build_preset fuzz fuzz fuzz'
+    """Those of the preset asan, with what it needs."""
+    script = '. tools/packages.sh; install_packages fuzz $PRODUCT_PACKAGES $FUZZ_PACKAGES && build_preset fuzz asan fuzz'
     return subprocess.run(["bash", "-c", script], cwd=ROOT).returncode == 0
 
 
@@ -69,7 +69,7 @@ def run_target(target: str, seconds: int, keep: pathlib.Path | None = None) -> t
     told = done.stdout.splitlines()[-60:]
     for path in sorted(set(FINDINGS.glob(f"{target}-*")) - before):
         told.append(f"the input is {path}: {hex_of(path)}")
-        told.append(f"again: build/fuzz/fuzz/fuzz_{target} {path}")
+        told.append(f"again: build/asan/fuzz/fuzz_{target} {path}")
     return False, "\n".join(told), figures
 
 

@@ -21,7 +21,6 @@ PARTS = [
     ("tests", "./test"),
     ("docs", "python3 tools/make_docs.py build/dev/deberta --check && .venv/bin/python tools/goldens/make.py tests/golden/model --check"),
     ("isa", "python3 tools/check_isa_objects.py build/release"),
-    ("clang", "python3 tools/check_clang.py build/dev"),
     ("asan", "PRESET=asan ./test base text config kernels checkpoint data tasks engine heads analysis cli"),
     ("mutations", "python3 tools/mutate"),
 ]

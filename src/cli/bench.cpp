@@ -91,6 +91,43 @@ class Report {
   std::vector<Answer> answers_;
 };
 
+struct Shape {
+  int32_t length = 0;
+  int32_t sequences = 0;
+};
+
+// The part of the machine's limit that each of several loads reaches: a run beside the limits measured before and after
+// it, so that a machine that slows down slows both.
+class Shares {
+ public:
+  Shares(size_t loads, Machine now) : machine_(now), shares_(loads) {}
+  void add(size_t load, const Work& work, double seconds) {
+    runs_.push_back({load, work, seconds});
+    waiting_ += seconds;
+  }
+  double waiting_seconds() const { return waiting_; }  // of the runs since the last limit
+  void settle(const Machine& now, Precision precision) {
+    for (const Run& run : std::exchange(runs_, {})) {
+      const double limits = limit_seconds(machine_, precision, run.work) + limit_seconds(now, precision, run.work);
+      shares_[run.load].push_back(limits / 2 / run.seconds);
+    }
+    machine_ = now;
+    waiting_ = 0;
+  }
+  double median(size_t load) const { return Durations(shares_[load]).percentile(50); }
+
+ private:
+  struct Run {
+    size_t load;
+    Work work;
+    double seconds;
+  };
+  Machine machine_;
+  std::vector<Run> runs_;
+  double waiting_ = 0;
+  std::vector<std::vector<double>> shares_;
+};
+
 // One loaded model with its number of threads, and what its figures share.
 class Bench {
  public:
@@ -118,32 +155,23 @@ class Bench {
             {"read_gb_per_s", billions(machine_.read_bytes)}};
   }
 
-  JsonObject latency(int32_t length, int32_t sequences, const PeerFigures& peers) {
-    const std::vector<int32_t> lengths(static_cast<size_t>(sequences), length);
-    const Batch batch = random_batch(lengths, model_.config().vocab_size);
-    const Timed timed = time_runs(lengths, kLeastRuns, [&] { run(batch); });
-    const Durations& times = timed.times;
-    const auto ms = [&](double seconds) { return rounded(seconds * 1e3, 1000); };
-    JsonObject figure = begin_figure("latency");
-    figure.emplace_back("seq", length);
-    figure.emplace_back("batch", sequences);
-    figure.emplace_back("runs", static_cast<uint64_t>(times.count()));
-    figure.emplace_back("ms_median", ms(times.percentile(50)));
-    figure.emplace_back("ms_min", ms(times.least()));
-    figure.emplace_back("ms_p90", ms(times.percentile(90)));
-    figure.emplace_back("ms_p99", ms(times.percentile(99)));
-    add_rate(figure, lengths, timed);
-    if (sequences == 1) add_ratios(figure, peers.ratios("latency", length, times.least() * 1e3));
-    return figure;
+  // In turns; in the order of `shapes`.
+  std::vector<JsonObject> latencies(const std::vector<Shape>& shapes, const PeerFigures& peers) {
+    std::vector<Load> loads;
+    for (const Shape& shape : shapes) {
+      const std::vector<int32_t> lengths(static_cast<size_t>(shape.sequences), shape.length);
+      loads.push_back({lengths, {random_batch(lengths, model_.config().vocab_size)}});
+    }
+    const std::vector<Timed> timed = time_runs(loads, kLeastRuns);
+    std::vector<JsonObject> figures;
+    for (size_t i = 0; i < shapes.size(); ++i) figures.push_back(latency_figure(shapes[i], loads[i], timed[i], peers));
+    return figures;
   }
 
   JsonObject mixed(const std::vector<int32_t>& lengths, const PeerFigures& peers) {
     const auto budget = static_cast<size_t>(options_.integer("batch-tokens"));
-    const std::vector<Batch> batches = packed_batches(lengths, budget, model_.config().vocab_size);
-    run(batches[batches.size() / 2]);
-    const Timed timed = time_runs(lengths, 1, [&] {
-      for (const Batch& batch : batches) run(batch);
-    });
+    const Load load{lengths, packed_batches(lengths, budget, model_.config().vocab_size)};
+    const Timed timed = time_runs({load}, 1).front();
     JsonObject figure = begin_figure("mixed");
     figure.emplace_back("sequences", static_cast<uint64_t>(lengths.size()));
     figure.emplace_back("runs", static_cast<uint64_t>(timed.times.count()));
@@ -161,17 +189,18 @@ class Bench {
     size_t count = 0;
     start_profile();
     const auto begin = std::chrono::steady_clock::now();
-    measure(options_.number("budget") / 2, kLeastRuns, [&] {
+    const std::function<void()> work = [&] {
       run(batch);
       ++count;
-    });
+    };
+    measure(options_.number("budget") / 2, kLeastRuns, {&work, 1});
     const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::vector<ProfileEntry> entries = stop_profile();
     std::sort(entries.begin(), entries.end(),
               [](const ProfileEntry& a, const ProfileEntry& b) { return a.thread_seconds > b.thread_seconds; });
     const auto runs = static_cast<double>(count);
     const double whole = all / runs;
-    const double attention = work_of(model_.config(), lengths).attention;
+    const double attention = work_of({lengths, {}}).attention;
     double rest = whole;
     for (const ProfileEntry& entry : entries) {
       const double seconds = entry.thread_seconds / runs / static_cast<double>(machine_.threads);
@@ -209,13 +238,35 @@ class Bench {
     return figure;
   }
 
-  // Runs, and the median share of the limit that they reach: each beside the limit just before and just after it, so
-  // that a machine that slows down slows both.
+  struct Load {
+    std::vector<int32_t> lengths;
+    std::vector<Batch> batches;  // all of them are one run
+  };
+
+  Work work_of(const Load& load) const { return cli::work_of(model_.config(), load.lengths); }
+
   struct Timed {
     Work work;
     Durations times;
-    double share;
+    double share;  // of the limit
+    uint64_t peak_mb;
   };
+
+  JsonObject latency_figure(const Shape& shape, const Load& load, const Timed& timed, const PeerFigures& peers) const {
+    const Durations& times = timed.times;
+    const auto ms = [&](double seconds) { return rounded(seconds * 1e3, 1000); };
+    JsonObject figure = begin_figure("latency");
+    figure.emplace_back("seq", shape.length);
+    figure.emplace_back("batch", shape.sequences);
+    figure.emplace_back("runs", static_cast<uint64_t>(times.count()));
+    figure.emplace_back("ms_median", ms(times.percentile(50)));
+    figure.emplace_back("ms_min", ms(times.least()));
+    figure.emplace_back("ms_p90", ms(times.percentile(90)));
+    figure.emplace_back("ms_p99", ms(times.percentile(99)));
+    add_rate(figure, load.lengths, timed);
+    if (shape.sequences == 1) add_ratios(figure, peers.ratios("latency", shape.length, times.least() * 1e3));
+    return figure;
+  }
 
   double add_rate(JsonObject& figure, const std::vector<int32_t>& lengths, const Timed& timed) const {
     uint64_t tokens = 0;
@@ -226,25 +277,30 @@ class Bench {
     figure.emplace_back("tokens_per_s", rate);
     figure.emplace_back("gflops", rounded((timed.work.linear + timed.work.attention) / seconds / 1e9, 10));
     if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", rounded(timed.share, 1000));
-    figure.emplace_back("peak_mb", peak_memory_mb());
+    figure.emplace_back("peak_mb", timed.peak_mb);
     return rate;
   }
 
-  Timed time_runs(const std::vector<int32_t>& lengths, size_t least_runs, const std::function<void()>& run) {
-    const Work work = work_of(model_.config(), lengths);
-    const auto limit_now = [&] {
-      return limit_seconds(at_this_moment(machine_, kernels_, pool_, precision_), precision_, work);
-    };
-    std::vector<double> shares;
-    double limit = limit_now(), since = kBetweenLimits;
-    Durations times = measure(options_.number("budget"), least_runs, run, [&](double seconds) {
-      since += seconds;
-      if (since < kBetweenLimits) return;
-      since = 0;
-      const double before = std::exchange(limit, limit_now());
-      shares.push_back((before + limit) / 2 / seconds);
+  std::vector<Timed> time_runs(const std::vector<Load>& loads, size_t least_runs) {
+    std::vector<uint64_t> peaks_mb(loads.size(), 0);
+    std::vector<std::function<void()>> works;
+    for (const Load& load : loads) {
+      works.emplace_back([&load, &peak_mb = peaks_mb[works.size()], this] {
+        for (const Batch& batch : load.batches) run(batch);
+        if (peak_mb == 0) peak_mb = peak_memory_mb();
+      });
+    }
+    const auto machine_now = [&] { return at_this_moment(machine_, kernels_, pool_, precision_); };
+    Shares shares(loads.size(), machine_now());
+    std::vector<Durations> times = measure(options_.number("budget"), least_runs, works, [&](size_t i, double seconds) {
+      shares.add(i, work_of(loads[i]), seconds);
+      if (shares.waiting_seconds() >= kBetweenLimits) shares.settle(machine_now(), precision_);
     });
-    return {work, std::move(times), Durations(std::move(shares)).percentile(50)};
+    shares.settle(machine_now(), precision_);
+    std::vector<Timed> timed;
+    for (size_t i = 0; i < loads.size(); ++i)
+      timed.push_back({work_of(loads[i]), std::move(times[i]), shares.median(i), peaks_mb[i]});
+    return timed;
   }
 
   static void add_share(JsonObject& figure, double seconds, double whole) {
@@ -308,11 +364,13 @@ int run_bench(const Options& options) {
   for (const size_t threads : thread_counts(options)) {
     Bench bench(options, checkpoint, config, threads);
     machines.add(bench.machine_figure());
+    std::vector<Shape> shapes;
     for (const int32_t batch : batches) {
-      for (const int32_t length : lengths) {
-        figures.add(bench.latency(length, batch, peers));
-        if (options.flag("operations")) bench.operations(length, batch, operations);
-      }
+      for (const int32_t length : lengths) shapes.push_back({length, batch});
+    }
+    for (JsonObject& figure : bench.latencies(shapes, peers)) figures.add(std::move(figure));
+    for (const Shape& shape : shapes) {
+      if (options.flag("operations")) bench.operations(shape.length, shape.sequences, operations);
     }
     if (!mixed.empty()) figures.add(bench.mixed(mixed, peers));
   }

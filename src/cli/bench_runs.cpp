@@ -37,20 +37,32 @@ double Durations::percentile(double p) const {
   return seconds_[static_cast<size_t>(std::max(rank, 1.0)) - 1];
 }
 
-Durations measure(double budget_s, size_t least_runs, const std::function<void()>& work,
-                  const std::function<void(double)>& between) {
-  const double start = now();
-  work();
-  if (now() - start < budget_s) work();
-  std::vector<double> seconds;
-  const double end = now() + budget_s;
-  while (seconds.size() < least_runs || now() < end) {
-    const double begin = now();
+std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<const std::function<void()>> works,
+                               const std::function<void(size_t, double)>& between) {
+  struct Turns {
+    std::vector<double> seconds;
+    double sum = 0;
+  };
+  for (const auto& work : works) {
+    const double start = now();
     work();
-    seconds.push_back(now() - begin);
-    if (between) between(seconds.back());
+    if (now() - start < budget_s) work();
   }
-  return Durations(std::move(seconds));
+  std::vector<Turns> all(works.size());
+  const auto has_more_time = [](const Turns& a, const Turns& b) { return a.sum < b.sum; };
+  const auto is_done = [&](const Turns& turns) { return turns.sum >= budget_s && turns.seconds.size() >= least_runs; };
+  while (!std::all_of(all.begin(), all.end(), is_done)) {
+    const auto next = std::min_element(all.begin(), all.end(), has_more_time);
+    const auto i = static_cast<size_t>(next - all.begin());
+    const double begin = now();
+    works[i]();
+    next->seconds.push_back(now() - begin);
+    next->sum += next->seconds.back();
+    if (between) between(i, next->seconds.back());
+  }
+  std::vector<Durations> durations;
+  for (Turns& turns : all) durations.emplace_back(std::move(turns.seconds));
+  return durations;
 }
 
 Batch random_batch(std::span<const int32_t> lengths, int64_t vocab_size) {

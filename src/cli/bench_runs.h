@@ -22,11 +22,11 @@ class Durations {
   std::vector<double> seconds_;
 };
 
-// Two runs that do not count (one when it takes all of `budget_s`), then runs until `budget_s` is over, at least
-// `least_runs`.
-// `between` hears of each run that counts, in seconds, before the next one begins.
-Durations measure(double budget_s, size_t least_runs, const std::function<void()>& work,
-                  const std::function<void(double)>& between = {});
+// Of each piece of work two runs that do not count (one when it takes all of `budget_s`), then runs until it had
+// `budget_s` and `least_runs`. They take turns, the one that had the least time next, so that a machine that slows down
+// slows all of them. `between` hears of each run that counts, work and seconds, before the next one begins.
+std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<const std::function<void()>> works,
+                               const std::function<void(size_t, double)>& between = {});
 
 // Sequences of random ids: the same for the same lengths.
 Batch random_batch(std::span<const int32_t> lengths, int64_t vocab_size);

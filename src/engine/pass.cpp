@@ -26,8 +26,12 @@ OperandRows OperandRows::from(size_t row, const Linear& reader) const {
   if (data == nullptr) return *this;
   const PackedWeights& weights = reader.weights;
   const size_t stride = spread_columns(columns, weights.precision);
-  return {data + row * stride * element_bytes(weights.precision), columns, scales_T + row,
-          side_TO + row * weights.quantizer.outliers};
+  OperandRows rows = *this;
+  rows.data += row * stride * element_bytes(weights.precision);
+  if (weights.precision != Precision::kInt8) return rows;
+  rows.scales_T += row;
+  rows.side_TO += row * weights.quantizer.outliers;
+  return rows;
 }
 
 void apply_linear(const Pass& pass, const Linear& linear, const LinearInput& input, size_t rows,

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <vector>
 
 #include "cli/bench_machine.h"
 #include "cli/bench_runs.h"
@@ -20,12 +23,28 @@ TEST(Bench, PercentilesAreByNearestRank) {
 
 TEST(Bench, MeasuresAtLeastTheRunsAskedFor) {
   int calls = 0;
-  EXPECT_EQ(measure(0, 5, [&] { ++calls; }).count(), 5u);
+  const std::function<void()> work = [&] { ++calls; };
+  EXPECT_EQ(measure(0, 5, {&work, 1}).front().count(), 5u);
   EXPECT_EQ(calls, 6) << "one takes the whole budget and does not count";
   calls = 0;
-  const size_t count = measure(0.01, 5, [&] { ++calls; }).count();
+  const size_t count = measure(0.01, 5, {&work, 1}).front().count();
   EXPECT_GE(count, 5u);
   EXPECT_EQ(static_cast<size_t>(calls), count + 2) << "two do not count";
+}
+
+TEST(Bench, TakesTurnsByTheTimeThatEachHad) {
+  const auto wait = [](int ms) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
+    while (std::chrono::steady_clock::now() < end) continue;
+  };
+  const std::vector<std::function<void()>> works = {[&] { wait(1); }, [&] { wait(8); }};
+  std::vector<size_t> order;
+  const std::vector<Durations> times = measure(0.04, 3, works, [&](size_t i, double) { order.push_back(i); });
+  EXPECT_GT(times[0].count(), times[1].count());
+  EXPECT_GE(times[1].least(), 0.008);
+  const auto first_long = std::find(order.begin(), order.end(), size_t{1});
+  EXPECT_LT(first_long - order.begin(), 4) << "the longer one waits for its turn, not for the other's end";
+  EXPECT_NE(std::find(first_long, order.end(), size_t{0}), order.end());
 }
 
 TEST(Bench, PacksHoldNoMoreThanTheBudgetAndEverySequenceOnce) {
