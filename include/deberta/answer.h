@@ -84,6 +84,12 @@ struct EmbeddingAnswer {
   size_t cut_tokens = 0;
 };
 
+struct SimilarityAnswer {
+  std::vector<float> cosines;  // -1 .. 1; 0 with a vector of zeros
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
 struct ReplacedToken {
   int32_t token = 0;
   std::string piece;

@@ -209,6 +209,19 @@ DEBERTA_API size_t embedding_columns(const ModelDirectory& directory, const Embe
 DEBERTA_API std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                                const EmbeddingOptions& options = {});
 
+struct SimilarityOptions {
+  EmbeddingOptions embedding;  // with pools
+};
+
+// The text by itself, then the pair or each of the items by itself.
+DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
+                                               const SimilarityOptions& options);
+
+// Cosines of the vector of a text with those of its pair, or of its items in their order. Throws as embed, kInput for
+// an input with nothing to compare, kUsage without pooling.
+DEBERTA_API std::vector<SimilarityAnswer> similarity(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                                     const SimilarityOptions& options = {});
+
 // Throws kTask when the checkpoint has no head for replaced tokens.
 DEBERTA_API std::vector<ReplacedAnswer> detect(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                                const EncodingRules& rules = {});

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "cli/model_options.h"
-#include "cli/npy.h"
 #include "cli/text_verb.h"
+#include "cli/vector_file.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
@@ -69,23 +69,48 @@ RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_poole
   return answer;
 }
 
-// All vectors of all rows to one array [rows, D]. A bad row is an error: an array has no place for one.
-int write_npy(const Options& options, const ModelDirectory& directory, const EmbeddingOptions& embedding) {
-  if (!embedding.pools) {
-    throw Error(ErrorCode::kUsage, "--pooling",
-                "expected auto, cls, mean or max for a .npy file, got none; texts have different lengths");
-  }
-  const size_t columns = embedding_columns(directory, embedding);
-  std::vector<float> vectors;
+DType file_dtype(const Options& options) {
+  const std::string& name = options.text("output-dtype");
+  if (options.is_given("output-dtype") && !is_vector_file(options.text("output")))
+    throw Error(ErrorCode::kUsage, "--output-dtype", "expected -o FILE.npy or -o FILE.safetensors beside it");
+  if (name == "fp16") return DType::kF16;
+  return name == "bf16" ? DType::kBf16 : DType::kF32;
+}
+
+// All vectors of all rows to one array. A bad row is an error: an array has no place for one.
+int write_file(const Options& options, const ModelDirectory& directory, const EmbeddingOptions& embedding) {
+  const DType dtype = file_dtype(options);
+  const std::string& path = options.text("output");
+  Vectors vectors;
+  vectors.columns = embedding_columns(directory, embedding);
+  if (!embedding.pools) vectors.starts.push_back(0);
+  check_vectors(path, vectors, dtype);
   const auto take = [&](std::span<const Row> rows) {
     const auto inputs = text_inputs(rows);
     for (const EmbeddingAnswer& result : embed(directory, inputs, embedding)) {
-      vectors.insert(vectors.end(), result.vectors.begin(), result.vectors.end());
+      vectors.values.insert(vectors.values.end(), result.vectors.begin(), result.vectors.end());
+      if (!embedding.pools) vectors.starts.push_back(static_cast<int64_t>(vectors.values.size() / vectors.columns));
     }
   };
   const int code = collect_rows(options, take, row_encoder(directory.tokenizer, embedding.rules));
-  if (code == 0) write_npy_file(options.text("output"), vectors, columns);
+  if (code == 0) write_vectors(path, vectors, dtype);
   return code;
+}
+
+int show_similarity(const Options& options, const ModelDirectory& directory, const EmbeddingOptions& embedding) {
+  if (!embedding.pools)
+    throw Error(ErrorCode::kUsage, "--pooling", "expected auto, cls, mean or max for --similarity, got none");
+  if (is_vector_file(options.text("output")))
+    throw Error(ErrorCode::kUsage, "--similarity", "expected answers as text, got -o " + options.text("output"));
+  const SimilarityOptions similar{embedding};
+  return run_text_verb(
+      options, directory, {"similarity"},
+      [&](std::span<const TextInput> inputs) { return similarity(directory, inputs, similar); },
+      [](const Row&, const SimilarityAnswer& result) {
+        const float cosine = result.cosines.front();
+        return RowAnswer{{{{"similarity", cosine}}, {{cell(cosine)}}}, result.tokens, result.cut_tokens};
+      },
+      row_encoder(directory.tokenizer, similar));
 }
 
 }  // namespace
@@ -96,7 +121,9 @@ int run_embed(const Options& given) {
   const EmbeddingOptions embedding = embedding_options(options);
   embed(directory, {}, embedding);  // refuses a wrong layer before any row is read
   if (embedding.pools && !embedding.pooling) note_pooling(options, directory.sentence);
-  if (options.text("output").ends_with(".npy")) return write_npy(options, directory, embedding);
+  if (options.flag("similarity")) return show_similarity(options, directory, embedding);
+  if (is_vector_file(options.text("output"))) return write_file(options, directory, embedding);
+  file_dtype(options);
   const size_t columns = embedding_columns(directory, embedding);
   return run_text_verb(
       options, directory, {"embedding"},

@@ -42,7 +42,8 @@ RowShape row_shape(const Options& options) {
   if (verb == "choose") return {{"context", "question", "choices"}, true, true};
   if (verb == "rerank" && options.text("query").empty()) return {{"query", "documents"}, true, true};
   if (verb == "rerank" || verb == "zero-shot") return {{"text"}, false, true};
-  const bool is_pair = verb == "nli" || (has_option(verb, "pair") && options.flag("pair"));
+  const auto is_asked = [&](const char* flag) { return has_option(verb, flag) && options.flag(flag); };
+  const bool is_pair = verb == "nli" || is_asked("pair") || is_asked("similarity");
   return {{"text", "text_pair"}, false, is_pair};
 }
 

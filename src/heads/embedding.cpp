@@ -44,15 +44,16 @@ size_t embedding_columns(const ModelDirectory& directory, const EmbeddingOptions
   return options.pools ? columns_after(modules_of(directory, options), columns) : columns;
 }
 
-std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
-                                   const EmbeddingOptions& options) {
+namespace {
+
+std::vector<EmbeddingAnswer> embed_encodings(const ModelDirectory& directory, std::span<const Encoding> encodings,
+                                             const EmbeddingOptions& options) {
   ForwardOptions forward;
   forward.layers = {layer_of(options.layer, directory.config.num_hidden_layers)};
   forward.wants_logits = false;
   const auto columns = static_cast<size_t>(directory.config.hidden_size);
   const SentenceModules modules = options.pools ? modules_of(directory, options) : SentenceModules();
-  const std::vector<Encoding> encodings = encode_inputs(directory.tokenizer, inputs, options.rules);
-  std::vector<EmbeddingAnswer> answers(inputs.size());
+  std::vector<EmbeddingAnswer> answers(encodings.size());
   ForwardResult result;
   for_each_batch(encodings, options.rules.batch_tokens, [&](size_t first, const Batch& batch) {
     directory.model.forward(batch, forward, result);
@@ -65,6 +66,40 @@ std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<co
       answers[first + b] = {std::move(vectors), encoding.size(), encoding.cut_tokens};
     }
   });
+  return answers;
+}
+
+}  // namespace
+
+std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                   const EmbeddingOptions& options) {
+  return embed_encodings(directory, encode_inputs(directory.tokenizer, inputs, options.rules), options);
+}
+
+std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
+                                   const SimilarityOptions& options) {
+  const EncodingRules& rules = options.embedding.rules;
+  std::vector<Encoding> encodings{encode_input(tokenizer, TextInput{input.text}, rules)};
+  if (input.pair) encodings.push_back(encode_input(tokenizer, TextInput{*input.pair}, rules));
+  for (const std::string& item : input.items) encodings.push_back(encode_input(tokenizer, TextInput{item}, rules));
+  if (encodings.size() == 1) throw Error(ErrorCode::kInput, "text_pair", "expected a text to compare with, got none");
+  return encodings;
+}
+
+std::vector<SimilarityAnswer> similarity(const ModelDirectory& directory, std::span<const TextInput> inputs,
+                                         const SimilarityOptions& options) {
+  if (!options.embedding.pools) throw Error(ErrorCode::kUsage, "pooling", "expected one vector a text, got none");
+  const Sequences sequences = gather_sequences(
+      inputs, [&](const TextInput& input) { return encode_input(directory.tokenizer, input, options); });
+  const std::vector<EmbeddingAnswer> embedded = embed_encodings(directory, sequences.all, options.embedding);
+  std::vector<SimilarityAnswer> answers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    SimilarityAnswer answer{{}, sequences.tokens_of(i), sequences.cut_tokens_of(i)};
+    const std::vector<float>& text = embedded[sequences.starts[i]].vectors;
+    for (size_t at = sequences.starts[i] + 1; at < sequences.starts[i + 1]; ++at)
+      answer.cosines.push_back(cosine(text, embedded[at].vectors));
+    answers.push_back(std::move(answer));
+  }
   return answers;
 }
 

@@ -44,4 +44,15 @@ void normalize(std::span<float> vector) {
   for (float& x : vector) x = static_cast<float>(x * inverse);
 }
 
+float cosine(std::span<const float> a, std::span<const float> b) {
+  double product = 0, squares_a = 0, squares_b = 0;
+  for (size_t d = 0; d < a.size(); ++d) {
+    product += double{a[d]} * b[d];
+    squares_a += double{a[d]} * a[d];
+    squares_b += double{b[d]} * b[d];
+  }
+  if (squares_a == 0 || squares_b == 0) return 0;
+  return static_cast<float>(std::clamp(product / std::sqrt(squares_a * squares_b), -1.0, 1.0));
+}
+
 }  // namespace deberta

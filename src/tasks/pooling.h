@@ -17,4 +17,7 @@ std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling 
 // Divides by the Euclidean length; a vector of zeros stays.
 void normalize(std::span<float> vector);
 
+// Of two vectors of the same length; 0 where one has none.
+float cosine(std::span<const float> a, std::span<const float> b);
+
 }  // namespace deberta

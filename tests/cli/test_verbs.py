@@ -259,6 +259,45 @@ def test_embed_pools_normalises_and_writes_npy(deberta, sequence_model, tmp_path
     assert "expected a layer in -3..2, got 9" in deberta("embed", "-m", sequence_model, "--layer", "9", "x").stderr
 
 
+def test_embed_writes_safetensors_and_half_precision(deberta, sequence_model, tmp_path):
+    import numpy
+    from safetensors.numpy import load_file
+    texts = ("some text", "other words here")
+    words = ("embed", "-m", sequence_model, "-q")
+    plain = numpy.array([row["embedding"] for row in rows(deberta(*words, "-f", "jsonl", *texts))], numpy.float32)
+    for dtype, tolerance in (("fp32", 0), ("fp16", 2 ** -11), ("bf16", 2 ** -8)):
+        path = tmp_path / f"{dtype}.safetensors"
+        assert deberta(*words, "--output-dtype", dtype, "-o", path, *texts).returncode == 0
+        header = path.read_bytes()[8:]
+        assert {"fp32": b'"F32"', "fp16": b'"F16"', "bf16": b'"BF16"'}[dtype] in header
+        if dtype != "bf16":  # NumPy has no such type
+            assert numpy.allclose(load_file(path)["embeddings"], plain, rtol=tolerance, atol=1e-7)
+    assert deberta(*words, "--output-dtype", "fp16", "-o", tmp_path / "v.npy", *texts).returncode == 0
+    half = numpy.load(tmp_path / "v.npy")
+    assert half.dtype == numpy.float16 and (half == plain.astype(numpy.float16)).all()
+    assert deberta(*words, "--pooling", "none", "-o", tmp_path / "t.safetensors", *texts).returncode == 0
+    tokens = load_file(tmp_path / "t.safetensors")
+    each = [numpy.array(row["token_embeddings"]) for row in rows(deberta(*words, "--pooling", "none", "-f", "jsonl", *texts))]
+    assert tokens["starts"].tolist() == [0, len(each[0]), len(each[0]) + len(each[1])]
+    assert numpy.allclose(tokens["token_embeddings"], numpy.concatenate(each), atol=1e-6)
+    for given, message in ((("--output-dtype", "bf16", "-o", tmp_path / "x.npy"), "NumPy has no such type"), (("--pooling", "none", "-o", tmp_path / "x.npy"), "different lengths"),
+                           (("--output-dtype", "fp16"), "expected -o FILE.npy")):
+        failed = deberta(*words, *given, *texts)
+        assert failed.returncode == 2 and message in failed.stderr and not (tmp_path / "x.npy").exists()
+
+
+def test_embed_compares_two_texts(deberta, sequence_model):
+    import numpy
+    words = ("embed", "-m", sequence_model, "-q", "-f", "jsonl")
+    a, b = (numpy.array(row["embedding"]) for row in rows(deberta(*words, "some text", "other words here")))
+    (got,) = rows(deberta(*words, "--similarity", "some text", "other words here"))
+    assert got["similarity"] == pytest.approx(a @ b / numpy.linalg.norm(a) / numpy.linalg.norm(b), abs=1e-6)
+    same = rows(deberta(*words, "--similarity", "--input-format", "jsonl", stdin='{"text": "x y", "text_pair": "x y"}\n'))
+    assert same[0]["similarity"] == pytest.approx(1, abs=1e-6)
+    assert deberta(*words, "--similarity", "alone").returncode == 2
+    assert "for --similarity, got none" in deberta(*words, "--similarity", "--pooling", "none", "a", "b").stderr
+
+
 def test_detect_gives_a_probability_for_each_piece(deberta, tmp_path, sequence_model):
     model = make_model(tmp_path / "m", "rtd")
     got = rows(deberta("detect", "-m", model, "-f", "jsonl", "--threshold", "0.4", "a few words"))[0]["tokens"]

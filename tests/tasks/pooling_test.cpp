@@ -42,5 +42,13 @@ TEST(EntailmentLabels, NamelessLabelsNeedAMap) {
   EXPECT_ERROR(find_entailment_labels({}, 3), kTask, "expected 3 label names, got 0");
 }
 
+TEST(Cosine, IsOfDirectionsAlone) {
+  const std::vector<float> a{3, 4}, b{8, 6}, none{0, 0}, opposite{-30, -40};
+  EXPECT_FLOAT_EQ(cosine(a, b), 0.96f);
+  EXPECT_EQ(cosine(a, a), 1);
+  EXPECT_EQ(cosine(a, opposite), -1);
+  EXPECT_EQ(cosine(a, none), 0);
+}
+
 }  // namespace
 }  // namespace deberta

@@ -1,0 +1,77 @@
+// A header of text and the bytes; or tensors.
+#include "cli/vector_file.h"
+
+#include <fmt/core.h>
+
+#include "base/file.h"
+#include "checkpoint/cast.h"
+#include "checkpoint/safetensors.h"
+#include "deberta/error.h"
+
+namespace deberta::cli {
+namespace {
+
+bool is_npy(const std::string& path) {
+  return path.ends_with(".npy");
+}
+
+void write_values(const Vectors& vectors, DType dtype, const std::string& name, FileWriter& out) {
+  const Bytes bytes = std::as_bytes(std::span(vectors.values));
+  dtype == DType::kF32 ? out.write(bytes) : write_cast(bytes, DType::kF32, dtype, name, out);
+}
+
+}  // namespace
+
+void check_vectors(const std::string& path, const Vectors& vectors, DType dtype) {
+  if (!is_npy(path)) return;
+  if (!vectors.starts.empty())
+    throw Error(ErrorCode::kUsage, "--pooling",
+                "expected auto, cls, mean or max for a .npy file, got none: texts have different lengths; write a "
+                ".safetensors file");
+  if (dtype == DType::kBf16)
+    throw Error(ErrorCode::kUsage, "--output-dtype",
+                "expected fp32 or fp16 for a .npy file, got bf16: NumPy has no such type; write a .safetensors file");
+}
+
+namespace {
+
+void write_npy(const std::string& path, const Vectors& vectors, DType dtype) {
+  std::string header = fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(dtype),
+                                   vectors.values.size() / vectors.columns, vectors.columns);
+  constexpr size_t kPrefix = 10;  // magic, version, length
+  header.append(63 - (kPrefix + header.size()) % 64, ' ');
+  header += '\n';
+  write_file_atomically(path, [&](FileWriter& out) {
+    const char length[2] = {static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+    out.write(std::string_view("\x93NUMPY\x01\x00", 8));
+    out.write(std::string_view(length, 2));
+    out.write(header);
+    write_values(vectors, dtype, path, out);
+  });
+}
+
+}  // namespace
+
+bool is_vector_file(const std::string& path) {
+  return is_npy(path) || path.ends_with(".safetensors");
+}
+
+void write_vectors(const std::string& path, const Vectors& vectors, DType dtype) {
+  check_vectors(path, vectors, dtype);
+  if (is_npy(path)) return write_npy(path, vectors, dtype);
+  const Shape shape{static_cast<int64_t>(vectors.values.size() / vectors.columns),
+                    static_cast<int64_t>(vectors.columns)};
+  const std::string name = vectors.starts.empty() ? "embeddings" : "token_embeddings";
+  std::vector<TensorToWrite> tensors;
+  tensors.push_back({name, dtype, shape, [&](FileWriter& out) { write_values(vectors, dtype, name, out); }});
+  if (!vectors.starts.empty()) {
+    tensors.push_back({"starts", DType::kI64, {static_cast<int64_t>(vectors.starts.size())}, [&](FileWriter& out) {
+                         out.write(std::as_bytes(std::span(vectors.starts)));
+                       }});
+  }
+  write_file_atomically(path, [&](FileWriter& out) {
+    write_safetensors(out, path, tensors, {{"program", "deberta embed"}});
+  });
+}
+
+}  // namespace deberta::cli
