@@ -124,15 +124,15 @@ def contended(a, dtype):
     """Latency at 128 while a process for each processor spins."""
     spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
     try:
-        return best_median(bench(a, dtype, "128"))
+        return median_ms(bench(a, dtype, "128"), 128)
     finally:
         for spinner in spinners:
             spinner.kill()
             spinner.wait()
 
 
-def best_median(lines):
-    return next(line["ms_median"] for line in lines if line["what"] == "latency" and line["seq"] == 128)
+def median_ms(lines, length):
+    return next(line["ms_median"] for line in lines if line["what"] == "latency" and line["seq"] == length)
 
 
 def peers_of_round(a, dtype, number, lengths):
@@ -181,8 +181,8 @@ def one_round(a, number, folder, words, machine, ratios, absolute):
         for line in ours:
             if line["what"] == "latency" and line["seq"] in (128, 512) and "of_limit" in line:
                 ratios[f"T5 of the machine's limit, n = {line['seq']}", dtype].append(line["of_limit"])
-        ratios["T8 tokens/s at n = 2048 over n = 512", dtype].append(4 * best_ms(ours, 512) / best_ms(ours, 2048))
-        ratios["T9 idle over contended latency, n = 128", dtype].append(best_median(ours) / contended(a, dtype))
+        ratios["T8 tokens/s at n = 2048 over n = 512", dtype].append(4 * median_ms(ours, 512) / median_ms(ours, 2048))  # they took turns
+        ratios["T9 idle over contended latency, n = 128", dtype].append(median_ms(ours, 128) / contended(a, dtype))
 
 
 def ids_file(path):
