@@ -13,13 +13,6 @@
 namespace deberta::cli {
 namespace {
 
-std::optional<DType> dtype_of(const std::string& name) {
-  if (name == "fp32") return DType::kF32;
-  if (name == "bf16") return DType::kBf16;
-  if (name == "fp16") return DType::kF16;
-  return std::nullopt;
-}
-
 std::optional<Layout> layout_of(const std::string& name) {
   if (name == "v1") return Layout::kV1;
   if (name == "v2") return Layout::kV2;

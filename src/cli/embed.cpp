@@ -69,17 +69,14 @@ RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_poole
   return answer;
 }
 
-DType file_dtype(const Options& options) {
-  const std::string& name = options.text("output-dtype");
+void check_output(const Options& options) {
   if (options.is_given("output-dtype") && !is_vector_file(options.text("output")))
     throw Error(ErrorCode::kUsage, "--output-dtype", "expected -o FILE.npy or -o FILE.safetensors beside it");
-  if (name == "fp16") return DType::kF16;
-  return name == "bf16" ? DType::kBf16 : DType::kF32;
 }
 
 // All vectors of all rows to one array. A bad row is an error: an array has no place for one.
 int write_file(const Options& options, const ModelDirectory& directory, const EmbeddingOptions& embedding) {
-  const DType dtype = file_dtype(options);
+  const DType dtype = dtype_of(options.text("output-dtype")).value();
   const std::string& path = options.text("output");
   Vectors vectors;
   vectors.columns = embedding_columns(directory, embedding);
@@ -116,6 +113,7 @@ int show_similarity(const Options& options, const ModelDirectory& directory, con
 }  // namespace
 
 int run_embed(const Options& given) {
+  check_output(given);
   const ModelDirectory directory = open_model(given);
   const Options options = with_length_of(directory.sentence, given);
   const EmbeddingOptions embedding = embedding_options(options);
@@ -123,7 +121,6 @@ int run_embed(const Options& given) {
   if (embedding.pools && !embedding.pooling) note_pooling(options, directory.sentence);
   if (options.flag("similarity")) return show_similarity(options, directory, embedding);
   if (is_vector_file(options.text("output"))) return write_file(options, directory, embedding);
-  file_dtype(options);
   const size_t columns = embedding_columns(directory, embedding);
   return run_text_verb(
       options, directory, {"embedding"},

@@ -43,6 +43,13 @@ Precision precision_of(const Options& options) {
   return Precision::kFp32;
 }
 
+std::optional<DType> dtype_of(const std::string& name) {
+  if (name == "fp32") return DType::kF32;
+  if (name == "bf16") return DType::kBf16;
+  if (name == "fp16") return DType::kF16;
+  return std::nullopt;
+}
+
 ModelOptions model_options(const Options& options) {
   const bool is_hf = options.text("compat") == "hf";
   const std::string emd = options.verb() == "fill" ? options.text("emd") : "auto";

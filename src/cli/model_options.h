@@ -1,6 +1,8 @@
 // Options of verbs to the options of the rooms below.
 #pragma once
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cli/read_ahead.h"
@@ -21,6 +23,8 @@ std::string named_model_path(const std::string& name);
 // --load, --no-crc.
 OpenOptions open_options(const Options& options);
 Precision precision_of(const Options& options);  // --dtype
+// fp32, fp16 or bf16 of a file's values; nothing for another word.
+std::optional<DType> dtype_of(const std::string& name);
 ModelOptions model_options(const Options& options);
 ModelDirectory open_model(const Options& options);
 
