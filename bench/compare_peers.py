@@ -296,8 +296,9 @@ def write_page(a, rounds, ratios, absolute, starts, machine):
 
 def with_tokenizer(a, folder):
     folder.mkdir()
-    for file in [*a.model.resolve().iterdir(), a.spm.resolve()]:
-        (folder / file.name).symlink_to(file)
+    files = {file.name: file for file in [a.spm.resolve(), *a.model.resolve().iterdir()]}  # the model's own tokenizer first
+    for name, file in files.items():
+        (folder / name).symlink_to(file)
     return folder
 
 
