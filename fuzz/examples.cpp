@@ -9,7 +9,7 @@
 namespace deberta::fuzz {
 namespace {
 
-constexpr uint8_t kForms = 9;
+constexpr uint8_t kForms = 10;
 
 void check_spans(std::string_view text, const std::vector<TextSpan>& spans) {
   for (const TextSpan& span : spans) {
@@ -42,7 +42,7 @@ void run(Bytes input) {
   rules.fields = {{"text", "premise"}, {}, {"label", "labels"}, {"genre"}, {"idx"}};
   if (choice % 2 == 0) rules.fields.pair = {"pair", "hypothesis"};
   rules.without_header = {"source", "label", "mark", "text"};
-  const auto format = static_cast<RecordFormat>(choice / kForms % 3);
+  const auto format = static_cast<RecordFormat>(choice / kForms % 4);
   const std::string_view text = cut.rest();
   ExampleReader reader(ByteSource(to_bytes(text), "in"), rules, format);
   for (Example example; reader.next(example);) check_example(example, rules.form);

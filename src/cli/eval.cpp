@@ -1,6 +1,11 @@
 // The verb `eval`: a labelled file and answers, a model's or those of a file, to the official metrics of a task.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
 #include "cli/answers.h"
 #include "cli/eval_run.h"
 #include "cli/interrupt.h"
@@ -8,10 +13,53 @@
 
 namespace deberta::cli {
 
-const std::vector<std::string>& labelled_files(const Options& options) {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Numbers in names by their value: 2.txt comes before 10.txt.
+bool is_before(const std::string& a, const std::string& b) {
+  const fs::path x(a), y(b);
+  if (x.parent_path() != y.parent_path()) return x.parent_path() < y.parent_path();
+  const std::string left = x.filename().string(), right = y.filename().string();
+  const auto is_number = [](const std::string& name) { return !name.empty() && name[0] >= '0' && name[0] <= '9'; };
+  if (is_number(left) && is_number(right) && left.size() != right.size()) return left.size() < right.size();
+  return left < right;
+}
+
+// The files in a folder and its folders, hidden ones left out.
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::none, error);
+  for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+    const bool is_hidden = at->path().filename().string().starts_with('.');
+    if (is_hidden) at.disable_recursion_pending();
+    std::error_code unknown;
+    if (!is_hidden && at->is_regular_file(unknown)) files.push_back(at->path().string());
+  }
+  if (error) throw Error(ErrorCode::kFileNotFound, folder, error.message());
+  if (files.empty()) throw Error(ErrorCode::kFileNotFound, folder, "expected labelled files in the folder, got none");
+  std::sort(files.begin(), files.end(), is_before);
+  return files;
+}
+
+}  // namespace
+
+std::vector<std::string> labelled_files(const Options& options) {
   if (options.arguments.empty())
-    throw Error(ErrorCode::kUsage, "eval", "expected a labelled file (- is standard input), got none");
-  return options.arguments;
+    throw Error(ErrorCode::kUsage, "eval",
+                "expected a labelled file or a folder of such files (- is standard input), got none");
+  std::vector<std::string> files;
+  for (const std::string& path : options.arguments) {
+    std::error_code unknown;
+    if (!fs::is_directory(path, unknown)) {
+      files.push_back(path);
+      continue;
+    }
+    for (std::string& file : files_below(path)) files.push_back(std::move(file));
+  }
+  return files;
 }
 
 ByteSource open_labelled(const std::string& path) {
@@ -71,6 +119,7 @@ int run_eval(const Options& options) {
   try {
     if (task.kind == TaskKind::kQuestion) return eval_questions(options, task);
     if (task.kind == TaskKind::kTokens) return eval_tags(options, task);
+    if (task.kind == TaskKind::kMasked) return eval_masked(options, task);
     return eval_examples(options, task);
   } catch (const Interrupted&) {
     return interrupted();

@@ -15,8 +15,9 @@
 
 namespace deberta::cli {
 
-// The files to evaluate. Throws kUsage when there are none.
-const std::vector<std::string>& labelled_files(const Options& options);
+// The files to evaluate, folders as the files below them. Throws kUsage when none are named, kFileNotFound for a folder
+// without files.
+std::vector<std::string> labelled_files(const Options& options);
 
 // A source that ends on Ctrl-C.
 ByteSource open_labelled(const std::string& path);
@@ -37,5 +38,6 @@ int finish(const Options& options, const EvalResult& result);
 int eval_examples(const Options& options, const TaskRow& task);   // classes, scores, choices, entities
 int eval_questions(const Options& options, const TaskRow& task);  // SQuAD
 int eval_tags(const Options& options, const TaskRow& task);       // CoNLL
+int eval_masked(const Options& options, const TaskRow& task);     // masked language models
 
 }  // namespace deberta::cli

@@ -20,13 +20,14 @@ namespace {
 
 struct Sentence {
   std::string where;
+  bool begins_document = false;
   std::vector<std::string> words;
   TagOutcome tags;
   std::optional<Error> error;
 };
 
 Sentence sentence_of(const ConllSentence& read) {
-  Sentence sentence{read.where, {}, {}, read.error};
+  Sentence sentence{read.where, read.begins_document, {}, {}, read.error};
   for (size_t token = 0; token < read.tokens(); ++token) {
     sentence.words.push_back(read.word(token));
     sentence.tags.gold.push_back(read.label(token));
@@ -65,24 +66,71 @@ void read_answers(const std::string& path, std::vector<Sentence>& sentences) {
 
 // ---- answers of a model
 
-class SentenceRows final : public RowSource {
+// Sentences that the model sees as one text.
+struct SentenceRange {
+  size_t first = 0;
+  size_t count = 0;
+};
+
+// Each sentence by itself; or, as the published models were trained, as many of a document as fit.
+std::vector<SentenceRange> texts_of(const std::vector<Sentence>& sentences, const Tokenizer& tokenizer,
+                                    std::optional<size_t> max_pieces) {
+  std::vector<SentenceRange> texts;
+  size_t pieces = 0;
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    const Sentence& sentence = sentences[i];
+    const bool is_alone = !max_pieces || sentence.error || sentence.begins_document || i == 0 || sentences[i - 1].error;
+    const size_t own =
+        max_pieces
+            ? tokenizer.encode(fmt::format("{}", fmt::join(sentence.words, " ")), {.add_special_tokens = false}).size()
+            : 0;
+    if (is_alone || pieces + own > *max_pieces) {
+      texts.push_back({i, 0});
+      pieces = 0;
+    }
+    ++texts.back().count;
+    pieces += own;
+  }
+  return texts;
+}
+
+std::vector<std::string> words_of(std::span<const Sentence> sentences) {
+  std::vector<std::string> words;
+  for (const Sentence& sentence : sentences) words.insert(words.end(), sentence.words.begin(), sentence.words.end());
+  return words;
+}
+
+// The words' tags to the sentences that have the words.
+void share_out(const std::vector<std::string>& tags, std::span<Sentence> sentences) {
+  auto tag = tags.begin();
+  for (Sentence& sentence : sentences) {
+    const auto end = tag + static_cast<std::ptrdiff_t>(sentence.words.size());
+    sentence.tags.predicted.assign(tag, end);
+    tag = end;
+  }
+}
+
+class TextRows final : public RowSource {
  public:
-  explicit SentenceRows(const std::vector<Sentence>& sentences) : sentences_(sentences) {}
+  TextRows(const std::vector<Sentence>& sentences, const std::vector<SentenceRange>& texts)
+      : sentences_(sentences), texts_(texts) {}
   bool next(Row& row) override {
-    if (next_ == sentences_.size()) return false;
-    const Sentence& sentence = sentences_[next_++];
+    if (next_ == texts_.size()) return false;
+    const SentenceRange& text = texts_[next_++];
+    const Sentence& first = sentences_[text.first];
     row = {};
-    row.where = sentence.where;
-    row.error = sentence.error;
-    row.text = fmt::format("{}", fmt::join(sentence.words, " "));
+    row.where = first.where;
+    row.error = first.error;
+    row.text = fmt::format("{}", fmt::join(words_of(std::span(sentences_).subspan(text.first, text.count)), " "));
     return true;
   }
   std::optional<double> fraction_done() const override {
-    return static_cast<double>(next_) / static_cast<double>(sentences_.size());
+    return static_cast<double>(next_) / static_cast<double>(texts_.size());
   }
 
  private:
   const std::vector<Sentence>& sentences_;
+  const std::vector<SentenceRange>& texts_;
   size_t next_ = 0;
 };
 
@@ -120,19 +168,26 @@ void run_model(const Options& options, const TaskRow& task, std::vector<Sentence
   ner(directory, {}, token);  // refuses a model without the head before any row is read
   directory.config.labels = tags_of(options, directory, task);
   check_tags(sentences, directory.config.labels);
+  const size_t special = directory.tokenizer.encode("").size();
+  std::optional<size_t> room;
+  if (options.flag("merge-sentences")) room = token.rules.encode.max_tokens - special;
+  const std::vector<SentenceRange> texts = texts_of(sentences, directory.tokenizer, room);
+  const auto of = [&](size_t text) { return std::span(sentences).subspan(texts[text].first, texts[text].count); };
   size_t cut = 0;
-  run_model_rows(options, [&](const auto&) { return std::make_unique<SentenceRows>(sentences); },
+  run_model_rows(options, [&](const auto&) { return std::make_unique<TextRows>(sentences, texts); },
                  row_encoder(directory.tokenizer, token.rules),
                  {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
                     const auto results = ner(directory, text_inputs(rows), token);
                     for (size_t i = 0; i < rows.size(); ++i) {
-                      Sentence& sentence = sentences[numbers[i]];
-                      sentence.tags.predicted = word_tags(places_of(sentence.words), results[i].entities);
+                      const std::span<Sentence> shown = of(numbers[i]);
+                      share_out(word_tags(places_of(words_of(shown)), results[i].entities), shown);
                       cut += results[i].cut_tokens > 0;
                     }
                   },
-                  [&](size_t number, const Error& error) { sentences[number].error = error; }});
-  note_cut_rows(options, cut, sentences.size(), token.rules.encode.max_tokens);
+                  [&](size_t number, const Error& error) {
+                    for (Sentence& sentence : of(number)) sentence.error = error;
+                  }});
+  note_cut_rows(options, cut, texts.size(), token.rules.encode.max_tokens);
   print_check_report(directory.model);
 }
 

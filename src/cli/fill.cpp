@@ -1,5 +1,4 @@
 // The verb `fill`: the likeliest tokens for each mask.
-#include "base/log.h"
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
@@ -38,16 +37,6 @@ RowAnswer to_answer(const FillAnswer& result) {
   }
   answer.answer.object = {{"masks", std::move(masks)}};
   return answer;
-}
-
-// A model that was trained with the decoder guesses badly without it, and its file does not say how it was trained.
-void warn_of_plain_head(const Options& options, const ModelDirectory& directory) {
-  if (options.text("emd") != "auto" || options.text("compat") == "hf" || directory.model.has_mask_decoder() ||
-      directory.config.position_biased_input)
-    return;
-  warn(
-      "the checkpoint has no position table: the plain head is used, not the enhanced mask decoder (--emd off says "
-      "so)");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/log.h"
 #include "deberta/error.h"
 #include "deberta/find_model.h"
 #include "heads/sentence_modules.h"
@@ -52,7 +53,7 @@ std::optional<DType> dtype_of(const std::string& name) {
 
 ModelOptions model_options(const Options& options) {
   const bool is_hf = options.text("compat") == "hf";
-  const std::string emd = options.verb() == "fill" ? options.text("emd") : "auto";
+  const std::string emd = has_option(options.verb(), "emd") ? options.text("emd") : "auto";
   return {.precision = precision_of(options),
           .allows_uncalibrated = options.flag("allow-uncalibrated"),
           .threads = static_cast<size_t>(options.integer("threads")),
@@ -66,6 +67,16 @@ ModelOptions model_options(const Options& options) {
 
 ModelDirectory open_model(const Options& options) {
   return open_model_directory(model_root(options), model_options(options), open_options(options));
+}
+
+// Such a model guesses badly without the decoder it was trained with, and its file does not say how it was trained.
+void warn_of_plain_head(const Options& options, const ModelDirectory& directory) {
+  if (directory.model.head() != Head::kMaskedLm || options.text("emd") != "auto" || options.text("compat") == "hf" ||
+      directory.model.has_mask_decoder() || directory.config.position_biased_input)
+    return;
+  warn(
+      "the checkpoint has no position table: the plain head is used, not the enhanced mask decoder (--emd off says "
+      "so)");
 }
 
 void print_check_report(const Model& model) {

@@ -28,6 +28,9 @@ std::optional<DType> dtype_of(const std::string& name);
 ModelOptions model_options(const Options& options);
 ModelDirectory open_model(const Options& options);
 
+// Warns when a masked language model runs without the enhanced mask decoder and --emd does not ask for that.
+void warn_of_plain_head(const Options& options, const ModelDirectory& directory);
+
 // With --kernels check: what was found, on standard error.
 void print_check_report(const Model& model);
 

@@ -41,6 +41,7 @@ RowAnswer to_answer(const Row& row, const TextScoreAnswer& result, const Tokeniz
 int run_score(const Options& options) {
   const EncodingRules rules = encoding_rules(options);
   const ModelDirectory directory = open_model(options);
+  warn_of_plain_head(options, directory);
   score_text(directory, {}, rules);  // refuses a model without the head before any row is read
   return run_text_verb(
       options, directory, {"perplexity", "word_perplexity", "log_probability", "pieces"},

@@ -14,6 +14,7 @@ namespace {
 ReadForm function_of(ExampleForm form) {
   switch (form) {
     case ExampleForm::kText:
+    case ExampleForm::kLines:
       return read_text_form;
     case ExampleForm::kWic:
       return read_wic;
@@ -62,7 +63,8 @@ RecordFormat format_for(const std::string& name, ExampleForm form, std::optional
 }  // namespace
 
 RecordFormat default_format(ExampleForm form) {
-  return form == ExampleForm::kText ? RecordFormat::kTsv : RecordFormat::kJsonl;
+  if (form == ExampleForm::kText) return RecordFormat::kTsv;
+  return form == ExampleForm::kLines ? RecordFormat::kText : RecordFormat::kJsonl;
 }
 
 ExampleReader::ExampleReader(ByteSource source, ExampleRules rules, std::optional<RecordFormat> format,

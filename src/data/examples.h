@@ -13,33 +13,30 @@
 
 namespace deberta {
 
-// One thing to be answered. Which parts are set depends on the form:
-//   text      sentence; premise, passage, context, article, first observation of a story, what a query is about
-//   pair      second sentence; hypothesis, question, question and answer, second observation; "cause" or "effect"
-//   (COPA) choices   COPA, SWAG, RACE, AlphaNLI spans     WiC: a word in each text; WSC: both in the text; ReCoRD: the
-//   entities of the passage label     as the file says it: a name, a number, the names of a multi-label row between
-//   commas; with choices the
-//             number of the right one, from 0
-//   answers   ReCoRD: the texts of the right entities
-//   group     of what is scored together: the question of a MultiRC answer, the passage of a RACE question
+// One thing to be answered. Which parts are set depends on the form.
 struct Example {
   std::string where;  // "dev.tsv:12", "val.jsonl:3: passage/questions/1/answers/0"
   std::string id;     // the file's own: idx, id, index, ...; of MultiRC and ReCoRD the inner one; may be empty
-  std::string group;
-  std::string text;
+  std::string group;  // of what is scored together: the question of a MultiRC answer, the passage of a RACE question
+  std::string text;   // sentence; premise, passage, context, article, first observation; what a query is about
+  // Second sentence; hypothesis, question, question and answer, second observation; "cause" or "effect" (COPA).
   std::optional<std::string> pair;
-  std::vector<std::string> choices;
+  std::vector<std::string> choices;  // COPA, SWAG, RACE, AlphaNLI
+  // WiC: a word in each text; WSC: both in the text; ReCoRD: the entities of the passage.
   std::vector<TextSpan> text_spans;
   std::vector<TextSpan> pair_spans;
-  std::optional<std::string> label;  // none where the file does not tell
-  std::vector<std::string> answers;
+  // As the file says it: a name, a number, the names of a multi-label row between commas; with choices the number of
+  // the right one, from 0. None where the file does not tell.
+  std::optional<std::string> label;
+  std::vector<std::string> answers;  // ReCoRD: the texts of the right entities
   std::string genre;
   std::optional<Error> error;  // then only `where` is sure: kInput, kJson, kTooLarge
 };
 
-enum class ExampleForm { kText, kWic, kWsc, kMultirc, kRecord, kCopa, kSwag, kRace, kAlphaNli };
+// kLines: as kText, but a file whose name does not tell its format has a text a line.
+enum class ExampleForm { kText, kLines, kWic, kWsc, kMultirc, kRecord, kCopa, kSwag, kRace, kAlphaNli };
 
-// Names of fields, the first that is there. Only kText asks; the other forms have theirs.
+// Names of fields, the first that is there. Only kText and kLines ask; the other forms have theirs.
 struct ExampleFields {
   std::vector<std::string> text;
   std::vector<std::string> pair;  // none: the rows have no second text

@@ -22,6 +22,14 @@ TableReader open_table(LineReader lines, RecordFormat format) {
   return {std::move(lines), {.separator = is_csv ? ',' : '\t', .has_quotes = is_csv, .has_header = false}};
 }
 
+// The next line that is not blank.
+bool next_line(LineReader& lines, TextLine& line) {
+  do {
+    if (!read_text_line(lines, line)) return false;
+  } while (!line.error && is_blank(line.text));
+  return true;
+}
+
 }  // namespace
 
 std::optional<RecordFormat> record_format_of(std::string_view path) {
@@ -34,11 +42,13 @@ std::optional<RecordFormat> record_format_of(std::string_view path) {
 
 RecordReader::RecordReader(LineReader lines, RecordFormat format, RecordColumns columns)
     : format_(format), columns_(std::move(columns)), lines_(std::move(lines)) {
-  if (format_ != RecordFormat::kJsonl) table_.emplace(open_table(std::move(lines_), format_));
+  if (format_ == RecordFormat::kTsv || format_ == RecordFormat::kCsv)
+    table_.emplace(open_table(std::move(lines_), format_));
 }
 
 bool RecordReader::next(JsonRow& row) {
-  if (format_ != RecordFormat::kJsonl) return next_of_table(row);
+  if (table_) return next_of_table(row);
+  if (format_ == RecordFormat::kText) return next_of_text(row);
   return document_ ? next_of_document(row) : next_of_lines(row);
 }
 
@@ -78,11 +88,17 @@ bool RecordReader::next_of_table(JsonRow& row) {
   return true;
 }
 
+bool RecordReader::next_of_text(JsonRow& row) {
+  TextLine line;
+  if (!next_line(lines_, line)) return false;
+  row = {std::move(line.where), nullptr, std::move(line.error)};
+  if (!row.error) row.value = JsonObject{{"text", std::move(line.text)}};
+  return true;
+}
+
 bool RecordReader::next_of_lines(JsonRow& row) {
   TextLine line;
-  do {
-    if (!read_text_line(lines_, line)) return false;
-  } while (!line.error && is_blank(line.text));
+  if (!next_line(lines_, line)) return false;
   // An array is no row: the first line begins a document.
   if (next_++ == 0 && !line.error && line.text[line.text.find_first_not_of(" \t")] == '[') {
     read_document(std::move(line.text), line.where);

@@ -1,5 +1,5 @@
-// Rows with named fields, whatever the form of the file: TSV, CSV, JSON Lines, or a JSON document that is an array of
-// rows.
+// Rows with named fields, whatever the form of the file: TSV, CSV, JSON Lines, a JSON document that is an array of
+// rows, or lines of text.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace deberta {
 
-enum class RecordFormat { kTsv, kCsv, kJsonl };
+enum class RecordFormat { kTsv, kCsv, kJsonl, kText };  // kText: a line that is not blank is a row with `text`
 
 // By the ending of a file's name, below that of a compression; none for an ending that says nothing.
 std::optional<RecordFormat> record_format_of(std::string_view path);
@@ -37,11 +37,12 @@ class RecordReader {
   // needed columns, kJson and kTooLarge for an array of rows that cannot be read, and what LineReader::next throws.
   bool next(JsonRow& row);
 
-  const LineReader& lines() const { return format_ == RecordFormat::kJsonl ? lines_ : table_->lines(); }
+  const LineReader& lines() const { return table_ ? table_->lines() : lines_; }
 
  private:
   bool next_of_table(JsonRow& row);
   bool next_of_lines(JsonRow& row);
+  bool next_of_text(JsonRow& row);
   bool next_of_document(JsonRow& row);
   void read_document(std::string text, const std::string& where);
   bool take_header(TableRow& first);

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "deberta/error.h"
+#include "heads/model_directory.h"
 
 namespace deberta {
 namespace {
@@ -125,6 +126,13 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
     windowed.sequences.starts.push_back(all.size());
   }
   return windowed;
+}
+
+// ---- masked language models
+
+void check_masked_lm(const std::string& verb, const ModelDirectory& directory) {
+  if (directory.model.head() != Head::kMaskedLm) refuse_head(verb, "masked language model", directory.model.head());
+  if (directory.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, verb, "the tokenizer has no mask token");
 }
 
 // ---- packs

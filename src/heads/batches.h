@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "deberta/pipeline.h"
@@ -43,6 +44,14 @@ struct WindowedInputs {
   std::vector<std::vector<Window>> windows;  // of each text, special tokens not counted; none: it is as it was
 };
 WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs, const EncodingRules& rules);
+
+// ---- masked language models
+
+// A row of logits is V floats (half a megabyte): small packs bound the memory.
+constexpr size_t kMaskedPackTokens = 2048;
+
+// Throws kTask unless the checkpoint is a masked language model whose tokenizer has a mask token.
+void check_masked_lm(const std::string& verb, const ModelDirectory& directory);
 
 // ---- packs
 

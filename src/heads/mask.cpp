@@ -7,21 +7,12 @@
 
 #include "deberta/error.h"
 #include "heads/batches.h"
-#include "heads/model_directory.h"
 #include "tasks/masked_words.h"
 
 namespace deberta {
 namespace {
 
 constexpr std::string_view kWordStart = "\xE2\x96\x81";  // U+2581
-constexpr size_t kPackTokens = 2048;  // a row of logits is V floats (half a megabyte): small packs bound the memory
-
-void check_task(const ModelDirectory& directory) {
-  if (directory.model.head() != Head::kMaskedLm) {
-    refuse_head("fill", "masked language model", directory.model.head());
-  }
-  if (directory.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, "fill", "the tokenizer has no mask token");
-}
 
 std::vector<size_t> mask_positions(const Encoding& encoding, int32_t mask_id) {
   std::vector<size_t> positions;
@@ -69,7 +60,7 @@ std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<st
 
 std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const TextInput> inputs,
                              const FillOptions& options) {
-  check_task(directory);
+  check_masked_lm("fill", directory);
   std::vector<Encoding> encodings;
   std::vector<std::vector<size_t>> masks;
   for (const TextInput& input : inputs) {
@@ -78,25 +69,26 @@ std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const Te
   }
   std::vector<FillAnswer> answers(inputs.size());
   ForwardResult result;
-  for_each_batch(encodings, std::min(options.rules.batch_tokens, kPackTokens), [&](size_t first, const Batch& batch) {
-    ForwardOptions forward;
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      for (const size_t position : masks[first + b])
-        forward.rows.push_back(batch.starts[b] + static_cast<int32_t>(position));
-    }
-    directory.model.forward(batch, forward, result);
-    const float* logits = result.logits.data();
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      FillAnswer& answer = answers[first + b];
-      answer.tokens = encodings[first + b].size();
-      answer.cut_tokens = encodings[first + b].cut_tokens;
-      for (const size_t position : masks[first + b]) {
-        answer.masks.push_back(
-            fill_one(directory.tokenizer, encodings[first + b], position, {logits, result.logits_columns}, options));
-        logits += result.logits_columns;
-      }
-    }
-  });
+  for_each_batch(encodings, std::min(options.rules.batch_tokens, kMaskedPackTokens),
+                 [&](size_t first, const Batch& batch) {
+                   ForwardOptions forward;
+                   for (size_t b = 0; b < batch.sequences(); ++b) {
+                     for (const size_t position : masks[first + b])
+                       forward.rows.push_back(batch.starts[b] + static_cast<int32_t>(position));
+                   }
+                   directory.model.forward(batch, forward, result);
+                   const float* logits = result.logits.data();
+                   for (size_t b = 0; b < batch.sequences(); ++b) {
+                     FillAnswer& answer = answers[first + b];
+                     answer.tokens = encodings[first + b].size();
+                     answer.cut_tokens = encodings[first + b].cut_tokens;
+                     for (const size_t position : masks[first + b]) {
+                       answer.masks.push_back(fill_one(directory.tokenizer, encodings[first + b], position,
+                                                       {logits, result.logits_columns}, options));
+                       logits += result.logits_columns;
+                     }
+                   }
+                 });
   return answers;
 }
 

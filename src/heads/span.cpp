@@ -83,7 +83,9 @@ std::vector<QuestionAnswer> qa(const ModelDirectory& directory, std::span<const 
   const Sequences sequences = gather_sequences(
       inputs, [&](const TextInput& input) { return encode_input(directory.tokenizer, input, options); });
   const std::vector<SpanLogits> logits = run_windows(directory.model, sequences.all, options.rules.batch_tokens);
-  const SpanRules rules{options.top_k, options.max_answer_tokens, options.normalizes_windows};
+  // Several spans may be one answer in whole words. As many as transformers takes.
+  const size_t candidates = options.aligns_to_words ? 2 * options.top_k + 10 : std::max<size_t>(1, options.top_k);
+  const SpanRules rules{candidates, options.max_answer_tokens, options.normalizes_windows};
   std::vector<QuestionAnswer> answers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const size_t first = sequences.starts[i], count = sequences.starts[i + 1] - first;

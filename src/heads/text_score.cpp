@@ -4,26 +4,17 @@
 #include <algorithm>
 #include <vector>
 
-#include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "heads/batches.h"
-#include "heads/model_directory.h"
 
 namespace deberta {
 namespace {
-
-constexpr size_t kPackTokens = 2048;  // a row of logits is V floats (half a megabyte): small packs bound the memory
-
-void check_task(const ModelDirectory& directory) {
-  if (directory.model.head() != Head::kMaskedLm) refuse_head("score", "masked language model", directory.model.head());
-  if (directory.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, "score", "the tokenizer has no mask token");
-}
 
 // Copies of one text in packs.
 class Masker {
  public:
   Masker(const ModelDirectory& directory, const Encoding& text, size_t batch_tokens)
-      : directory_(directory), text_(text), batch_tokens_(std::min(batch_tokens, kPackTokens)) {}
+      : directory_(directory), text_(text), batch_tokens_(std::min(batch_tokens, kMaskedPackTokens)) {}
 
   TextScoreAnswer run() {
     for (size_t position = 0; position < text_.size(); ++position) {
@@ -83,7 +74,7 @@ class Masker {
 
 std::vector<TextScoreAnswer> score_text(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                         const EncodingRules& rules) {
-  check_task(directory);
+  check_masked_lm("score", directory);
   std::vector<TextScoreAnswer> answers;
   for (const Encoding& text : encode_inputs(directory.tokenizer, inputs, rules))
     answers.push_back(Masker(directory, text, rules.batch_tokens).run());

@@ -35,7 +35,6 @@ void check_window(const SpanLogits& window) {
 
 // The best pairs of one window, best first; ties by place.
 std::vector<TokenSpan> best_of(const SpanLogits& window, size_t w, const SpanRules& rules, double log_sums) {
-  const size_t count = 2 * rules.count + 10;
   std::vector<TokenSpan> spans;
   const auto is_better = [](const TokenSpan& a, const TokenSpan& b) {
     if (a.logit != b.logit) return a.logit > b.logit;
@@ -46,8 +45,8 @@ std::vector<TokenSpan> best_of(const SpanLogits& window, size_t w, const SpanRul
     for (size_t last = first; last < std::min(tokens, first + rules.max_answer_tokens); ++last) {
       const double logit = double{window.start_L[first]} + double{window.end_L[last]};
       const TokenSpan span{w, first, last, std::exp(logit - log_sums), logit};
-      if (spans.size() == count && !is_better(span, spans.front())) continue;
-      if (spans.size() == count) {
+      if (spans.size() == rules.count && !is_better(span, spans.front())) continue;
+      if (spans.size() == rules.count) {
         std::pop_heap(spans.begin(), spans.end(), is_better);
         spans.pop_back();
       }

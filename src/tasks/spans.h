@@ -13,7 +13,7 @@ struct SpanLogits {
 };
 
 struct SpanRules {
-  size_t count = 1;  // answers wanted
+  size_t count = 12;  // of each window, at most
   size_t max_answer_tokens = 15;
   bool normalizes_windows = false;  // each window's probabilities sum to 1 by themselves, as transformers has it
 };
@@ -28,8 +28,7 @@ struct TokenSpan {
 };
 
 struct SpanCandidates {
-  std::vector<TokenSpan>
-      spans;  // of each window its best 2 count + 10, best first: aligned to words several may be one
+  std::vector<TokenSpan> spans;  // of each window its best, best first
   double null_score = 0;
   double null_logit = 0;  // the least of the windows: it has no answer only where no window has one
 };

@@ -247,7 +247,7 @@ constexpr std::array kTasks = {
             .kind = kChoice,
             .metrics = "accuracy",
             .form = ExampleForm::kRace,
-            .file = "test/high/1.txt test/high/2.txt",
+            .file = "test/high",
             .input = "passage, question and choice",
             .tensors = "pooler.dense, classifier with one row",
             .recipe = {"320", "6/100/2e-5/32/.2", "6/100/8e-6/32/.2", "6/100/7e-6/48/.2", "6/100/4e-6/48/.2",
@@ -310,6 +310,17 @@ constexpr std::array kTasks = {
             .file = "dev.jsonl",
             .input = "text, or a pair",
             .tensors = kSequenceHead},
+    TaskRow{.name = "mlm",
+            .aliases = "masked-lm wikitext",
+            .what = "the pieces behind a fixed sample of masks, of texts a line each",
+            .kind = kMasked,
+            .target = kText,
+            .metrics = "accuracy perplexity",
+            .form = ExampleForm::kLines,
+            .fields = {.text = "text"},
+            .file = "valid.txt",
+            .input = "text, 15 % of its pieces masked",
+            .tensors = "lm_predictions, with the enhanced mask decoder where the checkpoint has it"},
 };
 
 std::string canonical(std::string_view name) {
@@ -359,6 +370,8 @@ std::string_view verb_of(const TaskRow& task) {
       return "qa";
     case TaskKind::kTokens:
       return "ner";
+    case TaskKind::kMasked:
+      return "fill";
     case TaskKind::kEntity:
       return "eval";
     case TaskKind::kChoice:
@@ -372,7 +385,7 @@ std::string_view verb_of(const TaskRow& task) {
 ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& text_fields,
                            std::string_view label_field) {
   ExampleRules rules{task.form, {}, {}};
-  if (task.form != ExampleForm::kText) return rules;
+  if (task.form != ExampleForm::kText && task.form != ExampleForm::kLines) return rules;
   const auto names = [](std::string_view fields) { return split_words(fields, '|'); };
   rules.fields = {.text = names(task.fields.text),
                   .pair = names(task.fields.pair),

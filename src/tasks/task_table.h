@@ -22,12 +22,13 @@ enum class TaskKind {
   kEntity,    // the mention that fills a gap (ReCoRD)
   kQuestion,  // a span of a context (SQuAD)
   kTokens,    // a label for each word (CoNLL)
+  kMasked,    // the pieces behind masks
 };
 
 // What is predicted.
 enum class TaskTarget { kClass, kClasses, kScore, kText, kTags };
 
-// Fields of the published files, "a|b": the first that is there. Only the text form has them.
+// Fields of the published files, "a|b": the first that is there. Only the forms of texts have them.
 struct TaskFields {
   std::string_view text = {};
   std::string_view pair = {};

@@ -130,6 +130,18 @@ def test_race_files_one_a_passage(deberta, tmp_path):
     assert result(done)["metrics"] == {"accuracy": 0.5}
 
 
+def test_a_folder_stands_for_the_files_below_it(deberta, tmp_path):
+    answers = {"test/high/2.txt": "A", "test/high/10.txt": "B", "test/middle/1.txt": "C", "test/high/.hidden/1.txt": "D", "test/middle/.1.txt.swp": "D"}
+    for name, answer in answers.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(json.dumps({"article": "P.", "id": name, "questions": ["Q?"], "options": [["a", "b", "c", "d"]], "answers": [answer]}))
+    (tmp_path / "answers.tsv").write_text(predictions(["A", "B", "C"]))
+    assert result(deberta("eval", "--task", "race", "test", "--predictions", "answers.tsv", "-f", "json", cwd=tmp_path))["metrics"] == {"accuracy": 1.0}
+    (tmp_path / "empty").mkdir()
+    done = deberta("eval", "--task", "race", "empty", "--predictions", "answers.tsv", cwd=tmp_path)
+    assert done.returncode == 1 and "expected labelled files in the folder, got none" in done.stderr
+
+
 def test_scores_that_are_all_the_same_have_no_correlation(evaluate):
     gold = "sentence1\tsentence2\tscore\na\tb\t1.5\na\tb\t2\na\tb\t5\n"
     done = evaluate("sts-b", gold, predictions([3, 3, 3]), "-f", "json")
@@ -233,7 +245,7 @@ def test_averages_of_a_folder_of_results(deberta, tmp_path):
 @pytest.mark.parametrize("words, message", [
     (["eval"], "--task: expected the name of a task, got none"),
     (["eval", "--task", "glue"], '--task: expected one of cola, sst-2'),
-    (["eval", "--task", "sst2"], "eval: expected a labelled file (- is standard input), got none"),
+    (["eval", "--task", "sst2"], "eval: expected a labelled file or a folder of such files (- is standard input), got none"),
 ])
 def test_wrong_usage(deberta, words, message):
     done = deberta(*words)

@@ -6,9 +6,10 @@ import signal
 import subprocess
 import time
 
+import numpy
 import pytest
 from conftest import BINARY
-from models import make_model
+from models import make_model, read_safetensors, write_safetensors
 
 NLI = ("entailment", "neutral", "contradiction")
 
@@ -121,6 +122,51 @@ def test_ner_answers_are_those_of_the_verb(deberta, tmp_path):
     verb = deberta("ner", "-m", model, "-i", tmp_path / "valid.conll", "-f", "conll", "--no-header").stdout
     written = (tmp_path / "answers.txt").read_text()
     assert "I-PER" in written and written.split() == verb.split()
+
+
+def test_sentences_of_a_document_are_seen_together_as_many_as_fit(deberta, tmp_path):
+    model = make_model(tmp_path / "model", "token", labels=("O", "B-PER", "I-PER"))
+    sentences = ["Ada B-PER\nLovelace I-PER\n", "met O\nBob B-PER\n", "in O\nParis O\nand O\nRome O\n"]
+    forms = {"apart": "".join(sentence + "\n" for sentence in sentences),
+             "one document": "-DOCSTART- O\n\n" + "".join(sentence + "\n" for sentence in sentences),
+             "two documents": sentences[0] + "\n" + sentences[1] + "\n-DOCSTART- O\n\n" + sentences[2] + "\n",
+             "joined": "".join(sentences) + "\n", "first two joined": sentences[0] + sentences[1] + "\n" + sentences[2] + "\n"}
+
+    def tags(form, *words):
+        (tmp_path / "valid.conll").write_text(forms[form])
+        result(deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.conll", "--write-predictions", tmp_path / "answers.txt", "-f", "json", *words))
+        return [line.split()[-1] for line in (tmp_path / "answers.txt").read_text().splitlines() if line]
+
+    pieces = [len(deberta("tokenize", "-m", model, "--no-special", "--no-header", " ".join(line.split()[0] for line in sentence.splitlines())).stdout.splitlines())
+              for sentence in sentences]
+    assert tags("one document", "--merge-sentences") == tags("joined") != tags("apart")
+    assert tags("two documents", "--merge-sentences") == tags("first two joined")
+    fit = ("--max-tokens", str(pieces[0] + pieces[1] + 2), "--truncate", "error")
+    assert tags("one document", "--merge-sentences", *fit) == tags("first two joined", *fit)
+
+
+def test_masked_pieces_have_the_probabilities_of_a_forward_run(deberta, language_model, tmp_path):
+    texts = ["It rained .", "the cat sat"]
+    (tmp_path / "valid.txt").write_text("\n".join(texts[:1] + ["", texts[1]]) + "\n")
+    words = ("eval", "--task", "mlm", "-m", language_model, tmp_path / "valid.txt", "-f", "json")
+    got = result(deberta(*words, "--mask-share", "1", "--bootstrap", "0"))["metrics"]
+    ids_of = lambda text: json.loads(deberta("tokenize", "-m", language_model, "-f", "jsonl", text).stdout)["ids"]  # noqa: E731
+    logs, right, mask = [], [], ids_of("[MASK]")[1]
+    for text in texts:
+        ids = ids_of(text)
+        hidden = numpy.array([ids[:1] + [mask] * (len(ids) - 2) + ids[-1:]], numpy.int32)
+        write_safetensors(tmp_path / "in", {"input_ids": hidden})
+        assert deberta("forward", "-m", language_model, "--ids", tmp_path / "in", "--layers", "none", "-o", tmp_path / "out").returncode == 0
+        logits = read_safetensors(tmp_path / "out")["logits"][0].astype(numpy.float64)
+        probabilities = logits - numpy.log(numpy.exp(logits).sum(-1, keepdims=True))
+        logs += [probabilities[i + 1, piece] for i, piece in enumerate(ids[1:-1])]
+        right += [probabilities[i + 1].argmax() == piece for i, piece in enumerate(ids[1:-1])]
+    assert got["masked_pieces"] == len(logs) > 6
+    assert got["perplexity"] == pytest.approx(numpy.exp(-numpy.mean(logs)), rel=1e-5) and got["accuracy"] == numpy.mean(right)
+    some = [result(deberta(*words, "--mask-share", "0.2", "--seed", seed))["metrics"] for seed in (0, 0, 1)]
+    assert some[0] == some[1] != some[2] and 2 <= some[0]["masked_pieces"] < len(logs)
+    refused = deberta(*words, "--write-predictions", tmp_path / "answers.tsv")
+    assert refused.returncode == 2 and "--write-predictions: the task mlm has no predictions in files" in refused.stderr
 
 
 def test_squad2_finds_its_threshold_on_the_logits(deberta, tmp_path):

@@ -36,6 +36,7 @@ TEST(FindSpans, AnEndBeforeItsStartIsNoSpan) {
   for (const TokenSpan& span : find_spans({&window, 1}, {.count = 20}).spans)
     EXPECT_LE(span.first_token, span.last_token);
   EXPECT_EQ(find_spans({&window, 1}, {.count = 20}).spans.size(), 6u);
+  EXPECT_EQ(find_spans({&window, 1}, {.count = 2}).spans.size(), 2u);
 }
 
 TEST(FindSpans, SpansAreNoLongerThanAsked) {

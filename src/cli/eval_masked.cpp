@@ -1,0 +1,84 @@
+// Masked language models: a fixed sample of the pieces of texts, guessed.
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "cli/answers.h"
+#include "cli/eval_model.h"
+#include "cli/eval_run.h"
+#include "cli/example_files.h"
+#include "cli/filter.h"
+#include "cli/model_options.h"
+#include "heads/masked_sample.h"
+
+namespace deberta::cli {
+namespace {
+
+class TextRows final : public RowSource {
+ public:
+  TextRows(const Options& options, const TaskRow& task, const std::function<bool()>& is_stopped)
+      : files_(options, task, is_stopped) {}
+
+  bool next(Row& row) override {
+    Example example;
+    if (!files_.next(example)) return false;
+    row = {};
+    row.where = std::move(example.where);
+    row.text = std::move(example.text);
+    row.error = std::move(example.error);
+    return true;
+  }
+  std::optional<double> fraction_done() const override { return files_.fraction_done(); }
+
+ private:
+  ExampleFiles files_;
+};
+
+void refuse_predictions(const Options& options) {
+  for (const char* name : {"predictions", "write-predictions"}) {
+    if (!options.text(name).empty())
+      throw Error(ErrorCode::kUsage, fmt::format("--{}", name), "the task mlm has no predictions in files");
+  }
+}
+
+std::vector<MaskedOutcome> run_model(const Options& options, const TaskRow& task, EvalResult& result) {
+  const ModelDirectory directory = open_model(options);
+  warn_of_plain_head(options, directory);
+  const MaskedSampleRules rules{encoding_rules(options), options.number("mask-share"),
+                                static_cast<uint64_t>(options.integer("seed"))};
+  answer_masked_sample(directory, {}, {}, rules);  // refuses a model without the head before any row is read
+  std::vector<MaskedOutcome> outcomes;
+  size_t cut = 0;
+  run_model_rows(
+      options, [&](const auto& is_stopped) { return std::make_unique<TextRows>(options, task, is_stopped); },
+      row_encoder(directory.tokenizer, rules.rules),
+      {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
+         for (const MaskedSampleAnswer& answer : answer_masked_sample(directory, text_inputs(rows), numbers, rules)) {
+           outcomes.push_back(answer.outcome);
+           cut += answer.cut_tokens > 0;
+         }
+         result.rows += rows.size();
+       },
+       [&](size_t, const Error& error) {
+         ++result.rows;
+         ++result.failed;
+         report_bad_row(options, error);
+       }});
+  note_cut_rows(options, cut, result.rows, rules.rules.encode.max_tokens);
+  print_check_report(directory.model);
+  return outcomes;
+}
+
+}  // namespace
+
+int eval_masked(const Options& options, const TaskRow& task) {
+  refuse_predictions(options);
+  EvalResult result;
+  result.task = &task;
+  std::vector<MaskedOutcome> outcomes = run_model(options, task, result);
+  result.metrics = evaluate_all(options, *make_evaluation(std::move(outcomes), split_words(task.metrics)), result);
+  return finish(options, result);
+}
+
+}  // namespace deberta::cli
