@@ -110,23 +110,27 @@ def entities_of(a, model, text, folder, limit=512, overlap=128):
 
 
 def answer_of(a, model, question, text, folder, limit=384, overlap=128, longest=15):
-    """The best span over all windows, by the sum of its logits: (start, end, probability)."""
+    """The best span of each window, by the sum of its logits; the probabilities of equal words added up: (start, end, probability) of the likeliest."""
     asked, _ = tokens_of(a, model, question, folder)
     ids, offsets = tokens_of(a, model, text, folder)
     windows = windows_of(len(ids), limit - len(asked) - 3, overlap)
     logits = logits_of(a, model, [[CLS, *asked, SEP, *ids[f:l], SEP] for f, l in windows],
                        [[0] * (len(asked) + 2) + [1] * (l - f + 1) for f, l in windows], folder)
-    best, every = None, [[], []]
+    spans, every = [], [[], []]
     for (first, last), rows in zip(windows, logits):
         context = rows[len(asked) + 2:-1].astype(numpy.float64)
         for side in (0, 1):
             every[side].extend([rows[0, side], *context[:, side]])
-        for s in range(last - first):
-            for e in range(s, min(last - first, s + longest)):
-                if best is None or context[s, 0] + context[e, 1] > best[0]:
-                    best = (context[s, 0] + context[e, 1], first + s, first + e)
+        spans.append(max((context[s, 0] + context[e, 1], -s, -e) for s in range(last - first) for e in range(s, min(last - first, s + longest))))
+        spans[-1] = (spans[-1][0], offsets[first - spans[-1][1]][0], offsets[first - spans[-1][2]][1])
     total = sum(numpy.log(numpy.exp(numpy.array(x) - max(x)).sum()) + max(x) for x in every)
-    return offsets[best[1]][0], offsets[best[2]][1], float(numpy.exp(best[0] - total)), len(windows)
+    answers = {}  # by the words: where they are likeliest, and the sum
+    for logit, start, end in sorted(spans, reverse=True):
+        words = text[start:end].lower()
+        place, score = answers.get(words, ((start, end), 0.0))
+        answers[words] = place, score + float(numpy.exp(logit - total))
+    (start, end), score = max(answers.values(), key=lambda answer: answer[1])
+    return start, end, score, len(windows)
 
 
 # ---- the checks

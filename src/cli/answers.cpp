@@ -91,8 +91,10 @@ Format format_of(const Options& options) {
   return !is_file && ::isatty(STDOUT_FILENO) != 0 ? Format::kTable : Format::kTsv;
 }
 
-AnswerWriter::AnswerWriter(Format format, std::vector<std::string> columns, bool has_header, FileWriter& out)
-    : format_(format), columns_(std::move(columns)), has_header_(has_header), out_(out) {
+AnswerWriter::AnswerWriter(Format format, std::vector<std::string> columns, bool has_header, FileWriter& out,
+                           std::vector<std::string> kept)
+    : format_(format), kept_(std::move(kept)), columns_(kept_), has_header_(has_header), out_(out) {
+  std::move(columns.begin(), columns.end(), std::back_inserter(columns_));
   if (format_ == Format::kTsv && has_header_) line(columns_);
   if (format_ == Format::kJson) pending_ = "[";
 }
@@ -106,7 +108,7 @@ void AnswerWriter::answer(const Row& row, const Answer& answer) {
     has_header_ = false;
     return;
   }
-  for (const Cells& cells : answer.lines) line(cells);
+  for (const Cells& cells : answer.lines) line(row, cells);
 }
 
 void AnswerWriter::bad(const Row& row, const Error& error) {
@@ -115,14 +117,14 @@ void AnswerWriter::bad(const Row& row, const Error& error) {
     return object(row, {{"error", std::move(detail)}});
   }
   if (format_ == Format::kConll) return sentence({{"!error", error.what()}});
-  Cells cells(columns_.size());
+  Cells cells(columns_.size() - kept_.size());
   cells.front() = "!error";
   if (cells.size() > 1) {
     cells[1] = error.what();
   } else {
     cells.front() += std::string(" ") + error.what();
   }
-  line(cells);
+  line(row, std::move(cells));
 }
 
 void AnswerWriter::object(const Row& row, JsonObject result) {
@@ -142,6 +144,20 @@ void AnswerWriter::object(const Row& row, JsonObject result) {
 void AnswerWriter::sentence(const std::vector<Cells>& words) {
   for (const Cells& cells : words) line(cells);
   pending_ += '\n';
+}
+
+void AnswerWriter::line(const Row& row, Cells cells) {
+  Cells whole;
+  for (const std::string& name : kept_) {
+    const auto found =
+        std::find_if(row.kept.begin(), row.kept.end(), [&](const JsonMember& member) { return member.first == name; });
+    if (found == row.kept.end())
+      whole.emplace_back();
+    else
+      whole.push_back(found->second.is_string() ? found->second.as_string() : found->second.dump());
+  }
+  std::move(cells.begin(), cells.end(), std::back_inserter(whole));
+  line(whole);
 }
 
 void AnswerWriter::line(const Cells& cells) {

@@ -33,7 +33,9 @@ Format format_of(const Options& options);  // auto: a table on a terminal, else 
 
 class AnswerWriter {
  public:
-  AnswerWriter(Format format, std::vector<std::string> columns, bool has_header, FileWriter& out);
+  // `kept`: keys of the rows that a table and tsv show before the columns.
+  AnswerWriter(Format format, std::vector<std::string> columns, bool has_header, FileWriter& out,
+               std::vector<std::string> kept = {});
 
   void answer(const Row& row, const Answer& answer);
   // Keeps the row's place: an object with the key "error", or a line whose first cell is "!error".
@@ -43,12 +45,14 @@ class AnswerWriter {
 
  private:
   void object(const Row& row, JsonObject result);
+  void line(const Row& row, Cells cells);  // with what is kept of the row
   void line(const Cells& cells);
   void sentence(const std::vector<Cells>& words);  // and a blank line
   void write_table();
 
   Format format_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> kept_;
+  std::vector<std::string> columns_;  // the kept ones too
   bool has_header_;
   FileWriter& out_;
   std::string pending_;

@@ -9,6 +9,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/progress_printer.h"
+#include "cli/row_fields.h"
 #include "deberta/error.h"
 
 namespace deberta::cli {
@@ -136,7 +137,7 @@ int run_rows(const Options& options, const std::vector<std::string>& columns, co
   ReadAhead rows(options, encode);
   Counts counts;
   with_output(options, [&](FileWriter& out) {
-    AnswerWriter writer(format_of(options), columns, !options.flag("no-header"), out);
+    AnswerWriter writer(format_of(options), columns, !options.flag("no-header"), out, kept_by_name(options));
     Loop loop(options, answer_rows, writer);
     ProgressPrinter progress(options, options.arguments.empty());
     rows.run([&](RowGroup& group) {

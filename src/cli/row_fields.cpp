@@ -80,9 +80,16 @@ bool RowFields::counts_columns() const {
 }
 
 bool RowFields::keeps(std::string_view name) const {
-  if (std::find(names_.begin(), names_.end(), name) != names_.end()) return false;
-  if (keep_.size() == 1 && keep_[0] == "all") return true;
-  return std::find(keep_.begin(), keep_.end(), name) != keep_.end();
+  const auto has = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return keep_ == std::vector<std::string>{"all"} ? !has(names_) : has(keep_);
+}
+
+std::vector<std::string> kept_by_name(const Options& options) {
+  std::vector<std::string> names = options.list("keep");
+  if (names.size() == 1 && (names[0] == "all" || names[0] == "none")) names.clear();
+  return names;
 }
 
 void RowFields::read_items(const Json& object, Row& row) const {

@@ -22,6 +22,9 @@ RowShape row_shape(const Options& options);
 // Texts by their place: the arguments of the program, the parts of a line between tabs. Throws kInput.
 void fill_row(const RowShape& shape, std::vector<std::string> parts, Row& row);
 
+// What --keep names; none where it says all or none.
+std::vector<std::string> kept_by_name(const Options& options);
+
 class RowFields {
  public:
   // Reads --input-field and --keep. Throws kUsage.
@@ -32,7 +35,7 @@ class RowFields {
   // The texts of an object; what is kept of the rest. Throws kInput.
   void read(const Json& object, Row& row) const;
 
-  bool keeps(std::string_view name) const;  // by --keep, and it is no text
+  bool keeps(std::string_view name) const;  // by --keep: it is named, or all are kept and it is no text
 
  private:
   void read_items(const Json& object, Row& row) const;

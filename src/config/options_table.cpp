@@ -117,8 +117,11 @@ constexpr std::array kOptions = {
         "0.1.0", false},
     OptionRow{"pair", 0, kFlag, "", "", "classify tokenize", "Input",
               "texts given as arguments come in twos, lines hold two texts with a tab between", "0.1.0", false},
-    OptionRow{"keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
-              "keys of the input row copied to json and jsonl output", "0.1.0", false},
+    OptionRow{
+        "keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
+        "keys or columns of the input row copied to the output: all others than the texts, to json and jsonl; those "
+        "named, also to tsv and tables, where they come first",
+        "0.1.0", false},
     OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
               "a row that cannot be answered: keep its place with the error, leave it out, or stop", "0.1.0", false},
     OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576",

@@ -87,6 +87,16 @@ def test_other_keys_are_kept_and_never_hide_an_answer(deberta, sequence_model):
     assert set(rows(deberta(*words, "--keep", "none", stdin=line))[0]) == {"label", "score", "labels"}
 
 
+def test_columns_kept_by_name_come_first_in_tsv(deberta, sequence_model):
+    table = "id,text,note\n1,a fine film,x y\n2,dull,\"p\tq\"\n"
+    words = ("classify", "-m", sequence_model, "--input-format", "csv", "--keep", "note,id,text")
+    plain = deberta(*words[:-2], stdin=table).stdout.splitlines()
+    kept = deberta(*words, stdin=table).stdout.splitlines()
+    assert kept == ["note\tid\ttext\t" + plain[0], "x y\t1\ta fine film\t" + plain[1], "p\\tq\t2\tdull\t" + plain[2]]
+    bad = deberta(*words[:3], "--input-format", "jsonl", "--keep", "id", stdin='{"id": {"a": 1}}\n')
+    assert bad.stdout.splitlines()[1].startswith('{"a":1}\t!error\t') or bad.stdout.splitlines()[1].startswith('{"a": 1}\t!error\t')
+
+
 BAD = '{"id": 1, "text": "fine"}\n{"id": 2}\nnot json\n\n{"id": 3, "text": 5}\n{"id": 4, "text": "also fine"}\n'
 
 
