@@ -20,7 +20,8 @@ def test_latencies_have_the_keys_of_the_peers_and_ascending_percentiles(deberta,
     for figure, length in ((first, 8), (second, 20)):
         assert (figure["what"], figure["peer"], figure["dtype"], figure["seq"], figure["threads"]) == ("latency", "ours", "fp32", length, 1)
         assert 0 < figure["ms_min"] <= figure["ms_median"] <= figure["ms_p90"] <= figure["ms_p99"] and figure["runs"] >= 3
-        assert figure["tokens_per_s"] == pytest.approx(length / figure["ms_min"] * 1e3, rel=0.05) and figure["peak_mb"] > 0
+        slowest, fastest = (1e3 * length / (figure["ms_min"] + side * 0.0005) for side in (1, -1))  # milliseconds are shown with three decimals
+        assert slowest - 1 <= figure["tokens_per_s"] <= fastest + 1 and figure["peak_mb"] > 0
 
 
 def test_every_number_of_threads_and_every_batch_gives_a_figure(deberta, sequence_model):
