@@ -61,7 +61,7 @@ std::span<const std::string_view> option_sections() {
 
 std::string overview() {
   std::string text = fmt::format(
-      "deberta {}: runs DeBERTa models (classification, masked words, tokens) on the CPU\n\n"
+      "deberta {}: runs DeBERTa models on the CPU: labels, entailment, entities, answers, masked words, vectors\n\n"
       "usage: deberta VERB [OPTION...] [TEXT...]\n\nverbs:\n",
       version());
   for (const VerbRow& row : verb_table()) text += fmt::format("  {:<12}{}\n", row.name, row.summary);
