@@ -20,6 +20,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # its usual register allocation stores s
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   deberta_isa(avx2 -march=haswell)
+  deberta_isa(avxvnni -march=haswell -mavxvnni)
   deberta_isa(avx512 -march=x86-64-v4)
   deberta_isa(vnni -march=x86-64-v4 -mavx512vnni)
   deberta_isa(bf16 -march=x86-64-v4 -mavx512bf16)

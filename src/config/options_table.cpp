@@ -77,7 +77,7 @@ constexpr std::array kOptions = {
               "0.1.0", false},
     OptionRow{"no-crc", 0, kFlag, "", "", kWeightVerbs, "Model",
               "do not check the CRC-32 of weights in a pytorch_model.bin", "0.1.0", false},
-    OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx512|avx512_vnni|avx512_bf16|amx",
+    OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx_vnni|avx512|avx512_vnni|avx512_bf16|amx",
               "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench info", "Compute",
               "kernels to use; check runs the reference beside each and reports the worst difference", "0.1.0", false},
     OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",

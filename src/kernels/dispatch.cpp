@@ -19,16 +19,16 @@
 namespace deberta {
 namespace {
 
-constexpr std::array<KernelLevel, kKernelLevels> kLevels = {KernelLevel::kReference,  KernelLevel::kAvx2,
-                                                            KernelLevel::kAvx512,     KernelLevel::kAvx512Vnni,
-                                                            KernelLevel::kAvx512Bf16, KernelLevel::kAmx};
+constexpr std::array<KernelLevel, kKernelLevels> kLevels = {
+    KernelLevel::kReference,  KernelLevel::kAvx2,       KernelLevel::kAvxVnni, KernelLevel::kAvx512,
+    KernelLevel::kAvx512Vnni, KernelLevel::kAvx512Bf16, KernelLevel::kAmx};
 // The implementations that exist: for each operation and precision its levels, as bits.
 constexpr unsigned bit(KernelLevel level) {
   return 1u << static_cast<unsigned>(level);
 }
 constexpr unsigned kRef = bit(KernelLevel::kReference);
 constexpr unsigned kWide = kRef | bit(KernelLevel::kAvx2) | bit(KernelLevel::kAvx512);
-constexpr unsigned kVnni = bit(KernelLevel::kAvx512Vnni);
+constexpr unsigned kVnni = bit(KernelLevel::kAvxVnni) | bit(KernelLevel::kAvx512Vnni);
 constexpr unsigned kBf16 = bit(KernelLevel::kAvx512Bf16);
 constexpr unsigned kAmx = bit(KernelLevel::kAmx);
 constexpr unsigned kExists[kOperations][kPrecisions] = {
@@ -71,6 +71,11 @@ bool has_avx2() {
          has_all(cpuid(7).b, bit_AVX2 | bit_BMI | bit_BMI2) && has_all(cpuid(0x80000001).c, bit_LZCNT);
 }
 
+bool has_avx_vnni() {
+  constexpr unsigned kVectorNeural = 1u << 4;
+  return has_avx2() && has_all(cpuid(7, 1).a, kVectorNeural);
+}
+
 // Everything that -march=x86-64-v4 adds.
 bool has_avx512() {
   return has_avx2() && has_all(saved_state(), 0xE6) &&
@@ -105,6 +110,7 @@ bool has_amx() {
 unsigned detect_levels() {
   unsigned levels = kRef;
   if (has_avx2()) levels |= bit(KernelLevel::kAvx2);
+  if (has_avx_vnni()) levels |= bit(KernelLevel::kAvxVnni);
   if (has_avx512()) levels |= bit(KernelLevel::kAvx512);
   if (has_vnni()) levels |= bit(KernelLevel::kAvx512Vnni);
   if (has_bf16()) levels |= bit(KernelLevel::kAvx512Bf16);
@@ -154,6 +160,8 @@ std::string_view to_string(KernelLevel level) {
       return "reference";
     case KernelLevel::kAvx2:
       return "avx2";
+    case KernelLevel::kAvxVnni:
+      return "avx_vnni";
     case KernelLevel::kAvx512:
       return "avx512";
     case KernelLevel::kAvx512Vnni:

@@ -19,8 +19,8 @@ inline constexpr size_t kOperations = 6;
 
 // Ascending: a forced level is a cap, and each operation takes, for its precision, the best implementation at or below
 // it that the processor can run. Features are not nested (a processor may have VNNI without BF16).
-enum class KernelLevel { kReference, kAvx2, kAvx512, kAvx512Vnni, kAvx512Bf16, kAmx };
-inline constexpr size_t kKernelLevels = 6;
+enum class KernelLevel { kReference, kAvx2, kAvxVnni, kAvx512, kAvx512Vnni, kAvx512Bf16, kAmx };
+inline constexpr size_t kKernelLevels = 7;
 inline constexpr size_t kPrecisions = 3;
 
 std::string_view to_string(Operation operation);
@@ -56,8 +56,8 @@ struct KernelSet {
 };
 
 // "auto" (the best this processor has), "check" (auto, with the reference beside each call), "reference", "avx2",
-// "avx512", "avx512_vnni", "avx512_bf16", "amx". Throws kKernels, listing what this processor has, for another name or
-// a level it cannot run.
+// "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "amx". Throws kKernels, listing what this processor has, for
+// another name or a level it cannot run.
 KernelSet select_kernels(std::string_view name);
 
 // How often each implementation was called in this process (once per call of the operation, not per tile).

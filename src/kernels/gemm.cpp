@@ -173,7 +173,7 @@ Work make_work(const GemmKernel& kernel, KernelLevel level, const GemmParams& p)
   const PackedWeights& w = p.weights;
   Work work{p, kernel, PanelLayout(w.precision, level, w.depth), nullptr};
 #if DEBERTA_HAS_X86
-  work.finish = level == KernelLevel::kAvx2 ? gemm_finish_avx2() : gemm_finish_avx512();
+  work.finish = level < KernelLevel::kAvx512 ? gemm_finish_avx2() : gemm_finish_avx512();
 #endif
   work.shared.activation = vector_activation(p.activation);
   work.is_scalar = !is_vector(p.activation);
@@ -242,6 +242,8 @@ const GemmKernel* gemm_kernel(Precision precision, KernelLevel level) {
       return nullptr;
     case KernelLevel::kAvx2:
       return is_fp32 ? &gemm_fp32_avx2_kernel() : is_bf16 ? &gemm_bf16_avx2_kernel() : &gemm_int8_avx2_kernel();
+    case KernelLevel::kAvxVnni:
+      return &gemm_int8_avxvnni_kernel();
     case KernelLevel::kAvx512:
       return is_fp32 ? &gemm_fp32_avx512_kernel() : is_bf16 ? &gemm_bf16_avx512_kernel() : &gemm_int8_avx512_kernel();
     case KernelLevel::kAvx512Vnni:

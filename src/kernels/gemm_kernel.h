@@ -77,6 +77,7 @@ const GemmKernel& gemm_bf16_avx2_kernel();
 const GemmKernel& gemm_bf16_avx512_kernel();
 const GemmKernel& gemm_avx512_bf16_kernel();
 const GemmKernel& gemm_int8_avx2_kernel();
+const GemmKernel& gemm_int8_avxvnni_kernel();
 const GemmKernel& gemm_int8_avx512_kernel();
 const GemmKernel& gemm_avx512_vnni_kernel();
 const GemmKernel* const* gemm_amx_kernels();  // bf16, int8

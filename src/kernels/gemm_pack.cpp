@@ -43,8 +43,8 @@ constexpr GemmPackKernel kPlain = {
 
 const GemmPackKernel& pack_kernel(KernelLevel level) {
 #if DEBERTA_HAS_X86
-  if (level == KernelLevel::kAvx2) return gemm_pack_avx2_kernel();
-  if (level > KernelLevel::kAvx2) return gemm_pack_avx512_kernel();
+  if (level >= KernelLevel::kAvx512) return gemm_pack_avx512_kernel();
+  if (level != KernelLevel::kReference) return gemm_pack_avx2_kernel();
 #endif
   (void)level;
   return kPlain;

@@ -23,6 +23,8 @@ const PeakKernel* peak_kernel(Precision precision, KernelLevel level) {
       return nullptr;
     case KernelLevel::kAvx2:
       return &peak_avx2_kernel();
+    case KernelLevel::kAvxVnni:
+      return &peak_avxvnni_kernel();
     case KernelLevel::kAvx512:
       return &peak_avx512_kernel();
     case KernelLevel::kAvx512Vnni:

@@ -10,6 +10,7 @@ struct PeakKernel {
 };
 
 const PeakKernel& peak_avx2_kernel();
+const PeakKernel& peak_avxvnni_kernel();
 const PeakKernel& peak_avx512_kernel();
 const PeakKernel& peak_avx512_vnni_kernel();
 const PeakKernel& peak_avx512_bf16_kernel();
