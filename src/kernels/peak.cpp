@@ -22,11 +22,11 @@ const PeakKernel* peak_kernel(Precision precision, KernelLevel level) {
     case KernelLevel::kReference:
       return nullptr;
     case KernelLevel::kAvx2:
-      return &peak_avx2_kernel();
+      return &peak_avx2_kernels()[precision == Precision::kInt8 ? 1 : 0];
     case KernelLevel::kAvxVnni:
       return &peak_avxvnni_kernel();
     case KernelLevel::kAvx512:
-      return &peak_avx512_kernel();
+      return &peak_avx512_kernels()[precision == Precision::kInt8 ? 1 : 0];
     case KernelLevel::kAvx512Vnni:
       return &peak_avx512_vnni_kernel();
     case KernelLevel::kAvx512Bf16:

@@ -9,9 +9,9 @@ struct PeakKernel {
   void (*run)(size_t rounds);
 };
 
-const PeakKernel& peak_avx2_kernel();
+const PeakKernel* peak_avx2_kernels();  // fp32 and bf16, int8
 const PeakKernel& peak_avxvnni_kernel();
-const PeakKernel& peak_avx512_kernel();
+const PeakKernel* peak_avx512_kernels();  // fp32 and bf16, int8
 const PeakKernel& peak_avx512_vnni_kernel();
 const PeakKernel& peak_avx512_bf16_kernel();
 const PeakKernel* peak_amx_kernels();  // bf16, int8

@@ -1,6 +1,6 @@
-// The int8 tile without VNNI, included by gemm_int8_<isa>.cpp after vectors_<isa>.inc.h and dot: sum + madd of s16
-// pairs. Weights lie as s16 pairs; A's bytes are widened to s16 in blocks of k. madd of s16 cannot overflow here
-// (maddubs of u8 and s8 would saturate), so the sums are those of VNNI.
+// The int8 tile without VNNI, included by gemm_int8_<isa>.cpp after vectors_<isa>.inc.h, dot: sum + madd of s16 pairs,
+// and widen_bytes: 2 kLanes bytes to s16. Weights lie as s16 pairs; A's bytes are widened to s16 in blocks of k. madd
+// of s16 cannot overflow here (maddubs of u8 and s8 would saturate), so the sums are those of VNNI.
 #include "kernels/x86/gemm_tile.inc.h"
 
 namespace deberta {
@@ -21,7 +21,9 @@ struct WidenedBytes {
   static void widen(const GemmTile& t, size_t first, size_t groups, int16_t (*a)[2 * kBlockGroups]) {
     for (size_t m = 0; m < kRows; ++m) {
       const uint8_t* a_K = static_cast<const uint8_t*>(t.a_MK) + m * t.a_stride + 2 * first;
-      for (size_t k = 0; k < 2 * groups; ++k) a[m][k] = a_K[k];
+      size_t k = 0;
+      for (; k + 2 * kLanes <= 2 * groups; k += 2 * kLanes) widen_bytes(a_K + k, a[m] + k);
+      for (; k < 2 * groups; ++k) a[m][k] = a_K[k];
     }
   }
 

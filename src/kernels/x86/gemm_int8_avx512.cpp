@@ -14,6 +14,9 @@ inline Vector dot(Vector sum, Vector a, Vector b) {
   const Bits products = _mm512_madd_epi16(_mm512_castps_si512(a), _mm512_castps_si512(b));
   return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(sum), products));
 }
+inline void widen_bytes(const uint8_t* from, int16_t* to) {
+  _mm512_storeu_si512(to, _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)from)));
+}
 
 }  // namespace
 }  // namespace deberta

@@ -1,27 +1,19 @@
-// The peak of AVX2 and FMA: 12 chains of fused multiply-adds of 8 lanes. Only C headers and types here
+// The peaks of AVX2: fused multiply-adds of 8 lanes; sums of products of 16 pairs. Only C headers and types here
 // (docs/kernels.md).
-#include "kernels/x86/peak.inc.h"
+#include "kernels/x86/peak_avx2.inc.h"
 
 namespace deberta {
 namespace {
 
-#define DEBERTA_SUMS "0,1,2,3,4,5,6,7,8,9,10,11"
+DEBERTA_CHAINS(run_fp32, "vfmadd231ps %%ymm14, %%ymm15, %%ymm")
+DEBERTA_CHAINS(run_int8, "vpmaddwd %%ymm14, %%ymm15, %%ymm13\nvpaddd %%ymm13, %%ymm\\n, %%ymm")
 
-void run(size_t rounds) {
-  __asm__ volatile(DEBERTA_EACH(DEBERTA_SUMS ",14,15", "vxorps %%ymm\\n, %%ymm\\n, %%ymm\\n")
-                       DEBERTA_ROUNDS(DEBERTA_SUMS, "vfmadd231ps %%ymm14, %%ymm15, %%ymm")
-                   : "+r"(rounds)
-                   :
-                   : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                     "xmm11", "xmm14", "xmm15");
-}
-
-constexpr PeakKernel kKernel = {12 * 16, run};
+constexpr PeakKernel kKernels[] = {{kChains * 16, run_fp32}, {kChains * 32, run_int8}};
 
 }  // namespace
 
-const PeakKernel& peak_avx2_kernel() {
-  return kKernel;
+const PeakKernel* peak_avx2_kernels() {
+  return kKernels;
 }
 
 }  // namespace deberta
