@@ -44,8 +44,7 @@ std::vector<std::string> files_below(const std::string& folder) {
   return files;
 }
 
-}  // namespace
-
+// The files to evaluate, folders as the files below them. Throws kUsage when none are named.
 std::vector<std::string> labelled_files(const Options& options) {
   if (options.arguments.empty())
     throw Error(ErrorCode::kUsage, "eval",
@@ -61,6 +60,8 @@ std::vector<std::string> labelled_files(const Options& options) {
   }
   return files;
 }
+
+}  // namespace
 
 ByteSource open_labelled(const std::string& path) {
   return ByteSource(path, [] { return interrupted() != 0; });
@@ -115,12 +116,13 @@ int run_eval(const Options& options) {
   }
   if (options.text("task").empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
   const TaskRow& task = find_task(options.text("task"));
-  labelled_files(options);  // refuses a run without files before a model is opened
+  Options files = options;
+  files.arguments = labelled_files(options);  // before a model is opened
   try {
-    if (task.kind == TaskKind::kQuestion) return eval_questions(options, task);
-    if (task.kind == TaskKind::kTokens) return eval_tags(options, task);
-    if (task.kind == TaskKind::kMasked) return eval_masked(options, task);
-    return eval_examples(options, task);
+    if (task.kind == TaskKind::kQuestion) return eval_questions(files, task);
+    if (task.kind == TaskKind::kTokens) return eval_tags(files, task);
+    if (task.kind == TaskKind::kMasked) return eval_masked(files, task);
+    return eval_examples(files, task);
   } catch (const Interrupted&) {
     return interrupted();
   }

@@ -34,7 +34,7 @@ struct Question {
 class Questions {
  public:
   Questions(const Options& options, EvalResult& result) {
-    for (const std::string& path : labelled_files(options)) {
+    for (const std::string& path : options.arguments) {
       ByteSource source = open_labelled(path);
       files_.push_back(read_squad(source));
       for (const Problem& problem : files_.back().skipped)

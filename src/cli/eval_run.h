@@ -15,10 +15,6 @@
 
 namespace deberta::cli {
 
-// The files to evaluate, folders as the files below them. Throws kUsage when none are named, kFileNotFound for a folder
-// without files.
-std::vector<std::string> labelled_files(const Options& options);
-
 // A source that ends on Ctrl-C.
 ByteSource open_labelled(const std::string& path);
 
@@ -34,7 +30,7 @@ std::vector<Metric> evaluate_all(const Options& options, const Evaluation& evalu
 // Prints, and writes what --output-dir asks for. Returns the exit code.
 int finish(const Options& options, const EvalResult& result);
 
-// One for each kind of task. They return the exit code.
+// One for each kind of task; the arguments are files. They return the exit code.
 int eval_examples(const Options& options, const TaskRow& task);   // classes, scores, choices, entities
 int eval_questions(const Options& options, const TaskRow& task);  // SQuAD
 int eval_tags(const Options& options, const TaskRow& task);       // CoNLL

@@ -37,7 +37,7 @@ Sentence sentence_of(const ConllSentence& read) {
 
 std::vector<Sentence> read_sentences(const Options& options) {
   std::vector<Sentence> sentences;
-  for (const std::string& path : labelled_files(options)) {
+  for (const std::string& path : options.arguments) {
     ConllReader reader(LineReader{open_labelled(path)});
     for (ConllSentence sentence; reader.next(sentence);) sentences.push_back(sentence_of(sentence));
     check_interrupted();

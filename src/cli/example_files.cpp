@@ -21,23 +21,23 @@ std::optional<RecordFormat> format_given(const Options& options) {
 }  // namespace
 
 ExampleFiles::ExampleFiles(const Options& options, const TaskRow& task, std::function<bool()> is_stopped)
-    : options_(options), task_(task), is_stopped_(std::move(is_stopped)), files_(labelled_files(options)) {
+    : options_(options), task_(task), is_stopped_(std::move(is_stopped)) {
   const bool has_labels = !options.text("labels-file").empty();
-  if (has_labels && (task.form != ExampleForm::kAlphaNli || files_.size() != 1))
+  if (has_labels && (task.form != ExampleForm::kAlphaNli || options_.arguments.size() != 1))
     throw Error(ErrorCode::kUsage, "--labels-file", "expected the task alphanli and one file");
 }
 
 void ExampleFiles::open_next() {
   std::optional<LineReader> labels;
   if (!options_.text("labels-file").empty()) labels.emplace(ByteSource(options_.text("labels-file")));
-  reader_.emplace(ByteSource(files_[opened_++], is_stopped_),
+  reader_.emplace(ByteSource(options_.arguments[opened_++], is_stopped_),
                   example_rules(task_, options_.list("input-field"), options_.text("label-field")),
                   format_given(options_), std::move(labels));
 }
 
 bool ExampleFiles::next(Example& example) {
   while (!reader_ || !reader_->next(example)) {
-    if (opened_ == files_.size() || is_stopped_()) return false;
+    if (opened_ == options_.arguments.size() || is_stopped_()) return false;
     open_next();
   }
   return true;
@@ -48,7 +48,7 @@ std::optional<double> ExampleFiles::fraction_done() const {
   const ByteSource& source = reader_->lines().source();
   if (source.total_bytes().value_or(0) == 0) return std::nullopt;
   const double part = static_cast<double>(source.read_bytes()) / static_cast<double>(*source.total_bytes());
-  return (static_cast<double>(opened_ - 1) + part) / static_cast<double>(files_.size());
+  return (static_cast<double>(opened_ - 1) + part) / static_cast<double>(options_.arguments.size());
 }
 
 }  // namespace deberta::cli

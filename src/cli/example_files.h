@@ -14,7 +14,7 @@ namespace deberta::cli {
 
 class ExampleFiles {
  public:
-  // --input-format, --input-field, --label-field, --labels-file. Throws what labelled_files() throws.
+  // --input-format, --input-field, --label-field, --labels-file. The arguments are the files.
   ExampleFiles(const Options& options, const TaskRow& task, std::function<bool()> is_stopped);
 
   // False at the end of the last file, and once `is_stopped` says true. Throws what ExampleReader throws.
@@ -28,7 +28,6 @@ class ExampleFiles {
   const Options& options_;
   const TaskRow& task_;
   std::function<bool()> is_stopped_;
-  std::vector<std::string> files_;
   std::optional<ExampleReader> reader_;
   size_t opened_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/utf8.h"
@@ -133,6 +134,28 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
 void check_masked_lm(const std::string& verb, const ModelDirectory& directory) {
   if (directory.model.head() != Head::kMaskedLm) refuse_head(verb, "masked language model", directory.model.head());
   if (directory.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, verb, "the tokenizer has no mask token");
+}
+
+void for_each_masked(const Model& model, std::span<const Encoding> texts, std::span<const std::vector<size_t>> places,
+                     size_t batch_tokens,
+                     const std::function<void(size_t text, size_t i, std::span<const float> logits_V)>& take) {
+  ForwardResult result;
+  for_each_batch(texts, std::min(batch_tokens, kMaskedPackTokens), [&](size_t first, const Batch& batch) {
+    ForwardOptions forward;
+    for (size_t b = 0; b < batch.sequences(); ++b) {
+      for (const size_t place : places[first + b])
+        forward.rows.push_back(batch.starts[b] + static_cast<int32_t>(place));
+    }
+    if (forward.rows.empty()) return;
+    model.forward(batch, forward, result);
+    std::span<const float> logits_RV = result.logits;
+    for (size_t b = 0; b < batch.sequences(); ++b) {
+      for (size_t i = 0; i < places[first + b].size(); ++i) {
+        take(first + b, i, logits_RV.first(result.logits_columns));
+        logits_RV = logits_RV.subspan(result.logits_columns);
+      }
+    }
+  });
 }
 
 // ---- packs

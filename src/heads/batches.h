@@ -50,6 +50,11 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
 // A row of logits is V floats (half a megabyte): small packs bound the memory.
 constexpr size_t kMaskedPackTokens = 2048;
 
+// Calls take(text, i, logits_V) for each of the chosen places, in order; place i of a text is places[text][i].
+void for_each_masked(const Model& model, std::span<const Encoding> texts, std::span<const std::vector<size_t>> places,
+                     size_t batch_tokens,
+                     const std::function<void(size_t text, size_t i, std::span<const float> logits_V)>& take);
+
 // Throws kTask unless the checkpoint is a masked language model whose tokenizer has a mask token.
 void check_masked_lm(const std::string& verb, const ModelDirectory& directory);
 

@@ -68,27 +68,15 @@ std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const Te
     masks.push_back(mask_positions(encodings.back(), directory.tokenizer.special().mask));
   }
   std::vector<FillAnswer> answers(inputs.size());
-  ForwardResult result;
-  for_each_batch(encodings, std::min(options.rules.batch_tokens, kMaskedPackTokens),
-                 [&](size_t first, const Batch& batch) {
-                   ForwardOptions forward;
-                   for (size_t b = 0; b < batch.sequences(); ++b) {
-                     for (const size_t position : masks[first + b])
-                       forward.rows.push_back(batch.starts[b] + static_cast<int32_t>(position));
-                   }
-                   directory.model.forward(batch, forward, result);
-                   const float* logits = result.logits.data();
-                   for (size_t b = 0; b < batch.sequences(); ++b) {
-                     FillAnswer& answer = answers[first + b];
-                     answer.tokens = encodings[first + b].size();
-                     answer.cut_tokens = encodings[first + b].cut_tokens;
-                     for (const size_t position : masks[first + b]) {
-                       answer.masks.push_back(fill_one(directory.tokenizer, encodings[first + b], position,
-                                                       {logits, result.logits_columns}, options));
-                       logits += result.logits_columns;
-                     }
-                   }
-                 });
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    answers[i].tokens = encodings[i].size();
+    answers[i].cut_tokens = encodings[i].cut_tokens;
+  }
+  for_each_masked(directory.model, encodings, masks, options.rules.batch_tokens,
+                  [&](size_t text, size_t i, std::span<const float> logits_V) {
+                    answers[text].masks.push_back(
+                        fill_one(directory.tokenizer, encodings[text], masks[text][i], logits_V, options));
+                  });
   return answers;
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "heads/batches.h"
-#include "heads/model_directory.h"
 #include "tasks/text_score.h"
 
 namespace deberta {
@@ -33,25 +32,12 @@ std::vector<MaskedSampleAnswer> answer_masked_sample(const ModelDirectory& direc
       texts[i].ids[place] = directory.tokenizer.special().mask;
     }
   }
-  std::vector<MaskedSampleAnswer> answers(texts.size());
-  ForwardResult result;
-  for_each_batch(texts, std::min(rules.rules.batch_tokens, kMaskedPackTokens), [&](size_t first, const Batch& batch) {
-    ForwardOptions forward;
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      for (const size_t place : masks[first + b]) forward.rows.push_back(batch.starts[b] + static_cast<int32_t>(place));
-    }
-    if (!forward.rows.empty()) directory.model.forward(batch, forward, result);
-    std::span<const float> logits_RV = result.logits;
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      MaskedSampleAnswer& answer = answers[first + b];
-      answer.tokens = texts[first + b].size();
-      answer.cut_tokens = texts[first + b].cut_tokens;
-      for (const int32_t id : hidden[first + b]) {
-        add_guess(logits_RV.first(result.logits_columns), id, answer.outcome);
-        logits_RV = logits_RV.subspan(result.logits_columns);
-      }
-    }
-  });
+  std::vector<MaskedSampleAnswer> answers;
+  for (const Encoding& text : texts) answers.push_back({{}, text.size(), text.cut_tokens});
+  for_each_masked(directory.model, texts, masks, rules.rules.batch_tokens,
+                  [&](size_t text, size_t i, std::span<const float> logits_V) {
+                    add_guess(logits_V, hidden[text][i], answers[text].outcome);
+                  });
   return answers;
 }
 
