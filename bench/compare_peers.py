@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Ours and other libraries in one interleaved run: a round is every figure of ours and then every peer's, so that a machine
 that slows down slows both. For each row of the targets the ratio of a round is taken against the best peer of the same
-precision in that round; the page shows medians and lower quartiles. Writes performance.md and performance.svg.
+precision in that round; the page shows medians and lower quartiles. Writes the file of this kind of processor in bench/figures, the page of all kinds
+and the figures in README.md.
 
-usage: compare_peers.py -m DIR --python PYTHON_OF_THE_PEERS [--rounds 9] [--output docs]
-DIR is a checkpoint that both can read, such as `peers.py make DIR` writes, SPM a tokenizer whose ids it has; needs only the
-standard library here. With --tokenizer-bench the tokenizer is timed too.
+usage: compare_peers.py -m DIR --python PYTHON_OF_THE_PEERS --trained TRAINED [--rounds 9] [--only calibrated]
+DIR is a checkpoint that both can read, such as `peers.py make DIR` writes, SPM a tokenizer whose ids it has, TRAINED a trained classifier with its
+tokenizer; needs only the standard library here, and `ninja -C build/dev tokenizer_bench`. --only calibrated: int8 with calibrations, the rest as it is.
 """
 import argparse
 import collections
@@ -13,7 +14,8 @@ import json
 import lzma
 import os
 import pathlib
-import platform
+import re
+import shutil
 import statistics
 import struct
 import subprocess
@@ -21,22 +23,14 @@ import sys
 import tempfile
 import time
 
+from performance_page import COLUMNS, DTYPES, TOKENIZER_FLOORS, keep, load_kinds, row_keys, write_files
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEERS = {"fp32": ["hf", "ort", "ov"], "bf16": ["hf-bf16", "ov-bf16"], "int8": ["ort-int8"]}
-DTYPES = tuple(PEERS)
 SLOW_PEERS = ("hf", "hf-bf16")  # far behind the others: latency in every third round, no real lengths
 PARTS = 9  # a round takes every ninth of the real lengths, the next round the next ones
-# What a row must reach, by precision; rows are those of the targets.
-FLOORS = {"T1 one sequence, n = 32": (1.25, 1.4, 1.8), "T2 one sequence, n = 128": (1.12, 1.2, 1.7), "T3 one sequence, n = 512": (1.3, 1.4, 2.4),
-          "T4 real lengths": (1.4, 1.7, 2.5), "T4 real lengths, filter mode timed from outside": (1.4, 1.7, 2.5),
-          "T5 of the machine's limit, n = 128": (0.8, 0.75, 0.6), "T5 of its limit without AMX, n = 128": (0.8, 0.75, 0.6),
-          "T5 of the machine's limit, n = 512": (0.8, 0.75, 0.6), "T5 of its limit without AMX, n = 512": (0.8, 0.75, 0.6),
-          "T8 tokens/s at n = 2048 over n = 512": (0.6, 0.6, 0.6), "T9 idle over contended latency, n = 128": (1 / 3, 1 / 3, 1 / 3),
-          "real lengths, two threads over one": (1.8, 1.8, 1.8),
-          "real lengths, two threads over one, by shares of the limit": (1.8, 1.8, 1.8),
-          **{f"tokens/s at n = 32, batch {batch} over {batch // 2}": (0.95, 0.95, 0.95) for batch in (2, 4, 8, 16)}}
-TOKENIZER_FLOORS = {"T7 tokenizer over sentencepiece, one thread": 2, "T7 tokenizer over the fast HF one, one thread": 15, "T7 tokenizer, two threads over one": 1.9}
-WITHOUT_AMX = {"bf16": "avx512_bf16", "int8": "avx512_vnni"}
+OUTLIERS, GAIN = (5, 67, 130, 201), 40  # channels made to stand out, and by how much
+WITHOUT_AMX = {"bf16": "avx512", "int8": "avx512_vnni"}  # what runs where it is hidden
 LATENCY = {32: "T1 one sequence, n = 32", 128: "T2 one sequence, n = 128", 512: "T3 one sequence, n = 512"}
 
 
@@ -45,8 +39,8 @@ def json_lines(command):
     return [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
 
 
-def bench(a, dtype, lengths, *more, threads=None):
-    command = [a.program, "bench", "-m", a.model, "--dtype", dtype, "--threads", threads or a.threads, "--budget", a.budget, "--lengths", lengths, "--json", *more]
+def bench(a, dtype, lengths, *more, threads=None, model=None):
+    command = [a.program, "bench", "-m", model or a.model, "--dtype", dtype, "--threads", threads or a.threads, "--budget", a.budget, "--lengths", lengths, "--json", *more]
     lines = json_lines(command)
     if not any(line["what"] == "latency" for line in lines):
         sys.exit(f"no figures from: {' '.join(map(str, command))}")
@@ -147,13 +141,12 @@ def limits_without_amx(a, dtype, ratios):
             ratios[f"T5 of its limit without AMX, n = {line['seq']}", dtype].append(line["of_limit"])
 
 
-def one_round(a, number, folder, words, machine, ratios, absolute):
-    """Adds this round's ratios by (row, dtype) and figures by (who, what)."""
+def one_round(a, number, folder, words, machine, ratios, absolute, choices):
+    """Adds this round's ratios by (row, dtype), figures by (who, what) and, every third round, levels beside each other."""
     numbers = [int(word) for word in pathlib.Path(a.lengths).read_text().split()[number % PARTS::PARTS]]
     lengths = folder / "lengths.txt"
     lengths.write_text("\n".join(map(str, numbers)) + "\n")
-    if a.tokenizer_bench:
-        tokenizer_ratios(a, folder, ratios)
+    tokenizer_ratios(a, folder, ratios)
     for dtype in DTYPES:
         ours = bench(a, dtype, "32,128,512,2048", "--lengths-file", lengths)
         peers = peers_of_round(a, dtype, number, lengths)
@@ -173,6 +166,8 @@ def one_round(a, number, folder, words, machine, ratios, absolute):
         ratios["real lengths, two threads over one", dtype].append(mine / rate_of(one_thread))
         ratios["real lengths, two threads over one, by shares of the limit", dtype].append(a.threads * limit_share_of(ours) / limit_share_of(one_thread))
         batch_growth(a, dtype, ratios)
+        if number % 3 == 0 and dtype != "fp32":
+            levels_in_turns(a, dtype, machine, ours, choices)
         if number % 3 == 0 and machine[dtype]["isa"]["gemm"] == "amx":
             limits_without_amx(a, dtype, ratios)
         for line in peers:
@@ -183,6 +178,65 @@ def one_round(a, number, folder, words, machine, ratios, absolute):
                 ratios[f"T5 of the machine's limit, n = {line['seq']}", dtype].append(line["of_limit"])
         ratios["T8 tokens/s at n = 2048 over n = 512", dtype].append(4 * median_ms(ours, 512) / median_ms(ours, 2048))  # they took turns
         ratios["T9 idle over contended latency, n = 128", dtype].append(median_ms(ours, 128) / contended(a, dtype))
+
+
+def levels_in_turns(a, dtype, machine, ours, ratios):
+    """The level that is chosen beside each other one that the products of this precision have, and beside fp32."""
+    chosen = machine[dtype]["isa"]["gemm"]
+    for level in json_lines([a.program, "info", "--format", "jsonl"])[0]["kernels_available"]:
+        lines = bench(a, dtype, "32,128,512", "--kernels", level) if level not in (chosen, "reference") else []
+        if lines and lines[0]["isa"]["gemm"] == level:
+            add_times(ratios, (dtype, chosen, level), ours, lines)
+    fp32 = bench(a, "fp32", "32,128,512")
+    add_times(ratios, (dtype, chosen, f"fp32 by {fp32[0]['isa']['gemm']}"), ours, fp32)
+
+
+def add_times(ratios, key, ours, others):
+    """How many times as fast `ours` are, by length."""
+    for length in LATENCY:
+        ratios[key, length].append(best_ms(others, length) / best_ms(ours, length))
+
+
+def times_of(ratios, key):
+    return {str(length): round(statistics.median(ratios[key, length]), 2) for length in LATENCY}
+
+
+def raise_gains(path):
+    """In a model.safetensors: the gains of some channels of every norm inside a layer, GAIN times as large. They then stand out in all that reads them."""
+    data = bytearray(path.read_bytes())
+    size = struct.unpack("<Q", data[:8])[0]
+    for name, tensor in json.loads(data[8:8 + size]).items():
+        if name.endswith("LayerNorm.weight") and ".layer." in name:
+            form = {"F32": "<f", "F16": "<e"}[tensor["dtype"]]
+            for channel in OUTLIERS:
+                at = 8 + size + tensor["data_offsets"][0] + channel * struct.calcsize(form)
+                struct.pack_into(form, data, at, GAIN * struct.unpack_from(form, data, at)[0])
+    path.write_bytes(data)
+
+
+def calibrated(a, name, model, texts, has_outliers, folder):
+    """int8 of a model with a calibration beside it without, and beside fp32: runs that take turns."""
+    source, made = folder / f"{name} {has_outliers}", folder / f"{name} {has_outliers} int8"
+    shutil.copytree(model, source)  # what links lead to: the gains of a copy are raised
+    if has_outliers:
+        raise_gains(source / "model.safetensors")
+    subprocess.run([str(word) for word in (a.program, "convert", "-m", source, "--to", made, "--dtype", "int8", "--calibrate", texts, "-q")], check=True, stdout=subprocess.DEVNULL)
+    facts = json_lines([a.program, "info", "-m", made, "--format", "jsonl"])[0]
+    ratios = collections.defaultdict(list)
+    for _ in range(a.rounds):
+        lines = {what: bench(a, dtype, "32,128,512", model=folder_of) for what, dtype, folder_of in
+                 (("int8", "int8", made), ("over_uncalibrated", "int8", source), ("over_fp32", "fp32", source))}
+        for what in ("over_uncalibrated", "over_fp32"):
+            add_times(ratios, what, lines["int8"], lines[what])
+    outliers = re.search(r"(\d+) outlier", facts["calibration"])
+    return {"model": f"{name}, gains raised" if has_outliers else name, "outliers": int(outliers[1]) if outliers else 0,
+            "over_uncalibrated": times_of(ratios, "over_uncalibrated"), "over_fp32": times_of(ratios, "over_fp32")}
+
+
+def all_calibrated(a, words, folder):
+    """The trained model as it is and with channels that stand out; the large one with them."""
+    texts = texts_of(a, [20] * 64, 1, words, folder)
+    return [calibrated(a, *what, folder) for what in (("trained", a.trained, texts, False), ("trained", a.trained, texts, True), ("base", a.model, texts, True))]
 
 
 def ids_file(path):
@@ -220,78 +274,58 @@ def lower_quartile(values):
     return statistics.quantiles(values, n=4, method="inclusive")[0] if len(values) > 1 else values[0]
 
 
-def verdict(values, floor):
-    return statistics.median(values) >= floor and lower_quartile(values) >= 0.95 * floor
+def kind_of(machine):
+    """Of `AMD EPYC (AuthenticAMD family 26 model 2, Zen 5)` the last part; an Intel processor whose AMX is not there is a kind of its own."""
+    name, _, details = machine["fp32"]["cpu"].rstrip(")").rpartition(" (")
+    kind = details.rpartition(", ")[2]
+    hides_amx = kind.endswith("Rapids") and machine["bf16"]["isa"]["gemm"] != "amx"
+    return f"{kind}, AMX hidden" if hides_amx else kind, f"{name}, {details.rpartition(', ')[0]}"
 
 
-def ratio_line(row, dtype, ratios, floor):
-    values = ratios.get((row, dtype))
-    if not values:
-        return []
-    holds = "yes" if verdict(values, floor) else "no"
-    return [f"| {row} | {dtype} | {len(values)} | {statistics.median(values):.2f} | {lower_quartile(values):.2f} | {floor:.2f} | {holds} |"]
+def kept(folder, kind, what):
+    """What the file of a kind has, where this run did not measure it."""
+    return next((other[what] for other in load_kinds(folder) if other["kind"] == kind), [])
 
 
-def ratio_table(ratios):
-    lines = ["| row | precision | rounds | median | lower quartile | floor | holds |", "|---|---|---|---|---|---|---|"]
-    for row, floors in FLOORS.items():
-        for dtype, floor in zip(DTYPES, floors):
-            lines += ratio_line(row, dtype, ratios, floor)
-    for row, floor in TOKENIZER_FLOORS.items():
-        lines += ratio_line(row, "text", ratios, floor)
-    return lines
+def choices_of(choices):
+    """[{what, level, other, times_as_fast}] of the ratios by ((what, level, other), length)."""
+    return [{"what": key[0], "level": key[1], "other": key[2], "times_as_fast": times_of(choices, key)} for key in dict.fromkeys(key for key, _ in choices)]
 
 
-def figure_table(absolute):
-    columns = [f"n = {length}, ms" for length in LATENCY] + ["real lengths, tokens/s", "from outside, tokens/s"]
-    lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
-    for who in dict.fromkeys(who for who, _ in absolute):
-        cells = [f"{statistics.median(absolute[who, column]):.1f}" if absolute.get((who, column)) else "" for column in columns]
-        lines.append(f"| {who} | " + " | ".join(cells) + " |")
-    return lines
+def command_of(a):
+    """What measures the file again."""
+    return (f"bench/compare_peers.py -m DIR --python PYTHON --trained TRAINED --rounds {a.rounds} --threads {a.threads}"
+            f"{'' if a.budget == 1 else f' --budget {a.budget}'}")
 
 
-def chart(ratios):
-    """Bars of the median ratios to the best peer; a line across a bar is its floor."""
-    bars = [(row, dtype, statistics.median(ratios[row, dtype]), floor) for row, floors in FLOORS.items() if row[:2] in ("T1", "T2", "T3", "T4")
-            for dtype, floor in zip(DTYPES, floors) if ratios.get((row, dtype))]
-    scale, height = 90, 22
-    top = max([bar[2] for bar in bars] + [bar[3] for bar in bars] + [1])
-    width = 260 + int(scale * top) + 60
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(bars) + 30}" font-family="sans-serif" font-size="12">',
-             '<title>Times as fast as the best peer of the same precision</title>']
-    for i, (row, dtype, value, floor) in enumerate(bars):
-        y = 10 + i * height
-        lines.append(f'<text x="250" y="{y + 13}" text-anchor="end">{row[3:]}, {dtype}</text>')
-        lines.append(f'<rect x="260" y="{y}" width="{scale * value:.0f}" height="{height - 6}" fill="{"#4477aa" if value >= floor else "#cc6677"}"/>')
-        lines.append(f'<line x1="{260 + scale * floor:.0f}" x2="{260 + scale * floor:.0f}" y1="{y - 2}" y2="{y + height - 4}" stroke="black"/>')
-        lines.append(f'<text x="{265 + scale * value:.0f}" y="{y + 13}">{value:.2f}</text>')
-    return "\n".join(lines + ["</svg>", ""])
+def figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibrations):
+    """What bench/figures keeps of a kind."""
+    kind, name = kind_of(machine)
+    peaks = {"fp32": "peak_gflops_fp32", "bf16": "peak_gflops_bf16", "int8": "peak_gops_int8", "memory": "read_gb_per_s"}
+    chosen = {dtype: machine[dtype]["isa"]["gemm"] for dtype in DTYPES}
+    return {"kind": kind, "machine": name, "about": f"Measured by version {machine['fp32']['version']}.", "command": command_of(a), "rounds": rounds,
+            "peaks": {what: machine["fp32"][key] for what, key in peaks.items()}, "chosen": chosen | {"attention": machine["bf16"]["isa"]["attention"]}, "choices": choices_of(choices) or kept(a.figures, kind, "choices"), "calibrated": calibrations,
+            "rows": [{"row": row, "precision": dtype, "rounds": len(ratios[row, dtype]), "median": round(statistics.median(ratios[row, dtype]), 2),
+                      "lower_quartile": round(lower_quartile(ratios[row, dtype]), 2)} for row, dtype, _ in row_keys() if ratios.get((row, dtype))],
+            "figures": [{"who": who} | {column: round(statistics.median(absolute[who, column]), 1) for column in COLUMNS if absolute.get((who, column))}
+                        for who in dict.fromkeys(who for who, _ in absolute)],
+            "start": {dtype: {"s": round(seconds, 2), "peak_mib": peak, "at_most_mib": round(memory_limit(a, dtype))} for dtype, (seconds, peak) in starts.items()}}
 
 
-def page(a, rounds, ratios, absolute, starts, machine):
-    shown = f"bench/compare_peers.py -m DIR --python PYTHON --rounds {a.rounds} --threads {a.threads} --budget {a.budget}"
-    isa = ", ".join(f"{dtype}: {machine[dtype]['isa']['gemm']}" for dtype in DTYPES)
-    return "\n".join([
-        "# Performance", "", f"Written by `{shown}`: {rounds} rounds, ours and the peers in turn, so only ratios within the run mean anything.",
-        f"Machine: {machine['fp32']['cpu']}, {a.threads} threads, {platform.system()} {platform.machine()}; GEMM {isa};",
-        f"peaks {machine['fp32']['peak_gflops_fp32']} GFLOP/s fp32, {machine['fp32']['peak_gflops_bf16']} bf16, {machine['fp32']['peak_gops_int8']} GOP/s int8, "
-        f"memory {machine['fp32']['read_gb_per_s']} GB/s. Version {machine['fp32']['version']}.", "",
-        "![times as fast as the best peer](performance.svg)", "", "## Rows", "",
-        "T1 to T4: times as fast as the best peer of the same precision in each round. A row holds when its median is at the floor and its lower",
-        "quartile at most 5 % below. T5: the lower bound in time (arithmetic at the measured peak of the instruction used, or one reading of the",
-        "weights) over the time taken, each run beside the peaks just before and after it; docs/kernels.md says what keeps AMX from its limit. Two",
-        "threads over one: tokens/s as measured, and by the shares of those limits, which leave out what the host took from either. Batches:",
-        "medians of runs that took turns.", "", *ratio_table(ratios), "", "## Figures", "", "Medians over the rounds of each round's best.", "", *figure_table(absolute), "",
-        "## T6: start to first answer", "", "Memory may be 1.2 times the weights in use (linear layers and the projected relative tables) plus 64 MB.", "",
-        "| precision | s | at most | peak memory, MiB | at most |", "|---|---|---|---|---|",
-        *(f"| {dtype} | {seconds:.2f} | 0.60 | {peak} | {memory_limit(a, dtype):.0f} |" for dtype, (seconds, peak) in starts.items()), ""])
+def write_page(a, rounds, ratios, absolute, starts, machine, choices, calibrations):
+    """The figures of this kind in the place of what was there, and the page of all kinds."""
+    keep(figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibrations), a.figures)
+    write_files(a.output, load_kinds(a.figures))
 
 
-def write_page(a, rounds, ratios, absolute, starts, machine):
-    a.output.mkdir(parents=True, exist_ok=True)
-    (a.output / "performance.md").write_text(page(a, rounds, ratios, absolute, starts, machine))
-    (a.output / "performance.svg").write_text(chart(ratios))
+def write_calibrated(a, machine, calibrations):
+    """These alone; the rest of the file as it is."""
+    kind = kind_of(machine)[0]
+    old = next((other for other in load_kinds(a.figures) if other["kind"] == kind), None)
+    if old is None:
+        sys.exit(f"{kind} has no file in {a.figures}: measure it without --only first")
+    keep(old | {"calibrated": calibrations}, a.figures)
+    write_files(a.output, load_kinds(a.figures))
 
 
 def with_tokenizer(a, folder):
@@ -312,23 +346,36 @@ def main():
     parser.add_argument("--lengths", default=shared / "lengths.txt")
     parser.add_argument("--spm", default=shared.parent / "reference/tokenizers/deberta-v3-reconstructed/spm.model", type=pathlib.Path)
     parser.add_argument("--text", default=shared.parent / "data/corpus/wiki6640.txt.xz", help="English text, .xz")
-    parser.add_argument("--tokenizer-bench", default=None, help="build/dev/tokenizer_bench")
+    parser.add_argument("--tokenizer-bench", default=ROOT / "build/dev/tokenizer_bench", type=pathlib.Path)
+    parser.add_argument("--trained", default=shared.parent / "reference/models/nano-sst2", type=pathlib.Path, help="a trained model with its tokenizer")
+    parser.add_argument("--only", choices=["calibrated"])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each figure of a round")
-    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs")
+    parser.add_argument("--figures", type=pathlib.Path, default=ROOT / "bench/figures")
+    parser.add_argument("--output", type=pathlib.Path, default=ROOT, help="where docs/ and README.md lie")
     a = parser.parse_args()
-    ratios, absolute = collections.defaultdict(list), collections.defaultdict(list)
+    if not a.only and not a.tokenizer_bench.exists():
+        sys.exit(f"{a.tokenizer_bench} is not there: ninja -C build/dev tokenizer_bench")
+    run(a)
+
+
+def run(a):
+    ratios, absolute, choices = (collections.defaultdict(list) for _ in range(3))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         a.model = with_tokenizer(a, folder / "model")
         machine = {dtype: bench(a, dtype, "32")[0] for dtype in DTYPES}
         words = words_of_one_token(a)
+        calibrations = all_calibrated(a, words, folder)
+        if a.only:
+            return write_calibrated(a, machine, calibrations)
         starts = {dtype: start_seconds(a, dtype, folder) for dtype in DTYPES}
         for number in range(a.rounds):
-            one_round(a, number, folder, words, machine, ratios, absolute)
-            write_page(a, number + 1, ratios, absolute, starts, machine)
+            one_round(a, number, folder, words, machine, ratios, absolute, choices)
+            write_page(a, number + 1, ratios, absolute, starts, machine, choices, calibrations)
             print(f"round {number + 1} of {a.rounds}, {time.strftime('%H:%M:%S')}", file=sys.stderr, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

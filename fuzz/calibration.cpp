@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/output_file.h"
 #include "calibrated_model.h"
 #include "deberta/model.h"
 #include "fuzz.h"
@@ -42,7 +43,7 @@ void check_input(const InputCalibration& input, size_t columns) {
 
 void check_written_again(const Calibration& calibration, const TinyModel& model) {
   const std::string path = folder() + "/again.safetensors";
-  write_file_atomically(path, [&](FileWriter& file) { write_calibration(file, path, calibration); });
+  write_output_file(path, [&](FileWriter& file) { write_calibration(file, path, calibration); });
   const Calibration again = read_calibration(path, model.checkpoint, model.config);
   FUZZ_REQUIRE(again.smoothing == calibration.smoothing && again.weights == calibration.weights);
   FUZZ_REQUIRE(again.texts == calibration.texts && again.tokens == calibration.tokens);

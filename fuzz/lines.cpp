@@ -1,4 +1,5 @@
-// Compressed bytes (the first byte says how) to lines; whatever is read is written as lines and read the same.
+// Bytes (the first one says how a name would call them compressed) to lines; whatever is read is written as lines and
+// read the same.
 #include "data/lines.h"
 
 #include <vector>
@@ -28,11 +29,12 @@ std::vector<std::string> lines_of(ByteSource source) {
 
 void run(Bytes input) {
   Cutter cut(input);
-  const auto compression = static_cast<Compression>(cut.byte() % 4);
+  const auto compression = static_cast<Compression>(cut.byte() % 5);
   const auto lines = lines_of(ByteSource(to_bytes(cut.rest()), "in", compression));
   std::string text;
   for (const std::string& line : lines) text += line + (line.ends_with('\r') ? "\r\n" : "\n");
-  FUZZ_REQUIRE(text.starts_with("\xEF\xBB\xBF") || lines_of(ByteSource(to_bytes(text), "again")) == lines);
+  text.insert(0, "\xEF\xBB\xBF");  // behind it nothing is taken for another encoding
+  FUZZ_REQUIRE(lines_of(ByteSource(to_bytes(text), "again")) == lines);
 }
 
 }  // namespace deberta::fuzz

@@ -3,8 +3,11 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 
-#include "base/file.h"
+#include "base/json.h"
+#include "base/output_file.h"
+#include "base/utf8.h"
 #include "calibrated_model.h"
 #include "checkpoint/calibration.h"
 #include "fuzz.h"
@@ -14,6 +17,7 @@
 #include "support/bad_spm.h"
 #include "support/compressed.h"
 #include "support/paths.h"
+#include "text/byte_alphabet.h"
 
 namespace deberta::fuzz {
 namespace {
@@ -41,7 +45,8 @@ void add_checkpoints(Corpus& corpus) {
   for (const auto& file : test::bad_zips()) corpus.add("zip", file.bytes);
   for (const auto& file : test::bad_legacy_files()) corpus.add("zip", file.bytes);
   for (const auto& file : test::bad_state_dicts()) corpus.add("zip", file.bytes);
-  for (const std::string name : {"bin/zip.bin", "bin/legacy.bin"})
+  for (const std::string name : {"bin/zip.bin", "bin/legacy.bin", "published/bin/zip2.bin", "published/bin/zip5.bin",
+                                 "published/bin/legacy2.bin", "published/bin/legacy4.bin"})
     corpus.add("zip", read_file(test::fixture(name), 1 << 20));
   for (const auto& file : test::bad_pickles()) {
     for (const std::string& part : {file.bytes, test::pickle(test::push_state_dict({{"a", test::push_tensor({})}}))}) {
@@ -65,7 +70,7 @@ std::string right_calibration() {
   }
   const test::TemporaryFolder folder;
   const std::string path = folder.path("calibration.safetensors");
-  write_file_atomically(path, [&](FileWriter& file) { write_calibration(file, path, calibration); });
+  write_output_file(path, [&](FileWriter& file) { write_calibration(file, path, calibration); });
   return calibration_input(read_file(path, kMaxSeedBytes));
 }
 
@@ -103,6 +108,66 @@ std::vector<std::string> bpe_encoders() {
   return {zip_bin(object, {}), legacy_bin(object, {}), object};
 }
 
+// The target looks up the last 64 bytes of its input: the replacements.
+void add_charsmaps(Corpus& corpus) {
+  using test::CharsmapRules, test::make_charsmap, test::join_charsmap;
+  const std::vector<CharsmapRules> kinds = {
+      {{"\xEF\xBC\xA1", "A"}, {"\t", " "}, {"e\xCC\x81", "\xC3\xA9"}, {"\x01", ""}},
+      {{"a", "b"}, {"abc", "abc"}},                                               // one key begins another
+      {{"\xEF\xAC\x80", "ff"}, {"\xEF\xAC\x81", "fi"}, {"\xEF\xAC\x83", "ffi"}},  // keys that share bytes
+      {{"\xF0\x9F\x98\x80", ":-)"}, {"\xE3\x80\x80", " "}},
+      {{"\x01", ""}, {"\x7F", ""}, {"\xE2\x80\x8B", ""}},  // removed
+      {{"a", std::string(64, 'x')}},                       // as long as it may be
+      {{std::string(20, 'a'), "b"}, {"a", "a"}},
+      {{"\xCC\x81", ""}, {"\xC3\xA9", "e\xCC\x81"}}};
+  for (const CharsmapRules& rules : kinds) corpus.add("charsmap", make_charsmap(rules));
+  corpus.add("charsmap", make_charsmap({{"a", "b"}}) + "abcabc");
+  corpus.add("charsmap", join_charsmap(4, {0}, std::string_view("\0", 1)));
+  corpus.add("charsmap", join_charsmap(8, {0x80000000u, 1}, "x"));
+  // Units one by one: 'a' leads to its own unit again, to children 256 further on, to a replacement outside, to none.
+  const std::string two_words("a\0bb\0", 5);
+  for (const uint32_t unit : {0x161U, 0x61U, 0x361U | 1U << 10, 0x161U | 0x1U << 10, 0x161U | 0x1FFFFFU << 10}) {
+    std::vector<uint32_t> units(512, 0);
+    units['a'] = unit;
+    units['a' ^ 1] = units[256 + 'a'] = 0x80000002U;
+    corpus.add("charsmap", join_charsmap(2048, units, two_words));
+    units['a' ^ 1] = 0x80000000U | 99;
+    corpus.add("charsmap", join_charsmap(2048, units, two_words));
+  }
+}
+
+void add_parts(Corpus& corpus, std::string_view before, std::span<const std::string_view> parts,
+               std::string_view after) {
+  for (const std::string_view part : parts)
+    corpus.add("tokenizer_json", std::string(before) + std::string(part) + std::string(after));
+}
+
+// A whole vocabulary of bytes: without one no byte-level BPE is read to its end.
+std::string byte_level_json(std::string_view pre_tokenizer, std::string_view merges) {
+  std::string vocab;
+  for (int byte = 0; byte < 256; ++byte) {
+    std::string letter;
+    append_utf8(letter, to_alphabet(static_cast<uint8_t>(byte)));
+    vocab += quote_json(letter) + ":" + std::to_string(byte) + ",";
+  }
+  vocab += R"("ab":256,"abc":257,"[CLS]":258,"[SEP]":259,"[PAD]":260,"[UNK]":261)";
+  return R"({"added_tokens":[],"normalizer":null,"decoder":{"type":"ByteLevel"},)"
+         R"("post_processor":{"type":"RobertaProcessing","cls":["[CLS]",258],"sep":["[SEP]",259]},"pre_tokenizer":)" +
+         std::string(pre_tokenizer) + R"(,"model":{"type":"BPE","vocab":{)" + vocab + R"(},"merges":)" +
+         std::string(merges) + "}}";
+}
+
+void add_tokenizer_json(Corpus& corpus) {
+  for (const std::string_view seed : kTokenizerJsonSeeds) corpus.add("tokenizer_json", std::string(seed));
+  add_parts(corpus, kUnigramBefore, kNormalizerSeeds, kUnigramAfterNormalizer);
+  add_parts(corpus, kUnigramBeforeCuts, kPreTokenizerSeeds, kUnigramAfterCuts);
+  add_parts(corpus, kUnigramBeforeModel, kUnigramModelSeeds, "}");
+  for (const std::string_view pre_tokenizer : kByteLevelSeeds)
+    corpus.add("tokenizer_json", byte_level_json(pre_tokenizer, R"(["a b", ["ab", "c"]])"));
+  for (const std::string_view merges : kMergeListSeeds)
+    corpus.add("tokenizer_json", byte_level_json(kByteLevelSeeds[0], merges));
+}
+
 void add_tokenizers(Corpus& corpus) {
   for (const auto& file : test::hostile_spm_files()) corpus.add("spm_model", file.bytes);
   auto spec = test::small_spm({{"a", -1},
@@ -115,12 +180,10 @@ void add_tokenizers(Corpus& corpus) {
   spec.charsmap = test::make_charsmap(rules);
   corpus.add("spm_model", test::make_spm(test::with_bytes(spec)));
   corpus.add("spm_model", read_file(test::fixture("tokenizer/unknown.model"), 1 << 20));
-  corpus.add("charsmap", spec.charsmap);
-  corpus.add("charsmap", test::make_charsmap({{"a", "b"}}) + "abcabc");
-  corpus.add("charsmap", test::join_charsmap(4, {0}, std::string_view("\0", 1)));
-  corpus.add("charsmap", test::join_charsmap(8, {0x80000000u, 1}, "x"));
+  add_charsmaps(corpus);
   for (const std::string_view seed : kMergesSeeds) corpus.add("merges", std::string(seed));
-  for (const std::string_view seed : kTokenizerJsonSeeds) corpus.add("tokenizer_json", std::string(seed));
+  add_tokenizer_json(corpus);
+  for (const std::string_view seed : kVocabTxtSeeds) corpus.add("vocab_txt", std::string(seed));
   for (const std::string& container : bpe_encoders()) corpus.add("bpe_encoder", container);
   for (const std::string_view seed : kTextSeeds) {
     for (const char choice : {'\0', '\3', '\x27'}) corpus.add("encode_text", choice + std::string(seed));
@@ -129,11 +192,14 @@ void add_tokenizers(Corpus& corpus) {
 
 void add_documents(Corpus& corpus) {
   for (const std::string_view seed : kConfigSeeds) corpus.add("config", std::string(seed));
-  for (const auto& entry : std::filesystem::directory_iterator(test::fixture("model")))
-    corpus.add("config", read_file(entry.path().string() + "/config.json", 1 << 20));
+  for (const std::string name : {"plain", "patterns", "stabilised", "dora", "ia3"})
+    corpus.add("adapter", read_file(test::fixture("published/adapter21_" + name + "/adapter_config.json"), 1 << 20));
+  for (const auto& entry : std::filesystem::directory_iterator(test::fixture("model"))) {
+    if (entry.path().extension() == ".json") corpus.add("config", load_json(entry.path()).find("config")->dump(1));
+  }
   for (const std::string_view seed : kOptionSeeds) corpus.add("options", std::string(seed));
   for (const std::string_view seed : kLineSeeds) {
-    for (const int kind : {0, 1, 2, 3})
+    for (const int kind : {0, 1, 2, 3, 4})
       corpus.add("lines", static_cast<char>(kind) + test::compressed(seed, static_cast<Compression>(kind)));
   }
   for (const std::string_view seed : kJsonLineSeeds) corpus.add("jsonl", std::string(seed));

@@ -60,9 +60,79 @@ inline constexpr std::string_view kMergesSeeds[] = {
     "{\"\xC4\xA0\": 0, \"t\": 1, \"\xC4\xA0t\": 2}\n#version: 0.2\n\xC4\xA0 t\n"};
 
 inline constexpr std::string_view kTokenizerJsonSeeds[] = {
-    R"({"added_tokens": [{"id": 0, "content": "[PAD]", "special": true, "normalized": false}, {"id": 1, "content": "[CLS]", "special": true, "normalized": false}, {"id": 2, "content": "[SEP]", "special": true, "normalized": false}, {"id": 3, "content": "[UNK]", "special": true, "normalized": false}], "normalizer": null, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": true}, "decoder": null, "model": {"type": "Unigram", "vocab": [["[PAD]", 0], ["[CLS]", 0], ["[SEP]", 0], ["[UNK]", 0], ["\u2581", -3.5], ["a", -4.0], ["\u2581ab", -5]], "unk_id": 3}})",
-    R"({"added_tokens": [{"id": 0, "content": "[PAD]", "special": true, "normalized": false}, {"id": 1, "content": "[CLS]", "special": true, "normalized": false}, {"id": 2, "content": "[SEP]", "special": true, "normalized": false}, {"id": 3, "content": "[UNK]", "special": true, "normalized": false}], "normalizer": {"type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"String": "x"}, "content": "a"}, {"type": "Strip", "strip_left": true, "strip_right": true}, {"type": "Lowercase"}]}, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": true}, "decoder": null, "model": {"type": "Unigram", "vocab": [["[PAD]", 0], ["[CLS]", 0], ["[SEP]", 0], ["[UNK]", 0], ["\u2581", -3.5], ["a", -4.0], ["\u2581ab", -5]], "unk_id": 3}})",
-    R"({"added_tokens": [{"id": 0, "content": "[PAD]", "special": true, "normalized": false}, {"id": 1, "content": "[CLS]", "special": true, "normalized": false}, {"id": 2, "content": "[SEP]", "special": true, "normalized": false}, {"id": 3, "content": "[UNK]", "special": true, "normalized": false}], "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}, "decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "vocab": {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[UNK]": 3, "a": 4, "b": 5, "ab": 6, "\u0120": 7}, "merges": ["a b"]}})", R"({"added_tokens": [{"id": 0, "content": "[PAD]", "special": true, "normalized": false}, {"id": 1, "content": "[CLS]", "special": true, "normalized": false}, {"id": 2, "content": "[SEP]", "special": true, "normalized": false}, {"id": 3, "content": "[UNK]", "special": true, "normalized": false}], "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}, "decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "vocab": {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[UNK]": 3, "a": 4, "b": 5, "ab": 6, "\u0120": 7}, "merges": [["a", "b"]]}})"};
+    R"({"added_tokens": [{"id": 0, "content": "[PAD]", "special": true, "normalized": false}, {"id": 1, "content": "[CLS]", "special": true, "normalized": false}, {"id": 2, "content": "[SEP]", "special": true, "normalized": false}, {"id": 3, "content": "[UNK]", "special": true, "normalized": false}], "normalizer": null, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": true}, "decoder": null, "post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]}, "model": {"type": "Unigram", "vocab": [["[PAD]", 0], ["[CLS]", 0], ["[SEP]", 0], ["[UNK]", 0], ["\u2581", -3.5], ["a", -4.0], ["\u2581ab", -5]], "unk_id": 3}})",
+    R"({"added_tokens": [{"id": 0, "content": "[PAD]", "special": true, "normalized": false}, {"id": 1, "content": "[CLS]", "special": true, "normalized": false}, {"id": 2, "content": "[SEP]", "special": true, "normalized": false}, {"id": 3, "content": "[UNK]", "special": true, "normalized": false}], "normalizer": {"type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"String": "x"}, "content": "a"}, {"type": "Strip", "strip_left": true, "strip_right": true}, {"type": "Lowercase"}]}, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": true}, "decoder": null, "post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]}, "model": {"type": "Unigram", "vocab": [["[PAD]", 0], ["[CLS]", 0], ["[SEP]", 0], ["[UNK]", 0], ["\u2581", -3.5], ["a", -4.0], ["\u2581ab", -5]], "unk_id": 3}})",
+    R"({"added_tokens": [{"id": 0, "content": "[PAD]", "special": true, "normalized": false}, {"id": 1, "content": "[CLS]", "special": true, "normalized": false}, {"id": 2, "content": "[SEP]", "special": true, "normalized": false}, {"id": 3, "content": "[UNK]", "special": true, "normalized": false}], "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}, "decoder": {"type": "ByteLevel"}, "post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]}, "model": {"type": "BPE", "vocab": {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[UNK]": 3, "a": 4, "b": 5, "ab": 6, "\u0120": 7}, "merges": ["a b"]}})",
+    R"({"added_tokens": [{"id": 0, "content": "[PAD]", "special": true, "normalized": false}, {"id": 1, "content": "[CLS]", "special": true, "normalized": false}, {"id": 2, "content": "[SEP]", "special": true, "normalized": false}, {"id": 3, "content": "[UNK]", "special": true, "normalized": false}], "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}, "decoder": {"type": "ByteLevel"}, "post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]}, "model": {"type": "BPE", "vocab": {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[UNK]": 3, "a": 4, "b": 5, "ab": 6, "\u0120": 7}, "merges": [["a", "b"]]}})",
+    // As version 5 of transformers writes v3; BERT's; cut at punctuation.
+    R"({"added_tokens": [], "normalizer": {"type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"Regex": "\\s{2,}|[\\n\\r\\t]"}, "content": " "}, {"type": "NFC"}, {"type": "Strip", "strip_left": false, "strip_right": true}]}, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Punctuation", "behavior": "Isolated"}, {"type": "Digits", "individual_digits": true}, {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": true}]}, "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "c", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "s", "type_id": 0}}], "pair": [{"SpecialToken": {"id": "c", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "s", "type_id": 0}}, {"SpecialToken": {"id": "s", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}, {"SpecialToken": {"id": "s", "type_id": 0}}], "special_tokens": {"c": {"id": "c", "ids": [1], "tokens": ["c"]}, "s": {"id": "s", "ids": [2], "tokens": ["s"]}}}, "decoder": null, "model": {"type": "Unigram", "vocab": [["p", 0], ["c", 0], ["s", 0], ["u", 0], ["\u2581", -3.5], ["a", -4.0]], "unk_id": 3}})", R"({"added_tokens": [{"id": 0, "content": "x", "single_word": true, "normalized": true}], "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": true}, "pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": {"type": "RobertaProcessing", "cls": ["c", 1], "sep": ["s", 2]}, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true}, "model": {"type": "WordPiece", "unk_token": "u", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": {"x": 0, "c": 1, "s": 2, "u": 3, "a": 4, "##b": 5}}})"};
+
+// A Unigram document in parts, each of which is replaced.
+inline constexpr std::string_view kUnigramBefore = R"({"added_tokens":[],"normalizer":)";
+inline constexpr std::string_view kUnigramAfterNormalizer =
+    R"(,"decoder":null,"post_processor":{"type":"BertProcessing","cls":["c",1],"sep":["s",2]},"pre_tokenizer":{"type":"Metaspace","replacement":"\u2581","add_prefix_space":true},"model":{"type":"Unigram","vocab":[["p",0],["c",0],["s",0],["u",0],["\u2581",-3.5],["a",-4.0]],"unk_id":3}})";
+inline constexpr std::string_view kNormalizerSeeds[] = {
+    R"({"type":"NFC"})",
+    R"({"type":"NFD"})",
+    R"({"type":"Sequence","normalizers":[{"type":"NFD"},{"type":"StripAccents"}]})",
+    R"({"type":"Lowercase"})",
+    R"({"type":"Strip","strip_left":false,"strip_right":true})",
+    R"({"type":"Precompiled","precompiled_charsmap":"AAAA"})",
+    R"({"type":"Precompiled","precompiled_charsmap":"=A"})",
+    R"({"type":"Replace","pattern":{"Regex":" {2,}"},"content":"\u2581"})",
+    R"({"type":"Replace","pattern":{"Regex":"(a+)+b"},"content":""})",
+    R"({"type":"Replace","pattern":{"String":""},"content":"x"})",
+    R"({"type":"Replace","pattern":{"String":"a"},"content":"aa"})",
+    R"({"type":"BertNormalizer","clean_text":false,"handle_chinese_chars":true,"strip_accents":true,"lowercase":false})",
+    R"({"type":"Sequence","normalizers":[]})",
+    R"({"type":"Sequence","normalizers":[{"type":"Sequence","normalizers":[{"type":"NFC"}]}]})",
+    R"({"type":"NFKC"})"};
+
+inline constexpr std::string_view kUnigramBeforeCuts =
+    R"({"added_tokens":[{"id":6,"content":"[M]","special":true,"lstrip":true,"rstrip":true}],"normalizer":null,"pre_tokenizer":{"type":"Sequence","pretokenizers":[)";
+inline constexpr std::string_view kUnigramAfterCuts =
+    R"({"type":"Metaspace","replacement":"\u2581","prepend_scheme":"never","split":false}]},"post_processor":null,"decoder":{"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"Fuse"}]},"model":{"type":"Unigram","vocab":[["p",0],["c",0],["s",0],["u",0],["\u2581",-3.5],["a",-4.0]],"unk_id":3}})";
+inline constexpr std::string_view kPreTokenizerSeeds[] = {
+    "",
+    R"({"type":"WhitespaceSplit"},)",
+    R"({"type":"Whitespace"},)",
+    R"({"type":"Digits","individual_digits":false},)",
+    R"({"type":"CharDelimiterSplit","delimiter":"\u00e9"},)",
+    R"({"type":"Punctuation","behavior":"MergedWithPrevious"},)",
+    R"({"type":"Punctuation","behavior":"MergedWithNext"},)",
+    R"({"type":"Punctuation","behavior":"Contiguous"},)",
+    R"({"type":"Punctuation","behavior":"Removed"},)",
+    R"({"type":"Split","pattern":{"String":"a"},"behavior":"Isolated","invert":true},)",
+    R"({"type":"Split","pattern":{"String":"aa"},"behavior":"MergedWithNext","invert":false},)",
+    R"({"type":"BertPreTokenizer"},)"};
+
+inline constexpr std::string_view kUnigramBeforeModel =
+    R"({"added_tokens":null,"normalizer":null,"pre_tokenizer":{"type":"Metaspace","replacement":"\u2581"},"post_processor":null,"decoder":null,"model":)";
+inline constexpr std::string_view kUnigramModelSeeds[] = {
+    R"({"type":"Unigram","vocab":[["u",0],["<0x41>",-1],["<0xC3>",-1],["\u2581a",-1e30]],"unk_id":0,"byte_fallback":true})",
+    R"({"type":"Unigram","vocab":[["u",1e39],["a",-0.0],["b",1e-46]],"unk_id":0})",
+    R"({"type":"Unigram","vocab":[["u",0],["a",1e400]],"unk_id":0})",
+    R"({"type":"Unigram","vocab":[["u",0],["u",0]],"unk_id":0})",
+    R"({"type":"Unigram","vocab":[["u",0],["\ud800",0]],"unk_id":2})",
+    R"({"type":"Unigram","vocab":[["aaaaaaaaaaaaaaaaaaaaaaaa",0],["a",0],["aa",-1]],"unk_id":4294967296})",
+    R"({"type":"Unigram","vocab":[],"unk_id":0})",
+    R"({"type":"WordPiece","unk_token":"u","continuing_subword_prefix":"","max_input_chars_per_word":0,"vocab":{"u":0,"a":1}})",
+    R"({"type":"WordLevel","unk_token":"u","vocab":{"u":0}})"};
+
+// Of byte-level BPE: how words are cut, and the list of merges.
+inline constexpr std::string_view kByteLevelSeeds[] = {
+    R"({"type":"ByteLevel","add_prefix_space":true,"use_regex":true})",
+    R"({"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"},"behavior":"Isolated","invert":false},{"type":"ByteLevel","add_prefix_space":false,"use_regex":false}]})"};
+inline constexpr std::string_view kMergeListSeeds[] = {"[]", R"(["a b","a b"])", R"(["a  b"])", R"([["ab","ab"]])",
+                                                       R"(["\u0120 a"])"};
+
+// vocab.txt, NUL, tokenizer_config.json.
+inline constexpr std::string_view kVocabTxtSeeds[] = {
+    "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n##b\n##\xCC\x81\ndon\n'\nt\n\xE8\xB0\x9B\r\n\ne\n",
+    std::string_view(
+        "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\0{\"tokenizer_class\": \"BertTokenizer\", \"do_lower_case\": false, "
+        "\"strip_accents\": true, \"never_split\": [\"don't\"], \"tokenize_chinese_chars\": false}",
+        175)};
 
 inline constexpr std::string_view kTextSeeds[] = {
     "",
@@ -89,6 +159,9 @@ inline constexpr std::string_view kConfigSeeds[] = {
     R"({"vocab_size": 1e309, "hidden_size": -1, "layer_norm_eps": NaN})",
     R"({"vocab_size": 9223372036854775808})",
     R"({"vocab_size": 100, "vocab_size": 100})",
+    R"({"vocab_size": 100.0, "a": [1000000000000000019884624838656, NaN, -Infinity, 1e400], "\ud800": "\udc00\ud83d\ude00"})",
+    R"({"model_type": "deberta", "pos_att_type": {"c2p": 0}, "relative_attention": "false", "id2label": {" 0_1": null, "+2": 5}})",
+    R"({"vocab_size": 100, "pooler_hidden_act": null, "hidden_act": "gelu_new", "position_buckets": false, "layer_norm_eps": true})",
     R"({"hidden_act": "__import__", "vocab_size": 01})",
     R"({"a": "\ud800", "b": "\u0041", /* no */ "c": [1,]})",
     R"([[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]])"};
@@ -99,20 +172,38 @@ inline constexpr std::string_view kOptionSeeds[] = {
     "ner\n--aggregate\nfirst\nconfig {\"max-tokens\": 10, \"ignore-labels\": [\"O\", \"X\"]}",
     "embed\n-f\njsonl\n-i\n-\n--input-format\ncsv\n--batch-tokens\n16k",
     "info\n--batch-sise\n3",
+    "zero-shot\n--labels\na,b\n--labels\nc\n-i\nx,y\n-i\nz\nconfig {\"input\": [\"p\", \"q\"], \"labels\": []}",
+    "ner\n-f\njson\n--format\ntsv",
     "check\n--\n-m\n-x",
     "tokenize\n-fjson\n--no-special\n--offsets=utf16\nenv DEBERTA_THREADS=999999999999999999999",
     "--help",
     "help\nclassify",
     "forward\n--threads\n-1\n--quiet=maybe"};
 
-inline constexpr std::string_view kLineSeeds[] = {"", "a\nb\r\n\nc", "\xEF\xBB\xBFx\n",
-                                                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nbb\n"};
+inline constexpr std::string_view kLineSeeds[] = {"",
+                                                  "a\nb\r\n\nc",
+                                                  "\xEF\xBB\xBFx\n",
+                                                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nbb\n",
+                                                  "a\rb\r\rc",
+                                                  "\xFF\xFE"
+                                                  "a\0\n\0\x3D\xD8\0\xDE\0\xD8"sv,
+                                                  "\xFE\xFF\0a\0\n\xDC\0"sv,
+                                                  "PK\x03\x04",
+                                                  "BZh9",
+                                                  "a\0b"sv};
 
 inline constexpr std::string_view kJsonLineSeeds[] = {
     "{\"text\": \"a\", \"text_pair\": \"b\", \"id\": 1}\n\n[1, 2.5, null]\r\n\"x\"",
     "\xEF\xBB\xBF{}\n{\"a\": 1, \"a\": 2}\n{\"a\": 1,}\n[1e309]\nNaN\n01\n// no\n",
     "\"\\ud800\"\n\"\\ud83d\\ude00\"\n9223372036854775808\n-9223372036854775808\n",
-    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n{\"\\u0000\": \"\xFF\"}\n"};
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n{\"\\u0000\": \"\xFF\"}\n",
+    "1\n-0\n0.5\n-1e-46\n1e39\n16777217\n4294967297\n9007199254740993\n1E+2\n.5\n1.\n-\n",
+    "true\nfalse\nnull\nTrue\ntru\n\"open\n{\"a\"\n{\"a\" 1}\n{a: 1}\n{'a': 1}\n",
+    "{\"a\": {\"b\": [{\"c\": [[], {}, \"\"]}]}}\n[]\n{}\n\"\"\n[[]\n",
+    "\"\\b\\f\\n\\r\\t\\/\\\\\\\"\"\n\"\\x41\"\n\"\\u12\"\n\"\t\"\n\"\x7F\xC2\x80\xF4\x8F\xBF\xBF\"\n\"\xC0\x80\"\n",
+    "{\"a\": 1} x\n{\"a\": 1}{\"b\": 2}\n \t{\"a\": 1}\t \n\n\r\n \n{\"a\": 1}",
+    "{\"id\": \"1\", \"question\": \"q\", \"context\": \"c\", \"answers\": {\"text\": [\"c\"], \"answer_start\": "
+    "[0]}}\r{\"\": 1}"};
 
 inline constexpr std::string_view kColumnSeeds[] = {
     "a,b\n1,2\n\"x,\"\"y\nz\",\"\"\n1\n1,2,3\n", "a\tb\n1\t2\n\"x\ty\n\n", "a\"b,c\n\"x\"y,z\n\"open\n",
@@ -154,6 +245,20 @@ inline constexpr std::string_view kSquadSeeds[] = {
     "{\"data\": [{\"paragraphs\": [{\"context\": \"\", \"qas\": [{\"id\": \"1\", \"question\": \"\", \"answers\": "
     "[{\"text\": \"x\", "
     "\"answer_start\": -1}]}]}]}]}",
-    "{\"data\": []}"};
+    "{\"data\": []}",
+    // Places beyond one byte and one UTF-16 unit; spaces around an answer; two answers of one question.
+    R"({"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": "\ud83d\ude00 e\u0301 \u4eca x ", "qas": [{"id": "1", "question": "?", "answers": [{"text": "\u4eca", "answer_start": 5}, {"text": " x ", "answer_start": 6}], "is_impossible": false}, {"id": "2", "question": "?", "answers": [{"text": "\ud83d\ude00", "answer_start": 0}]}]}]}]})",
+    // One id twice, an answer at another place, one beyond the end, an empty one, an impossible question with an
+    // answer.
+    R"({"data": [{"title": "T", "paragraphs": [{"context": "cat cat", "qas": [{"id": "1", "question": "q", "answers": [{"text": "cat", "answer_start": 4}]}, {"id": "1", "question": "q", "answers": []}, {"id": "2", "question": "q", "answers": [{"text": "at", "answer_start": 0}]}, {"id": "3", "question": "q", "answers": [{"text": "cat", "answer_start": 8}]}, {"id": "4", "question": "q", "answers": [{"text": "", "answer_start": 7}]}, {"id": "5", "question": "q", "is_impossible": true, "answers": [{"text": "cat", "answer_start": 0}]}]}]}]})",
+    // Several articles and paragraphs; questions without labels, as a test set has them.
+    R"({"version": 2, "data": [{"paragraphs": [{"context": "a", "qas": []}, {"context": "b", "qas": [{"id": "1", "question": "q"}]}]}, {"title": 5, "paragraphs": []}, {"title": "U", "paragraphs": [{"context": "c", "qas": [{"id": "2", "question": "q", "is_impossible": false, "answers": [{"text": "c", "answer_start": 0}]}]}]}]})",
+    // Wrong kinds of values.
+    R"({"data": [{"paragraphs": [{"context": 5, "qas": []}]}]})", R"({"data": [{"paragraphs": {"context": "c"}}]})",
+    R"({"data": [{"paragraphs": [{"context": "c", "qas": [{"id": 7, "question": null, "answers": {"text": "c"}}, {"id": "1", "question": "q", "is_impossible": 1}, {"id": "2", "question": "q", "answers": [{"text": "c", "answer_start": 4294967297}, {"text": "c", "answer_start": 0.0}, {"text": "c", "answer_start": "0"}]}]}]}]})",
+    R"({"data": {}})", R"([{"paragraphs": []}])", R"({"version": NaN, "data": [], "data": [1]})",
+    "\xEF\xBB\xBF{\"data\": [{\"paragraphs\": [{\"context\": \"\xFF\\ud800\", \"qas\": [{\"id\": \"1\", \"question\": "
+    "\"\\u0000\", "
+    "\"answers\": [{\"text\": \"\\ud800\", \"answer_start\": 1}]}]}]}]}"};
 
 }  // namespace deberta::fuzz

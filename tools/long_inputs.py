@@ -88,23 +88,27 @@ def entities_of(a, model, text, folder, limit=512, overlap=128):
     ids, offsets = tokens_of(a, model, text, folder)
     windows = windows_of(len(ids), limit - 2, overlap)
     logits = logits_of(a, model, [[CLS, *ids[f:l], SEP] for f, l in windows], [[0] * (l - f + 2) for f, l in windows], folder)
-    tags, scores = [], []
+    units = []  # (start, end, rows of probabilities): pieces that part one character are one unit, decided by the mean of its pieces
     for t in range(len(ids)):
         def context(w):
             first, last = windows[w]
             return min(t - first if first else len(ids), last - 1 - t if last < len(ids) else len(ids))
         here = [w for w, (first, last) in enumerate(windows) if first <= t < last]
         best = max(here, key=lambda w: (context(w), -w))
-        row = softmax(logits[best][t - windows[best][0] + 1])
-        tags.append(labels[int(row.argmax())])
-        scores.append(float(row.max()))
+        row, (start, end) = softmax(logits[best][t - windows[best][0] + 1]), offsets[t]
+        if units and start < units[-1][1]:
+            units[-1] = (units[-1][0], max(end, units[-1][1]), [*units[-1][2], row])
+        else:
+            units.append((start, end, [row]))
+    means = [numpy.mean(rows, 0) for _, _, rows in units]
+    tags, scores = [labels[int(row.argmax())] for row in means], [float(row.max()) for row in means]
     found, t = [], 0
-    while t < len(ids):
+    while t < len(units):
         kind, end = tags[t].split("-", 1)[-1], t + 1
-        while end < len(ids) and tags[end].split("-", 1)[-1] == kind and not tags[end].startswith("B-"):
+        while end < len(units) and tags[end].split("-", 1)[-1] == kind and not tags[end].startswith("B-"):
             end += 1
         if kind != "O":
-            found.append((kind, offsets[t][0], offsets[end - 1][1], float(numpy.mean(scores[t:end]))))
+            found.append((kind, units[t][0], units[end - 1][1], float(numpy.mean(scores[t:end]))))
         t = end
     return found, len(windows)
 

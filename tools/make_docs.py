@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the generated pages: docs/errors.md from the table of codes, docs/options.md, docs/tasks.md and docs/deberta.1 from what the
-program says of itself.
+program says of itself, docs/performance.md and the figures in README.md from bench/figures.
 
 make_docs.py BINARY [--check]: --check only compares, and fails when a page is stale."""
 import json
@@ -10,6 +10,9 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from check_errors import ROOT, error_rows  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "bench"))
+import performance_page  # noqa: E402
 
 
 def errors_page() -> str:
@@ -28,7 +31,10 @@ def options_page(binary: str) -> str:
     verbs = [line.split()[0] for line in overview.split("verbs:\n")[1].split("\n\n")[0].splitlines()]
     parts = ["# Verbs and options", "", "Generated from the option table (`src/config/options_table.cpp`) by `tools/make_docs.py`.", "",
              "A value comes from the flag, else the environment (`DEBERTA_` and the name in capitals, `-` as `_`), else the `--config`",
-             "file (a JSON object of option names), else the default. `--print-config` shows each value and where it came from.", "",
+             "file, else the default. Such a file is a JSON object of option names, and of verbs with objects of theirs, which win:",
+             '`{"threads": 2, "qa": {"top-k": 3}}`; options outside that a verb has not are passed over with a note. `--print-config`',
+             "writes it for the options that are set (not for texts that are given as arguments), and says on standard error where",
+             "each value came from. A variable that is set to nothing is not set.", "",
              "```", overview, "```"]
     for verb in verbs:
         parts += ["", f"## {verb}", "", "```", shown("help", verb), "```"]
@@ -62,12 +68,13 @@ def manual_page(binary: str) -> str:
 def main() -> int:
     binary, check = sys.argv[1], "--check" in sys.argv
     stale = 0
-    pages = (("errors.md", errors_page()), ("options.md", options_page(binary)), ("tasks.md", tasks_page(binary)), ("deberta.1", manual_page(binary)))
-    for name, text in pages:
-        path = ROOT / "docs" / name
+    pages = {"docs/errors.md": errors_page(), "docs/options.md": options_page(binary), "docs/tasks.md": tasks_page(binary), "docs/deberta.1": manual_page(binary),
+             **performance_page.files(performance_page.load_kinds())}
+    for name, text in pages.items():
+        path = ROOT / name
         if check:
             if not path.exists() or path.read_text() != text:
-                print(f"docs/{name}: stale; run tools/make_docs.py {binary}")
+                print(f"{name}: stale; run tools/make_docs.py {binary}")
                 stale = 1
         else:
             path.write_text(text)

@@ -1,14 +1,15 @@
 # Sourced by run, test and .ci/run: what each needs from Debian, installed when it is missing, and said.
 
-PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev"
+PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev libbz2-dev"
 TEST_PACKAGES="libgtest-dev python3-venv"
 BENCH_PACKAGES="libbenchmark-dev"
 FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
-GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git patch"
+GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git"
+STRACE_PACKAGES="strace"
 AARCH64_PACKAGES="g++-12-aarch64-linux-gnu qemu-user"
 # Unpacked beside the build, never installed: what the machine has stays as it is.
 AARCH64_LIBRARIES="nlohmann-json3-dev libcli11-dev libfmt-dev:arm64 libfmt9:arm64 zlib1g-dev:arm64 zlib1g:arm64 liblzma-dev:arm64
-  liblzma5:arm64 libzstd-dev:arm64 libzstd1:arm64 libgtest-dev:arm64 libc6:arm64 libgcc-s1:arm64 libstdc++6:arm64"
+  liblzma5:arm64 libbz2-dev:arm64 libbz2-1.0:arm64 libzstd-dev:arm64 libzstd1:arm64 libgtest-dev:arm64 libc6:arm64 libgcc-s1:arm64 libstdc++6:arm64"
 
 # install_packages WHAT PACKAGE...: those that are not installed, by apt; as root or through sudo.
 install_packages() {

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Runs the test programs of a preset and the Python tests; prints failures, the ten slowest tests and the counts.
+"""Runs the rooms of tests/rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the ten slowest tests,
+what was not run and why, and the counts.
 
-run_tests.py [--preset NAME] [ROOM...]; the last line is `N passed, N failed`. The room fuzz runs each target of fuzz/ for
-ten seconds (fuzz:TARGET one of them); it is part of the whole in the preset dev alone."""
+run_tests.py [--preset NAME] [all | ROOM...]; the last line is `N passed, N failed`. Without rooms all are run but those that
+only `all` adds; the room fuzz runs each target of fuzz/ for ten seconds (fuzz:TARGET one of them). A program that hangs is ended.
+A skipped test has not run: it is listed with its reason, and a room of nothing else fails."""
 import argparse
 import concurrent.futures
+import dataclasses
 import hashlib
-import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,29 +19,57 @@ import time
 import xml.etree.ElementTree as ElementTree
 
 import fuzz
+from limits import run_limited
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUZZ_SECONDS = 10
-PYTHON_ROOMS = ("cli", "library", "oracle")  # tests/ROOM/test_*.py, against the built program
+PROGRAM_SECONDS, PYTEST_SECONDS = 600, 1800  # that a whole room may take
 # Accuracy over thousands of rows: what a sanitizer looks for is in the shorter tests of the same verbs.
-NOT_SANITIZED = ("tests/cli/test_recorded_models.py", "tests/cli/test_eval_recorded.py")
+NOT_SANITIZED = {
+    "tests/cli/test_recorded_models.py": "too slow under a sanitizer",
+    "tests/cli/test_eval_recorded.py": "too slow under a sanitizer",
+    "tests/cli/test_allocation_failures.py": "a sanitizer has a heap of its own, which nothing can stand in front of",
+}
 SANITIZERS = ("asan", "tsan")
 EMULATORS = {"aarch64": ("qemu-aarch64", "-L", str(ROOT / "build/aarch64-sysroot"))}  # of presets for other processors
 
 
-class Results:
-    """Counts, times and failures of all tests."""
+@dataclasses.dataclass
+class Test:
+    name: str
+    seconds: float
+    outcome: str  # passed, failed or skipped
+    reason: str = ""
 
-    def __init__(self):
-        self.passed, self.failed = 0, 0
-        self.times: list[tuple[float, str]] = []
 
-    def add(self, name: str, seconds: float, failed: bool) -> None:
-        self.times.append((seconds, name))
-        if failed:
-            self.failed += 1
-        else:
-            self.passed += 1
+@dataclasses.dataclass
+class Job:
+    """What one room, or its half, came to."""
+    name: str
+    tests: list[Test]
+    output: str = ""
+
+    def count(self, outcome: str) -> int:
+        return sum(test.outcome == outcome for test in self.tests)
+
+
+@dataclasses.dataclass
+class Settings:
+    build: pathlib.Path
+    emulator: tuple[str, ...]
+    slowness: int  # a sanitizer's or an emulator's, in limits
+
+
+def load_rooms() -> dict[str, tuple[str, str]]:
+    """{room: (runs, when)}"""
+    lines = (ROOT / "tests/rooms.txt").read_text().splitlines()
+    return {name: (runs, when) for name, runs, when in (line.split() for line in lines if line and not line.startswith("#"))}
+
+
+def unlisted(rooms: dict) -> list[Test]:
+    """Folders with tests that no row names."""
+    found = {path.parent.name for pattern in ("*/*_test.cpp", "*/test_*.py") for path in (ROOT / "tests").glob(pattern)}
+    return [Test(f"{name}: not in tests/rooms.txt", 0, "failed") for name in sorted(found - set(rooms))]
 
 
 def private_python() -> str:
@@ -56,49 +87,113 @@ def private_python() -> str:
     return str(venv / "bin/python")
 
 
-def run_program(program: pathlib.Path, emulator: tuple[str, ...]) -> tuple[str, list, str]:
-    """One GoogleTest program: (name, [(test, seconds, failed)], output when something failed)."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = pathlib.Path(folder) / "report.json"
-        done = subprocess.run([*emulator, program, f"--gtest_output=json:{report}", "--gtest_brief=1"], cwd=ROOT, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace")
-        tests = []
-        if report.exists():
-            for suite in json.loads(report.read_text())["testsuites"]:
-                for test in suite["testsuite"]:
-                    name = f"{program.name[5:]}: {suite['name']}.{test['name']}"
-                    tests.append((name, float(test["time"].rstrip("s")), bool(test.get("failures"))))
-        crashed = done.returncode != 0 and not any(failed for _, _, failed in tests)
-        if crashed or not tests:
-            tests.append((f"{program.name[5:]}: exit code {done.returncode}", 0.0, True))
-        notes = "\n".join(line for line in done.stdout.splitlines() if line.startswith("note:"))
-        return program.name, tests, done.stdout if done.returncode != 0 else notes
+def read_report(room: str, report: pathlib.Path) -> list[Test]:
+    """The cases of a JUnit file, as GoogleTest and pytest write it."""
+    tests = []
+    for case in ElementTree.parse(report).iter("testcase") if report.exists() else ():
+        suite = case.get("classname", "") + "." if case.get("result") else ""  # pytest's is the file
+        test = Test(f"{room}: {suite}{case.get('name') or case.get('classname')}", float(case.get("time") or 0), "passed")
+        skipped = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            test.outcome = "failed"
+        elif skipped is not None or case.get("status") == "notrun":
+            test.outcome = "skipped"
+            # GoogleTest begins with the place.
+            test.reason = re.sub(r"^\S+:\d+\s+", "", skipped.get("message", "")).strip() if skipped is not None else "disabled"
+        tests.append(test)
+    return tests
 
 
-def run_pytest(room: str, build: pathlib.Path) -> tuple[str, list, str]:
-    """The Python tests of one room, in the same form."""
+def with_ending(room: str, tests: list[Test], code: int | None, seconds: float) -> list[Test]:
+    """With a failure for what no test says: a crash, a hang, nothing run."""
+    if code is None:
+        return [*tests, Test(f"{room}: ended after {seconds:.0f} s without an end", seconds, "failed")]
+    if code != 0 and not any(test.outcome == "failed" for test in tests):
+        return [*tests, Test(f"{room}: exit code {code}", 0, "failed")]
+    if not any(test.outcome != "skipped" for test in tests):
+        return [*tests, Test(f"{room}: no test has run", 0, "failed")]
+    return tests
+
+
+def run_program(room: str, settings: Settings) -> Job:
+    """The GoogleTest program of one room."""
+    program = settings.build / f"test_{room}"
+    if not program.is_file():
+        return Job(program.name, [Test(f"{room}: no program {program.name}", 0, "failed")])
+    limit = PROGRAM_SECONDS * settings.slowness
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.xml"
-        environment = dict(os.environ, DEBERTA_BINARY=str(build / "deberta"), PYTHONDONTWRITEBYTECODE="1")
-        done = subprocess.run([private_python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", f"tests/{room}",
-                               *(f"--ignore={file}" for file in NOT_SANITIZED if build.name in SANITIZERS)],
-                              cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        tests = []
-        if report.exists():
-            for case in ElementTree.parse(report).iter("testcase"):
-                failed = case.find("failure") is not None or case.find("error") is not None or case.find("skipped") is not None
-                tests.append((f"{room}: {case.get('name')}", float(case.get("time")), failed))
-        if not tests:
-            tests.append((f"{room}: pytest ran nothing", 0.0, True))
-        return room, tests, done.stdout if done.returncode != 0 else ""
+        code, output = run_limited([*settings.emulator, program, f"--gtest_output=xml:{report}", "--gtest_brief=1"], limit, cwd=ROOT)
+        tests = with_ending(room, read_report(room, report), code, limit)
+    notes = "\n".join(line for line in output.splitlines() if line.startswith("note:"))
+    return Job(program.name, tests, output if code != 0 else notes)
 
 
-def run_fuzz(target: str) -> tuple[str, list, str]:
-    """One fuzz target, in the same form."""
+def run_pytest(room: str, settings: Settings) -> Job:
+    """The Python tests of one room."""
+    limit = PYTEST_SECONDS * settings.slowness
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.xml"
+        environment = dict(os.environ, DEBERTA_BINARY=str(settings.build / "deberta"), PYTHONDONTWRITEBYTECODE="1")
+        left_out = [file for file in NOT_SANITIZED if file.startswith(f"tests/{room}/") and settings.build.name in SANITIZERS]
+        command = [private_python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", f"tests/{room}",
+                   *(f"--ignore={file}" for file in left_out)]
+        code, output = run_limited(command, limit, cwd=ROOT, env=environment)
+        tests = with_ending(room, read_report(room, report), code, limit)
+    tests += [Test(f"{room}: {file}", 0, "skipped", NOT_SANITIZED[file]) for file in left_out]
+    return Job(room, tests, output if code != 0 else "")
+
+
+def run_fuzz(target: str, settings: Settings) -> Job:
+    """One fuzz target."""
     begin = time.monotonic()
     passed, told, figures = fuzz.run_target(target, FUZZ_SECONDS)
     name = f"fuzz: {target}, {figures.get('number_of_executed_units', 0)} executions"
-    return f"fuzz:{target}", [(name, time.monotonic() - begin, not passed)], told
+    return Job(f"fuzz:{target}", [Test(name, time.monotonic() - begin, "passed" if passed else "failed")], told)
+
+
+def choose(rooms: dict[str, tuple[str, str]], asked: list[str], settings: Settings) -> list[str]:
+    """The rooms to run; fuzz as its targets."""
+    known = {*rooms, "all", *(f"fuzz:{target}" for target in fuzz.TARGETS)}
+    if unknown := [room for room in asked if room not in known]:
+        print(f"test: unknown room {unknown[0]}; expected all, fuzz:TARGET or some of {', '.join(rooms)}", file=sys.stderr)
+        raise SystemExit(2)
+    chosen = [room for room in asked if room != "all"]
+    if not chosen:
+        usual = ("always",) if settings.build.name in SANITIZERS else ("always", "plain")
+        chosen = [room for room, (_, when) in rooms.items() if when in usual or "all" in asked]
+    return [name for room in chosen for name in ([f"fuzz:{target}" for target in fuzz.TARGETS] if room == "fuzz" else [room])]
+
+
+def jobs_of(rooms: dict[str, tuple[str, str]], chosen: list[str], settings: Settings) -> list[tuple]:
+    """(function, room), the longest first. An emulator runs programs alone: Python tests start the program some hundred times."""
+    runs = {room: rooms[room][0] for room in chosen if room in rooms}
+    jobs = [(run_pytest, room) for room, what in runs.items() if what in ("pytest", "both") and not settings.emulator]
+    jobs += [(run_program, room) for room, what in runs.items() if what in ("program", "both")]
+    return jobs + [(run_fuzz, room.removeprefix("fuzz:")) for room in chosen if room.startswith("fuzz:")]
+
+
+def prepare(jobs: list[tuple]) -> bool:
+    """What the jobs need; one waits for the network, the other for the compiler."""
+    functions = {function for function, _ in jobs}
+    with concurrent.futures.ThreadPoolExecutor() as executor:
+        python = executor.submit(private_python) if run_pytest in functions else None
+        built = run_fuzz not in functions or fuzz.build()
+        if python is not None:
+            python.result()
+    return built
+
+
+def tell(tests: list[Test]) -> int:
+    print("slowest tests:")
+    for test in sorted(tests, key=lambda test: test.seconds, reverse=True)[:10]:
+        print(f"  {test.seconds:7.2f} s  {test.name}")
+    for test in tests:
+        if test.outcome == "skipped":
+            print(f"not run: {test.name}: {test.reason}")
+    failed = sum(test.outcome == "failed" for test in tests)
+    print(f"{sum(test.outcome == 'passed' for test in tests)} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 def main() -> int:
@@ -106,45 +201,23 @@ def main() -> int:
     parser.add_argument("--preset", default="dev")
     parser.add_argument("rooms", nargs="*")
     arguments = parser.parse_args()
-    build = ROOT / "build" / arguments.preset
-    programs = {p.name[5:]: p for p in sorted(build.glob("test_*")) if p.is_file()}
     emulator = EMULATORS.get(arguments.preset, ())
-    # Python tests start the program some hundred times.
-    python_rooms = set() if emulator else {r for r in PYTHON_ROOMS if list((ROOT / "tests" / r).glob("test_*.py"))}
-    fuzz_rooms = {f"fuzz:{target}" for target in fuzz.TARGETS}
-    known = set(programs) | python_rooms
-    for room in arguments.rooms:
-        if room not in known | fuzz_rooms | {"fuzz"}:
-            print(f"test: unknown room {room}; expected one of {', '.join(sorted(known))}, fuzz, fuzz:TARGET", file=sys.stderr)
-            return 2
-    chosen = set(arguments.rooms) or (known | {"fuzz"} if arguments.preset == "dev" else known)
-    if "fuzz" in chosen:
-        chosen = chosen - {"fuzz"} | fuzz_rooms
-    with concurrent.futures.ThreadPoolExecutor() as executor:  # one waits for the network, the other for the compiler
-        python = executor.submit(private_python) if chosen & python_rooms else None
-        if chosen & fuzz_rooms and not fuzz.build():
-            return 1
-        if python is not None:
-            python.result()
-
-    results = Results()
-    jobs = [(run_pytest, r, build) for r in sorted(chosen & python_rooms)]  # the longest first
-    jobs += [(run_program, programs[r], emulator) for r in sorted(chosen & set(programs))]
-    jobs += [(run_fuzz, r.removeprefix("fuzz:")) for r in sorted(chosen & fuzz_rooms)]
+    settings = Settings(ROOT / "build" / arguments.preset, emulator, 10 if emulator else 3 if arguments.preset in SANITIZERS else 1)
+    rooms = load_rooms()
+    jobs = jobs_of(rooms, choose(rooms, arguments.rooms, settings), settings)
+    if not prepare(jobs):
+        return 1
+    tests = unlisted(rooms)
+    for test in tests:
+        print(f"{test.name:<20} 0 passed, 1 failed")
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as executor:
-        for future in concurrent.futures.as_completed([executor.submit(*job) for job in jobs]):
-            name, tests, output = future.result()
-            failed = sum(1 for t in tests if t[2])
-            print(f"{name:<20} {len(tests) - failed} passed, {failed} failed, {sum(t[1] for t in tests):.1f} s", flush=True)
-            if output:
-                print(output)
-            for test in tests:
-                results.add(*test)
-    print("slowest tests:")
-    for seconds, name in sorted(results.times, reverse=True)[:10]:
-        print(f"  {seconds:7.2f} s  {name}")
-    print(f"{results.passed} passed, {results.failed} failed")
-    return 1 if results.failed else 0
+        for future in concurrent.futures.as_completed([executor.submit(function, room, settings) for function, room in jobs]):
+            job = future.result()
+            skipped = f", {job.count('skipped')} not run" if job.count("skipped") else ""
+            print(f"{job.name:<20} {job.count('passed')} passed, {job.count('failed')} failed{skipped}, {sum(t.seconds for t in job.tests):.1f} s", flush=True)
+            print("".join(f"failed: {test.name}\n" for test in job.tests if test.outcome == "failed") + job.output, end="\n" if job.output else "")
+            tests += job.tests
+    return tell(tests)
 
 
 if __name__ == "__main__":

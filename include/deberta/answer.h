@@ -75,8 +75,9 @@ struct FillAnswer {
   size_t cut_tokens = 0;
 };
 
-// kMeanSqrt: the sum divided by the square root of the number of tokens.
-enum class Pooling { kCls, kMean, kMax, kMeanSqrt };
+// kMeanSqrt: the sum divided by the square root of the number of tokens. kWeightedMean: the mean with the weights 1, 2,
+// 3, ... kLast: the last token, which is the separator.
+enum class Pooling { kCls, kMean, kMax, kMeanSqrt, kWeightedMean, kLast };
 
 struct EmbeddingAnswer {
   std::vector<float> vectors;  // [D], or [L, D] without pooling, the special tokens among them; D: embedding_columns()

@@ -44,6 +44,8 @@ struct OpenOptions {
   bool checks_crc = true;    // of the storages in a zip of torch.save
 };
 
+struct MadeTensor;
+
 // Copies share the open files.
 class DEBERTA_API Checkpoint {
  public:
@@ -69,6 +71,7 @@ class DEBERTA_API Checkpoint {
   uint64_t size_bytes() const;
 
  private:
+  friend Checkpoint replace_tensors(const Checkpoint& base, std::vector<MadeTensor> tensors);
   struct State;
   explicit Checkpoint(const State* state);
   // An owned pointer: <memory> would double what this header takes to compile.

@@ -11,9 +11,26 @@
 
 namespace deberta {
 
-enum class Activation { kGelu, kRelu, kSwish, kTanh, kLinear, kSigmoid };
+enum class Activation {
+  kGelu,  // the erf form
+  kRelu,
+  kSwish,
+  kTanh,
+  kLinear,
+  kSigmoid,
+  kGeluTanh,   // gelu_new, gelu_fast and the other names of the tanh form
+  kQuickGelu,  // x sigmoid(1.702 x)
+  kGelu10,     // the erf form, within -10 and 10
+  kMish,
+  kRelu6,
+  kRelu2,
+  kLeakyRelu,
+  kLaplace,
+  kOther,  // of the pooler alone: nothing that this program knows; a model that pools is refused
+};
 enum class Layout { kV1, kV2 };  // model_type "deberta" (fused in_proj) and "deberta-v2" (v2 and v3)
 enum class ProblemType { kUnset, kRegression, kSingleLabel, kMultiLabel };
+enum class ConfigRules { kOriginal, kHf };   // whose reading of config.json: docs/transformers.md
 enum class DistanceRule { kOriginal, kHf };  // algorithm.md 5.3: distances beyond max_relative_positions
 
 DEBERTA_API std::string_view to_string(Activation activation);
@@ -43,6 +60,7 @@ struct ModelConfig {
   int64_t position_buckets = -1;
   bool has_c2p = true;  // pos_att_type; the original's default for a missing key is "c2p"
   bool has_p2c = false;
+  int64_t other_terms = 0;  // ConfigRules::kHf: further names in pos_att_type; version 1 counts them into its scale
   bool share_att_key = false;
   bool has_rel_layer_norm = false;  // norm_rel_ebd contains "layer_norm"
   int64_t conv_kernel_size = 0;
@@ -57,21 +75,25 @@ struct ModelConfig {
   ProblemType problem_type = ProblemType::kUnset;
   std::vector<std::string> labels;  // id2label in order; empty when the file names none
   std::vector<std::string> architectures;
-  std::string sentence_transformers_activation;  // "Identity", "Sigmoid", "Tanh" or empty
+  std::string sentence_transformers_activation;  // "Identity", "Sigmoid", "Tanh", "Softmax", a path, or empty
 
   std::string raw;  // the JSON text of the file, unknown keys included: what is written back
 
   // Rows of half the relative table: position_buckets when > 0, else max_relative_positions.
   int64_t span() const { return position_buckets > 0 ? position_buckets : max_relative_positions; }
   // n_types of algorithm.md 5.1: c2c plus those of c2p and p2c that are named, even without relative_attention.
-  int64_t attention_terms() const { return 1 + (has_c2p ? 1 : 0) + (has_p2c ? 1 : 0); }
+  int64_t attention_terms() const {
+    return 1 + (has_c2p ? 1 : 0) + (has_p2c ? 1 : 0) + (layout == Layout::kV1 ? other_terms : 0);
+  }
 };
 
-// Reads config.json. All problems at once. Throws kConfig (wrong), kUnsupported (p2p), kJson, kFileNotFound. Warnings
-// go to the sink (deberta/library.h).
-DEBERTA_API ModelConfig load_model_config(const std::string& path);
+// Reads config.json as Python's json module does. Only a value that is used and makes no sense is a problem; all
+// problems at once. Throws kConfig (wrong), kUnsupported (p2p), kJson, kFileNotFound. Warnings go to the sink
+// (deberta/library.h).
+DEBERTA_API ModelConfig load_model_config(const std::string& path, ConfigRules rules = ConfigRules::kOriginal);
 
-enum class OptionType { kFlag, kText, kInteger, kNumber, kSize, kChoice, kList };
+// kFiles: names of files, each given by itself.
+enum class OptionType { kFlag, kText, kInteger, kNumber, kSize, kChoice, kList, kFiles };
 
 // One row of the option table: the settings of the program, of its environment variables and --config files.
 struct OptionRow {
@@ -96,14 +118,18 @@ class DEBERTA_API Options {
 
   // `origin` says where the value came from: "default", "config FILE", "environment NAME", "flag". Throws kUsage.
   void set(std::string_view name, std::string_view value, std::string_view origin);
+  // An option that was given several times: lists and files add up, another one is refused.
+  void set(std::string_view name, const std::vector<std::string>& values, std::string_view origin);
 
   const std::string& verb() const { return verb_; }
   bool is_given(std::string_view name) const;  // set by anything but the default
+  const std::string& origin(std::string_view name) const;
   bool flag(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   int64_t integer(std::string_view name) const;
   double number(std::string_view name) const;
   std::vector<std::string> list(std::string_view name) const;  // split at commas; empty text: no items
+  const std::vector<std::string>& files(std::string_view name) const;
 
   std::vector<std::string> arguments;  // the positional ones
 
@@ -115,6 +141,7 @@ class DEBERTA_API Options {
     const OptionRow* row;
     std::string text;
     std::string origin;
+    std::vector<std::string> files = {};  // kFiles; `text` then shows them
   };
   const Value& value(std::string_view name) const;
 

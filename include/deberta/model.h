@@ -11,6 +11,7 @@
 #include "deberta/config.h"
 #include "deberta/error.h"
 #include "deberta/precision.h"
+#include "deberta/tokenizer.h"
 
 namespace deberta {
 
@@ -82,6 +83,8 @@ struct ModelOptions {
   DistanceRule distance = DistanceRule::kOriginal;
   MaskDecoder mask_decoder = MaskDecoder::kAuto;
   EmptyRows empty_rows = EmptyRows::kZero;
+  TokenizerKind tokenizer = TokenizerKind::kSlow;     // of a model directory; the model itself does not ask
+  ConfigRules config_rules = ConfigRules::kOriginal;  // of open_model_directory(), which reads the file
 };
 
 struct ActivationRanges;  // engine/calibration.h: not part of the library's interface

@@ -18,12 +18,16 @@
 
 namespace deberta {
 
-// One module behind the pooling of a sentence-transformers folder: Dense, or Normalize when it has no weight.
+// One module behind the pooling of a sentence-transformers folder. kTruncate: the first `outputs` values are kept.
 struct SentenceLayer {
-  std::vector<float> weight;  // [outputs, inputs]
+  enum class Kind { kNormalize, kDense, kLayerNorm, kTruncate };
+  Kind kind = Kind::kNormalize;
+  std::vector<float> weight;  // Dense: [outputs, inputs]; LayerNorm: [outputs]
   std::vector<float> bias;    // [outputs], or empty
   size_t outputs = 0;
   Activation activation = Activation::kLinear;
+  bool adds_input = false;      // Dense: what went in is added behind the activation ...
+  std::vector<float> residual;  // ... times this [outputs, inputs] where the widths differ
 };
 
 // How a sentence-transformers folder makes a vector of a text (its modules.json), as far as it says so.
@@ -31,7 +35,9 @@ struct SentenceModules {
   std::vector<Pooling> poolings;  // joined in this order; empty: the folder does not say
   std::vector<SentenceLayer> layers;
   size_t max_tokens = 0;  // 0: it does not say
-  std::string refusal;    // why embed() cannot do as it says; empty: it can
+  std::string prompt;     // put in front of every text, part of what is pooled; most folders have none
+  bool pools_prompt = true;
+  std::string refusal;  // why embed() cannot do as it says; empty: it can
 };
 
 // A model directory opened for use: configuration, tokenizer, weights.
@@ -68,7 +74,8 @@ struct EncodingRules {
   EncodeOptions encode;
   LongText long_text = LongText::kCut;
   size_t stride = 128;  // tokens that a window shares with the one before it; throws kUsage where it has no room
-  size_t batch_tokens = 16000;  // tokens of one pack; a longer text gets a pack of its own
+  size_t batch_tokens = 16000;             // tokens of one pack; a longer text gets a pack of its own
+  std::optional<std::string> prompt = {};  // in front of each text; none: embed() takes the folder's, others take none
 };
 
 // The sequences that the functions below run for an input; for a thread that encodes while another one computes. The
@@ -155,7 +162,8 @@ struct QuestionOptions {
   bool merges_equal = true;             // answers with the same words, in any case, are one, their scores added
   bool allows_none = false;             // "no answer" is a candidate
   std::optional<float> null_threshold;  // it is the answer exactly when its logit is above the best span's by more
-  bool normalizes_windows = false;      // as transformers: probabilities of each window sum to 1 by themselves
+  bool as_transformers = false;         // as its pipeline: each window's probabilities sum to 1, words are cut by the
+                                        // edges of windows, equal answers are one where the space before them is too
 };
 
 DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,

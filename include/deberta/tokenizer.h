@@ -27,6 +27,7 @@ struct Encoding {
   std::vector<int32_t> words;       // index of the white-space-separated word within its text, -1 for special tokens
   std::vector<uint8_t> is_special;  // 1 for tokens that the template added
   size_t cut_tokens = 0;            // tokens that truncation took away
+  size_t second_begin = SIZE_MAX;   // of a pair: where the second text's tokens begin
 
   size_t size() const { return ids.size(); }
 };
@@ -35,7 +36,7 @@ struct SpecialIds {
   int32_t pad = 0;
   int32_t cls = 1;
   int32_t sep = 2;
-  int32_t unk = 3;
+  int32_t unk = 3;    // -1: the tokenizer has none; a text that needs it throws kTokenizerFile
   int32_t mask = -1;  // -1: the tokenizer has none
 };
 
@@ -47,6 +48,10 @@ enum class PairCut { kLongestFirst, kFirst };
 // How a SentencePiece model's scores are added, which decides ties: in float as sentencepiece 0.2 does, or in double as
 // 0.1.97 does. Other kinds of tokenizer have one way only.
 enum class SpmTies { kFloat, kDouble };
+
+// Whose ids: those of transformers' slow tokenizers, with which the models were trained, or those of its fast ones,
+// which its pipelines use ([UNK] where a SentencePiece model has byte pieces).
+enum class TokenizerKind { kSlow, kFast };
 
 struct EncodeOptions {
   bool add_special_tokens = true;
@@ -61,17 +66,18 @@ struct EncodeOptions {
 
 class DEBERTA_API Tokenizer {
  public:
-  // From a folder with spm.model or spiece.model, else vocab.json and merges.txt, else bpe_encoder.bin, else
-  // tokenizer.json (and, when present, tokenizer_config.json, added_tokens.json, special_tokens_map.json).
+  // From the files of the class that tokenizer_config.json or config.json names: spm.model or spiece.model; vocab.json
+  // and merges.txt, or bpe_encoder.bin; vocab.txt; tokenizer.json where they are missing, or first for kFast (and, when
+  // present, tokenizer_config.json, added_tokens.json, special_tokens_map.json). docs/tokenizers.md has the rules.
   // Throws kTokenizerFile, kFileNotFound, kJson, kTooLarge, kUnsupported, kBin.
-  static Tokenizer load(const std::string& folder);
+  static Tokenizer load(const std::string& folder, TokenizerKind kind = TokenizerKind::kSlow);
   ~Tokenizer();
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
 
-  // `text` is valid UTF-8; of other bytes the tokens are not defined, but safe. Throws kTextTooLong.
+  // `text` is valid UTF-8; of other bytes the tokens are not defined, but safe. Throws kTextTooLong, kTokenizerFile.
   Encoding encode(std::string_view text, const EncodeOptions& options = {}) const;
-  // [CLS] first [SEP] second [SEP], types 0 and 1.
+  // [CLS] first [SEP] second [SEP], types 0 and 1; where a tokenizer.json says so, two [SEP] or type 0 alone.
   Encoding encode_pair(std::string_view first, std::string_view second, const EncodeOptions& options = {}) const;
 
   // Ids back to text. Throws kTokenId for an id outside the vocabulary.
@@ -83,6 +89,12 @@ class DEBERTA_API Tokenizer {
   std::optional<int32_t> id_of(std::string_view piece) const;
   bool is_special(int32_t id) const;
   const SpecialIds& special() const;
+
+  // model_max_length of tokenizer_config.json: the longest input in tokens; nothing: no limit. Encoding goes by
+  // EncodeOptions::max_tokens alone; the program takes the smaller of the two.
+  std::optional<size_t> max_length() const;
+  // Whether pairs are as version 4 of transformers makes them for all DeBERTa: one [SEP] between, types 0 and 1.
+  bool has_plain_pairs() const;
 
  private:
   struct State;

@@ -1,4 +1,4 @@
-// POSIX files: open, map, read, atomic replacement.
+// POSIX files: open, map, read, write anew.
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -9,34 +9,13 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <random>
 #include <utility>
-#include <vector>
 
+#include "base/descriptor.h"
 #include "deberta/error.h"
 
 namespace deberta {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
-std::string system_message() {
-  return std::strerror(errno);
-}
 
 // Opens a regular file for reading and gives its size. O_NONBLOCK so that a FIFO without a writer cannot hang us.
 std::pair<int, uint64_t> open_regular(const std::string& path) {
@@ -62,63 +41,6 @@ size_t read_into(int fd, const std::string& path, char* out, size_t size_bytes) 
     done += static_cast<size_t>(count);
   }
   return done;
-}
-
-// Small parts are gathered, large ones go straight through.
-class DescriptorWriter final : public FileWriter {
- public:
-  DescriptorWriter(int fd, const std::string& path) : fd_(fd), path_(path) {}
-  void write(Bytes bytes) override {
-    if (pending_.size() + bytes.size() > kBufferBytes) flush();
-    if (bytes.size() > kBufferBytes) return write_through(bytes);
-    pending_.insert(pending_.end(), bytes.begin(), bytes.end());
-  }
-  void flush() {
-    write_through(pending_);
-    pending_.clear();
-  }
-
- private:
-  static constexpr size_t kBufferBytes = size_t{1} << 16;
-
-  void write_through(Bytes bytes) {
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) throw Error(ErrorCode::kFileWrite, path_, fmt::format("write failed: {}", system_message()));
-      bytes = bytes.subspan(static_cast<size_t>(count));
-    }
-  }
-
-  int fd_;
-  const std::string& path_;
-  std::vector<std::byte> pending_;
-};
-
-[[noreturn]] void refuse_write(const std::string& path, std::string_view call) {
-  throw Error(ErrorCode::kFileWrite, path, fmt::format("{} failed: {}", call, system_message()));
-}
-
-// Everything that `fill` writes is on the disk when this returns. `path` is for messages.
-void fill_and_close(Descriptor& fd, const std::string& path, const std::function<void(FileWriter&)>& fill) {
-  DescriptorWriter writer(fd.get(), path);
-  fill(writer);
-  writer.flush();
-  while (::fsync(fd.get()) != 0) {
-    if (errno != EINTR) refuse_write(path, "fsync");
-  }
-  if (::close(fd.release()) != 0 && errno != EINTR) refuse_write(path, "close");  // interrupted: closed all the same
-}
-
-// The new file's mode is 0666 less the umask, as any program's.
-int create_temporary(const std::string& path, std::string& temporary) {
-  std::random_device random;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    temporary = fmt::format("{}.tmp-{}-{:08x}", path, ::getpid(), random());
-    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) return fd;
-  }
-  return -1;
 }
 
 }  // namespace
@@ -208,6 +130,11 @@ bool is_directory(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+std::string parent_folder(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
 void write_new_file(const std::string& path, const std::function<void(FileWriter&)>& fill) {
   Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (fd.get() < 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("cannot create: {}", system_message()));
@@ -225,21 +152,6 @@ void sync_folder(const std::string& folder) {
   while (::fsync(fd.get()) != 0) {
     if (errno != EINTR) refuse_write(folder, "fsync");
   }
-}
-
-void write_file_atomically(const std::string& path, const std::function<void(FileWriter&)>& fill) {
-  std::string temporary;
-  Descriptor fd(create_temporary(path, temporary));
-  if (fd.get() < 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("cannot create: {}", system_message()));
-  try {
-    fill_and_close(fd, path, fill);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) refuse_write(path, "rename");
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  const size_t slash = path.rfind('/');
-  sync_folder(slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash));
 }
 
 }  // namespace deberta

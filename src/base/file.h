@@ -1,4 +1,4 @@
-// Files: read whole, mapped, or replaced so that a crash leaves the old or the new one, never a half.
+// Files: read whole, mapped, or written anew. Those that a user names for output: output_file.h.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -47,6 +47,7 @@ std::string read_file(const std::string& path, uint64_t max_bytes);
 
 bool is_regular_file(const std::string& path);
 bool is_directory(const std::string& path);
+std::string parent_folder(const std::string& path);  // "a/b" -> "a", "b" -> ".", "/b" -> "/"
 
 // Receives parts of a file in order.
 class FileWriter {
@@ -63,9 +64,5 @@ void write_new_file(const std::string& path, const std::function<void(FileWriter
 
 // Makes the names in `folder` survive a crash of the machine. Throws kFileWrite.
 void sync_folder(const std::string& folder);
-
-// Replaces `path` by what `fill` writes: temporary file in the same folder, write, fsync, rename, fsync of the folder.
-// When anything fails the temporary file is removed and the old file is untouched. Throws kFileWrite.
-void write_file_atomically(const std::string& path, const std::function<void(FileWriter&)>& fill);
 
 }  // namespace deberta

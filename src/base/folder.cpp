@@ -1,6 +1,8 @@
 // Names, creation, renaming and removal. Only folders that a StagedFolder made are ever removed.
 #include "base/folder.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +12,8 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <new>
 #include <random>
 
 #include "deberta/error.h"
@@ -31,18 +35,11 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-std::string parent_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-void check_target(const std::string& target) {
+// Where a link leads; a folder that is not there yet as it is named.
+std::string place_of(const std::string& target) {
   std::error_code error;
-  const fs::file_status status = fs::symlink_status(target, error);
-  if (status.type() == fs::file_type::not_found) return;
-  if (status.type() == fs::file_type::directory && fs::is_empty(target, error) && !error) return;
-  throw Error(ErrorCode::kFileWrite, target,
-              "expected a new or an empty folder, got something that would be replaced; name another or remove it");
+  const fs::path path = without_slashes(target);
+  return is_directory(path.string()) ? fs::canonical(path, error).string() : path.string();
 }
 
 // The process that made a folder of this name; 0: no StagedFolder of `target` did.
@@ -57,14 +54,61 @@ pid_t maker_of(std::string_view name, std::string_view target) {
   return pid && *pid > 0 ? *pid : 0;
 }
 
+// The folder too.
+void remove_files(const std::string& folder) {
+  for (const std::string& name : names_in(folder)) ::unlink(fmt::format("{}/{}", folder, name).c_str());
+  if (::rmdir(folder.c_str()) != 0) refuse(folder, "cannot remove what a killed run left", errno);
+}
+
 bool is_running(pid_t pid) {
   return ::kill(pid, 0) == 0 || errno != ESRCH;
 }
 
 }  // namespace
 
-StagedFolder::StagedFolder(const std::string& target) : target_(without_slashes(target)) {
-  check_target(target_);
+std::optional<std::vector<std::string>> read_names(const std::string& folder, size_t most) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), ::closedir);
+  if (directory == nullptr && errno == ENOMEM) throw std::bad_alloc();
+  if (directory == nullptr) return std::nullopt;
+  std::vector<std::string> names;
+  errno = 0;
+  for (const dirent* entry; names.size() < most && (entry = ::readdir(directory.get())) != nullptr; errno = 0) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return std::nullopt;
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> names_in(const std::string& folder, size_t most) {
+  return read_names(folder, most).value_or(std::vector<std::string>());
+}
+
+bool is_link(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+void check_new_folder(const std::string& target) {
+  const std::string path = place_of(target), parent = parent_folder(path);
+  struct stat status {};
+  const bool is_there = ::lstat(path.c_str(), &status) == 0;
+  const auto names = is_there && S_ISDIR(status.st_mode) ? read_names(path, 1) : std::nullopt;
+  const bool is_free = is_there ? names && names->empty() : errno == ENOENT;
+  if (!is_free)
+    throw Error(ErrorCode::kFileWrite, target,
+                "expected a new or an empty folder, got something that would be replaced; name another or remove it");
+  if (!is_directory(parent))
+    throw Error(ErrorCode::kFileWrite, target, fmt::format("cannot create: there is no folder {}", parent));
+  if (::faccessat(AT_FDCWD, parent.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    refuse(target, fmt::format("cannot create a folder in {}", parent), errno);
+}
+
+StagedFolder::StagedFolder(const std::string& target) : target_(place_of(target)) {
+  check_new_folder(target);
+  struct stat status {};
+  if (::stat(target_.c_str(), &status) == 0) mode_ = status.st_mode & 07777u;
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
     path_ = fmt::format("{}{}{}-{:08x}", target_, kMark, ::getpid(), random());
@@ -86,28 +130,26 @@ void StagedFolder::write_file(const std::string& name, const std::function<void(
 }
 
 void StagedFolder::publish() {
+  if (mode_ != 0 && ::chmod(path_.c_str(), mode_) != 0) refuse(target_, "chmod failed", errno);
   sync_folder(path_);
   if (::rename(path_.c_str(), target_.c_str()) != 0) refuse(target_, "rename failed", errno);
   is_published_ = true;
-  sync_folder(parent_of(target_));
+  sync_folder(parent_folder(target_));
 }
 
 std::vector<std::string> remove_leftovers(const std::string& target) {
   const std::string path = without_slashes(target);
-  const std::string parent = parent_of(path);
+  const std::string parent = parent_folder(path);
   const std::string name = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
   std::vector<std::string> dead;
-  std::error_code error;
-  for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error)) {
-    const pid_t maker = maker_of(at->path().filename().string(), name);
-    if (maker > 0 && !is_running(maker) && at->symlink_status(error).type() == fs::file_type::directory)
-      dead.push_back(at->path().string());
+  for (const std::string& other : names_in(parent)) {
+    const pid_t maker = maker_of(other, name);
+    const std::string folder = fmt::format("{}/{}", parent, other);
+    struct stat status {};
+    if (maker > 0 && !is_running(maker) && ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+      dead.push_back(folder);
   }
-  std::sort(dead.begin(), dead.end());
-  for (const std::string& folder : dead) {
-    fs::remove_all(folder, error);
-    if (error) refuse(folder, "cannot remove what a killed run left", error.value());
-  }
+  for (const std::string& folder : dead) remove_files(folder);
   return dead;
 }
 

@@ -1,6 +1,11 @@
-// A folder that appears whole or not at all: built beside its place under a name of its own, then renamed.
+// What is in a folder; and one that appears whole or not at all: built beside its place under a name of its own, then
+// renamed.
 #pragma once
+#include <sys/types.h>
+
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,9 +13,21 @@
 
 namespace deberta {
 
+// The names in a folder, sorted; of more than `most` any. Nothing when it cannot be read: errno says why. (The
+// iterators of the standard library end the process where memory ends.)
+std::optional<std::vector<std::string>> read_names(const std::string& folder, size_t most = SIZE_MAX);
+// None when it cannot be read.
+std::vector<std::string> names_in(const std::string& folder, size_t most = SIZE_MAX);
+
+bool is_link(const std::string& path);
+
+// Throws kFileWrite unless a StagedFolder of `target` can be published: it does not exist or is an empty folder, and
+// the folder around it can be written to.
+void check_new_folder(const std::string& target);
+
 class StagedFolder {
  public:
-  // `target` does not exist, or is an empty folder; its parent exists. Throws kFileWrite.
+  // As check_new_folder(). A link to an empty folder is followed; that folder's mode is kept. Throws kFileWrite.
   explicit StagedFolder(const std::string& target);
   ~StagedFolder();  // removes what is there unless publish() has succeeded
   StagedFolder(const StagedFolder&) = delete;
@@ -25,6 +42,7 @@ class StagedFolder {
  private:
   std::string target_;
   std::string path_;
+  mode_t mode_ = 0;  // of the folder that is replaced; 0: none is
   std::vector<std::string> files_;
   bool is_published_ = false;
 };

@@ -1,4 +1,5 @@
-// The only file that includes nlohmann/json.hpp: its SAX parser fills our value under our limits.
+// The value type, the writer, and the strict parser. The only file that includes nlohmann/json.hpp, whose SAX parser
+// fills our value under our limits.
 #include "base/json.h"
 
 #include <fmt/format.h>
@@ -7,96 +8,78 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <unordered_set>
+#include <utility>
 
 #include "base/file.h"
+#include "base/json_builder.h"
 #include "base/utf8.h"
 #include "deberta/error.h"
 
 namespace deberta {
 namespace {
 
-// Receives nlohmann's events. Refusals throw; nothing recurses.
-class Builder final : public nlohmann::json_sax<nlohmann::json> {
+// Hands nlohmann's events to the builder.
+class Events final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Builder(std::string_view where, const JsonLimits& limits) : where_(where), limits_(limits) {}
+  explicit Events(JsonBuilder& builder) : builder_(builder) {}
 
-  bool null() override { return add(Json(nullptr)); }
-  bool boolean(bool value) override { return add(Json(value)); }
-  bool number_integer(number_integer_t value) override { return add(Json(int64_t{value})); }
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(int64_t{value}); }
   bool number_unsigned(number_unsigned_t value) override {
     if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      refuse("integer does not fit into 64 bits signed");
-    return add(Json(static_cast<int64_t>(value)));
+      builder_.refuse("integer does not fit into 64 bits signed");
+    return add(static_cast<int64_t>(value));
   }
   bool number_float(number_float_t value, const string_t& text) override {
-    if (text.find_first_of(".eE") == string_t::npos) refuse("integer does not fit into 64 bits signed");
-    return add(Json(value));
+    if (text.find_first_of(".eE") == string_t::npos) builder_.refuse("integer does not fit into 64 bits signed");
+    return add(value);
   }
-  bool string(string_t& value) override { return add(Json(std::move(value))); }
+  bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return false; }
   bool start_object(std::size_t) override {
-    keys_.emplace_back();
-    return open(Json(JsonObject{}));
+    builder_.open_object();
+    return true;
   }
-  bool start_array(std::size_t) override { return open(Json(JsonArray{})); }
-  bool end_object() override {
-    keys_.pop_back();
-    return close();
+  bool start_array(std::size_t) override {
+    builder_.open_array();
+    return true;
   }
+  bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
-    if (!keys_.back().insert(name).second) refuse(fmt::format("key {} appears twice", quote_json(name)));
-    key_ = std::move(name);
+    builder_.key(std::move(name));
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) override {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ...", or without a place: a number overflow.
     const std::string text = error.what();
     const size_t at = text.find("at line");
-    if (at != std::string::npos) refuse("not valid JSON " + text.substr(at));
-    refuse(fmt::format("not valid JSON at byte {}: {}", position, text.substr(text.find(']') + 2)));
+    if (at != std::string::npos) builder_.refuse("not valid JSON " + text.substr(at));
+    builder_.refuse(fmt::format("not valid JSON at byte {}: {}", position, text.substr(text.find(']') + 2)));
   }
-
-  Json take() { return std::move(root_); }
 
  private:
-  [[noreturn]] void refuse(std::string message) const {
-    throw Error(ErrorCode::kJson, std::string(where_), std::move(message));
-  }
-
-  Json* place(Json value) {
-    if (++nodes_ > limits_.max_nodes) refuse(fmt::format("expected at most {} values", limits_.max_nodes));
-    if (open_.empty()) return &(root_ = std::move(value));
-    if (open_.back()->is_array()) return &open_.back()->as_array().emplace_back(std::move(value));
-    return &open_.back()->as_object().emplace_back(std::move(key_), std::move(value)).second;
-  }
   bool add(Json value) {
-    place(std::move(value));
-    return true;
-  }
-  bool open(Json value) {
-    if (open_.size() >= limits_.max_depth) refuse(fmt::format("expected at most {} nested levels", limits_.max_depth));
-    open_.push_back(place(std::move(value)));
+    builder_.add(std::move(value));
     return true;
   }
   bool close() {
-    open_.pop_back();
+    builder_.close();
     return true;
   }
 
-  std::string_view where_;
-  const JsonLimits& limits_;
-  Json root_;
-  std::vector<Json*> open_;  // stable: a container's parent does not grow while the container is open
-  std::vector<std::unordered_set<std::string>> keys_;
-  std::string key_;
-  size_t nodes_ = 0;
+  JsonBuilder& builder_;
 };
 
+void write_not_finite(std::string& out, double value, JsonForm form) {
+  if (form == JsonForm::kStrict) throw Error(ErrorCode::kNotFinite, "json", "a number is not finite");
+  out += std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+
 template <class Float>
-void write_float(std::string& out, Float value) {
-  if (!std::isfinite(value)) throw Error(ErrorCode::kNotFinite, "json", "a number is not finite");
+void write_float(std::string& out, Float value, JsonForm form) {
+  if (!std::isfinite(value)) return write_not_finite(out, value, form);
   char buffer[64];
   const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
   const std::string_view text(buffer, static_cast<size_t>(end - buffer));
@@ -104,9 +87,17 @@ void write_float(std::string& out, Float value) {
   if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
+// A surrogate by itself in its three bytes, which no UTF-8 holds; 0 for anything else.
+uint32_t surrogate_at(std::string_view text, size_t i) {
+  const auto byte_at = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
+  if (text.size() - i < 3 || byte_at(i) != 0xED || byte_at(i + 1) < 0xA0) return 0;
+  return 0xD000U | (byte_at(i + 1) & 0x3FU) << 6 | (byte_at(i + 2) & 0x3FU);
+}
+
 void write_quoted(std::string& out, std::string_view text) {
   out += '"';
-  for (const char c : text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     switch (c) {
       case '"':
         out += "\\\"";
@@ -126,12 +117,23 @@ void write_quoted(std::string& out, std::string_view text) {
       default:
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
           out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        } else if (const uint32_t surrogate = surrogate_at(text, i); surrogate != 0) {
+          out += fmt::format("\\u{:04x}", surrogate);
+          i += 2;
         } else {
           out += c;
         }
     }
   }
   out += '"';
+}
+
+// from_chars gives no value for what is out of range.
+double to_double(const std::string& integer) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(integer.data(), integer.data() + integer.size(), value);
+  if (error == std::errc{}) return value;
+  return integer[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
 }
 
 void new_line(std::string& out, int indent_spaces, int depth) {
@@ -157,7 +159,25 @@ Json::Json(uint64_t value) : value_(static_cast<int64_t>(value)) {
 double Json::as_number() const {
   if (is_integer()) return static_cast<double>(as_integer());
   if (const float* value = std::get_if<float>(&value_)) return *value;
+  if (const JsonBigInteger* value = std::get_if<JsonBigInteger>(&value_)) return to_double(value->digits);
   return std::get<double>(value_);
+}
+
+std::optional<int64_t> Json::whole_number() const {
+  if (is_integer()) return as_integer();
+  if (!is_float()) return std::nullopt;
+  const double value = as_number();
+  constexpr double kBeyond = 9223372036854775808.0;  // 2^63, the first that does not fit
+  if (!(value >= -kBeyond && value < kBeyond) || value != std::trunc(value)) return std::nullopt;
+  return static_cast<int64_t>(value);
+}
+
+bool Json::is_truthy() const {
+  if (is_null()) return false;
+  if (is_bool()) return as_bool();
+  if (is_number()) return as_number() != 0;
+  if (is_string()) return !as_string().empty();
+  return is_array() ? !as_array().empty() : !as_object().empty();
 }
 
 const Json* Json::find(std::string_view key) const {
@@ -173,10 +193,14 @@ std::string Json::describe() const {
   if (is_array()) return "an array";
   if (is_object()) return "an object";
   if (is_string()) return quote_json(as_string().substr(0, 60)) + " (string)";
-  return dump() + (is_bool() ? " (boolean)" : is_integer() ? " (integer)" : " (number)");
+  if (is_big_integer()) {
+    const std::string& digits = std::get<JsonBigInteger>(value_).digits;
+    return digits.substr(0, 60) + (digits.size() > 60 ? "... (integer)" : " (integer)");
+  }
+  return dump(0, JsonForm::kPython) + (is_bool() ? " (boolean)" : is_integer() ? " (integer)" : " (number)");
 }
 
-void Json::write(std::string& out, int indent_spaces, int depth) const {
+void Json::write(std::string& out, const Layout& layout, int depth) const {
   if (is_null()) {
     out += "null";
   } else if (is_bool()) {
@@ -184,43 +208,45 @@ void Json::write(std::string& out, int indent_spaces, int depth) const {
   } else if (is_integer()) {
     out += std::to_string(as_integer());
   } else if (const float* single = std::get_if<float>(&value_)) {
-    write_float(out, *single);
+    write_float(out, *single, layout.form);
   } else if (const double* number = std::get_if<double>(&value_)) {
-    write_float(out, *number);
+    write_float(out, *number, layout.form);
+  } else if (const JsonBigInteger* integer = std::get_if<JsonBigInteger>(&value_)) {
+    out += integer->digits;
   } else if (is_string()) {
     write_quoted(out, as_string());
   } else if (is_array()) {
     out += '[';
     bool is_first = true;
     for (const Json& item : as_array()) {
-      if (!std::exchange(is_first, false)) out += indent_spaces == 0 ? ", " : ",";
-      new_line(out, indent_spaces, depth + 1);
-      item.write(out, indent_spaces, depth + 1);
+      if (!std::exchange(is_first, false)) out += layout.indent_spaces == 0 ? ", " : ",";
+      new_line(out, layout.indent_spaces, depth + 1);
+      item.write(out, layout, depth + 1);
     }
-    if (!is_first) new_line(out, indent_spaces, depth);
+    if (!is_first) new_line(out, layout.indent_spaces, depth);
     out += ']';
   } else {
     out += '{';
     bool is_first = true;
     for (const auto& [key, item] : as_object()) {
-      if (!std::exchange(is_first, false)) out += indent_spaces == 0 ? ", " : ",";
-      new_line(out, indent_spaces, depth + 1);
+      if (!std::exchange(is_first, false)) out += layout.indent_spaces == 0 ? ", " : ",";
+      new_line(out, layout.indent_spaces, depth + 1);
       write_quoted(out, key);
       out += ": ";
-      item.write(out, indent_spaces, depth + 1);
+      item.write(out, layout, depth + 1);
     }
-    if (!is_first) new_line(out, indent_spaces, depth);
+    if (!is_first) new_line(out, layout.indent_spaces, depth);
     out += '}';
   }
 }
 
-std::string Json::dump(int indent_spaces) const {
+std::string Json::dump(int indent_spaces, JsonForm form) const {
   std::string out;
-  write(out, indent_spaces, 0);
+  write(out, {indent_spaces, form}, 0);
   return out;
 }
 
-Json parse_json(std::string_view text, std::string_view where, const JsonLimits& limits) {
+void check_json_text(std::string_view text, std::string_view where, const JsonLimits& limits) {
   if (text.size() > limits.max_bytes) {
     throw Error(ErrorCode::kTooLarge, std::string(where),
                 fmt::format("expected at most {} bytes, got {}", limits.max_bytes, text.size()));
@@ -233,8 +259,13 @@ Json parse_json(std::string_view text, std::string_view where, const JsonLimits&
   if (text.find('\0') != std::string_view::npos) {
     throw Error(ErrorCode::kJson, std::string(where), "not valid JSON: a NUL byte");
   }
-  Builder builder(where, limits);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+}
+
+Json parse_json(std::string_view text, std::string_view where, const JsonLimits& limits) {
+  check_json_text(text, where, limits);
+  JsonBuilder builder(where, limits, RepeatedKey::kRefused);
+  Events events(builder);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &events);
   return builder.take();
 }
 

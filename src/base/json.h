@@ -1,8 +1,10 @@
-// Strict JSON with limits: a small value type, the parser (nlohmann's, behind json.cpp), the writer.
-// Objects keep their order; a key that appears twice is an error. Numbers keep whether they were integers.
+// JSON with limits: a small value type, two ways of reading and of writing it. Strict: what users hand in (nlohmann's
+// parser, behind json.cpp) and what the program answers. As Python's json module: the files of a model, which Python
+// wrote and reads (python_json.cpp). Objects keep their order. Numbers keep whether they were integers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +17,14 @@ class Json;
 using JsonArray = std::vector<Json>;
 using JsonMember = std::pair<std::string, Json>;
 using JsonObject = std::vector<JsonMember>;
+
+// An integer beyond 64 bits signed, as it was written.
+struct JsonBigInteger {
+  std::string digits;  // "-10000000000000000000"
+};
+
+// kPython: NaN, Infinity and -Infinity are written by these names, as json.dump writes them.
+enum class JsonForm { kStrict, kPython };
 
 class Json {
  public:
@@ -29,6 +39,7 @@ class Json {
   Json(const char* value) : value_(std::string(value)) {}
   Json(std::string_view value) : value_(std::string(value)) {}
   Json(std::string value) : value_(std::move(value)) {}
+  Json(JsonBigInteger value) : value_(std::move(value)) {}
   Json(JsonArray value) : value_(std::move(value)) {}
   Json(JsonObject value) : value_(std::move(value)) {}
 
@@ -42,7 +53,8 @@ class Json {
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   bool is_bool() const { return std::holds_alternative<bool>(value_); }
   bool is_integer() const { return std::holds_alternative<int64_t>(value_); }
-  bool is_number() const { return is_integer() || is_float(); }
+  bool is_big_integer() const { return std::holds_alternative<JsonBigInteger>(value_); }
+  bool is_number() const { return is_integer() || is_big_integer() || is_float(); }
   bool is_string() const { return std::holds_alternative<std::string>(value_); }
   bool is_array() const { return std::holds_alternative<JsonArray>(value_); }
   bool is_object() const { return std::holds_alternative<JsonObject>(value_); }
@@ -50,12 +62,19 @@ class Json {
   // The value; the type must have been asked for first (std::bad_variant_access otherwise).
   bool as_bool() const { return std::get<bool>(value_); }
   int64_t as_integer() const { return std::get<int64_t>(value_); }
-  double as_number() const;
+  double as_number() const;  // of an integer beyond all doubles: infinity
+  // May hold surrogates by themselves, three bytes each, when it was read as Python's: not UTF-8 then.
   const std::string& as_string() const { return std::get<std::string>(value_); }
   const JsonArray& as_array() const { return std::get<JsonArray>(value_); }
   JsonArray& as_array() { return std::get<JsonArray>(value_); }
   const JsonObject& as_object() const { return std::get<JsonObject>(value_); }
   JsonObject& as_object() { return std::get<JsonObject>(value_); }
+
+  // 512 of 512 and of 512.0; nothing for other values, integers beyond 64 bits among them.
+  std::optional<int64_t> whole_number() const;
+
+  // What Python takes for true: not null, false, 0, NaN aside, nor an empty string, array or object.
+  bool is_truthy() const;
 
   // The member of an object, or nullptr when absent or when this is no object.
   const Json* find(std::string_view key) const;
@@ -64,14 +83,18 @@ class Json {
   std::string describe() const;
 
   // One line when indent_spaces is 0. Text is valid JSON: control characters escaped, floats shortest.
-  // Throws kNotFinite for NaN and infinity.
-  std::string dump(int indent_spaces = 0) const;
+  // Strict: throws kNotFinite for NaN and infinity.
+  std::string dump(int indent_spaces = 0, JsonForm form = JsonForm::kStrict) const;
 
  private:
   bool is_float() const { return std::holds_alternative<double>(value_) || std::holds_alternative<float>(value_); }
-  void write(std::string& out, int indent_spaces, int depth) const;
+  struct Layout {
+    int indent_spaces;
+    JsonForm form;
+  };
+  void write(std::string& out, const Layout& layout, int depth) const;
 
-  std::variant<std::nullptr_t, bool, int64_t, double, float, std::string, JsonArray, JsonObject> value_;
+  std::variant<std::nullptr_t, bool, int64_t, double, float, std::string, JsonBigInteger, JsonArray, JsonObject> value_;
 };
 
 struct JsonLimits {
@@ -81,11 +104,24 @@ struct JsonLimits {
 };
 
 // Strict: valid UTF-8, no byte order mark, no comments, no trailing comma, no NaN, only white space after the document,
-// integers within 64 bits signed, finite numbers. `where` (a file, a row) opens the message. Throws kJson, kTooLarge.
+// integers within 64 bits signed, finite numbers, no key twice. `where` (a file, a row) opens the message. Throws
+// kJson, kTooLarge.
 Json parse_json(std::string_view text, std::string_view where, const JsonLimits& limits = {});
 
 // read_file + parse_json.
 Json load_json(const std::string& path, const JsonLimits& limits = {});
+
+enum class JsonWarnings { kSaid, kSilent };
+
+// As Python's json.load reads a file of UTF-8: what is strict, and besides integers of any length, 1e400 (infinity),
+// NaN, Infinity, -Infinity, surrogates by themselves, and a key again: its last value counts, which is one warning a
+// document. kSilent: for a file that is read a second time. A byte order mark is refused, as Python refuses it.
+Json parse_python_json(std::string_view text, std::string_view where, const JsonLimits& limits = {},
+                       JsonWarnings warnings = JsonWarnings::kSaid);
+
+// read_file + parse_python_json.
+Json load_python_json(const std::string& path, const JsonLimits& limits = {},
+                      JsonWarnings warnings = JsonWarnings::kSaid);
 
 // `text` as a JSON string literal with its quotes.
 std::string quote_json(std::string_view text);

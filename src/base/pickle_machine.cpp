@@ -20,7 +20,6 @@ using Use = PickleGlobal::Use;
 constexpr size_t kMaxStack = 1000000;
 constexpr uint64_t kMaxMemo = 1000000;
 constexpr uint64_t kMaxStringBytes = uint64_t{16} << 20;
-constexpr uint64_t kMaxLongBytes = 8;
 // Objects made and items put into them. Two bytes of pickle can make an item of 32: this bounds the memory.
 constexpr size_t kMaxValues = 4000000;
 constexpr std::string_view kMetadataAttribute = "_metadata";
@@ -71,6 +70,7 @@ class PickleMachine {
   void push(PickleValue value) { stack_.push_back(value); }
   void push_integer(int64_t value) { push({PickleKind::kInteger, value, {}}); }
   void push_string(uint64_t size_bytes);
+  void push_bytes(uint64_t size_bytes);
   void push_long(uint64_t size_bytes);
   void push_float();
   void push_object(PickleKind kind, std::vector<PickleValue> items);
@@ -88,6 +88,7 @@ class PickleMachine {
 
   // ---- containers
   void append(const std::vector<PickleValue>& values);
+  void add_items(const std::vector<PickleValue>& values);
   void set_items(const std::vector<PickleValue>& values);
   void extend(const PickleValue& container, const std::vector<PickleValue>& values);
   void count_values(size_t count);
@@ -97,6 +98,7 @@ class PickleMachine {
   void read_global();
   void read_stack_global();
   void reduce();
+  void push_typed(const std::vector<PickleValue>& items);
   void new_object();
   void build();
   void push_storage();
@@ -145,7 +147,12 @@ constexpr PickleMachine::Row PickleMachine::kRows[] = {
     {'G', "BINFLOAT", [](M& m) { m.push_float(); }},
     {'X', "BINUNICODE", [](M& m) { m.push_string(m.number(4)); }},
     {0x8C, "SHORT_BINUNICODE", [](M& m) { m.push_string(m.number(1)); }},
+    {0x8D, "BINUNICODE8", [](M& m) { m.push_string(m.number(8)); }},
     {'U', "SHORT_BINSTRING", [](M& m) { m.push_string(m.number(1)); }},
+    {'C', "SHORT_BINBYTES", [](M& m) { m.push_bytes(m.number(1)); }},
+    {'B', "BINBYTES", [](M& m) { m.push_bytes(m.number(4)); }},
+    {0x8E, "BINBYTES8", [](M& m) { m.push_bytes(m.number(8)); }},
+    {0x96, "BYTEARRAY8", [](M& m) { m.push_bytes(m.number(8)); }},
     {'h', "BINGET", [](M& m) { m.get(m.number(1)); }},
     {'j', "LONG_BINGET", [](M& m) { m.get(m.number(4)); }},
     {'q', "BINPUT", [](M& m) { m.put(m.number(1)); }},
@@ -155,6 +162,8 @@ constexpr PickleMachine::Row PickleMachine::kRows[] = {
     {']', "EMPTY_LIST", [](M& m) { m.push_object(PickleKind::kList, {}); }},
     {'}', "EMPTY_DICT", [](M& m) { m.push_object(PickleKind::kDict, {}); }},
     {0x8F, "EMPTY_SET", [](M& m) { m.push_object(PickleKind::kSet, {}); }},
+    {0x90, "ADDITEMS", [](M& m) { m.add_items(m.pop_to_mark()); }},
+    {0x91, "FROZENSET", [](M& m) { m.push_object(PickleKind::kSet, m.pop_to_mark()); }},
     {'t', "TUPLE", [](M& m) { m.push_object(PickleKind::kTuple, m.pop_to_mark()); }},
     {0x85, "TUPLE1", [](M& m) { m.push_object(PickleKind::kTuple, m.pop_many(1)); }},
     {0x86, "TUPLE2", [](M& m) { m.push_object(PickleKind::kTuple, m.pop_many(2)); }},
@@ -218,9 +227,14 @@ void PickleMachine::push_string(uint64_t size_bytes) {
   push({PickleKind::kString, 0, to_text(take(size_bytes))});
 }
 
-// Two's complement, as many bytes as needed.
+void PickleMachine::push_bytes(uint64_t size_bytes) {
+  take(size_bytes);
+  push({PickleKind::kOther, 0, {}});
+}
+
+// Two's complement, as many bytes as needed. No number of a tensor has more than 8; a configuration beside them may.
 void PickleMachine::push_long(uint64_t size_bytes) {
-  if (size_bytes > kMaxLongBytes) refuse(fmt::format("expected an integer of at most 8 bytes, got {}", size_bytes));
+  if (size_bytes > 8) return push_bytes(size_bytes);
   uint64_t value = number(static_cast<size_t>(size_bytes));
   const bool is_negative = size_bytes > 0 && (value >> (8 * size_bytes - 1) & 1) != 0;
   if (is_negative && size_bytes < 8) value |= ~uint64_t{0} << 8 * size_bytes;
@@ -295,6 +309,12 @@ void PickleMachine::append(const std::vector<PickleValue>& values) {
   extend(list, values);
 }
 
+void PickleMachine::add_items(const std::vector<PickleValue>& values) {
+  const PickleValue& set = top();
+  expect(set, PickleKind::kSet);
+  extend(set, values);
+}
+
 void PickleMachine::set_items(const std::vector<PickleValue>& values) {
   const PickleValue& dict = top();
   if (!is_dict(dict.kind)) expect(dict, PickleKind::kDict);
@@ -357,10 +377,26 @@ void PickleMachine::reduce() {
       return push({PickleKind::kTensor, arguments.number, {}});
     case Use::kParameter:
       return push({PickleKind::kParameter, arguments.number, {}});
+    case Use::kTyped:
+      return push_typed(items);
+    case Use::kDefaultDict:
+      return push_object(PickleKind::kDict, {});
+    case Use::kOther:
+      return push({PickleKind::kOther, 0, {}});
     case Use::kStorageType:
       break;
   }
   refuse(fmt::format("{} is a type, not data to be made from arguments", global.name));
+}
+
+// What makes it, its type, the arguments, attributes: of a tensor that someone hung an attribute on.
+void PickleMachine::push_typed(const std::vector<PickleValue>& items) {
+  if (items.size() != 4) refuse("expected four arguments");
+  const Use use = expect_global(items[0]).use;
+  expect_global(items[1]);
+  expect(items[2], PickleKind::kTuple);
+  if (use != Use::kTensor && use != Use::kParameter) refuse("expected what makes a tensor");
+  push({use == Use::kTensor ? PickleKind::kTensor : PickleKind::kParameter, items[2].number, {}});
 }
 
 void PickleMachine::new_object() {

@@ -5,9 +5,9 @@
 
 namespace deberta {
 std::string_view to_string(PickleKind kind) {
-  constexpr std::array<std::string_view, 14> kNames = {"None",   "bool",    "integer", "float",    "string",
-                                                       "global", "tuple",   "list",    "dict",     "OrderedDict",
-                                                       "set",    "storage", "tensor",  "parameter"};
+  constexpr std::array<std::string_view, 15> kNames = {"None",        "bool",   "integer", "float",  "string",
+                                                       "value",       "global", "tuple",   "list",   "dict",
+                                                       "OrderedDict", "set",    "storage", "tensor", "parameter"};
   return kNames.at(static_cast<size_t>(kind));
 }
 

@@ -16,6 +16,7 @@ enum class PickleKind : uint8_t {
   kInteger,
   kFloat,
   kString,
+  kOther,   // bytes, an integer beyond 64 bits, what a Use::kOther made: data that nobody reads
   kGlobal,  // one of the names allowed: Pickle::global_of
   kTuple,
   kList,
@@ -39,7 +40,8 @@ struct PickleValue {
 struct PickleGlobal {
   std::string_view module;
   std::string_view name;
-  enum class Use : uint8_t { kOrderedDict, kSize, kTensor, kParameter, kStorageType } use;
+  // kTyped: makes the tensor or parameter that its arguments name. kOther: what it makes is read by nobody.
+  enum class Use : uint8_t { kOrderedDict, kDefaultDict, kSize, kTensor, kParameter, kTyped, kStorageType, kOther } use;
   uint8_t element = 0;  // of a storage type: the caller's number of its element type
 };
 

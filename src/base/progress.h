@@ -1,6 +1,7 @@
 // How far a long job is: counts, rates, time left. Makes the texts; a program prints them.
 #pragma once
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,12 +24,22 @@ class ProgressMeter {
   // `fraction`: part of the work that is done, when it is known.
   void update(uint64_t items, uint64_t tokens, std::optional<double> fraction);
 
-  // "[####......] 40 %  349 rows  120.5 rows/s  3012 tokens/s  00:12 left"
-  std::string bar(Clock::time_point now) const;
+  // "[####......] 40 %  349 rows  120.5 rows/s  3012 tokens/s  00:12 left", or as much of that as `columns` hold.
+  std::string bar(Clock::time_point now, size_t columns) const;
+  // What was done: "349 rows in 00:03, 120.5 rows/s, 3012 tokens/s", or as much of that as `columns` hold.
+  std::string summary(Clock::time_point now, size_t columns) const;
   // {"progress": {"items": 349, "tokens": 8724, "fraction": 0.4, "items_per_s": 120.5, ..., "eta_s": 12.1}}
   std::string json(Clock::time_point now) const;
 
  private:
+  // What a bar shows beside the part that is done.
+  struct Shape {
+    size_t cells;
+    bool has_items, has_rate, has_tokens, has_time;
+  };
+  std::string bar(Clock::time_point now, const Shape& shape) const;
+  std::string rate(Clock::time_point now) const;
+  std::string token_rate(Clock::time_point now) const;  // empty without tokens
   double seconds(Clock::time_point now) const;
   std::optional<double> seconds_left(Clock::time_point now) const;
 

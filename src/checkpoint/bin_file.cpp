@@ -49,7 +49,8 @@ class TensorReader {
   std::span<const PickleValue> arguments(PickleValue value) const {
     if (value.kind == PickleKind::kParameter) {
       const auto items = contents_.object.items(value);
-      const bool has_form = items.size() == 3 && items[0].kind == PickleKind::kTensor &&
+      const bool has_state = items.size() == 4;  // attributes of its own, which nothing reads
+      const bool has_form = (items.size() == 3 || has_state) && items[0].kind == PickleKind::kTensor &&
                             items[1].kind == PickleKind::kBool && has_no_hooks(items[2]);
       if (!has_form) refuse("expected a parameter of a tensor, a bool and no hooks");
       value = items[0];
@@ -174,34 +175,98 @@ std::span<const PickleValue> state_dict_of(const BinContents& contents, const st
 
 }  // namespace
 
-BinTensors parse_bin(Bytes file, const std::string& path, bool checks_crc) {
-  const BinContents contents = read_bin(file, path, checks_crc);
-  const std::span<const PickleValue> items = state_dict_of(contents, path);
-  std::unordered_set<std::string_view> names;
-  BinTensors tensors;
-  uint64_t copied_bytes = 0;
-  for (size_t i = 0; i + 1 < items.size(); i += 2) {
-    if (items[i].kind != PickleKind::kString)
-      throw Error(ErrorCode::kBin, path, fmt::format("expected names as keys, got a {}", to_string(items[i].kind)));
-    const TensorReader reader(contents, path, items[i].text);
+namespace {
+
+// What nobody can take for a tensor: numbers, texts and what holds them. The library passes over it, too.
+bool is_passed_over(PickleKind kind) {
+  return kind != PickleKind::kTensor && kind != PickleKind::kParameter && kind != PickleKind::kStorage;
+}
+
+bool holds_tensors(const Pickle& object, const PickleValue& value) {
+  if (value.kind != PickleKind::kDict && value.kind != PickleKind::kOrderedDict) return false;
+  const std::span<const PickleValue> items = object.items(value);
+  for (size_t i = 1; i < items.size(); i += 2) {
+    if (!is_passed_over(items[i].kind)) return true;
+  }
+  return false;
+}
+
+std::string describe_entry(const PickleValue& key, const PickleValue& value) {
+  const std::string_view name = key.kind == PickleKind::kString ? key.text.substr(0, 80) : to_string(key.kind);
+  return fmt::format("{} ({})", quote_json(replace_invalid_utf8(name)), to_string(value.kind));
+}
+
+// The tensors of a state dict, one after the other.
+class StateDictReader {
+ public:
+  StateDictReader(const BinContents& contents, const std::string& path, size_t file_bytes)
+      : contents_(contents), path_(path), file_bytes_(file_bytes) {}
+
+  BinTensors read() {
+    const std::span<const PickleValue> items = state_dict_of(contents_, path_);
+    for (size_t i = 0; i + 1 < items.size(); i += 2) {
+      if (is_passed_over(items[i + 1].kind)) {
+        tensors_.passed_over.push_back(describe_entry(items[i], items[i + 1]));
+      } else {
+        add(items[i], items[i + 1]);
+      }
+    }
+    if (tensors_.views.empty()) refuse_nested(items);
+    return std::move(tensors_);
+  }
+
+ private:
+  void add(const PickleValue& key, const PickleValue& value) {
+    if (key.kind != PickleKind::kString)
+      throw Error(ErrorCode::kBin, path_, fmt::format("expected names as keys, got a {}", to_string(key.kind)));
+    const TensorReader reader(contents_, path_, key.text);
     reader.check_name();
-    if (!names.insert(items[i].text).second) reader.refuse("expected each name once, got it twice");
-    const auto arguments = reader.arguments(items[i + 1]);
-    const BinStorage& storage = contents.storage_of(arguments[0]);
+    if (!names_.insert(key.text).second) reader.refuse("expected each name once, got it twice");
+    const auto arguments = reader.arguments(value);
+    const BinStorage& storage = contents_.storage_of(arguments[0]);
     const Placement placement = read_placement(reader, arguments, storage);
+    tensors_.views.push_back(
+        {std::string(key.text), storage.dtype, placement.shape, bytes_of(reader, storage, placement)});
+  }
+
+  Bytes bytes_of(const TensorReader& reader, const BinStorage& storage, const Placement& placement) {
     const size_t element_bytes = size_of(storage.dtype);
     const size_t size_bytes = static_cast<size_t>(placement.count) * element_bytes;
-    Bytes bytes;
-    if (is_contiguous(placement)) {
-      bytes = storage.bytes.subspan(static_cast<size_t>(placement.offset) * element_bytes, size_bytes);
-    } else {
-      copied_bytes += size_bytes;
-      if (copied_bytes / kMaxCopies > file.size()) reader.refuse("expected fewer tensors that need a copy");
-      bytes = tensors.copies.emplace_back(copy_strided(storage.bytes, element_bytes, placement));
-    }
-    tensors.views.push_back({std::string(items[i].text), storage.dtype, placement.shape, bytes});
+    if (is_contiguous(placement))
+      return storage.bytes.subspan(static_cast<size_t>(placement.offset) * element_bytes, size_bytes);
+    copied_bytes_ += size_bytes;
+    if (copied_bytes_ / kMaxCopies > file_bytes_) reader.refuse("expected fewer tensors that need a copy");
+    return tensors_.copies.emplace_back(copy_strided(storage.bytes, element_bytes, placement));
   }
-  return tensors;
+
+  // What a training program keeps of its own: the weights are a part of it, under a name that nobody else knows.
+  void refuse_nested(std::span<const PickleValue> items) const {
+    for (size_t i = 0; i + 1 < items.size(); i += 2) {
+      if (holds_tensors(contents_.object, items[i + 1]))
+        throw Error(ErrorCode::kBin, path_,
+                    fmt::format("expected tensors by name, got them within {}: the state of a training, not a model; "
+                                "write the model with save_pretrained of the program that made it",
+                                describe_entry(items[i], items[i + 1])));
+    }
+    if (!items.empty())
+      throw Error(
+          ErrorCode::kBin, path_,
+          fmt::format("expected tensors by name, got none; the first entry is {}", describe_entry(items[0], items[1])));
+  }
+
+  const BinContents& contents_;
+  const std::string& path_;
+  size_t file_bytes_;
+  BinTensors tensors_;
+  std::unordered_set<std::string_view> names_;
+  uint64_t copied_bytes_ = 0;
+};
+
+}  // namespace
+
+BinTensors parse_bin(Bytes file, const std::string& path, bool checks_crc) {
+  const BinContents contents = read_bin(file, path, checks_crc);
+  return StateDictReader(contents, path, file.size()).read();
 }
 
 }  // namespace deberta

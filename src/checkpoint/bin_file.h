@@ -1,5 +1,5 @@
-// pytorch_model.bin as data: a state dict of tensors, and nothing else. Any deviation refuses the file; there is no
-// fallback that runs what a pickle asks for.
+// pytorch_model.bin as data: a state dict of tensors. Numbers, texts and containers beside them are passed over; any
+// other deviation refuses the file, and there is no fallback that runs what a pickle asks for.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -15,6 +15,7 @@ namespace deberta {
 struct BinTensors {
   std::vector<TensorView> views;  // in the order of the state dict
   std::vector<std::vector<std::byte>> copies;
+  std::vector<std::string> passed_over;  // entries that are no tensors: "config" (dict)
 };
 // `file` must outlive the views; `path` opens each message. Throws kBin.
 BinTensors parse_bin(Bytes file, const std::string& path, bool checks_crc = true);
@@ -27,6 +28,7 @@ class BinFile {
 
   const std::string& path() const { return file_.path(); }
   const std::vector<TensorView>& tensors() const { return tensors_.views; }
+  const std::vector<std::string>& passed_over() const { return tensors_.passed_over; }
 
  private:
   MappedFile file_;

@@ -13,8 +13,11 @@
 #include <variant>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "checkpoint/bin_file.h"
 #include "checkpoint/file_names.h"
+#include "checkpoint/folder_kind.h"
+#include "checkpoint/made_tensor.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/tensor_rows.h"
 #include "deberta/error.h"
@@ -43,10 +46,24 @@ const std::vector<TensorView>& tensors_of(const WeightFile& file) {
 const std::string& path_of(const WeightFile& file) {
   return std::visit([](const auto& opened) -> const std::string& { return opened.path(); }, file);
 }
+
+void warn_of_passed_over(const BinFile& file) {
+  constexpr size_t kMaxShown = 8;
+  const std::vector<std::string>& all = file.passed_over();
+  if (all.empty()) return;
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMaxShown));
+  const std::string what = all.size() == 1 ? "1 entry that is no tensor is passed over"
+                                           : fmt::format("{} entries that are no tensors are passed over", all.size());
+  warn(fmt::format("{}: {}: {}{}", file.path(), what, fmt::join(all.begin(), end, ", "),
+                   all.size() > kMaxShown ? ", ..." : ""));
+}
+
 WeightFile open_weights(const std::string& path, bool is_bin, const OpenOptions& options) {
   const LoadMode mode = options.reads_whole ? LoadMode::kRead : LoadMode::kMap;
-  if (is_bin) return WeightFile(std::in_place_type<BinFile>, path, mode, options.checks_crc);
-  return WeightFile(std::in_place_type<SafetensorsFile>, path, mode);
+  if (!is_bin) return WeightFile(std::in_place_type<SafetensorsFile>, path, mode);
+  BinFile file(path, mode, options.checks_crc);
+  warn_of_passed_over(file);
+  return WeightFile(std::in_place_type<BinFile>, std::move(file));
 }
 
 // There is something of that name, be it a dangling link: opening it then says what is wrong with it.
@@ -63,7 +80,7 @@ std::string path_in(const std::string& folder, std::string_view name) {
 using WeightMap = std::vector<std::pair<std::string, std::string>>;
 
 WeightMap read_index(const std::string& path, ErrorCode code) {
-  const Json document = load_json(path, kIndexLimits);
+  const Json document = load_python_json(path, kIndexLimits);
   const Json* map = document.find("weight_map");
   if (map == nullptr || !map->is_object()) throw Error(code, path, "expected an object weight_map");
   WeightMap entries;
@@ -173,7 +190,7 @@ std::string_view to_string(Head head) {
 
 namespace {
 
-// The open files and what they hold.
+// The open files and what they hold; or what is made of another one, which stays open.
 struct Opened {
   Opened(std::vector<WeightFile> opened, const std::string& where)
       : files(std::move(opened)), prefix(detect_prefix(files)) {
@@ -181,16 +198,40 @@ struct Opened {
       for (const TensorView& tensor : tensors_of(file)) {
         std::string_view name = tensor.name;
         if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-        tensors.push_back({std::string(to_canonical_name(name)), tensor.dtype, tensor.shape, tensor.bytes});
-        stored_names.emplace(tensors.back().name, tensor.name);
-        size_bytes += tensor.bytes.size();
+        add({std::string(to_canonical_name(name)), tensor.dtype, tensor.shape, tensor.bytes}, tensor.name);
       }
     }
-    std::sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
+    sort();
     refuse_duplicates(tensors, where);
   }
 
+  Opened(std::shared_ptr<const Opened> below, std::vector<MadeTensor> new_tensors)
+      : base(std::move(below)), made(std::move(new_tensors)), prefix(base->prefix) {
+    std::unordered_map<std::string_view, const MadeTensor*> by_name;
+    for (const MadeTensor& tensor : made) by_name.emplace(tensor.name, &tensor);
+    for (const TensorView& tensor : base->tensors) {
+      if (!by_name.contains(tensor.name)) add(tensor, base->stored_names.at(tensor.name));
+    }
+    for (const MadeTensor& tensor : made) {
+      const auto old = base->stored_names.find(tensor.name);
+      add({tensor.name, tensor.dtype, tensor.shape, tensor.bytes},
+          old == base->stored_names.end() ? std::string_view(tensor.name) : old->second);
+    }
+    sort();
+  }
+
+  void add(TensorView tensor, std::string_view stored_name) {
+    stored_names.emplace(tensor.name, stored_name);
+    size_bytes += tensor.bytes.size();
+    tensors.push_back(std::move(tensor));
+  }
+  void sort() {
+    std::sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
+  }
+
   std::vector<WeightFile> files;
+  std::shared_ptr<const Opened> base;
+  std::vector<MadeTensor> made;
   std::string_view prefix;
   std::vector<TensorView> tensors;
   std::unordered_map<std::string, std::string_view> stored_names;
@@ -216,6 +257,7 @@ Checkpoint& Checkpoint::operator=(Checkpoint other) noexcept {
 
 Checkpoint Checkpoint::open(const std::string& folder, const OpenOptions& options) {
   if (!is_directory(folder)) throw Error(ErrorCode::kFileNotFound, folder, "expected a folder with a model");
+  check_folder_kind(folder, FolderUse::kModel);
   for (const Form& form : kForms) {
     if (exists(path_in(folder, form.file))) return open_file(path_in(folder, form.file), options);
     const std::string index = path_in(folder, form.index);
@@ -259,8 +301,14 @@ uint64_t Checkpoint::size_bytes() const {
 
 std::vector<std::string> Checkpoint::paths() const {
   std::vector<std::string> paths;
-  for (const WeightFile& file : state_->opened->files) paths.push_back(path_of(file));
+  const Opened* opened = state_->opened.get();
+  while (opened->base != nullptr) opened = opened->base.get();
+  for (const WeightFile& file : opened->files) paths.push_back(path_of(file));
   return paths;
+}
+
+Checkpoint replace_tensors(const Checkpoint& base, std::vector<MadeTensor> tensors) {
+  return Checkpoint(new Checkpoint::State{std::make_shared<const Opened>(base.state_->opened, std::move(tensors))});
 }
 
 }  // namespace deberta

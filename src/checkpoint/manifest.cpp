@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "checkpoint/file_names.h"
@@ -100,16 +100,11 @@ ManifestReport verify_manifest(const std::string& folder, const std::function<vo
   const std::vector<ManifestFile> files = parse_manifest(read_file(path, kLimits.max_bytes), path);
   ManifestReport report;
   for (const ManifestFile& file : files) verify_file(folder, file, on_bytes, report.errors);
-  std::vector<std::string> others;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
+  for (const std::string& name : names_in(folder)) {
     const auto is_it = [&](const ManifestFile& file) { return file.name == name; };
-    if (name != kManifestName && std::none_of(files.begin(), files.end(), is_it)) others.push_back(name);
-  }
-  std::sort(others.begin(), others.end());
-  for (const std::string& name : others)
+    if (name == kManifestName || std::any_of(files.begin(), files.end(), is_it)) continue;
     report.warnings.push_back({fmt::format("{}/{}", folder, name), fmt::format("not in {}", kManifestName)});
+  }
   return report;
 }
 

@@ -2,12 +2,13 @@
 #include "checkpoint/model_writer.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/sha256.h"
 #include "checkpoint/calibration.h"
 #include "checkpoint/manifest.h"
@@ -113,27 +114,28 @@ void write_shards(ModelFiles& files, const std::string& folder, const Conversion
 
 enum class Treatment { kReplace, kCopy, kLeaveOut };
 
-Treatment treatment_of(const std::filesystem::directory_entry& entry, const std::vector<std::string>& weights) {
-  const std::string name = entry.path().filename().string();
+Treatment treatment_of(const std::string& source, const std::string& name, const std::vector<std::string>& weights) {
   const auto is_it = [&](std::string_view other) { return other == name; };
   if (std::any_of(kOwn.begin(), kOwn.end(), is_it) || std::any_of(weights.begin(), weights.end(), is_it))
     return Treatment::kReplace;
-  if (!entry.is_regular_file()) return Treatment::kLeaveOut;
+  struct stat status {};
+  if (::stat(fmt::format("{}/{}", source, name).c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    return Treatment::kLeaveOut;
   if (std::any_of(kCopied.begin(), kCopied.end(), is_it)) return Treatment::kCopy;
-  const bool is_small_json = name.ends_with(".json") && entry.file_size() <= kMaxCopiedJson;
+  const bool is_small_json = name.ends_with(".json") && static_cast<uint64_t>(status.st_size) <= kMaxCopiedJson;
   return is_small_json ? Treatment::kCopy : Treatment::kLeaveOut;
 }
 
 std::vector<std::string> copy_others(ModelFiles& files, const std::string& source,
                                      const std::vector<std::string>& weights) {
   std::vector<std::string> copied, left_out;
-  for (const auto& entry : std::filesystem::directory_iterator(source)) {
-    const Treatment treatment = treatment_of(entry, weights);
+  const auto names = read_names(source);
+  if (!names) throw Error(ErrorCode::kFileRead, source, system_message());
+  for (const std::string& name : *names) {
+    const Treatment treatment = treatment_of(source, name, weights);
     if (treatment == Treatment::kReplace) continue;
-    (treatment == Treatment::kCopy ? copied : left_out).push_back(entry.path().filename().string());
+    (treatment == Treatment::kCopy ? copied : left_out).push_back(name);
   }
-  std::sort(copied.begin(), copied.end());
-  std::sort(left_out.begin(), left_out.end());
   for (const std::string& name : copied) {
     const MappedFile file(fmt::format("{}/{}", source, name));
     files.add(name, [&](FileWriter& out) { out.write(file.bytes()); });
@@ -146,7 +148,7 @@ std::vector<std::string> copy_others(ModelFiles& files, const std::string& sourc
 WrittenModel write_model(StagedFolder& folder, const Conversion& conversion, const std::string& source,
                          const WriteOptions& options) {
   ModelFiles files(folder, options.on_bytes);
-  files.add_text("config.json", conversion.config.dump(2) + "\n");
+  files.add_text("config.json", conversion.config.dump(2, JsonForm::kPython) + "\n");
   WrittenModel model;
   for (const std::string& name : copy_others(files, source, conversion.source_files))
     model.left_out.push_back({name, "left out", "neither weights nor a file of the tokenizer"});

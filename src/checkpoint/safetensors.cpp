@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/output_file.h"
 #include "base/utf8.h"
 #include "deberta/error.h"
 
@@ -331,13 +332,17 @@ void write_safetensors(FileWriter& file, const std::string& path, const std::vec
   }
 }
 
-void write_safetensors(const std::string& path, const std::vector<TensorView>& tensors, const Metadata& metadata) {
-  std::vector<TensorToWrite> to_write;
+std::vector<TensorToWrite> to_write(const std::vector<TensorView>& tensors) {
+  std::vector<TensorToWrite> result;
   for (const TensorView& tensor : tensors) {
-    to_write.push_back(
+    result.push_back(
         {tensor.name, tensor.dtype, tensor.shape, [bytes = tensor.bytes](FileWriter& file) { file.write(bytes); }});
   }
-  write_file_atomically(path, [&](FileWriter& file) { write_safetensors(file, path, to_write, metadata); });
+  return result;
+}
+
+void write_safetensors(const std::string& path, const std::vector<TensorView>& tensors, const Metadata& metadata) {
+  write_output_file(path, [&](FileWriter& file) { write_safetensors(file, path, to_write(tensors), metadata); });
 }
 
 }  // namespace deberta

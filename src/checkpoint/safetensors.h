@@ -40,4 +40,7 @@ struct TensorToWrite {
 void write_safetensors(FileWriter& file, const std::string& path, const std::vector<TensorToWrite>& tensors,
                        const Metadata& metadata);
 
+// Their bytes are read when they are written.
+std::vector<TensorToWrite> to_write(const std::vector<TensorView>& tensors);
+
 }  // namespace deberta

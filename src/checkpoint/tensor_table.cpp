@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -83,7 +84,7 @@ std::string describe_key(const ModelConfig& config, std::string_view key) {
   const Json document = raw_document(config);
   const Json* value = document.find(key);
   if (value == nullptr) return fmt::format("config.json has no {}", key);
-  return fmt::format("config.json has {} {}", key, value->dump());
+  return fmt::format("config.json has {} {}", key, value->dump(0, JsonForm::kPython));
 }
 
 struct ArchitectureRow {
@@ -118,7 +119,8 @@ struct Comparison {
   Head head;
   std::string where;
   std::unordered_map<std::string, TensorSpec> expected;
-  std::vector<std::string> missing;  // in the order of the table
+  std::vector<std::string> missing;                        // in the order of the table
+  std::map<std::string, std::vector<std::string>> unread;  // by the reason: a layer too many is sixteen tensors
   TensorReport report;
 
   void refuse(std::string message) { report.errors.push_back({where, std::move(message)}); }
@@ -192,6 +194,13 @@ bool is_silent(std::string_view name) {
   return is_ignored_tensor(name) || (row != nullptr && row->may_accompany);
 }
 
+// The library reads what it wants and leaves the rest. What may be a wanted tensor under another name, or a second
+// head, is another matter: then nobody knows which model was meant.
+bool is_harmless(const Comparison& comparison, std::string_view name) {
+  const TensorRow* row = find_tensor_row(name);
+  return comparison.missing.empty() && (row == nullptr || !is_head_row(*row));
+}
+
 void check_present(Comparison& comparison) {
   constexpr size_t kMaxSuggestions = 20;  // each costs an edit distance to every missing name
   size_t unexpected = 0;
@@ -201,8 +210,25 @@ void check_present(Comparison& comparison) {
       check_spec(comparison, tensor, at->second);
     } else if (!is_silent(tensor.name) && !is_tied_copy(comparison, tensor)) {
       const std::string reason = explain_unexpected(comparison, tensor, ++unexpected <= kMaxSuggestions);
-      comparison.refuse(fmt::format("unexpected tensor {} {}{}", tensor.name, to_string(tensor.shape), reason));
+      std::string message = fmt::format("unexpected tensor {} {}{}", tensor.name, to_string(tensor.shape), reason);
+      if (is_harmless(comparison, tensor.name)) {
+        comparison.unread[reason].push_back(tensor.name);
+      } else {
+        comparison.refuse(std::move(message));
+      }
     }
+  }
+}
+
+void report_unread(Comparison& comparison) {
+  constexpr size_t kMaxShown = 3;
+  for (const auto& [reason, names] : comparison.unread) {
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMaxShown));
+    std::string message = fmt::format("{} of no use to this configuration {} not read: {}{}{}",
+                                      names.size() == 1 ? "1 tensor" : fmt::format("{} tensors", names.size()),
+                                      names.size() == 1 ? "is" : "are", fmt::join(names.begin(), end, ", "),
+                                      names.size() > kMaxShown ? ", ..." : "", reason);
+    comparison.report.unread.push_back({comparison.where, std::move(message)});
   }
 }
 
@@ -278,7 +304,9 @@ Layout detect_layout(const Checkpoint& checkpoint) {
 }
 
 Layout find_layout(const ModelConfig& config, const Checkpoint& checkpoint) {
-  return raw_document(config).find("model_type") != nullptr ? config.layout : detect_layout(checkpoint);
+  const Json document = raw_document(config);
+  const Json* type = document.find("model_type");
+  return type != nullptr && !type->is_null() ? config.layout : detect_layout(checkpoint);
 }
 
 TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head,
@@ -289,12 +317,14 @@ TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& co
                         .where = where,
                         .expected = {},
                         .missing = {},
+                        .unread = {},
                         .report = {}};
   const int64_t labels = count_labels(checkpoint);
   const std::vector<TensorSpec> specs = list_tensors(config, head, labels);
   for (const TensorSpec& spec : specs) comparison.expected.emplace(spec.name, spec);
   find_missing(comparison, specs);
   check_present(comparison);
+  report_unread(comparison);
   check_labels(comparison, labels);
   check_architectures(comparison);
   return std::move(comparison.report);

@@ -42,6 +42,7 @@ int64_t count_labels(const Checkpoint& checkpoint);
 struct TensorReport {
   std::vector<Problem> errors;
   std::vector<Problem> warnings;
+  std::vector<Problem> unread;  // warnings too: tensors that nothing here reads, where none is missing
 };
 TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head,
                              const std::string& where);

@@ -17,6 +17,7 @@
 #include "cli/bench_machine.h"
 #include "cli/bench_peers.h"
 #include "cli/bench_runs.h"
+#include "cli/kernel_facts.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/library.h"
@@ -69,8 +70,7 @@ class Report {
 
   void add(JsonObject figure) {
     if (options_.flag("json")) {
-      std::fputs((Json(std::move(figure)).dump() + '\n').c_str(), stdout);
-      std::fflush(stdout);
+      cli::print(Json(std::move(figure)).dump() + '\n');
       return;
     }
     const Json object(figure);
@@ -141,18 +141,11 @@ class Bench {
     forward_.wants_logits = model_.head() != Head::kNone;
   }
 
-  JsonObject machine_figure() const {
-    const auto billions = [](double value) { return rounded(value / 1e9, 10); };
-    return {{"what", "machine"},
-            {"cpu", processor_name()},
-            {"version", version()},
-            {"threads", static_cast<uint64_t>(machine_.threads)},
-            {"dtype", to_string(precision_)},
-            {"isa", chosen_levels(kernels_, precision_)},
-            {"peak_gflops_fp32", billions(machine_.peak_fp32)},
-            {"peak_gflops_bf16", billions(machine_.peak_bf16)},
-            {"peak_gops_int8", billions(machine_.peak_int8)},
-            {"read_gb_per_s", billions(machine_.read_bytes)}};
+  JsonObject machine_figure() const { return cli::machine_figure(machine_, kernels_, options_); }
+  void note_other_choice() const {
+    if (!is_automatic(options_)) return;
+    const std::string text = other_choice(automatic_choice(), usable_levels(), machine_.peaks);
+    if (!text.empty()) note(options_, text);
   }
 
   // In turns; in the order of `shapes`.
@@ -344,7 +337,6 @@ class Bench {
 }  // namespace
 
 int run_bench(const Options& options) {
-  if (!options.arguments.empty()) throw Error(ErrorCode::kUsage, "bench", "expected no texts: ids are random");
   const std::vector<int32_t> lengths = numbers(options, "lengths", 1 << 20);
   const std::vector<int32_t> batches = numbers(options, "batch", 1 << 16);
   const std::string& lengths_file = options.text("lengths-file");
@@ -357,13 +349,20 @@ int run_bench(const Options& options) {
 
   Report machines(options,
                   {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16", "peak_gops_int8", "read_gb_per_s"});
+  Report multipliers(options, {"precision", "level", "instruction", "gops", "why"});
   Report figures(options, {"what", "dtype", "threads", "seq", "batch", "ms_median", "ms_min", "ms_p99", "tokens_per_s",
                            "of_limit", "peak_mb", "times_as_fast_as"});
+  Report calls(options, {"operation", "precision", "level", "calls"});
   Report operations(options,
                     {"threads", "seq", "batch", "operation", "shape", "calls", "ms", "share", "gflops", "of_peak"});
   for (const size_t threads : thread_counts(options)) {
     Bench bench(options, checkpoint, config, threads);
-    machines.add(bench.machine_figure());
+    const Json machine(bench.machine_figure());
+    machines.add(machine.as_object());
+    for (const Json& row : machine.find("multipliers")->as_array()) {
+      if (!options.flag("json")) multipliers.add(row.as_object());
+    }
+    bench.note_other_choice();
     std::vector<Shape> shapes;
     for (const int32_t batch : batches) {
       for (const int32_t length : lengths) shapes.push_back({length, batch});
@@ -374,9 +373,14 @@ int run_bench(const Options& options) {
     }
     if (!mixed.empty()) figures.add(bench.mixed(mixed, peers));
   }
+  if (options.flag("operations")) {
+    for (JsonObject& count : kernel_calls()) calls.add(std::move(count));
+  }
   machines.print();
+  multipliers.print();
   figures.print();
   operations.print();
+  calls.print();
   return 0;
 }
 

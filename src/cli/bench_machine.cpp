@@ -4,18 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <utility>
 
-#include "base/file.h"
-#include "deberta/error.h"
+#include "cli/kernel_facts.h"
+#include "cli/model_options.h"
+#include "deberta/library.h"
 #include "kernels/operand.h"
-#include "kernels/peak.h"
 #include "kernels/rel_lut.h"
 
 namespace deberta::cli {
 namespace {
 
-constexpr int64_t kBlock = 64;  // queries whose relative rows are counted as one window
+constexpr int kWindowsOfChosen = 12, kWindowsOfOthers = 3;  // of 5 ms
+constexpr int64_t kBlock = 64;                              // queries whose relative rows are counted as one window
 
 // Rows of the relative table that the queries of each block reach, times the queries: for one sequence.
 double window_rows(const RelLut& lut, int64_t length) {
@@ -38,31 +41,32 @@ auto& peak_in(AnyMachine& machine, Precision precision) {
   return precision == Precision::kBf16 ? machine.peak_bf16 : machine.peak_int8;
 }
 
-}  // namespace
-
-std::string processor_name() {
-  try {
-    const std::string text = read_file("/proc/cpuinfo", uint64_t{1} << 24);
-    constexpr std::string_view kKey = "model name";
-    const size_t at = text.find(kKey);
-    const size_t colon = text.find(": ", at);
-    if (at == std::string::npos || colon == std::string::npos) return "unknown";
-    return text.substr(colon + 2, text.find('\n', colon) - colon - 2);
-  } catch (const Error&) {
-    return "unknown";
-  }
+// The levels that run: attention of int8 is bf16.
+JsonObject chosen_levels(const KernelSet& kernels, Precision precision) {
+  const Precision attention = attention_precision(precision);
+  return {{"gemm", to_string(kernels.level_of(Operation::kGemm, precision))},
+          {"attention", to_string(kernels.level_of(Operation::kAttention, attention))},
+          {"layer_norm", to_string(kernels.level_of(Operation::kLayerNorm))}};
 }
+
+}  // namespace
 
 double Machine::peak(Precision precision) const {
   return peak_in(*this, precision);
 }
 
 Machine measure_machine(const KernelSet& kernels, ThreadPool& pool) {
-  const auto peak = [&](Precision precision) {
-    return measure_peak(precision, kernels.level_of(Operation::kGemm, precision), pool.parallel());
-  };
-  return {pool.threads(), peak(Precision::kFp32), peak(Precision::kBf16), peak(Precision::kInt8),
-          measure_read_bandwidth(pool.parallel())};
+  Machine machine{.threads = pool.threads(), .read_bytes = measure_read_bandwidth(pool.parallel())};
+  for (const Precision precision : kAllPrecisions) {
+    const KernelLevel chosen = kernels.level_of(Operation::kGemm, precision);
+    for (const KernelLevel level : available_levels()) {
+      if (!exists(Operation::kGemm, precision, level)) continue;
+      const int windows = level == chosen ? kWindowsOfChosen : kWindowsOfOthers;
+      machine.peaks.of(precision, level) = measure_peak(precision, level, pool.parallel(), windows);
+    }
+    peak_in(machine, precision) = machine.peaks.of(precision, chosen);
+  }
+  return machine;
 }
 
 Machine at_this_moment(Machine machine, const KernelSet& kernels, ThreadPool& pool, Precision precision) {
@@ -79,7 +83,7 @@ Work work_of(const ModelConfig& config, std::span<const int32_t> lengths) {
   const double hidden = count(config.hidden_size);
   const double layers = count(config.num_hidden_layers);
   const double weights = 4 * hidden * hidden + 2 * hidden * count(config.intermediate_size);
-  const int64_t terms = config.attention_terms() - 1;
+  const int64_t terms = (config.has_c2p ? 1 : 0) + (config.has_p2c ? 1 : 0);
   const int32_t longest = lengths.empty() ? 1 : *std::max_element(lengths.begin(), lengths.end());
   std::optional<RelLut> lut;
   if (config.relative_attention && terms > 0) {
@@ -120,11 +124,47 @@ std::string operation_name(const ProfileKey& key, const ModelConfig& config, Pre
   return name + " head";
 }
 
-JsonObject chosen_levels(const KernelSet& kernels, Precision precision) {
-  const Precision attention = attention_precision(precision);
-  return {{"gemm", to_string(kernels.level_of(Operation::kGemm, precision))},
-          {"attention", to_string(kernels.level_of(Operation::kAttention, attention))},
-          {"layer_norm", to_string(kernels.level_of(Operation::kLayerNorm))}};
+JsonObject machine_figure(const Machine& machine, const KernelSet& kernels, const Options& options) {
+  const auto billions = [](double value) { return std::round(value / 1e8) / 10; };
+  const Precision precision = precision_of(options);
+  JsonArray all = multipliers(machine.peaks);
+  add_reasons(options, all);
+  return {{"what", "machine"},
+          {"cpu", describe_processor()},
+          {"version", version()},
+          {"threads", static_cast<uint64_t>(machine.threads)},
+          {"dtype", to_string(precision)},
+          {"isa", chosen_levels(kernels, precision)},
+          {"peak_gflops_fp32", billions(machine.peak_fp32)},
+          {"peak_gflops_bf16", billions(machine.peak_bf16)},
+          {"peak_gops_int8", billions(machine.peak_int8)},
+          {"read_gb_per_s", billions(machine.read_bytes)},
+          {"multipliers", std::move(all)}};
+}
+
+std::vector<JsonObject> kernel_calls() {
+  std::vector<JsonObject> rows;
+  for (const KernelCount& count : kernel_counts()) {
+    if (count.calls == 0) continue;
+    rows.push_back({{"what", "kernel"},
+                    {"operation", to_string(count.operation)},
+                    {"precision", to_string(count.precision)},
+                    {"level", to_string(count.level)},
+                    {"calls", count.calls}});
+  }
+  return rows;
+}
+
+std::string other_choice(const Choice& choice, LevelSet usable, const Peaks& measured) {
+  const KernelSet here{choice.levels, nullptr}, other{fastest_levels(usable, measured), nullptr};
+  for (const Precision precision : kAllPrecisions) {
+    const KernelLevel level = here.level_of(Operation::kGemm, precision);
+    const KernelLevel better = other.level_of(Operation::kGemm, precision);
+    if (level == better) continue;
+    return fmt::format("note: by the peaks measured now {} would multiply {} faster than {}, which is chosen",
+                       to_string(better), to_string(precision), to_string(level));
+  }
+  return "";
 }
 
 }  // namespace deberta::cli

@@ -4,17 +4,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "base/thread_pool.h"
+#include "config/options.h"
 #include "deberta/config.h"
 #include "deberta/precision.h"
-#include "kernels/dispatch.h"
+#include "kernels/choice.h"
 #include "kernels/profile.h"
 
 namespace deberta::cli {
-
-std::string processor_name();  // of the operating system; "unknown" when it does not say
 
 // Measured with all threads at work, for the implementations that `kernels` chooses.
 struct Machine {
@@ -23,6 +23,7 @@ struct Machine {
   double peak_bf16 = 0;
   double peak_int8 = 0;
   double read_bytes = 0;  // a second
+  Peaks peaks{};          // of every multiplier, used or not; operations a second
 
   double peak(Precision precision) const;
 };
@@ -48,7 +49,13 @@ double limit_seconds(const Machine& machine, Precision precision, const Work& wo
 // "gemm up" and so on, by the shape of a linear layer; `precision` is that of the encoder's layers.
 std::string operation_name(const ProfileKey& key, const ModelConfig& config, Precision precision);
 
-// The levels that `kernels` chooses: {"gemm": ..., "attention": ...}.
-JsonObject chosen_levels(const KernelSet& kernels, Precision precision);
+// What `bench` says first: the processor, its peaks and the levels that run.
+JsonObject machine_figure(const Machine& machine, const KernelSet& kernels, const Options& options);
+
+// The implementations that ran in this process and how often, by their counters.
+std::vector<JsonObject> kernel_calls();
+
+// Where `measured` peaks would choose other products than `choice` does: a note for people. Else empty.
+std::string other_choice(const Choice& choice, LevelSet usable, const Peaks& measured);
 
 }  // namespace deberta::cli

@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/philox.h"
+#include "cli/interrupt.h"
 #include "deberta/error.h"
 
 namespace deberta::cli {
@@ -44,6 +45,7 @@ std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<con
     double sum = 0;
   };
   for (const auto& work : works) {
+    check_interrupted();
     const double start = now();
     work();
     if (now() - start < budget_s) work();
@@ -54,6 +56,7 @@ std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<con
   while (!std::all_of(all.begin(), all.end(), is_done)) {
     const auto next = std::min_element(all.begin(), all.end(), has_more_time);
     const auto i = static_cast<size_t>(next - all.begin());
+    check_interrupted();
     const double begin = now();
     works[i]();
     next->seconds.push_back(now() - begin);

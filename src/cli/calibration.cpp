@@ -44,7 +44,7 @@ double smoothing_of(const Options& options, const ModelConfig& config) {
 }  // namespace
 
 std::vector<Encoding> read_calibration_texts(const Options& options, const std::string& model_folder) {
-  const Tokenizer tokenizer = Tokenizer::load(model_folder);
+  const Tokenizer tokenizer = Tokenizer::load(model_folder, tokenizer_kind(options));
   const EncodeRow encode = row_encoder(tokenizer, encoding_rules(options));
   std::vector<Encoding> texts;
   collect_rows(options,

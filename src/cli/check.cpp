@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "checkpoint/calibration.h"
+#include "checkpoint/folder_kind.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/tensor_table.h"
 #include "cli/findings.h"
@@ -94,7 +95,7 @@ void check_relative_positions(const std::string& path, const Checkpoint& checkpo
   config.max_relative_positions = rows;
   ConfigDocument document(config);
   document.set("max_relative_positions", rows);
-  config.raw = document.json().dump();
+  config.raw = document.json().dump(0, JsonForm::kPython);
 }
 
 void check_form(const Checkpoint& checkpoint, Findings& findings) {
@@ -123,6 +124,7 @@ void check_tensors(const std::string& path, std::optional<ModelConfig>& config, 
     const TensorReport report = compare_tensors(checkpoint, *config, head, path);
     for (const Problem& problem : report.errors) findings.add(Severity::kError, Fix::kNo, problem);
     for (const Problem& problem : report.warnings) findings.add(Severity::kWarning, Fix::kYes, problem);
+    for (const Problem& problem : report.unread) findings.add(Severity::kWarning, Fix::kNo, problem);
   }
   for (const TensorView& tensor : checkpoint.tensors()) {
     check_interrupted();
@@ -164,14 +166,23 @@ void check_modules(const std::string& root, const std::optional<ModelConfig>& co
 
 // Everything, with the configuration as it should be; nothing when there is none to correct.
 std::optional<ModelConfig> find_all(const std::string& path, const Options& options, Findings& findings) {
-  // Of labels the check says more than the warning of the parser.
+  // Of labels and terms the check says more than the warning of the parser.
   set_warning_sink(
       [](void* to, std::string_view message) {
-        if (message.find("label2id") != std::string_view::npos) return;
-        static_cast<Findings*>(to)->warning("", std::string(message));
+        for (const std::string_view known : {"label2id", "id2label", "pos_att_type is missing"})
+          if (message.find(known) != std::string_view::npos) return;
+        const size_t colon = std::min(message.find(": "), message.size());  // a warning begins with the file
+        const size_t rest = std::min(colon + 2, message.size());
+        static_cast<Findings*>(to)->warning(std::string(message.substr(0, colon)), std::string(message.substr(rest)));
       },
       &findings);
   std::optional<ModelConfig> config;
+  findings.run([&] { check_folder_kind(path, FolderUse::kModel); });
+  if (findings.errors() > 0) {  // the files of another kind of folder have mistakes of no interest
+    set_warning_sink(nullptr);
+    return std::nullopt;
+  }
+  findings.run([&] { check_folder_kind(path, FolderUse::kTokenizer); });
   findings.run([&] { check_manifest(path, options, findings); });
   findings.run([&] { config = load_model_config(path + "/config.json"); });
   findings.run([&] { check_tensors(path, config, options, findings); });
@@ -189,26 +200,22 @@ int fix(const std::string& path, const std::optional<ModelConfig>& config, const
     note(options, fmt::format("{}: not written; {} errors need a decision", target, findings.lasting_errors()));
     return 1;
   }
-  convert_model({.source = path, .target = target, .config = config, .form = {}}, options);
+  convert_model({.source = path, .target = target, .config = config, .adapter = {}, .form = {}}, options);
   return options.flag("strict") && findings.lasting_warnings() > 0 ? 1 : 0;
 }
 
 }  // namespace
 
 int run_check(const Options& options) {
-  const std::string path = model_path(options);
+  const std::string path = transformer_folder(model_root(options));
+  if (!options.text("fix").empty()) check_target(options.text("fix"), path);
   Findings findings;
-  try {
-    const std::optional<ModelConfig> config = find_all(path, options, findings);
-    print_table(options, {"severity", "where", "message", "fix"}, findings.answers());
-    note(options,
-         fmt::format(
-             "{}: {} errors, {} warnings; --fix repairs {} of them", path, findings.errors(), findings.warnings(),
-             findings.errors() + findings.warnings() - findings.lasting_errors() - findings.lasting_warnings()));
-    if (!options.text("fix").empty()) return fix(path, config, options, findings);
-  } catch (const Interrupted&) {
-    return interrupted();
-  }
+  const std::optional<ModelConfig> config = find_all(path, options, findings);
+  print_table(options, {"severity", "where", "message", "fix"}, findings.answers());
+  note(options,
+       fmt::format("{}: {} errors, {} warnings; --fix repairs {} of them", path, findings.errors(), findings.warnings(),
+                   findings.errors() + findings.warnings() - findings.lasting_errors() - findings.lasting_warnings()));
+  if (!options.text("fix").empty()) return fix(path, config, options, findings);
   return findings.errors() > 0 || (options.flag("strict") && findings.warnings() > 0) ? 1 : 0;
 }
 

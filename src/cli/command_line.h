@@ -10,6 +10,7 @@ namespace deberta::cli {
 struct CommandLine {
   Options options;
   bool wants_help = false;
+  std::string note;  // for a person; empty: none
 };
 
 // `words` is what follows the program's name, the verb first. Precedence: flag, environment, --config file, default.

@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
+#include "tasks/task_table.h"
 
 namespace deberta::cli {
 namespace {
@@ -22,17 +23,44 @@ std::string verb_names() {
   return names;
 }
 
-// What an argument of a verb may be, where that is known.
-std::string arguments_of(const VerbRow& verb) {
-  if (verb.name == "completion") return std::string(kShells);
-  return verb.name == "help" ? verb_names() : "";
+std::string task_names() {
+  std::string names;
+  for (const TaskRow& row : task_table()) names += (names.empty() ? "" : " ") + std::string(row.name);
+  return names;
 }
 
-std::string choices_of(const OptionRow& row) {
-  if (row.type != OptionType::kChoice) return "";
-  std::string choices(row.range);
-  std::replace(choices.begin(), choices.end(), '|', ' ');
-  return choices;
+// What may stand somewhere: words, and the places that bash's compgen calls f (files) and d (folders).
+struct Values {
+  std::string words = "";
+  std::string_view places = "";
+};
+
+// "a|b|NAMES" -> "a b": what is in capitals stands for something else.
+std::string words_of(std::string_view range) {
+  std::string words;
+  while (!range.empty()) {
+    const size_t end = std::min(range.find('|'), range.size());
+    const std::string_view word = range.substr(0, end);
+    if (!word.empty() && (word.front() < 'A' || word.front() > 'Z'))
+      words += (words.empty() ? "" : " ") + std::string(word);
+    range.remove_prefix(std::min(end + 1, range.size()));
+  }
+  return words;
+}
+
+Values values_of(const OptionRow& row) {
+  if (row.name == "task") return {task_names()};
+  if (row.name == "model" || row.name == "diff") return {fmt::format("$({})", kModels), "d"};
+  if (row.type == OptionType::kChoice || row.type == OptionType::kList) return {words_of(row.range)};
+  if (row.range == "FILE") return {"", "f"};
+  return {"", row.range == "DIR" ? "d" : ""};
+}
+
+// What an argument of a verb may be, where that is known.
+Values arguments_of(const VerbRow& verb) {
+  if (verb.name == "completion") return {std::string(kShells)};
+  if (verb.name == "help") return {verb_names()};
+  return {"", verb.arguments.find("FILE") == std::string_view::npos ? "" : "f"};
 }
 
 std::string names_of(const OptionRow& row, std::string_view verb) {
@@ -40,31 +68,36 @@ std::string names_of(const OptionRow& row, std::string_view verb) {
   return row.short_name != 0 ? fmt::format("{}|{}:-{}", name, verb, row.short_name) : name;
 }
 
-// Words by what stands before: the values of an option, else the options and arguments of the verb, else files.
+std::string bash_case(const std::string& pattern, const Values& values) {
+  return fmt::format("    {}) words=\"{}\" places={} ;;\n", pattern, values.words, values.places);
+}
+
+// By what stands before: the values of an option, else the options and arguments of the verb. Of --name=value bash
+// makes three words.
 std::string bash() {
   std::string values, cases;
   for (const VerbRow& verb : verb_table()) {
     std::string names;
     for (const OptionRow* row : options_of(verb.name)) {
       names += fmt::format("--{} ", row->name);
-      const std::string choices = choices_of(*row);
-      if (!choices.empty()) values += fmt::format("    {}) words=\"{}\" ;;\n", names_of(*row, verb.name), choices);
+      if (row->type != OptionType::kFlag) values += bash_case(names_of(*row, verb.name), values_of(*row));
     }
-    const std::string arguments = arguments_of(verb);
-    cases += fmt::format("      {}:-*) words=\"{}--help\" ;;\n", verb.name, names);
-    if (!arguments.empty()) cases += fmt::format("      {}:*) words=\"{}\" ;;\n", verb.name, arguments);
+    cases += "  " + bash_case(fmt::format("{}:-*", verb.name), {names + "--help"});
+    cases += "  " + bash_case(fmt::format("{}:*", verb.name), arguments_of(verb));
   }
   return fmt::format(
-      "_deberta() {{\n  local current=${{COMP_WORDS[COMP_CWORD]}} verb=${{COMP_WORDS[1]}} words=\n"
+      "_deberta() {{\n  local current=${{COMP_WORDS[COMP_CWORD]}} verb=${{COMP_WORDS[1]}} words= places= IFS=$' "
+      "\\t\\n'\n"
       "  local before=${{COMP_WORDS[COMP_CWORD-1]}}\n"
+      "  if [ \"$current\" = = ]; then current=; elif [ \"$before\" = = ]; then before=${{COMP_WORDS[COMP_CWORD-2]}}; "
+      "fi\n"
       "  case $verb:$before in\n{}"
-      "    *:-m|*:--model) words=\"$({})\" ;;\n"
       "    *)\n      case $verb:$current in\n{}      esac ;;\n  esac\n"
-      "  if [ \"$COMP_CWORD\" = 1 ]; then words=\"{} --help --version\"; fi\n"
+      "  if [ \"$COMP_CWORD\" = 1 ]; then words=\"{} --help --version\" places=; fi\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-      "  [ ${{#COMPREPLY[@]}} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$current\"))\n}}\n"
+      "  [ -z \"$places\" ] || {{ IFS=$'\\n'; COMPREPLY+=($(compgen -\"$places\" -- \"$current\")); }}\n}}\n"
       "complete -o filenames -F _deberta deberta\n",
-      values, kModels, cases, verb_names());
+      values, cases, verb_names());
 }
 
 std::string zsh() {
@@ -78,23 +111,29 @@ std::string quote(std::string_view text) {
   return "'" + out + "'";
 }
 
+// Where files are among the values, -F; else -f.
+std::string fish_values(const Values& values) {
+  std::string words = values.words.starts_with('$') ? values.words.substr(1) : values.words;
+  if (values.places == "d") words += (words.empty() ? "" : " ") + std::string("(__fish_complete_directories)");
+  return fmt::format(" {}{}", values.places == "f" ? "-F" : "-f",
+                     words.empty() ? "" : fmt::format(" -a \"{}\"", words));
+}
+
 std::string fish_option(const VerbRow& verb, const OptionRow& row) {
   std::string text = fmt::format("complete -c deberta -n '__fish_seen_subcommand_from {}' -l {}", verb.name, row.name);
   if (row.short_name != 0) text += fmt::format(" -s {}", row.short_name);
-  const std::string choices = row.name == "model" ? fmt::format("({})", kModels) : choices_of(row);
-  if (row.type != OptionType::kFlag) text += " -r";
-  if (!choices.empty()) text += fmt::format(" -a \"{}\"", choices);
+  if (row.type != OptionType::kFlag) text += " -r" + fish_values(values_of(row));
   return text + "\n";
 }
 
 std::string fish() {
   std::string text;
   for (const VerbRow& verb : verb_table()) {
-    text += fmt::format("complete -c deberta -n __fish_use_subcommand -a {} -d {}\n", verb.name, quote(verb.summary));
+    text +=
+        fmt::format("complete -c deberta -f -n __fish_use_subcommand -a {} -d {}\n", verb.name, quote(verb.summary));
     for (const OptionRow* row : options_of(verb.name)) text += fish_option(verb, *row);
-    const std::string arguments = arguments_of(verb);
-    if (!arguments.empty())
-      text += fmt::format("complete -c deberta -f -n '__fish_seen_subcommand_from {}' -a '{}'\n", verb.name, arguments);
+    text += fmt::format("complete -c deberta -n '__fish_seen_subcommand_from {}'{}\n", verb.name,
+                        fish_values(arguments_of(verb)));
   }
   return text;
 }
@@ -106,8 +145,7 @@ int run_completion(const Options& options) {
   if (shell != "bash" && shell != "zsh" && shell != "fish") {
     throw Error(ErrorCode::kUsage, "completion", fmt::format("expected bash, zsh or fish, got \"{}\"", shell));
   }
-  const std::string text = shell == "bash" ? bash() : shell == "zsh" ? zsh() : fish();
-  std::fputs(text.c_str(), stdout);
+  print(shell == "bash" ? bash() : shell == "zsh" ? zsh() : fish());
   return 0;
 }
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "cli/answers.h"
-#include "cli/interrupt.h"
 #include "cli/model_conversion.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
@@ -34,12 +33,12 @@ void check_int8(const Options& options) {
 }  // namespace
 
 int run_convert(const Options& options) {
-  if (!options.arguments.empty()) throw Error(ErrorCode::kUsage, "convert", "expected no texts");
   if (options.text("to").empty())
     throw Error(ErrorCode::kUsage, "--to", "expected a new folder for the model, got none");
   const ConversionJob job{.source = model_path(options),
                           .target = options.text("to"),
                           .config = {},
+                          .adapter = options.text("adapter"),
                           .form = {.dtype = dtype_of(options.text("dtype")),
                                    .layout = layout_of(options.text("layout")),
                                    .has_hf_head_names = options.text("head-names") == "hf"},
@@ -48,13 +47,9 @@ int run_convert(const Options& options) {
                           .calibrates = options.text("dtype") == "int8"};
   check_int8(options);
   std::vector<Answer> answers;
-  try {
-    for (const Change& change : convert_model(job, options)) {
-      answers.push_back({{{"place", change.place}, {"change", change.change}, {"detail", change.detail}},
-                         {{change.place, change.change, change.detail}}});
-    }
-  } catch (const Interrupted&) {
-    return interrupted();
+  for (const Change& change : convert_model(job, options)) {
+    answers.push_back({{{"place", change.place}, {"change", change.change}, {"detail", change.detail}},
+                       {{change.place, change.change, change.detail}}});
   }
   print_table(options, {"place", "change", "detail"}, answers);
   return 0;

@@ -71,7 +71,7 @@ int run_detect(const Options& options) {
   const ModelDirectory directory = open_model(options);
   detect(directory, {}, rules);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {"piece", "score", "replaced", "start", "end"},
+      options, directory, {std::vector<std::string>{"piece", "score", "replaced", "start", "end"}, true},
       [&](std::span<const TextInput> inputs) { return detect(directory, inputs, rules); },
       [&](const Row& row, const ReplacedAnswer& result) { return to_answer(row, result, options, is_painted); });
 }

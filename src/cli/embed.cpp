@@ -28,10 +28,25 @@ EmbeddingOptions embedding_options(const Options& options) {
 
 // The texts are cut where the folder says, unless the user says otherwise.
 Options with_length_of(const SentenceModules& sentence, const Options& given) {
+  if (given.is_given("max-tokens")) return given;
+  if (sentence.max_tokens == 0) return with_text_limits(given);
   Options options = given;
-  if (sentence.max_tokens > 0 && !given.is_given("max-tokens"))
-    options.set("max-tokens", std::to_string(sentence.max_tokens), "sentence_bert_config.json");
+  options.set("max-tokens", std::to_string(sentence.max_tokens), "sentence_bert_config.json");
   return options;
+}
+
+std::string describe(const SentenceLayer& layer) {
+  switch (layer.kind) {
+    case SentenceLayer::Kind::kNormalize:
+      return "normalized";
+    case SentenceLayer::Kind::kDense:
+      return fmt::format("dense to {}{}", layer.outputs, layer.adds_input ? " with residual" : "");
+    case SentenceLayer::Kind::kLayerNorm:
+      return "layer norm";
+    case SentenceLayer::Kind::kTruncate:
+      return fmt::format("cut to {}", layer.outputs);
+  }
+  return {};
 }
 
 // How vectors are made decides what they mean: it is said whenever nobody asked for it.
@@ -41,11 +56,11 @@ void note_pooling(const Options& options, const SentenceModules& sentence) {
          "note: the model does not say how a vector is made of its tokens; their mean is taken (--pooling mean)");
     return;
   }
-  std::string names;
+  std::string names = sentence.prompt.empty() ? "" : fmt::format("prompt {}, ", quote_json(sentence.prompt));
+  size_t pooling_count = 0;
   for (const Pooling pooling : sentence.poolings)
-    names += (names.empty() ? "" : " + ") + std::string(to_string(pooling));
-  for (const SentenceLayer& layer : sentence.layers)
-    names += layer.weight.empty() ? ", normalized" : fmt::format(", dense to {}", layer.outputs);
+    names += (pooling_count++ == 0 ? "" : " + ") + std::string(to_string(pooling));
+  for (const SentenceLayer& layer : sentence.layers) names += ", " + describe(layer);
   note(options, fmt::format("note: vectors as modules.json says: {}", names));
 }
 
@@ -54,13 +69,13 @@ Json to_json(std::span<const float> values) {
 }
 
 // One line a vector: its values as cells of one column, so that the number of columns does not depend on the model.
-RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_pooled) {
+RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_pooled, int digits) {
   RowAnswer answer{{}, result.tokens, result.cut_tokens};
   JsonArray rows;
   for (size_t at = 0; at < result.vectors.size(); at += columns) {
     const std::span<const float> vector = std::span(result.vectors).subspan(at, columns);
     std::string text;
-    for (const float value : vector) text += (text.empty() ? "" : " ") + cell(value);
+    for (const float value : vector) text += (text.empty() ? "" : " ") + with_digits(cell(value).text, digits);
     answer.answer.lines.push_back({std::move(text)});
     rows.push_back(to_json(vector));
   }
@@ -72,6 +87,8 @@ RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_poole
 void check_output(const Options& options) {
   if (options.is_given("output-dtype") && !is_vector_file(options.text("output")))
     throw Error(ErrorCode::kUsage, "--output-dtype", "expected -o FILE.npy or -o FILE.safetensors beside it");
+  if (options.is_given("digits") && is_vector_file(options.text("output")))
+    throw Error(ErrorCode::kUsage, "--digits", "expected answers as text, got -o " + options.text("output"));
 }
 
 // All vectors of all rows to one array. A bad row is an error: an array has no place for one.
@@ -90,8 +107,9 @@ int write_file(const Options& options, const ModelDirectory& directory, const Em
     }
   };
   const int code = collect_rows(options, take, row_encoder(directory.tokenizer, embedding.rules));
-  if (code == 0) write_vectors(path, vectors, dtype);
-  return code;
+  if (code != 0) leave_unwritten(path);
+  write_vectors(path, vectors, dtype);
+  return 0;
 }
 
 int show_similarity(const Options& options, const ModelDirectory& directory, const EmbeddingOptions& embedding) {
@@ -116,16 +134,20 @@ int run_embed(const Options& given) {
   check_output(given);
   const ModelDirectory directory = open_model(given);
   const Options options = with_length_of(directory.sentence, given);
-  const EmbeddingOptions embedding = embedding_options(options);
+  EmbeddingOptions embedding = embedding_options(options);
+  if (embedding.pools && !embedding.pooling) embedding.rules.prompt = directory.sentence.prompt;
   embed(directory, {}, embedding);  // refuses a wrong layer before any row is read
   if (embedding.pools && !embedding.pooling) note_pooling(options, directory.sentence);
   if (options.flag("similarity")) return show_similarity(options, directory, embedding);
   if (is_vector_file(options.text("output"))) return write_file(options, directory, embedding);
   const size_t columns = embedding_columns(directory, embedding);
   return run_text_verb(
-      options, directory, {"embedding"},
+      options, directory, {std::vector<std::string>{"embedding"}, !embedding.pools},
       [&](std::span<const TextInput> inputs) { return embed(directory, inputs, embedding); },
-      [&](const Row&, const EmbeddingAnswer& result) { return to_answer(result, columns, embedding.pools); });
+      [&](const Row&, const EmbeddingAnswer& result) {
+        return to_answer(result, columns, embedding.pools, digits_of(options));
+      },
+      row_encoder(directory.tokenizer, embedding.rules));
 }
 
 }  // namespace deberta::cli

@@ -6,6 +6,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
+#include "base/file.h"
+#include "base/folder.h"
 #include "cli/answers.h"
 #include "cli/eval_run.h"
 #include "cli/interrupt.h"
@@ -29,16 +32,19 @@ bool is_before(const std::string& a, const std::string& b) {
 
 // The files in a folder and its folders, hidden ones left out.
 std::vector<std::string> files_below(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  fs::recursive_directory_iterator at(folder, fs::directory_options::none, error);
-  for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
-    const bool is_hidden = at->path().filename().string().starts_with('.');
-    if (is_hidden) at.disable_recursion_pending();
-    std::error_code unknown;
-    if (!is_hidden && at->is_regular_file(unknown)) files.push_back(at->path().string());
+  std::vector<std::string> files, folders{folder};
+  while (!folders.empty()) {
+    const std::string here = std::move(folders.back());
+    folders.pop_back();
+    const auto names = read_names(here);
+    if (!names) throw Error(ErrorCode::kFileNotFound, here, system_message());
+    for (const std::string& name : *names) {
+      const std::string path = fmt::format("{}{}{}", here, here.ends_with('/') ? "" : "/", name);
+      if (name.starts_with('.')) continue;
+      if (is_regular_file(path)) files.push_back(path);
+      if (is_directory(path) && !is_link(path)) folders.push_back(path);
+    }
   }
-  if (error) throw Error(ErrorCode::kFileNotFound, folder, error.message());
   if (files.empty()) throw Error(ErrorCode::kFileNotFound, folder, "expected labelled files in the folder, got none");
   std::sort(files.begin(), files.end(), is_before);
   return files;
@@ -46,13 +52,17 @@ std::vector<std::string> files_below(const std::string& folder) {
 
 // The files to evaluate, folders as the files below them. Throws kUsage when none are named.
 std::vector<std::string> labelled_files(const Options& options) {
-  if (options.arguments.empty())
+  std::vector<std::string> given = options.arguments;
+  given.insert(given.end(), options.files("input").begin(), options.files("input").end());
+  if (given.empty())
     throw Error(ErrorCode::kUsage, "eval",
                 "expected a labelled file or a folder of such files (- is standard input), got none");
   std::vector<std::string> files;
-  for (const std::string& path : options.arguments) {
+  for (const std::string& path : given) {
     std::error_code unknown;
     if (!fs::is_directory(path, unknown)) {
+      if (path != "-" && !fs::exists(path, unknown))
+        throw Error(ErrorCode::kFileNotFound, path, "there is no such file");
       files.push_back(path);
       continue;
     }
@@ -73,10 +83,14 @@ Predictions open_predictions(const Options& options) {
   return Predictions(ByteSource(path), Predictions::form_of(path));
 }
 
+void stop_at_bad_row(const Options& options, const Error& error) {
+  if (options.text("on-bad-row") != "fail") return;
+  throw Error(error.code(), error.where(), error.message() + "; --on-bad-row report counts the other rows");
+}
+
 void report_bad_row(const Options& options, const Error& error) {
-  const std::string& mode = options.text("on-bad-row");
-  if (mode == "fail") throw error;
-  if (mode == "report") note(options, error.what());
+  stop_at_bad_row(options, error);
+  if (options.text("on-bad-row") == "report") note(options, error.what());
 }
 
 std::vector<Metric> evaluate_all(const Options& options, const Evaluation& evaluation, EvalResult& result) {
@@ -105,6 +119,30 @@ int finish(const Options& options, const EvalResult& result) {
   return result.failed > 0 ? 1 : 0;
 }
 
+namespace {
+
+// --predictions goes by the ending: what is called another form would not be read again.
+void check_predictions_name(const std::string& path, const TaskRow& task) {
+  const bool is_words = task.kind == TaskKind::kTokens;
+  const std::string_view form = task.kind == TaskKind::kQuestion ? "json" : is_words ? "conll" : "tsv";
+  const std::string ending = ending_of(path);
+  for (const std::string_view other : {"json", "jsonl", "ndjson", "tsv", "csv", "conll"}) {
+    if (ending == other && other != form)
+      throw Error(ErrorCode::kUsage, "--write-predictions",
+                  fmt::format("expected a name that ends in .{}, the form of predictions of {}, got {}", form,
+                              task.name, path));
+  }
+}
+
+int eval_task(const Options& options, const TaskRow& task) {
+  if (task.kind == TaskKind::kQuestion) return eval_questions(options, task);
+  if (task.kind == TaskKind::kTokens) return eval_tags(options, task);
+  if (task.kind == TaskKind::kMasked) return eval_masked(options, task);
+  return eval_examples(options, task);
+}
+
+}  // namespace
+
 int run_eval(const Options& options) {
   if (options.flag("list")) {
     print_tasks(options);
@@ -118,13 +156,13 @@ int run_eval(const Options& options) {
   const TaskRow& task = find_task(options.text("task"));
   Options files = options;
   files.arguments = labelled_files(options);  // before a model is opened
+  if (task.kind != TaskKind::kMasked) check_predictions_name(options.text("write-predictions"), task);
+  if (!options.text("output-dir").empty()) check_results(options.text("output-dir"));
   try {
-    if (task.kind == TaskKind::kQuestion) return eval_questions(files, task);
-    if (task.kind == TaskKind::kTokens) return eval_tags(files, task);
-    if (task.kind == TaskKind::kMasked) return eval_masked(files, task);
-    return eval_examples(files, task);
-  } catch (const Interrupted&) {
-    return interrupted();
+    return eval_task(files, task);
+  } catch (const Error& error) {  // what a head says of a model names the head's own verb
+    if (error.code() != ErrorCode::kTask || find_verb(error.where()) == nullptr) throw;
+    throw Error(ErrorCode::kTask, "eval", error.message());
   }
 }
 

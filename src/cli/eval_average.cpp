@@ -6,7 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "cli/eval_report.h"
 #include "deberta/error.h"
@@ -18,14 +20,14 @@ namespace {
 constexpr const char* kName = "all_results.json";
 
 std::vector<std::string> result_files(const std::string& folder) {
-  std::error_code failure;
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
-    const std::string path = entry.path().string();
-    if (entry.path().filename() == kName) paths.push_back(path);
+  const auto names = read_names(folder);
+  if (!names) throw Error(ErrorCode::kFileNotFound, folder, system_message());
+  for (const std::string& name : *names) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    if (name == kName) paths.push_back(path);
     if (is_regular_file(path + "/" + kName)) paths.push_back(path + "/" + kName);
   }
-  if (failure) throw Error(ErrorCode::kFileNotFound, folder, failure.message());
   if (paths.empty())
     throw Error(ErrorCode::kInput, folder,
                 fmt::format("expected {0} or folders with {0}; eval --output-dir writes it", kName));

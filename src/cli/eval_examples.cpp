@@ -26,6 +26,7 @@ void read_rows(const Options& options, TaskRows& rows) {
     progress.update(rows.golds().size(), 0, files.fraction_done());
   }
   check_interrupted();
+  rows.check_labels();
 }
 
 // The predictions of a file, by row. Tasks whose answers are texts count a missing one as wrong; of others it is an
@@ -61,7 +62,10 @@ TaskLabels labels_of(const Options& options, const TaskRow& task, const std::opt
 }
 
 EvalResult count(const Options& options, const TaskRows& rows, const TaskAnswers& answers) {
-  EvalResult result{&rows.task(), {}, rows.golds().size(), 0, 0, 0, 0};
+  EvalResult result;
+  result.task = &rows.task();
+  result.rows = rows.golds().size();
+  result.repaired = rows.repaired();
   for (size_t row = 0; row < answers.size(); ++row) {
     const TaskGold& gold = rows.golds()[row];
     if (gold.error) {
@@ -76,7 +80,7 @@ EvalResult count(const Options& options, const TaskRows& rows, const TaskAnswers
 }
 
 void write_predictions(const std::string& path, const TaskRows& rows, const TaskAnswers& answers) {
-  write_file_atomically(path, [&](FileWriter& out) {
+  write_output(path, [&](FileWriter& out) {
     out.write("index\tprediction\n");
     for (size_t row = 0; row < answers.size(); ++row) {
       if (answers[row]) out.write(fmt::format("{}\t{}\n", row, rows.to_text(*answers[row])));

@@ -25,6 +25,10 @@ class ExampleRows final : public RowSource {
     Example example;
     if (!files_.next(example)) return false;
     rows_.add(example);
+    if (rows_.has_unknown_labels()) {  // the rest is read for the message alone
+      for (Example rest; files_.next(rest);) rows_.add(rest);
+      rows_.check_labels();
+    }
     row = {};
     row.where = example.where;
     row.error = rows_.golds().back().error;
@@ -182,7 +186,7 @@ std::vector<std::optional<TaskAnswer>> answer_examples(const Options& options, c
       answers.encoder(),
       {[&](std::span<const size_t> numbers, std::span<const Row> part) { answers.answer(numbers, part); },
        [&](size_t number, const Error& error) {
-         if (options.text("on-bad-row") == "fail") throw error;
+         stop_at_bad_row(options, error);
          refused.emplace_back(number, error);
        }});
   for (const auto& [number, error] : refused) rows.refuse(number, error);

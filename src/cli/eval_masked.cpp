@@ -25,6 +25,7 @@ class TextRows final : public RowSource {
     if (!files_.next(example)) return false;
     row = {};
     row.where = std::move(example.where);
+    row.is_repaired = example.is_repaired;
     row.text = std::move(example.text);
     row.error = std::move(example.error);
     return true;
@@ -59,6 +60,7 @@ std::vector<MaskedOutcome> run_model(const Options& options, const TaskRow& task
            cut += answer.cut_tokens > 0;
          }
          result.rows += rows.size();
+         for (const Row& row : rows) result.repaired += row.is_repaired;
        },
        [&](size_t, const Error& error) {
          ++result.rows;

@@ -19,8 +19,7 @@
 namespace deberta::cli {
 namespace {
 
-constexpr int64_t kWindowTokens = 384;   // where --max-tokens is not given
-constexpr size_t kMaxAnswerTokens = 30;  // of the evaluation in the papers
+constexpr int64_t kWindowTokens = 384;  // where --max-tokens is not given
 
 struct Question {
   const SquadQuestion* question;
@@ -37,6 +36,8 @@ class Questions {
     for (const std::string& path : options.arguments) {
       ByteSource source = open_labelled(path);
       files_.push_back(read_squad(source));
+      if (files_.back().is_repaired)
+        note(options, fmt::format("note: {} held bytes that are not UTF-8, replaced by U+FFFD", path));
       for (const Problem& problem : files_.back().skipped)
         report_bad_row(options, Error(ErrorCode::kInput, problem.where, problem.message));
       result.failed += files_.back().skipped.size();
@@ -118,15 +119,26 @@ QuestionOptions question_options(const Options& options) {
   QuestionOptions question;
   question.rules = encoding_rules(options);
   if (!options.is_given("max-tokens")) question.rules.encode.max_tokens = kWindowTokens;
-  question.max_answer_tokens = kMaxAnswerTokens;
-  question.aligns_to_words = false;  // the span is counted, not the words that it touches
+  question.max_answer_tokens = static_cast<size_t>(options.integer("max-answer-len"));
+  question.max_question_tokens = static_cast<size_t>(options.integer("max-question-len"));
+  question.aligns_to_words = options.text("align") == "words";
   question.merges_equal = false;
   return question;
+}
+
+JsonObject settings_of(const QuestionOptions& question) {
+  return {{"max-tokens", static_cast<uint64_t>(question.rules.encode.max_tokens)},
+          {"doc-stride", static_cast<uint64_t>(question.rules.stride)},
+          {"max-question-len", static_cast<uint64_t>(question.max_question_tokens)},
+          {"max-answer-len", static_cast<uint64_t>(question.max_answer_tokens)},
+          {"align", question.aligns_to_words ? "words" : "tokens"},
+          {"n-best", "all spans"}};
 }
 
 void run_model(const Options& options, std::vector<Question>& questions, EvalResult& result) {
   const ModelDirectory directory = open_model(options);
   const QuestionOptions question = question_options(options);
+  result.settings = settings_of(question);
   qa(directory, {}, question);  // refuses a model without the head before any row is read
   size_t cut = 0;
   run_model_rows(options, [&](const auto&) { return std::make_unique<QuestionRows>(questions); },
@@ -188,7 +200,7 @@ void write_answers(const std::string& path, const std::vector<Question>& questio
     if (!each.answer) continue;
     answers.emplace_back(each.question->id, has_null && each.no_answer > threshold ? "" : *each.answer);
   }
-  write_file_atomically(path, [&](FileWriter& out) { out.write(Json(std::move(answers)).dump(2) + '\n'); });
+  write_output(path, [&](FileWriter& out) { out.write(Json(std::move(answers)).dump(2) + '\n'); });
 }
 
 }  // namespace

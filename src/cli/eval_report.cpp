@@ -4,22 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <utility>
 
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/rows.h"
+#include "base/output_file.h"
+#include "cli/filter.h"
 #include "deberta/error.h"
 
 namespace deberta::cli {
 namespace {
 
-std::string cell(std::optional<double> value) {
-  if (!value) return {};
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, *value).ptr};
+Cell cell_of(std::optional<double> value) {
+  return value ? cell(*value) : Cell();
 }
 Json json_of(std::optional<double> value) {
   return value ? Json(*value) : Json(nullptr);
@@ -39,6 +37,7 @@ Json document_of(const EvalResult& result) {
                     {"unanswered", static_cast<uint64_t>(result.unanswered)},
                     {"metrics", std::move(metrics)},
                     {"intervals", std::move(intervals)},
+                    {"settings", result.settings},
                     {"bootstrap_samples", static_cast<uint64_t>(result.samples)},
                     {"notes", std::move(notes)}};
 }
@@ -47,6 +46,14 @@ Json document_of(const EvalResult& result) {
 void print_notes(const Options& options, const EvalResult& result) {
   for (const Metric& metric : result.metrics) {
     if (!metric.note.empty()) note(options, fmt::format("note: {}: {}", metric.name, metric.note));
+  }
+  note_repaired_rows(options, result.repaired);
+  if (!result.settings.empty()) {
+    std::string settings;
+    for (const auto& [name, value] : result.settings)
+      settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", name,
+                              value.is_string() ? value.as_string() : value.dump());
+    note(options, "note: settings: " + settings);
   }
   if (result.unlabelled > 0)
     note(options, fmt::format("note: {} of {} rows have no label and are not counted", result.unlabelled, result.rows));
@@ -85,12 +92,16 @@ void print_result(const Options& options, const EvalResult& result) {
   with_output(options, [&](FileWriter& out) {
     const Format format = format_of(options);
     if (format == Format::kJson || format == Format::kJsonl) {
-      out.write(document_of(result).dump(format == Format::kJson ? 2 : 0) + '\n');
+      out.write(with_digits(document_of(result), digits_of(options)).dump(format == Format::kJson ? 2 : 0) + '\n');
       return;
     }
-    AnswerWriter writer(format, {"metric", "value", "low", "high"}, !options.flag("no-header"), out);
+    AnswerWriter writer({.format = format,
+                         .columns = {"metric", "value", "low", "high"},
+                         .has_header = !options.flag("no-header"),
+                         .digits = digits_of(options)},
+                        out);
     for (const Metric& metric : result.metrics)
-      writer.answer({}, {{}, {{metric.name, cell(metric.value), cell(metric.low), cell(metric.high)}}});
+      writer.answer({}, {{}, {{metric.name, cell_of(metric.value), cell_of(metric.low), cell_of(metric.high)}}});
     writer.finish();
   });
   print_notes(options, result);
@@ -98,17 +109,40 @@ void print_result(const Options& options, const EvalResult& result) {
 
 void print_rows(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers) {
   with_output(options, [&](FileWriter& out) {
-    AnswerWriter writer(format_of(options), columns, !options.flag("no-header"), out);
+    AnswerWriter writer({.format = format_of(options), .columns = columns, .has_header = !options.flag("no-header")},
+                        out);
     for (const Answer& answer : answers) writer.answer({}, answer);
     writer.finish();
   });
+}
+
+namespace {
+
+std::string results_path(const std::string& folder) {
+  return folder + "/all_results.json";
+}
+
+}  // namespace
+
+void check_results(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  if (is_directory(folder)) {
+    check_output_file(results_path(folder));
+    load_object(results_path(folder));
+    return;
+  }
+  fs::path above = fs::absolute(folder, unknown).lexically_normal();
+  while (!fs::exists(above, unknown) && above.has_relative_path()) above = above.parent_path();
+  if (!is_directory(above.string())) throw Error(ErrorCode::kFileWrite, folder, "expected a folder, got a file");
+  check_output_file((above / "all_results.json").string());
 }
 
 void write_results(const std::string& folder, const EvalResult& result) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) throw Error(ErrorCode::kFileWrite, folder, "cannot create the folder: " + failure.message());
-  const std::string path = folder + "/all_results.json";
+  const std::string path = results_path(folder);
   JsonObject object = load_object(path);
   set(object, "task", result.task->name == "mnli-mm" ? "mnli" : result.task->name);
   for (const Metric& metric : result.metrics) {
@@ -117,7 +151,7 @@ void write_results(const std::string& folder, const EvalResult& result) {
     if (metric.low) set(object, key + "_interval", JsonArray{Json(*metric.low), Json(*metric.high)});
   }
   set(object, key_of("samples", *result.task), static_cast<uint64_t>(result.rows - result.failed - result.unlabelled));
-  write_file_atomically(path, [&](FileWriter& out) { out.write(Json(std::move(object)).dump(4) + '\n'); });
+  write_output(path, [&](FileWriter& out) { out.write(Json(std::move(object)).dump(4) + '\n'); });
 }
 
 }  // namespace deberta::cli

@@ -15,15 +15,20 @@ namespace deberta::cli {
 struct EvalResult {
   const TaskRow* task = nullptr;
   std::vector<Metric> metrics;
-  size_t rows = 0;        // of the files, bad ones too
-  size_t failed = 0;      // that could not be read or answered
-  size_t unlabelled = 0;  // that say nothing of what is right
-  size_t unanswered = 0;  // without a prediction
-  size_t samples = 0;     // of the bootstrap
+  size_t rows = 0;           // of the files, bad ones too
+  size_t failed = 0;         // that could not be read or answered
+  size_t unlabelled = 0;     // that say nothing of what is right
+  size_t unanswered = 0;     // without a prediction
+  size_t samples = 0;        // of the bootstrap
+  size_t repaired = 0;       // that held bytes that are not UTF-8
+  JsonObject settings = {};  // that decide over answers, where a task has some
 };
 
 // To standard output or -o; notes to standard error.
 void print_result(const Options& options, const EvalResult& result);
+
+// Throws what write_results() would throw, before anything is computed.
+void check_results(const std::string& folder);
 
 // DIR/all_results.json: keys of an object that is there already stay, those of this result are replaced. Creates DIR.
 void write_results(const std::string& folder, const EvalResult& result);

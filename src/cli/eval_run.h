@@ -21,7 +21,9 @@ ByteSource open_labelled(const std::string& path);
 // The file that --predictions names. Throws kUsage when it names none.
 Predictions open_predictions(const Options& options);
 
-// As --on-bad-row says: a line on standard error, nothing, or the error thrown.
+// As --on-bad-row says: nothing, or the error thrown, with the way on.
+void stop_at_bad_row(const Options& options, const Error& error);
+// The same, or a line on standard error.
 void report_bad_row(const Options& options, const Error& error);
 
 // The metrics with intervals. Throws kInput when no row counts, Interrupted on Ctrl-C.

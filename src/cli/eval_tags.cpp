@@ -35,11 +35,15 @@ Sentence sentence_of(const ConllSentence& read) {
   return sentence;
 }
 
-std::vector<Sentence> read_sentences(const Options& options) {
+std::vector<Sentence> read_sentences(const Options& options, EvalResult& result) {
   std::vector<Sentence> sentences;
   for (const std::string& path : options.arguments) {
     ConllReader reader(LineReader{open_labelled(path)});
-    for (ConllSentence sentence; reader.next(sentence);) sentences.push_back(sentence_of(sentence));
+    size_t repaired = 0;  // lines of the file so far
+    for (ConllSentence sentence; reader.next(sentence);) {
+      sentences.push_back(sentence_of(sentence));
+      result.repaired += std::exchange(repaired, reader.lines().repaired()) < reader.lines().repaired();
+    }
     check_interrupted();
   }
   return sentences;
@@ -161,7 +165,11 @@ void check_tags(const std::vector<Sentence>& sentences, const std::vector<std::s
                           fmt::join(tags, ", "), fmt::join(golds, ", ")));
 }
 
-void run_model(const Options& options, const TaskRow& task, std::vector<Sentence>& sentences) {
+void run_model(const Options& options, const TaskRow& task, std::vector<Sentence>& sentences, EvalResult& result) {
+  const bool is_first = options.text("word-label") == "first";
+  result.settings = {{"word-label", options.text("word-label")},
+                     {"max-tokens", options.integer("max-tokens")},
+                     {"sentences", options.flag("merge-sentences") ? "merged" : "each by itself"}};
   ModelDirectory directory = open_model(options);
   TokenOptions token{.rules = encoding_rules(options), .entities = {.aggregation = Aggregation::kNone, .ignored = {}}};
   if (!options.is_given("truncate")) token.rules.long_text = LongText::kWindow;
@@ -180,7 +188,9 @@ void run_model(const Options& options, const TaskRow& task, std::vector<Sentence
                     const auto results = ner(directory, text_inputs(rows), token);
                     for (size_t i = 0; i < rows.size(); ++i) {
                       const std::span<Sentence> shown = of(numbers[i]);
-                      share_out(word_tags(places_of(words_of(shown)), results[i].entities), shown);
+                      share_out(word_tags(places_of(words_of(shown)), results[i].entities,
+                                          is_first ? WordLabel::kFirst : WordLabel::kSurest),
+                                shown);
                       cut += results[i].cut_tokens > 0;
                     }
                   },
@@ -192,7 +202,7 @@ void run_model(const Options& options, const TaskRow& task, std::vector<Sentence
 }
 
 void write_answers(const std::string& path, const std::vector<Sentence>& sentences) {
-  write_file_atomically(path, [&](FileWriter& out) {
+  write_output(path, [&](FileWriter& out) {
     for (const Sentence& sentence : sentences) {
       std::string lines;
       for (size_t i = 0; i < sentence.tags.predicted.size(); ++i)
@@ -207,9 +217,12 @@ void write_answers(const std::string& path, const std::vector<Sentence>& sentenc
 int eval_tags(const Options& options, const TaskRow& task) {
   EvalResult result;
   result.task = &task;
-  std::vector<Sentence> sentences = read_sentences(options);
+  std::vector<Sentence> sentences = read_sentences(options, result);
+  for (const Sentence& sentence : sentences) {
+    if (sentence.error) stop_at_bad_row(options, *sentence.error);
+  }
   if (options.text("predictions").empty())
-    run_model(options, task, sentences);
+    run_model(options, task, sentences, result);
   else
     read_answers(options.text("predictions"), sentences);
   result.rows = sentences.size();

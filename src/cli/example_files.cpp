@@ -39,7 +39,10 @@ bool ExampleFiles::next(Example& example) {
   while (!reader_ || !reader_->next(example)) {
     if (opened_ == options_.arguments.size() || is_stopped_()) return false;
     open_next();
+    repaired_ = 0;
   }
+  const size_t before = std::exchange(repaired_, reader_->lines().repaired());
+  example.is_repaired = repaired_ > before;
   return true;
 }
 

@@ -30,6 +30,7 @@ class ExampleFiles {
   std::function<bool()> is_stopped_;
   std::optional<ExampleReader> reader_;
   size_t opened_ = 0;
+  size_t repaired_ = 0;  // lines of the file so far
 };
 
 }  // namespace deberta::cli

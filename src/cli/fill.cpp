@@ -47,7 +47,7 @@ int run_fill(const Options& options) {
   const FillOptions settings = fill_options(options, directory.tokenizer);
   fill(directory, {}, settings);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {"mask", "token_str", "score", "token", "sequence"},
+      options, directory, {std::vector<std::string>{"mask", "token_str", "score", "token", "sequence"}, true},
       [&](std::span<const TextInput> inputs) { return fill(directory, inputs, settings); },
       [](const Row&, const FillAnswer& result) { return to_answer(result); });
 }

@@ -20,6 +20,7 @@ struct Counts {
   size_t failed = 0;
   size_t cut = 0;
   size_t tokens = 0;
+  size_t repaired = 0;
 };
 
 void name_error(const Row& row, const std::function<void()>& run) {
@@ -38,6 +39,7 @@ class Loop {
   void answer(std::vector<Row>& rows) {
     std::vector<Row> readable;
     for (Row& row : rows) {
+      counts_.repaired += row.is_repaired;
       if (!row.error) readable.push_back(std::move(row));
     }
     const std::vector<Result> results = answer_all(readable);
@@ -93,6 +95,10 @@ class Loop {
   Counts counts_;
 };
 
+void note_no_rows(const Options& options, size_t rows) {
+  if (rows == 0 && interrupted() == 0) note(options, "note: the input has no rows");
+}
+
 // What a person should know at the end: only when rows failed or were cut.
 void report(const Options& options, const Counts& counts) {
   const size_t rows = counts.ok + counts.failed;
@@ -102,6 +108,8 @@ void report(const Options& options, const Counts& counts) {
     note(options, fmt::format("note: {} of {} questions cut to {} tokens (--max-question-len)", counts.cut, rows,
                               options.integer("max-question-len")));
   }
+  note_repaired_rows(options, counts.repaired);
+  note_no_rows(options, rows);
   if (counts.failed > 0) note(options, fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
 }
 
@@ -109,7 +117,16 @@ void report(const Options& options, const Counts& counts) {
 
 void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens) {
   if (cut == 0) return;
-  note(options, fmt::format("note: {} of {} rows cut to {} tokens (--max-tokens, --truncate)", cut, rows, max_tokens));
+  const std::string& origin = options.origin("max-tokens");
+  const bool is_of_folder = origin == "model_max_length" || origin == "max_position_embeddings";
+  note(options, fmt::format("note: {} of {} rows cut to {} tokens ({}--max-tokens, --truncate)", cut, rows, max_tokens,
+                            is_of_folder ? "the model's " + origin + "; " : ""));
+}
+
+void note_repaired_rows(const Options& options, size_t repaired) {
+  if (repaired == 0) return;
+  note(options, fmt::format("note: {} held bytes that are not UTF-8, replaced by U+FFFD",
+                            repaired == 1 ? "1 row" : fmt::format("{} rows", repaired)));
 }
 
 Error with_place(const Error& error, const Row& row) {
@@ -132,12 +149,17 @@ void answer_parts(size_t rows, const std::function<void(size_t first, size_t cou
   }
 }
 
-int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows,
+int run_rows(const Options& options, const AnswerColumns& columns, const AnswerRows& answer_rows,
              const EncodeRow& encode) {
   ReadAhead rows(options, encode);
   Counts counts;
   with_output(options, [&](FileWriter& out) {
-    AnswerWriter writer(format_of(options), columns, !options.flag("no-header"), out, kept_by_name(options));
+    AnswerWriter writer({.format = format_of(options),
+                         .columns = columns,
+                         .has_header = !options.flag("no-header"),
+                         .kept = kept_by_name(options),
+                         .digits = digits_of(options)},
+                        out);
     Loop loop(options, answer_rows, writer);
     ProgressPrinter progress(options, options.arguments.empty());
     rows.run([&](RowGroup& group) {
@@ -146,9 +168,6 @@ int run_rows(const Options& options, const std::vector<std::string>& columns, co
       progress.update(loop.counts().ok + loop.counts().failed, loop.counts().tokens, group.fraction_done);
     });
     progress.clear();
-    if (interrupted() != 0 && !options.text("output").empty()) {
-      throw Error(ErrorCode::kFileWrite, options.text("output"), "interrupted; the file was not written");
-    }
     writer.finish();
     counts = loop.counts();
   });
@@ -164,6 +183,7 @@ int collect_rows(const Options& options, const std::function<void(std::span<cons
   Counts counts;
   rows.run([&](RowGroup& group) {
     for (const Row& row : group.rows) {
+      counts.repaired += row.is_repaired;
       if (row.error) throw with_place(*row.error, row);
       for (const Encoding& encoding : row.encodings) counts.tokens += encoding.size();
     }
@@ -177,6 +197,8 @@ int collect_rows(const Options& options, const std::function<void(std::span<cons
     progress.update(counts.ok, counts.tokens, group.fraction_done);
   });
   progress.clear();
+  note_repaired_rows(options, counts.repaired);
+  note_no_rows(options, counts.ok);
   return interrupted();
 }
 

@@ -30,11 +30,13 @@ void answer_parts(size_t rows, const std::function<void(size_t first, size_t cou
 Error with_place(const Error& error, const Row& row);
 
 // Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C.
-int run_rows(const Options& options, const std::vector<std::string>& columns, const AnswerRows& answer_rows,
+int run_rows(const Options& options, const AnswerColumns& columns, const AnswerRows& answer_rows,
              const EncodeRow& encode = {});
 
 // A note when rows were cut.
 void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens);
+// A note when rows held bytes that are not UTF-8.
+void note_repaired_rows(const Options& options, size_t repaired);
 
 // For output that has no place for bad rows: hands groups of rows over in order and throws at the first bad one, naming
 // it. Returns 0, or 128 + signal after Ctrl-C.

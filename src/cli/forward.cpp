@@ -2,6 +2,7 @@
 // for comparing with other implementations. Padded in, padded out: rows of masked tokens are 0, or with --compat hf
 // what transformers computes there.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
@@ -208,13 +209,13 @@ Outputs collect_outputs(const Model& model, const Inputs& inputs, const PackedRo
 }  // namespace
 
 int run_forward(const Options& options) {
-  if (!options.arguments.empty())
-    throw Error(ErrorCode::kUsage, "forward", "expected no texts; ids come from --ids FILE");
   const std::string& output = options.text("output");
   if (output.empty()) throw Error(ErrorCode::kUsage, "--output", "expected a file for the tensors, got none");
+  if (output == "-" && ::isatty(STDOUT_FILENO) != 0)
+    throw Error(ErrorCode::kUsage, "--output", "expected a file or a pipe for the tensors, got a terminal");
   const Inputs inputs = load_inputs(options);
   const std::string path = model_path(options);
-  const ModelConfig config = load_model_config(path + "/config.json");  // no tokenizer needed here
+  const ModelConfig config = load_model_config(path + "/config.json", config_rules(options));  // no tokenizer
   const Model model = Model::load(Checkpoint::open(path, open_options(options)), config, model_options(options));
 
   ForwardOptions forward;
@@ -227,7 +228,9 @@ int run_forward(const Options& options) {
 
   const Outputs outputs = collect_outputs(model, inputs, packed, result);
   print_check_report(model);
-  write_safetensors(output, outputs.tensors(), {{"program", "deberta forward"}});
+  write_output(output, [&](FileWriter& out) {
+    write_safetensors(out, output, to_write(outputs.tensors()), {{"program", "deberta forward"}});
+  });
   for (const TensorView& tensor : outputs.tensors())
     note(options, fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
   return 0;

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <vector>
 
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "config/options.h"
 #include "deberta/error.h"
@@ -43,7 +43,7 @@ std::string describe(const OptionRow& row) {
       row.short_name ? fmt::format("  -{}, --{}", row.short_name, row.name) : fmt::format("      --{}", row.name);
   if (row.type == OptionType::kInteger || row.type == OptionType::kNumber) left += " N";
   if (row.type == OptionType::kSize) left += " SIZE";
-  if (row.type == OptionType::kText) left += fmt::format(" {}", row.range);
+  if (row.type == OptionType::kText || row.type == OptionType::kFiles) left += fmt::format(" {}", row.range);
   if (row.type == OptionType::kList || row.type == OptionType::kChoice) left += " X";
   std::string right(row.help);
   if (row.type == OptionType::kChoice || row.type == OptionType::kList) right += fmt::format(" [{}]", row.range);
@@ -102,7 +102,7 @@ int run_help(const Options& options) {
   const std::string text = options.flag("man")         ? manual()
                            : options.arguments.empty() ? overview()
                                                        : help_of(options.arguments.front());
-  std::fputs(text.c_str(), stdout);
+  print(text);
   return 0;
 }
 

@@ -8,11 +8,12 @@
 #include "base/thread_pool.h"
 #include "cli/answers.h"
 #include "cli/calibration.h"
+#include "cli/kernel_facts.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/find_model.h"
 #include "deberta/library.h"
-#include "kernels/dispatch.h"
+#include "kernels/choice.h"
 
 namespace deberta::cli {
 namespace {
@@ -40,7 +41,9 @@ class Facts {
   }
   static std::string describe_row(const Json& row) {
     std::string text;
-    for (const auto& [key, value] : row.as_object()) text += (text.empty() ? "" : "  ") + value.as_string();
+    for (const auto& [key, value] : row.as_object()) {
+      text += (text.empty() ? "" : "  ") + (value.is_string() ? value.as_string() : value.dump());
+    }
     return text;
   }
 
@@ -59,13 +62,11 @@ void add_kernels(const Options& options, Facts& facts) {
   JsonArray levels;
   for (const KernelLevel level : available_levels()) levels.push_back(to_string(level));
   facts.add("kernels_available", std::move(levels));
+  facts.add("kernels_chosen", chosen_kernels(options));
   const KernelSet set = select_kernels(options.text("kernels"));
-  JsonObject chosen;
-  for (size_t i = 0; i < kOperations; ++i) {
-    const auto operation = static_cast<Operation>(i);
-    chosen.emplace_back(to_string(operation), to_string(set.level_of(operation)));
-  }
-  facts.add("kernels_chosen", std::move(chosen));
+  const auto gains = [&](Precision precision) { return gains_speed(set.levels, automatic_choice().peaks, precision); };
+  facts.add("faster_than_fp32", JsonObject{{"bf16", gains(Precision::kBf16)}, {"int8", gains(Precision::kInt8)}});
+  facts.add("multipliers", multipliers(compare_multipliers(usable_levels())));
 }
 
 std::string calibration_of(const Checkpoint& checkpoint, const ModelConfig& config) {
@@ -122,6 +123,7 @@ int run_info(const Options& options) {
   Facts facts;
   facts.add("version", version());
   facts.add("compiler", compiler());
+  facts.add("processor", describe_processor());
   facts.add("processors", static_cast<uint64_t>(usable_processors()));
   add_kernels(options, facts);
   add_models_found(facts);

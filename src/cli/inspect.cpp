@@ -9,6 +9,7 @@
 #include "checkpoint/tensor.h"
 #include "checkpoint/tensor_table.h"
 #include "cli/answers.h"
+#include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "cli/statistics.h"
 #include "cli/verbs.h"
@@ -71,7 +72,7 @@ std::string describe_head(const Checkpoint& checkpoint) {
 // Models that are fine-tuned from one another, or that only their heads tell apart.
 std::string summarise(const Checkpoint& ours, const Checkpoint& theirs, const std::vector<Answer>& answers) {
   const auto is_encoder = [](const Answer& answer) {
-    const std::string& name = answer.lines.front().front();
+    const std::string& name = answer.lines.front().front().text;
     return name.starts_with("embeddings.") || name.starts_with("encoder.");
   };
   const auto encoder = std::count_if(answers.begin(), answers.end(), is_encoder);
@@ -86,7 +87,10 @@ int print_differences(const Options& options, const Checkpoint& ours) {
   const Checkpoint theirs =
       Checkpoint::open(transformer_folder(named_model_path(options.text("diff"))), open_options(options));
   std::vector<Answer> answers;
-  for (const TensorView& tensor : ours.tensors()) compare(tensor, theirs.find(tensor.name), answers);
+  for (const TensorView& tensor : ours.tensors()) {
+    check_interrupted();
+    compare(tensor, theirs.find(tensor.name), answers);
+  }
   for (const TensorView& tensor : theirs.tensors()) {
     if (ours.find(tensor.name) == nullptr) answers.push_back(difference(tensor.name, "only in the second", 0));
   }
@@ -105,7 +109,10 @@ int run_inspect(const Options& options) {
   std::vector<std::string> columns = {"name", "dtype", "shape", "bytes"};
   if (wants_statistics) columns.insert(columns.end(), {"least", "greatest", "mean", "deviation", "not_finite"});
   std::vector<Answer> answers;
-  for (const TensorView& tensor : checkpoint.tensors()) answers.push_back(describe(tensor, wants_statistics));
+  for (const TensorView& tensor : checkpoint.tensors()) {
+    check_interrupted();
+    answers.push_back(describe(tensor, wants_statistics));
+  }
   print_table(options, columns, answers);
   return 0;
 }

@@ -47,11 +47,14 @@ void install_signal_handlers() {
   action.sa_handler = on_signal;  // no SA_RESTART: a blocked read returns, so that the loop can ask
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  struct sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)  // nohup stays what it is
+    ::sigaction(SIGHUP, &action, nullptr);
   struct sigaction bus {};
   bus.sa_sigaction = on_bus_error;
   bus.sa_flags = SA_SIGINFO;
   ::sigaction(SIGBUS, &bus, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);  // writing fails instead
 }
 
 int interrupted() {

@@ -3,7 +3,7 @@
 
 namespace deberta::cli {
 
-// SIGINT and SIGTERM set a flag; the second one ends the program at once. SIGPIPE is ignored.
+// SIGINT, SIGTERM and SIGHUP set a flag; the second one ends the program at once. SIGPIPE and SIGXFSZ are ignored.
 void install_signal_handlers();
 
 // 0, or 128 + the signal that arrived.

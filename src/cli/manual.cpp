@@ -43,6 +43,7 @@ std::string_view value_word(const OptionRow& row) {
     case OptionType::kSize:
       return "SIZE";
     case OptionType::kText:
+    case OptionType::kFiles:
       return row.range;
     case OptionType::kChoice:
     case OptionType::kList:
@@ -105,7 +106,7 @@ constexpr std::string_view kRest =
     ".TP\n0\nDone.\n"
     ".TP\n1\nFailed: also when a row could not be answered, or \\fBcheck\\fR found errors.\n"
     ".TP\n2\nThe command line was wrong.\n"
-    ".TP\n130, 143\nStopped by a signal.\n"
+    ".TP\n129, 130, 143\nStopped by a signal.\n"
     ".SH FILES\n"
     ".TP\n\\fIPREFIX/share/deberta/models/NAME\\fR\nBuilt\\-in models.\n"
     ".TP\n\\fIPREFIX/share/doc/deberta\\fR\nThe documents.\n";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "checkpoint/adapter.h"
 #include "checkpoint/model_writer.h"
 #include "cli/answers.h"
 #include "cli/calibration.h"
@@ -19,17 +20,21 @@
 namespace deberta::cli {
 namespace {
 
-void check_target(const ConversionJob& job) {
-  if (!is_inside(job.target, job.source)) return;
-  throw Error(ErrorCode::kUsage, job.target,
-              fmt::format("expected a folder outside the model {}, which is only read", job.source));
-}
-
 // A model without its tokenizer, in files.
 struct Opened {
   ModelConfig config;
   Checkpoint checkpoint;
 };
+
+// The source, with the adapter in it where there is one. `changes`: what the adapter changed.
+Opened open_source(const ConversionJob& job, const Options& options, std::vector<Change>& changes) {
+  ModelConfig config = job.config ? *job.config : load_model_config(job.source + "/config.json");
+  Checkpoint checkpoint = Checkpoint::open(job.source, open_options(options));
+  if (job.adapter.empty()) return {std::move(config), std::move(checkpoint)};
+  MergedModel merged = merge_adapter(checkpoint, config, job.adapter, open_options(options));
+  changes = std::move(merged.changes);
+  return {std::move(merged.config), std::move(merged.checkpoint)};
+}
 
 // Two rows of ids from all over the vocabulary, the second one shorter.
 ForwardResult run_on_fixed_ids(const Checkpoint& checkpoint, const ModelConfig& config) {
@@ -137,14 +142,22 @@ WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& c
 
 }  // namespace
 
+void check_target(const std::string& target, const std::string& source) {
+  if (is_inside(target, source))
+    throw Error(ErrorCode::kUsage, target,
+                fmt::format("expected a folder outside the model {}, which is only read", source));
+  check_new_folder(target);
+}
+
 std::vector<Change> convert_model(const ConversionJob& job, const Options& options) {
   check_model_directory(job.source);
-  check_target(job);
+  check_target(job.target, job.source);
   for (const std::string& folder : remove_leftovers(job.target))
     note(options, fmt::format("{}: removed; a run that was killed left it", folder));
-  const Opened source{job.config ? *job.config : load_model_config(job.source + "/config.json"),
-                      Checkpoint::open(job.source, open_options(options))};
+  std::vector<Change> merged;
+  const Opened source = open_source(job, options, merged);
   Conversion conversion = plan_conversion(source.checkpoint, source.config, job.form, job.source);
+  conversion.changes.insert(conversion.changes.begin(), merged.begin(), merged.end());
   std::vector<Encoding> texts;
   if (job.calibrates) texts = read_calibration_texts(options, job.source);
   StagedFolder folder(job.target);

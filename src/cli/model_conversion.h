@@ -13,11 +13,15 @@ struct ConversionJob {
   std::string source;
   std::string target;                 // does not exist, or is an empty folder
   std::optional<ModelConfig> config;  // in place of the source's config.json
+  std::string adapter;                // a folder of peft, merged into the source first; empty: none
   ConversionOptions form;
   uint64_t shard_bytes = 5000000000;
   bool wants_verify = false;
   bool calibrates = false;  // int8: with the texts of --calibrate
 };
+
+// Throws kUsage for a target inside the source, kFileWrite for one that cannot be made or would replace something.
+void check_target(const std::string& target, const std::string& source);
 
 // All that is not as it was, and a line on standard error with the sizes. Throws Interrupted once everything
 // half-written is removed, kUsage (a target inside the source), and what planning, writing and verifying throw.

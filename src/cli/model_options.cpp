@@ -7,14 +7,29 @@
 #include <cstdio>
 
 #include "base/log.h"
+#include "checkpoint/folder_kind.h"
 #include "deberta/error.h"
 #include "deberta/find_model.h"
 #include "heads/sentence_modules.h"
+#include "text/tokenizer_settings.h"
 
 namespace deberta::cli {
+namespace {
+
+std::string checked_folder(const std::string& root, FolderUse use) {
+  std::string folder = transformer_folder(root);
+  check_folder_kind(folder, use);
+  return folder;
+}
+
+}  // namespace
 
 std::string model_path(const Options& options) {
-  return transformer_folder(model_root(options));
+  return checked_folder(model_root(options), FolderUse::kModel);
+}
+
+std::string tokenizer_path(const Options& options) {
+  return checked_folder(model_root(options), FolderUse::kTokenizer);
 }
 
 std::string model_root(const Options& options) {
@@ -51,6 +66,16 @@ std::optional<DType> dtype_of(const std::string& name) {
   return std::nullopt;
 }
 
+TokenizerKind tokenizer_kind(const Options& options) {
+  const bool is_fast = has_option(options.verb(), "tokenizer") && options.text("tokenizer") == "fast";
+  return is_fast ? TokenizerKind::kFast : TokenizerKind::kSlow;
+}
+
+ConfigRules config_rules(const Options& options) {
+  const bool is_hf = has_option(options.verb(), "compat") && options.text("compat") == "hf";
+  return is_hf ? ConfigRules::kHf : ConfigRules::kOriginal;
+}
+
 ModelOptions model_options(const Options& options) {
   const bool is_hf = options.text("compat") == "hf";
   const std::string emd = has_option(options.verb(), "emd") ? options.text("emd") : "auto";
@@ -62,7 +87,9 @@ ModelOptions model_options(const Options& options) {
           .mask_decoder = emd == "on"             ? MaskDecoder::kOn
                           : emd == "off" || is_hf ? MaskDecoder::kOff
                                                   : MaskDecoder::kAuto,
-          .empty_rows = is_hf ? EmptyRows::kAverage : EmptyRows::kZero};
+          .empty_rows = is_hf ? EmptyRows::kAverage : EmptyRows::kZero,
+          .tokenizer = tokenizer_kind(options),
+          .config_rules = config_rules(options)};
 }
 
 ModelDirectory open_model(const Options& options) {
@@ -113,6 +140,60 @@ EncodingRules encoding_rules(const Options& options) {
   if (has_option(options.verb(), "batch-tokens"))
     rules.batch_tokens = static_cast<size_t>(options.integer("batch-tokens"));
   return rules;
+}
+
+namespace {
+
+// An option of whole numbers that nobody gave, made smaller.
+void lower_option(Options& options, const char* name, size_t limit, const std::string& origin) {
+  if (!has_option(options.verb(), name) || options.is_given(name)) return;
+  if (limit < static_cast<size_t>(options.integer(name))) options.set(name, std::to_string(limit), origin);
+}
+
+// A limit that is used and leaves no room for a text: what the library does then differs from tokenizer to tokenizer.
+void check_length(const Options& given, const TextLimits& limits, const std::string& folder) {
+  const char* option = has_option(given.verb(), "max-tokens") ? "max-tokens" : "max-seq-len";
+  if (limits.too_small.empty() || given.is_given(option)) return;
+  throw Error(
+      ErrorCode::kTokenizerFile, folder + "/tokenizer_config.json",
+      fmt::format("model_max_length: expected a length that leaves room for a text, got {}; mend it or say --{}",
+                  limits.too_small, option));
+}
+
+}  // namespace
+
+Options with_folder_limits(const Options& given) {
+  return given.verb() == "embed" ? given : with_text_limits(given);
+}
+
+Options with_text_limits(const Options& given) {
+  Options options = given;
+  const bool has_length = has_option(given.verb(), "max-tokens") || has_option(given.verb(), "max-seq-len");
+  if (!has_length || !has_option(given.verb(), "model")) return options;
+  std::string folder;
+  TextLimits limits;
+  try {
+    folder = transformer_folder(model_root(given));
+    limits = read_text_limits(folder);
+  } catch (const Error&) {
+    return given;
+  }
+  check_length(given, limits, folder);
+  try {
+    if (limits.max_tokens) {
+      constexpr size_t kSmallestWindow = 8;
+      const size_t window = std::max(*limits.max_tokens, kSmallestWindow);
+      lower_option(options, "max-tokens", *limits.max_tokens, limits.where);
+      lower_option(options, "max-seq-len", window, limits.where);
+      for (const char* name : {"stride", "doc-stride"}) lower_option(options, name, window / 4, limits.where);
+    }
+    if (limits.cuts_left && has_option(given.verb(), "truncate") && !given.is_given("truncate") &&
+        given.text("truncate") == "right")
+      options.set("truncate", "left", limits.where);
+  } catch (const Error&) {
+    return given;
+  }
+  return options;
 }
 
 TextInput text_input(const Row& row) {

@@ -16,7 +16,10 @@ namespace deberta::cli {
 // when nothing is given and nothing is built in.
 std::string model_root(const Options& options);
 // The folder in it that has config.json, weights and tokenizer: of sentence-transformers perhaps another.
+// Throws kFolder for one of another kind.
 std::string model_path(const Options& options);
+// The same folder where the tokenizer alone is wanted.
+std::string tokenizer_path(const Options& options);
 // The folder of another model, named in any of the ways of -m. Throws what find_model throws.
 std::string named_model_path(const std::string& name);
 
@@ -25,7 +28,9 @@ OpenOptions open_options(const Options& options);
 Precision precision_of(const Options& options);  // --dtype
 // fp32, fp16 or bf16 of a file's values; nothing for another word.
 std::optional<DType> dtype_of(const std::string& name);
+ConfigRules config_rules(const Options& options);  // --compat
 ModelOptions model_options(const Options& options);
+TokenizerKind tokenizer_kind(const Options& options);  // --tokenizer
 ModelDirectory open_model(const Options& options);
 
 // Warns when a masked language model runs without the enhanced mask decoder and --emd does not ask for that.
@@ -37,6 +42,11 @@ void print_check_report(const Model& model);
 // --max-tokens or --max-seq-len, --truncate, --stride or --doc-stride, --max-text-bytes, --special-text, --spm-ties,
 // --batch-tokens.
 EncodingRules encoding_rules(const Options& options);
+
+// What the model's folder says of the length of texts, and of the end that is cut, where the user says nothing else and
+// it says less than the default. Never throws: a folder that is wrong is the verb's to refuse.
+Options with_folder_limits(const Options& given);
+Options with_text_limits(const Options& given);  // of embed too, whose sentence_bert_config.json comes first
 
 TextInput text_input(const Row& row);
 

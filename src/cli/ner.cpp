@@ -90,7 +90,7 @@ int run_ner(const Options& options) {
   ner(directory, {}, token);  // refuses a model without the head before any row is read
   const bool is_raw = token.entities.aggregation == Aggregation::kNone;
   return run_text_verb(
-      options, directory, {"label", "score", "start", "end", "word"},
+      options, directory, {std::vector<std::string>{"label", "score", "start", "end", "word"}, true},
       [&](std::span<const TextInput> inputs) { return ner(directory, inputs, token); },
       [&](const Row& row, const TokenAnswer& result) {
         return is_conll ? to_conll(row, result) : to_answer(row, result, options.text("offsets"), is_raw);

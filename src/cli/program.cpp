@@ -11,9 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "cli/answers.h"
 #include "cli/command_line.h"
+#include "cli/config_file.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/kernel_facts.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/library.h"
@@ -44,37 +49,40 @@ constexpr std::array<std::pair<std::string_view, Run>, 21> kRuns = {{{"classify"
                                                                      {"completion", run_completion},
                                                                      {"help", run_help}}};
 
-// The part of stdout that is still buffered may meet a full disk or a closed pipe.
-int finish(int code) {
-  if (std::fflush(stdout) == 0) return code;
-  std::fputs("standard output: write failed\n", stderr);
-  return code == 0 ? 1 : code;
-}
-
 int run_words(const std::vector<std::string>& words) {
-  if (words.empty() || words.front() == "-h" || words.front() == "--help") {
-    std::fputs(overview().c_str(), stdout);
+  const bool wants_help = words.empty() || words.front() == "-h" || words.front() == "--help";
+  if (words.size() > 1 && (wants_help || words.front() == "--version")) {
+    throw Error(
+        ErrorCode::kUsage, words.front(),
+        fmt::format("expected nothing after it, got {}; `deberta VERB --help` shows the options of a verb", words[1]));
+  }
+  if (wants_help) {
+    print(overview());
     return 0;
   }
   if (words.front() == "--version") {
-    std::fputs(fmt::format("deberta {}\n", version()).c_str(), stdout);
+    print(fmt::format("deberta {}\n", version()));
     return 0;
   }
   const CommandLine line = parse_command_line(words);
   if (line.wants_help) {
-    std::fputs(help_of(words.front()).c_str(), stdout);
+    print(help_of(words.front()));
     return 0;
   }
+  if (!line.note.empty()) note(line.options, line.note);
   if (line.options.flag("print-config")) {
-    std::fputs(line.options.describe().c_str(), stdout);
+    note(line.options, line.options.describe());
+    print(config_text(line.options));
     return 0;
   }
   if (!line.options.flag("quiet")) {
     set_warning_sink(
         [](void*, std::string_view message) { std::fputs(fmt::format("warning: {}\n", message).c_str(), stderr); });
   }
+  check_outputs(line.options);
+  note_of_precision(line.options);
   for (const auto& [name, run] : kRuns) {
-    if (name == words.front()) return run(line.options);
+    if (name == words.front()) return run(with_folder_limits(line.options));
   }
   throw Error(ErrorCode::kInternal, words.front(), "the verb has no code");
 }
@@ -82,13 +90,17 @@ int run_words(const std::vector<std::string>& words) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  keep_standard_streams();
   install_signal_handlers();
   try {
-    return finish(run_words(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc)));
+    const int code = run_words(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+    return interrupted() != 0 ? interrupted() : code;
+  } catch (const Interrupted&) {
+    return interrupted();
+  } catch (const ReaderGone&) {  // the right answers are no longer wanted, but not all are given
   } catch (const Error& error) {
-    std::fflush(stdout);
     std::fputs(fmt::format("{}\n", error.what()).c_str(), stderr);
-    return error.exit_code();
+    return interrupted() != 0 ? interrupted() : error.exit_code();
   } catch (const std::bad_alloc&) {
     std::fputs("out of memory\n", stderr);
   } catch (const std::exception& error) {

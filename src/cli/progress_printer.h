@@ -1,4 +1,5 @@
-// Progress on standard error: a bar on a terminal at most 10 times a second, else a JSON line each 30 s.
+// Progress on standard error: a bar on a terminal, as wide as that is at the time, at most 10 times a second, else a
+// JSON line each 30 s. What has shown progress ends with a line of what was done.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,7 @@ class ProgressPrinter {
   // --progress decides; `is_long`: whether auto shows it.
   ProgressPrinter(const Options& options, bool is_long, ProgressUnits units = {});
 
-  ~ProgressPrinter() { clear(); }
+  ~ProgressPrinter();
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
@@ -23,6 +24,7 @@ class ProgressPrinter {
  private:
   bool is_terminal_;
   bool is_on_;
+  bool has_summary_;  // a bar or line was shown, or was asked for
   bool is_shown_ = false;
   ProgressMeter meter_;
   ProgressMeter::Clock::time_point last_ = ProgressMeter::Clock::now();

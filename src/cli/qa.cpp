@@ -17,7 +17,7 @@ QuestionOptions question_options(const Options& options) {
   settings.allows_none = options.flag("allow-no-answer") || options.is_given("null-threshold");
   if (options.is_given("null-threshold"))
     settings.null_threshold = static_cast<float>(options.number("null-threshold"));
-  settings.normalizes_windows = options.text("compat") == "hf";
+  settings.as_transformers = options.text("compat") == "hf";
   return settings;
 }
 
@@ -49,7 +49,7 @@ int run_qa(const Options& options) {
   const ModelDirectory directory = open_model(options);
   qa(directory, {}, settings);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {"answer", "score", "start", "end"},
+      options, directory, {std::vector<std::string>{"answer", "score", "start", "end"}, settings.top_k > 1},
       [&](std::span<const TextInput> inputs) { return qa(directory, inputs, settings); },
       [&](const Row& row, const QuestionAnswer& result) { return to_answer(row, result, options); },
       row_encoder(directory.tokenizer, settings));

@@ -1,10 +1,14 @@
 #include "cli/read_ahead.h"
 
+#include <fmt/format.h>
+
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "cli/interrupt.h"
+#include "deberta/error.h"
 
 namespace deberta::cli {
 namespace {
@@ -13,6 +17,15 @@ namespace {
 RowQueue::Limits limits_of(const Options& options, bool has_tokens) {
   if (!has_tokens) return {.rows = 256, .bytes = size_t{1} << 17};
   return {.tokens = static_cast<size_t>(options.integer("batch-tokens"))};
+}
+
+std::thread start_thread(const std::function<void()>& work) {
+  try {
+    return std::thread(work);
+  } catch (const std::system_error& error) {
+    throw Error(ErrorCode::kOutOfMemory, "reading ahead",
+                fmt::format("cannot start a thread: {}; end other programs", error.code().message()));
+  }
 }
 
 }  // namespace
@@ -27,9 +40,11 @@ ReadAhead::ReadAhead(const Options& options, EncodeRow encode, const OpenRows& o
       source_(open([this] { return has_failed_ || interrupted() != 0; })) {}
 
 void ReadAhead::read() {
+  size_t number = 0;
   for (Row row;;) {
     if (!source_->is_ready()) queue_.pause();
     if (interrupted() != 0 || !source_->next(row)) return;
+    row.number = ++number;
     if (encode_ != nullptr && !row.error) {
       try {
         row.encodings = encode_(row);
@@ -43,7 +58,7 @@ void ReadAhead::read() {
 
 void ReadAhead::run(const std::function<void(RowGroup& group)>& take) {
   std::exception_ptr read_failure, take_failure;
-  std::thread taking([&] {
+  std::thread taking = start_thread([&] {
     try {
       for (RowGroup group = queue_.take(); !group.rows.empty() && interrupted() == 0; group = queue_.take())
         take(group);

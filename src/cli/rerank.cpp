@@ -37,7 +37,7 @@ int run_rerank(const Options& options) {
   const ModelDirectory directory = open_model(options);
   rerank(directory, {}, settings);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {"rank", "index", "score", "text"},
+      options, directory, {std::vector<std::string>{"rank", "index", "score", "text"}, true},
       [&](std::span<const TextInput> inputs) { return rerank(directory, inputs, settings); },
       [&](const Row& row, const RankAnswer& result) { return to_answer(row, result, options.flag("return-text")); },
       row_encoder(directory.tokenizer, settings));

@@ -7,17 +7,37 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/nearest.h"
 #include "deberta/error.h"
 
 namespace deberta::cli {
 namespace {
 
+bool has(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Names keys_of(const Json& object) {
+  Names keys;
+  for (const JsonMember& member : object.as_object()) keys.push_back(member.first);
+  return keys;
+}
+
+// A header of one column that holds separators of other tables.
+std::string remedy_for(const Names& columns) {
+  for (const char separator : {';', '\t', ',', '|'}) {
+    if (columns.size() == 1 && columns[0].find(separator) != std::string::npos) {
+      return fmt::format("the columns seem to be parted by {}: csv has commas, tsv has tabs (--input-format)",
+                         separator == '\t' ? "tabs" : std::string(1, separator));
+    }
+  }
+  return "name it with --input-field";
+}
+
 const Json& member_of(const Json& object, const std::string& key, const std::string& where) {
   if (const Json* value = object.find(key)) return *value;
-  std::vector<std::string_view> names;
-  for (const auto& member : object.as_object()) names.push_back(member.first);
   throw Error(ErrorCode::kInput, where,
-              fmt::format("no key \"{}\" among {}; name it with --input-field", key, fmt::join(names, ", ")));
+              fmt::format("no key \"{}\" among {}; name it with --input-field", key, fmt::join(keys_of(object), ", ")));
 }
 
 std::string text_of(const Json& value, const std::string& key, const std::string& where) {
@@ -44,7 +64,9 @@ RowShape row_shape(const Options& options) {
   if (verb == "rerank" || verb == "zero-shot") return {{"text"}, false, true};
   const auto is_asked = [&](const char* flag) { return has_option(verb, flag) && options.flag(flag); };
   const bool is_pair = verb == "nli" || is_asked("pair") || is_asked("similarity");
-  return {{"text", "text_pair"}, false, is_pair};
+  RowShape shape{{"text", "text_pair"}, false, is_pair};
+  if (verb == "nli") shape.others = {{"premise", "hypothesis"}, {"sentence1", "sentence2"}};
+  return shape;
 }
 
 void fill_row(const RowShape& shape, std::vector<std::string> parts, Row& row) {
@@ -61,7 +83,11 @@ void fill_row(const RowShape& shape, std::vector<std::string> parts, Row& row) {
 }
 
 RowFields::RowFields(const Options& options) : shape_(row_shape(options)), names_(shape_.names) {
-  if (has_option(options.verb(), "keep")) keep_ = options.list("keep");
+  if (has_option(options.verb(), "keep")) {
+    keep_ = options.list("keep");
+    kept_by_name_ = kept_by_name(options);
+    has_had_kept_.resize(kept_by_name_.size());
+  }
   const auto given = options.list("input-field");
   is_given_ = !given.empty();
   if (!is_given_) return;
@@ -80,40 +106,129 @@ bool RowFields::counts_columns() const {
 }
 
 bool RowFields::keeps(std::string_view name) const {
-  const auto has = [&](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  return keep_ == std::vector<std::string>{"all"} ? !has(names_) : has(keep_);
+  return keeps(name, names_);
+}
+
+bool RowFields::keeps(std::string_view name, const Names& texts) const {
+  return keep_ == Names{"all"} ? !has(texts, name) : has(keep_, name);
 }
 
 std::vector<std::string> kept_by_name(const Options& options) {
   std::vector<std::string> names = options.list("keep");
   if (names.size() == 1 && (names[0] == "all" || names[0] == "none")) names.clear();
+  for (auto name = names.begin(); name != names.end();) {
+    name = std::find(names.begin(), name, *name) != name ? names.erase(name) : name + 1;
+  }
   return names;
 }
 
-void RowFields::read_items(const Json& object, Row& row) const {
-  for (size_t i = shape_.texts(); i < names_.size(); ++i)
-    append_items(member_of(object, names_[i], row.where), names_[i], row);
+void refuse_names(const Options& options, const std::string& what) {
+  const auto refuse = [&](const char* option, const char* expected) {
+    throw Error(ErrorCode::kUsage, option, fmt::format("expected {}, got {}", expected, what));
+  };
+  if (!options.list("input-field").empty()) refuse("--input-field", "rows with columns or keys (--input-format)");
+  if (has_option(options.verb(), "keep") && !kept_by_name(options).empty())
+    refuse("--keep", "rows with columns or keys of these names");
 }
 
-void RowFields::read(const Json& object, Row& row) const {
+// The names under which the texts of an object or a table with these keys stand.
+const Names& RowFields::names_of(const Json& object, const std::string& where) const {
+  if (is_given_ || shape_.others.empty()) return names_;
+  const Names* found = nullptr;
+  const auto has_all = [&](const Names& names) {
+    return std::all_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return object.find(name) != nullptr; });
+  };
+  std::vector<const Names*> known{&names_};
+  for (const Names& other : shape_.others) known.push_back(&other);
+  for (const Names* names : known) {
+    if (!has_all(*names)) continue;
+    if (found != nullptr) {
+      throw Error(ErrorCode::kInput, where,
+                  fmt::format("expected one pair of texts, got {} and {}; name them with --input-field",
+                              fmt::join(*found, ","), fmt::join(*names, ",")));
+    }
+    found = names;
+  }
+  return found != nullptr ? *found : names_;
+}
+
+void RowFields::check_columns(const Names& columns, const std::string& where) const {
+  JsonObject header;
+  for (const std::string& column : columns) header.emplace_back(column, nullptr);
+  const Json object(std::move(header));
+  const auto refuse = [&](const std::string& name, std::string remedy) {
+    const std::string_view near = nearest_match(name, std::vector<std::string_view>(columns.begin(), columns.end()));
+    if (!near.empty() && name.size() > 1) remedy = fmt::format("did you mean {}? {}", near, remedy);
+    throw Error(ErrorCode::kInput, where,
+                fmt::format("no column \"{}\" among {}; {}", name, fmt::join(columns, ", "), remedy));
+  };
+  const Names& names = names_of(object, where);
+  const size_t needed = is_given_ || shape_.needs_all ? names.size() : 1;
+  for (size_t i = 0; i < needed; ++i) {
+    if (!has(columns, names[i])) refuse(names[i], remedy_for(columns));
+  }
+  for (const std::string& name : kept_by_name_) {
+    if (!has(columns, name)) refuse(name, "--keep names columns of the input");
+  }
+}
+
+void RowFields::count(const Json& object, const Names& names) {
+  if (!has_had_object_) first_keys_ = keys_of(object);
+  has_had_object_ = true;
+  has_had_text_ = has_had_text_ || object.find(names[0]) != nullptr;
+  for (size_t i = 0; i < kept_by_name_.size(); ++i) {
+    if (object.find(kept_by_name_[i]) != nullptr) has_had_kept_[i] = true;
+  }
+}
+
+std::string RowFields::first_keys() const {
+  return first_keys_.empty() ? "none" : fmt::format("{}", fmt::join(first_keys_, ", "));
+}
+
+std::optional<Error> RowFields::missing_text(const std::string& where) const {
+  if (!has_had_object_ || has_had_text_) return std::nullopt;
+  return Error(ErrorCode::kInput, where,
+               fmt::format("no row has the key \"{}\", the first one has {}; name it with --input-field", names_[0],
+                           first_keys()));
+}
+
+std::optional<Error> RowFields::missing_kept(const std::string& where) const {
+  for (size_t i = 0; has_had_object_ && i < kept_by_name_.size(); ++i) {
+    if (!has_had_kept_[i]) {
+      return Error(
+          ErrorCode::kInput, where,
+          fmt::format("no row has the key \"{}\" of --keep, the first one has {}", kept_by_name_[i], first_keys()));
+    }
+  }
+  return std::nullopt;
+}
+
+void RowFields::read_items(const Json& object, const Names& names, Row& row) const {
+  for (size_t i = shape_.texts(); i < names.size(); ++i)
+    append_items(member_of(object, names[i], row.where), names[i], row);
+}
+
+void RowFields::read(const Json& object, Row& row) {
   if (object.is_string() && (shape_.names.size() == 1 || !shape_.needs_all)) {
+    has_had_object_ = has_had_text_ = true;
     row.text = object.as_string();
     return;
   }
   if (!object.is_object())
     throw Error(ErrorCode::kInput, row.where, "expected an object or a text, got " + object.describe());
+  const Names& names = names_of(object, row.where);
+  count(object, names);
   for (const auto& [key, value] : object.as_object()) {
-    if (keeps(key)) row.kept.emplace_back(key, value);
+    if (keeps(key, names)) row.kept.emplace_back(key, value);
   }
-  row.text = text_of(member_of(object, names_[0], row.where), names_[0], row.where);
-  if (shape_.texts() > 1 && names_.size() > 1) {
-    const Json* second = object.find(names_[1]);
-    if (second == nullptr && (is_given_ || shape_.needs_all)) member_of(object, names_[1], row.where);  // throws
-    if (second != nullptr && !second->is_null()) row.pair = text_of(*second, names_[1], row.where);
+  row.text = text_of(member_of(object, names[0], row.where), names[0], row.where);
+  if (shape_.texts() > 1 && names.size() > 1) {
+    const Json* second = object.find(names[1]);
+    if (second == nullptr && (is_given_ || shape_.needs_all)) member_of(object, names[1], row.where);  // throws
+    if (second != nullptr && !second->is_null()) row.pair = text_of(*second, names[1], row.where);
   }
-  if (shape_.has_items) read_items(object, row);
+  if (shape_.has_items) read_items(object, names, row);
 }
 
 }  // namespace deberta::cli

@@ -1,5 +1,6 @@
 // Which columns or keys of a row are the texts of a verb, and which others are kept.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,11 +11,14 @@
 
 namespace deberta::cli {
 
+using Names = std::vector<std::string>;
+
 // What a verb reads from a row: one or two texts, for some followed by any number of items.
 struct RowShape {
-  std::vector<std::string> names;  // of the texts, then of the items, as in JSON Lines
+  Names names;                     // of the texts, then of the items, as in JSON Lines
   bool has_items = false;          // the last name holds a list
   bool needs_all = false;          // the second text too
+  std::vector<Names> others = {};  // names that published files have in their place
   size_t texts() const { return names.size() - (has_items ? 1 : 0); }
 };
 RowShape row_shape(const Options& options);
@@ -25,6 +29,9 @@ void fill_row(const RowShape& shape, std::vector<std::string> parts, Row& row);
 // What --keep names; none where it says all or none.
 std::vector<std::string> kept_by_name(const Options& options);
 
+// Throws kUsage when --input-field or --keep names what rows of such an input (`what`) cannot have.
+void refuse_names(const Options& options, const std::string& what);
+
 class RowFields {
  public:
   // Reads --input-field and --keep. Throws kUsage.
@@ -32,18 +39,35 @@ class RowFields {
 
   bool counts_columns() const;  // --input-field has numbers: the file has no header line
 
+  // Of a table, before its rows: throws kInput when it lacks a column that is read or kept by name.
+  void check_columns(const Names& columns, const std::string& where) const;
+
   // The texts of an object; what is kept of the rest. Throws kInput.
-  void read(const Json& object, Row& row) const;
+  void read(const Json& object, Row& row);
+
+  bool has_had_text() const { return has_had_text_; }
+  // Of rows with keys: what is wanted and no object has had so far; none before the first object.
+  std::optional<Error> missing_text(const std::string& where) const;
+  std::optional<Error> missing_kept(const std::string& where) const;
 
   bool keeps(std::string_view name) const;  // by --keep: it is named, or all are kept and it is no text
 
  private:
-  void read_items(const Json& object, Row& row) const;
+  const Names& names_of(const Json& object, const std::string& where) const;
+  bool keeps(std::string_view name, const Names& texts) const;
+  void read_items(const Json& object, const Names& names, Row& row) const;
+  void count(const Json& object, const Names& names);
+  std::string first_keys() const;
 
   RowShape shape_;
-  std::vector<std::string> keep_;
+  Names keep_, kept_by_name_;
   bool is_given_ = false;
-  std::vector<std::string> names_;  // as in shape_, more than one of items where several columns hold one each
+  Names names_;  // as in shape_, more than one of items where several columns hold one each
+
+  bool has_had_text_ = false;
+  Names first_keys_;  // of the first object
+  bool has_had_object_ = false;
+  std::vector<bool> has_had_kept_;  // of kept_by_name_
 };
 
 }  // namespace deberta::cli

@@ -2,14 +2,18 @@
 #include "cli/rows.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 #include <vector>
 
 #include "base/utf8.h"
+#include "cli/row_chain.h"
 #include "cli/row_fields.h"
+#include "cli/row_form.h"
 #include "data/conll.h"
 #include "data/json_rows.h"
 #include "data/lines.h"
@@ -19,6 +23,7 @@ namespace deberta::cli {
 namespace {
 
 constexpr size_t kMaxJsonBytes = size_t{64} << 20;
+constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 // Texts in groups of as many as the verb takes; with items all arguments are one row.
 class ArgumentRows final : public RowSource {
@@ -38,7 +43,10 @@ class ArgumentRows final : public RowSource {
     row = {};
     row.where = fmt::format("argument {}", next_ + 1);
     std::vector<std::string> parts;
-    for (size_t i = 0; i < count_; ++i) parts.push_back(replace_invalid_utf8(arguments_[next_++]));
+    for (size_t i = 0; i < count_; ++i) {
+      row.is_repaired = row.is_repaired || !is_valid_utf8(arguments_[next_]);
+      parts.push_back(replace_invalid_utf8(arguments_[next_++]));
+    }
     fill_row(shape_, std::move(parts), row);
     return true;
   }
@@ -66,8 +74,9 @@ class LineRows : public RowSource {
 
   // Carries on what the reader found: its error, or what `fill` makes of the rest.
   template <class Record, class Fill>
-  static bool take(const Record& record, Row& row, const Fill& fill) {
+  bool take(const Record& record, Row& row, const Fill& fill) {
     row = {};
+    row.is_repaired = std::exchange(repaired_, lines().repaired()) != lines().repaired();
     row.where = record.where;
     row.error = record.error;
     if (row.error) return true;
@@ -80,12 +89,17 @@ class LineRows : public RowSource {
   }
 
   RowFields fields_;
+
+ private:
+  size_t repaired_ = 0;  // lines before the row
 };
 
 class TextRows final : public LineRows {
  public:
   TextRows(const Options& options, ByteSource source)
-      : LineRows(options), lines_(std::move(source)), shape_(row_shape(options)) {}
+      : LineRows(options), lines_(std::move(source)), shape_(row_shape(options)) {
+    refuse_names(options, "lines of text from " + lines_.source().name());
+  }
 
   bool next(Row& row) override {
     TextLine line;
@@ -120,42 +134,89 @@ class ColumnRows final : public LineRows {
   ColumnRows(const Options& options, ByteSource source, char separator)
       : LineRows(options),
         reader_(LineReader(std::move(source)),
-                {.separator = separator, .has_quotes = separator == ',', .has_header = !fields_.counts_columns()}) {}
+                {.separator = separator, .has_quotes = separator == ',', .has_header = !fields_.counts_columns()}) {
+    reader_.begin();
+    check_columns();
+  }
 
   bool next(Row& row) override {
     TableRow record;
-    return reader_.next(record) && take(record, row, [&] {
-             JsonObject object;
-             for (size_t i = 0; i < record.cells.size(); ++i)
-               object.emplace_back(reader_.columns()[i], std::move(record.cells[i]));
-             fields_.read(object, row);
-           });
+    if (!reader_.next(record)) return false;
+    check_columns();
+    return take(record, row, [&] {
+      JsonObject object;
+      for (size_t i = 0; i < record.cells.size(); ++i)
+        object.emplace_back(reader_.columns()[i], std::move(record.cells[i]));
+      fields_.read(object, row);
+    });
   }
 
  private:
   const LineReader& lines() const override { return reader_.lines(); }
+  // Once there are any: the columns of a file without a header are those of its first row.
+  void check_columns() {
+    if (is_checked_ || reader_.columns().empty()) return;
+    fields_.check_columns(reader_.columns(), reader_.lines().source().name());
+    is_checked_ = true;
+  }
+
   TableReader reader_;
+  bool is_checked_ = false;
 };
 
+// Each row says by itself what keys it has; but when none of the first rows has the text, the key is wrong and not the
+// rows.
 class JsonLineRows final : public LineRows {
  public:
   JsonLineRows(const Options& options, ByteSource source) : LineRows(options), reader_(LineReader(std::move(source))) {}
 
+  bool is_ready() const override { return !ahead_.empty() || LineRows::is_ready(); }
   bool next(Row& row) override {
-    JsonRow record;
-    return reader_.next(record) && take(record, row, [&] { fields_.read(record.value, row); });
+    if (!std::exchange(has_looked_, true)) look_ahead();
+    if (!ahead_.empty()) {
+      row = std::move(ahead_.front());
+      ahead_.pop_front();
+      return true;
+    }
+    if (read(row)) return true;
+    if (!lines().source().is_stopped()) refuse(fields_.missing_kept(lines().source().name()));
+    return false;
   }
 
  private:
+  static constexpr size_t kRowsAhead = 100;
+
   const LineReader& lines() const override { return reader_.lines(); }
+  bool read(Row& row) {
+    JsonRow record;
+    return reader_.next(record) && take(record, row, [&] { fields_.read(record.value, row); });
+  }
+  static void refuse(const std::optional<Error>& error) {
+    if (error) throw *error;
+  }
+  // Rows that are there already, until one has the text.
+  void look_ahead() {
+    bool is_end = false;
+    while (!fields_.has_had_text() && !is_end && ahead_.size() < kRowsAhead) {
+      if (!ahead_.empty() && !lines().is_ready()) return;
+      is_end = !read(ahead_.emplace_back());
+      if (is_end) ahead_.pop_back();
+    }
+    if (!lines().source().is_stopped()) refuse(fields_.missing_text(lines().source().name()));
+  }
+
   JsonLineReader reader_;
+  std::deque<Row> ahead_;
+  bool has_looked_ = false;
 };
 
 // Sentences: the words are the row's items and, with spaces between, its text; labels are kept.
 class ConllRows final : public LineRows {
  public:
   ConllRows(const Options& options, ByteSource source)
-      : LineRows(options), reader_(LineReader(std::move(source))), keeps_labels_(fields_.keeps("labels")) {}
+      : LineRows(options), reader_(LineReader(std::move(source))), keeps_labels_(fields_.keeps("labels")) {
+    if (kept_by_name(options) != Names{"labels"}) refuse_names(options, "sentences with labels");
+  }
 
   bool next(Row& row) override {
     ConllSentence sentence;
@@ -183,48 +244,51 @@ class JsonRows final : public RowSource {
  public:
   JsonRows(const Options& options, ByteSource source) : fields_(options), path_(source.name()) {
     Json document = read_json_document(
-        source, {.max_bytes = kMaxJsonBytes, .max_depth = JsonLineReader::kMaxDepth, .max_nodes = 10000000});
+        source, {.max_bytes = kMaxJsonBytes, .max_depth = JsonLineReader::kMaxDepth, .max_nodes = 10000000},
+        &is_repaired_);
     rows_ = document.is_array() ? std::move(document.as_array()) : JsonArray{std::move(document)};
+    RowFields fields(options);
+    for (const Json& value : rows_) {
+      Row row;
+      read(fields, value, row);
+    }
+    for (const auto& error : {fields.missing_text(path_), fields.missing_kept(path_)}) {
+      if (error) throw *error;
+    }
   }
   bool next(Row& row) override {
     if (next_ >= rows_.size()) return false;
     row = {};
     row.where = fmt::format("{}: item {}", path_, next_ + 1);
-    try {
-      fields_.read(rows_[next_], row);
-    } catch (const Error& error) {
-      row.error = error;
-    }
-    ++next_;
+    row.is_repaired = is_repaired_ && rows_[next_].dump().find(kReplacement) != std::string::npos;
+    read(fields_, rows_[next_++], row);
     return true;
   }
 
  private:
+  static void read(RowFields& fields, const Json& value, Row& row) {
+    try {
+      fields.read(value, row);
+    } catch (const Error& error) {
+      row.error = error;
+    }
+  }
+
   RowFields fields_;
   std::string path_;
+  bool is_repaired_ = false;
   JsonArray rows_;
   size_t next_ = 0;
 };
-
-bool takes_conll(const Options& options) {
-  return options.verb() == "ner";
-}
-
-std::string format_of(const Options& options, const std::string& path) {
-  const std::string& format = options.text("input-format");
-  if (format != "auto") return format;
-  for (const std::string_view known : {"tsv", "csv", "jsonl", "json", "conll"}) {
-    if (known == "conll" && !takes_conll(options)) continue;
-    if (without_compression_ending(path).ends_with(fmt::format(".{}", known))) return std::string(known);
-  }
-  return "text";
-}
 
 // `rerank --query`: all rows are documents of one query.
 class DocumentRows final : public RowSource {
  public:
   DocumentRows(const Options& options, std::unique_ptr<RowSource> documents)
-      : query_(options.text("query")), documents_(std::move(documents)) {}
+      : query_(options.text("query")), documents_(std::move(documents)) {
+    if (!kept_by_name(options).empty())
+      throw Error(ErrorCode::kUsage, "--keep", "expected no names beside --query: the documents are one row together");
+  }
 
   bool next(Row& row) override {
     if (is_done_) return false;
@@ -234,6 +298,7 @@ class DocumentRows final : public RowSource {
     row.text = query_;
     for (Row document; documents_->next(document);) {
       if (document.error) throw *document.error;
+      row.is_repaired = row.is_repaired || document.is_repaired;
       row.items.push_back(std::move(document.text));
     }
     return true;
@@ -245,26 +310,49 @@ class DocumentRows final : public RowSource {
   bool is_done_ = false;
 };
 
+std::unique_ptr<RowSource> open_file(const Options& options, const std::string& path,
+                                     const std::function<bool()>& is_stopped) {
+  ByteSource source(path, is_stopped);
+  const std::string form = row_form(options, source);
+  if (form == "tsv") return std::make_unique<ColumnRows>(options, std::move(source), '\t');
+  if (form == "csv") return std::make_unique<ColumnRows>(options, std::move(source), ',');
+  if (form == "jsonl") return std::make_unique<JsonLineRows>(options, std::move(source));
+  if (form == "conll") return std::make_unique<ConllRows>(options, std::move(source));
+  if (form == "json") return std::make_unique<JsonRows>(options, std::move(source));
+  return std::make_unique<TextRows>(options, std::move(source));
+}
+
+bool is_stream(const std::string& path) {
+  struct stat status {};
+  return path == "-" || (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+}
+
 std::unique_ptr<RowSource> open_plain_rows(const Options& options, const std::function<bool()>& is_stopped) {
   // `convert` reads rows beside a model, not instead of arguments.
-  const std::string& input = options.text(has_option(options.verb(), "input") ? "input" : "calibrate");
+  std::vector<std::string> paths = options.files(has_option(options.verb(), "input") ? "input" : "calibrate");
   if (!options.arguments.empty()) {
-    if (!input.empty()) throw Error(ErrorCode::kUsage, "--input", "expected texts or an input file, got both");
+    if (!paths.empty()) throw Error(ErrorCode::kUsage, "--input", "expected texts or an input file, got both");
+    refuse_names(options, "texts as arguments");
+    note_file_names(options);
     return std::make_unique<ArgumentRows>(options);
   }
-  if (input.empty() && ::isatty(STDIN_FILENO) != 0) {
+  if (paths.empty() && ::isatty(STDIN_FILENO) != 0) {
     throw Error(ErrorCode::kUsage, options.verb(),
                 "expected a text, --input FILE, or rows on standard input, got none");
   }
-  const std::string path = input.empty() ? "-" : input;
-  const std::string format = format_of(options, path);
-  ByteSource source(path, is_stopped);
-  if (format == "tsv") return std::make_unique<ColumnRows>(options, std::move(source), '\t');
-  if (format == "csv") return std::make_unique<ColumnRows>(options, std::move(source), ',');
-  if (format == "jsonl") return std::make_unique<JsonLineRows>(options, std::move(source));
-  if (format == "conll") return std::make_unique<ConllRows>(options, std::move(source));
-  if (format == "json") return std::make_unique<JsonRows>(options, std::move(source));
-  return std::make_unique<TextRows>(options, std::move(source));
+  if (std::count(paths.begin(), paths.end(), "-") > 1)
+    throw Error(ErrorCode::kUsage, "--input", "expected standard input once, got it twice");
+  if (paths.empty()) paths.emplace_back("-");
+  std::vector<std::unique_ptr<RowSource>> files;
+  for (const std::string& path : paths) {
+    const auto open = [&options, path, is_stopped] { return open_file(options, path, is_stopped); };
+    if (is_stream(path))
+      files.push_back(late_rows(open));
+    else
+      files.push_back(open());
+  }
+  if (files.size() == 1) return std::move(files.front());
+  return chained_rows(std::move(files));
 }
 
 }  // namespace

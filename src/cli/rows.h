@@ -20,6 +20,8 @@ struct Row {
   std::optional<std::string> pair;
   std::vector<std::string> items;   // documents of a query, choices, words of a CoNLL sentence
   JsonObject kept;                  // other columns or keys, as --keep asks
+  size_t number = 0;                // from 1, bad rows too
+  bool is_repaired = false;         // held bytes that are not UTF-8
   std::optional<Error> error;       // the row could not be read, or not be encoded
   std::vector<Encoding> encodings;  // made while other rows are computed (filter.h)
 };
@@ -32,8 +34,9 @@ class RowSource {
   virtual std::optional<double> fraction_done() const { return std::nullopt; }
 };
 
-// From the arguments, else --input (or --calibrate), else standard input. Rows end once `is_stopped` says true, also
-// while next() waits for input. Throws kUsage, kFileNotFound, kJson.
+// From the arguments, else the files of --input (or --calibrate) one after the other, else standard input. Rows end
+// once `is_stopped` says true, also while next() waits for input. Throws kUsage, kFileNotFound, kJson, and kInput for a
+// file that lacks a column.
 std::unique_ptr<RowSource> open_rows(const Options& options, const std::function<bool()>& is_stopped);
 
 }  // namespace deberta::cli

@@ -13,7 +13,7 @@ namespace deberta::cli {
 // `answer` turns inputs into as many results, `to_answer(row, result)` each of them into what is printed; `encode`
 // makes the sequences of a row. Returns the exit code.
 template <class AnswerTexts, class ToAnswer>
-int run_text_verb(const Options& options, const ModelDirectory& directory, const std::vector<std::string>& columns,
+int run_text_verb(const Options& options, const ModelDirectory& directory, const AnswerColumns& columns,
                   const AnswerTexts& answer, const ToAnswer& to_answer, const EncodeRow& encode) {
   const auto answer_rows = [&](std::span<const Row> rows) {
     const std::vector<TextInput> inputs = text_inputs(rows);
@@ -29,7 +29,7 @@ int run_text_verb(const Options& options, const ModelDirectory& directory, const
 
 // For tasks that run one sequence for an input.
 template <class AnswerTexts, class ToAnswer>
-int run_text_verb(const Options& options, const ModelDirectory& directory, const std::vector<std::string>& columns,
+int run_text_verb(const Options& options, const ModelDirectory& directory, const AnswerColumns& columns,
                   const AnswerTexts& answer, const ToAnswer& to_answer) {
   return run_text_verb(options, directory, columns, answer, to_answer,
                        row_encoder(directory.tokenizer, encoding_rules(options)));

@@ -22,7 +22,7 @@ RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, co
   answer.tokens = encoding.size();
   JsonArray ids, pieces, spans, types;
   for (size_t i = 0; i < encoding.size(); ++i) {
-    const Offset span = (encoding.type_ids[i] == 0 ? first : second).convert(encoding.chars[i], encoding.bytes[i]);
+    const Offset span = (i < encoding.second_begin ? first : second).convert(encoding.chars[i], encoding.bytes[i]);
     const std::string piece(tokenizer.piece(encoding.ids[i]));
     answer.answer.lines.push_back(
         {cell(static_cast<uint64_t>(encoding.ids[i])), piece, cell(uint64_t{span.begin}), cell(uint64_t{span.end})});
@@ -56,12 +56,12 @@ RowAnswer decode_row(const Tokenizer& tokenizer, bool skip_special, const Row& r
 }  // namespace
 
 int run_tokenize(const Options& options) {
-  const std::string path = model_path(options);
-  const Tokenizer tokenizer = Tokenizer::load(path);
+  const std::string path = tokenizer_path(options);
+  const Tokenizer tokenizer = Tokenizer::load(path, tokenizer_kind(options));
   EncodeOptions encode = encoding_rules(options).encode;
   encode.add_special_tokens = !options.flag("no-special");
   const bool decodes = options.flag("decode");
-  const std::vector<std::string> columns = decodes ? Cells{"text"} : Cells{"id", "piece", "start", "end"};
+  const AnswerColumns columns = decodes ? AnswerColumns{"text"} : AnswerColumns({"id", "piece", "start", "end"}, true);
   return run_rows(options, columns, [&](std::span<const Row> rows) {
     std::vector<RowAnswer> answers;
     for (const Row& row : rows) {

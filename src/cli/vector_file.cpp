@@ -6,13 +6,14 @@
 #include "base/file.h"
 #include "checkpoint/cast.h"
 #include "checkpoint/safetensors.h"
+#include "cli/output.h"
 #include "deberta/error.h"
 
 namespace deberta::cli {
 namespace {
 
 bool is_npy(const std::string& path) {
-  return path.ends_with(".npy");
+  return ending_of(path) == "npy";
 }
 
 void write_values(const Vectors& vectors, DType dtype, const std::string& name, FileWriter& out) {
@@ -41,7 +42,7 @@ void write_npy(const std::string& path, const Vectors& vectors, DType dtype) {
   constexpr size_t kPrefix = 10;  // magic, version, length
   header.append(63 - (kPrefix + header.size()) % 64, ' ');
   header += '\n';
-  write_file_atomically(path, [&](FileWriter& out) {
+  write_output(path, [&](FileWriter& out) {
     const char length[2] = {static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
     out.write(std::string_view("\x93NUMPY\x01\x00", 8));
     out.write(std::string_view(length, 2));
@@ -53,7 +54,7 @@ void write_npy(const std::string& path, const Vectors& vectors, DType dtype) {
 }  // namespace
 
 bool is_vector_file(const std::string& path) {
-  return is_npy(path) || path.ends_with(".safetensors");
+  return is_npy(path) || ending_of(path) == "safetensors";
 }
 
 void write_vectors(const std::string& path, const Vectors& vectors, DType dtype) {
@@ -69,9 +70,7 @@ void write_vectors(const std::string& path, const Vectors& vectors, DType dtype)
                          out.write(std::as_bytes(std::span(vectors.starts)));
                        }});
   }
-  write_file_atomically(path, [&](FileWriter& out) {
-    write_safetensors(out, path, tensors, {{"program", "deberta embed"}});
-  });
+  write_output(path, [&](FileWriter& out) { write_safetensors(out, path, tensors, {{"program", "deberta embed"}}); });
 }
 
 }  // namespace deberta::cli

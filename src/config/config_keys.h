@@ -16,15 +16,21 @@ struct ConfigKey {
   using Field =
       std::variant<int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*>;
 
+  // Does inference with this configuration read the key? A wrong value that it does not read is passed over.
+  using Condition = bool (*)(const ModelConfig&, ConfigRules);
+  // Does this value mean that there is none?
+  using Absence = bool (*)(const Json&, const ModelConfig&, ConfigRules);
+
   std::string_view name;
-  std::string_view alias;  // another name for the same; "pooling.dropout": the key "dropout" of the object "pooling"
+  std::string_view alias;  // of the original's files, another name for the same; "pooling.dropout": the key "dropout"
+                           // of the object "pooling"
   Field field;
   double low = 0;  // smallest and largest number allowed
   double high = 0;
-  bool is_open_low = false;  // `low` itself is not allowed
-  bool is_open_high = false;
-  std::optional<int64_t> special{};  // one value allowed outside the range
-  bool is_nullable = false;          // null counts as absent
+  bool is_open_high = false;  // `high` itself is not allowed
+  Absence is_absent = nullptr;
+  int64_t absent = 0;           // what such a value is read as
+  Condition is_used = nullptr;  // always
 };
 
 std::span<const ConfigKey> config_keys();
@@ -35,8 +41,9 @@ std::string describe_expected(const ConfigKey& key);
 // The member that `name` ("pooling.dropout": two steps) leads to, or nullptr.
 const Json* find_config_value(const Json& document, std::string_view name);
 
-// Fills the key's field from `value`. False when type or range is wrong; the field is then as before.
-bool read_config_value(const ConfigKey& key, const Json& value, ModelConfig& config);
+// Fills the key's field from `value` as Python takes it: 512.0 is 512, a flag is what Python calls true. False when
+// type or range is wrong; the field is then as before.
+bool read_config_value(const ConfigKey& key, const Json& value, ConfigRules rules, ModelConfig& config);
 
 // Nothing when the name is unknown.
 std::optional<Activation> parse_activation(std::string_view name);

@@ -55,11 +55,11 @@ void ConfigDocument::set(std::string_view key, Json value) {
   JsonObject& members = document_.as_object();
   const auto at =
       std::find_if(members.begin(), members.end(), [&](const JsonMember& member) { return member.first == key; });
-  const std::string text = value.dump();
+  const std::string text = value.dump(0, JsonForm::kPython);
   if (at == members.end()) {
     changes_.push_back(fmt::format("{}: {} (was missing)", key, text));
     members.emplace_back(std::string(key), std::move(value));
-  } else if (at->second.dump() != text) {
+  } else if (at->second.dump(0, JsonForm::kPython) != text) {
     changes_.push_back(fmt::format("{}: {} (was {})", key, text, at->second.describe()));
     at->second = std::move(value);
   }

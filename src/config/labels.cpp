@@ -1,9 +1,11 @@
-// id2label has string keys "0", "1", ...: every id from 0 to n - 1 once, in any order.
+// id2label as transformers reads it: its keys are what int() of Python takes, its values whatever they are, and there
+// are as many classes as ids.
 #include "config/labels.h"
 
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "base/checked.h"
@@ -13,32 +15,70 @@ namespace {
 
 constexpr size_t kMaxLabels = 100000;
 
-// "12" to 12; nothing for "012", "+1", "1.0".
-std::optional<uint64_t> parse_id(std::string_view text) {
-  if (text.size() > 1 && text[0] == '0') return std::nullopt;
-  return parse_number<uint64_t>(text);
+// int() of Python, of ASCII texts: white space around, a sign, single underscores between digits.
+std::optional<int64_t> parse_python_integer(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
+  const size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return std::nullopt;
+  text = text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  std::string digits;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_between = i > 0 && i + 1 < text.size() && text[i - 1] != '_' && text[i - 1] != '-';
+    if (text[i] != '_') {
+      digits += text[i];
+    } else if (!is_between) {
+      return std::nullopt;
+    }
+  }
+  return parse_number<int64_t>(digits);
+}
+
+// str() of Python where the value is no text; lists and objects as JSON.
+std::string to_label(const Json& value) {
+  if (value.is_string()) return value.as_string();
+  if (value.is_null()) return "None";
+  if (value.is_bool()) return value.as_bool() ? "True" : "False";
+  return value.dump(0, JsonForm::kPython);
+}
+
+void warn_of_gaps(const std::map<int64_t, std::string>& by_id, LabelNames& names) {
+  std::string missing, outside;
+  const auto classes = static_cast<int64_t>(by_id.size());
+  for (int64_t id = 0; id < classes; ++id) {
+    if (!by_id.contains(id)) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", id);
+  }
+  for (const auto& [id, label] : by_id) {
+    if (id < 0 || id >= classes) outside += fmt::format("{}{}", outside.empty() ? "" : ", ", id);
+  }
+  if (missing.empty()) return;
+  names.warnings.push_back(
+      fmt::format("id2label: of {} classes those with the ids {} have no name and are shown as LABEL_ with it; no "
+                  "class has the id {}",
+                  classes, missing, outside));
 }
 
 void read_id2label(const Json& value, LabelNames& names) {
   const auto refuse = [&](std::string message) { names.problems.push_back("id2label: " + std::move(message)); };
   if (!value.is_object()) return refuse(fmt::format("expected an object, got {}", value.describe()));
   const JsonObject& members = value.as_object();
-  if (members.empty() || members.size() > kMaxLabels) {
-    return refuse(fmt::format("expected 1 to {} labels, got {}", kMaxLabels, members.size()));
+  if (members.size() > kMaxLabels) {
+    return refuse(fmt::format("expected at most {} labels, got {}", kMaxLabels, members.size()));
   }
-  std::vector<std::string> labels(members.size());
+  std::map<int64_t, std::string> by_id;
   for (const auto& [key, label] : members) {
-    const auto id = parse_id(key);
-    // n different ids below n leave no gap: an id outside is the sign of one.
-    if (!id || *id >= members.size()) {
-      refuse(fmt::format("expected the ids \"0\" to \"{}\" without gaps, got {}", members.size() - 1, quote_json(key)));
-    } else if (!label.is_string()) {
-      refuse(fmt::format("{}: expected a string, got {}", quote_json(key), label.describe()));
+    if (const auto id = parse_python_integer(key)) {
+      by_id[*id] = to_label(label);
     } else {
-      labels[*id] = label.as_string();
+      refuse(fmt::format("expected integers as keys, got {}", quote_json(key)));
     }
   }
-  if (names.problems.empty()) names.labels = std::move(labels);
+  if (!names.problems.empty()) return;
+  for (int64_t id = 0; id < static_cast<int64_t>(by_id.size()); ++id) {
+    const auto at = by_id.find(id);
+    names.labels.push_back(at != by_id.end() ? at->second : fmt::format("LABEL_{}", id));
+  }
+  warn_of_gaps(by_id, names);
 }
 
 bool agrees(const Json& label2id, const std::vector<std::string>& labels) {

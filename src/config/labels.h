@@ -8,7 +8,7 @@
 namespace deberta {
 
 struct LabelNames {
-  std::vector<std::string> labels;    // by id; empty when the file names none or they are wrong
+  std::vector<std::string> labels;    // by id, LABEL_1 for one without a name; empty when the file names none
   std::vector<std::string> problems;  // `id2label: expected ...`
   std::vector<std::string> warnings;
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <limits>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "config/config_keys.h"
 #include "config/labels.h"
+#include "config/score_activation.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -21,6 +23,7 @@ namespace {
 struct Parse {
   const Json& document;  // the object that holds the model's keys
   std::string where;
+  ConfigRules rules;
   ModelConfig config;
   std::vector<Problem> problems;
   size_t unsupported = 0;  // how many of the problems are right values that this version does not compute
@@ -35,38 +38,68 @@ struct Parse {
     const Json* value = find_config_value(document, name);
     return value != nullptr && !value->is_null();
   }
+  bool is_hf() const { return rules == ConfigRules::kHf; }
+  // Version 1 of transformers: it reads fewer keys than the original does.
+  bool is_hf_v1() const { return is_hf() && config.layout == Layout::kV1; }
+};
+
+struct KeyProblem {
+  const ConfigKey* key;
+  std::string name, message;
 };
 
 // Reads one name of a key. Gives the value when it was there and right.
-const Json* read_name(Parse& parse, const ConfigKey& key, std::string_view name) {
+const Json* read_name(Parse& parse, const ConfigKey& key, std::string_view name, std::vector<KeyProblem>& problems) {
   const Json* value = name.empty() ? nullptr : find_config_value(parse.document, name);
-  if (value == nullptr || (value->is_null() && key.is_nullable)) return nullptr;
-  if (read_config_value(key, *value, parse.config)) return value;
-  parse.refuse(name, describe_expected(key), *value);
+  if (value == nullptr) return nullptr;
+  if (read_config_value(key, *value, parse.rules, parse.config)) return value;
+  const bool is_pooler = key.name == "pooler_hidden_act";
+  if (is_pooler) parse.config.pooler_hidden_act = Activation::kOther;  // whether the model pools, its tensors tell
+  if (!is_pooler)
+    problems.push_back(
+        {&key, std::string(name), fmt::format("expected {}, got {}", describe_expected(key), value->describe())});
   return nullptr;
 }
 
-void read_key(Parse& parse, const ConfigKey& key) {
-  const Json* under_alias = read_name(parse, key, key.alias);
-  const Json* under_name = read_name(parse, key, key.name);  // last: the name wins over its alias
-  if (under_name != nullptr && under_alias != nullptr && under_name->dump() != under_alias->dump()) {
-    parse.refuse(key.name, fmt::format("expected the same value as {}, got {} and {}", key.alias,
-                                       under_name->describe(), under_alias->describe()));
+void read_key(Parse& parse, const ConfigKey& key, std::vector<KeyProblem>& problems) {
+  const Json* under_alias = parse.is_hf() ? nullptr : read_name(parse, key, key.alias, problems);
+  const Json* under_name = read_name(parse, key, key.name, problems);  // last: the name wins over its alias
+  if (under_name != nullptr && under_alias != nullptr &&
+      under_name->dump(0, JsonForm::kPython) != under_alias->dump(0, JsonForm::kPython)) {
+    problems.push_back({&key, std::string(key.name),
+                        fmt::format("expected the same value as {}, got {} and {}", key.alias, under_name->describe(),
+                                    under_alias->describe())});
   }
 }
 
+// Wrong values are problems only of keys that the model reads, which is known when all of them are read.
 void read_plain_keys(Parse& parse) {
-  if (const Json* pooling = parse.document.find("pooling"); pooling != nullptr && !pooling->is_object()) {
+  if (const Json* pooling = parse.document.find("pooling");
+      !parse.is_hf() && pooling != nullptr && !pooling->is_object()) {
     parse.refuse("pooling", "an object", *pooling);
   }
-  for (const ConfigKey& key : config_keys()) read_key(parse, key);
-  if (parse.document.find("vocab_size") == nullptr)
+  std::vector<KeyProblem> problems;
+  for (const ConfigKey& key : config_keys()) read_key(parse, key, problems);
+  for (const KeyProblem& problem : problems) {
+    if (problem.key->is_used == nullptr || problem.key->is_used(parse.config, parse.rules))
+      parse.refuse(problem.name, problem.message);
+  }
+  if (parse.config.vocab_size == 0 && parse.document.find("vocab_size") == nullptr)
     parse.refuse("vocab_size", "expected an integer, got nothing; the key is required");
+}
+
+// Version 1 adds it to a tensor, which takes integers of 64 bits; version 2 makes a float of it first.
+void check_epsilon(Parse& parse) {
+  const double end = parse.config.layout == Layout::kV1 ? 0x1p64 : std::numeric_limits<double>::infinity();
+  const Json* value = parse.document.find("layer_norm_eps");
+  if (value != nullptr && value->is_big_integer() && value->as_number() >= end)
+    parse.refuse("layer_norm_eps",
+                 fmt::format("expected a float, or an integer below {}, got {}", end, value->describe()));
 }
 
 void read_model_type(Parse& parse) {
   const Json* value = parse.document.find("model_type");
-  if (value == nullptr) return;  // an original file; fused v1 tensors are recognised by their names
+  if (value == nullptr || value->is_null()) return;  // an original file; fused v1 tensors are recognised by their names
   const std::string_view type = value->is_string() ? std::string_view(value->as_string()) : std::string_view();
   if (type == "deberta") {
     parse.config.layout = Layout::kV1;
@@ -77,15 +110,44 @@ void read_model_type(Parse& parse) {
   }
 }
 
+// What transformers takes for missing keys, where that is not what the original takes. Of a file without model_type
+// nobody knows whose defaults are meant: the two keys that no tensor would contradict are not guessed then, nor under
+// the original's rules for version 2, whose files were written for other defaults.
+void set_defaults_of_the_rules(Parse& parse) {
+  ModelConfig& c = parse.config;
+  c.max_relative_positions = -1;  // max_position_embeddings, once that is read
+  const bool has_type = parse.has("model_type");
+  if (parse.is_hf() && has_type && c.layout == Layout::kV1) c.vocab_size = 50265;
+  if (parse.is_hf() && has_type && c.layout == Layout::kV2) {
+    c.vocab_size = 128100;
+    c.hidden_size = 1536;
+    c.num_hidden_layers = c.num_attention_heads = 24;
+    c.intermediate_size = 6144;
+  }
+  const bool is_doubtful = parse.is_hf() ? !has_type : has_type && c.layout == Layout::kV2;
+  if (!is_doubtful) return;
+  for (const std::string_view key : {"num_hidden_layers", "num_attention_heads"}) {
+    if (parse.document.find(key) == nullptr)
+      parse.refuse(key, "expected an integer, got nothing; the original takes 12 and transformers 24: write the key");
+  }
+}
+
+// Of a-z and ASCII white space, as much as names of keys have of Python's lower() and strip().
+std::string_view strip(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
+  const size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
 // "P2C | c2p" to its names in lower case.
 std::vector<std::string> split_names(std::string_view text) {
-  std::vector<std::string> names(1);
-  for (const char c : text) {
-    if (c == '|') {
-      names.emplace_back();
-    } else if (c != ' ') {
-      names.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('|', begin), text.size());
+    std::string& name = names.emplace_back(strip(text.substr(begin, end - begin)));
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    begin = end + 1;
   }
   return names;
 }
@@ -109,10 +171,8 @@ std::optional<std::vector<std::string>> read_names(Parse& parse, std::string_vie
   return names;
 }
 
-void read_pos_att_type(Parse& parse) {
-  const Json* value = parse.document.find("pos_att_type");
-  if (value == nullptr) return;  // the original's default, c2p
-  const auto names = read_names(parse, "pos_att_type", *value);
+void read_original_pos_att_type(Parse& parse, const Json& value) {
+  const auto names = read_names(parse, "pos_att_type", value);
   if (!names) return;
   parse.config.has_c2p = parse.config.has_p2c = false;
   for (const std::string& name : *names) {
@@ -130,17 +190,58 @@ void read_pos_att_type(Parse& parse) {
   }
 }
 
+// transformers asks whether the two names are in a list (or an object), letter by letter; only a text is split, and
+// stripped and lowered before. Version 1 counts whatever is in it.
+void read_hf_pos_att_type(Parse& parse, const Json& value) {
+  std::vector<std::string> names;
+  if (value.is_string()) {
+    names = split_names(value.as_string());
+  } else if (value.is_array()) {
+    for (const Json& item : value.as_array()) names.push_back(item.is_string() ? item.as_string() : std::string());
+  } else if (value.is_object()) {
+    for (const JsonMember& member : value.as_object()) names.push_back(member.first);
+  } else if (!value.is_null()) {
+    return parse.refuse("pos_att_type", "names joined by \"|\" or a list of names", value);
+  }
+  const auto has = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  parse.config.has_c2p = has("c2p");
+  parse.config.has_p2c = has("p2c");
+  parse.config.other_terms = static_cast<int64_t>(names.size()) - (has("c2p") ? 1 : 0) - (has("p2c") ? 1 : 0);
+}
+
+void read_pos_att_type(Parse& parse) {
+  const Json* value = parse.document.find("pos_att_type");
+  if (parse.is_hf()) return read_hf_pos_att_type(parse, value == nullptr ? Json() : *value);
+  if (value != nullptr) return read_original_pos_att_type(parse, *value);
+  // The original's default is c2p.
+  if (parse.has("model_type"))
+    warn(parse.where +
+         ": pos_att_type is missing: c2p, as the original takes it; transformers takes no terms (--compat hf)");
+}
+
 void read_norm_rel_ebd(Parse& parse) {
   const Json* value = parse.document.find("norm_rel_ebd");
-  if (value == nullptr) return;
+  if (value == nullptr || parse.is_hf_v1()) return;
   if (!value->is_string()) return parse.refuse("norm_rel_ebd", "\"none\" or \"layer_norm\"", *value);
   for (const std::string& name : split_names(value->as_string())) {
     if (name == "layer_norm") {
       parse.config.has_rel_layer_norm = true;
-    } else if (name != "none") {
+    } else if (name != "none" && !parse.is_hf()) {
       parse.refuse("norm_rel_ebd", "\"none\" or \"layer_norm\"", *value);
     }
   }
+}
+
+// Keys that transformers does not read in the classes of one version.
+void forget_unread_keys(Parse& parse) {
+  if (!parse.is_hf()) return;
+  ModelConfig& c = parse.config;
+  if (c.layout == Layout::kV2) c.talking_head = false;
+  if (c.layout == Layout::kV2) return;
+  c.position_buckets = -1;
+  c.conv_kernel_size = 0;
+  c.share_att_key = false;
+  c.attention_head_size = c.hidden_size / c.num_attention_heads;
 }
 
 // Defaults that are the value of another key.
@@ -155,14 +256,32 @@ void fill_defaults(Parse& parse) {
   const bool has_pooler_act = parse.has("pooler_hidden_act") || parse.has("pooling.hidden_act");
   // The original pools with hidden_act when the file has no pooling block; a file with model_type was written for
   // transformers, which takes gelu.
-  const bool is_original = !parse.has("model_type") && !parse.has("pooling");
+  const bool is_original = !parse.has("model_type") && !parse.has("pooling") && !parse.is_hf();
   if (!has_pooler_act && is_original) c.pooler_hidden_act = c.hidden_act;
+}
+
+// Version 2 of transformers gives distances to buckets only where they have a bound; without one each is its own row,
+// as many as the buckets would have. It gives nothing at all without a layer.
+void follow_hf_v2_at_zero(Parse& parse) {
+  ModelConfig& c = parse.config;
+  if (!parse.is_hf() || c.layout != Layout::kV2) return;
+  if (c.num_hidden_layers == 0)
+    parse.refuse("num_hidden_layers", "expected an integer from 1 to 256, got 0; version 2 of transformers fails then");
+  if (c.max_position_embeddings != 0) return;
+  const bool has_bound = !c.relative_attention || c.max_relative_positions > 0;
+  if (c.position_biased_input || (!has_bound && c.position_buckets < 1))
+    return parse.refuse("max_position_embeddings", "expected an integer from 1, got 0");
+  c.max_position_embeddings = has_bound ? 1 : c.position_buckets;  // nothing reads it
+  if (has_bound) return;
+  c.max_relative_positions = c.position_buckets;
+  c.position_buckets = -1;
 }
 
 // Rules between keys; run only when each key by itself is right.
 void check_together(Parse& parse) {
   const ModelConfig& c = parse.config;
-  if (!parse.has("attention_head_size") && c.hidden_size % c.num_attention_heads != 0) {
+  const bool has_head_size = parse.has("attention_head_size") && !parse.is_hf_v1();
+  if (!has_head_size && c.hidden_size % c.num_attention_heads != 0) {
     parse.refuse("hidden_size", fmt::format("expected a multiple of num_attention_heads {}, got {}",
                                             c.num_attention_heads, c.hidden_size));
   } else if (c.attention_head_size * c.num_attention_heads != c.hidden_size) {
@@ -173,7 +292,7 @@ void check_together(Parse& parse) {
     parse.refuse("conv_kernel_size",
                  fmt::format("expected 0 or an odd integer to 99, got {} (integer)", c.conv_kernel_size));
   }
-  if (c.hidden_size % c.conv_groups != 0) {
+  if (c.conv_kernel_size > 0 && c.hidden_size % c.conv_groups != 0) {
     parse.refuse("conv_groups",
                  fmt::format("expected a divisor of hidden_size {}, got {}", c.hidden_size, c.conv_groups));
   }
@@ -196,34 +315,30 @@ void read_problem_type(Parse& parse) {
                *value);
 }
 
+// Of a list the names; a text is a list of one. Other values name nothing: the tensors tell the head.
 void read_architectures(Parse& parse) {
   const Json* value = parse.document.find("architectures");
-  if (value == nullptr || value->is_null()) return;
-  if (!value->is_array()) return parse.refuse("architectures", "a list of strings", *value);
-  for (const Json& item : value->as_array()) {
-    if (!item.is_string()) return parse.refuse("architectures", "a list of strings", item);
-    parse.config.architectures.push_back(item.as_string());
-  }
+  if (value == nullptr) return;
+  const auto add = [&](const Json& item) {
+    if (item.is_string()) parse.config.architectures.push_back(item.as_string());
+  };
+  if (!value->is_array()) return add(*value);
+  for (const Json& item : value->as_array()) add(item);
 }
 
-// sentence-transformers names a Python class; only these three are known, and none is ever looked up.
+// What wins over all others first: the key of version 4 and later, then that of older ones.
 void read_sentence_transformers_activation(Parse& parse) {
   const Json* value = nullptr;
   for (const std::string_view name :
-       {"activation_fn", "sentence_transformers.activation_fn", "sbert_ce_default_activation_function"}) {
+       {"sentence_transformers.activation_fn", "sbert_ce_default_activation_function", "activation_fn"}) {
     if (value == nullptr) value = find_config_value(parse.document, name);
   }
   if (value == nullptr || value->is_null()) return;
-  const std::string_view path = value->is_string() ? std::string_view(value->as_string()) : std::string_view();
-  for (const std::string_view known :
-       {"torch.nn.modules.linear.Identity", "torch.nn.modules.activation.Sigmoid", "torch.nn.modules.activation.Tanh",
-        "torch.nn.Identity", "torch.nn.Sigmoid", "torch.nn.Tanh", "Identity", "Sigmoid", "Tanh"}) {
-    if (path == known) {
-      parse.config.sentence_transformers_activation = known.substr(known.rfind('.') + 1);
-      return;
-    }
+  if (const auto found = value->is_string() ? find_score_activation(value->as_string()) : std::nullopt) {
+    parse.config.sentence_transformers_activation = *found;
+    return;
   }
-  warn(fmt::format("{}: activation_fn: expected Identity, Sigmoid or Tanh, got {}; the default is used", parse.where,
+  warn(fmt::format("{}: activation_fn: expected a class of torch, got {}; the default is used", parse.where,
                    value->describe()));
 }
 
@@ -254,7 +369,7 @@ std::string_view to_string(ProblemType type) {
   return {};
 }
 
-ModelConfig parse_model_config(const Json& document, const std::string& where) {
+ModelConfig parse_model_config(const Json& document, const std::string& where, ConfigRules rules) {
   if (!document.is_object())
     throw Error(ErrorCode::kConfig, where, fmt::format("expected an object, got {}", document.describe()));
   // Configurations of replaced-token training hold two models; the one that is kept is the discriminator.
@@ -262,35 +377,40 @@ ModelConfig parse_model_config(const Json& document, const std::string& where) {
   const bool is_nested = nested != nullptr && nested->is_object();
   Parse parse{.document = is_nested ? *nested : document,
               .where = is_nested ? where + ": discriminator" : where,
+              .rules = rules,
               .config = {},
               .problems = {}};
-  read_plain_keys(parse);
   read_model_type(parse);
+  set_defaults_of_the_rules(parse);
+  read_plain_keys(parse);
+  check_epsilon(parse);
   read_pos_att_type(parse);
   read_norm_rel_ebd(parse);
   read_problem_type(parse);
   read_architectures(parse);
   read_labels(parse);
   fill_defaults(parse);
+  follow_hf_v2_at_zero(parse);
+  forget_unread_keys(parse);
   if (parse.problems.size() == parse.unsupported) check_together(parse);
   if (!parse.problems.empty()) {
     const bool is_unsupported = parse.problems.size() == parse.unsupported;
     throw Error(is_unsupported ? ErrorCode::kUnsupported : ErrorCode::kConfig, std::move(parse.problems));
   }
   read_sentence_transformers_activation(parse);
-  parse.config.raw = document.dump();
+  parse.config.raw = document.dump(0, JsonForm::kPython);
   return parse.config;
 }
 
-ModelConfig load_model_config(const std::string& path) {
-  return parse_model_config(load_json(path), path);
+ModelConfig load_model_config(const std::string& path, ConfigRules rules) {
+  return parse_model_config(load_python_json(path), path, rules);
 }
 
 Json raw_document(const ModelConfig& config) {
   if (config.raw.empty()) return {};
   JsonLimits limits;
   limits.max_bytes = std::numeric_limits<size_t>::max();  // it was a document of the usual limits before it was written
-  return parse_json(config.raw, "config.json", limits);
+  return parse_python_json(config.raw, "config.json", limits);
 }
 
 }  // namespace deberta

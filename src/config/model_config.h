@@ -8,7 +8,8 @@
 namespace deberta {
 
 // As load_model_config, of a document; `where` opens the messages.
-ModelConfig parse_model_config(const Json& document, const std::string& where);
+ModelConfig parse_model_config(const Json& document, const std::string& where,
+                               ConfigRules rules = ConfigRules::kOriginal);
 
 // ModelConfig::raw as a document; null when the configuration was not read from one.
 Json raw_document(const ModelConfig& config);

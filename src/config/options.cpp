@@ -81,6 +81,7 @@ std::string checked_value(const OptionRow& row, std::string_view text, std::stri
     }
     case OptionType::kText:
     case OptionType::kList:
+    case OptionType::kFiles:
       return std::string(text);
   }
   return std::string(text);
@@ -148,12 +149,32 @@ Options::Options(std::string_view verb) : verb_(verb) {
   }
 }
 
+void Options::set(std::string_view name, const std::vector<std::string>& values, std::string_view origin) {
+  const auto found =
+      std::find_if(values_.begin(), values_.end(), [&](const Value& entry) { return entry.row->name == name; });
+  const OptionType type = found == values_.end() ? OptionType::kText : found->row->type;
+  if (values.empty() && type != OptionType::kList) return;
+  if (values.size() == 1 || type == OptionType::kList)
+    return set(name, fmt::format("{}", fmt::join(values, ",")), origin);
+  if (type == OptionType::kFiles) {
+    for (const std::string& value : values) set(name, value, origin);  // refuses an empty one
+    found->text = fmt::format("{}", fmt::join(values, ","));
+    found->files = values;
+    return;
+  }
+  throw Error(ErrorCode::kUsage, origin == "flag" ? fmt::format("--{}", name) : fmt::format("{}: {}", origin, name),
+              fmt::format("expected one value, got {}: {}", values.size(), fmt::join(values, ", ")));
+}
+
 void Options::set(std::string_view name, std::string_view value, std::string_view origin) {
   for (Value& entry : values_) {
     if (entry.row->name != name) continue;
-    entry.text = checked_value(*entry.row, value,
-                               origin == "flag" ? fmt::format("--{}", name) : fmt::format("{}: {}", origin, name));
+    const std::string where = origin == "flag" ? fmt::format("--{}", name) : fmt::format("{}: {}", origin, name);
+    const bool is_name = entry.row->type == OptionType::kText || entry.row->type == OptionType::kFiles;
+    if (value.empty() && is_name) refuse(where, entry.row->range, "");
+    entry.text = checked_value(*entry.row, value, where);
     entry.origin = origin;
+    entry.files.assign(entry.row->type == OptionType::kFiles ? 1 : 0, std::string(value));
     return;
   }
   std::vector<std::string_view> names;
@@ -174,6 +195,9 @@ const Options::Value& Options::value(std::string_view name) const {
 bool Options::is_given(std::string_view name) const {
   return value(name).origin != "default";
 }
+const std::string& Options::origin(std::string_view name) const {
+  return value(name).origin;
+}
 bool Options::flag(std::string_view name) const {
   return value(name).text == "true";
 }
@@ -191,6 +215,10 @@ std::vector<std::string> Options::list(std::string_view name) const {
   std::vector<std::string> items;
   for (const std::string_view part : split(value(name).text, ',')) items.emplace_back(part);
   return items;
+}
+
+const std::vector<std::string>& Options::files(std::string_view name) const {
+  return value(name).files;
 }
 
 std::string Options::describe() const {

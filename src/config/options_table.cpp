@@ -96,20 +96,22 @@ constexpr std::array kOptions = {
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
               "classify nli zero-shot ner qa choose rerank fill score embed detect eval bench", "Compute",
               "tokens computed at once", "0.1.0", false},
-    OptionRow{"input", 'i', kText, "", "FILE", kTextVerbs, "Input",
-              "read rows from FILE, decompressed when it ends in .gz, .xz or .zst (- is standard input, which is also "
-              "read when no "
-              "text is given)",
+    OptionRow{"input", 'i', kFiles, "", "FILE", kTextVerbs, "Input",
+              "read rows from FILE, compressed or not (- is standard input, which is also read when no text is "
+              "given); given several times, one file after the other",
               "0.1.0", false},
-    OptionRow{
-        "input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json|conll", "ner", "Input",
-        "form of the input; auto goes by the file's ending (below .gz, .xz, .zst), else one text a line; conll: a "
-        "word a line, its label last, a blank line after each sentence",
-        "0.1.0", false},
+    OptionRow{"input", 'i', kFiles, "", "FILE", "eval", "Input",
+              "a labelled file, or a folder of such files, as the arguments name them", "0.1.0", false},
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json|conll", "ner", "Input",
+              "form of the input; auto goes by the file's ending (below .gz, .xz, .zst, .bz2), else by its first line: "
+              "JSON, or one text a line; conll: a "
+              "word a line, its label last, a blank line after each sentence",
+              "0.1.0", false},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json",
               "classify nli zero-shot qa choose rerank fill score embed detect tokenize convert", "Input",
-              "form of the input; auto goes by the file's ending (below .gz, .xz, .zst), else one text a line", "0.1.0",
-              false},
+              "form of the input; auto goes by the file's ending (below .gz, .xz, .zst, .bz2), else by its first line: "
+              "JSON, or one text a line",
+              "0.1.0", false},
     OptionRow{
         "input-field", 0, kList, "", "NAMES", kReadingVerbs, "Input",
         "columns or keys that hold the texts of a row, in order (default: text,text_pair; question,context; "
@@ -120,7 +122,7 @@ constexpr std::array kOptions = {
     OptionRow{
         "keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
         "keys or columns of the input row copied to the output: all others than the texts, to json and jsonl; those "
-        "named, also to tsv and tables, where they come first",
+        "named, also to tsv, csv and tables, where they come first",
         "0.1.0", false},
     OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
               "a row that cannot be answered: keep its place with the error, leave it out, or stop", "0.1.0", false},
@@ -164,6 +166,10 @@ constexpr std::array kOptions = {
     OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kEncodingVerbs, "Input",
               "[SEP] and the like written in a text: special tokens, or plain text (the mask of fill stays one)",
               "0.1.0", false},
+    OptionRow{"tokenizer", 0, kChoice, "slow", "slow|fast", kEncodingVerbs, "Input",
+              "whose ids: those of transformers' slow tokenizer, which models were trained with, or of its fast one, "
+              "which its pipelines use ([UNK] for what a SentencePiece model writes in bytes)",
+              "0.1.0", false},
     OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kEncodingVerbs, "Input",
               "ties of a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)", "0.1.0", false},
     OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify fill", "Answer",
@@ -171,7 +177,20 @@ constexpr std::array kOptions = {
     OptionRow{"top-k", 'k', kInteger, "1", "1..1000", "qa", "Answer", "answers for a question", "0.1.0", false},
     OptionRow{"max-answer-len", 0, kInteger, "15", "1..100000", "qa", "Answer", "longest answer in tokens", "0.1.0",
               false},
+    OptionRow{"max-answer-len", 0, kInteger, "30", "1..100000", "eval", "Answer",
+              "squad: longest answer in tokens; 30 as in the papers", "0.1.0", false},
+    OptionRow{"max-question-len", 0, kInteger, "64", "1..1048576", "eval", "Input",
+              "squad: longest question in tokens; the rest is cut", "0.1.0", false},
+    OptionRow{"doc-stride", 0, kInteger, "128", "0..1048575", "eval", "Input",
+              "squad: tokens of the context that a window shares with the one before it (half a window at most)",
+              "0.1.0", false},
     OptionRow{"align", 0, kChoice, "words", "words|tokens", "qa", "Answer", "where answers may begin and end", "0.1.0",
+              false},
+    OptionRow{"align", 0, kChoice, "tokens", "tokens|words", "eval", "Answer",
+              "squad: where answers may begin and end; tokens: the span itself is counted, as the official script does",
+              "0.1.0", false},
+    OptionRow{"word-label", 0, kChoice, "first", "first|surest", "eval", "Answer",
+              "ner: a word has the label of its first piece, as the models were trained, or of its surest one", "0.1.0",
               false},
     OptionRow{"allow-no-answer", 0, kFlag, "", "", "qa", "Answer",
               "the empty answer is a candidate like any other (models of SQuAD 2.0)", "0.1.0", false},
@@ -254,7 +273,7 @@ constexpr std::array kOptions = {
               "type of the weights, rounded to nearest, ties to even; a value too large for fp16 is an error; int8: "
               "weights as they are, and beside them the calibration that --dtype int8 of other verbs needs",
               "0.1.0", false},
-    OptionRow{"calibrate", 0, kText, "", "FILE", "convert", "Input",
+    OptionRow{"calibrate", 0, kFiles, "", "FILE", "convert", "Input",
               "with --dtype int8: texts of the kind that the model will read (a few hundred), rows as --input of other "
               "verbs takes them",
               "0.1.0", false},
@@ -262,6 +281,8 @@ constexpr std::array kOptions = {
               "with --dtype int8: how much of what is uneven in the activations moves into the weights; auto: 0.7 for "
               "multilingual models, else 0.5",
               "0.1.0", false},
+    OptionRow{"adapter", 0, kText, "", "DIR", "convert", "Answer",
+              "a LoRA adapter of peft (adapter_config.json), merged into the model that -m names", "0.1.0", false},
     OptionRow{"layout", 0, kChoice, "keep", "keep|v1|v2", "convert", "Answer",
               "v1: fused projections, model_type deberta; v2: separate ones, model_type deberta-v2", "0.1.0", false},
     OptionRow{"head-names", 0, kChoice, "original", "original|hf", "convert", "Answer",
@@ -312,7 +333,8 @@ constexpr std::array kOptions = {
     OptionRow{"na-threshold", 0, kNumber, "1", "-1G..1G", "eval", "Answer",
               "squad2: above this number of --na-prob a question counts as answered with nothing", "0.1.0", false},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|tsv|csv|jsonl|text", "eval", "Input",
-              "form of the files; auto goes by their ending (below .gz, .xz, .zst), else by the task", "0.1.0", false},
+              "form of the files; auto goes by their ending (below .gz, .xz, .zst, .bz2), else by the task", "0.1.0",
+              false},
     OptionRow{"input-field", 0, kList, "", "NAMES", "eval", "Input",
               "columns or keys of the text and, after a comma, its pair, where they are not the task's", "0.1.0",
               false},
@@ -336,8 +358,10 @@ constexpr std::array kOptions = {
               "ner: the sentences of a document as one text, as many as --max-tokens holds, as the published models "
               "were trained; else each by itself",
               "0.1.0", false},
-    OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", "eval", "Input",
-              "a row that cannot be read or answered: say so and leave it out, leave it out, or stop", "0.1.0", false},
+    OptionRow{"on-bad-row", 0, kChoice, "fail", "report|skip|fail", "eval", "Input",
+              "a row that cannot be read or answered: say so and leave it out, leave it out, or stop: by default no "
+              "figure leaves a row out",
+              "0.1.0", false},
     OptionRow{"bootstrap", 0, kInteger, "1000", "0..1000000", "eval", "Answer",
               "samples for the 95 % interval of each metric; 0: no intervals", "0.1.0", false},
     OptionRow{"seed", 0, kInteger, "0", "0..1000G", "eval", "Answer", "of those samples, and of the masks of mlm",
@@ -354,26 +378,35 @@ constexpr std::array kOptions = {
               false},
     OptionRow{"output", 'o', kText, "", "FILE",
               "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize forward", "Output",
-              "write to FILE; it is replaced only when all is done", "0.1.0", false},
+              "write to FILE, whose ending chooses the format where --format is auto; a file is replaced only when all "
+              "is done (- is standard output; devices and pipes are written straight to)",
+              "0.1.0", false},
     OptionRow{
-        "format", 'f', kChoice, "auto", "auto|table|tsv|json|jsonl|conll", "ner", "Output",
+        "format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|conll", "ner", "Output",
         "form of the output; auto: table on a terminal, tsv elsewhere; conll: a word a line with its label (after "
         "the given one, where there is one), a blank line after each sentence",
         "0.1.0", false},
-    OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|json|jsonl",
+    OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl",
               "classify nli zero-shot qa choose rerank fill score embed detect eval tokenize inspect check convert "
               "bench info",
               "Output", "form of the output; auto: table on a terminal, tsv elsewhere", "0.1.0", false},
-    OptionRow{"no-header", 0, kFlag, "", "", kTableVerbs, "Output", "no header line in tsv output", "0.1.0", false},
+    OptionRow{"digits", 0, kInteger, "0", "0..17",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval", "Output",
+              "significant digits of scores; 0: the shortest text that reads back to the same value", "0.1.0", false},
+    OptionRow{"no-header", 0, kFlag, "", "", kTableVerbs, "Output", "no header line in tsv and csv output", "0.1.0",
+              false},
     OptionRow{"progress", 0, kChoice, "auto", "auto|on|off",
               "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize check convert",
               "General", "progress on standard error: auto shows a bar on a terminal, a JSON line each 30 s elsewhere",
               "0.1.0", false},
     OptionRow{"man", 0, kFlag, "", "", "help", "Output", "the manual page of all verbs, as troff", "0.1.0", false},
     OptionRow{"quiet", 'q', kFlag, "", "", "*", "General", "no notes and warnings on standard error", "0.1.0", false},
-    OptionRow{"config", 0, kText, "", "FILE", "*", "General", "read options from this JSON file: {\"top-k\": 3}",
+    OptionRow{"config", 0, kText, "", "FILE", "*", "General",
+              "read options from this JSON file: {\"threads\": 2, \"qa\": {\"top-k\": 3}}; what stands under a verb is "
+              "for that verb",
               "0.1.0", false},
-    OptionRow{"print-config", 0, kFlag, "", "", "*", "General", "show each option's value and its origin, and stop",
+    OptionRow{"print-config", 0, kFlag, "", "", "*", "General",
+              "print the options that are set as a --config file, and on standard error the origin of each, and stop",
               "0.1.0", false},
 };
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "data/magic.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -33,7 +34,12 @@ ByteSource::ByteSource(const std::string& path, std::function<bool()> is_stopped
     if (fd_ < 0) throw Error(ErrorCode::kFileNotFound, path, fmt::format("cannot open: {}", std::strerror(errno)));
   }
   struct stat status {};
-  if (::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode)) total_bytes_ = static_cast<uint64_t>(status.st_size);
+  const bool is_known = ::fstat(fd_, &status) == 0;
+  if (is_known && S_ISDIR(status.st_mode)) {
+    if (fd_ > STDIN_FILENO) ::close(std::exchange(fd_, -1));
+    throw Error(ErrorCode::kFileType, name_, "expected a file, got a folder");
+  }
+  if (is_known && S_ISREG(status.st_mode)) total_bytes_ = static_cast<uint64_t>(status.st_size);
 }
 
 ByteSource::ByteSource(Bytes bytes, std::string name, Compression compression)
@@ -53,6 +59,10 @@ ByteSource::ByteSource(ByteSource&& other) noexcept
       stored_(std::move(other.stored_)),
       stored_begin_(other.stored_begin_),
       stored_end_(other.stored_end_),
+      utf16_(std::move(other.utf16_)),
+      ahead_(std::move(other.ahead_)),
+      ahead_begin_(other.ahead_begin_),
+      is_begun_(other.is_begun_),
       is_at_end_(other.is_at_end_),
       is_whole_(other.is_whole_),
       is_pending_(other.is_pending_),
@@ -130,13 +140,75 @@ size_t ByteSource::decompress(std::span<std::byte> out) {
   }
 }
 
-size_t ByteSource::read(std::span<char> out) {
+// Decompressed, but in the file's own encoding.
+size_t ByteSource::read_decoded(std::span<char> out) {
   const std::span<std::byte> bytes = std::as_writable_bytes(out);
-  return decompressor_ == nullptr ? read_stored(bytes) : decompress(bytes);
+  if (decompressor_ != nullptr) return decompress(bytes);
+  if (stored_begin_ == stored_end_) return read_stored(bytes);
+  const size_t count = std::min(bytes.size(), stored_end_ - stored_begin_);
+  std::copy_n(stored_.begin() + static_cast<std::ptrdiff_t>(stored_begin_), count, bytes.begin());
+  stored_begin_ += count;
+  return count;
+}
+
+// Looks at the first bytes, waiting only while they may still turn out to be something else than text.
+void ByteSource::begin() {
+  is_begun_ = true;
+  stored_.resize(kChunkBytes);
+  const auto stored = [&] { return std::string_view(reinterpret_cast<const char*>(stored_.data()), stored_end_); };
+  while (may_become_compression(stored())) {
+    const size_t count = read_stored(std::span(stored_).subspan(stored_end_));
+    if (count == 0) break;
+    stored_end_ += count;
+  }
+  if (const Compression found = compression_in(stored()); found != Compression::kNone && found != compression_) {
+    compression_ = found;
+    decompressor_ = make_decompressor(found);
+  }
+  while (is_too_short_to_tell(ahead_) && fill_ahead()) {
+  }
+  check_text(ahead_, name_);
+  size_t mark_bytes = 0;
+  const TextEncoding encoding = encoding_of(ahead_, mark_bytes);
+  ahead_.erase(0, mark_bytes);
+  if (encoding == TextEncoding::kUtf8) return check_text(ahead_, name_);
+  utf16_.emplace(encoding == TextEncoding::kUtf16Be);
+  ahead_ = utf16_->decode(ahead_, false);
+}
+
+// Decodes some more. False at the end.
+bool ByteSource::fill_ahead() {
+  ahead_.erase(0, std::exchange(ahead_begin_, 0));
+  std::string more(kChunkBytes, '\0');
+  more.resize(read_decoded(more));
+  const bool is_end = more.empty();
+  if (utf16_) more = utf16_->decode(more, is_end);
+  ahead_ += more;
+  return !is_end || !more.empty();
+}
+
+size_t ByteSource::read(std::span<char> out) {
+  if (!is_begun_) begin();
+  while (utf16_ && ahead_begin_ == ahead_.size() && fill_ahead()) {
+  }
+  if (ahead_begin_ == ahead_.size() && !utf16_) return read_decoded(out);
+  const size_t count = std::min(out.size(), ahead_.size() - ahead_begin_);
+  std::copy_n(ahead_.begin() + static_cast<std::ptrdiff_t>(ahead_begin_), count, out.begin());
+  ahead_begin_ += count;
+  return count;
+}
+
+std::string_view ByteSource::peek_line(size_t max_bytes) {
+  if (!is_begun_) begin();
+  const auto rest = [&] { return std::string_view(ahead_).substr(ahead_begin_); };
+  while (rest().size() < max_bytes && rest().find('\n') == std::string_view::npos && fill_ahead()) {
+  }
+  return rest().substr(0, std::min(rest().find('\n'), max_bytes));
 }
 
 bool ByteSource::is_ready() const {
-  if (fd_ < 0 || is_at_end_ || is_pending_ || stored_begin_ != stored_end_) return true;
+  if (fd_ < 0 || is_at_end_ || is_pending_ || stored_begin_ != stored_end_ || ahead_begin_ != ahead_.size())
+    return true;
   pollfd query{fd_, POLLIN, 0};
   return ::poll(&query, 1, 0) > 0;
 }

@@ -1,5 +1,5 @@
-// The bytes of a file or of standard input, decompressed on the way: what every reader of rows stands on. All
-// positions and limits of those readers count decompressed bytes.
+// The bytes of a file or of standard input as UTF-8, decompressed and converted on the way: what every reader of rows
+// stands on. All positions and limits of those readers count these bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "data/decompressor.h"
+#include "data/utf16.h"
 
 namespace deberta {
 
 class ByteSource {
  public:
-  // A file, decompressed as its ending says, or "-": standard input as it is. `is_stopped` is asked before each wait
-  // for bytes and all the while; once it says true, the source is at its end. Throws kFileNotFound.
+  // A file, or "-": standard input. What is compressed is found by the first bytes, else by the ending; UTF-16 by its
+  // byte order mark; no mark is given on. `is_stopped` is asked before each wait for bytes and all the while; once it
+  // says true, the source is at its end. Throws kFileNotFound, kFileType for a folder.
   explicit ByteSource(const std::string& path, std::function<bool()> is_stopped = {});
   // Bytes in memory, which must outlive the source.
   ByteSource(Bytes bytes, std::string name, Compression compression = Compression::kNone);
@@ -28,9 +30,13 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
 
   // Fills the front of `out` and says how far; 0 at the end, and there again. Waits for some bytes, not for all.
-  // Throws kFileRead, also for a compressed stream that is damaged or ends early, and kTooLarge for one whose decoder
-  // would need more memory than Decompressor allows.
+  // Throws kFileRead, also for a compressed stream that is damaged or ends early, kTooLarge for one whose decoder
+  // would need more memory than Decompressor allows, and kInput for what is no text (magic.h).
   size_t read(std::span<char> out);
+
+  // The first line that read() has not given yet, without its end, or as much of it as comes before `max_bytes`. Waits
+  // for it. Throws what read() throws.
+  std::string_view peek_line(size_t max_bytes);
 
   bool is_ready() const;    // read() would not wait
   bool is_stopped() const;  // the end came because `is_stopped` said so
@@ -41,6 +47,9 @@ class ByteSource {
 
  private:
   size_t read_stored(std::span<std::byte> out);
+  size_t read_decoded(std::span<char> out);
+  void begin();
+  bool fill_ahead();
   size_t decompress(std::span<std::byte> out);
   void check(const Decompressor::Step& step) const;
 
@@ -53,6 +62,10 @@ class ByteSource {
   std::vector<std::byte> stored_;  // read and not yet decompressed: from stored_begin_ to stored_end_
   size_t stored_begin_ = 0;
   size_t stored_end_ = 0;
+  std::optional<Utf16Decoder> utf16_;
+  std::string ahead_;  // decoded and not yet given: from ahead_begin_
+  size_t ahead_begin_ = 0;
+  bool is_begun_ = false;    // the first bytes have been looked at
   bool is_at_end_ = false;   // of what is stored
   bool is_whole_ = false;    // the compressed stream may end here
   bool is_pending_ = false;  // the decoder may hold bytes that did not fit

@@ -97,7 +97,7 @@ void read_alpha_nli(const Json& row, const std::string& where, const ExampleRule
   example.choices = {text_member(row, "hyp1", where), text_member(row, "hyp2", where)};
   if (const auto label = label_member(row, "label", where); label && !label->empty()) {
     if (label != "1" && label != "2")
-      throw Error(ErrorCode::kInput, where, fmt::format("label: expected 1 or 2, got {}", Json(*label).describe()));
+      throw Error(ErrorCode::kTask, where, fmt::format("label: expected 1 or 2, got {}", Json(*label).describe()));
     example.label.emplace(1, label == "1" ? '0' : '1');
   }
   examples.push_back(std::move(example));

@@ -1,6 +1,7 @@
-// zlib, liblzma and libzstd behind one call.
+// zlib, liblzma, libzstd and libbz2 behind one call.
 #include "data/decompressor.h"
 
+#include <bzlib.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -9,6 +10,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "data/endings.h"
+#include "data/magic.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -22,7 +25,19 @@ struct Kind {
 constexpr Kind kKinds[] = {{Compression::kNone, "plain", ""},
                            {Compression::kGzip, "gzip", ".gz"},
                            {Compression::kXz, "xz", ".xz"},
-                           {Compression::kZstd, "zstd", ".zst"}};
+                           {Compression::kZstd, "zstd", ".zst"},
+                           {Compression::kBzip2, "bzip2", ".bz2"}};
+
+using namespace std::string_view_literals;
+constexpr std::pair<Compression, Magic> kMagics[] = {
+    {Compression::kGzip, {"\x1F\x8B"sv}},
+    {Compression::kXz, {"\xFD\x37zXZ\0"sv}},
+    {Compression::kZstd, {"\x28\xB5\x2F\xFD"sv}},
+    // A frame that is passed over, as parallel writers put in front.
+    {Compression::kZstd, {"\x50\x2A\x4D\x18"sv, 0, 0, 0xF0}},
+    {Compression::kBzip2, {"BZh1\x31\x41\x59\x26\x53\x59"sv, 0, 3, 0xF0}},  // a block
+    {Compression::kBzip2, {"BZh1\x17\x72\x45\x38\x50\x90"sv, 0, 3, 0xF0}},  // none
+};
 
 [[noreturn]] void refuse_memory(Compression compression) {
   throw Error(ErrorCode::kOutOfMemory, std::string(to_string(compression)), "no memory for the decoder");
@@ -118,6 +133,43 @@ class ZstdDecoder final : public Decompressor {
   bool is_between_ = false;
 };
 
+class Bzip2Decoder final : public Decompressor {
+ public:
+  Bzip2Decoder() { begin(); }
+  ~Bzip2Decoder() override { ::BZ2_bzDecompressEnd(&stream_); }
+
+  Step step(Bytes in, std::span<std::byte> out, bool) override {
+    if (is_between_ && in.empty()) return {.is_whole = true};
+    if (is_between_) {
+      ::BZ2_bzDecompressEnd(&stream_);
+      begin();
+    }
+    const size_t room = std::min<size_t>(out.size(), std::numeric_limits<unsigned>::max());
+    const size_t there = std::min<size_t>(in.size(), std::numeric_limits<unsigned>::max());
+    stream_.next_in = reinterpret_cast<char*>(const_cast<std::byte*>(in.data()));
+    stream_.avail_in = static_cast<unsigned>(there);
+    stream_.next_out = reinterpret_cast<char*>(out.data());
+    stream_.avail_out = static_cast<unsigned>(room);
+    const int result = ::BZ2_bzDecompress(&stream_);
+    Step step{.taken = there - stream_.avail_in, .made = room - stream_.avail_out};
+    is_between_ = step.is_whole = result == BZ_STREAM_END;
+    if (result == BZ_MEM_ERROR) refuse_memory(Compression::kBzip2);
+    if (result == BZ_DATA_ERROR_MAGIC) step.problem = "not a bzip2 stream";
+    if (result == BZ_DATA_ERROR) step.problem = "damaged data";
+    return step;
+  }
+
+ private:
+  void begin() {
+    stream_ = {};
+    if (::BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) refuse_memory(Compression::kBzip2);
+    is_between_ = false;
+  }
+
+  bz_stream stream_{};
+  bool is_between_ = false;  // a stream has ended, another may begin
+};
+
 }  // namespace
 
 std::string_view to_string(Compression compression) {
@@ -128,14 +180,25 @@ std::string_view to_string(Compression compression) {
 
 Compression compression_of(std::string_view path) {
   for (const Kind& kind : kKinds) {
-    if (!kind.ending.empty() && path.ends_with(kind.ending)) return kind.compression;
+    if (!kind.ending.empty() && has_ending(path, kind.ending)) return kind.compression;
   }
   return Compression::kNone;
 }
 
+Compression compression_in(std::string_view bytes) {
+  const auto found = std::find_if(std::begin(kMagics), std::end(kMagics),
+                                  [&](const auto& each) { return match(each.second, bytes) == Match::kYes; });
+  return found == std::end(kMagics) ? Compression::kNone : found->first;
+}
+
+bool may_become_compression(std::string_view bytes) {
+  return std::any_of(std::begin(kMagics), std::end(kMagics),
+                     [&](const auto& each) { return match(each.second, bytes) == Match::kTooShort; });
+}
+
 std::string_view without_compression_ending(std::string_view path) {
   for (const Kind& kind : kKinds) {
-    if (!kind.ending.empty() && path.ends_with(kind.ending)) return path.substr(0, path.size() - kind.ending.size());
+    if (!kind.ending.empty() && has_ending(path, kind.ending)) return path.substr(0, path.size() - kind.ending.size());
   }
   return path;
 }
@@ -148,6 +211,8 @@ std::unique_ptr<Decompressor> make_decompressor(Compression compression) {
       return std::make_unique<XzDecoder>();
     case Compression::kZstd:
       return std::make_unique<ZstdDecoder>();
+    case Compression::kBzip2:
+      return std::make_unique<Bzip2Decoder>();
     case Compression::kNone:
       break;
   }

@@ -1,4 +1,5 @@
-// Compressed streams (gzip, xz, Zstandard) step by step, in bounded memory. Where the bytes come from: byte_source.h.
+// Compressed streams (gzip, xz, Zstandard, bzip2) step by step, in bounded memory. Where the bytes come from:
+// byte_source.h.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -9,16 +10,20 @@
 
 namespace deberta {
 
-enum class Compression { kNone, kGzip, kXz, kZstd };
+enum class Compression { kNone, kGzip, kXz, kZstd, kBzip2 };
 
 std::string_view to_string(Compression compression);
 
-// By the ending of a file's name: .gz, .xz, .zst, else none.
+// By the ending of a file's name, in any case: .gz, .xz, .zst, .bz2, else none.
 Compression compression_of(std::string_view path);
+// By the first bytes of a stream; none for those of no stream.
+Compression compression_in(std::string_view bytes);
+// Whether `bytes` are too few to say.
+bool may_become_compression(std::string_view bytes);
 // The name without that ending: "a.csv.gz" -> "a.csv".
 std::string_view without_compression_ending(std::string_view path);
 
-// Several streams one after the other are read as one, as the programs gzip, xz and zstd do.
+// Several streams one after the other are read as one, as the programs gzip, xz, zstd and bzip2 do.
 class Decompressor {
  public:
   // The decoder's own memory: enough for what those programs write at their highest levels, more only when asked for

@@ -32,7 +32,7 @@ std::string needed_text(const Json& row, const std::vector<std::string>& names, 
 std::string label_text(const Json& value, std::string_view key, const std::string& where) {
   if (value.is_string()) return value.as_string();
   if (value.is_number() || value.is_bool()) return value.dump();
-  throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a label, got {}", key, value.describe()));
+  throw Error(ErrorCode::kTask, where, fmt::format("{}: expected a label, got {}", key, value.describe()));
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ std::string choice_label(std::string_view text, size_t choices, std::string_view
   if (text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z') number = static_cast<size_t>(text[0] - 'A');
   if (!number || *number >= choices)
     throw Error(
-        ErrorCode::kInput, where,
+        ErrorCode::kTask, where,
         fmt::format("{}: expected the number of one of {} choices, got {}", key, choices, Json(text).describe()));
   return std::to_string(*number);
 }
@@ -87,7 +87,11 @@ void read_text_form(const Json& row, const std::string& where, const ExampleRule
   example.where = where;
   example.text = needed_text(row, fields.text, where);
   if (!fields.pair.empty()) example.pair = needed_text(row, fields.pair, where);
-  if (const auto name = present(row, fields.label); !name.empty()) example.label = label_member(row, name, where);
+  if (const auto name = present(row, fields.label); !name.empty()) {
+    const Json* value = row.find(name);
+    // The number may be a class or a score: the task says whether it means that there is no label.
+    example.label = value->is_integer() ? value->dump() : label_member(row, name, where);
+  }
   if (const auto name = present(row, fields.genre); !name.empty()) example.genre = text_member(row, name, where);
   if (const auto name = present(row, fields.id); !name.empty()) example.id = id_member(row, name, where);
   examples.push_back(std::move(example));

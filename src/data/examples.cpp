@@ -118,8 +118,7 @@ void ExampleReader::take_label(Example& example) {
   if (example.error) return;
   const std::string label = line.text.substr(0, line.text.find_last_not_of(" \t") + 1);
   if (line.error || (label != "1" && label != "2"))
-    example.error =
-        Error(ErrorCode::kInput, line.where, fmt::format("expected 1 or 2, got {}", Json(label).describe()));
+    example.error = Error(ErrorCode::kTask, line.where, fmt::format("expected 1 or 2, got {}", Json(label).describe()));
   else
     example.label.emplace(1, label == "1" ? '0' : '1');
 }

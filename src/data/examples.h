@@ -30,7 +30,8 @@ struct Example {
   std::optional<std::string> label;
   std::vector<std::string> answers;  // ReCoRD: the texts of the right entities
   std::string genre;
-  std::optional<Error> error;  // then only `where` is sure: kInput, kJson, kTooLarge
+  bool is_repaired = false;    // its lines held bytes that are not UTF-8
+  std::optional<Error> error;  // then only `where` is sure: kInput, kJson, kTooLarge; kTask for a label of another kind
 };
 
 // kLines: as kText, but a file whose name does not tell its format has a text a line.

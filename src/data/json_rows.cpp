@@ -47,10 +47,12 @@ bool JsonLineReader::next(JsonRow& row) {
   return false;
 }
 
-Json read_json_document(ByteSource& source, const JsonLimits& limits) {
+Json read_json_document(ByteSource& source, const JsonLimits& limits, bool* is_repaired) {
   std::string text = read_rest(source, limits.max_bytes);
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
-  if (!is_valid_utf8(text)) text = replace_invalid_utf8(text);
+  if (!is_valid_utf8(text)) {
+    text = replace_invalid_utf8(text);
+    if (is_repaired != nullptr) *is_repaired = true;
+  }
   JsonLimits repaired = limits;
   repaired.max_bytes = 3 * limits.max_bytes;
   return parse_json(text, source.name(), repaired);

@@ -26,17 +26,28 @@ bool LineReader::fill() {
   return !is_at_end_;
 }
 
+// What has a carriage return and not one line feed has lines of an old Macintosh, as Excel still writes them.
+bool LineReader::finds_old_line_ends() {
+  if (number_ > 0 || line_end_ == '\r' || buffer_.find('\r', position_) == std::string::npos) return false;
+  line_end_ = '\r';
+  return true;
+}
+
 LineReader::Status LineReader::next(std::string& line) {
   size_t searched = 0;  // bytes after position_ known to hold no line end
   bool is_too_long = false;
   for (;;) {
-    const size_t end = buffer_.find('\n', position_ + searched);
+    const size_t end = buffer_.find(line_end_, position_ + searched);
     if (end != std::string::npos) {
       line.assign(buffer_, position_, end - position_);
       position_ = end + 1;
       break;
     }
     searched = buffer_.size() - position_;
+    if (searched > kMaxLineBytes && finds_old_line_ends()) {
+      searched = 0;
+      continue;
+    }
     if (searched > kMaxLineBytes) {
       is_too_long = true;
       position_ = buffer_.size();
@@ -45,17 +56,21 @@ LineReader::Status LineReader::next(std::string& line) {
     if (fill()) continue;
     if (position_ == buffer_.size() && !is_too_long) return Status::kEnd;
     if (source_.is_stopped()) return Status::kEnd;  // a line cut short is no line
+    if (finds_old_line_ends()) {
+      searched = 0;
+      continue;
+    }
     line.assign(buffer_, position_);
     position_ = buffer_.size();
     break;
   }
-  if (number_++ == 0 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  ++number_;
   if (line.ends_with('\r')) line.pop_back();
   return is_too_long || line.size() > kMaxLineBytes ? Status::kTooLong : Status::kLine;
 }
 
 bool LineReader::is_ready() const {
-  return is_at_end_ || buffer_.find('\n', position_) != std::string::npos || source_.is_ready();
+  return is_at_end_ || buffer_.find(line_end_, position_) != std::string::npos || source_.is_ready();
 }
 
 std::string LineReader::where() const {
@@ -73,6 +88,7 @@ bool read_text_line(LineReader& lines, TextLine& line) {
                        fmt::format("expected a line of at most {} bytes", LineReader::kMaxLineBytes));
   } else if (!is_valid_utf8(line.text)) {
     line.text = replace_invalid_utf8(line.text);
+    lines.count_repaired();
   }
   return true;
 }

@@ -17,8 +17,8 @@ class LineReader {
   static constexpr size_t kMaxLineBytes = size_t{16} << 20;
 
   enum class Status { kLine, kTooLong, kEnd };
-  // The next line without its end (LF or CR LF); a byte order mark at the start is dropped. A line above kMaxLineBytes
-  // is passed over (kTooLong). Once the source is stopped: kEnd. Throws what ByteSource::read throws.
+  // The next line without its end (LF or CR LF; CR in a source without any LF). A line above kMaxLineBytes is passed
+  // over (kTooLong). Once the source is stopped: kEnd. Throws what ByteSource::read throws.
   Status next(std::string& line);
 
   // Whether next() would not have to wait.
@@ -28,13 +28,19 @@ class LineReader {
   std::string where() const;                 // "name:number", for messages
   const ByteSource& source() const { return source_; }
 
+  size_t repaired() const { return repaired_; }  // lines that read_text_line had to repair
+  void count_repaired() { ++repaired_; }
+
  private:
   bool fill();  // false at the end
+  bool finds_old_line_ends();
 
   ByteSource source_;
   std::string buffer_;
   size_t position_ = 0;
   size_t number_ = 0;
+  size_t repaired_ = 0;
+  char line_end_ = '\n';
   bool is_at_end_ = false;
 };
 

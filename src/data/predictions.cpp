@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "data/endings.h"
 #include "data/json_members.h"
 #include "data/json_rows.h"
 #include "data/records.h"
@@ -33,9 +34,9 @@ std::string text_of(const Json& value, const std::string& where) {
 }  // namespace
 
 Predictions::Form Predictions::form_of(std::string_view path) {
-  const std::string_view name = without_compression_ending(path);
-  if (name.ends_with(".json")) return Form::kDocument;
-  return name.ends_with(".jsonl") ? Form::kLines : Form::kTable;
+  const std::string_view form = form_of_ending(path);
+  if (form == "json") return Form::kDocument;
+  return form == "jsonl" ? Form::kLines : Form::kTable;
 }
 
 Predictions::Predictions(ByteSource source, Form form) : name_(source.name()) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "data/endings.h"
+
 namespace deberta {
 namespace {
 
@@ -33,10 +35,10 @@ bool next_line(LineReader& lines, TextLine& line) {
 }  // namespace
 
 std::optional<RecordFormat> record_format_of(std::string_view path) {
-  const std::string_view name = without_compression_ending(path);
-  if (name.ends_with(".tsv")) return RecordFormat::kTsv;
-  if (name.ends_with(".csv")) return RecordFormat::kCsv;
-  if (name.ends_with(".jsonl") || name.ends_with(".json")) return RecordFormat::kJsonl;
+  const std::string_view form = form_of_ending(path);
+  if (form == "tsv") return RecordFormat::kTsv;
+  if (form == "csv") return RecordFormat::kCsv;
+  if (form == "jsonl" || form == "json") return RecordFormat::kJsonl;
   return std::nullopt;
 }
 

@@ -107,9 +107,12 @@ class SquadReader {
 }  // namespace
 
 SquadFile read_squad(ByteSource& source) {
-  const Json document =
-      read_json_document(source, {.max_bytes = kMaxSquadBytes, .max_depth = kMaxDepth, .max_nodes = kMaxSquadValues});
-  return SquadReader(source.name()).read(document);
+  bool is_repaired = false;
+  const Json document = read_json_document(
+      source, {.max_bytes = kMaxSquadBytes, .max_depth = kMaxDepth, .max_nodes = kMaxSquadValues}, &is_repaired);
+  SquadFile file = SquadReader(source.name()).read(document);
+  file.is_repaired = is_repaired;
+  return file;
 }
 
 }  // namespace deberta

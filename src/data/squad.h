@@ -30,7 +30,8 @@ struct SquadFile {
   std::vector<std::string> contexts;  // one a paragraph
   std::vector<SquadQuestion> questions;
   std::vector<Problem>
-      skipped;  // questions that are wrong in themselves and left out: `name: data/0/paragraphs/1/qas/2`
+      skipped;               // questions that are wrong in themselves and left out: `name: data/0/paragraphs/1/qas/2`
+  bool is_repaired = false;  // held bytes that are not UTF-8
 };
 
 constexpr size_t kMaxSquadBytes = size_t{128} << 20;

@@ -102,8 +102,13 @@ void TableReader::read_header() {
   columns_ = std::move(header.cells);
 }
 
+void TableReader::begin() {
+  if (std::exchange(is_begun_, true)) return;
+  if (rules_.has_header) read_header();
+}
+
 bool TableReader::next(TableRow& row) {
-  if (columns_.empty() && rules_.has_header) read_header();
+  begin();
   if (!read(row)) return false;
   if (row.error) return true;
   if (columns_.empty()) {

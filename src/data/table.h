@@ -35,6 +35,9 @@ class TableReader {
   // cannot be read or names a column twice, and what LineReader::next throws.
   bool next(TableRow& row);
 
+  // Reads the header, where the rules say that there is one. Throws as next().
+  void begin();
+
   // The names in the header, else "1", "2", ...; none before the first row.
   const std::vector<std::string>& columns() const { return columns_; }
   const LineReader& lines() const { return lines_; }
@@ -42,6 +45,7 @@ class TableReader {
  private:
   bool read(TableRow& row);
   void read_header();
+  bool is_begun_ = false;
   void split(std::string text, TableRow& row);
   void split_quoted(std::string text, TableRow& row);
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "checkpoint/tensor_table.h"
+#include "config/config_keys.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -22,7 +23,9 @@ std::string place_of(const Checkpoint& checkpoint) {
 
 void check_tensors(const Checkpoint& checkpoint, const Variant& variant, const std::string& where) {
   TensorReport report = compare_tensors(checkpoint, variant.config, variant.head, where);
-  for (const Problem& problem : report.warnings) warn(problem.where + ": " + problem.message);
+  for (const auto* problems : {&report.warnings, &report.unread}) {
+    for (const Problem& problem : *problems) warn(problem.where + ": " + problem.message);
+  }
   if (!report.errors.empty()) throw Error(ErrorCode::kTensors, std::move(report.errors));
 }
 
@@ -46,6 +49,20 @@ std::string find_obstacle(const ModelConfig& config) {
   return "";
 }
 
+// A wrong name is harmless until the model pools.
+void check_pooler(const Variant& variant, const std::string& where) {
+  if (variant.head != Head::kSequence || variant.config.pooler_hidden_act != Activation::kOther) return;
+  const Json document = raw_document(variant.config);
+  for (const ConfigKey& key : config_keys()) {
+    if (key.name != "pooler_hidden_act") continue;
+    const Json* value = find_config_value(document, key.name);
+    if (value == nullptr) value = find_config_value(document, key.alias);
+    throw Error(ErrorCode::kConfig, where,
+                fmt::format("config.json has {}: expected {}, got {}", key.name, describe_expected(key),
+                            value == nullptr ? "nothing" : value->describe()));
+  }
+}
+
 bool decide_mask_decoder(const Checkpoint& checkpoint, const Variant& variant, MaskDecoder wanted,
                          const std::string& where) {
   if (wanted == MaskDecoder::kOff) return false;
@@ -65,6 +82,7 @@ Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, Ma
   // Files of the original code have no model_type: their tensors tell the layout.
   variant.config.layout = find_layout(config, checkpoint);
   check_tensors(checkpoint, variant, where);
+  check_pooler(variant, where);
   if (config.talking_head) throw Error(ErrorCode::kUnsupported, where, "talking_head: not computed by this version");
   variant.has_mask_decoder = decide_mask_decoder(checkpoint, variant, mask_decoder, where);
   return variant;

@@ -48,6 +48,12 @@ Encoding strip_template(const Encoding& text) {
 Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
   if (!is_valid_utf8(input.text) || !is_valid_utf8(input.pair.value_or("")))
     throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
+  if (rules.prompt && !rules.prompt->empty()) {
+    EncodingRules plain = rules;
+    plain.prompt.reset();
+    const std::string text = *rules.prompt + std::string(input.text);
+    return encode_input(tokenizer, TextInput{.text = text, .pair = input.pair}, plain);
+  }
   EncodeOptions options = rules.encode;
   if (rules.long_text != LongText::kCut) options.truncate = Truncate::kNone;
   Encoding encoding =
@@ -132,7 +138,7 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
 // ---- masked language models
 
 void check_masked_lm(const std::string& verb, const ModelDirectory& directory) {
-  if (directory.model.head() != Head::kMaskedLm) refuse_head(verb, "masked language model", directory.model.head());
+  if (directory.model.head() != Head::kMaskedLm) refuse_head(verb, "masked language model", directory.model);
   if (directory.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, verb, "the tokenizer has no mask token");
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kRaceChoiceTokens = 160;  // of question and choice together, as the original cuts them
 
 void check_head(const Model& model) {
-  if (model.head() != Head::kSequence) refuse_head("choose", "multiple choice", model.head());
+  if (model.head() != Head::kSequence) refuse_head("choose", "multiple choice", model);
   if (model.labels() == 1 || model.labels() == 2) return;
   throw Error(ErrorCode::kTask, "choose",
               "expected a head with one class a choice, or two (no, yes), got " + std::to_string(model.labels()));

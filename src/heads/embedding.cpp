@@ -30,6 +30,13 @@ SentenceModules modules_of(const ModelDirectory& directory, const EmbeddingOptio
   return modules;
 }
 
+// With the prompt of the folder, where its way is taken and the caller has none.
+EncodingRules rules_of(const ModelDirectory& directory, const EmbeddingOptions& options) {
+  EncodingRules rules = options.rules;
+  if (!rules.prompt && options.pools && !options.pooling) rules.prompt = directory.sentence.prompt;
+  return rules;
+}
+
 std::vector<float> token_vectors(std::span<const float> rows_LD, size_t columns, bool normalizes) {
   std::vector<float> vectors(rows_LD.begin(), rows_LD.end());
   for (size_t at = 0; normalizes && at < vectors.size(); at += columns)
@@ -73,7 +80,7 @@ std::vector<EmbeddingAnswer> embed_encodings(const ModelDirectory& directory, st
 
 std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                    const EmbeddingOptions& options) {
-  return embed_encodings(directory, encode_inputs(directory.tokenizer, inputs, options.rules), options);
+  return embed_encodings(directory, encode_inputs(directory.tokenizer, inputs, rules_of(directory, options)), options);
 }
 
 std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
@@ -89,8 +96,10 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 std::vector<SimilarityAnswer> similarity(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                          const SimilarityOptions& options) {
   if (!options.embedding.pools) throw Error(ErrorCode::kUsage, "pooling", "expected one vector a text, got none");
+  SimilarityOptions prompted = options;
+  prompted.embedding.rules = rules_of(directory, options.embedding);
   const Sequences sequences = gather_sequences(
-      inputs, [&](const TextInput& input) { return encode_input(directory.tokenizer, input, options); });
+      inputs, [&](const TextInput& input) { return encode_input(directory.tokenizer, input, prompted); });
   const std::vector<EmbeddingAnswer> embedded = embed_encodings(directory, sequences.all, options.embedding);
   std::vector<SimilarityAnswer> answers;
   for (size_t i = 0; i < inputs.size(); ++i) {

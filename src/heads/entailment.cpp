@@ -3,6 +3,7 @@
 
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
+#include "heads/model_directory.h"
 #include "tasks/entailment.h"
 
 namespace deberta {
@@ -12,6 +13,7 @@ std::vector<EntailmentAnswer> nli(const ModelDirectory& directory, std::span<con
   for (const TextInput& input : inputs) {
     if (!input.pair) throw Error(ErrorCode::kInput, "pair", "expected a premise and a hypothesis, got one text");
   }
+  if (directory.model.head() != Head::kSequence) refuse_head("nli", "sequence classification", directory.model);
   SequenceOptions sequence;
   sequence.rules = options.rules;
   sequence.function = ScoreFunction::kSoftmax;

@@ -20,7 +20,7 @@ constexpr std::string_view kPlaceholder = "@placeholder";
 constexpr size_t kTemplateTokens = 3;  // [CLS] passage [SEP] query [SEP]
 
 void check_head(const Model& model) {
-  if (model.head() != Head::kTokenOriginal) refuse_head("record", "ReCoRD entity", model.head());
+  if (model.head() != Head::kTokenOriginal) refuse_head("record", "ReCoRD entity", model);
   if (model.labels() != 1)
     throw Error(ErrorCode::kTask, "record", fmt::format("expected a head with one class, got {}", model.labels()));
 }
@@ -75,6 +75,7 @@ struct Piece {
 class Entities {
  public:
   Entities(const ModelDirectory& directory, const EncodingRules& rules) : directory_(directory), rules_(rules) {
+    check_plain_pairs("record", directory.tokenizer);
     encode_ = rules.encode;
     encode_.add_special_tokens = false;
     encode_.truncate = Truncate::kNone;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "heads/hub_cache.h"
@@ -37,11 +38,9 @@ bool is_path(std::string_view name) {
 // The names of the built-in models of one folder, sorted.
 std::vector<std::string> names_of_builtin(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (is_regular_file((at->path() / "config.json").string())) names.push_back(at->path().filename().string());
+  for (const std::string& name : names_in(folder)) {
+    if (is_regular_file(fmt::format("{}/{}/config.json", folder, name))) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -115,7 +114,7 @@ std::string find_builtin(const std::string& name, const ModelPlaces& places) {
 // A hub cache holds models of all kinds.
 bool is_deberta(const std::string& folder) {
   try {
-    const Json document = load_json(transformer_folder(folder) + "/config.json");
+    const Json document = load_python_json(transformer_folder(folder) + "/config.json", {}, JsonWarnings::kSilent);
     const Json* type = document.find("model_type");
     return type != nullptr && type->is_string() && type->as_string().starts_with("deberta");
   } catch (const Error&) {
@@ -163,6 +162,7 @@ std::string find_model(const std::string& name, const ModelPlaces& places) {
   const std::optional<HubName> hub = parse_hub_name(name);
   if (hub && !places.hub_cache.empty() && is_directory(repository_folder(places.hub_cache, hub->repository)))
     return find_snapshot(places.hub_cache, *hub);
+  if (is_regular_file(name)) check_model_directory(name);  // a file is no name: say so
   refuse_name(name, hub, places);
 }
 

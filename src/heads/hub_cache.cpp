@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/descriptor.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -49,16 +51,6 @@ bool is_commit(std::string_view text) {
   return text.size() == kCommitDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    names.push_back(at->path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::string join_first(const std::vector<std::string>& names) {
   if (names.empty()) return "none";
   const size_t shown = std::min(names.size(), kMaxShown);
@@ -94,11 +86,21 @@ void check_snapshot(const fs::path& snapshot, const std::string& cache) {
     throw Error(ErrorCode::kFileType, snapshot.string(),
                 fmt::format("expected a folder inside {}; give the directory itself with -m", cache));
   }
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code none;  // what cannot be looked at cannot be opened either
-    if (at->is_symlink(none)) check_link(at->path(), root);
+  std::vector<std::string> folders{folder.string()};
+  while (!folders.empty()) {
+    const std::string here = std::move(folders.back());
+    folders.pop_back();
+    const auto names = read_names(here);
+    if (!names) throw Error(ErrorCode::kFileRead, here, system_message());
+    for (const std::string& name : *names) {
+      const std::string path = fmt::format("{}/{}", here, name);
+      if (is_link(path)) {
+        check_link(path, root);
+      } else if (is_directory(path)) {
+        folders.push_back(path);
+      }
+    }
   }
-  if (error) throw Error(ErrorCode::kFileRead, snapshot.string(), error.message());
 }
 
 std::string commit_of(const std::string& folder, const std::string& cache, const HubName& name) {

@@ -12,7 +12,7 @@ namespace deberta {
 namespace {
 
 void check_head(const Model& model) {
-  if (model.head() != Head::kSequence) refuse_head("rerank", "sequence classification", model.head());
+  if (model.head() != Head::kSequence) refuse_head("rerank", "sequence classification", model);
   if (model.labels() == 1) return;
   throw Error(ErrorCode::kTask, "rerank",
               "expected a head with one class, got " + std::to_string(model.labels()) +
@@ -36,7 +36,7 @@ std::vector<RankAnswer> rerank(const ModelDirectory& directory, std::span<const 
       inputs, [&](const TextInput& input) { return encode_input(directory.tokenizer, input, options); });
   const std::vector<float> logits = sequence_logits(directory.model, sequences.all, options.rules.batch_tokens);
   const std::vector<float> scores =
-      scores_of_logits(logits, options.function.value_or(score_function_of(directory.config, 1)));
+      scores_of_logits(logits, options.function ? *options.function : score_function_of(directory.config, 1));
   std::vector<RankAnswer> answers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     RankAnswer answer{{}, sequences.tokens_of(i), sequences.cut_tokens_of(i)};

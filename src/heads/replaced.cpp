@@ -10,7 +10,7 @@ namespace deberta {
 std::vector<ReplacedAnswer> detect(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                    const EncodingRules& rules) {
   if (directory.model.head() != Head::kReplacedToken) {
-    refuse_head("detect", "replaced-token", directory.model.head());
+    refuse_head("detect", "replaced-token", directory.model);
   }
   const std::vector<Encoding> encodings = encode_inputs(directory.tokenizer, inputs, rules);
   std::vector<ReplacedAnswer> answers(inputs.size());

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -14,8 +13,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "checkpoint/file_names.h"
+#include "config/score_activation.h"
 #include "deberta/error.h"
-#include "tasks/pooling.h"
+#include "heads/sentence_layers.h"
+#include "heads/sentence_settings.h"
 
 namespace deberta {
 namespace {
@@ -24,8 +25,11 @@ constexpr int64_t kMaxColumns = 65536;
 constexpr int64_t kMaxTokens = 1 << 20;
 constexpr size_t kMaxModules = 32;
 
+constexpr std::string_view kPackage = "sentence_transformers.";
+
 struct Module {
-  std::string kind;    // "Pooling", the last part of the class's name
+  std::string type;    // the name of the class
+  std::string kind;    // its last part: "Pooling"
   std::string folder;  // in the folder of the model; empty: that folder itself
 };
 
@@ -34,47 +38,11 @@ struct Module {
               fmt::format("{}: expected {}, got {}", key, expected, got == nullptr ? "nothing" : got->describe()));
 }
 
-// One JSON object with the keys of a module.
-class Settings {
- public:
-  explicit Settings(std::string path) : path_(std::move(path)), document_(load_json(path_)) {
-    if (!document_.is_object()) refuse(path_, "document", "an object", &document_);
-  }
-  bool flag(std::string_view key, bool fallback) const {
-    const Json* value = find(key);
-    if (value == nullptr) return fallback;
-    if (!value->is_bool()) refuse(path_, key, "true or false", value);
-    return value->as_bool();
-  }
-  std::optional<int64_t> number(std::string_view key, int64_t low, int64_t high) const {
-    const Json* value = find(key);
-    if (value == nullptr) return std::nullopt;
-    if (!value->is_integer() || value->as_integer() < low || value->as_integer() > high)
-      refuse(path_, key, fmt::format("an integer from {} to {}", low, high), value);
-    return value->as_integer();
-  }
-  std::optional<std::string> text(std::string_view key) const {
-    const Json* value = find(key);
-    if (value == nullptr) return std::nullopt;
-    if (!value->is_string()) refuse(path_, key, "a text", value);
-    return value->as_string();
-  }
-  const Json* find(std::string_view key) const {
-    const Json* value = document_.find(key);
-    return value != nullptr && value->is_null() ? nullptr : value;
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  Json document_;
-};
-
 std::vector<Module> read_modules(const std::string& path) {
   const std::string where = path + "/modules.json";
   std::vector<Module> modules;
   if (!is_regular_file(where)) return modules;
-  const Json document = load_json(where);
+  const Json document = load_python_json(where, {}, JsonWarnings::kSilent);
   if (!document.is_array() || document.as_array().size() > kMaxModules)
     refuse(where, "document", fmt::format("a list of at most {} modules", kMaxModules), &document);
   for (const Json& entry : document.as_array()) {
@@ -85,7 +53,7 @@ std::vector<Module> read_modules(const std::string& path) {
     const std::string& name = folder->as_string();
     if (!name.empty() && !is_plain_file_name(name)) refuse(where, "path", "a plain folder name", folder);
     const std::string& kind = type->as_string();
-    modules.push_back({kind.substr(kind.rfind('.') + 1), name});
+    modules.push_back({kind, kind.substr(kind.rfind('.') + 1), name});
   }
   return modules;
 }
@@ -97,132 +65,102 @@ std::string folder_of(const std::string& path, const Module& module) {
 // ---- pooling
 
 struct PoolingRow {
-  std::string_view key;   // in 1_Pooling/config.json
-  std::string_view name;  // of newer files: pooling_mode
-  std::optional<Pooling> pooling;
+  std::string_view key;   // of files before version 5
+  std::string_view name;  // in pooling_mode
+  Pooling pooling;
 };
-// In the order in which their vectors are joined.
+// The keys join their vectors in this order, whatever the order in the file; pooling_mode in its own.
 constexpr std::array kPoolings = {
     PoolingRow{"pooling_mode_cls_token", "cls", Pooling::kCls},
     PoolingRow{"pooling_mode_max_tokens", "max", Pooling::kMax},
     PoolingRow{"pooling_mode_mean_tokens", "mean", Pooling::kMean},
     PoolingRow{"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", Pooling::kMeanSqrt},
-    PoolingRow{"pooling_mode_weightedmean_tokens", "weightedmean", std::nullopt},
-    PoolingRow{"pooling_mode_lasttoken", "lasttoken", std::nullopt},
+    PoolingRow{"pooling_mode_weightedmean_tokens", "weightedmean", Pooling::kWeightedMean},
+    PoolingRow{"pooling_mode_lasttoken", "lasttoken", Pooling::kLast},
 };
 
-void refuse_module(SentenceModules& result, std::string reason) {
-  if (result.refusal.empty()) result.refusal = std::move(reason) + "; choose another way with --pooling";
+Pooling find_pooling(const Json& name, const SentenceSettings& settings) {
+  for (const PoolingRow& row : kPoolings) {
+    if (name.is_string() && name.as_string() == row.name) return row.pooling;
+  }
+  settings.refuse("pooling_mode", "cls, max, mean, mean_sqrt_len_tokens, weightedmean, lasttoken or a list of them");
+}
+
+std::vector<Pooling> poolings_of(const SentenceSettings& settings) {
+  std::vector<Pooling> poolings;
+  if (const Json* mode = settings.find("pooling_mode")) {
+    if (!mode->is_array()) return {find_pooling(*mode, settings)};
+    for (const Json& name : mode->as_array()) poolings.push_back(find_pooling(name, settings));
+    if (poolings.empty()) settings.refuse("pooling_mode", "at least one pooling");
+    return poolings;
+  }
+  for (const PoolingRow& row : kPoolings) {
+    if (settings.is_true(row.key)) poolings.push_back(row.pooling);
+  }
+  if (poolings.empty()) poolings.push_back(Pooling::kMean);
+  return poolings;
 }
 
 void read_pooling(const std::string& folder, int64_t columns, SentenceModules& result) {
-  const Settings settings(folder + "/config.json");
-  const auto width = settings.number("word_embedding_dimension", 1, kMaxColumns);
-  if (width && *width != columns) {
-    refuse(settings.path(), "word_embedding_dimension", fmt::format("{}, the hidden_size", columns),
-           settings.find("word_embedding_dimension"));
+  const SentenceSettings settings(folder + "/config.json");
+  for (const char* key : {"embedding_dimension", "word_embedding_dimension"}) {
+    const Json* width = settings.find(key);  // nothing is computed with it, whatever it is
+    if (width != nullptr && width->whole_number().value_or(columns) != columns)
+      warn(fmt::format("{}: {}: expected {}, the hidden_size, got {}", settings.path(), key, columns,
+                       width->describe()));
   }
-  const auto mode = settings.text("pooling_mode");
-  size_t found = 0;
-  for (const PoolingRow& row : kPoolings) {
-    if (mode ? *mode != row.name : !settings.flag(row.key, false)) continue;
-    ++found;
-    if (row.pooling) {
-      result.poolings.push_back(*row.pooling);
-    } else {
-      refuse_module(result, fmt::format("{}: {} is for models that read from left to right, and not computed here",
-                                        settings.path(), row.key));
-    }
-  }
-  if (found == 0)
-    refuse(settings.path(), "pooling_mode", "a pooling that is known and true", settings.find("pooling_mode"));
+  result.poolings = poolings_of(settings);
+  result.pools_prompt = settings.is_true("include_prompt", true);
 }
 
-// ---- dense layers
+// ---- the transformer
 
-struct ActivationRow {
-  std::string_view name;  // of the class, after "torch.nn."
-  Activation activation;
-};
-constexpr std::array kActivations = {
-    ActivationRow{"Identity", Activation::kLinear}, ActivationRow{"Tanh", Activation::kTanh},
-    ActivationRow{"ReLU", Activation::kRelu},       ActivationRow{"GELU", Activation::kGelu},
-    ActivationRow{"Sigmoid", Activation::kSigmoid}, ActivationRow{"SiLU", Activation::kSwish},
-};
+constexpr std::array<std::string_view, 7> kLengthFiles = {
+    "sentence_bert_config.json",      "sentence_roberta_config.json", "sentence_distilbert_config.json",
+    "sentence_camembert_config.json", "sentence_albert_config.json",  "sentence_xlm-roberta_config.json",
+    "sentence_xlnet_config.json"};
 
-std::optional<Activation> find_activation(std::string_view path) {
-  if (!path.starts_with("torch.nn.")) return std::nullopt;
-  path.remove_prefix(path.rfind('.') + 1);
-  for (const ActivationRow& row : kActivations) {
-    if (row.name == path) return row.activation;
+// Keys of version 6 that take the values of the tokens from elsewhere, or read the text in another way.
+void check_transformer(const SentenceSettings& settings, SentenceModules& result) {
+  struct Row {
+    std::string_view key, expected;
+  };
+  for (const Row& row :
+       {Row{"transformer_task", "feature-extraction"}, Row{"module_output_name", "token_embeddings"}}) {
+    const auto value = settings.text(row.key);
+    if (value && *value != row.expected)
+      refuse_module(result,
+                    fmt::format("{}: {} {}: only {} is computed here", settings.path(), row.key, *value, row.expected));
   }
-  return std::nullopt;
+  const Json* modality = settings.find("modality_config");
+  const Json* text = modality == nullptr ? nullptr : modality->find("text");
+  const Json* output = text == nullptr ? nullptr : text->find("method_output_name");
+  if (output != nullptr && !(output->is_string() && output->as_string() == "last_hidden_state"))
+    refuse_module(result, fmt::format("{}: method_output_name {}: only last_hidden_state is computed here",
+                                      settings.path(), output->describe()));
+  for (const char* key : {"processing_kwargs", "query_length", "document_length", "query_expansion"}) {
+    if (settings.is_true(key))
+      refuse_module(result,
+                    fmt::format("{}: {} changes how texts are read, which is not done here", settings.path(), key));
+  }
 }
 
-const TensorView& find_tensor(const Checkpoint& checkpoint, const std::string& name, const Shape& shape) {
-  const TensorView* tensor = checkpoint.find(name);
-  const std::string where = checkpoint.paths().front();
-  if (tensor == nullptr) throw Error(ErrorCode::kTensors, where, fmt::format("1 tensor missing: {}", name));
-  if (tensor->shape == shape) return *tensor;
-  throw Error(ErrorCode::kTensors, where,
-              fmt::format("tensor {}: expected shape [{}], got [{}]", name, fmt::join(shape, ", "),
-                          fmt::join(tensor->shape, ", ")));
+// A limit beyond all texts (as 10^30) is none.
+void read_length(const SentenceSettings& settings, SentenceModules& result) {
+  const Json* value = settings.find("max_seq_length");
+  if (value == nullptr) return;
+  if (value->is_number() && value->as_number() > static_cast<double>(kMaxTokens)) return;
+  result.max_tokens = static_cast<size_t>(settings.number("max_seq_length", 3, kMaxTokens).value_or(0));
 }
 
-void read_dense(const std::string& folder, int64_t columns, const OpenOptions& options, SentenceModules& result) {
-  const Settings settings(folder + "/config.json");
-  const auto inputs = settings.number("in_features", 1, kMaxColumns);
-  const auto outputs = settings.number("out_features", 1, kMaxColumns);
-  if (!inputs || *inputs != columns)
-    refuse(settings.path(), "in_features", fmt::format("{}, what the module before gives", columns),
-           settings.find("in_features"));
-  if (!outputs) refuse(settings.path(), "out_features", "an integer", nullptr);
-  const std::optional<std::string> name = settings.text("activation_function");  // of old files: always Tanh
-  const auto activation = name ? find_activation(*name) : Activation::kTanh;
-  if (!activation)
-    return refuse_module(result,
-                         fmt::format("{}: activation_function {} is not computed here", settings.path(), *name));
-  for (const char* key : {"module_input_name", "module_output_name"}) {
-    const std::optional<std::string> place = settings.text(key);
-    if (place && *place != "sentence_embedding")
-      return refuse_module(result,
-                           fmt::format("{}: {}: only sentence_embedding is computed here", settings.path(), key));
+void read_transformer(const std::string& folder, bool makes_vectors, SentenceModules& result) {
+  for (const std::string_view name : kLengthFiles) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    if (!is_regular_file(path)) continue;
+    const SentenceSettings settings(path);
+    if (makes_vectors) check_transformer(settings, result);
+    return read_length(settings, result);
   }
-  const Checkpoint checkpoint = Checkpoint::open(folder, options);
-  SentenceLayer layer;
-  layer.weight = to_fp32(find_tensor(checkpoint, "linear.weight", {*outputs, *inputs}));
-  if (settings.flag("bias", true)) layer.bias = to_fp32(find_tensor(checkpoint, "linear.bias", {*outputs}));
-  layer.outputs = static_cast<size_t>(*outputs);
-  layer.activation = *activation;
-  result.layers.push_back(std::move(layer));
-}
-
-double activate(double x, Activation activation) {
-  switch (activation) {
-    case Activation::kGelu:
-      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    case Activation::kRelu:
-      return x > 0 ? x : 0;
-    case Activation::kSwish:
-      return x / (1 + std::exp(-x));
-    case Activation::kTanh:
-      return std::tanh(x);
-    case Activation::kSigmoid:
-      return 1 / (1 + std::exp(-x));
-    case Activation::kLinear:
-      break;
-  }
-  return x;
-}
-
-std::vector<float> apply_dense(const std::vector<float>& input, const SentenceLayer& layer) {
-  std::vector<float> output(layer.outputs);
-  for (size_t o = 0; o < layer.outputs; ++o) {
-    double sum = layer.bias.empty() ? 0.0 : double{layer.bias[o]};
-    for (size_t i = 0; i < input.size(); ++i) sum += double{layer.weight[o * input.size() + i]} * input[i];
-    output[o] = static_cast<float>(activate(sum, layer.activation));
-  }
-  return output;
 }
 
 // ---- all of them
@@ -231,34 +169,71 @@ void read_module(const std::string& path, const Module& module, int64_t hidden_s
                  SentenceModules& result) {
   const std::string folder = folder_of(path, module);
   const auto columns = [&] { return static_cast<int64_t>(columns_after(result, static_cast<size_t>(hidden_size))); };
-  if (module.kind == "Pooling") {
+  const auto is = [&](std::string_view kind) { return module.kind == kind; };
+  if (!result.refusal.empty()) return;  // what the vectors look like from here on is not known
+  if (!module.type.starts_with(kPackage)) {
+    refuse_module(result, fmt::format("module {} is code of the model's own, which nothing here runs", module.type));
+  } else if (is("Transformer") || is("Dropout")) {
+    return;
+  } else if (is("Pooling") && result.poolings.empty()) {
     read_pooling(folder, hidden_size, result);
-  } else if (!result.refusal.empty()) {
-    return;  // what the vectors look like from here on is not known
-  } else if (result.poolings.empty() && (module.kind == "Dense" || module.kind == "Normalize")) {
+  } else if (is("Pooling")) {
+    refuse_module(result, "a second module Pooling is not computed here");
+  } else if (!is("Dense") && !is("Normalize") && !is("LayerNorm")) {
+    refuse_module(result,
+                  fmt::format("module {}: expected Transformer, Pooling, Dense, LayerNorm or Normalize", module.kind));
+  } else if (result.poolings.empty()) {
     refuse_module(result, fmt::format("module {} before any Pooling is not computed here", module.kind));
-  } else if (module.kind == "Dense") {
+  } else if (is("Dense")) {
     read_dense(folder, columns(), options, result);
-  } else if (module.kind == "Normalize") {
-    result.layers.emplace_back();
-  } else if (module.kind != "Transformer" && module.kind != "Dropout") {
-    refuse_module(result, fmt::format("module {}: expected Transformer, Pooling, Dense or Normalize", module.kind));
+  } else if (is("LayerNorm")) {
+    read_layer_norm(folder, columns(), options, result);
+  } else {
+    read_normalize(folder, result);
   }
 }
 
-void read_length(const std::string& folder, SentenceModules& result) {
-  const std::string path = folder + "/sentence_bert_config.json";
-  if (!is_regular_file(path)) return;
-  result.max_tokens = static_cast<size_t>(Settings(path).number("max_seq_length", 3, kMaxTokens).value_or(0));
+// config_sentence_transformers.json, where there is one.
+std::optional<SentenceSettings> find_settings(const std::string& path) {
+  const std::string where = path + "/config_sentence_transformers.json";
+  return is_regular_file(where) ? std::optional<SentenceSettings>(where) : std::nullopt;
 }
 
-// A model that was trained with a text before each text answers worse without it.
-void warn_of_prompt(const std::string& path) {
-  const std::string where = path + "/config_sentence_transformers.json";
-  if (!is_regular_file(where)) return;
-  if (const auto name = Settings(where).text("default_prompt_name"))
-    warn(
-        fmt::format("{}: default_prompt_name {}: the prompt is not added; put it in front of the texts", where, *name));
+// What the library was when it wrote the folder; before version 5 it wrote no name.
+std::string class_of(const SentenceSettings& settings) {
+  return settings.text("model_type").value_or("SentenceTransformer");
+}
+
+// A model that was trained with a text before each text. Two names are the library's own, with nothing under them.
+void read_prompt(const SentenceSettings& settings, SentenceModules& result) {
+  const auto name = settings.text("default_prompt_name");
+  if (!name) return;
+  const Json* prompts = settings.find("prompts");
+  const Json* prompt = prompts == nullptr ? nullptr : prompts->find(*name);
+  const bool is_own = *name == "query" || *name == "document";
+  if (is_own && (prompt == nullptr || prompt->is_null())) return;
+  if (prompt == nullptr || !prompt->is_string())
+    settings.refuse("default_prompt_name", "the name of a text in prompts");
+  result.prompt = prompt->as_string();
+  if (!result.prompt.empty() && !result.pools_prompt)
+    refuse_module(result, "include_prompt false: a prompt that is read and not pooled is not computed here");
+}
+
+void warn_of_similarity(const SentenceSettings& settings) {
+  const auto name = settings.text("similarity_fn_name");
+  if (name && *name != "cosine")
+    warn(fmt::format("{}: similarity_fn_name {}: similarities here are cosines", settings.path(), *name));
+}
+
+void read_settings(const SentenceSettings& settings, SentenceModules& result) {
+  read_prompt(settings, result);
+  warn_of_similarity(settings);
+  const auto columns = settings.number("truncate_dim", 1, kMaxColumns);
+  if (!columns) return;
+  SentenceLayer layer;
+  layer.kind = SentenceLayer::Kind::kTruncate;
+  layer.outputs = static_cast<size_t>(*columns);
+  result.layers.push_back(std::move(layer));
 }
 
 }  // namespace
@@ -272,32 +247,32 @@ std::string transformer_folder(const std::string& path) {
 
 SentenceModules load_sentence_modules(const std::string& path, int64_t hidden_size, const OpenOptions& options) {
   SentenceModules result;
-  for (const Module& module : read_modules(path)) read_module(path, module, hidden_size, options, result);
-  read_length(transformer_folder(path), result);
-  warn_of_prompt(path);
+  const std::vector<Module> modules = read_modules(path);
+  const std::optional<SentenceSettings> settings = find_settings(path);
+  const std::string name = settings && !modules.empty() ? class_of(*settings) : "SentenceTransformer";
+  const bool makes_vectors = name != "CrossEncoder";  // its folder says nothing of vectors
+  if (makes_vectors && name != "SentenceTransformer")
+    refuse_module(result, fmt::format("{}: model_type {} is not computed here", settings->path(), name));
+  if (makes_vectors) {
+    for (const Module& module : modules) read_module(path, module, hidden_size, options, result);
+  }
+  read_transformer(transformer_folder(path), makes_vectors && !modules.empty(), result);
+  if (settings && makes_vectors && !modules.empty()) read_settings(*settings, result);
   return result;
 }
 
-size_t columns_after(const SentenceModules& modules, size_t columns) {
-  columns *= modules.poolings.size();
-  for (const SentenceLayer& layer : modules.layers) columns = layer.weight.empty() ? columns : layer.outputs;
-  return columns;
-}
-
-std::vector<float> sentence_vector(std::span<const float> rows_LD, size_t columns, const SentenceModules& modules) {
-  std::vector<float> vector;
-  for (const Pooling pooling : modules.poolings) {
-    const std::vector<float> part = pool(rows_LD, columns, pooling);
-    vector.insert(vector.end(), part.begin(), part.end());
+void read_cross_encoder(const std::string& path, ModelConfig& config) {
+  if (read_modules(path).empty()) return;  // the library then asks config.json alone
+  const std::optional<SentenceSettings> settings = find_settings(path);
+  if (!settings || class_of(*settings) != "CrossEncoder") return;
+  const std::optional<std::string> name = settings->text("activation_fn");
+  if (!name) return;
+  if (const auto activation = find_score_activation(*name)) {
+    config.sentence_transformers_activation = *activation;
+  } else {
+    warn(
+        fmt::format("{}: activation_fn {} is no class of torch; that of config.json is used", settings->path(), *name));
   }
-  for (const SentenceLayer& layer : modules.layers) {
-    if (layer.weight.empty()) {
-      normalize(vector);
-    } else {
-      vector = apply_dense(vector, layer);
-    }
-  }
-  return vector;
 }
 
 }  // namespace deberta

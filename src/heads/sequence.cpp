@@ -27,13 +27,13 @@ std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<
                                      const SequenceOptions& options) {
   const ModelConfig& config = directory.config;
   if (directory.model.head() != Head::kSequence) {
-    refuse_head("classify", "sequence classification", directory.model.head());
+    refuse_head("classify", "sequence classification", directory.model);
   }
   const Sequences sequences = window_inputs(directory.tokenizer, inputs, options.rules).sequences;
   const std::vector<float> logits_BC = sequence_logits(directory.model, sequences.all, options.rules.batch_tokens);
 
   const size_t classes = static_cast<size_t>(directory.model.labels());
-  const ScoreFunction function = options.function.value_or(score_function_of(config, classes));
+  const ScoreFunction function = options.function ? *options.function : score_function_of(config, classes);
   const size_t top_k = options.top_k > 0 ? options.top_k : is_multi_label(config) ? classes : 1;
   std::vector<SequenceAnswer> answers;
   for (size_t i = 0; i < inputs.size(); ++i) {

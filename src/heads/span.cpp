@@ -47,10 +47,17 @@ std::vector<SpanLogits> run_windows(const Model& model, std::span<const Encoding
   return logits;
 }
 
-SpanAnswerRules answer_rules(const QuestionOptions& options) {
+// As the fast tokenizers of transformers count it: the mark of SentencePiece is that space.
+bool takes_space(const Tokenizer& tokenizer, int32_t id) {
+  return tokenizer.piece(id).starts_with("\xE2\x96\x81");
+}
+
+SpanAnswerRules answer_rules(const Tokenizer& tokenizer, const QuestionOptions& options) {
   return {.count = options.top_k,
           .aligns_to_words = options.aligns_to_words,
           .merges_equal = options.merges_equal,
+          .as_transformers = options.as_transformers,
+          .takes_space = [&tokenizer](int32_t id) { return takes_space(tokenizer, id); },
           .allows_none = options.allows_none,
           .null_threshold = options.null_threshold};
 }
@@ -59,6 +66,7 @@ SpanAnswerRules answer_rules(const QuestionOptions& options) {
 
 std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const QuestionOptions& options) {
   if (!input.pair) throw Error(ErrorCode::kInput, "context", "expected a question and a context, got one text");
+  check_plain_pairs("qa", tokenizer);
   const EncodeOptions& encode = options.rules.encode;
   const Encoding question = encode_part(tokenizer, input.text, encode, options.max_question_tokens);
   const Encoding context = encode_part(tokenizer, *input.pair, encode, SIZE_MAX);
@@ -69,9 +77,9 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
                             "--max-question-len",
                             encode.max_tokens, taken));
   }
-  const size_t room = encode.max_tokens - taken;
+  const size_t room = encode.max_tokens - taken, most = options.as_transformers ? room - 1 : room / 2;
   std::vector<Encoding> encodings;
-  for (const Window& window : make_windows(context.size(), room, std::min(options.rules.stride, room / 2)))
+  for (const Window& window : make_windows(context.size(), room, std::min(options.rules.stride, most)))
     encodings.push_back(window_encoding(question, context, window, tokenizer.special()));
   encodings.front().cut_tokens = question.cut_tokens;
   return encodings;
@@ -79,21 +87,22 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 
 std::vector<QuestionAnswer> qa(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                const QuestionOptions& options) {
-  if (directory.model.head() != Head::kSpan) refuse_head("qa", "span", directory.model.head());
+  if (directory.model.head() != Head::kSpan) refuse_head("qa", "span", directory.model);
   const Sequences sequences = gather_sequences(
       inputs, [&](const TextInput& input) { return encode_input(directory.tokenizer, input, options); });
   const std::vector<SpanLogits> logits = run_windows(directory.model, sequences.all, options.rules.batch_tokens);
   // Several spans may be one answer in whole words. As many as transformers takes.
   const size_t candidates = options.aligns_to_words ? 2 * options.top_k + 10 : std::max<size_t>(1, options.top_k);
-  const SpanRules rules{candidates, options.max_answer_tokens, options.normalizes_windows};
+  const SpanRules rules{candidates, options.max_answer_tokens, options.as_transformers};
   std::vector<QuestionAnswer> answers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const size_t first = sequences.starts[i], count = sequences.starts[i + 1] - first;
     const SpanCandidates found = find_spans(std::span(logits).subspan(first, count), rules);
     const std::span<const Encoding> windows = std::span(sequences.all).subspan(first, count);
-    answers.push_back({span_answers(inputs[i].pair.value_or(""), windows, found, answer_rules(options)),
-                       static_cast<float>(found.null_score), static_cast<float>(found.null_logit), count,
-                       sequences.tokens_of(i), sequences.cut_tokens_of(i)});
+    answers.push_back(
+        {span_answers(inputs[i].pair.value_or(""), windows, found, answer_rules(directory.tokenizer, options)),
+         static_cast<float>(found.null_score), static_cast<float>(found.null_logit), count, sequences.tokens_of(i),
+         sequences.cut_tokens_of(i)});
   }
   return answers;
 }

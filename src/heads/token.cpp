@@ -55,7 +55,7 @@ std::vector<TokenAnswer> ner(const ModelDirectory& directory, std::span<const Te
                              const TokenOptions& options) {
   const Head head = directory.model.head();
   if (head != Head::kToken && head != Head::kTokenOriginal) {
-    refuse_head("ner", "token classification", head);
+    refuse_head("ner", "token classification", directory.model);
   }
   const auto classes = static_cast<size_t>(directory.model.labels());
   std::vector<std::string> labels = directory.config.labels;

@@ -63,10 +63,10 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 std::vector<ZeroShotAnswer> zero_shot(const ModelDirectory& directory, std::span<const TextInput> inputs,
                                       const ZeroShotOptions& options) {
   check_options(options);
-  if (directory.model.head() != Head::kSequence)
-    refuse_head("zero-shot", "sequence classification", directory.model.head());
+  if (directory.model.head() != Head::kSequence) refuse_head("zero-shot", "sequence classification", directory.model);
   const auto classes = static_cast<size_t>(directory.model.labels());
-  const EntailmentLabels labels = find_entailment_labels(directory.config.labels, classes, options.label_map);
+  const EntailmentLabels labels =
+      find_entailment_labels(directory.config.labels, classes, options.label_map, "zero-shot");
   const Sequences sequences = gather_sequences(
       inputs, [&](const TextInput& input) { return encode_input(directory.tokenizer, input, options); });
   const std::vector<float> logits_BC = sequence_logits(directory.model, sequences.all, options.rules.batch_tokens);

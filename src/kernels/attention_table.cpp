@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "kernels/bf16.h"
+#include "kernels/choice.h"
+#include "kernels/processor.h"
 
 namespace deberta {
 namespace {
@@ -27,7 +29,7 @@ KernelLevel attention_table_level(const KernelSet& kernels, Precision precision,
   if (head_size % kUnit != 0) return KernelLevel::kReference;
   const KernelLevel level = kernels.level_of(Operation::kAttention, precision);
   if (level <= KernelLevel::kAvx512 || head_size % (2 * kUnit) == 0) return level;
-  return KernelSet{KernelLevel::kAvx512, nullptr}.level_of(Operation::kAttention, precision);
+  return capped_level(usable_levels(), Operation::kAttention, precision, KernelLevel::kAvx512);
 }
 
 size_t attention_table_bytes(const KernelSet& kernels, const RelativeTableParams& params) {

@@ -17,17 +17,30 @@ namespace deberta {
 enum class Operation { kGemm, kAttention, kLayerNorm, kQuantize, kEmbedding, kConvolution };
 inline constexpr size_t kOperations = 6;
 
-// Ascending: a forced level is a cap, and each operation takes, for its precision, the best implementation at or below
-// it that the processor can run. Features are not nested (a processor may have VNNI without BF16).
+// Ascending: a forced level is a cap, and each operation takes, for its precision, the highest implementation at or
+// below it that the processor can run. Features are not nested (a processor may have VNNI without BF16). The highest is
+// not always the fastest: what runs unforced is choice.h's to say.
 enum class KernelLevel { kReference, kAvx2, kAvxVnni, kAvx512, kAvx512Vnni, kAvx512Bf16, kAmx };
 inline constexpr size_t kKernelLevels = 7;
+inline constexpr std::array<KernelLevel, kKernelLevels> kLevels = {
+    KernelLevel::kReference,  KernelLevel::kAvx2,       KernelLevel::kAvxVnni, KernelLevel::kAvx512,
+    KernelLevel::kAvx512Vnni, KernelLevel::kAvx512Bf16, KernelLevel::kAmx};
 inline constexpr size_t kPrecisions = 3;
+inline constexpr std::array<Precision, kPrecisions> kAllPrecisions = {Precision::kFp32, Precision::kBf16,
+                                                                      Precision::kInt8};
+
+using LevelSet = unsigned;  // bits
+constexpr LevelSet level_bit(KernelLevel level) {
+  return 1u << static_cast<unsigned>(level);
+}
+
+// The level of the implementation of each operation in each precision.
+using ChosenLevels = std::array<std::array<KernelLevel, kPrecisions>, kOperations>;
 
 std::string_view to_string(Operation operation);
 std::string_view to_string(KernelLevel level);
 
-// The levels that this processor and its operating system can run and that were built in, kReference first. The first
-// call asks Linux for the tile registers (arch_prctl), for the whole process.
+// The levels that this processor can run (processor.h), kReference first.
 std::vector<KernelLevel> available_levels();
 
 // What `check` found: for each operation the largest |kernel - reference| and where. Thread-safe.
@@ -48,16 +61,18 @@ class KernelCheck {
 
 // A choice. Copies share the check.
 struct KernelSet {
-  KernelLevel cap = KernelLevel::kReference;
+  ChosenLevels levels{};               // kReference
   std::shared_ptr<KernelCheck> check;  // null unless "check" was asked for
 
   // The level of the implementation that runs for `operation`.
-  KernelLevel level_of(Operation operation, Precision precision = Precision::kFp32) const;
+  KernelLevel level_of(Operation operation, Precision precision = Precision::kFp32) const {
+    return levels[static_cast<size_t>(operation)][static_cast<size_t>(precision)];
+  }
 };
 
-// "auto" (the best this processor has), "check" (auto, with the reference beside each call), "reference", "avx2",
-// "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "amx". Throws kKernels, listing what this processor has, for
-// another name or a level it cannot run.
+// "auto" (the fastest that this processor has: choice.h), "check" (auto, with the reference beside each call),
+// "reference", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "amx". Throws kKernels, listing what this
+// processor has, for another name or a level it cannot run.
 KernelSet select_kernels(std::string_view name);
 
 // How often each implementation was called in this process (once per call of the operation, not per tile).

@@ -70,8 +70,20 @@ struct Work {
 
 // The activations that vectors compute; others follow on fp32 rows.
 int vector_activation(KernelActivation activation) {
-  if (activation == KernelActivation::kGelu) return 1;
-  return activation == KernelActivation::kRelu ? 2 : 0;
+  switch (activation) {
+    case KernelActivation::kGelu:
+      return 1;
+    case KernelActivation::kRelu:
+      return 2;
+    case KernelActivation::kGeluTanh:
+      return 3;
+    case KernelActivation::kQuickGelu:
+      return 4;
+    case KernelActivation::kSwish:
+      return 5;
+    default:
+      return 0;
+  }
 }
 
 bool is_vector(KernelActivation activation) {

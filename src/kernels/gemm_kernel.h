@@ -51,7 +51,7 @@ struct GemmFinish {
   size_t outliers;     // O
 
   const float* bias_N;  // may be null
-  int activation;       // 0 linear, 1 erf-GELU, 2 ReLU
+  int activation;       // 0 linear, 1 erf-GELU, 2 ReLU, 3 tanh-GELU, 4 quick GELU, 5 swish
   const float* residual_MN;
   size_t residual_stride;
   float* c_MN;  // exactly one of the two

@@ -7,14 +7,18 @@
 #include <numeric>
 #include <vector>
 
+#include "kernels/choice.h"
 #include "kernels/peak_kernel.h"
 
 namespace deberta {
 namespace {
 
-constexpr int kWindows = 12;
 constexpr int kReadRuns = 8;
 constexpr size_t kRounds = 20000;  // a tenth of a millisecond or a little more: the clock costs nothing beside it
+// Of comparing multipliers: a burst is 2 to 25 microseconds, short enough for one of many to be left alone, and the
+// first turns may find the upper halves of the registers asleep.
+constexpr int kTurns = 24;
+constexpr size_t kBurst = 1000;
 
 const PeakKernel* peak_kernel(Precision precision, KernelLevel level) {
 #if DEBERTA_HAS_X86
@@ -55,7 +59,58 @@ double rate_of(const PeakKernel& kernel, double seconds) {
   return operations / passed;
 }
 
+double rate_of_burst(const PeakKernel& kernel) {
+  const auto begin = std::chrono::steady_clock::now();
+  kernel.run(kBurst);
+  return kernel.operations * double{kBurst} / seconds_since(begin);
+}
+
+// Its instruction is that of fp32.
+bool is_widened(Precision precision, KernelLevel level) {
+  return precision == Precision::kBf16 && level <= KernelLevel::kAvx512;
+}
+
 }  // namespace
+
+Peaks compare_multipliers(LevelSet usable) {
+  Peaks best;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (const Precision precision : kAllPrecisions) {
+      for (const KernelLevel level : kLevels) {
+        if ((usable & level_bit(level)) == 0 || !exists(Operation::kGemm, precision, level)) continue;
+        const PeakKernel* kernel = peak_kernel(precision, level);
+        double& peak = best.of(precision, level);
+        if (is_widened(precision, level)) {
+          peak = best.of(Precision::kFp32, level);
+        } else if (kernel != nullptr) {
+          peak = std::max(peak, rate_of_burst(*kernel));
+        }
+      }
+    }
+  }
+  return best;
+}
+
+std::string_view multiplier_name(Precision precision, KernelLevel level) {
+  const bool is_int8 = precision == Precision::kInt8;
+  switch (level) {
+    case KernelLevel::kReference:
+      return "";
+    case KernelLevel::kAvx2:
+      return is_int8 ? "vpmaddwd ymm" : "vfmadd231ps ymm";
+    case KernelLevel::kAvxVnni:
+      return "vpdpbusd ymm";
+    case KernelLevel::kAvx512:
+      return is_int8 ? "vpmaddwd zmm" : "vfmadd231ps zmm";
+    case KernelLevel::kAvx512Vnni:
+      return "vpdpbusd zmm";
+    case KernelLevel::kAvx512Bf16:
+      return "vdpbf16ps zmm";
+    case KernelLevel::kAmx:
+      return is_int8 ? "tdpbusd" : "tdpbf16ps";
+  }
+  return "";
+}
 
 double sustained_peak(Precision precision, KernelLevel level, const Parallel& parallel, double seconds) {
   const PeakKernel* kernel = peak_kernel(precision, level);
@@ -65,9 +120,9 @@ double sustained_peak(Precision precision, KernelLevel level, const Parallel& pa
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-double measure_peak(Precision precision, KernelLevel level, const Parallel& parallel) {
+double measure_peak(Precision precision, KernelLevel level, const Parallel& parallel, int windows) {
   double best = 0;
-  for (int window = 0; window < kWindows; ++window) {
+  for (int window = 0; window < windows; ++window) {
     best = std::max(best, sustained_peak(precision, level, parallel, kPeakWindowSeconds));
   }
   return best;

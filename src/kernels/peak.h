@@ -1,12 +1,34 @@
 // What the machine can do at most, measured: arithmetic that never leaves the registers, and reading memory. The
 // figures that `deberta bench` sets its own beside.
 #pragma once
+#include <array>
 #include <cstddef>
+#include <string_view>
 
 #include "base/parallel.h"
 #include "kernels/dispatch.h"
 
 namespace deberta {
+
+// Of each precision and level, operations (a multiplication and an addition are two) of one core in some unit of time:
+// what the multipliers of a processor are beside each other. 0: none.
+struct Peaks {
+  std::array<std::array<double, kKernelLevels>, kPrecisions> figures{};
+
+  constexpr double& of(Precision precision, KernelLevel level) {
+    return figures[static_cast<size_t>(precision)][static_cast<size_t>(level)];
+  }
+  constexpr double of(Precision precision, KernelLevel level) const {
+    return figures[static_cast<size_t>(precision)][static_cast<size_t>(level)];
+  }
+};
+
+// Operations a second of the calling thread, of every multiplier of `usable`: short bursts in turns, the best of each.
+// Takes less than 1 ms, with tiles perhaps 2.
+Peaks compare_multipliers(LevelSet usable);
+
+// The instruction that the GEMM of `precision` at `level` is made of: "vdpbf16ps zmm". Empty for the reference.
+std::string_view multiplier_name(Precision precision, KernelLevel level);
 
 // Long enough to be sustained, short enough to fall between interruptions.
 inline constexpr double kPeakWindowSeconds = 0.005;
@@ -16,8 +38,8 @@ inline constexpr double kPeakWindowSeconds = 0.005;
 // reference. Throws std::bad_alloc.
 double sustained_peak(Precision precision, KernelLevel level, const Parallel& parallel, double seconds);
 
-// The best of 12 windows.
-double measure_peak(Precision precision, KernelLevel level, const Parallel& parallel);
+// The best of some windows.
+double measure_peak(Precision precision, KernelLevel level, const Parallel& parallel, int windows = 12);
 
 // Bytes a second that all workers together read from memory, each 64 MiB of its own. Takes about 200 ms.
 // Throws std::bad_alloc.

@@ -16,6 +16,14 @@ int64_t span_of(const RelLutParams& p) {
   return p.position_buckets > 0 ? p.position_buckets : p.max_relative_positions;
 }
 
+// transformers takes the logarithms of a tensor of floats, the original of doubles: a few distances differ by a bucket.
+template <typename Real>
+int64_t logarithmic_bucket(int64_t size, int64_t mid, int64_t last) {
+  const Real border = std::log(static_cast<Real>(static_cast<double>(last) / static_cast<double>(mid)));
+  const Real ratio = std::log(static_cast<Real>(size) / static_cast<Real>(mid)) / border;
+  return static_cast<int64_t>(std::ceil(ratio * static_cast<Real>(mid - 1))) + mid;
+}
+
 // b(r): the distance itself near the diagonal, logarithmic beyond half the buckets.
 int64_t bucket_of(const RelLutParams& p, int64_t distance) {
   if (p.position_buckets <= 0) return distance;
@@ -24,9 +32,8 @@ int64_t bucket_of(const RelLutParams& p, int64_t distance) {
   const int64_t mid = p.position_buckets / 2;
   const int64_t size = std::abs(clamped);
   if (size <= mid) return clamped;
-  const double ratio = std::log(static_cast<double>(size) / static_cast<double>(mid)) /
-                       std::log(static_cast<double>(last) / static_cast<double>(mid));
-  const auto bucket = static_cast<int64_t>(std::ceil(ratio * static_cast<double>(mid - 1))) + mid;
+  const int64_t bucket =
+      p.clamps_distance ? logarithmic_bucket<double>(size, mid, last) : logarithmic_bucket<float>(size, mid, last);
   return clamped < 0 ? -bucket : bucket;
 }
 
@@ -45,9 +52,10 @@ void check_params(const RelLutParams& p) {
   }
   if (p.position_buckets <= 0) return;
   if (p.position_buckets < 2) refuse(fmt::format("position_buckets: expected at least 2, got {}", p.position_buckets));
-  if (!p.clamps_distance && p.max_relative_positions - 1 <= p.position_buckets / 2) {
-    refuse(fmt::format("distance=hf: expected max_relative_positions above {}, got {}", p.position_buckets / 2 + 1,
-                       p.max_relative_positions));
+  if (!p.clamps_distance && p.max_relative_positions - 1 == p.position_buckets / 2) {  // a division by log(1)
+    refuse(
+        fmt::format("distance=hf: expected max_relative_positions other than half of position_buckets and one, got {}",
+                    p.max_relative_positions));
   }
 }
 

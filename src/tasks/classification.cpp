@@ -1,18 +1,26 @@
 // Activations and ranking of labels.
 #include "tasks/classification.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "deberta/error.h"
 #include "tasks/logits.h"
 
 namespace deberta {
 
 ScoreFunction score_function_of(const ModelConfig& config, size_t labels) {
-  if (config.sentence_transformers_activation == "Identity") return ScoreFunction::kNone;
-  if (config.sentence_transformers_activation == "Sigmoid") return ScoreFunction::kSigmoid;
-  if (config.sentence_transformers_activation == "Tanh") return ScoreFunction::kTanh;
+  const std::string& activation = config.sentence_transformers_activation;
+  if (activation == "Identity") return ScoreFunction::kNone;
+  if (activation == "Sigmoid") return ScoreFunction::kSigmoid;
+  if (activation == "Tanh") return ScoreFunction::kTanh;
+  if (activation == "Softmax") return ScoreFunction::kSoftmax;
+  if (!activation.empty())
+    throw Error(ErrorCode::kUnsupported, "activation_fn",
+                fmt::format("{} is not computed here; choose a function with --activation, or --raw", activation));
   switch (config.problem_type) {
     case ProblemType::kRegression:
       return ScoreFunction::kNone;

@@ -16,13 +16,25 @@ std::string lower(std::string text) {
   return text;
 }
 
+bool says_entailment(const std::string& lower_name) {
+  return lower_name.starts_with("entail");
+}
+
 }  // namespace
 
+bool has_entailment(const std::vector<std::string>& labels) {
+  return std::any_of(labels.begin(), labels.end(),
+                     [](const std::string& label) { return says_entailment(lower(label)); });
+}
+
 EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, size_t classes,
-                                        const std::vector<std::string>& map) {
+                                        const std::vector<std::string>& map, const std::string& verb) {
+  if (classes < 2)
+    throw Error(ErrorCode::kTask, verb,
+                fmt::format("expected a model of entailment, with 2 or 3 classes, got one with {}", classes));
   const std::vector<std::string>& names = map.empty() ? labels : map;
   if (names.size() != classes) {
-    throw Error(ErrorCode::kTask, "nli",
+    throw Error(ErrorCode::kTask, verb,
                 fmt::format("expected {} label names, got {}; give them in the model's order with --label-map", classes,
                             names.size()));
   }
@@ -32,7 +44,7 @@ EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, 
     const std::string name = lower(names[i]);
     if (name.starts_with("not"))
       found.contradiction = i;
-    else if (name.starts_with("entail"))
+    else if (says_entailment(name))
       entailment = i;
     else if (name.starts_with("neutral"))
       found.neutral = i;
@@ -40,7 +52,7 @@ EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, 
       found.contradiction = i;
   }
   if (!entailment) {
-    throw Error(ErrorCode::kTask, "nli",
+    throw Error(ErrorCode::kTask, verb,
                 fmt::format("expected a label named entailment, got {}; give the names in the model's order with "
                             "--label-map contradiction,neutral,entailment",
                             fmt::join(names, ", ")));

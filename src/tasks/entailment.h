@@ -15,9 +15,12 @@ struct EntailmentLabels {
 };
 
 // From the label names, any case; `map` overrides them: "entailment", "neutral", "contradiction" by index, as in
-// {"contradiction", "neutral", "entailment"}. Throws kTask when no label says entailment.
+// {"contradiction", "neutral", "entailment"}. Throws kTask, in the name of `verb`, when no label says entailment.
 EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, size_t classes,
-                                        const std::vector<std::string>& map = {});
+                                        const std::vector<std::string>& map = {}, const std::string& verb = "nli");
+
+// Whether a label says entailment.
+bool has_entailment(const std::vector<std::string>& labels);
 
 // The relations that the model knows, in the order entailment, neutral, contradiction (or not_entailment, of two
 // labels), each with its label's index. Throws as find_entailment_labels.

@@ -1,5 +1,5 @@
-// Scores of pieces, then of words, then runs of one label. A label "B-X" begins an entity, "I-X" goes on with one, and
-// a label without either goes on with its own kind.
+// Scores of pieces, then of characters that pieces part, then of words, then runs of one label. A label "B-X" begins an
+// entity, "I-X" goes on with one, and a label without either goes on with its own kind.
 #include "tasks/entities.h"
 
 #include <algorithm>
@@ -23,13 +23,33 @@ struct Unit {
   }
 };
 
-std::vector<Unit> score_pieces(std::span<const float> logits_TC, size_t classes, const Encoding& encoding) {
+// Pieces that part one character, as byte pieces do, are one unit, with the mean of their scores: no character has two
+// labels.
+void merge_character(Unit& unit, const Unit& next) {
+  const auto pieces = static_cast<float>(next.first_token - unit.first_token);
+  for (size_t c = 0; c < unit.scores_C.size(); ++c)
+    unit.scores_C[c] += (next.scores_C[c] - unit.scores_C[c]) / (pieces + 1);
+  unit.last_token = next.last_token;
+  unit.decide();
+}
+
+bool shares_character(const Encoding& encoding, size_t before, size_t token) {
+  const Offset a = encoding.bytes[before], b = encoding.bytes[token];
+  return token == before + 1 && a.begin < a.end && b.begin < b.end && b.begin < a.end;
+}
+
+std::vector<Unit> score_pieces(std::span<const float> logits_TC, size_t classes, const Encoding& encoding,
+                               bool joins_characters) {
   std::vector<Unit> units;
   for (size_t t = 0; t < encoding.size(); ++t) {
     if (encoding.is_special[t] != 0) continue;
     Unit unit{scores_of_logits(logits_TC.subspan(t * classes, classes), ScoreFunction::kSoftmax), t, t, 0, 0};
     unit.decide();
-    units.push_back(std::move(unit));
+    if (joins_characters && !units.empty() && shares_character(encoding, units.back().last_token, t)) {
+      merge_character(units.back(), unit);
+    } else {
+      units.push_back(std::move(unit));
+    }
   }
   return units;
 }
@@ -91,7 +111,9 @@ Entity to_entity(std::span<const Unit> units, std::string label, const Encoding&
 std::vector<Entity> find_entities(std::span<const float> logits_TC, const std::vector<std::string>& labels,
                                   const Encoding& encoding, const EntityRules& rules) {
   const size_t classes = labels.size();
-  std::vector<Unit> units = score_pieces(logits_TC, classes, encoding);
+  // Words never part a character, and without aggregation each piece is an answer.
+  const bool joins_characters = rules.aggregation == Aggregation::kSimple;
+  std::vector<Unit> units = score_pieces(logits_TC, classes, encoding, joins_characters);
   const bool by_words = rules.aggregation != Aggregation::kNone && rules.aggregation != Aggregation::kSimple;
   if (by_words) units = merge_words(units, encoding, rules.aggregation);
 

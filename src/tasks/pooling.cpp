@@ -16,13 +16,40 @@ std::string_view to_string(Pooling pooling) {
       return "max";
     case Pooling::kMeanSqrt:
       return "mean-sqrt";
+    case Pooling::kWeightedMean:
+      return "weighted mean";
+    case Pooling::kLast:
+      return "last token";
   }
   return {};
 }
 
+namespace {
+
+std::vector<float> row_of(std::span<const float> rows_LD, size_t columns, size_t row) {
+  const std::span<const float> found = rows_LD.subspan(row * columns, columns);
+  return {found.begin(), found.end()};
+}
+
+std::vector<float> weighted_mean(std::span<const float> rows_LD, size_t columns) {
+  const size_t rows = rows_LD.size() / columns;
+  const double weights = static_cast<double>(rows) * static_cast<double>(rows + 1) / 2;
+  std::vector<float> result(columns);
+  for (size_t d = 0; d < columns; ++d) {
+    double sum = 0;
+    for (size_t l = 0; l < rows; ++l) sum += static_cast<double>(l + 1) * rows_LD[l * columns + d];
+    result[d] = static_cast<float>(sum / weights);
+  }
+  return result;
+}
+
+}  // namespace
+
 std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling pooling) {
   const size_t rows = rows_LD.size() / columns;
-  std::vector<float> result(rows_LD.begin(), rows_LD.begin() + static_cast<std::ptrdiff_t>(columns));
+  if (pooling == Pooling::kLast) return row_of(rows_LD, columns, rows - 1);
+  if (pooling == Pooling::kWeightedMean) return weighted_mean(rows_LD, columns);
+  std::vector<float> result = row_of(rows_LD, columns, 0);
   if (pooling == Pooling::kCls) return result;
   for (size_t d = 0; d < columns; ++d) {
     double sum = 0;

@@ -34,15 +34,15 @@ uint32_t step_back(std::string_view text, uint32_t at) {
   return at;
 }
 
-// To the white space around, also where a window begins or ends within a word.
-void extend_to_words(std::string_view context, Offset& bytes, Offset& chars) {
-  while (bytes.begin > 0) {
+// To the white space around, within `limits` in bytes.
+void extend_to_words(std::string_view context, Offset limits, Offset& bytes, Offset& chars) {
+  while (bytes.begin > limits.begin) {
     const uint32_t before = step_back(context, bytes.begin);
     if (is_white_space(decode_utf8(context, before).value)) break;
     bytes.begin = before;
     --chars.begin;
   }
-  while (bytes.end < context.size()) {
+  while (bytes.end < limits.end) {
     const CodePoint point = decode_utf8(context, bytes.end);
     if (is_white_space(point.value)) break;
     bytes.end += point.size_bytes;
@@ -50,14 +50,36 @@ void extend_to_words(std::string_view context, Offset& bytes, Offset& chars) {
   }
 }
 
-Candidate to_candidate(std::string_view context, const Encoding& window, const TokenSpan& span, bool aligns_to_words) {
+// The white space before the answer, where it belongs to the answer's first piece: for words the first of the word
+// within the window, perhaps nothing but the mark.
+std::string_view space_before(std::string_view context, const Encoding& window, size_t first, Offset bytes,
+                              const SpanAnswerRules& rules) {
+  if (bytes.begin == 0) return {};
+  if (rules.aligns_to_words) {
+    first = second_text_begin(window);
+    while (window.bytes[first].begin < bytes.begin) ++first;  // a word may begin with what is read as nothing
+  }
+  if (!rules.takes_space(window.ids[first])) return {};
+  const uint32_t before = step_back(context, bytes.begin);
+  const bool is_space = is_white_space(decode_utf8(context, before).value);
+  return is_space ? context.substr(before, bytes.begin - before) : std::string_view{};
+}
+
+Candidate to_candidate(std::string_view context, const Encoding& window, const TokenSpan& span,
+                       const SpanAnswerRules& rules) {
   const size_t begin = second_text_begin(window);
   const size_t first = begin + span.first_token, last = begin + span.last_token;
   Offset bytes{window.bytes[first].begin, window.bytes[last].end};
   Offset chars{window.chars[first].begin, window.chars[last].end};
-  if (aligns_to_words) extend_to_words(context, bytes, chars);
+  const size_t last_of_window = window.size() - 2;  // before [SEP]
+  const Offset limits = rules.as_transformers
+                            ? Offset{window.bytes[begin].begin, window.bytes[last_of_window].end}
+                            : Offset{0, static_cast<uint32_t>(context.size())};  // also beyond a window's edge
+  if (rules.aligns_to_words) extend_to_words(context, limits, bytes, chars);
   const std::string_view text = context.substr(bytes.begin, bytes.end - bytes.begin);
-  return {{std::string(text), 0, static_cast<float>(span.logit), chars, bytes}, span.score, lower(text)};
+  std::string key = lower(text);
+  if (rules.as_transformers) key.insert(0, space_before(context, window, first, bytes, rules));
+  return {{std::string(text), 0, static_cast<float>(span.logit), chars, bytes}, span.score, std::move(key)};
 }
 
 std::vector<Candidate> merge_equal(std::vector<Candidate> candidates) {
@@ -98,9 +120,9 @@ std::vector<SpanAnswer> span_answers(std::string_view context, std::span<const E
                                      const SpanCandidates& candidates, const SpanAnswerRules& rules) {
   std::vector<Candidate> all;
   for (const TokenSpan& span : candidates.spans)
-    all.push_back(to_candidate(context, windows[span.window], span, rules.aligns_to_words));
+    all.push_back(to_candidate(context, windows[span.window], span, rules));
   const auto is_likelier = [](const Candidate& a, const Candidate& b) { return a.score > b.score; };
-  std::stable_sort(all.begin(), all.end(), is_likelier);
+  if (!rules.as_transformers) std::stable_sort(all.begin(), all.end(), is_likelier);
   if (rules.merges_equal) all = merge_equal(std::move(all));
   std::stable_sort(all.begin(), all.end(), is_likelier);
   if (rules.allows_none) add_none(candidates, rules, all);

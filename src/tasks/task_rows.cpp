@@ -26,6 +26,8 @@ size_t first_choice(const TaskRow& task) {
   return task.form == ExampleForm::kAlphaNli ? 1 : 0;
 }
 
+constexpr size_t kMostLabels = 20;  // that a message shows
+
 double parse_score(std::string_view text, const std::string& where) {
   const auto score = parse_number<double>(text);
   if (!score || !std::isfinite(*score))
@@ -101,12 +103,34 @@ void TaskRows::add(const Example& example) {
   gold.id = example.id;
   gold.choices = example.choices.size();
   gold.error = example.error;
+  if (example.label && found_labels_.size() < kMostLabels) ++found_labels_[*example.label];
+  repaired_ += example.is_repaired;
+  bool is_unknown = gold.error && gold.error->code() == ErrorCode::kTask;
   try {
     if (!gold.error) add_label(example, gold);
   } catch (const Error& error) {
     gold.error = error;
+    is_unknown = true;
   }
+  if (is_unknown && unknown_rows_++ == 0) first_unknown_ = golds_.size();
   golds_.push_back(std::move(gold));
+}
+
+void TaskRows::check_labels() const {
+  if (unknown_rows_ == 0) return;
+  const TaskGold& first = golds_[first_unknown_];
+  std::string message =
+      fmt::format("{}; so it is in {} of {} rows", first.error->message(), unknown_rows_, golds_.size());
+  if (task_->target == TaskTarget::kClass && !has_choices(*task_)) {
+    std::vector<std::string> found;
+    for (const auto& [label, rows] : found_labels_) found.push_back(fmt::format("{} ({})", label, rows));
+    message += fmt::format(", whose labels are {}", fmt::join(found, ", "));
+  }
+  const bool is_own = task_->labels.empty() && labels_.size() > 0;  // the labels are the model's
+  message += is_own ? fmt::format("; give the file's names for the model's classes {}, in this order, with --label-map",
+                                  fmt::join(labels_.names(), ", "))
+                    : fmt::format("; is it a file of the task {}?", task_->name);
+  throw Error(ErrorCode::kTask, first.error->where(), message);
 }
 
 void TaskRows::add_label(const Example& example, TaskGold& gold) {
@@ -119,8 +143,10 @@ void TaskRows::add_label(const Example& example, TaskGold& gold) {
   }
   // No class holds in a row whose cell is empty; of all others such a cell says nothing.
   const bool is_set = task_->target == TaskTarget::kClasses;
-  const bool says_nothing =
-      task_->target == TaskTarget::kScore ? example.label == "" : is_no_label(example.label.value_or(""));
+  const std::string label = example.label.value_or("");
+  const bool says_nothing = task_->target == TaskTarget::kScore
+                                ? label.empty() || (label == "-1" && task_->name == "sts-b")
+                                : is_no_label(label) && !labels_.find(label);
   if (!example.label || (says_nothing && !is_set)) return;
   gold.is_labelled = true;
   if (has_choices(*task_))

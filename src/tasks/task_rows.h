@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +44,11 @@ class TaskRows {
 
   // One row more; a bad one too, so that rows keep their numbers.
   void add(const Example& example);
+  // A figure over the rows whose labels happen to fit would be one of another task: throws kTask, with the labels, when
+  // a row has one that is none of the task's (or of the model's, where the task has none).
+  void check_labels() const;
+  bool has_unknown_labels() const { return unknown_rows_ > 0; }
+  size_t repaired() const { return repaired_; }  // rows that held bytes that are not UTF-8
   // The row cannot be answered.
   void refuse(size_t row, const Error& error) { golds_[row].error = error; }
 
@@ -68,6 +74,9 @@ class TaskRows {
   const TaskRow* task_;
   TaskLabels labels_;
   std::vector<TaskGold> golds_;
+  std::map<std::string, size_t> found_labels_;  // of the file, as it writes them, each with its rows
+  size_t unknown_rows_ = 0, first_unknown_ = 0;
+  size_t repaired_ = 0;
   std::unordered_map<std::string, uint32_t> groups_, genres_;
 };
 

@@ -27,6 +27,7 @@ size_t check_entry(const std::string& piece, const Json& id, const std::string& 
   if (piece.empty() || piece.size() > kMaxPieceBytes) {
     refuse(where, fmt::format("expected pieces of 1..{} bytes, got {}", kMaxPieceBytes, piece.size()));
   }
+  if (!is_valid_utf8(piece)) refuse(where, "expected pieces without lone surrogates");
   if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= static_cast<int64_t>(kMaxPieces)) {
     refuse(where, fmt::format("{}: expected an id in 0..{}, got {}", quote_json(piece), kMaxPieces - 1, id.describe()));
   }
@@ -135,7 +136,8 @@ BpeMergeTexts parse_merges(std::string_view text, const std::string& where) {
 BpeModel load_bpe_model(const std::string& folder) {
   const std::string vocab_path = folder + "/vocab.json";
   const std::string merges_path = folder + "/merges.txt";
-  const Json vocab = load_json(vocab_path, {.max_bytes = kMaxFileBytes, .max_depth = 2, .max_nodes = kMaxPieces + 1});
+  const JsonLimits limits{.max_bytes = kMaxFileBytes, .max_depth = 2, .max_nodes = kMaxPieces + 1};
+  const Json vocab = load_python_json(vocab_path, limits);
   const std::string text = read_file(merges_path, kMaxFileBytes);
   // Not as arguments of the call: where both files are wrong, which is said must not be the compiler's choice.
   const BpeMergeTexts merges = parse_merges(text, merges_path);

@@ -36,10 +36,10 @@ void append_bytes(std::string& bytes, std::string_view piece) {
 
 class BpeTextModel final : public TextModel {
  public:
-  BpeTextModel(BpeModel model, std::vector<AddedToken> tokens)
-      : model_(std::move(model)), tokens_(std::move(tokens), StripRule::kUnicode) {}
+  explicit BpeTextModel(BpeModel model) : model_(std::move(model)) {}
 
   ModelKind kind() const override { return ModelKind::kByteBpe; }
+  void set_tokens(const std::vector<AddedToken>& tokens) override;
   void split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const override;
   std::string to_text(std::span<const DecodeStep> steps) const override;
 
@@ -51,6 +51,7 @@ class BpeTextModel final : public TextModel {
 
  private:
   void split_plain(std::string_view text, TextPart part, Tokens& out) const;
+  void split_with_space(std::string_view text, TextPart part, Tokens& out) const;
   void melt(std::string_view text, size_t begin, size_t end, BpeWord& word) const;
   bool add_known_word(std::string_view text, size_t begin, size_t end, BpeWord& word, Tokens& out) const;
 
@@ -59,17 +60,44 @@ class BpeTextModel final : public TextModel {
   WordCache words_;
 };
 
+void BpeTextModel::set_tokens(const std::vector<AddedToken>& tokens) {
+  std::vector<AddedToken> own;
+  for (AddedToken token : tokens) {
+    if (!token.is_of_model) continue;
+    token.is_of_model = false;
+    own.push_back(std::move(token));
+  }
+  tokens_ = SpecialTokens(std::move(own), StripRule::kUnicode);
+}
+
 void BpeTextModel::split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
-  if (!options.parse_special || tokens_.tokens().empty()) return split_plain(text, part, out);
+  const auto split_part = [&](const TextPart& plain) {
+    if (options.adds_prefix_space && text[plain.begin] != ' ') return split_with_space(text, plain, out);
+    split_plain(text, plain, out);
+  };
+  if (part.begin == part.end) return;
+  if (!options.parse_special || tokens_.tokens().empty()) return split_part(part);
   for (TextPart inner : tokens_.split(text.substr(part.begin, part.end - part.begin))) {
     inner.begin += part.begin;
     inner.end += part.begin;
     if (inner.id < 0) {
-      split_plain(text, inner, out);
+      split_part(inner);
     } else {
       out.ids.push_back(inner.id);
       out.bytes.push_back({static_cast<uint32_t>(inner.begin), static_cast<uint32_t>(inner.end)});
     }
+  }
+}
+
+// The part as if a space were before it, which no token's range has.
+void BpeTextModel::split_with_space(std::string_view text, TextPart part, Tokens& out) const {
+  const std::string spaced = " " + std::string(text.substr(part.begin, part.end - part.begin));
+  Tokens tokens;
+  split_plain(spaced, {0, spaced.size()}, tokens);
+  const auto to_text = [&](uint32_t at) { return static_cast<uint32_t>(part.begin + (at == 0 ? 0 : at - 1)); };
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    out.ids.push_back(tokens.ids[i]);
+    out.bytes.push_back({to_text(tokens.bytes[i].begin), to_text(tokens.bytes[i].end)});
   }
 }
 
@@ -152,8 +180,8 @@ std::string BpeTextModel::to_text(std::span<const DecodeStep> steps) const {
 
 }  // namespace
 
-std::unique_ptr<const TextModel> make_bpe_text_model(BpeModel model, std::vector<AddedToken> tokens) {
-  return std::make_unique<const BpeTextModel>(std::move(model), std::move(tokens));
+std::unique_ptr<TextModel> make_bpe_text_model(BpeModel model) {
+  return std::make_unique<BpeTextModel>(std::move(model));
 }
 
 }  // namespace deberta

@@ -8,8 +8,6 @@
 
 namespace deberta {
 
-// `tokens` are found in what the tokenizer's own tokens leave of a text (of a tokenizer.json those that are
-// "normalized").
-std::unique_ptr<const TextModel> make_bpe_text_model(BpeModel model, std::vector<AddedToken> tokens = {});
+std::unique_ptr<TextModel> make_bpe_text_model(BpeModel model);
 
 }  // namespace deberta

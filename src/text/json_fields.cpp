@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -22,6 +23,14 @@ const Json& field(const Json& object, std::string_view key, const std::string& w
 
 void refuse_tokenizer_file(const std::string& where, const std::string& message) {
   throw Error(ErrorCode::kTokenizerFile, where, message);
+}
+
+Json load_settings_object(const std::string& path, JsonWarnings warnings) {
+  if (!is_regular_file(path)) return JsonObject{};
+  Json document = load_python_json(path, kSettingsLimits, warnings);
+  if (!document.is_object())
+    refuse_tokenizer_file(path, fmt::format("expected an object, got {}", document.describe()));
+  return document;
 }
 
 void refuse_component(std::string_view type, const std::string& where) {

@@ -9,7 +9,7 @@
 #include "deberta/error.h"
 #include "text/grapheme.h"
 #include "text/json_fields.h"
-#include "text/lower_case.h"
+#include "text/normal_form.h"
 #include "text/unicode.h"
 
 namespace deberta {
@@ -19,6 +19,7 @@ constexpr size_t kMaxBytes = size_t{1} << 29;  // of a text and of all that is m
 // The rules of a charsmap see clusters shorter than this as a whole, longer ones character by character.
 constexpr size_t kWholeClusterBytes = 6;
 constexpr std::string_view kSpacesPattern = " {2,}";
+constexpr std::string_view kLinesPattern = R"(\s{2,}|[\n\r\t])";  // of transformers 5
 
 void check_size(size_t size_bytes) {
   if (size_bytes <= kMaxBytes) return;
@@ -34,18 +35,6 @@ void copy(const MappedText& from, size_t begin, size_t end, MappedText& to) {
   to.text.append(from.text, begin, end - begin);
   to.sources.insert(to.sources.end(), from.sources.begin() + static_cast<std::ptrdiff_t>(begin),
                     from.sources.begin() + static_cast<std::ptrdiff_t>(end));
-}
-
-MappedText to_mapped(std::string_view text) {
-  MappedText mapped;
-  mapped.text = text;
-  mapped.sources.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = at + decode_utf8(text, at).size_bytes;
-    mapped.sources.resize(end, {static_cast<uint32_t>(at), static_cast<uint32_t>(end)});
-    at = end;
-  }
-  return mapped;
 }
 
 MappedText strip(const MappedText& from, bool left, bool right) {
@@ -65,12 +54,6 @@ MappedText strip(const MappedText& from, bool left, bool right) {
   }
   MappedText result;
   copy(from, begin, end, result);
-  return result;
-}
-
-MappedText lower(const MappedText& from) {
-  MappedText result = to_lower_text(from.text, nullptr);
-  for (Offset& source : result.sources) source = source_of(from, source.begin, source.end);
   return result;
 }
 
@@ -102,31 +85,182 @@ MappedText apply_charsmap(const Charsmap& charsmap, const MappedText& from) {
   return result;
 }
 
-// An empty pattern stands for two or more spaces.
-MappedText replace(const MappedText& from, const std::string& pattern, const std::string& content) {
+// What a pattern finds from a place on: nothing where both are the end of the text.
+struct Found {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+Found find_text(std::string_view text, size_t at, std::string_view pattern) {
+  const size_t begin = std::min(text.find(pattern, at), text.size());
+  return {begin, std::min(begin + pattern.size(), text.size())};
+}
+
+Found find_spaces(std::string_view text, size_t at) {
+  const size_t begin = std::min(text.find("  ", at), text.size());
+  return {begin, std::min(text.find_first_not_of(' ', begin), text.size())};
+}
+
+// Two or more white-space characters, or one that is a line feed, a carriage return or a tab.
+Found find_lines(std::string_view text, size_t at) {
+  while (at < text.size()) {
+    size_t end = at, count = 0;
+    while (end < text.size()) {
+      const CodePoint point = decode_utf8(text, end);
+      if (!is_unicode_white_space(point.value)) break;
+      end += point.size_bytes;
+      ++count;
+    }
+    if (count > 1 || (count == 1 && (text[at] == '\n' || text[at] == '\r' || text[at] == '\t'))) return {at, end};
+    at = count == 1 ? end : at + decode_utf8(text, at).size_bytes;
+  }
+  return {at, at};
+}
+
+template <class Find>
+MappedText replace(const MappedText& from, const std::string& content, Find find) {
   const std::string_view text = from.text;
   MappedText result;
   for (size_t at = 0; at < text.size();) {
-    const size_t begin = std::min(pattern.empty() ? text.find("  ", at) : text.find(pattern, at), text.size());
-    copy(from, at, begin, result);
-    if (begin == text.size()) break;
-    at = pattern.empty() ? std::min(text.find_first_not_of(' ', begin), text.size()) : begin + pattern.size();
-    result.add(content, source_of(from, begin, at));
+    const Found found = find(text, at);
+    copy(from, at, found.begin, result);
+    if (found.begin == text.size()) break;
+    at = found.end;
+    result.add(content, source_of(from, found.begin, at));
     check_size(result.text.size());
   }
   return result;
 }
 
+// ---- character by character
+
+// Keeps, drops or changes each character: `visit(point, copy, add)`.
+template <class Visit>
+MappedText map_characters(const MappedText& from, Visit visit) {
+  MappedText result;
+  result.text.reserve(from.text.size());
+  result.sources.reserve(from.text.size());
+  for (size_t at = 0; at < from.text.size();) {
+    const CodePoint point = decode_utf8(from.text, at);
+    const size_t end = at + point.size_bytes;
+    visit(
+        point.value, [&] { copy(from, at, end, result); },
+        [&](std::string_view text) { result.add(text, source_of(from, at, end)); });
+    at = end;
+  }
+  return result;
+}
+
+MappedText lower(const MappedText& from) {
+  return map_characters(from, [](char32_t point, auto keep, auto add) {
+    const char32_t lowered = to_library_lower(point);
+    if (lowered == point) return keep();
+    std::string text;
+    append_utf8(text, lowered);
+    if (point == kCapitalIWithDot) append_utf8(text, kDotAbove);
+    add(text);
+  });
+}
+
+MappedText strip_library_accents(const MappedText& from) {
+  return map_characters(from, [](char32_t point, auto keep, auto) {
+    if (!is_stripped_mark(point)) keep();
+  });
+}
+
+MappedText normalize_bert(const BertRules& rules, MappedText text) {
+  if (rules.cleans) text = clean_text(text, Tables::kLibrary);
+  if (rules.parts_chinese) text = part_chinese(text, Tables::kLibrary);
+  if (rules.removes_accents()) text = strip_accents(to_nfd(text, Tables::kLibrary), Tables::kLibrary);
+  return rules.lowers ? lower(text) : text;
+}
+
+BertRules bert_rules(const Json& component, const std::string& where) {
+  BertRules rules;
+  rules.cleans = bool_field(component, "clean_text", true, where);
+  rules.parts_chinese = bool_field(component, "handle_chinese_chars", true, where);
+  rules.lowers = bool_field(component, "lowercase", true, where);
+  const Json* accents = component.find("strip_accents");
+  if (accents != nullptr && !accents->is_null()) rules.strips_accents = bool_field(component, "strip_accents", where);
+  return rules;
+}
+
 }  // namespace
+
+MappedText clean_text(const MappedText& text, Tables tables) {
+  return map_characters(text, [&](char32_t point, auto keep, auto add) {
+    if (is_bert_space(point, tables)) {
+      add(" ");
+    } else if (!is_cleaned_away(point, tables)) {
+      keep();
+    }
+  });
+}
+
+MappedText strip_accents(const MappedText& text, Tables tables) {
+  return map_characters(text, [&](char32_t point, auto keep, auto) {
+    if (!is_mark(point, tables)) keep();
+  });
+}
+
+MappedText part_chinese(const MappedText& text, Tables tables) {
+  return map_characters(text, [&](char32_t point, auto keep, auto add) {
+    if (!is_chinese(point, tables)) return keep();
+    add(" ");
+    keep();
+    add(" ");
+  });
+}
 
 JsonNormalizer::JsonNormalizer(const Json& value, const std::string& where) {
   for (const Json* component : components_of(value, "normalizers", where)) add(*component, where);
 }
 
+JsonNormalizer JsonNormalizer::for_spm(const std::string& charsmap, bool lowers, const std::string& where) {
+  JsonNormalizer normalizer;
+  if (lowers) normalizer.steps_.push_back({.kind = Kind::kLowerCase});
+  normalizer.steps_.push_back({.kind = Kind::kStrip, .strips_left = true, .strips_right = true});
+  if (!charsmap.empty()) normalizer.steps_.push_back({.kind = Kind::kCharsmap, .charsmap = Charsmap(charsmap, where)});
+  normalizer.steps_.push_back({.kind = Kind::kReplaceSpaces, .content = " "});
+  return normalizer;
+}
+
+JsonNormalizer JsonNormalizer::for_bert(const BertRules& rules) {
+  JsonNormalizer normalizer;
+  normalizer.steps_.push_back({.kind = Kind::kBert, .bert = rules});
+  return normalizer;
+}
+
+void JsonNormalizer::change_bert(const std::function<void(BertRules&)>& change) {
+  if (steps_.size() == 1 && steps_.front().kind == Kind::kBert) change(steps_.front().bert);
+}
+
+JsonNormalizer::Step JsonNormalizer::replacing(const Json& component, const std::string& where) {
+  Step step{.kind = Kind::kReplace, .content = string_field(component, "content", where)};
+  const Pattern pattern = pattern_field(component, where);
+  step.pattern = pattern.text;
+  if (!pattern.is_regex && pattern.text.empty()) refuse_tokenizer_file(where, "Replace: expected a text, got none");
+  if (!pattern.is_regex) return step;
+  if (pattern.text != kSpacesPattern && pattern.text != kLinesPattern) refuse_pattern(pattern.text, where);
+  step.kind = pattern.text == kSpacesPattern ? Kind::kReplaceSpaces : Kind::kReplaceLines;
+  return step;
+}
+
 void JsonNormalizer::add(const Json& component, const std::string& where) {
   const std::string& type = component_type(component, where);
   Step step;
-  if (type == "Strip") {
+  if (type == "Replace") {
+    step = replacing(component, where);
+  } else if (type == "NFC") {
+    step.kind = Kind::kNfc;
+  } else if (type == "NFD") {
+    step.kind = Kind::kNfd;
+  } else if (type == "StripAccents") {
+    step.kind = Kind::kStripAccents;
+  } else if (type == "BertNormalizer") {
+    step.kind = Kind::kBert;
+    step.bert = bert_rules(component, where);
+  } else if (type == "Strip") {
     step.strips_left = bool_field(component, "strip_left", where);
     step.strips_right = bool_field(component, "strip_right", where);
   } else if (type == "Lowercase") {
@@ -136,13 +270,6 @@ void JsonNormalizer::add(const Json& component, const std::string& where) {
     const auto blob = parse_base64(string_field(component, "precompiled_charsmap", where));
     if (!blob) refuse_tokenizer_file(where, "precompiled_charsmap: expected base64");
     step.charsmap = Charsmap(*blob, where);
-  } else if (type == "Replace") {
-    step.content = string_field(component, "content", where);
-    const Pattern pattern = pattern_field(component, where);
-    step.kind = pattern.is_regex ? Kind::kReplaceSpaces : Kind::kReplace;
-    if (pattern.is_regex && pattern.text != kSpacesPattern) refuse_pattern(pattern.text, where);
-    if (!pattern.is_regex) step.pattern = pattern.text;
-    if (!pattern.is_regex && pattern.text.empty()) refuse_tokenizer_file(where, "Replace: expected a text, got none");
   } else {
     refuse_component(type, where);
   }
@@ -157,11 +284,22 @@ MappedText JsonNormalizer::apply(const Step& step, const MappedText& text) {
       return lower(text);
     case Kind::kCharsmap:
       return apply_charsmap(step.charsmap, text);
-    case Kind::kReplace:
     case Kind::kReplaceSpaces:
+      return replace(text, step.content, find_spaces);
+    case Kind::kReplaceLines:
+      return replace(text, step.content, find_lines);
+    case Kind::kNfc:
+      return to_nfc(text, Tables::kLibrary);
+    case Kind::kNfd:
+      return to_nfd(text, Tables::kLibrary);
+    case Kind::kStripAccents:
+      return strip_library_accents(text);
+    case Kind::kBert:
+      return normalize_bert(step.bert, text);
+    case Kind::kReplace:
       break;
   }
-  return replace(text, step.pattern, step.content);
+  return replace(text, step.content, [&](std::string_view all, size_t at) { return find_text(all, at, step.pattern); });
 }
 
 MappedText JsonNormalizer::normalize(std::string_view text) const {

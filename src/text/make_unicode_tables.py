@@ -9,7 +9,7 @@ numbers include characters that were not assigned yet here; tests/oracle shows t
 import sys
 import unicodedata
 
-POINTS = [p for p in range(sys.maxunicode + 1) if not 0xD800 <= p <= 0xDFFF]
+from character_tables import POINTS, print_table
 
 
 def ranges(points):
@@ -38,13 +38,6 @@ def lower_runs():
                 continue
         result.append([point, point, 0, difference])
     return [[first, last, step or 1, difference] for first, last, step, difference in result]
-
-
-def print_table(name, kind, rows, per_line):
-    print(f"constexpr {kind} {name}[] = {{")
-    for at in range(0, len(rows), per_line):
-        print("    " + " ".join("{" + ", ".join(row) + "}," for row in rows[at : at + per_line]))
-    print("};")
 
 
 def main():

@@ -1,5 +1,6 @@
 // A text made from another, with the way back.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,5 +25,13 @@ struct MappedText {
     sources.resize(text.size(), source);
   }
 };
+
+// A text as it is: each byte comes from its own character.
+MappedText to_mapped(std::string_view text);
+
+inline MappedText slice(const MappedText& text, size_t begin, size_t end) {
+  const auto at = [&](size_t position) { return text.sources.begin() + static_cast<std::ptrdiff_t>(position); };
+  return {text.text.substr(begin, end - begin), {at(begin), at(end)}};
+}
 
 }  // namespace deberta

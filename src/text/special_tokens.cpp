@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "text/normal_form.h"
 #include "text/unicode.h"
 
 namespace deberta {
@@ -44,7 +45,7 @@ void apply(const AddedToken& token, std::string_view text, StripRule rule, std::
   const bool touches_right = has_right && text[right.begin] != ' ';
   if (token.strips_right && has_right) right.begin = after_white_space(text, right.begin, right.end, rule);
   if (token.strips_left && has_left) left.end = before_white_space(text, left.begin, left.end, rule);
-  if (!token.is_single_word) return;
+  if (!token.is_single_word || rule == StripRule::kUnicode) return;
   if (touches_left) {
     left.end = self.end;
     self.end = self.begin;
@@ -82,6 +83,18 @@ const AddedToken* SpecialTokens::find_in(const Trie& trie, std::string_view cont
   return !content.empty() && match.size_bytes == content.size() ? &tokens_[match.value] : nullptr;
 }
 
+// The rule of the tokenizers library; that of the slow tokenizers is part of apply().
+bool SpecialTokens::is_part_of_word(std::string_view text, size_t begin, size_t end) const {
+  if (strip_rule_ != StripRule::kUnicode) return false;
+  const AddedToken* token = find_in(trie_, text.substr(begin, end - begin));
+  if (token == nullptr || !token->is_single_word) return false;
+  size_t before = begin;
+  while (before > 0 && (static_cast<uint8_t>(text[--before]) & 0xC0) == 0x80) {
+  }
+  return (begin > 0 && is_word_character(decode_utf8(text, before).value)) ||
+         (end < text.size() && is_word_character(decode_utf8(text, end).value));
+}
+
 // At each place from the left the longest token.
 std::vector<TextPart> SpecialTokens::cut(std::string_view text) const {
   std::vector<TextPart> parts;
@@ -90,6 +103,10 @@ std::vector<TextPart> SpecialTokens::cut(std::string_view text) const {
     const size_t size = begins_[static_cast<uint8_t>(text[at])] ? prefix_size(text.substr(at)) : 0;
     if (size == 0) {
       ++at;
+      continue;
+    }
+    if (is_part_of_word(text, at, at + size)) {
+      at += size;
       continue;
     }
     if (plain_begin < at) parts.push_back({plain_begin, at});

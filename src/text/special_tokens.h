@@ -16,7 +16,7 @@ struct AddedToken {
   int32_t id = -1;
   bool strips_left = false;     // "lstrip": takes the white space before it away
   bool strips_right = false;    // "rstrip"
-  bool is_single_word = false;  // no token where a neighbour that is no space touches it
+  bool is_single_word = false;  // no token where a neighbour touches it that is no space, or a word character
   bool is_normalized = true;    // kept in a text that is lower-cased, unless special
   bool is_special = false;
   bool is_of_model = false;  // found by the model, in the text that its normalizer makes (tokenizer_json.h)
@@ -29,8 +29,8 @@ struct TextPart {
   int32_t id = -1;
 };
 
-// What a token that strips takes for white space: what Python's strings do, or the property White_Space, as the
-// tokenizers library does.
+// What a token that strips takes for white space, and what parts a single word from its neighbour: what Python's
+// strings do and a space, or the property White_Space and all but word characters, as the tokenizers library does.
 enum class StripRule : uint8_t { kPython, kUnicode };
 
 class SpecialTokens {
@@ -52,6 +52,7 @@ class SpecialTokens {
 
  private:
   std::vector<TextPart> cut(std::string_view text) const;
+  bool is_part_of_word(std::string_view text, size_t begin, size_t end) const;
   const AddedToken* find_in(const Trie& trie, std::string_view content) const;
 
   std::vector<AddedToken> tokens_;

@@ -96,6 +96,10 @@ void parse_trainer(std::string_view message, SpmModel& model, const std::string&
       case 35:
         model.byte_fallback = take_bool(field, where, "byte_fallback");
         break;
+      case 40:
+        check_type(field, WireType::kVarint, where, "unk_id");
+        model.trainer_unk_id = field.value;
+        break;
       default:
         break;
     }

@@ -22,6 +22,7 @@ struct SpmModel {
   std::vector<SpmPiece> pieces;      // by id
   std::vector<int32_t> ids_by_text;  // sorted by text
   int32_t unk_id = -1;
+  uint64_t trainer_unk_id = 0;  // what the trainer's settings call it: the library's fast tokenizer asks them
   bool byte_fallback = false;
   std::array<int32_t, 256> byte_ids{};  // valid when byte_fallback
   std::string charsmap;                 // precompiled_charsmap, unchecked (charsmap.h)

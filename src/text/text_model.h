@@ -34,15 +34,19 @@ struct DecodeStep {
 struct SplitOptions {
   bool parse_special = true;  // false: a special token is never found in a text
   SpmTies spm_ties = SpmTies::kFloat;
+  bool adds_prefix_space = false;  // to a part that begins with none (byte-level BPE)
 };
 
-enum class ModelKind : uint8_t { kUnigram, kByteBpe };
+enum class ModelKind : uint8_t { kUnigram, kByteBpe, kWordPiece };
 
-// Immutable, thread-safe. Ids are 0 .. size() - 1; some may be holes.
+// Immutable, thread-safe once set_tokens() was called. Ids are 0 .. size() - 1; some may be holes.
 class TextModel {
  public:
   virtual ~TextModel() = default;
   virtual ModelKind kind() const = 0;
+  // All added tokens: a model may look for some of them itself (AddedToken::is_of_model), in the text that its
+  // normalizer makes. Throws kTokenizerFile.
+  virtual void set_tokens(const std::vector<AddedToken>&) {}
 
   // Appends the tokens of text[part.begin, part.end), valid UTF-8; offsets are those in `text`, in whole code points,
   // without the leading space.

@@ -1,5 +1,5 @@
 // The tokenizer as users see it: cuts at added tokens, hands the rest to the model, keeps offsets, adds the template,
-// truncates, and goes back from ids to text. The two kinds of model are behind text_model.h.
+// truncates, and goes back from ids to text. The kinds of model are behind text_model.h.
 #include "deberta/tokenizer.h"
 
 #include <fmt/format.h>
@@ -8,45 +8,22 @@
 #include <memory>
 #include <utility>
 
-#include "base/file.h"
 #include "base/utf8.h"
 #include "deberta/error.h"
-#include "text/bpe_encoder.h"
-#include "text/bpe_text_model.h"
 #include "text/encoding.h"
+#include "text/load_tokenizer.h"
 #include "text/lower_case.h"
 #include "text/special_tokens.h"
 #include "text/text_model.h"
 #include "text/text_position.h"
-#include "text/tokenizer_config.h"
-#include "text/tokenizer_json.h"
 #include "text/unicode.h"
-#include "text/unigram_text_model.h"
 
 namespace deberta {
 namespace {
 
-// One kind of file after the other: a folder may hold the files of several tokenizers. Only a tokenizer.json has added
-// tokens of its own.
-TokenizerJson load_model(const std::string& folder) {
-  for (const char* name : {"/spm.model", "/spiece.model"}) {
-    const std::string path = folder + name;
-    if (is_regular_file(path)) return {make_unigram_text_model(load_spm_model(path), path), std::nullopt};
-  }
-  const auto has = [&](const char* name) { return is_regular_file(folder + name); };
-  const bool has_other = has("/bpe_encoder.bin") || has("/tokenizer.json");
-  if (has("/vocab.json") && (has("/merges.txt") || !has_other))
-    return {make_bpe_text_model(load_bpe_model(folder)), std::nullopt};
-  if (has("/bpe_encoder.bin"))
-    return {make_bpe_text_model(load_bpe_encoder(folder + "/bpe_encoder.bin")), std::nullopt};
-  if (has("/tokenizer.json")) return load_tokenizer_json(folder + "/tokenizer.json");
-  throw Error(ErrorCode::kFileNotFound, folder,
-              "expected a tokenizer file, found none of spm.model, spiece.model, vocab.json with merges.txt, "
-              "bpe_encoder.bin, tokenizer.json; is this the folder of a model");
-}
-
-// How many tokens of each text stay: the longer one loses first, the second when both are equal.
-void keep_longest_first(size_t limit, size_t& first, size_t& second) {
+// How many tokens of each text stay: the longer one loses first, the second when both are equal. Of two texts above
+// half of an odd limit the slow tokenizers leave the odd token to the first, the tokenizers library to the longer.
+void keep_longest_first(size_t limit, bool is_fast, size_t& first, size_t& second) {
   if (first + second <= limit) return;
   const size_t half = limit / 2;
   if (first <= half) {
@@ -54,13 +31,14 @@ void keep_longest_first(size_t limit, size_t& first, size_t& second) {
   } else if (second <= half) {
     first = limit - second;
   } else {
-    first = limit - half;
-    second = half;
+    const bool is_first_larger = !is_fast || first > second;
+    first = is_first_larger ? limit - half : half;
+    second = limit - first;
   }
 }
 
-void keep_tokens(PairCut cut, size_t limit, size_t& first, size_t& second) {
-  if (cut == PairCut::kLongestFirst) return keep_longest_first(limit, first, second);
+void keep_tokens(PairCut cut, size_t limit, bool is_fast, size_t& first, size_t& second) {
+  if (cut == PairCut::kLongestFirst) return keep_longest_first(limit, is_fast, first, second);
   if (second > limit) {
     throw Error(ErrorCode::kTextTooLong, "second text",
                 fmt::format("expected at most {} tokens, got {}; it is not cut, raise --max-tokens", limit, second));
@@ -71,18 +49,21 @@ void keep_tokens(PairCut cut, size_t limit, size_t& first, size_t& second) {
 }  // namespace
 
 struct __attribute__((visibility("hidden"))) Tokenizer::State {
-  explicit State(const std::string& folder) : State(folder, load_model(folder)) {}
-  State(const std::string& folder, TokenizerJson loaded)
+  explicit State(LoadedTokenizer loaded)
       : model(std::move(loaded.model)),
-        config(load_tokenizer_config(folder, *model, loaded.added ? &*loaded.added : nullptr)),
-        added(config.added, loaded.added ? StripRule::kUnicode : StripRule::kPython) {
+        config(std::move(loaded.config)),
+        around(loaded.around),
+        is_fast(loaded.is_fast),
+        added(config.added, is_fast ? StripRule::kUnicode : StripRule::kPython) {
     size = model->size();
     if (!added.tokens().empty()) size = std::max(size, static_cast<size_t>(added.tokens().back().id) + 1);
   }
 
   Tokens tokenize(std::string_view text, const EncodeOptions& options) const;
+  MappedText change_text(std::string_view text, bool adds_space, bool keeps_tokens) const;
   void add_parts(std::string_view text, const SplitOptions& options, Tokens& out) const;
   void add_plain(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const;
+  void add_pieces(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const;
   void append(std::string_view text, const Tokens& tokens, size_t keep, Truncate side, int32_t type_id,
               Encoding& out) const;
   void check_id(int32_t id) const;
@@ -91,6 +72,8 @@ struct __attribute__((visibility("hidden"))) Tokenizer::State {
 
   std::unique_ptr<const TextModel> model;
   TokenizerConfig config;
+  TokenTemplate around;
+  bool is_fast = false;  // the tokenizers library's ids
   SpecialTokens added;
   size_t size = 0;  // ids
 };
@@ -114,16 +97,34 @@ void Tokenizer::State::add_plain(std::string_view text, TextPart part, const Spl
   if (begin < part.end) model->split(text, {begin, part.end}, options, out);
 }
 
+void Tokenizer::State::add_pieces(std::string_view text, TextPart part, const SplitOptions& options,
+                                  Tokens& out) const {
+  const size_t before = out.ids.size();
+  add_plain(text, part, options, out);
+  if (config.renamed.empty()) return;
+  for (size_t i = before; i < out.ids.size(); ++i) {
+    if (const auto found = config.renamed.find(out.ids[i]); found != config.renamed.end()) out.ids[i] = found->second;
+  }
+}
+
 void Tokenizer::State::add_parts(std::string_view text, const SplitOptions& options, Tokens& out) const {
-  if (!options.parse_special) return add_plain(text, {0, text.size()}, options, out);
+  if (!options.parse_special) return add_pieces(text, {0, text.size()}, options, out);
   for (const TextPart& part : added.split(text)) {
     if (part.id < 0) {
-      add_plain(text, part, options, out);
+      add_pieces(text, part, options, out);
       continue;
     }
     out.ids.push_back(part.id);
     out.bytes.push_back({static_cast<uint32_t>(part.begin), static_cast<uint32_t>(part.end)});
   }
+}
+
+MappedText Tokenizer::State::change_text(std::string_view text, bool adds_space, bool keeps_tokens) const {
+  MappedText changed = config.do_lower_case ? to_lower_text(text, keeps_tokens ? &added : nullptr) : to_mapped(text);
+  if (!adds_space) return changed;
+  changed.text.insert(0, 1, ' ');
+  changed.sources.insert(changed.sources.begin(), Offset{0, 0});
+  return changed;
 }
 
 Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& options) const {
@@ -132,16 +133,22 @@ Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& op
                 fmt::format("expected at most {} bytes, got {}; split the text or raise --max-text-bytes",
                             options.max_text_bytes, text.size()));
   }
-  const SplitOptions split{options.parse_special, options.spm_ties};
+  // The slow byte-level tokenizer puts its space before the text, the fast one before each part of it.
+  const SplitOptions split{options.parse_special, options.spm_ties, config.add_prefix_space && is_fast};
+  const bool adds_space =
+      config.add_prefix_space && !is_fast && !text.empty() && !is_white_space(decode_utf8(text, 0).value);
   Tokens tokens;
-  if (config.do_lower_case) {
-    const MappedText lower = to_lower_text(text, options.parse_special ? &added : nullptr);
-    add_parts(lower.text, split, tokens);
-    for (Offset& offset : tokens.bytes) offset = lower.source_of(offset, text.size());
+  if (config.do_lower_case || adds_space) {
+    const MappedText changed = change_text(text, adds_space, options.parse_special);
+    add_parts(changed.text, split, tokens);
+    for (Offset& offset : tokens.bytes) offset = changed.source_of(offset, text.size());
   } else {
     add_parts(text, split, tokens);
   }
-  std::replace(tokens.ids.begin(), tokens.ids.end(), kUnknownToken, config.special.unk);
+  const auto unknown = std::find(tokens.ids.begin(), tokens.ids.end(), kUnknownToken);
+  if (unknown != tokens.ids.end() && config.special.unk < 0)
+    throw Error(ErrorCode::kTokenizerFile, "text", "expected an unk_token for what has no piece, got null");
+  std::replace(unknown, tokens.ids.end(), kUnknownToken, config.special.unk);
   return tokens;
 }
 
@@ -200,9 +207,9 @@ Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) 
   const size_t keep = std::min(tokens.ids.size(), room_for_text(options, 2));
   Encoding out;
   reserve(out, keep + 2);
-  if (options.add_special_tokens) append_special(special().cls, 0, out);
+  if (options.add_special_tokens) append_special(state_->around.cls, 0, out);
   state_->append(text, tokens, keep, options.truncate, 0, out);
-  if (options.add_special_tokens) append_special(special().sep, 0, out);
+  if (options.add_special_tokens) append_special(state_->around.sep, 0, out);
   return out;
 }
 
@@ -214,15 +221,18 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
   second_tokens.bytes.resize(second_tokens.ids.size());
   size_t keep_first = first_tokens.ids.size();
   size_t keep_second = second_tokens.ids.size();
-  keep_tokens(options.pair_cut, room_for_text(options, 3), keep_first, keep_second);
+  const TokenTemplate& around = state_->around;
+  const size_t separators = around.doubles_separator ? 2 : 1;
+  keep_tokens(options.pair_cut, room_for_text(options, separators + 2), state_->is_fast, keep_first, keep_second);
   Encoding out;
-  reserve(out, keep_first + keep_second + 3);
-  if (options.add_special_tokens) append_special(special().cls, 0, out);
+  reserve(out, keep_first + keep_second + separators + 2);
+  if (options.add_special_tokens) append_special(around.cls, 0, out);
   state_->append(first, first_tokens, keep_first, options.truncate, 0, out);
-  if (options.add_special_tokens) append_special(special().sep, 0, out);
-  state_->append(second, second_tokens, keep_second, options.truncate, 1, out);
+  for (size_t i = 0; options.add_special_tokens && i < separators; ++i) append_special(around.sep, 0, out);
+  out.second_begin = out.size();
+  state_->append(second, second_tokens, keep_second, options.truncate, around.second_type, out);
   out.cut_tokens += second_cut;
-  if (options.add_special_tokens) append_special(special().sep, 1, out);
+  if (options.add_special_tokens) append_special(around.sep, around.second_type, out);
   return out;
 }
 
@@ -253,8 +263,15 @@ std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) c
 
 // ---- the vocabulary
 
-Tokenizer Tokenizer::load(const std::string& folder) {
-  return Tokenizer(new State(folder));
+Tokenizer Tokenizer::load(const std::string& folder, TokenizerKind kind) {
+  return Tokenizer(new State(load_tokenizer(folder, kind)));
+}
+
+std::optional<size_t> Tokenizer::max_length() const {
+  return state_->config.max_length;
+}
+bool Tokenizer::has_plain_pairs() const {
+  return !state_->around.doubles_separator && state_->around.second_type == 1;
 }
 
 Tokenizer::Tokenizer(const State* state) : state_(state) {}

@@ -3,287 +3,284 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/utf8.h"
 #include "deberta/error.h"
-#include "text/spm_model.h"
+#include "text/json_fields.h"
 
 namespace deberta {
 namespace {
 
-constexpr JsonLimits kLimits{.max_bytes = size_t{16} << 20, .max_depth = 16, .max_nodes = 1000000};
-constexpr int32_t kMaxId = (1 << 24) - 1;
+// ---- the slow tokenizer
 
-// The special tokens by their keys, in the order in which missing ones get ids.
-struct Role {
-  const char* key;
-  const char* content;  // when no file names it
-};
-constexpr std::array<Role, 7> kRoles{{{"bos_token", "[CLS]"},
-                                      {"eos_token", "[SEP]"},
-                                      {"unk_token", "[UNK]"},
-                                      {"sep_token", "[SEP]"},
-                                      {"pad_token", "[PAD]"},
-                                      {"cls_token", "[CLS]"},
-                                      {"mask_token", "[MASK]"}}};
-
-[[noreturn]] void refuse(const std::string& where, const std::string& message) {
-  throw Error(ErrorCode::kTokenizerFile, where, message);
-}
-
-bool read_bool(const Json& object, const char* key, bool fallback, const std::string& where) {
-  const Json* value = object.find(key);
-  if (value == nullptr || value->is_null()) return fallback;
-  if (!value->is_bool()) refuse(where, fmt::format("{}: expected true or false, got {}", key, value->describe()));
-  return value->as_bool();
-}
-
-void check_content(const std::string& content, const std::string& where) {
-  if (content.empty() || content.size() > kMaxPieceBytes) {
-    refuse(where, fmt::format("expected a token of 1..{} bytes, got {}", kMaxPieceBytes, content.size()));
-  }
-  if (content.find('\0') != std::string::npos) refuse(where, "expected a token without NUL");
-}
-
-// A string, or an object {"content": ..., "lstrip": ...}.
-AddedToken parse_token(const Json& value, bool is_special, const std::string& where) {
-  AddedToken token;
-  const Json* content = value.is_object() ? value.find("content") : &value;
-  if (content == nullptr || !content->is_string()) {
-    refuse(where, fmt::format("expected a string or an object with content, got {}", value.describe()));
-  }
-  token.content = content->as_string();
-  check_content(token.content, where);
-  token.is_special = value.is_object() ? is_special || read_bool(value, "special", false, where) : is_special;
-  token.is_normalized = !token.is_special;
-  if (!value.is_object()) return token;
-  token.strips_left = read_bool(value, "lstrip", false, where);
-  token.strips_right = read_bool(value, "rstrip", false, where);
-  token.is_single_word = read_bool(value, "single_word", false, where);
-  token.is_normalized = read_bool(value, "normalized", token.is_normalized, where);
-  return token;
-}
-
-int32_t check_id(std::optional<int64_t> id, const std::string& got, const std::string& where) {
-  if (!id || *id < 0 || *id > kMaxId) refuse(where, fmt::format("expected an id in 0..{}, got {}", kMaxId, got));
-  return static_cast<int32_t>(*id);
-}
-
-Json load_object(const std::string& path) {
-  if (!is_regular_file(path)) return JsonObject{};
-  Json document = load_json(path, kLimits);
-  if (!document.is_object()) refuse(path, fmt::format("expected an object, got {}", document.describe()));
-  return document;
-}
-
-class Loader {
+class SlowTokens {
  public:
-  Loader(const std::string& folder, const TextModel& model) : folder_(folder), model_(model) {
-    for (size_t i = 0; i < kRoles.size(); ++i) {
-      roles_[i] = parse_token(Json(kRoles[i].content), true, folder);
-      has_object_[i] = false;
-    }
-    set_mask_default();
-  }
+  SlowTokens(const TokenizerSettings& settings, const TextModel& model, const std::string& folder)
+      : settings_(settings), model_(model), folder_(folder) {}
 
-  TokenizerConfig load_with(const std::vector<AddedToken>& added) {
-    for (const char* name : {"/tokenizer_config.json", "/special_tokens_map.json"}) {
-      const std::string path = folder_ + name;
-      read_roles(load_object(path), path);
+  void make(TokenizerConfig& config) {
+    outside_model_ = settings_.has_empty_token ? 1 : 0;
+    for (const AddedToken& token : settings_.decoder) insert(token);
+    for (size_t i = 0; i < kRoleCount; ++i) add_role(i);
+    for (const NamedToken& named : settings_.extra) {
+      if (seen_.insert(named.token.content).second) add(named.token, named.is_object && !settings_.has_table);
     }
-    for (const AddedToken& token : added) insert(token, folder_ + "/tokenizer.json: added_tokens");
-    keeps_added_ = true;
-    add_roles(true);
-    set_special_ids();
-    return std::move(result_);
-  }
-
-  TokenizerConfig load() {
-    const std::string config_path = folder_ + "/tokenizer_config.json";
-    const Json config = load_object(config_path);
-    read_roles(config, config_path);
-    const Json* decoder = config.find("added_tokens_decoder");
-    if (decoder != nullptr) {
-      read_decoder(*decoder, config_path + ": added_tokens_decoder");
-    } else {
-      // Folders written by older versions; newer ones repeat here what tokenizer_config.json says, perhaps stale.
-      const std::string map_path = folder_ + "/special_tokens_map.json";
-      read_roles(load_object(map_path), map_path);
-      const std::string added_path = folder_ + "/added_tokens.json";
-      read_added(load_object(added_path), added_path);
+    std::unordered_map<std::string, int32_t> ids = gone_;
+    for (const AddedToken& token : added_) ids.insert_or_assign(token.content, token.id);
+    for (const auto& [content, id] : ids) {
+      if (const auto piece = model_.id_of(content); piece && *piece != id) config.renamed.emplace(*piece, id);
     }
-    add_roles(decoder != nullptr);
-    read_options(config, config_path);
-    set_special_ids();
-    return std::move(result_);
+    config.added = std::move(added_);
   }
 
  private:
-  // The byte-level tokenizer of transformers knows neither option of the first kind, and ignores them.
-  void read_options(const Json& config, const std::string& path) {
-    if (model_.kind() == ModelKind::kUnigram) {
-      result_.do_lower_case = read_bool(config, "do_lower_case", false, path);
-      result_.split_by_punct = read_bool(config, "split_by_punct", false, path);
-    } else if (read_bool(config, "add_prefix_space", false, path)) {
-      throw Error(ErrorCode::kUnsupported, path,
-                  "add_prefix_space: expected false, got true; put the space into the texts");
-    }
-  }
-
-  void read_roles(const Json& object, const std::string& path) {
-    for (size_t i = 0; i < kRoles.size(); ++i) {
-      const Json* value = object.find(kRoles[i].key);
-      if (value == nullptr) continue;
-      is_named_[i] = true;
-      if (value->is_null()) {
-        roles_[i].reset();
-        continue;
-      }
-      roles_[i] = parse_token(*value, true, path + ": " + kRoles[i].key);
-      has_object_[i] = value->is_object();
-    }
-    set_mask_default();
-    if (const Json* extra = object.find("additional_special_tokens"))
-      read_extra(*extra, path + ": additional_special_tokens");
-    if (const Json* extra = object.find("extra_special_tokens")) read_extra(*extra, path + ": extra_special_tokens");
-  }
-
-  // A byte-level mask that a file gives as mere text takes the space before it away: there the space is part of a word.
-  void set_mask_default() {
-    static_assert(std::string_view(kRoles.back().key) == "mask_token");
-    if (model_.kind() == ModelKind::kByteBpe && roles_.back() && !has_object_.back()) roles_.back()->strips_left = true;
-  }
-
-  // A list of tokens, or an object of named ones.
-  void read_extra(const Json& value, const std::string& where) {
-    const auto add = [&](const Json& token) {
-      extra_.emplace_back(parse_token(token, true, where), token.is_object());
-    };
-    if (value.is_array()) {
-      for (const Json& token : value.as_array()) add(token);
-    } else if (value.is_object()) {
-      for (const JsonMember& member : value.as_object()) add(member.second);
-    } else if (!value.is_null()) {
-      refuse(where, fmt::format("expected a list, got {}", value.describe()));
-    }
-  }
-
-  void read_decoder(const Json& decoder, const std::string& where) {
-    if (!decoder.is_object()) refuse(where, fmt::format("expected an object, got {}", decoder.describe()));
-    for (const auto& [key, value] : decoder.as_object()) {
-      if (!value.is_object())
-        refuse(where, fmt::format("{}: expected an object, got {}", quote_json(key), value.describe()));
-      AddedToken token = parse_token(value, false, where);
-      token.id = check_id(parse_number<int64_t>(key), quote_json(key), where);
-      insert(std::move(token), where);
-    }
-  }
-
-  void read_added(const Json& added, const std::string& where) {
-    for (const auto& [content, id] : added.as_object()) {
-      AddedToken token = parse_token(Json(content), is_role(content), where);  // extra_ marks its own later
-      token.id = check_id(id.is_integer() ? std::optional(id.as_integer()) : std::nullopt, id.describe(), where);
-      insert(std::move(token), where);
-    }
-  }
-
-  bool is_role(std::string_view content) const {
-    return std::any_of(roles_.begin(), roles_.end(),
-                       [&](const auto& role) { return role && role->content == content; });
-  }
-
-  AddedToken* find(const std::string& content) {
-    const auto found = by_content_.find(content);
-    return found == by_content_.end() ? nullptr : &result_.added[found->second];
-  }
-
-  void insert(AddedToken token, const std::string& where) {
-    if (find(token.content) != nullptr) refuse(where, fmt::format("{} appears twice", quote_json(token.content)));
-    if (!ids_.insert(token.id).second) refuse(where, fmt::format("id {} appears twice", token.id));
+  void insert(AddedToken token) {
+    if (!ids_.insert(token.id).second)
+      refuse_tokenizer_file(folder_, fmt::format("{}: id {} appears twice", quote_json(token.content), token.id));
     if (!model_.id_of(token.content)) ++outside_model_;
-    by_content_.emplace(token.content, result_.added.size());
-    result_.added.push_back(std::move(token));
+    by_content_.emplace(token.content, added_.size());
+    added_.push_back(std::move(token));
+  }
+
+  // The byte-level tokenizer of transformers makes an object of a mere text, but for a text that its table replaces.
+  // Its mask takes the space before it away: there the space is part of a word.
+  void add_role(size_t i) {
+    const RoleSetting& role = settings_.roles[i];
+    if (!role.named || !seen_.insert(role.named->token.content).second) return;
+    AddedToken token = role.named->token;
+    const bool is_bytes = model_.kind() == ModelKind::kByteBpe;
+    if (is_bytes && i == kMask && !role.named->is_object) token.strips_left = true;
+    if (i == kUnk && !role.named->is_object) token.is_normalized = true;
+    const bool is_replaced = settings_.has_table && (role.is_said || !is_bytes);
+    add(std::move(token), (role.named->is_object || is_bytes) && !is_replaced);
   }
 
   // Special tokens that no file gave an id: that of the piece of this text, else one after all others.
-  void add_roles(bool decoder_wins) {
-    for (size_t i = 0; i < kRoles.size(); ++i) {
-      if (!roles_[i]) continue;
-      if (kRoles[i].key == std::string_view("unk_token") && !has_object_[i]) roles_[i]->is_normalized = true;
-      // The byte-level tokenizer of transformers makes an object of a mere text, but for a text that its table
-      // replaces.
-      const bool is_object = has_object_[i] || model_.kind() == ModelKind::kByteBpe;
-      const bool is_replaced = decoder_wins && (is_named_[i] || model_.kind() == ModelKind::kUnigram);
-      add_role(*roles_[i], is_object && !is_replaced && !keeps_added_);
-    }
-    for (const auto& [token, is_object] : extra_) add_role(token, is_object && !decoder_wins);
-  }
-
-  void add_role(AddedToken token, bool wins) {
-    if (AddedToken* known = find(token.content)) {
+  void add(AddedToken token, bool wins) {
+    if (const auto known = by_content_.find(token.content); known != by_content_.end()) {
+      AddedToken& old = added_[known->second];
       if (wins) {
-        token.id = known->id;
-        *known = token;
+        token.id = old.id;
+        old = token;
       }
-      known->is_special = true;
+      old.is_special = true;
       return;
     }
+    if (gone_.contains(token.content) && !wins) return;
     const auto piece_id = model_.id_of(token.content);
-    token.id = piece_id && !ids_.contains(*piece_id) ? *piece_id : next_id();
-    insert(std::move(token), folder_);
+    token.id = piece_id ? *piece_id : static_cast<int32_t>(model_.size() + outside_model_);
+    if (ids_.contains(token.id)) return replace(std::move(token));
+    insert(std::move(token));
+  }
+
+  // A table gave this id to another text, which is no token then.
+  void replace(AddedToken token) {
+    if (!model_.id_of(token.content)) ++outside_model_;
+    AddedToken& old =
+        *std::find_if(added_.begin(), added_.end(), [&](const AddedToken& t) { return t.id == token.id; });
+    gone_.emplace(old.content, old.id);
+    by_content_.erase(old.content);
+    by_content_.emplace(token.content, static_cast<size_t>(&old - added_.data()));
+    old = std::move(token);
+  }
+
+  const TokenizerSettings& settings_;
+  const TextModel& model_;
+  const std::string& folder_;
+  std::vector<AddedToken> added_;
+  std::unordered_map<std::string, size_t> by_content_;  // positions in added_
+  std::unordered_set<int32_t> ids_;
+  std::unordered_map<std::string, int32_t> gone_;  // tokens whose id another one took
+  std::unordered_set<std::string> seen_;           // of roles with one text the first counts
+  size_t outside_model_ = 0;                       // added tokens that are no pieces
+};
+
+// ---- the fast tokenizer
+
+bool is_same(const AddedToken& a, const AddedToken& b) {
+  return a.content == b.content && a.strips_left == b.strips_left && a.strips_right == b.strips_right &&
+         a.is_single_word == b.is_single_word && a.is_normalized == b.is_normalized && a.is_special == b.is_special;
+}
+
+bool has_content(const std::vector<AddedToken>& tokens, const std::string& content) {
+  return std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& token) { return token.content == content; });
+}
+
+bool has_same(const std::vector<AddedToken>& tokens, const AddedToken& wanted) {
+  return std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& token) { return is_same(token, wanted); });
+}
+
+// What PreTrainedTokenizerFast adds to the tokens of its file or conversion, and what the library makes of it.
+class FastTokens {
+ public:
+  FastTokens(const TokenizerSettings& settings, const TextModel& model, std::vector<AddedToken> own)
+      : model_(model), decoder_(settings.decoder), tokens_(std::move(own)) {
+    for (const RoleSetting& role : settings.roles) {
+      if (role.named) named_.push_back(*role.named);
+    }
+    named_.insert(named_.end(), settings.extra.begin(), settings.extra.end());
+  }
+
+  // The roles of a tokenizer made from the files of the slow one are what that one made of them.
+  void convert_roles(const TokenizerSettings& settings) {
+    size_t at = 0;
+    for (size_t i = 0; i < kRoleCount; ++i) {
+      if (!settings.roles[i].named) continue;
+      NamedToken& named = named_[at++];
+      if (named.is_object) continue;
+      const bool is_bytes = model_.kind() == ModelKind::kByteBpe;
+      if (!is_bytes && (i != kUnk || model_.kind() != ModelKind::kUnigram)) continue;
+      named.is_object = true;
+      named.token.is_normalized = !is_bytes || i == kMask;
+      named.token.strips_left = is_bytes && i == kMask;
+    }
+  }
+
+  std::vector<AddedToken> make() {
+    std::sort(decoder_.begin(), decoder_.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+    std::vector<AddedToken> wanted;
+    for (const AddedToken& token : decoder_) {
+      if (!has_same(tokens_, token)) wanted.push_back(token);
+    }
+    const std::vector<AddedToken> of_table = wanted;
+    std::unordered_set<std::string> seen;
+    for (const NamedToken& named : named_) {
+      if (!seen.insert(named.token.content).second) continue;
+      const bool is_there =
+          named.is_object ? has_same(of_table, named.token)
+                          : has_content(tokens_, named.token.content) || has_content(of_table, named.token.content);
+      if (!is_there) wanted.push_back(named.token);
+    }
+    for (AddedToken& token : wanted) {
+      token.is_special = token.is_special || seen.contains(token.content);
+      add(std::move(token));
+    }
+    return std::move(tokens_);
+  }
+
+ private:
+  // A token that is known has new flags, a piece its own id; the others follow, whatever id a file gives them.
+  void add(AddedToken token) {
+    if (has_same(tokens_, token)) return;
+    const auto known = std::find_if(tokens_.begin(), tokens_.end(),
+                                    [&](const AddedToken& old) { return old.content == token.content; });
+    const auto piece = model_.id_of(token.content);
+    if (known != tokens_.end()) {
+      token.id = known->id;
+      // Where it is looked for is what it was for a special token; others are found in either text.
+      token.is_of_model = known->is_of_model && (known->is_special || token.is_normalized);
+      *known = std::move(token);
+      return;
+    }
+    token.is_of_model = token.is_normalized;
+    token.id = piece.value_or(next_id());
+    tokens_.push_back(std::move(token));
   }
 
   int32_t next_id() const {
-    auto id = static_cast<int32_t>(model_.size() + outside_model_);
-    while (ids_.contains(id)) ++id;
+    auto id = static_cast<int32_t>(model_.size());
+    for (const AddedToken& token : tokens_) id = std::max(id, token.id + 1);
     return id;
   }
 
-  int32_t id_of_role(std::string_view key, bool is_needed) {
-    for (size_t i = 0; i < kRoles.size(); ++i) {
-      if (kRoles[i].key == key && roles_[i]) return find(roles_[i]->content)->id;
+  const TextModel& model_;
+  std::vector<AddedToken> decoder_;
+  std::vector<AddedToken> tokens_;
+  std::vector<NamedToken> named_;
+};
+
+// ---- both
+
+class SpecialFinder {
+ public:
+  SpecialFinder(const TokenizerSettings& settings, const TextModel& model, const std::vector<AddedToken>& added,
+                const std::string& folder)
+      : settings_(settings), model_(model), added_(added), folder_(folder) {}
+
+  std::optional<int32_t> id_of(const std::string& content) const {
+    for (const AddedToken& token : added_) {
+      if (token.content == content) return token.id;
     }
-    if (is_needed) refuse(folder_, fmt::format("{}: expected a token, got null", key));
+    return model_.id_of(content);
+  }
+
+  int32_t id_of_role(RoleIndex role, bool is_needed) const {
+    const auto& named = settings_.roles[role].named;
+    if (const auto id = named ? id_of(named->token.content) : std::nullopt) return *id;
+    if (is_needed && settings_.roles[role].is_empty) return find().unk;  // as any text that is no token
+    if (is_needed) refuse_tokenizer_file(folder_, fmt::format("{}: expected a token, got null", kRoleKeys[role]));
     return -1;
   }
 
-  void set_special_ids() {
-    result_.special.cls = id_of_role("cls_token", true);
-    result_.special.sep = id_of_role("sep_token", true);
-    result_.special.mask = id_of_role("mask_token", false);
-    result_.special.pad = std::max(0, id_of_role("pad_token", false));
-    const bool is_unk_of_model = model_.unk_id() != kUnknownToken;
-    result_.special.unk = is_unk_of_model ? model_.unk_id() : id_of_role("unk_token", true);
+  // Without an unknown token a text that needs one is refused (tokenizer.cpp).
+  SpecialIds find() const {
+    SpecialIds ids;
+    ids.mask = id_of_role(kMask, false);
+    ids.pad = std::max(0, id_of_role(kPad, false));
+    ids.unk = model_.unk_id() != kUnknownToken ? model_.unk_id() : id_of_role(kUnk, false);
+    return ids;
   }
 
-  const std::string& folder_;
+ private:
+  const TokenizerSettings& settings_;
   const TextModel& model_;
-  TokenizerConfig result_;
-  std::unordered_map<std::string, size_t> by_content_;  // positions in result_.added
-  std::unordered_set<int32_t> ids_;
-  size_t outside_model_ = 0;  // added tokens that are no pieces
-  bool keeps_added_ = false;  // those of a tokenizer.json are as it says
-  std::array<std::optional<AddedToken>, kRoles.size()> roles_;
-  std::array<bool, kRoles.size()> has_object_{};
-  std::array<bool, kRoles.size()> is_named_{};  // by a file
-  std::vector<std::pair<AddedToken, bool>> extra_;
+  const std::vector<AddedToken>& added_;
+  const std::string& folder_;
 };
+
+// The fast tokenizer takes the switch of the settings only as true or false, and asks its file otherwise.
+bool fast_prefix_space(const TokenizerSettings& settings, const TokenizerFiles& files, const FastParts& parts) {
+  const bool of_file = parts.adds_prefix_space;
+  const Json* value = settings.find("add_prefix_space");
+  if (!parts.may_change_prefix || (files.of_class == TokenizerClass::kUnknown && value == nullptr)) return of_file;
+  if (value == nullptr) return false;
+  if (value->is_bool()) return value->as_bool();
+  if (files.source == TokenizerSource::kJson) return of_file;
+  refuse_tokenizer_file(settings.where,
+                        fmt::format("add_prefix_space: expected true or false, got {}", value->describe()));
+}
 
 }  // namespace
 
-TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model,
-                                      const std::vector<AddedToken>* added) {
-  Loader loader(folder, model);
-  TokenizerConfig config = added == nullptr ? loader.load() : loader.load_with(*added);
-  // sentence-transformers lowers texts before any kind of tokenizer sees them.
-  const std::string path = folder + "/sentence_bert_config.json";
-  if (read_bool(load_object(path), "do_lower_case", false, path)) config.do_lower_case = true;
+TokenizerConfig make_slow_config(const TokenizerSettings& settings, const TextModel& model, const std::string& folder) {
+  TokenizerConfig config;
+  SlowTokens(settings, model, folder).make(config);
+  const SpecialFinder finder(settings, model, config.added, folder);
+  config.special = finder.find();
+  config.special.cls = finder.id_of_role(kCls, true);
+  config.special.sep = finder.id_of_role(kSep, true);
+  // The byte-level tokenizer of transformers knows neither of the first two, the others not the third.
+  const bool is_bytes = model.kind() == ModelKind::kByteBpe;
+  const bool is_bert = model.kind() == ModelKind::kWordPiece;
+  config.do_lower_case = !is_bytes && settings.is_truthy("do_lower_case", is_bert) &&
+                         (!is_bert || settings.is_truthy("do_basic_tokenize", true));
+  config.split_by_punct = model.kind() == ModelKind::kUnigram && settings.is_truthy("split_by_punct", false);
+  config.add_prefix_space = is_bytes && settings.is_truthy("add_prefix_space", false);
+  config.max_length = max_length_of(settings);
+  return config;
+}
+
+TokenizerConfig make_fast_config(const TokenizerSettings& settings, const TokenizerFiles& files, const TextModel& model,
+                                 const FastParts& parts, const std::string& folder) {
+  TokenizerConfig config;
+  FastTokens tokens(settings, model, parts.tokens);
+  if (files.source != TokenizerSource::kJson) tokens.convert_roles(settings);
+  config.added = tokens.make();
+  const SpecialFinder finder(settings, model, config.added, folder);
+  config.special = finder.find();
+  if (files.source == TokenizerSource::kJson) {
+    config.special.cls = parts.around.cls;
+    config.special.sep = parts.around.sep;
+  } else if (model.kind() == ModelKind::kWordPiece) {
+    config.special.cls = finder.id_of_role(kCls, true);
+    config.special.sep = finder.id_of_role(kSep, true);
+  } else {  // whatever the roles are called
+    config.special.cls = finder.id_of("[CLS]").value_or(config.special.unk);
+    config.special.sep = finder.id_of("[SEP]").value_or(config.special.unk);
+  }
+  if (model.kind() == ModelKind::kByteBpe) config.add_prefix_space = fast_prefix_space(settings, files, parts);
+  config.max_length = max_length_of(settings);
   return config;
 }
 

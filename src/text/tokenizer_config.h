@@ -1,27 +1,44 @@
-// What the JSON files beside a model say: added and special tokens, do_lower_case (that of sentence-transformers too),
-// split_by_punct.
-// Read in the order in which transformers 4.57 reads them for its slow tokenizer; a bare model needs none of them.
+// The added and special tokens of a tokenizer, and its switches: what transformers 4.57 makes of the JSON files beside
+// a model for its slow tokenizer, and for its fast one. A bare model needs none of the files.
 #pragma once
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "deberta/tokenizer.h"
 #include "text/special_tokens.h"
 #include "text/text_model.h"
+#include "text/token_template.h"
+#include "text/tokenizer_settings.h"
 
 namespace deberta {
 
 struct TokenizerConfig {
   std::vector<AddedToken> added;  // contents and ids differ
   SpecialIds special;
+  // Of a slow tokenizer, piece to id: a piece with an added token's text has that token's id, even when another token
+  // took this id since.
+  std::unordered_map<int32_t, int32_t> renamed;
   bool do_lower_case = false;
   bool split_by_punct = false;
+  bool add_prefix_space = false;     // of the byte-level model: a space before a text that begins with none
+  std::optional<size_t> max_length;  // model_max_length
 };
 
-// tokenizer_config.json, special_tokens_map.json and added_tokens.json of the folder, each of which may be missing.
-// With `added`, those of a tokenizer.json, the files only say which token has which role. Throws kJson, kTooLarge,
-// kTokenizerFile for wrong shapes, and kUnsupported for add_prefix_space.
-TokenizerConfig load_tokenizer_config(const std::string& folder, const TextModel& model,
-                                      const std::vector<AddedToken>* added = nullptr);
+// For the ids of a slow tokenizer. Throws kTokenizerFile.
+TokenizerConfig make_slow_config(const TokenizerSettings& settings, const TextModel& model, const std::string& folder);
+
+// What the file of a fast tokenizer, or its conversion from other files, has of its own.
+struct FastParts {
+  std::vector<AddedToken> tokens;  // by id
+  TokenTemplate around = {};       // of a tokenizer.json
+  bool adds_prefix_space = false;  // of ByteLevel
+  bool may_change_prefix = true;   // the settings may say otherwise
+};
+
+// For the ids of a fast tokenizer. Throws kTokenizerFile.
+TokenizerConfig make_fast_config(const TokenizerSettings& settings, const TokenizerFiles& files, const TextModel& model,
+                                 const FastParts& parts, const std::string& folder);
 
 }  // namespace deberta

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <unordered_set>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "deberta/error.h"
 #include "text/bpe_model.h"
 #include "text/bpe_text_model.h"
@@ -16,6 +18,7 @@
 #include "text/json_scores.h"
 #include "text/json_text_model.h"
 #include "text/normalizer.h"
+#include "text/word_piece_text_model.h"
 
 namespace deberta {
 namespace {
@@ -32,8 +35,8 @@ const Json& member(const Json& object, std::string_view key) {
 
 // How ids become text is decided here, not by the file; what it says must still be what DeBERTa has.
 void check_decoder(const Json& decoder, const std::string& where) {
-  constexpr std::array<std::string_view, 6> kKnown = {"ByteLevel", "Metaspace", "ByteFallback",
-                                                      "Fuse",      "Replace",   "Strip"};
+  constexpr std::array<std::string_view, 7> kKnown = {"ByteLevel", "Metaspace", "ByteFallback", "Fuse",
+                                                      "Replace",   "Strip",     "WordPiece"};
   for (const Json* component : components_of(decoder, "decoders", where)) {
     const std::string& type = component_type(*component, where);
     if (std::find(kKnown.begin(), kKnown.end(), type) == kKnown.end()) refuse_component(type, where);
@@ -46,11 +49,12 @@ AddedToken parse_added_token(const Json& value, const std::string& where) {
   if (!value.is_object()) refuse_tokenizer_file(where, fmt::format("expected an object, got {}", value.describe()));
   AddedToken token;
   token.content = string_field(value, "content", where);
-  if (token.content.empty() || token.content.size() > kMaxPieceBytes) {
-    refuse_tokenizer_file(where,
-                          fmt::format("expected a token of 1..{} bytes, got {}", kMaxPieceBytes, token.content.size()));
+  if (token.content.size() > kMaxPieceBytes) {
+    refuse_tokenizer_file(
+        where, fmt::format("expected a token of at most {} bytes, got {}", kMaxPieceBytes, token.content.size()));
   }
   if (token.content.find('\0') != std::string::npos) refuse_tokenizer_file(where, "expected a token without NUL");
+  if (!is_valid_utf8(token.content)) refuse_tokenizer_file(where, "expected a token without lone surrogates");
   const Json& id = member(value, "id");
   if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= static_cast<int64_t>(2 * kMaxPieces))
     refuse_tokenizer_file(where, fmt::format("id: expected 0..{}, got {}", 2 * kMaxPieces - 1, id.describe()));
@@ -60,10 +64,7 @@ AddedToken parse_added_token(const Json& value, const std::string& where) {
   token.is_special = bool_field(value, "special", false, where);
   token.is_normalized = bool_field(value, "normalized", !token.is_special, where);
   token.is_of_model = token.is_normalized;
-  if (bool_field(value, "single_word", false, where)) {
-    throw Error(ErrorCode::kUnsupported, where,
-                fmt::format("{}: single_word: expected false, got true", quote_json(token.content)));
-  }
+  token.is_single_word = bool_field(value, "single_word", false, where);
   return token;
 }
 
@@ -75,7 +76,10 @@ std::vector<AddedToken> read_added_tokens(const Json& root, const std::string& p
   if (!list.is_array()) refuse_tokenizer_file(where, fmt::format("expected a list, got {}", list.describe()));
   if (list.as_array().size() > kMaxPieces)
     refuse_tokenizer_file(where, fmt::format("expected at most {}, got {}", kMaxPieces, list.as_array().size()));
-  for (const Json& value : list.as_array()) tokens.push_back(parse_added_token(value, where));
+  for (const Json& value : list.as_array()) {
+    AddedToken token = parse_added_token(value, where);
+    if (!token.content.empty()) tokens.push_back(std::move(token));  // a token without a text is never added
+  }
   return tokens;
 }
 
@@ -83,7 +87,10 @@ std::vector<AddedToken> read_added_tokens(const Json& root, const std::string& p
 void check_added_ids(const std::vector<AddedToken>& tokens, const TextModel& model, size_t pieces,
                      const std::string& path) {
   auto next = static_cast<int32_t>(pieces);
+  std::unordered_set<std::string_view> seen;
   for (const AddedToken& token : tokens) {
+    if (!seen.insert(token.content).second)
+      refuse_tokenizer_file(path, fmt::format("added_tokens: {} appears twice", quote_json(token.content)));
     const std::optional<int32_t> piece = model.id_of(token.content);
     const int32_t expected = piece ? *piece : next++;
     if (token.id != expected) {
@@ -93,30 +100,9 @@ void check_added_ids(const std::vector<AddedToken>& tokens, const TextModel& mod
   }
 }
 
-// Those that are looked for in the normalised text, as that text writes them.
-std::vector<AddedToken> tokens_of_model(const std::vector<AddedToken>& tokens, const JsonNormalizer& normalizer,
-                                        const std::string& path) {
-  std::vector<AddedToken> inner;
-  std::unordered_set<std::string> seen;
-  for (const AddedToken& token : tokens) {
-    if (!token.is_of_model) continue;
-    inner.push_back(token);
-    inner.back().is_of_model = false;
-    inner.back().content = normalizer.normalize(token.content).text;
-    const bool is_new = seen.insert(inner.back().content).second;
-    if (inner.back().content.empty() || !is_new) {
-      refuse_tokenizer_file(path, fmt::format("added_tokens: {}: expected a token that normalisation leaves {}",
-                                              quote_json(token.content), is_new ? "" : "different from others"));
-    }
-  }
-  return inner;
-}
-
 // ---- Unigram
 
 Metaspace read_metaspace(const Json& component, const std::string& where) {
-  const std::string& type = component_type(component, where);
-  if (type != "Metaspace") refuse_component(type, where);
   if (string_field(component, "replacement", where) != kSpaceSymbol)
     refuse_tokenizer_file(where, "replacement: expected \"\\u2581\"");
   const Json& scheme = member(component, "prepend_scheme");
@@ -130,16 +116,23 @@ Metaspace read_metaspace(const Json& component, const std::string& where) {
   return {text == "always", bool_field(component, "split", true, where)};
 }
 
-Metaspace read_unigram_pre_tokenizer(const Json& root, const std::string& path) {
+// Components that cut, and at the end the one that rewrites spaces.
+void read_unigram_pre_tokenizer(const Json& root, JsonUnigram& unigram, const std::string& path) {
   const std::string where = path + ": pre_tokenizer";
   const auto components = components_of(member(root, "pre_tokenizer"), "pretokenizers", where);
+  size_t metaspaces = 0;
   for (const Json* component : components) {
     const std::string& type = component_type(*component, where);
-    if (type != "Metaspace") refuse_component(type, where);
+    if (type == "Metaspace") {
+      unigram.metaspace = read_metaspace(*component, where);
+      ++metaspaces;
+    } else {
+      unigram.pre_tokenizer.add(*component, where);
+    }
   }
-  if (components.size() != 1)
-    refuse_tokenizer_file(where, fmt::format("expected one Metaspace, got {}", components.size()));
-  return read_metaspace(*components.front(), where);
+  if (metaspaces != 1) refuse_tokenizer_file(where, fmt::format("expected one Metaspace, got {}", metaspaces));
+  if (component_type(*components.back(), where) != "Metaspace")
+    throw Error(ErrorCode::kUnsupported, where, "expected Metaspace as the last one");
 }
 
 void add_piece(const Json& entry, JsonUnigram& unigram, const std::string& where) {
@@ -152,8 +145,12 @@ void add_piece(const Json& entry, JsonUnigram& unigram, const std::string& where
     refuse_tokenizer_file(where,
                           fmt::format("piece {}: expected 1..{} bytes, got {}", id, kMaxPieceBytes, text.size()));
   }
+  if (!is_valid_utf8(text))
+    refuse_tokenizer_file(where, fmt::format("piece {}: expected a text without lone surrogates", id));
   unigram.model.pieces.push_back({text, 0, PieceType::kNormal});
-  unigram.scores.push_back(library_score(entry.as_array()[1].as_number()));
+  const double score = entry.as_array()[1].as_number();
+  if (!std::isfinite(score)) refuse_tokenizer_file(where, fmt::format("piece {}: expected a finite score", id));
+  unigram.scores.push_back(library_score(score));
 }
 
 void read_byte_pieces(SpmModel& model) {
@@ -180,31 +177,50 @@ void read_unigram(const Json& json, JsonUnigram& unigram, const std::string& whe
   read_byte_pieces(unigram.model);
 }
 
-std::unique_ptr<const TextModel> make_unigram(const Json& root, const Json& json, const std::vector<AddedToken>& added,
-                                              const std::string& path) {
-  JsonNormalizer normalizer(member(root, "normalizer"), path + ": normalizer");
-  JsonUnigram unigram{{}, {}, std::move(normalizer), read_unigram_pre_tokenizer(root, path), {}, {}};
+std::unique_ptr<TextModel> make_unigram(const Json& root, const Json& json, const std::string& path) {
+  JsonUnigram unigram;
+  unigram.normalizer = JsonNormalizer(member(root, "normalizer"), path + ": normalizer");
+  read_unigram_pre_tokenizer(root, unigram, path);
   read_unigram(json, unigram, path + ": model");
-  unigram.is_special.resize(unigram.scores.size());
-  for (const AddedToken& token : added) {
-    const auto id = token.is_special ? unigram.model.id_of(token.content) : std::nullopt;
-    if (id) unigram.is_special[static_cast<size_t>(*id)] = true;
+  return make_json_text_model(std::move(unigram), path);
+}
+
+// ---- WordPiece
+
+std::unique_ptr<TextModel> make_word_piece(const Json& root, const Json& json, const TokenizerSettings& settings,
+                                           TokenizerClass of_class, const std::string& path) {
+  const std::string where = path + ": model";
+  JsonWordPiece parts;
+  parts.normalizer = JsonNormalizer(member(root, "normalizer"), path + ": normalizer");
+  if (of_class == TokenizerClass::kBert)
+    parts.normalizer.change_bert([&](BertRules& rules) { change_bert_rules(settings, rules); });
+  const std::string pre_where = path + ": pre_tokenizer";
+  for (const Json* component : components_of(member(root, "pre_tokenizer"), "pretokenizers", pre_where))
+    parts.pre_tokenizer.add(*component, pre_where);
+  parts.model.pieces = read_bpe_vocab(member(json, "vocab"), where + ": vocab");
+  parts.model.prefix = string_field(json, "continuing_subword_prefix", where);
+  const Json& longest = member(json, "max_input_chars_per_word");
+  if (!longest.is_integer() || longest.as_integer() < 0) {
+    refuse_tokenizer_file(where,
+                          fmt::format("max_input_chars_per_word: expected a number, got {}", longest.describe()));
   }
-  unigram.tokens = tokens_of_model(added, unigram.normalizer, path);
-  return make_json_text_model(std::move(unigram));
+  parts.model.max_characters = static_cast<size_t>(longest.as_integer());
+  index_pieces(parts.model, where + ": vocab");
+  const std::string& unknown = string_field(json, "unk_token", where);
+  const auto unk_id = parts.model.id_of(unknown);
+  if (!unk_id) refuse_tokenizer_file(where, fmt::format("unk_token: expected a piece, got {}", quote_json(unknown)));
+  parts.unk_id = *unk_id;
+  return make_json_word_piece(std::move(parts), path);
 }
 
 // ---- byte-level BPE
 
-void check_byte_level(const Json& component, bool has_split, const std::string& where) {
+bool read_byte_level(const Json& component, bool has_split, const std::string& where) {
   const std::string& type = component_type(component, where);
   if (type != "ByteLevel") refuse_component(type, where);
-  if (bool_field(component, "add_prefix_space", where)) {
-    throw Error(ErrorCode::kUnsupported, where,
-                "add_prefix_space: expected false, got true; put the space into the texts");
-  }
   if (bool_field(component, "use_regex", true, where) == has_split)
     refuse_tokenizer_file(where, "expected words to be cut once, by ByteLevel or by Split");
+  return bool_field(component, "add_prefix_space", where);
 }
 
 void check_split(const Json& component, const std::string& where) {
@@ -217,15 +233,27 @@ void check_split(const Json& component, const std::string& where) {
   }
 }
 
-// ByteLevel, which cuts words by GPT-2's pattern, or Split by that pattern and a ByteLevel that does not.
-void check_bpe_pre_tokenizer(const Json& root, const std::string& path) {
+// ByteLevel, which cuts words by GPT-2's pattern, or Split by that pattern and a ByteLevel that does not. Whether it
+// adds a space: transformers changes that only where ByteLevel is alone.
+struct ByteLevel {
+  bool adds_prefix_space = false;
+  bool is_alone = true;
+};
+
+ByteLevel read_bpe_pre_tokenizer(const Json& root, const std::string& path) {
   const std::string where = path + ": pre_tokenizer";
-  const auto components = components_of(member(root, "pre_tokenizer"), "pretokenizers", where);
-  const bool has_split = components.size() == 2;
-  if (has_split) check_split(*components.front(), where);
-  for (size_t i = has_split ? 1 : 0; i < components.size(); ++i) check_byte_level(*components[i], has_split, where);
+  const Json& value = member(root, "pre_tokenizer");
+  const auto components = components_of(value, "pretokenizers", where);
   if (components.empty() || components.size() > 2)
     refuse_tokenizer_file(where, fmt::format("expected ByteLevel, got {} components", components.size()));
+  const bool has_split = components.size() == 2;
+  if (has_split) check_split(*components.front(), where);
+  const bool adds = read_byte_level(*components.back(), has_split, where);
+  if (adds && has_split) {
+    throw Error(ErrorCode::kUnsupported, where,
+                "add_prefix_space: expected false behind Split, got true; put the space into the texts");
+  }
+  return {adds, components.front() == &value};
 }
 
 // Switches of the BPE model that DeBERTa leaves off.
@@ -266,19 +294,24 @@ BpeMergeTexts read_merges(const Json& json, const std::string& where) {
   return merges;
 }
 
-std::unique_ptr<const TextModel> make_bpe(const Json& root, const Json& json, const std::vector<AddedToken>& added,
-                                          const std::string& path) {
+std::unique_ptr<TextModel> make_bpe(const Json& root, const Json& json, const std::string& path) {
   const std::string where = path + ": model";
   const JsonNormalizer normalizer(member(root, "normalizer"), path + ": normalizer");
   if (!normalizer.is_empty()) {
     throw Error(ErrorCode::kUnsupported, path,
                 fmt::format("normalizer: expected null beside BPE, got {}", member(root, "normalizer").describe()));
   }
-  check_bpe_pre_tokenizer(root, path);
   check_bpe_options(json, where);
   std::vector<std::string> pieces = read_bpe_vocab(member(json, "vocab"), where + ": vocab");
   const BpeMergeTexts merges = read_merges(json, where);
   BpeModel model = make_bpe_model(std::move(pieces), where + ": vocab", merges, where + ": merges");
+  check_complete(model, where);
+  return make_bpe_text_model(std::move(model));
+}
+
+}  // namespace
+
+void check_complete(const BpeModel& model, const std::string& where) {
   if (model.ids_by_text.size() != model.pieces.size())
     refuse_tokenizer_file(where, fmt::format("vocab: expected a piece for each id in 0..{}", model.pieces.size() - 1));
   const auto missing = std::find(model.byte_ids.begin(), model.byte_ids.end(), kUnknownToken);
@@ -286,27 +319,39 @@ std::unique_ptr<const TextModel> make_bpe(const Json& root, const Json& json, co
     refuse_tokenizer_file(where, fmt::format("vocab: expected a piece for every byte, got none for {}",
                                              missing - model.byte_ids.begin()));
   }
-  return make_bpe_text_model(std::move(model), tokens_of_model(added, normalizer, path));
 }
 
-}  // namespace
-
-TokenizerJson load_tokenizer_json(const std::string& path) {
-  const Json root = load_json(path, kLimits);
+TokenizerDocument read_tokenizer_json(const std::string& path) {
+  TokenizerDocument document{load_python_json(path, kLimits), path, {}};
+  const Json& root = document.root;
   if (!root.is_object()) refuse_tokenizer_file(path, fmt::format("expected an object, got {}", root.describe()));
+  document.added = read_added_tokens(root, path);
+  return document;
+}
+
+TokenizerJson make_tokenizer_json(const TokenizerDocument& document, TokenizerClass of_class,
+                                  const TokenizerSettings& settings) {
+  const Json& root = document.root;
+  const std::string& path = document.path;
   const std::string where = path + ": model";
   const Json& json = member(root, "model");
   const std::string& type = component_type(json, where);
   check_decoder(member(root, "decoder"), path + ": decoder");
-  TokenizerJson result{nullptr, read_added_tokens(root, path)};
+  TokenizerJson result;
   if (type == "Unigram") {
-    result.model = make_unigram(root, json, *result.added, path);
+    result.model = make_unigram(root, json, path);
   } else if (type == "BPE") {
-    result.model = make_bpe(root, json, *result.added, path);
+    const ByteLevel level = read_bpe_pre_tokenizer(root, path);
+    result.adds_prefix_space = level.adds_prefix_space;
+    result.may_change_prefix = level.is_alone;
+    result.model = make_bpe(root, json, path);
+  } else if (type == "WordPiece") {
+    result.model = make_word_piece(root, json, settings, of_class, path);
   } else {
     refuse_component(type, where);
   }
-  check_added_ids(*result.added, *result.model, result.model->size(), path);
+  check_added_ids(document.added, *result.model, result.model->size(), path);
+  result.around = read_token_template(member(root, "post_processor"), path + ": post_processor");
   return result;
 }
 

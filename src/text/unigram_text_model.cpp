@@ -53,8 +53,8 @@ void UnigramTextModel::split(std::string_view text, TextPart part, const SplitOp
 
 }  // namespace
 
-std::unique_ptr<const TextModel> make_unigram_text_model(SpmModel model, const std::string& where) {
-  return std::make_unique<const UnigramTextModel>(std::move(model), where);
+std::unique_ptr<TextModel> make_unigram_text_model(SpmModel model, const std::string& where) {
+  return std::make_unique<UnigramTextModel>(std::move(model), where);
 }
 
 }  // namespace deberta

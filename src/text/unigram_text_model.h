@@ -9,6 +9,6 @@
 namespace deberta {
 
 // `where` names the file in messages. Throws kTokenizerFile for broken replacement rules.
-std::unique_ptr<const TextModel> make_unigram_text_model(SpmModel model, const std::string& where);
+std::unique_ptr<TextModel> make_unigram_text_model(SpmModel model, const std::string& where);
 
 }  // namespace deberta

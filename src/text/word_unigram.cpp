@@ -41,10 +41,10 @@ std::string to_piece(std::string_view inner) {
 
 }  // namespace
 
-WordUnigram::WordUnigram(const SpmModel& model, std::vector<double> scores, std::vector<bool> is_special)
+WordUnigram::WordUnigram(const SpmModel& model, std::vector<double> scores)
     : trie_(make_trie(model)),
       scores_(std::move(scores)),
-      is_special_(std::move(is_special)),
+      is_special_(scores_.size()),
       unknown_score_(*std::min_element(scores_.begin(), scores_.end()) - kUnknownPenalty),
       unk_id_(model.unk_id) {}
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "text/spm_model.h"
@@ -14,8 +15,10 @@ namespace deberta {
 
 class WordUnigram {
  public:
-  // `scores` and `is_special` by id. A special piece is not found in a text whose special tokens are not parsed.
-  WordUnigram(const SpmModel& model, std::vector<double> scores, std::vector<bool> is_special);
+  // `scores` by id.
+  WordUnigram(const SpmModel& model, std::vector<double> scores);
+  // A special piece, by id, is not found in a text whose special tokens are not parsed.
+  void set_special(std::vector<bool> is_special) { is_special_ = std::move(is_special); }
 
   // Appends the tokens of `word` (inner text, not empty), `shift` added to their positions. `model` is the
   // constructor's.

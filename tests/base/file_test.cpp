@@ -1,4 +1,4 @@
-// Files: what may be opened, what is refused, replacement that a failure cannot leave half done.
+// Files: what may be opened, what is refused.
 #include "base/file.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -21,14 +20,6 @@ namespace {
 
 using test::TemporaryFolder;
 using test::write_text;
-
-size_t files_in(const std::string& folder) {
-  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
-}
-
-void write_whole(const std::string& path, std::string_view text) {
-  write_file_atomically(path, [&](FileWriter& file) { file.write(text); });
-}
 
 TEST(Files, AreReadWholeAndMapped) {
   const TemporaryFolder folder;
@@ -172,74 +163,6 @@ TEST(Files, TellTheirKind) {
   EXPECT_TRUE(is_directory(folder.path()));
   EXPECT_FALSE(is_directory(folder.path("a")));
   EXPECT_FALSE(is_directory(folder.path("absent")));
-}
-
-TEST(AtomicWrite, MakesAndReplacesFiles) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path("a");
-  write_whole(path, "first");
-  EXPECT_EQ(read_file(path, 100), "first");
-  write_file_atomically(path, [](FileWriter& file) {
-    file.write(std::string_view("sec"));
-    file.write(Bytes());
-    file.write(to_bytes("ond"));
-  });
-  EXPECT_EQ(read_file(path, 100), "second");
-  EXPECT_EQ(files_in(folder.path()), 1u);
-}
-
-TEST(AtomicWrite, NobodySeesAHalfWrittenFile) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path("a");
-  write_whole(path, "old");
-  write_file_atomically(path, [&](FileWriter& file) {
-    file.write(std::string_view("new"));
-    EXPECT_EQ(read_file(path, 100), "old");
-  });
-  EXPECT_EQ(read_file(path, 100), "new");
-}
-
-TEST(AtomicWrite, AnExceptionLeavesTheOldFileAndNoOther) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path("a");
-  write_whole(path, "old");
-  EXPECT_THROW(write_file_atomically(path,
-                                     [](FileWriter& file) {
-                                       file.write(std::string_view("half"));
-                                       throw std::runtime_error("stop");
-                                     }),
-               std::runtime_error);
-  EXPECT_EQ(read_file(path, 100), "old");
-  EXPECT_EQ(files_in(folder.path()), 1u);
-}
-
-TEST(AtomicWrite, GivesTheFileTheModeOfTheUmask) {
-  const TemporaryFolder folder;
-  const mode_t before = ::umask(027);
-  write_whole(folder.path("a"), "x");
-  ::umask(before);
-  struct stat status {};
-  ASSERT_EQ(::stat(folder.path("a").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777u, 0640u);
-}
-
-TEST(AtomicWrite, WritesIntoTheCurrentFolder) {
-  const TemporaryFolder folder;
-  const std::string before = std::filesystem::current_path();
-  std::filesystem::current_path(folder.path());
-  write_whole("plain-name", "x");
-  std::filesystem::current_path(before);
-  EXPECT_EQ(read_file(folder.path("plain-name"), 10), "x");
-}
-
-TEST(AtomicWrite, ReportsFoldersItCannotWriteTo) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path("folder"));
-  EXPECT_ERROR(write_whole(folder.path("absent/a"), "x"), kFileWrite,
-               "absent/a: cannot create: No such file or directory");
-  EXPECT_ERROR(write_whole("/proc/a", "x"), kFileWrite, "/proc/a: cannot create");
-  EXPECT_ERROR(write_whole(folder.path("folder"), "x"), kFileWrite, "rename failed");
-  EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
 }  // namespace

@@ -108,5 +108,18 @@ TEST(Folders, AreInsideOneAnotherHoweverTheyAreWritten) {
     EXPECT_FALSE(is_inside(place.path(outer), place.path("a"))) << outer;
 }
 
+TEST(Names, AreThoseInTheFolderSortedAndAtMostSoMany) {
+  const test::TemporaryFolder place;
+  for (const char* name : {"c", "a", ".b"}) test::write_text(place.path(name), "x");
+  std::filesystem::create_directory(place.path("d"));
+  std::filesystem::create_symlink("nowhere", place.path("e"));
+  EXPECT_EQ(names_in(place.path()), (std::vector<std::string>{".b", "a", "c", "d", "e"}));
+  EXPECT_EQ(names_in(place.path(), 2).size(), 2u);
+  EXPECT_TRUE(is_link(place.path("e")) && !is_link(place.path("d")) && !is_link(place.path("f")));
+  EXPECT_EQ(read_names(place.path("a")), std::nullopt);
+  EXPECT_EQ(read_names(place.path("f")), std::nullopt);
+  EXPECT_TRUE(names_in(place.path("f")).empty() && read_names(place.path("d"))->empty());
+}
+
 }  // namespace
 }  // namespace deberta

@@ -46,6 +46,7 @@ TEST(PickleMachine, ReadsNumbersAndText) {
   EXPECT_EQ(Parsed("\x8a\x00"s).number(), 0);
   EXPECT_EQ(Parsed("\x8a\x01\xFF").number(), -1);
   EXPECT_EQ(Parsed("\x8a\x02\xFF\x00"s).number(), 255);
+  EXPECT_EQ(Parsed("\x8a\x09" + std::string(9, '\x01')).value.root().kind, PickleKind::kOther);
   EXPECT_EQ(Parsed("\x8a\x08\x00\x00\x00\x00\x00\x00\x00\x80"s).number(), std::numeric_limits<int64_t>::min());
   EXPECT_EQ(Parsed("G" + std::string(8, '.')).kind(), PickleKind::kFloat);
   for (const std::string& text : {"X\x02\0\0\0ab"s,

@@ -13,6 +13,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/tiny_model.h"
+#include "support/warnings.h"
 
 namespace deberta {
 namespace {
@@ -50,6 +51,41 @@ TEST(BinFile, ReadsWhatPyTorchWrote) {
     EXPECT_EQ(checkpoint.paths(), std::vector<std::string>{fixture(name)});
     expect_equal(checkpoint, expected);
   }
+}
+
+// Written by torch.save in every protocol (tests/support/make_published_fixtures.py).
+TEST(BinFile, PassesOverWhatIsNoTensor) {
+  for (const std::string form : {"zip", "legacy"}) {
+    for (const std::string protocol : {"2", "3", "4", "5"}) {
+      const std::string path = fixture("published/bin/" + form + protocol + ".bin");
+      SCOPED_TRACE(path);
+      const BinFile file(path);
+      ASSERT_EQ(file.tensors().size(), 3u);
+      EXPECT_EQ(file.tensors()[0].name, "deberta.a");
+      EXPECT_EQ(to_fp32(file.tensors()[0]), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+      EXPECT_EQ(file.tensors()[1].name, "deberta.marked");
+      EXPECT_EQ(to_fp32(file.tensors()[1]), (std::vector<float>{1.5F, -2}));
+      EXPECT_EQ(to_int64(file.tensors()[2]), (std::vector<int64_t>{3, 4}));
+      EXPECT_EQ(
+          file.passed_over(),
+          (std::vector<std::string>{"\"config\" (dict)", "\"epoch\" (integer)", "\"loss\" (float)", "\"name\" (string)",
+                                    "\"nothing\" (None)", "\"done\" (bool)", "\"steps\" (list)"}));
+      const test::Warnings warnings;
+      const Checkpoint checkpoint = Checkpoint::open_file(path);
+      EXPECT_EQ(checkpoint.tensors().size(), 3u);
+      EXPECT_EQ(warnings.text, path +
+                                   ": 7 entries that are no tensors are passed over: \"config\" (dict), \"epoch\" "
+                                   "(integer), \"loss\" (float), \"name\" (string), \"nothing\" (None), \"done\" "
+                                   "(bool), \"steps\" (list)\n");
+    }
+  }
+}
+
+TEST(BinFile, SaysThatTheStateOfATrainingIsNoModel) {
+  EXPECT_ERROR(
+      BinFile(fixture("published/bin/training.bin")), kBin,
+      "got them within \"model_state_dict\" (dict): the state of a training, not a model; write the model with "
+      "save_pretrained");
 }
 
 TEST(BinFile, GivesTheSameModelAsSafetensors) {

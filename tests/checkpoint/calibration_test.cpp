@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/output_file.h"
 #include "checkpoint/safetensors.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
@@ -72,7 +73,7 @@ class CalibrationFile : public testing::Test {
     return calibration;
   }
   void write(const Calibration& calibration) const {
-    write_file_atomically(path(), [&](FileWriter& file) { write_calibration(file, path(), calibration); });
+    write_output_file(path(), [&](FileWriter& file) { write_calibration(file, path(), calibration); });
   }
   // A right file with one change.
   void write_changed(const std::function<void(Content&)>& change) const {

@@ -284,6 +284,19 @@ TEST_F(Conversions, RefuseAModelWhoseTensorsAreNotItsOwn) {
   EXPECT_ERROR(convert(model, folder.path("a")), kTensors, "unexpected tensor something.else");
 }
 
+TEST_F(Conversions, CarryAlongWhatNothingReadsButIntoNoOtherLayout) {
+  const std::string model = make("m", tiny_v1_config());
+  const std::string values(24, '\0');
+  edit(model, [&](std::vector<TensorView>& tensors) {
+    tensors.push_back({"something.else", DType::kF32, {6}, to_bytes(std::string_view(values))});
+  });
+  convert(model, folder.path("a"));
+  EXPECT_NE(SafetensorsFile(folder.path("a/model.safetensors")).find("something.else"), nullptr);
+  ConversionOptions to_v2;
+  to_v2.layout = Layout::kV2;
+  EXPECT_ERROR(convert(model, folder.path("b"), to_v2), kTensors, "something.else");
+}
+
 TEST_F(Conversions, WriteOutEveryKeyThatDecides) {
   const std::string model = make("m", tiny_v1_config());
   write_text(model + "/config.json",

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/output_file.h"
 #include "checkpoint/safetensors.h"
 #include "support/bad_safetensors.h"
 #include "support/expect_error.h"
@@ -104,7 +104,7 @@ TEST(SafetensorsWriter, CountsTheBytesOfTensorsThatAreMadeWhileTheyAreWritten) {
     const TensorToWrite made{"a", DType::kU8, {3}, [count](FileWriter& file) {
                                for (size_t i = 0; i < count; ++i) file.write(std::string_view("x"));
                              }};
-    write_file_atomically(path, [&](FileWriter& file) { write_safetensors(file, path, {made}, {}); });
+    write_output_file(path, [&](FileWriter& file) { write_safetensors(file, path, {made}, {}); });
   };
   EXPECT_ERROR(write(2), kSafetensors, "tensor \"a\": expected the bytes of U8 [3], got 2 bytes");
   EXPECT_ERROR(write(4), kSafetensors, "got 4 bytes");
@@ -185,7 +185,7 @@ TEST(SafetensorsWriter, RefusesFoldersItCannotWriteTo) {
   const std::vector<TensorView> tensors = {tensor("a", DType::kF32, {1})};
   EXPECT_ERROR(write_safetensors(folder.path("absent/model.safetensors"), tensors), kFileWrite, "cannot create");
   EXPECT_ERROR(write_safetensors("/proc/model.safetensors", tensors), kFileWrite, "cannot create");
-  EXPECT_ERROR(write_safetensors(folder.path(), tensors), kFileWrite, "rename failed");  // the path is a folder
+  EXPECT_ERROR(write_safetensors(folder.path(), tensors), kFileWrite, "expected a file, got a folder");
   ASSERT_EQ(::chmod(folder.path().c_str(), 0500), 0);
   if (::geteuid() != 0)
     EXPECT_ERROR(write_safetensors(folder.path("model.safetensors"), tensors), kFileWrite, "cannot create");

@@ -204,13 +204,19 @@ class Comparison : public testing::Test {
     write_safetensors(folder.path("model.safetensors"), tensors);
     return Checkpoint::open(folder.path());
   }
-  std::vector<std::string> errors(const ModelConfig& config, Head head) {
+  static std::vector<std::string> messages_of(const std::vector<Problem>& problems) {
     std::vector<std::string> messages;
-    for (const Problem& problem : compare_tensors(checkpoint(), config, head, "model.safetensors").errors) {
+    for (const Problem& problem : problems) {
       EXPECT_EQ(problem.where, "model.safetensors");
       messages.push_back(problem.message);
     }
     return messages;
+  }
+  std::vector<std::string> errors(const ModelConfig& config, Head head) {
+    return messages_of(compare_tensors(checkpoint(), config, head, "model.safetensors").errors);
+  }
+  std::vector<std::string> unread(const ModelConfig& config, Head head) {
+    return messages_of(compare_tensors(checkpoint(), config, head, "model.safetensors").unread);
   }
   const std::string zeros = std::string(4096, '\0');
   const TemporaryFolder folder;
@@ -251,14 +257,33 @@ TEST_F(Comparison, ListsWhatIsUnexpectedWithTheReason) {
   add("qa_outputs.weight", {2, 6});
   ModelConfig config = small_config();
   config.raw = Json(JsonObject{{"num_hidden_layers", 2}}).dump();
+  EXPECT_EQ(errors(config, Head::kNone), Messages{"unexpected tensor qa_outputs.weight [2, 6]; the head is none"});
+  remove("embeddings.LayerNorm.bias");  // it may be one of them, under another name
   const Messages messages = errors(config, Head::kNone);
-  EXPECT_EQ(messages.size(), 4u + 16 + 1);
+  EXPECT_EQ(messages.size(), 1 + 4u + 16 + 1);
   const auto has = [&](const std::string& message) {
     return std::find(messages.begin(), messages.end(), message) != messages.end();
   };
   EXPECT_TRUE(has("unexpected tensor encoder.conv.conv.weight [6, 6, 3]; config.json has no conv_kernel_size"));
   EXPECT_TRUE(has("unexpected tensor encoder.layer.2.output.dense.bias [6]; config.json has num_hidden_layers 2"));
-  EXPECT_TRUE(has("unexpected tensor qa_outputs.weight [2, 6]; the head is none"));
+}
+
+// As the library: it reads what it wants, and says what it left.
+TEST_F(Comparison, WarnsOfWhatIsNotReadWhereNothingIsMissing) {
+  ModelConfig wide = small_config();
+  wide.num_hidden_layers = 3;
+  fill(wide, Head::kSequence);
+  add("projection.weight", {2, 6});
+  ModelConfig config = small_config();
+  config.raw = Json(JsonObject{{"num_hidden_layers", 2}}).dump();
+  EXPECT_EQ(errors(config, Head::kSequence), Messages{});
+  const Messages messages = unread(config, Head::kSequence);
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(messages[0], "1 tensor of no use to this configuration is not read: projection.weight");
+  EXPECT_EQ(messages[1],
+            "16 tensors of no use to this configuration are not read: "
+            "encoder.layer.2.attention.output.LayerNorm.bias, encoder.layer.2.attention.output.LayerNorm.weight, "
+            "encoder.layer.2.attention.output.dense.bias, ...; config.json has num_hidden_layers 2");
 }
 
 TEST_F(Comparison, SuggestsANearName) {

@@ -1,6 +1,8 @@
 """Running the built program: DEBERTA_BINARY names it."""
+import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -11,6 +13,11 @@ from models import ROOT, make_model  # noqa: E402
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 SHARED = ROOT.parent / "shared"
+SANITIZED = pathlib.Path(BINARY).parent.name in ("asan", "tsan")
+
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):  # nohup and background jobs hand on to their children what they ignore
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.fixture
@@ -35,8 +42,18 @@ def language_model(tmp_path_factory):
 
 @pytest.fixture
 def shared():
-    """shared("reference/...") -> the path in the shared folder, or None when it is not there."""
+    """shared("reference/...") -> the path in the shared folder; the test is skipped when it is not there."""
     def find(name):
-        path = SHARED / name
-        return path if path.exists() else None
+        if not (SHARED / name).exists():
+            pytest.skip(f"needs {name} of the shared folder")
+        return SHARED / name
+    return find
+
+
+@pytest.fixture
+def trained(shared):
+    """trained("nano-sst2") -> (the small trained checkpoint, what expected.json says of it); skips without the shared folder."""
+    def find(name):
+        folder = shared(f"reference/models/{name}")
+        return folder, json.loads((folder / "expected.json").read_text())
     return find

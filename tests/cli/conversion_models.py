@@ -29,6 +29,7 @@ def make_v1_model(folder, seed=5, **settings):
     config |= {"model_type": "deberta", "position_buckets": -1, "max_relative_positions": 32, "max_position_embeddings": 32, "share_att_key": False,
                "norm_rel_ebd": "none", "architectures": ["DebertaForSequenceClassification"]}
     (folder / "config.json").write_text(json.dumps(config | settings))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "DebertaV2Tokenizer"}))
     return folder
 
 

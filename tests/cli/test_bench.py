@@ -17,6 +17,11 @@ def test_latencies_have_the_keys_of_the_peers_and_ascending_percentiles(deberta,
     machine, first, second = figures(run(deberta, sequence_model, "--threads", "1", "--json"))
     assert machine["what"] == "machine" and machine["threads"] == 1 and machine["cpu"] and machine["version"]
     assert set(machine["isa"]) == {"gemm", "attention", "layer_norm"} and machine["read_gb_per_s"] > 0
+    peaks = {(row["precision"], row["level"]): row for row in machine["multipliers"]}
+    assert all(row["gops"] > 0 and row["instruction"] for row in peaks.values())
+    if machine["isa"]["gemm"] != "reference":
+        assert peaks["fp32", machine["isa"]["gemm"]]["gops"] == machine["peak_gflops_fp32"]
+        assert [row["precision"] for row in machine["multipliers"] if "why" in row] == ["fp32", "bf16", "int8"], "one of each precision runs"
     for figure, length in ((first, 8), (second, 20)):
         assert (figure["what"], figure["peer"], figure["dtype"], figure["seq"], figure["threads"]) == ("latency", "ours", "fp32", length, 1)
         assert 0 < figure["ms_min"] <= figure["ms_median"] <= figure["ms_p90"] <= figure["ms_p99"] and figure["runs"] >= 3
@@ -50,6 +55,20 @@ def test_operations_share_the_time(deberta, sequence_model):
     assert up["gflops"] > 0 and up["calls"] >= 1
 
 
+@pytest.mark.parametrize("kernels", ["auto", "avx2", "avx512", "reference"])
+def test_the_counters_show_the_level_that_info_names(deberta, sequence_model, kernels):
+    facts = json.loads(deberta("info", "--format", "jsonl").stdout)
+    if kernels not in ("auto", *facts["kernels_available"]):
+        pytest.skip("this processor lacks the level")
+    chosen = json.loads(deberta("info", "--format", "jsonl", "--kernels", kernels).stdout)["kernels_chosen"]
+    wanted = {(row["operation"], row["precision"]): row["level"] for row in chosen}
+    for dtype in ("fp32", "bf16", "int8"):
+        lines = figures(run(deberta, sequence_model, "--threads", "1", "--operations", "--json", "--dtype", dtype, "--kernels", kernels))
+        ran = {(f["operation"], f["precision"]): f["level"] for f in lines if f["what"] == "kernel"}
+        assert ran["gemm", dtype] == wanted["gemm", dtype] == lines[0]["isa"]["gemm"] and all(f["calls"] > 0 for f in lines if f["what"] == "kernel")
+        assert {key for key in ran if key[0] == "gemm"} <= {("gemm", dtype), ("gemm", "fp32")}, "heads are fp32"
+
+
 def test_peers_are_compared_by_time_and_by_rate(deberta, sequence_model, tmp_path):
     peers = tmp_path / "peers"
     peers.write_text('{"what": "latency", "peer": "slow", "seq": 20, "ms_min": 1000000}\n\n{"what": "latency", "peer": "bad", "error": "x"}\n'
@@ -65,6 +84,7 @@ def test_a_person_gets_tables(deberta, sequence_model):
     process = run(deberta, sequence_model, "--threads", "1", "--format", "table", "--operations")
     assert process.returncode == 0 and process.stdout.startswith("cpu ")
     assert "latency" in process.stdout and "gemm up" in process.stdout and "{" not in process.stdout
+    assert "  runs: " in process.stdout, "each peak, and why one of them runs"
 
 
 @pytest.mark.parametrize("words, message", [

@@ -53,7 +53,7 @@ def test_int8_without_it_exits_1_or_warns_once(deberta, sequence_model):
     done = deberta("classify", "-m", sequence_model, "--dtype", "int8", "text", "another")
     assert done.returncode == 1 and done.stdout == "" and "convert -m DIR --to DIR2 --dtype int8 --calibrate FILE" in done.stderr
     done = deberta("classify", "-m", sequence_model, "--dtype", "int8", "--allow-uncalibrated", "text", "another")
-    assert done.returncode == 0 and done.stderr.count("int8 without a calibration") == 1 and len(done.stderr.splitlines()) == 1
+    assert done.returncode == 0 and done.stderr.count("int8 without a calibration") == 1 and done.stderr.count("warning") == 1
 
 
 def test_texts_come_in_the_forms_of_other_verbs(deberta, sequence_model, calibrated, tmp_path):

@@ -101,7 +101,7 @@ def test_what_needs_a_decision_is_not_fixed(deberta, tmp_path):
 
 @pytest.mark.parametrize("change, message", [
     (lambda t: t.pop("classifier.bias"), "1 tensor missing: classifier.bias"),
-    (lambda t: t.update(extra=numpy.zeros(3, numpy.float32)), "unexpected tensor extra [3]"),
+    (lambda t: t.update({"qa_outputs.weight": numpy.zeros((2, 16), numpy.float32)}), "unexpected tensor qa_outputs.weight [2, 16]; the head is sequence"),
     (lambda t: t.update({"classifier.bias": numpy.zeros(4, numpy.float32)}), "tensor classifier.bias: expected shape [3], got [4]"),
 ])
 def test_tensors_that_do_not_fit_are_errors(deberta, tmp_path, change, message):
@@ -111,6 +111,28 @@ def test_tensors_that_do_not_fit_are_errors(deberta, tmp_path, change, message):
     write_safetensors(model / "model.safetensors", tensors)
     done, rows = findings(deberta, model, "--fix", tmp_path / "a")
     assert done.returncode == 1 and find(rows, message)["fix"] is False and not (tmp_path / "a").exists()
+
+
+def test_a_tensor_that_nothing_reads_is_a_warning_and_changes_no_answer(deberta, tmp_path):
+    model = make_model(tmp_path / "m", "sequence")
+    expected = deberta("classify", "-m", model, "some text").stdout
+    tensors = tensors_of(model)
+    tensors["extra"] = numpy.zeros(3, numpy.float32)
+    write_safetensors(model / "model.safetensors", tensors)
+    done, rows = findings(deberta, model)
+    message = "1 tensor of no use to this configuration is not read: extra"
+    assert done.returncode == 0 and find(rows, message)["severity"] == "warning"
+    answered = deberta("classify", "-m", model, "some text")
+    assert answered.stdout == expected and message in answered.stderr
+
+
+def test_a_warning_of_loading_is_found_where_it_is(deberta, tmp_path):
+    model = make_model(tmp_path / "m", "sequence")
+    config = (model / "config.json").read_text().rstrip().removesuffix("}")
+    (model / "config.json").write_text(config + ', "vocab_size": 7, "vocab_size": %d}' % json.loads(config + "}")["vocab_size"])
+    done, rows = findings(deberta, model)
+    found = next(row for row in rows if "vocab_size" in row["message"])
+    assert done.returncode == 0 and found["severity"] == "warning" and found["where"] == str(model / "config.json")
 
 
 def test_a_tokenizer_with_more_tokens_than_the_vocabulary_is_an_error(deberta, tmp_path):

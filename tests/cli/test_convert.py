@@ -36,6 +36,20 @@ def test_convert_writes_a_whole_model_directory(deberta, sequence_model, tmp_pat
     assert checked.returncode == 0 and ": 0 errors, 0 warnings" in checked.stderr
 
 
+def test_convert_keeps_what_only_python_reads(deberta, sequence_model, tmp_path):
+    """Written and read by Python's json: integers beyond 64 bits, numbers that are not finite, a surrogate by itself, a key twice."""
+    model = tmp_path / "m"
+    shutil.copytree(sequence_model, model)
+    config = json.loads((model / "config.json").read_text())
+    odd = {"big": 10**30, "far": [float("inf"), -float("inf"), 1e-5], "half": "\ud800", "hidden_dropout_prob": "x", "pad_token_id": -1}
+    text = json.dumps(config | odd | {"nan": float("nan")})
+    (model / "config.json").write_text(text[:-1] + f', "big": {10**31}}}')
+    done = deberta("convert", "-m", model, "--to", tmp_path / "a")
+    assert done.returncode == 0 and done.stderr.count('key "big" appears more than once; its last value counts') == 1
+    written = json.loads((tmp_path / "a/config.json").read_text())
+    assert {key: written[key] for key in odd} == odd | {"big": 10**31} and written["nan"] != written["nan"]
+
+
 def test_convert_reports_what_changed_in_every_format(deberta, sequence_model, tmp_path):
     done = deberta("convert", "-m", sequence_model, "--to", tmp_path / "a", "--dtype", "bf16", "-f", "jsonl")
     cast = [row for row in rows(done) if row["change"] == "cast"]

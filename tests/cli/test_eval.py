@@ -51,15 +51,25 @@ def test_a_pipe_gets_tsv(evaluate):
 
 
 def test_bad_rows_keep_their_numbers_and_are_reported(evaluate):
-    gold = "sentence\tlabel\ngood\t1\nbroken\nfine\t3\nbad\t0\n"
-    done = evaluate("sst-2", gold, predictions([1, 1, 1, 0]), "-f", "json")
+    gold = "sentence\tlabel\ngood\t1\nbroken\nfine\t1\t3\nbad\t0\n"
+    done = evaluate("sst-2", gold, predictions([1, 1, 1, 0]), "-f", "json", "--on-bad-row", "report")
     found = result(done, code=1)
     assert (found["rows"], found["failed"], found["metrics"]["accuracy"]) == (4, 2, 1)
-    assert done.stderr.splitlines() == ["gold.tsv:3: expected 2 columns, got 1", 'gold.tsv:4: label: expected one of 0, 1, got "3"', "rows: 2 ok, 2 failed"]
+    assert done.stderr.splitlines() == ["gold.tsv:3: expected 2 columns, got 1", "gold.tsv:4: expected 2 columns, got 3", "rows: 2 ok, 2 failed"]
     skipped = evaluate("sst-2", gold, predictions([1, 1, 1, 0]), "--on-bad-row", "skip")
     assert skipped.returncode == 1 and skipped.stderr == "rows: 2 ok, 2 failed\n"
-    stopped = evaluate("sst-2", gold, predictions([1, 1, 1, 0]), "--on-bad-row", "fail")
-    assert stopped.returncode == 1 and stopped.stdout == "" and stopped.stderr == "gold.tsv:3: expected 2 columns, got 1\n"
+
+
+def test_a_bad_row_gives_no_figure_unless_it_is_left_out_on_purpose(evaluate):
+    gold = "sentence\tlabel\ngood\t1\nbroken\nbad\t0\n"
+    stopped = evaluate("sst-2", gold, predictions([1, 1, 0]))
+    assert (stopped.returncode, stopped.stdout) == (1, "")
+    assert stopped.stderr == "gold.tsv:3: expected 2 columns, got 1; --on-bad-row report counts the other rows\n"
+    tags = evaluate("ner", "Ada B-PER\nsleeps O\n\nBob\n\n", "Ada B-PER\nsleeps O\n\nBob\n\n", gold_name="dev.conll", answers_name="answers.conll")
+    assert (tags.returncode, tags.stdout) == (1, "") and "--on-bad-row report counts the other rows" in tags.stderr
+    questions = evaluate("squad", json.dumps(SQUAD), json.dumps({"a": "cat sat"}), gold_name="dev.json", answers_name="answers.json")
+    assert (questions.returncode, questions.stdout) == (1, "")
+    assert questions.stderr.startswith("dev.json: data/0/paragraphs/0/qas/2/answers/0: text: ") and "--on-bad-row report counts the other rows" in questions.stderr
 
 
 def test_rows_without_label_are_not_counted(evaluate):
@@ -172,7 +182,7 @@ SQUAD = {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": "
 
 
 def test_squad_answers_go_by_id(evaluate):
-    done = evaluate("squad", json.dumps(SQUAD), json.dumps({"a": "cat sat", "z": "x"}), "-f", "json", gold_name="dev.json", answers_name="answers.json")
+    done = evaluate("squad", json.dumps(SQUAD), json.dumps({"a": "cat sat", "z": "x"}), "-f", "json", "--on-bad-row", "report", gold_name="dev.json", answers_name="answers.json")
     found = result(done, code=1)
     assert (found["rows"], found["failed"], found["unanswered"]) == (3, 1, 1)
     assert found["metrics"] == {"f1": pytest.approx(100 / 3), "exact_match": 0}
@@ -258,3 +268,56 @@ def test_standard_input_and_compressed_files(deberta, tmp_path):
     words = ("eval", "--task", "sst-2", "--predictions", tmp_path / "answers.tsv", "--bootstrap", "0", "--no-header")
     assert deberta(*words, "-", stdin=SST2).stdout == "accuracy\t1\t\t\n"
     assert deberta(*words, tmp_path / "gold.tsv.xz").stdout == "accuracy\t1\t\t\n"
+
+
+# ---- labels of another task
+
+def test_a_label_that_the_task_does_not_have_stops_the_run(evaluate):
+    gold = "sentence\tlabel\na\t1\nb\t3\nc\t0\nd\t3\n"
+    for words in ((), ("--on-bad-row", "skip")):
+        done = evaluate("sst-2", gold, predictions([1, 1, 0, 0]), *words)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == ('gold.tsv:3: label: expected one of 0, 1, got "3"; so it is in 2 of 4 rows, whose labels are 0 (1), 1 (1), 3 (2); '
+                               "is it a file of the task sst-2?\n")
+
+
+@pytest.mark.parametrize("task, gold, name, message", [
+    ("copa", "".join(json.dumps({"premise": "p", "choice1": "a", "choice2": "b", "question": "cause", "label": i}) + "\n" for i in (1, 2, 1)), "dev.jsonl",
+     'dev.jsonl:2: label: expected the number of one of 2 choices, got "2" (string); so it is in 1 of 3 rows; is it a file of the task copa?\n'),
+    ("regression", "text\tlabel\na\t1.5\nb\tn/a\n", "dev.tsv", 'dev.tsv:3: expected a number, got "n/a"; so it is in 1 of 2 rows; is it a file of the task regression?\n'),
+])
+def test_choices_and_scores_of_another_kind_stop_too(evaluate, task, gold, name, message):
+    done = evaluate(task, gold, predictions([0, 0, 0][:gold.count("\n") - (name == "dev.tsv")]), gold_name=name)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
+
+
+def test_minus_one_is_a_label_where_it_is_one(evaluate):
+    scores = "".join(json.dumps({"text": "x", "label": i}) + "\n" for i in (-1, 0, 2))
+    found = result(evaluate("regression", scores, predictions([-1, 0, 2]), "-f", "json", gold_name="dev.jsonl"))
+    assert found["unlabelled"] == 0 and found["metrics"]["pearson"] == pytest.approx(1)
+    nli = "".join(json.dumps({"premise": "p", "hypothesis": "h", "label": i}) + "\n" for i in (-1, "neutral", "entailment"))
+    assert result(evaluate("mnli", nli, predictions(["neutral"] * 3), "-f", "json", gold_name="dev.jsonl"))["unlabelled"] == 1
+
+
+def test_files_are_named_as_arguments_or_as_input(deberta, tmp_path):
+    (tmp_path / "a.tsv").write_text("sentence\tlabel\na\t1\n")
+    (tmp_path / "b.TSV").write_text("sentence\tlabel\nb\t0\n")
+    (tmp_path / "answers.tsv").write_text(predictions([1, 1]))
+    words = ("eval", "--task", "sst-2", "-p", "answers.tsv", "--bootstrap", "0")
+    runs = [deberta(*words, *files, cwd=tmp_path) for files in (("a.tsv", "b.TSV"), ("-i", "a.tsv", "-i", "b.TSV"), ("a.tsv", "-i", "b.TSV"))]
+    assert [(run.returncode, run.stdout) for run in runs] == [(0, "metric\tvalue\tlow\thigh\naccuracy\t0.5\t\t\n")] * 3
+
+
+def test_bytes_that_are_not_utf8_are_counted(deberta, tmp_path):
+    (tmp_path / "a.tsv").write_bytes(b"sentence\tlabel\ncaf\xe9\t1\nb\t0\n")
+    (tmp_path / "answers.tsv").write_text(predictions([1, 0]))
+    done = deberta("eval", "--task", "sst-2", "-p", "answers.tsv", "a.tsv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "note: 1 row held bytes that are not UTF-8, replaced by U+FFFD\n")
+    (tmp_path / "gold.txt").write_bytes(b"caf\xe9 O\n\xe9 B-LOC\n\nParis B-LOC\n")
+    done = deberta("eval", "--task", "ner", "-p", "gold.txt", "gold.txt", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "note: 1 row held bytes that are not UTF-8, replaced by U+FFFD\n")
+    qas = [{"id": "1", "question": "Who ?", "answers": [{"text": "cat", "answer_start": 4}]}]
+    (tmp_path / "dev.json").write_bytes(json.dumps({"data": [{"title": "", "paragraphs": [{"context": "The cat @ .", "qas": qas}]}]}).encode().replace(b"@", b"\xe9"))
+    (tmp_path / "answers.json").write_text('{"1": "cat"}')
+    done = deberta("eval", "--task", "squad", "-p", "answers.json", "dev.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "note: dev.json held bytes that are not UTF-8, replaced by U+FFFD\n")

@@ -71,13 +71,14 @@ def test_a_model_without_the_head_is_refused(deberta, pair_model, tmp_path, task
 
 def test_rows_that_cannot_be_answered_count_as_failed(deberta, pair_model, tmp_path):
     long = "a b c d e f g h " * 9
-    (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 3) + f"{long},x y z,neutral\nshort\nx,y,never\n")
+    (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 3) + f"{long},x y z,neutral\nshort\nx,y\n")
     words = ("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--max-tokens", "40", "--truncate", "error", "-f", "json")
-    done = deberta(*words)
+    done = deberta(*words, "--on-bad-row", "report")
     found = result(done, code=1)
     assert (found["rows"], found["failed"]) == (6, 3)
-    assert "dev.csv:5: " in done.stderr and "dev.csv:6: expected 3 columns, got 1" in done.stderr and '"never"' in done.stderr
-    assert deberta(*words, "--on-bad-row", "fail").returncode == 1
+    assert "dev.csv:5: " in done.stderr and "dev.csv:6: expected 3 columns, got 1" in done.stderr and "dev.csv:7: expected 3 columns, got 2" in done.stderr
+    stopped = deberta(*words)
+    assert (stopped.returncode, stopped.stdout) == (1, "") and "--on-bad-row report counts the other rows" in stopped.stderr
 
 
 def test_cut_rows_are_noted(deberta, pair_model, tmp_path):
@@ -205,3 +206,50 @@ def test_a_pipe_sees_no_progress(deberta, pair_model, tmp_path):
     (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 5))
     done = deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv")
     assert done.returncode == 0 and done.stderr == "" and "\x1b" not in done.stdout
+
+
+def test_labels_that_the_model_does_not_have_ask_for_a_map(deberta, tmp_path):
+    model = make_model(tmp_path / "model", "sequence", labels=("NEGATIVE", "POSITIVE"))
+    (tmp_path / "dev.csv").write_text("text,label\n" + "".join(f"text {i},{i % 2}\n" for i in range(300)) + "text,negative\n")
+    words = ("eval", "--task", "classification", "-m", model, "dev.csv", "-f", "json", "--bootstrap", "0")
+    done = deberta(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == ('dev.csv:2: label: expected one of NEGATIVE, POSITIVE, got "0"; so it is in 300 of 301 rows, whose labels are 0 (150), 1 (150), negative (1); '
+                           "give the file's names for the model's classes NEGATIVE, POSITIVE, in this order, with --label-map\n")
+    (tmp_path / "dev.csv").write_text("text,label\n" + "".join(f"text {i},{i % 2}\n" for i in range(30)))
+    assert result(deberta(*words, "--label-map", "0,1", cwd=tmp_path))["rows"] == 30
+    # A label -1 is no missing one where the map has it.
+    (tmp_path / "dev.csv").write_text("text,label\n" + "".join(f"text {i},{i % 2 * 2 - 1}\n" for i in range(30)))
+    assert result(deberta(*words, "--label-map", "-1,1", cwd=tmp_path))["unlabelled"] == 0
+
+
+def test_the_settings_of_squad_and_ner_are_options_and_said(deberta, tmp_path):
+    model = make_model(tmp_path / "span", "span")
+    qas = [{"id": str(i), "question": f"Who {i} ?", "answers": [{"text": "cat", "answer_start": 4}]} for i in range(12)]
+    (tmp_path / "dev.json").write_text(json.dumps({"data": [{"title": "", "paragraphs": [{"context": "The cat sat on the mat " * 9, "qas": qas}]}]}))
+    words = ("eval", "--task", "squad", "-m", model, "dev.json", "-f", "json", "--bootstrap", "0", "--write-predictions", "answers.json")
+    own = deberta(*words, cwd=tmp_path)
+    settings = {"max-tokens": 384, "doc-stride": 128, "max-question-len": 64, "max-answer-len": 30, "align": "tokens", "n-best": "all spans"}
+    assert result(own)["settings"] == settings
+    assert own.stderr == "note: settings: max-tokens 384, doc-stride 128, max-question-len 64, max-answer-len 30, align tokens, n-best all spans\n"
+    answers = (tmp_path / "answers.json").read_text()
+    given = ("--max-tokens", "384", "--doc-stride", "128", "--max-question-len", "64", "--max-answer-len", "30", "--align", "tokens")
+    assert deberta(*words, *given, cwd=tmp_path).stdout == own.stdout and (tmp_path / "answers.json").read_text() == answers
+    pieces = {}
+    for longest in (1, 30):
+        deberta(*words, "--max-answer-len", longest, cwd=tmp_path)
+        texts = json.loads((tmp_path / "answers.json").read_text()).values()
+        pieces[longest] = max(len(json.loads(deberta("tokenize", "-m", model, "--no-special", "-f", "jsonl", text).stdout)["ids"]) for text in texts)
+    assert pieces[1] == 1 < pieces[30] <= 30
+    deberta(*words, "--align", "words", cwd=tmp_path)
+    assert all(set(text.split()) <= {"The", "cat", "sat", "on", "the", "mat"} for text in json.loads((tmp_path / "answers.json").read_text()).values())
+
+    model = make_model(tmp_path / "ner", "token", labels=("O", "B-PER", "I-PER"))
+    (tmp_path / "valid.txt").write_text("".join("".join(f"wordly{i * k}s O\n" for k in range(1, 6)) + "\n" for i in range(9)))
+    words = ("eval", "--task", "ner", "-m", model, "valid.txt", "-f", "json", "--bootstrap", "0", "--write-predictions", "answers.txt")
+    first = deberta(*words, cwd=tmp_path)
+    assert result(first)["settings"] == {"word-label": "first", "max-tokens": 512, "sentences": "each by itself"}
+    assert first.stderr.splitlines()[-1] == "note: settings: word-label first, max-tokens 512, sentences each by itself"
+    by_first = (tmp_path / "answers.txt").read_text()
+    assert result(deberta(*words, "--word-label", "surest", cwd=tmp_path))["settings"]["word-label"] == "surest"
+    assert (tmp_path / "answers.txt").read_text() != by_first

@@ -102,9 +102,9 @@ def test_check_finds_nothing_in_a_good_model(deberta, sequence_model):
 
 
 def test_check_lists_all_that_is_wrong(deberta, tmp_path):
-    model = make_model(tmp_path / "m", "sequence", num_hidden_layers=3, hidden_dropout_prob=7)
+    model = make_model(tmp_path / "m", "sequence", num_hidden_layers=3, hidden_act="nonsense")
     done = deberta("check", "-m", model, "-f", "jsonl")
-    assert done.returncode == 1 and "hidden_dropout_prob" in done.stdout
+    assert done.returncode == 1 and "hidden_act" in done.stdout
     model = make_model(tmp_path / "n", "sequence", num_hidden_layers=3)
     done = deberta("check", "-m", model, "-f", "jsonl")
     assert done.returncode == 1 and "encoder.layer.2.attention.self.query_proj.weight" in done.stdout

@@ -1,4 +1,5 @@
 """Rows from files: compressed input, its damage, and the forms of rows."""
+import bz2
 import gzip
 import json
 import lzma
@@ -12,7 +13,7 @@ def zstd(data: bytes) -> bytes:
     return b"\x28\xb5\x2f\xfd\x20" + bytes([len(data)]) + (len(data) << 3 | 1).to_bytes(3, "little") + data
 
 
-WRITERS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstd}
+WRITERS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstd, ".bz2": bz2.compress}
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -42,8 +43,3 @@ def test_the_rows_before_the_damage_are_answered(deberta, sequence_model, tmp_pa
     done = deberta("classify", "-m", sequence_model, "-f", "jsonl", "--input", path)
     assert done.returncode == 1 and len([json.loads(line) for line in done.stdout.splitlines()]) == 3
     assert "the file is cut off" in done.stderr
-
-
-def test_standard_input_is_never_decompressed(deberta, sequence_model):
-    done = deberta("tokenize", "-m", sequence_model, stdin=gzip.compress(b"one text\n"), encoding=None)
-    assert b"file-read" not in done.stderr and b"damaged" not in done.stderr

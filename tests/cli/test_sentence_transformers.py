@@ -73,8 +73,8 @@ def test_every_verb_finds_a_transformer_in_its_own_folder(deberta, tmp_path):
 
 @pytest.mark.parametrize("change, message, code", [
     (lambda m: shutil.rmtree(m / "1_Pooling"), "1_Pooling/config.json", 1),
-    (lambda m: (m / "1_Pooling/config.json").write_text('{"word_embedding_dimension": 16}'), "expected a pooling that is known and true", 1),
-    (lambda m: (m / "1_Pooling/config.json").write_text('{"pooling_mode_lasttoken": true}'), "pooling_mode_lasttoken is for models that read from left to right", 0),
+    (lambda m: (m / "1_Pooling/config.json").write_text('{"pooling_mode": ["best"]}'), "pooling_mode: expected cls, max, mean", 1),
+    (lambda m: (m / "sentence_bert_config.json").write_text('{"processing_kwargs": {"text": {"max_length": 4}}}'), "processing_kwargs changes how texts are read", 0),
 ])
 def test_check_finds_modules_that_lead_nowhere_and_embed_refuses_them(deberta, tmp_path, change, message, code):
     model = make_folder(tmp_path / "m", pooling_mode_mean_tokens=True)

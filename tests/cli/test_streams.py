@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from conftest import BINARY
+from terminal import parts_of
 
 
 def test_a_pipe_is_answered_as_it_comes(sequence_model):
@@ -51,15 +52,7 @@ def test_a_terminal_gets_a_table_and_progress_and_a_pipe_neither(sequence_model,
     main, worker = pty.openpty()
     process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "--input", texts], stdin=subprocess.DEVNULL, stdout=worker, stderr=worker)
     os.close(worker)
-    seen = b""
-    while True:
-        try:
-            part = os.read(main, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        seen += part
+    seen = b"".join(parts_of(main))
     assert process.wait(timeout=60) == 0
     assert b"label" in seen and b"\t" not in seen.replace(b"\r", b"")
     done = subprocess.run([BINARY, "classify", "-m", sequence_model, "--input", texts, "--progress", "on"], capture_output=True)

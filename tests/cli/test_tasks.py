@@ -51,7 +51,7 @@ def test_zero_shot_labels_may_come_from_a_file_and_the_texts_from_a_csv(deberta,
     done = deberta("zero-shot", "-m", entailment_model, "--labels-file", tmp_path / "labels.txt", "-i", tmp_path / "rows.csv", "--input-field", "review", "-f", "jsonl")
     assert [(r["id"], r["sequence"], set(r["labels"])) for r in rows(done)] == [("1", "a, b", {"sports", "art"}), ("2", "c", {"sports", "art"})]
     missing = deberta("zero-shot", "-m", entailment_model, "--labels", "x", "-i", tmp_path / "rows.csv")
-    assert missing.returncode == 1 and 'no key "text" among id, review; name it with --input-field' in missing.stdout
+    assert missing.returncode == 1 and 'rows.csv: no column "text" among id, review; name it with --input-field' in missing.stderr and missing.stdout == ""
 
 
 @pytest.mark.parametrize("words, message", [
@@ -76,7 +76,7 @@ def test_qa_answers_from_arguments_lines_and_objects(deberta, span_model):
     several = rows(deberta(*words, "--top-k", 3, question, context))[0]
     assert len(several["answers"]) == 3 and several["answers"][0] == answer
     lines = deberta("qa", "-m", span_model, "--top-k", 3, question, context).stdout.splitlines()
-    assert lines[0] == "answer\tscore\tstart\tend" and len(lines) == 4
+    assert lines[0] == "row\tanswer\tscore\tstart\tend" and len(lines) == 4
 
 
 def test_qa_reads_all_of_a_long_context(deberta, span_model):
@@ -106,8 +106,8 @@ def test_qa_counts_questions_that_are_cut(deberta, span_model):
 def test_rerank_orders_the_documents_of_each_query(deberta, score_model):
     words = ("rerank", "-m", score_model)
     lines = deberta(*words, "capital of france", "paris is a city", "cats purr", "tea\tand milk").stdout.splitlines()
-    assert lines[0] == "rank\tindex\tscore\ttext" and [line.split("\t")[0] for line in lines[1:]] == ["1", "2", "3"]
-    scores = [float(line.split("\t")[2]) for line in lines[1:]]
+    assert lines[0] == "row\trank\tindex\tscore\ttext" and [line.split("\t")[1] for line in lines[1:]] == ["1", "2", "3"]
+    scores = [float(line.split("\t")[3]) for line in lines[1:]]
     assert scores == sorted(scores, reverse=True) and all(0 < s < 1 for s in scores) and "tea\\tand milk" in "".join(lines)
     stdin = json.dumps({"id": 1, "query": "q", "documents": ["a", {"text": "b c"}]}) + "\n"
     row = rows(deberta(*words, "--input-format", "jsonl", "-f", "jsonl", "--return-text", stdin=stdin))[0]

@@ -37,10 +37,10 @@ def test_version(deberta):
     (["classify", "----", "x"], "unknown option ----; `deberta classify --help` lists the options"),
     (["classify", "--=3", "x"], "unknown option --=3"),
     (["classify", "--batch-token", "3", "x"], "unknown option --batch-token; did you mean --batch-tokens?"),
-    (["tokenize", "--top-k", "3", "x"], "option --top-k does not apply to tokenize; it applies to: classify fill"),
+    (["tokenize", "--top-k", "3", "x"], "option --top-k does not apply to tokenize; it applies to: classify fill qa"),
     (["classify", "--top-k", "many", "x"], '--top-k: expected a whole number in 0..100000, got "many"'),
     (["classify", "--activation", "sofmax", "x"], "did you mean softmax?"),
-    (["classify", "-m"], "1 required"),
+    (["classify", "-m"], "--model: expected DIR after it, got nothing"),
     (["completion", "tcsh"], 'expected bash, zsh or fish, got "tcsh"'),
 ])
 def test_wrong_usage_exits_2_with_one_message_and_no_output(deberta, words, message):
@@ -58,20 +58,70 @@ def test_a_missing_model_exits_1(deberta, tmp_path):
 def test_precedence_flag_environment_file_default(deberta, tmp_path):
     config = tmp_path / "options.json"
     config.write_text(json.dumps({"top-k": 2, "threads": 1, "activation": "none"}))
-    done = deberta("classify", "--config", config, "--top-k", "4", "--print-config", environment={"DEBERTA_THREADS": "3"})
-    assert "top-k = 4  (flag)" in done.stdout
-    assert "threads = 3  (environment DEBERTA_THREADS)" in done.stdout
-    assert f"activation = none  (config {config})" in done.stdout
-    assert "truncate = right  (default)" in done.stdout
+    done = deberta("classify", "--config", config, "--top-k", "4", "--print-config", environment={"DEBERTA_THREADS": "3", "DEBERTA_STRIDE": ""})
+    assert "top-k = 4  (flag)" in done.stderr
+    assert "threads = 3  (environment DEBERTA_THREADS)" in done.stderr
+    assert f"activation = none  (config {config})" in done.stderr
+    assert "truncate = right  (default)" in done.stderr and "stride = 128  (default)" in done.stderr
+    assert json.loads(done.stdout) == {"classify": {"threads": 3, "top-k": 4, "activation": "none"}}
 
 
-def test_bad_values_in_the_environment_and_the_file_name_their_place(deberta, tmp_path):
+def test_print_config_writes_a_file_that_says_the_same(deberta, tmp_path):
+    words = ["eval", "--task", "squad2", "-m", "DIR", "--na-threshold", "-0.5", "--label-map", "a,b", "--batch-tokens", "3k", "--merge-sentences", "-q", "--seed", "7"]
+    first = deberta(*words, "--print-config")
+    assert first.returncode == 0 and first.stderr == ""  # -q
+    (tmp_path / "run.json").write_text(first.stdout)
+    again = deberta("eval", "--config", tmp_path / "run.json", "--print-config")
+    assert again.stdout == first.stdout
+    assert json.loads(first.stdout)["eval"] == {"model": "DIR", "batch-tokens": 3000, "task": "squad2", "na-threshold": -0.5, "label-map": ["a", "b"],
+                                                "merge-sentences": True, "seed": 7, "quiet": True}
+
+
+def test_options_of_a_printed_file_count_as_given(deberta, sequence_model, tmp_path):
+    run = ["classify", "-m", sequence_model, "--top-k", "2", "-f", "jsonl"]
+    (tmp_path / "run.json").write_text(deberta(*run, "--print-config").stdout)
+    assert deberta("classify", "--config", tmp_path / "run.json", "a text").stdout == deberta(*run, "a text").stdout
+
+
+def test_a_config_file_has_options_of_many_verbs(deberta, tmp_path):
+    config = tmp_path / "options.json"
+    config.write_text(json.dumps({"qa": {"top-k": 3}, "classify": {"top-k": 5}, "threads": 2, "top-k": 9, "aggregate": "max", "stride": 7}))
+    classify = deberta("classify", "--config", config, "--print-config")
+    assert json.loads(classify.stdout)["classify"] == {"threads": 2, "top-k": 5, "stride": 7}  # the section wins
+    assert f"note: {config}: not of classify, ignored: aggregate\n" in classify.stderr
+    assert json.loads(deberta("qa", "--config", config, "--print-config").stdout)["qa"] == {"threads": 2, "top-k": 3}
+    tokenize = deberta("tokenize", "--config", config, "--print-config")
+    assert json.loads(tokenize.stdout) == {"tokenize": {}}
+    assert "ignored: threads, top-k, aggregate, stride" in tokenize.stderr
+    assert "ignored" not in deberta("tokenize", "--config", config, "--print-config", "-q").stderr
+
+
+@pytest.mark.parametrize("text, message", [
+    ('{"topk": 2}', "unknown option or verb topk; did you mean top-k?"),
+    ('{"qua": {"top-k": 2}}', "unknown option or verb qua; did you mean qa?"),
+    ('{"qa": {"topk": 2}}', "unknown option --topk; did you mean --top-k?"),
+    ('{"qa": {"top-k": "many"}}', 'top-k: expected a whole number in 1..1000, got "many"'),
+    ('{"qa": 3}', "qa: expected an object of options, got 3"),
+    ('{"top-k": 2.5}', 'top-k: expected a whole number in 0..100000, got "2.5"'),
+    ('{"model": null}', "model: expected a text, a number, true, false or a list, got null"),
+    ('{"model": {"a": 1}}', "model: expected a text"),
+    ('{"model": ""}', 'model: expected DIR, got ""'),
+    ('{"keep": ["a,b"]}', 'keep: expected texts without commas, got "a,b"'),
+    ('{"keep": [1]}', "keep: expected texts without commas, got 1"),
+    ('{"config": "other.json"}', "config: expected an option of a run"),
+    ('[1]', "expected an object of options"),
+])
+def test_mistakes_in_a_config_file_name_their_place(deberta, tmp_path, text, message):
+    config = tmp_path / "options.json"
+    config.write_text(text)
+    done = deberta("classify", "x", "--config", config)
+    assert done.returncode == 2 and done.stdout == ""
+    assert str(config) in done.stderr and message in done.stderr
+
+
+def test_bad_values_in_the_environment_name_their_place(deberta):
     done = deberta("classify", "x", environment={"DEBERTA_TOP_K": "x"})
     assert done.returncode == 2 and "environment DEBERTA_TOP_K: top-k: expected a whole number" in done.stderr
-    config = tmp_path / "options.json"
-    config.write_text('{"topk": 2}')
-    done = deberta("classify", "x", "--config", config)
-    assert done.returncode == 2 and f"{config}: unknown option --topk; did you mean --top-k?" in done.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -80,31 +130,49 @@ def test_completion_knows_verbs_and_options(deberta, shell):
     assert "classify" in script and "batch-tokens" in script
 
 
-def completed(deberta, *words):
-    """What bash offers for the last word."""
+def completed(deberta, *words, cwd="/"):
+    """What bash offers for the last word; --name=value comes as bash parts it, three words."""
     script = deberta("completion", "bash").stdout
     ask = f"COMP_WORDS=({' '.join(shlex.quote(word) for word in words)}); COMP_CWORD={len(words) - 1}; _deberta; printf '%s\n' \"${{COMPREPLY[@]}}\""
-    done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, cwd="/", check=True)
+    done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, cwd=cwd, check=True)
     assert done.stderr == ""
-    return done.stdout.split()
+    return sorted(filter(None, done.stdout.split("\n")))
 
 
 def test_bash_completes_verbs_options_values_and_arguments(deberta):
     assert completed(deberta, "deberta", "cl") == ["classify"]
     assert "--top-k" in completed(deberta, "deberta", "classify", "--")
     assert "--top-k" not in completed(deberta, "deberta", "tokenize", "--")
-    assert completed(deberta, "deberta", "classify", "--activation", "s") == ["softmax", "sigmoid"]
-    assert completed(deberta, "deberta", "classify", "--dtype", "") == ["auto", "fp32", "bf16", "int8"]
+    assert completed(deberta, "deberta", "classify", "--activation", "s") == ["sigmoid", "softmax"]
+    assert completed(deberta, "deberta", "classify", "--dtype", "") == ["auto", "bf16", "fp32", "int8"]
     assert completed(deberta, "deberta", "convert", "--dtype", "k") == ["keep"]
     assert completed(deberta, "deberta", "classify", "-f", "js") == ["json", "jsonl"]
-    assert completed(deberta, "deberta", "completion", "") == ["bash", "zsh", "fish"]
+    assert completed(deberta, "deberta", "completion", "") == ["bash", "fish", "zsh"]
     assert completed(deberta, "deberta", "help", "tok") == ["tokenize"]
+    assert completed(deberta, "deberta", "classify", "--keep", "") == ["all", "none"]
+    assert completed(deberta, "deberta", "classify", "--pair", "--top") == ["--top-k"]  # a flag takes no value
+
+
+def test_bash_completes_tasks_files_and_folders(deberta, tmp_path):
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "a file").write_text("")
+    assert completed(deberta, "deberta", "eval", "--task", "sq") == completed(deberta, "deberta", "eval", "-t", "sq") == ["squad", "squad2"]
+    assert completed(deberta, "deberta", "eval", "--task", "=", "mn") == ["mnli", "mnli-mm"]
+    assert "sst-2" in completed(deberta, "deberta", "eval", "--task", "=")
+    for words in (["eval", ""], ["eval", "--task", "sst-2", "-p", ""], ["classify", "-i", ""], ["embed", "--output", "a"]):
+        assert completed(deberta, "deberta", *words, cwd=tmp_path) == ["a file", "a folder"], words
+    for words in (["convert", "--to", ""], ["classify", "-m", ""], ["eval", "--average", "a"], ["inspect", "--diff", ""]):
+        assert completed(deberta, "deberta", *words, cwd=tmp_path) == ["a folder"], words
+    for words in (["classify", ""], ["classify", "--top-k", ""], ["rerank", "--query", ""], ["zero-shot", "--labels", ""], ["info", ""]):
+        assert completed(deberta, "deberta", *words, cwd=tmp_path) == [], words
 
 
 def test_fish_quotes_what_it_says(deberta):
     lines = deberta("completion", "fish").stdout.splitlines()
     assert all(re.fullmatch(r"(?:[^']|'(?:[^'\\]|\\.)*')*", line) for line in lines)
-    assert any("-l activation -r -a \"auto softmax sigmoid none\"" in line for line in lines)
+    assert any("-l task -s t -r -f -a \"cola sst-2" in line for line in lines)
+    assert any("-l input -s i -r -F" in line for line in lines)
+    assert any("-l activation -r -f -a \"auto softmax sigmoid none\"" in line for line in lines)
 
 
 def test_the_manual_page_has_every_verb_and_option(deberta):
@@ -118,10 +186,35 @@ def test_the_manual_page_has_every_verb_and_option(deberta):
     assert requests <= {'.\\"', ".TH", ".SH", ".SS", ".TP", ".br"}
 
 
-def test_info_names_kernels_and_refuses_unknown_ones(deberta):
+def test_info_names_the_processor_and_its_kernels_and_refuses_unknown_ones(deberta):
     facts = json.loads(deberta("info", "--format", "jsonl").stdout)
+    assert re.fullmatch(r".+ \(\w+ family \d+ model \d+, .+\)", facts["processor"])
     assert "reference" in facts["kernels_available"]
-    assert {"gemm", "attention", "layer_norm", "quantize", "embedding", "convolution"} == set(facts["kernels_chosen"])
+    rows = {(row["operation"], row["precision"]): row for row in facts["kernels_chosen"]}
+    assert {operation for operation, _ in rows} == {"gemm", "attention", "layer_norm", "quantize", "embedding", "convolution"}
+    for operation, precision in [("gemm", "fp32"), ("gemm", "bf16"), ("gemm", "int8"), ("attention", "fp32"), ("attention", "bf16")]:
+        row = rows[operation, precision]
+        assert row["level"] == "reference" or re.match(rf"{row['level']} \d+(, \w+ \d+)* (operations a cycle|billion operations a second) of a core \(.+\)$", row["why"]), row
+    assert {row["level"] for row in facts["multipliers"]} <= set(facts["kernels_available"]) and all(row["gops"] > 0 for row in facts["multipliers"])
     forced = json.loads(deberta("info", "--format", "jsonl", "--kernels", "reference").stdout)
-    assert set(forced["kernels_chosen"].values()) == {"reference"}
+    assert {(row["level"], row["why"]) for row in forced["kernels_chosen"]} == {("reference", "--kernels reference")}
     assert deberta("info", "--kernels", "sse2").returncode == 2
+    people = deberta("info", "--format", "tsv").stdout.splitlines()
+    assert sum(line.startswith("kernels_chosen\tgemm  bf16  ") for line in people) == 1 and sum(line.startswith("multipliers\t") for line in people) == len(facts["multipliers"])
+
+
+def test_a_precision_that_gains_nothing_is_said_once(deberta, sequence_model):
+    def notes(*words):
+        done = deberta("classify", "-m", sequence_model, "--allow-uncalibrated", *words, "one", "two")
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stderr.splitlines() if "saves memory, not time" in line]
+
+    assert notes("--dtype", "bf16", "--kernels", "reference") == ["note: --dtype bf16 saves memory, not time: the reference computes every precision alike"]
+    assert notes("--dtype", "bf16", "--kernels", "reference", "-q") == notes("--dtype", "fp32", "--kernels", "reference") == notes() == []
+    gains = json.loads(deberta("info", "--format", "jsonl").stdout)["faster_than_fp32"]
+    for dtype in ("bf16", "int8"):
+        assert len(notes("--dtype", dtype)) == (0 if gains[dtype] else 1)
+    if "avx2" in json.loads(deberta("info", "--format", "jsonl").stdout)["kernels_available"]:
+        assert len(notes("--dtype", "bf16", "--kernels", "avx2")) == 1, "widened to fp32"
+
+

@@ -93,7 +93,7 @@ def test_columns_kept_by_name_come_first_in_tsv(deberta, sequence_model):
     plain = deberta(*words[:-2], stdin=table).stdout.splitlines()
     kept = deberta(*words, stdin=table).stdout.splitlines()
     assert kept == ["note\tid\ttext\t" + plain[0], "x y\t1\ta fine film\t" + plain[1], "p\\tq\t2\tdull\t" + plain[2]]
-    bad = deberta(*words[:3], "--input-format", "jsonl", "--keep", "id", stdin='{"id": {"a": 1}}\n')
+    bad = deberta(*words[:3], "--input-format", "jsonl", "--keep", "id", stdin='{"id": {"a": 1}}\n{"text": "x"}\n')
     assert bad.stdout.splitlines()[1].startswith('{"a":1}\t!error\t') or bad.stdout.splitlines()[1].startswith('{"a": 1}\t!error\t')
 
 
@@ -179,7 +179,7 @@ def test_fill_answers_every_mask(deberta, language_model):
         assert len(scores) == 3 and scores == sorted(scores, reverse=True)
         assert "[MASK]" not in mask["tokens"][0]["sequence"] or len(masks) == 2
     tsv = deberta("fill", "-m", language_model, "a [MASK] .").stdout.splitlines()
-    assert tsv[0] == "mask\ttoken_str\tscore\ttoken\tsequence" and len(tsv) == 6
+    assert tsv[0] == "row\tmask\ttoken_str\tscore\ttoken\tsequence" and len(tsv) == 6
 
 
 def test_fill_ranks_targets_alone(deberta, language_model):
@@ -237,7 +237,7 @@ def test_ner_groups_pieces_and_counts_in_every_unit(deberta, tmp_path):
     by_bytes = rows(deberta("ner", "-m", model, "-f", "jsonl", "--ignore-labels", "", "--offsets", "bytes", text))[0]["entities"]
     for entity, other in zip(grouped, by_bytes, strict=True):
         assert text.encode()[other["start"]:other["end"]].decode() == entity["word"]
-    assert deberta("ner", "-m", model, "--ignore-labels", "", text).stdout.startswith("label\tscore\tstart\tend\tword\n")
+    assert deberta("ner", "-m", model, "--ignore-labels", "", text).stdout.startswith("row\tlabel\tscore\tstart\tend\tword\n")
 
 
 def test_nli_goes_by_label_names(deberta, tmp_path):

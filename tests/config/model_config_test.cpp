@@ -3,30 +3,29 @@
 
 #include <gtest/gtest.h>
 
-#include "deberta/library.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
+#include "support/warnings.h"
 
 namespace deberta {
 namespace {
 
 // `{"vocab_size": 100, ...members}`.
 ModelConfig parse(const std::string& members = "") {
-  return parse_model_config(
-      parse_json("{\"vocab_size\": 100" + (members.empty() ? "" : ", " + members) + "}", "config.json"), "config.json");
+  return parse_model_config(parse_python_json("{\"vocab_size\": 100" + (members.empty() ? "" : ", " + members) + "}",
+                                              "config.json", {}, JsonWarnings::kSilent),
+                            "config.json");
 }
 
-// Collects the warnings of the process while it lives.
-class Warnings {
- public:
-  Warnings() {
-    set_warning_sink(
-        [](void* to, std::string_view message) { *static_cast<std::string*>(to) += std::string(message) + "\n"; },
-        &text);
-  }
-  ~Warnings() { set_warning_sink(nullptr); }
-  std::string text;
-};
+using test::Warnings;
+
+// A file of transformers, with the keys that are not guessed and one that would be warned of.
+const std::string kV2 =
+    R"("model_type": "deberta-v2", "num_hidden_layers": 12, "num_attention_heads": 12, "pos_att_type": [])";
+
+ModelConfig parse_hf(const std::string& members) {
+  return parse_model_config(parse_json("{" + members + "}", "config.json"), "config.json", ConfigRules::kHf);
+}
 
 TEST(ModelConfig, HasTheOriginalsDefaults) {
   const ModelConfig c = parse();
@@ -125,7 +124,7 @@ TEST(ModelConfig, RefusesP2pAsUnsupportedWithTheReason) {
 
 TEST(ModelConfig, TellsTheLayoutFromModelType) {
   EXPECT_EQ(parse(R"("model_type": "deberta")").layout, Layout::kV1);
-  EXPECT_EQ(parse(R"("model_type": "deberta-v2")").layout, Layout::kV2);
+  EXPECT_EQ(parse(kV2).layout, Layout::kV2);
   EXPECT_ERROR(parse(R"("model_type": "bert")"), kConfig,
                R"(model_type: expected "deberta" or "deberta-v2", got "bert" (string))");
 }
@@ -140,8 +139,13 @@ TEST(ModelConfig, ReadsTheRelativeNorm) {
 
 TEST(ModelConfig, KnowsTheActivations) {
   const std::vector<std::pair<std::string, Activation>> table = {
-      {"gelu", Activation::kGelu}, {"relu", Activation::kRelu},     {"swish", Activation::kSwish},
-      {"tanh", Activation::kTanh}, {"linear", Activation::kLinear}, {"sigmoid", Activation::kSigmoid}};
+      {"gelu", Activation::kGelu},         {"relu", Activation::kRelu},
+      {"swish", Activation::kSwish},       {"tanh", Activation::kTanh},
+      {"linear", Activation::kLinear},     {"sigmoid", Activation::kSigmoid},
+      {"mish", Activation::kMish},         {"quick_gelu", Activation::kQuickGelu},
+      {"gelu_new", Activation::kGeluTanh}, {"gelu_10", Activation::kGelu10},
+      {"relu6", Activation::kRelu6},       {"relu2", Activation::kRelu2},
+      {"laplace", Activation::kLaplace},   {"leaky_relu", Activation::kLeakyRelu}};
   for (const auto& [name, value] : table) {
     EXPECT_EQ(parse("\"hidden_act\": \"" + name + "\"").hidden_act, value);
     EXPECT_EQ(parse("\"conv_act\": \"" + name + "\"").conv_act, value);
@@ -149,14 +153,18 @@ TEST(ModelConfig, KnowsTheActivations) {
     EXPECT_EQ(to_string(value), name);
   }
   EXPECT_EQ(parse(R"("hidden_act": "silu")").hidden_act, Activation::kSwish);
+  EXPECT_EQ(parse(R"("hidden_act": "gelu_python")").hidden_act, Activation::kGelu);
+  for (const std::string name : {"gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate"})
+    EXPECT_EQ(parse("\"hidden_act\": \"" + name + "\"").hidden_act, Activation::kGeluTanh) << name;
   EXPECT_ERROR(parse(R"("hidden_act": "__import__")"), kConfig, R"(hidden_act: expected one of "gelu", "relu")");
-  EXPECT_ERROR(parse(R"("hidden_act": "gelu_new")"), kConfig, R"(got "gelu_new" (string))");
+  for (const std::string name : {"prelu", "xielu", "GELU", ""})
+    EXPECT_ERROR(parse("\"hidden_act\": \"" + name + "\""), kConfig, "(string)");
 }
 
 // algorithm.md 18: without a pooling block the original takes hidden_act, transformers gelu.
 TEST(ModelConfig, PoolerActivationDependsOnTheKindOfFile) {
   EXPECT_EQ(parse(R"("hidden_act": "relu")").pooler_hidden_act, Activation::kRelu);
-  EXPECT_EQ(parse(R"("hidden_act": "relu", "model_type": "deberta-v2")").pooler_hidden_act, Activation::kGelu);
+  EXPECT_EQ(parse(R"("hidden_act": "relu", )" + kV2).pooler_hidden_act, Activation::kGelu);
   EXPECT_EQ(parse(R"("hidden_act": "relu", "pooling": {"dropout": 0})").pooler_hidden_act, Activation::kGelu);
   EXPECT_EQ(parse(R"("hidden_act": "relu", "pooling": {"hidden_act": "tanh"})").pooler_hidden_act, Activation::kTanh);
   EXPECT_EQ(parse(R"("hidden_act": "relu", "pooler_hidden_act": "tanh")").pooler_hidden_act, Activation::kTanh);
@@ -166,8 +174,7 @@ TEST(ModelConfig, ReadsThePoolingBlock) {
   const ModelConfig c = parse(R"("pooling": {"hidden_size": 32, "dropout": 0.5, "hidden_act": "tanh", "other": 1})");
   EXPECT_EQ(c.pooler_hidden_size, 32);
   EXPECT_EQ(c.pooler_dropout, 0.5);
-  EXPECT_ERROR(parse(R"("pooling": {"dropout": 2})"), kConfig,
-               "pooling.dropout: expected a number from 0 and below 1, got 2 (integer)");
+  EXPECT_EQ(parse(R"("pooling": {"dropout": 2})").pooler_dropout, 0) << "nothing reads it";
   EXPECT_ERROR(parse(R"("pooling": 3)"), kConfig, "pooling: expected an object, got 3");
 }
 
@@ -175,8 +182,8 @@ TEST(ModelConfig, TwoNamesOfOneKeyMustAgree) {
   EXPECT_EQ(parse(R"("padding_idx": 7)").pad_token_id, 7);
   EXPECT_EQ(parse(R"("padding_idx": 7, "pad_token_id": 7)").pad_token_id, 7);
   EXPECT_EQ(parse(R"("padding_idx": 7, "pad_token_id": null)").pad_token_id, 7);
-  EXPECT_ERROR(parse(R"("padding_idx": 7, "pad_token_id": 8)"), kConfig,
-               "pad_token_id: expected the same value as padding_idx, got 8");
+  EXPECT_ERROR(parse(R"("pooler_hidden_act": "tanh", "pooling": {"hidden_act": "relu"})"), kConfig,
+               "pooler_hidden_act: expected the same value as pooling.hidden_act, got \"tanh\"");
 }
 
 TEST(ModelConfig, RulesBetweenKeys) {
@@ -186,7 +193,9 @@ TEST(ModelConfig, RulesBetweenKeys) {
                "attention_head_size: expected hidden_size / num_attention_heads = 768 / 12, got 32");
   EXPECT_ERROR(parse(R"("conv_kernel_size": 4)"), kConfig,
                "conv_kernel_size: expected 0 or an odd integer to 99, got 4");
-  EXPECT_ERROR(parse(R"("conv_groups": 5)"), kConfig, "conv_groups: expected a divisor of hidden_size 768, got 5");
+  EXPECT_EQ(parse(R"("conv_groups": 5)").conv_kernel_size, 0) << "no convolution, no groups";
+  EXPECT_ERROR(parse(R"("conv_groups": 5, "conv_kernel_size": 3)"), kConfig,
+               "conv_groups: expected a divisor of hidden_size 768, got 5");
   EXPECT_ERROR(parse(R"("pad_token_id": 100)"), kConfig, "pad_token_id: expected an id below vocab_size 100, got 100");
   EXPECT_EQ(parse(R"("position_buckets": 256, "relative_attention": false)").position_buckets,
             256);  // as the published BERT
@@ -195,16 +204,15 @@ TEST(ModelConfig, RulesBetweenKeys) {
 TEST(ModelConfig, ReportsAllProblemsAtOnce) {
   try {
     parse(
-        R"("hidden_size": -1, "layer_norm_eps": "small", "share_att_key": 1, "pos_att_type": "x", "id2label": {"1": "a"})");
+        R"("hidden_size": -1, "layer_norm_eps": "small", "vocab_size": 1.5, "pos_att_type": "x", "id2label": {"a": "a"})");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kConfig);
     EXPECT_EQ(error.problems().size(), 5u) << error.what();
     for (const Problem& problem : error.problems()) EXPECT_EQ(problem.where, "config.json");
     EXPECT_EQ(error.problems()[0].message, "hidden_size: expected an integer from 1 to 65536, got -1 (integer)");
-    EXPECT_EQ(error.problems()[1].message,
-              "layer_norm_eps: expected a number above 0 and at most 0.01, got \"small\" (string)");
-    EXPECT_EQ(error.problems()[2].message, "share_att_key: expected true or false, got 1 (integer)");
+    EXPECT_EQ(error.problems()[1].message, "layer_norm_eps: expected a number from 0, got \"small\" (string)");
+    EXPECT_EQ(error.problems()[2].message, "vocab_size: expected an integer from 1 to 16777216, got 1.5 (number)");
   }
 }
 
@@ -223,19 +231,40 @@ TEST(ModelConfig, ReadsLabelsByTheirIds) {
   EXPECT_EQ(parse("\"id2label\": {" + eleven + "}").labels[10], "l10");
 }
 
-TEST(ModelConfig, RefusesLabelsWithGapsOrWrongForms) {
-  for (const std::string key : {"2", "-1", "01", "+1", "1.0", "x", "", " 1", "99999999999999999999"}) {
+TEST(ModelConfig, LabelsHaveTheKeysThatPythonTakesForIntegers) {
+  EXPECT_EQ(parse(R"("id2label": {" 0": "a", "+1\n": "b", "02": "c", "0_3": "d"})").labels,
+            (std::vector<std::string>{"a", "b", "c", "d"}));
+  EXPECT_EQ(parse(R"("id2label": {"0": "a", "00": "b"})").labels, (std::vector<std::string>{"b"}));
+  for (const std::string key : {"1.0", "x", "", " ", "_1", "1_", "1__0", "+-1", "-_1", "0x1", "1 0"}) {
     EXPECT_ERROR(parse("\"id2label\": {\"0\": \"a\", \"" + key + "\": \"b\"}"), kConfig,
-                 "id2label: expected the ids \"0\" to \"1\" without gaps, got \"" + key + "\"");
+                 "id2label: expected integers as keys, got \"" + key + "\"");
   }
-  EXPECT_ERROR(parse(R"("id2label": {"0": 5})"), kConfig, "id2label: \"0\": expected a string, got 5");
-  EXPECT_ERROR(parse(R"("id2label": {})"), kConfig, "id2label: expected 1 to 100000 labels, got 0");
+}
+
+TEST(ModelConfig, LabelsAreShownAsPythonShowsThem) {
+  EXPECT_EQ(
+      parse(R"("id2label": {"0": 5, "1": null, "2": true, "3": false, "4": 1.5, "5": "x", "6": [1], "7": NaN})").labels,
+      (std::vector<std::string>{"5", "None", "True", "False", "1.5", "x", "[1]", "NaN"}));
+}
+
+TEST(ModelConfig, ClassesWithoutANameAreShownByTheirNumber) {
+  const Warnings warnings;
+  EXPECT_EQ(parse(R"("id2label": {"0": "a", "5": "b", "-1": "c"})").labels,
+            (std::vector<std::string>{"a", "LABEL_1", "LABEL_2"}));
+  EXPECT_EQ(
+      warnings.text,
+      "config.json: id2label: of 3 classes those with the ids 1, 2 have no name and are shown as LABEL_ with it; no "
+      "class has the id -1, 5\n");
+}
+
+TEST(ModelConfig, RefusesLabelsThatAreNoObject) {
+  EXPECT_TRUE(parse(R"("id2label": {})").labels.empty());
   EXPECT_ERROR(parse(R"("id2label": ["a"])"), kConfig, "id2label: expected an object, got an array");
   EXPECT_ERROR(parse(R"("label2id": 3)"), kConfig, "label2id: expected an object, got 3");
   JsonObject many;
   for (int i = 0; i <= 100000; ++i) many.emplace_back(std::to_string(i), "x");
   EXPECT_ERROR(parse_model_config(JsonObject{{"vocab_size", 9}, {"id2label", many}}, "c"), kConfig,
-               "1 to 100000 labels, got 100001");
+               "at most 100000 labels, got 100001");
 }
 
 TEST(ModelConfig, LabelsThatDisagreeGiveAWarningAndIdsWin) {
@@ -262,8 +291,130 @@ TEST(ModelConfig, ReadsTheProblemType) {
 
 TEST(ModelConfig, ReadsArchitectures) {
   EXPECT_EQ(parse(R"("architectures": ["A", "B"])").architectures, (std::vector<std::string>{"A", "B"}));
-  EXPECT_ERROR(parse(R"("architectures": "A")"), kConfig, "architectures: expected a list of strings");
-  EXPECT_ERROR(parse(R"("architectures": ["A", 1])"), kConfig, "architectures: expected a list of strings, got 1");
+  EXPECT_EQ(parse(R"("architectures": "A")").architectures, (std::vector<std::string>{"A"}));
+  EXPECT_EQ(parse(R"("architectures": ["A", 1, null])").architectures, (std::vector<std::string>{"A"}));
+  for (const std::string value : {"null", "5", "{}", "true"})
+    EXPECT_TRUE(parse("\"architectures\": " + value).architectures.empty()) << value;
+}
+
+TEST(ModelConfig, APoolerActivationThatNobodyKnowsIsLeftToModelsThatPool) {
+  for (const std::string value : {"null", "5", "\"prelu\"", "[]"}) {
+    EXPECT_EQ(parse("\"pooler_hidden_act\": " + value + ", " + kV2).pooler_hidden_act, Activation::kOther) << value;
+  }
+}
+
+TEST(ModelConfig, TheTwoRulesTakeOtherDefaults) {
+  const Warnings warnings;
+  const ModelConfig original = parse(R"("model_type": "deberta", "hidden_act": "relu")");
+  EXPECT_TRUE(original.has_c2p);
+  EXPECT_EQ(
+      warnings.text,
+      "config.json: pos_att_type is missing: c2p, as the original takes it; transformers takes no terms (--compat "
+      "hf)\n");
+  const ModelConfig v1 = parse_hf(R"("model_type": "deberta")");
+  EXPECT_EQ(v1.vocab_size, 50265);
+  EXPECT_EQ(v1.hidden_size, 768);
+  EXPECT_EQ(v1.num_attention_heads, 12);
+  EXPECT_FALSE(v1.has_c2p || v1.has_p2c);
+  EXPECT_EQ(v1.attention_terms(), 1);
+  const ModelConfig v2 = parse_hf(R"("model_type": "deberta-v2")");
+  EXPECT_EQ(v2.vocab_size, 128100);
+  EXPECT_EQ(v2.hidden_size, 1536);
+  EXPECT_EQ(v2.num_attention_heads, 24);
+  EXPECT_EQ(v2.num_hidden_layers, 24);
+  EXPECT_EQ(v2.intermediate_size, 6144);
+  EXPECT_EQ(v2.attention_head_size, 64);
+  EXPECT_EQ(v2.max_relative_positions, 512);
+}
+
+TEST(ModelConfig, TransformersRunsVersion1WithoutLayersAndVersion2WithoutABound) {
+  const std::string v1 = R"("model_type": "deberta", "num_hidden_layers": )", v2 = R"("model_type": "deberta-v2", )";
+  EXPECT_EQ(parse_hf(v1 + "-1").num_hidden_layers, 0);
+  EXPECT_ERROR(parse_hf(v1 + "-1.5"), kConfig, "num_hidden_layers: expected an integer from 0 to 256, got -1.5");
+  EXPECT_ERROR(parse_hf(v1 + "-1.0"), kConfig, "num_hidden_layers: expected an integer from 0 to 256, got -1.0");
+  EXPECT_ERROR(parse_hf(v2 + R"("num_hidden_layers": false)"), kConfig, "expected an integer from 1 to 256, got 0");
+  EXPECT_ERROR(parse(v1 + "-1"), kConfig, "num_hidden_layers: expected an integer from 0 to 256, got -1");
+
+  const std::string relative = v2 + R"("relative_attention": true, "position_biased_input": false, )";
+  const ModelConfig c = parse_hf(relative + R"("max_position_embeddings": 0, "position_buckets": 32)");
+  EXPECT_EQ(c.max_relative_positions, 32);
+  EXPECT_EQ(c.position_buckets, -1);
+  EXPECT_EQ(parse_hf(relative + R"("max_position_embeddings": 0, "max_relative_positions": 64)").max_relative_positions,
+            64);
+  for (const char* keys : {R"("max_position_embeddings": 0)", R"("max_position_embeddings": -1)",
+                           R"("max_position_embeddings": -0.0, "position_buckets": 32)"}) {
+    EXPECT_ERROR(parse_hf(relative + keys), kConfig, "max_position_embeddings: expected an integer from 1");
+    EXPECT_ERROR(parse_hf(v2 + keys), kConfig, "max_position_embeddings: expected an integer from 1");
+  }
+}
+
+TEST(ModelConfig, HeadsAndLayersAreNotGuessedWhereTheRulesDisagree) {
+  EXPECT_ERROR(parse(R"("model_type": "deberta-v2", "num_hidden_layers": 2)"), kConfig,
+               "num_attention_heads: expected an integer, got nothing; the original takes 12 and transformers 24");
+  EXPECT_ERROR(parse(R"("model_type": "deberta-v2", "num_attention_heads": 2)"), kConfig,
+               "num_hidden_layers: expected");
+  EXPECT_ERROR(parse_hf(R"("vocab_size": 9, "num_hidden_layers": 2)"), kConfig, "num_attention_heads: expected");
+  EXPECT_EQ(parse_hf(R"("vocab_size": 9, "num_hidden_layers": 2, "num_attention_heads": 12)").num_hidden_layers, 2);
+  EXPECT_ERROR(parse_hf(R"("num_hidden_layers": 2, "num_attention_heads": 12)"), kConfig, "vocab_size: expected");
+}
+
+TEST(ModelConfig, TransformersTakesTheNamesOfTermsLetterByLetter) {
+  struct Row {
+    std::string value;
+    bool has_c2p, has_p2c;
+    int64_t terms_v1;
+  };
+  for (const Row& row : std::vector<Row>{{"null", false, false, 1},
+                                         {"[]", false, false, 1},
+                                         {R"("C2P | p2c")", true, true, 3},
+                                         {R"("c 2p")", false, false, 2},
+                                         {R"("")", false, false, 2},
+                                         {R"("none")", false, false, 2},
+                                         {R"(["C2P"])", false, false, 2},
+                                         {R"(["c2p|p2c"])", false, false, 2},
+                                         {R"(["c2p", "c2p", 5])", true, false, 4},
+                                         {R"(["p2p", "p2c"])", false, true, 3},
+                                         {R"({"c2p": 0})", true, false, 2}}) {
+    const ModelConfig v1 = parse_hf(R"("model_type": "deberta", "pos_att_type": )" + row.value);
+    EXPECT_EQ(v1.has_c2p, row.has_c2p) << row.value;
+    EXPECT_EQ(v1.has_p2c, row.has_p2c) << row.value;
+    EXPECT_EQ(v1.attention_terms(), row.terms_v1) << row.value;
+    const ModelConfig v2 = parse_hf(R"("model_type": "deberta-v2", "pos_att_type": )" + row.value);
+    EXPECT_EQ(v2.attention_terms(), 1 + row.has_c2p + row.has_p2c) << row.value;
+  }
+  for (const std::string value : {"5", "true", "1.5"})
+    EXPECT_ERROR(parse_hf(R"("model_type": "deberta-v2", "pos_att_type": )" + value), kConfig,
+                 "pos_att_type: expected");
+}
+
+TEST(ModelConfig, TransformersReadsFewerKeysOfVersion1) {
+  const std::string keys =
+      R"(, "position_buckets": 256, "conv_kernel_size": "x", "norm_rel_ebd": 5, "attention_head_size": null, "talking_head": true)";
+  const ModelConfig v1 = parse_hf(R"("model_type": "deberta")" + keys);
+  EXPECT_EQ(v1.position_buckets, -1);
+  EXPECT_EQ(v1.conv_kernel_size, 0);
+  EXPECT_FALSE(v1.has_rel_layer_norm);
+  EXPECT_EQ(v1.attention_head_size, 64);
+  EXPECT_TRUE(v1.talking_head);
+  EXPECT_FALSE(parse_hf(R"("model_type": "deberta-v2", "talking_head": true)").talking_head);
+  EXPECT_FALSE(parse_hf(R"("model_type": "deberta-v2", "norm_rel_ebd": "batch_norm")").has_rel_layer_norm);
+  EXPECT_ERROR(parse_hf(R"("model_type": "deberta-v2", "norm_rel_ebd": null)"), kConfig, "norm_rel_ebd: expected");
+}
+
+TEST(ModelConfig, TransformersDoesNotReadTheOriginalsNames) {
+  const ModelConfig c = parse_hf(
+      R"("model_type": "deberta-v2", "hidden_act": "relu", "pooling": {"hidden_act": "tanh"}, "padding_idx": 3)");
+  EXPECT_EQ(c.pooler_hidden_act, Activation::kGelu);
+  EXPECT_EQ(c.pad_token_id, 0);
+  EXPECT_EQ(parse_hf(R"("model_type": "deberta-v2", "pooling": 5)").pooler_hidden_act, Activation::kGelu);
+}
+
+TEST(ModelConfig, ThePositionsThatAreNotReadMayBeAnything) {
+  const std::string relative =
+      R"("model_type": "deberta-v2", "position_biased_input": false, "relative_attention": true, "max_position_embeddings": 0.5)";
+  EXPECT_EQ(parse_hf(relative + R"(, "max_relative_positions": 24)").max_relative_positions, 24);
+  EXPECT_ERROR(parse_hf(relative), kConfig, "max_position_embeddings: expected");
+  EXPECT_ERROR(parse_hf(relative + R"(, "max_relative_positions": -1)"), kConfig, "max_position_embeddings: expected");
 }
 
 TEST(ModelConfig, MapsTheActivationOfSentenceTransformersByFixedNames) {
@@ -275,10 +426,16 @@ TEST(ModelConfig, MapsTheActivationOfSentenceTransformersByFixedNames) {
                 .sentence_transformers_activation,
             "Identity");
   EXPECT_EQ(parse(R"("sentence_transformers": {"activation_fn": "Tanh"})").sentence_transformers_activation, "Tanh");
+  // Of torch, and not computed here: score_function_of refuses it.
+  EXPECT_EQ(parse(R"("activation_fn": "torch.nn.ReLU")").sentence_transformers_activation, "torch.nn.ReLU");
+  EXPECT_EQ(parse(R"("sbert_ce_default_activation_function": "torch.nn.Tanh",
+                      "sentence_transformers": {"activation_fn": "torch.nn.Softmax"})")
+                .sentence_transformers_activation,
+            "Softmax");
   for (const std::string value : {"\"os.system\"", "\"x.Sigmoid\"", "3", "{}"}) {
     const Warnings warnings;
     EXPECT_EQ(parse("\"activation_fn\": " + value).sentence_transformers_activation, "");
-    EXPECT_NE(warnings.text.find("activation_fn: expected Identity, Sigmoid or Tanh"), std::string::npos) << value;
+    EXPECT_NE(warnings.text.find("activation_fn: expected a class of torch"), std::string::npos) << value;
   }
   const Warnings warnings;
   EXPECT_EQ(parse(R"("sentence_transformers": 3)").sentence_transformers_activation, "");
@@ -293,6 +450,14 @@ TEST(ModelConfig, KeepsUnknownKeysForWritingBack) {
   const test::TemporaryFolder folder;
   test::write_text(folder.path("config.json"), raw_document(config).dump(2));
   EXPECT_EQ(load_model_config(folder.path("config.json")).raw, text);
+}
+
+TEST(ModelConfig, KeepsWhatOnlyPythonReadsForWritingBack) {
+  const std::string text =
+      R"({"vocab_size": 100, "a": 1000000000000000019884624838656, "b": [NaN, -Infinity, 1.5], "c": "\ud800"})";
+  const ModelConfig config = parse_model_config(parse_python_json(text, "c"), "c");
+  EXPECT_EQ(config.raw, text);
+  EXPECT_EQ(raw_document(config).dump(0, JsonForm::kPython), text);
 }
 
 TEST(ModelConfig, ATrainingConfigurationOfTwoModelsGivesTheDiscriminator) {

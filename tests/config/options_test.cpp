@@ -93,6 +93,22 @@ TEST(Options, ListsSplitAtCommas) {
   EXPECT_EQ(options.list("targets"), (std::vector<std::string>{"one", "two"}));
 }
 
+TEST(Options, WhatIsGivenSeveralTimesAddsUpOrIsRefused) {
+  Options options("zero-shot");
+  EXPECT_TRUE(options.files("input").empty());
+  options.set("input", std::vector<std::string>{"a,b.csv", "c.csv"}, "flag");
+  EXPECT_EQ(options.files("input"), (std::vector<std::string>{"a,b.csv", "c.csv"}));
+  options.set("input", "d.csv", "flag");  // another origin, another value
+  EXPECT_EQ(options.files("input"), (std::vector<std::string>{"d.csv"}));
+  EXPECT_ERROR(options.set("input", std::vector<std::string>{"a", ""}, "flag"), kUsage,
+               "--input: expected FILE, got \"\"");
+  options.set("labels", std::vector<std::string>{"one,two", "three"}, "flag");
+  EXPECT_EQ(options.list("labels"), (std::vector<std::string>{"one", "two", "three"}));
+  EXPECT_ERROR(options.set("max-tokens", std::vector<std::string>{"8", "9"}, "flag"), kUsage,
+               "--max-tokens: expected one value, got 2: 8, 9");
+  EXPECT_ERROR(options.set("none", std::vector<std::string>{"8", "9"}, "flag"), kUsage, "");
+}
+
 TEST(Options, SizesTakeUnits) {
   EXPECT_EQ(parse_size("16k", ""), 16000u);
   EXPECT_EQ(parse_size("2KiB", ""), 2048u);

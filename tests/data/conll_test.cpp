@@ -93,7 +93,7 @@ TEST(Conll, HasLimits) {
 
 TEST(Conll, ReadsThePublishedFileWhenItIsThere) {
   const std::string path = test::shared("data/conll2003/test.txt.xz");
-  if (path.empty()) return;
+  if (path.empty()) GTEST_SKIP() << "needs the shared folder";
   ConllReader reader(LineReader{ByteSource(path)});
   size_t sentences = 0, tokens = 0, documents = 0;
   for (ConllSentence sentence; reader.next(sentence); ++sentences) {

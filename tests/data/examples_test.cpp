@@ -110,7 +110,7 @@ TEST(Examples, JsonLabelsBecomeText) {
   EXPECT_EQ(label("[\"a\", \"b\"]"), "a,b");
   EXPECT_EQ(label("[]"), "");
   EXPECT_EQ(label("null"), std::nullopt);
-  EXPECT_EQ(label("-1"), std::nullopt);
+  EXPECT_EQ(label("-1"), "-1");  // what it means depends on the task
 }
 
 TEST(Examples, AWrongRowIsReportedWithItsPlaceAndTheNextIsRead) {
@@ -423,9 +423,10 @@ TEST(Examples, PublishedFilesAreReadWhole) {
       {"race/dev_high.jsonl.xz", form_rules(ExampleForm::kRace), 3451},
       {"swag/swag_sample.json", form_rules(ExampleForm::kSwag), 10},
   };
+  if (test::shared("data").empty()) GTEST_SKIP() << "needs the shared folder";
   for (const Published& file : files) {
     const std::string path = test::shared("data/" + file.path);
-    if (path.empty()) continue;
+    ASSERT_NE(path, "") << file.path;
     ExampleReader reader(ByteSource(path), file.rules);
     size_t count = 0, labels = 0;
     for (Example example; reader.next(example); ++count) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/output_file.h"
 #include "deberta/library.h"
 #include "engine/engine_case.h"
 #include "support/expect_error.h"
@@ -193,7 +194,7 @@ ModelConfig wide_config() {
 
 void put_calibration(const std::string& folder, const Calibration& calibration) {
   const std::string path = folder + "/" + std::string(kCalibrationName);
-  write_file_atomically(path, [&](FileWriter& file) { write_calibration(file, path, calibration); });
+  write_output_file(path, [&](FileWriter& file) { write_calibration(file, path, calibration); });
 }
 
 Model load(const std::string& folder, const ModelOptions& options) {

@@ -9,12 +9,18 @@
 
 #include "base/file.h"
 #include "engine/engine_case.h"
+#include "kernels/dispatch.h"
 #include "support/expect_error.h"
 
 namespace deberta {
 namespace {
 
 using namespace test;
+
+// That of single precision by which models run here.
+KernelLevel fast_level() {
+  return select_kernels("auto").level_of(Operation::kAttention, Precision::kFp32);
+}
 
 AttentionScores first_scores(const Model& model, const Batch& batch) {
   ForwardOptions options;
@@ -265,6 +271,28 @@ TEST(Errors, TensorsAreCheckedBeforeAnythingElse) {
 TEST(Errors, UnknownKernels) {
   EXPECT_ERROR(load_tiny(tiny_config(), Head::kNone, {.threads = 1, .kernels = "sse"}), kKernels,
                "unknown name \"sse\"");
+}
+
+uint64_t attention_calls(KernelLevel level) {
+  for (const KernelCount& count : kernel_counts()) {
+    if (count.operation == Operation::kAttention && count.level == level) return count.calls;
+  }
+  return 0;
+}
+
+TEST(EmptyRowsRule, SlowsNoBatchThatHasNone) {
+  if (fast_level() == KernelLevel::kReference) GTEST_SKIP() << "this processor has no fast attention";
+  const ModelOptions options{.threads = 1, .empty_rows = EmptyRows::kAverage};
+  const Model model = load_tiny(with_fast_heads(), Head::kNone, options);
+  const auto layers = static_cast<uint64_t>(model.config().num_hidden_layers);
+  Batch batch = make_batch({make_ids(1, 5), make_ids(2, 9)});
+  const uint64_t fast = attention_calls(fast_level()), slow = attention_calls(KernelLevel::kReference);
+  run(model, batch);
+  EXPECT_EQ(attention_calls(fast_level()), fast + layers);
+  EXPECT_EQ(attention_calls(KernelLevel::kReference), slow);
+  batch.mask_T.assign(batch.tokens(), 1);
+  run(model, batch);
+  EXPECT_EQ(attention_calls(KernelLevel::kReference), slow + layers);
 }
 
 TEST(ModelPrecision, Int8WithoutACalibrationIsRefusedUnlessAllowed) {

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/json.h"
 #include "deberta/pipeline.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/tiny_model.h"
+#include "support/warnings.h"
 
 namespace deberta {
 namespace {
@@ -94,6 +96,10 @@ TEST_F(SentenceModulesTest, ThePoolingIsThatOfTheModel) {
   EXPECT_EQ(vector(), pooled(Pooling::kCls));
   write("1_Pooling/config.json", R"({"pooling_mode": "mean"})");
   EXPECT_EQ(vector(), pooled(Pooling::kMean));
+  write_pooling("");  // none of them: the library takes the mean
+  EXPECT_EQ(vector(), pooled(Pooling::kMean));
+  write("1_Pooling/config.json", R"({"pooling_mode_cls_token": 1})");
+  EXPECT_EQ(vector(), pooled(Pooling::kCls));
   EXPECT_NE(pooled(Pooling::kMean), pooled(Pooling::kMax));
   EmbeddingOptions tokens;
   tokens.pools = false;
@@ -109,6 +115,15 @@ TEST_F(SentenceModulesTest, SeveralPoolingsAreJoinedInTheOrderOfTheLibrary) {
     const std::vector<float> part = pooled(pooling);
     expected.insert(expected.end(), part.begin(), part.end());
   }
+  EXPECT_EQ(vector(), expected);
+}
+
+TEST_F(SentenceModulesTest, APoolingListIsJoinedInItsOwnOrder) {
+  write_modules({"Pooling"});
+  write("1_Pooling/config.json", R"({"embedding_dimension": 16, "pooling_mode": ["mean", "cls"]})");
+  std::vector<float> expected = pooled(Pooling::kMean);
+  const std::vector<float> cls = pooled(Pooling::kCls);
+  expected.insert(expected.end(), cls.begin(), cls.end());
   EXPECT_EQ(vector(), expected);
 }
 
@@ -128,6 +143,85 @@ TEST_F(SentenceModulesTest, DenseAndNormalizeFollowInTheirOrder) {
   const std::vector<float> got = vector();
   ASSERT_EQ(got.size(), 3u);
   for (size_t o = 0; o < 3; ++o) EXPECT_NEAR(got[o], expected[o] / std::sqrt(squares), 1e-6);
+}
+
+TEST_F(SentenceModulesTest, ThePromptOfTheFolderStandsBeforeEveryText) {
+  write_modules({"Pooling"});
+  write("1_Pooling/config.json", R"({"pooling_mode": "mean"})");
+  const std::vector<float> plain = vector();
+  const TextInput prompted[] = {{"ask: some text of a few words"}};
+  const std::vector<float> expected = embed(open(), prompted).at(0).vectors;
+  write("config_sentence_transformers.json", R"({"default_prompt_name": "q", "prompts": {"q": "ask: "}})");
+  EXPECT_EQ(vector(), expected);
+  EXPECT_EQ(pooled(Pooling::kMean), plain);  // in place of all that the folder says
+  EmbeddingOptions own;
+  own.rules.prompt = "";
+  EXPECT_EQ(vector(own), plain);
+  write("1_Pooling/config.json", R"({"pooling_mode": "mean", "include_prompt": false})");
+  EXPECT_ERROR(vector(), kUnsupported, "include_prompt false: a prompt that is read and not pooled");
+  write("config_sentence_transformers.json", R"({"default_prompt_name": "q", "prompts": {"q": ""}})");
+  EXPECT_EQ(vector(), plain);
+  write("config_sentence_transformers.json", R"({"default_prompt_name": "query"})");
+  EXPECT_EQ(vector(), plain);
+  write("config_sentence_transformers.json", R"({"default_prompt_name": "q", "prompts": {"p": "ask: "}})");
+  EXPECT_ERROR(load(), kConfig, "default_prompt_name: expected the name of a text in prompts, got \"q\" (string)");
+}
+
+// As sentence-transformers 6 gives them (tests/support/make_published_fixtures.py).
+TEST(SentenceModules, AResidualIsAddedBehindTheActivation) {
+  for (const std::string name : {"sentence6_residual", "sentence6_residual_to_5"}) {
+    const test::TemporaryFolder folder;
+    fs::copy(test::fixture("published/v3"), folder.path(), fs::copy_options::recursive);
+    fs::copy(test::fixture("published/" + name), folder.path(),
+             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    fs::copy_file(test::fixture("tokenizer/bytes.model"), folder.path("spm.model"));
+    const Json expected = load_json(folder.path("expected.json"));
+    const ModelDirectory directory = open_model_directory(folder.path(), {.threads = 1});
+    for (size_t i = 0; i < 2; ++i) {
+      const TextInput input[] = {{expected.find("texts")->as_array()[i].as_string()}};
+      const std::vector<float> got = embed(directory, input).at(0).vectors;
+      const JsonArray& values = expected.find("vectors")->as_array()[i].as_array();
+      ASSERT_EQ(got.size(), values.size());
+      for (size_t d = 0; d < got.size(); ++d) EXPECT_NEAR(got[d], values[d].as_number(), 1e-5) << name << " " << d;
+    }
+  }
+}
+
+// The library does not load a class that is not torch's, and takes its default.
+TEST_F(SentenceModulesTest, AnActivationOfTheModelsOwnCodeIsTanh) {
+  write_modules({"Pooling", "Dense"});
+  write_pooling(R"(, "pooling_mode_mean_tokens": true)");
+  write_dense("2_Dense", 16, 3, "torch.nn.modules.activation.Tanh");
+  const std::vector<float> expected = vector();
+  write_dense("2_Dense", 16, 3, "my.module.Relu");
+  EXPECT_EQ(vector(), expected);
+}
+
+TEST_F(SentenceModulesTest, ADenseLayerHasNoTensorThatNothingReads) {
+  write_modules({"Pooling", "Dense"});
+  write_pooling(R"(, "pooling_mode_mean_tokens": true)");
+  write_dense("2_Dense", 16, 3, "torch.nn.modules.activation.Tanh");
+  write("2_Dense/config.json", R"({"in_features": 16, "out_features": 3, "bias": false})");
+  EXPECT_ERROR(load(), kTensors, "unexpected tensor linear.bias");
+  write("2_Dense/config.json", R"({"in_features": 16, "out_features": 3, "use_residual": true})");
+  EXPECT_ERROR(load(), kTensors, "1 tensor missing: residual.weight");
+}
+
+// Its folder says nothing of vectors, and the library takes the mean.
+TEST_F(SentenceModulesTest, ACrossEncoderHasItsActivationAndNoModules) {
+  write("modules.json", std::string("[") + kTransformer + "]");
+  write("sentence_bert_config.json", R"({"module_output_name": "scores", "max_seq_length": 1000000000000})");
+  write("config_sentence_transformers.json",
+        R"({"model_type": "CrossEncoder", "activation_fn": "torch.nn.modules.activation.Tanh"})");
+  EXPECT_EQ(vector(), pooled(Pooling::kMean));
+  EXPECT_EQ(load().max_tokens, 0u);
+  EXPECT_EQ(open().config.sentence_transformers_activation, "Tanh");
+  write("config_sentence_transformers.json", R"({"activation_fn": "torch.nn.modules.activation.Tanh"})");
+  EXPECT_EQ(open().config.sentence_transformers_activation, "");
+  fs::remove(folder_.path("modules.json"));
+  write("config_sentence_transformers.json",
+        R"({"model_type": "CrossEncoder", "activation_fn": "torch.nn.modules.activation.Tanh"})");
+  EXPECT_EQ(open().config.sentence_transformers_activation, "");
 }
 
 TEST_F(SentenceModulesTest, APoolingThatIsAskedForTakesThePlaceOfAllModules) {
@@ -169,19 +263,33 @@ TEST_F(SentenceModulesTest, LengthAndLowerCaseAreRead) {
 
 TEST_F(SentenceModulesTest, WhatIsNotComputedIsRefusedByEmbedAloneWithTheReason) {
   write_modules({"Pooling"});
-  for (const char* key : {"pooling_mode_weightedmean_tokens", "pooling_mode_lasttoken"}) {
-    write_pooling(std::string(", \"") + key + "\": true");
-    EXPECT_ERROR(vector(), kUnsupported, key);
-    EXPECT_NO_THROW(pooled(Pooling::kMean));
-  }
-  write_modules({"LSTM"});
-  EXPECT_ERROR(vector(), kUnsupported, "module LSTM: expected Transformer, Pooling, Dense or Normalize");
+  write_pooling(R"(, "pooling_mode_mean_tokens": true)");
+  write("sentence_bert_config.json", R"({"module_output_name": "all_layer_embeddings"})");
+  EXPECT_ERROR(vector(), kUnsupported, "module_output_name all_layer_embeddings: only token_embeddings");
+  write("sentence_bert_config.json", R"({"processing_kwargs": {"text": {"max_length": 4}}})");
+  EXPECT_ERROR(vector(), kUnsupported, "processing_kwargs changes how texts are read");
+  EXPECT_NO_THROW(pooled(Pooling::kMean));
+  fs::remove(folder_.path("sentence_bert_config.json"));
+  write("config_sentence_transformers.json", R"({"model_type": "SparseEncoder"})");
+  EXPECT_ERROR(vector(), kUnsupported, "model_type SparseEncoder is not computed here");
+  fs::remove(folder_.path("config_sentence_transformers.json"));
+  write_modules({"Pooling", "WeightedLayerPooling"});
+  EXPECT_ERROR(vector(), kUnsupported,
+               "module WeightedLayerPooling: expected Transformer, Pooling, Dense, LayerNorm or Normalize");
+  write_modules({"Pooling", "Pooling"});
+  write("2_Pooling/config.json", "{}");
+  EXPECT_ERROR(vector(), kUnsupported, "a second module Pooling is not computed here");
+  write("modules.json", R"([{"path": "", "type": "custom_model.Transformer"}])");
+  EXPECT_ERROR(vector(), kUnsupported, "module custom_model.Transformer is code of the model's own");
   write_modules({"Normalize"});
   EXPECT_ERROR(vector(), kUnsupported, "module Normalize before any Pooling");
   write_modules({"Pooling", "Dense"});
   write_pooling(R"(, "pooling_mode_mean_tokens": true)");
-  write_dense("2_Dense", 16, 3, "my.module.Tanh");
-  EXPECT_ERROR(vector(), kUnsupported, "activation_function my.module.Tanh is not computed here");
+  write_dense("2_Dense", 16, 3, "torch.nn.modules.activation.Mish");
+  EXPECT_ERROR(vector(), kUnsupported, "activation_function torch.nn.modules.activation.Mish is not computed here");
+  write_modules({"Pooling", "Normalize"});
+  write("2_Normalize/config.json", R"({"module_input_name": "token_embeddings"})");
+  EXPECT_ERROR(vector(), kUnsupported, "module_input_name token_embeddings: only sentence_embedding");
 }
 
 TEST_F(SentenceModulesTest, WrongFilesAreErrorsOfTheirOwn) {
@@ -189,12 +297,15 @@ TEST_F(SentenceModulesTest, WrongFilesAreErrorsOfTheirOwn) {
   EXPECT_ERROR(load(), kFileNotFound, "1_Pooling/config.json");
   EXPECT_ERROR(vector(), kUnsupported, "1_Pooling/config.json");
   EXPECT_NO_THROW(pooled(Pooling::kMean));
-  write_pooling("");
-  EXPECT_ERROR(load(), kConfig, "pooling_mode: expected a pooling that is known and true, got nothing");
+  write("1_Pooling/config.json", R"({"pooling_mode": ["mean", "best"]})");
+  EXPECT_ERROR(load(), kConfig, "pooling_mode: expected cls, max, mean, mean_sqrt_len_tokens, weightedmean, lasttoken");
   write("1_Pooling/config.json", R"({"word_embedding_dimension": 768, "pooling_mode_cls_token": true})");
-  EXPECT_ERROR(load(), kConfig, "word_embedding_dimension: expected 16, the hidden_size, got 768 (integer)");
-  write("1_Pooling/config.json", R"({"pooling_mode_cls_token": 1})");
-  EXPECT_ERROR(load(), kConfig, "pooling_mode_cls_token: expected true or false, got 1 (integer)");
+  {
+    const test::Warnings warnings;
+    EXPECT_EQ(load().poolings, std::vector<Pooling>{Pooling::kCls});
+    EXPECT_NE(warnings.text.find("word_embedding_dimension: expected 16, the hidden_size, got 768 (integer)"),
+              std::string::npos);
+  }
   write_pooling(R"(, "pooling_mode_mean_tokens": true)");
   write_modules({"Pooling", "Dense"});
   write_dense("2_Dense", 12, 3, "torch.nn.modules.activation.Tanh");

@@ -158,6 +158,20 @@ TEST_F(TaskHeads, ZeroShotOfManyLabelsSetsEntailmentAgainstContradiction) {
   EXPECT_NEAR(zero_shot(directory, {&input, 1}, options).at(0).scores[0], expected, 1e-6);
 }
 
+TEST_F(TaskHeads, ZeroShotTakesEntailmentByItsName) {
+  const ModelDirectory directory = make(Head::kSequence, {"neutral", "entailment", "contradiction"}, 3);
+  const TextInput input{"the match ended"};
+  ZeroShotOptions options;
+  options.labels = {"sports", "politics"};
+  options.is_multi_label = true;
+  const ZeroShotAnswer answer = zero_shot(directory, {&input, 1}, options).at(0);
+  for (size_t i = 0; i < 2; ++i) {
+    const std::string hypothesis = "This example is " + options.labels[i] + ".";
+    const std::vector<float> logits = raw_logits(directory, {input.text, hypothesis});
+    EXPECT_NEAR(answer.scores[i], 1 / (1 + std::exp(double{logits[2]} - logits[1])), 1e-6) << hypothesis;
+  }
+}
+
 TEST_F(TaskHeads, ZeroShotCutsTheTextAndNeverTheHypothesis) {
   const ModelDirectory directory = entailment();
   const std::string text = long_text();
@@ -329,6 +343,75 @@ TEST_F(TaskHeads, EntitiesOfAPassageAreScoredByTheMeanOverTheirWindows) {
   ASSERT_EQ(scores.scores.size(), 3u);
   for (const float score : scores.scores) EXPECT_TRUE(-0.5f < score && score < 0.5f) << score;
   EXPECT_NE(scores.scores[0], scores.scores[2]);  // the same name at another place
+}
+
+// Windows of `room` tokens as the original cuts them: one begins wherever the passage has not ended.
+std::vector<Window> windows_of_passage(size_t tokens, size_t room, size_t overlap) {
+  std::vector<Window> windows;
+  for (size_t first = 0; first < tokens; first += room - overlap)
+    windows.push_back({first, std::min(tokens, first + room)});
+  return windows;
+}
+
+// The logit of the tokens [first, last) of a passage in one window with the query behind it.
+double entity_logit(const ModelDirectory& directory, const Encoding& passage, const Window& window,
+                    const std::vector<int32_t>& query, size_t first, size_t last) {
+  const SpecialIds& special = directory.tokenizer.special();
+  std::vector<int32_t> ids{special.cls};
+  for (size_t t = window.first; t < window.last; ++t) ids.push_back(passage.ids[t]);
+  ids.push_back(special.sep);
+  ids.insert(ids.end(), query.begin(), query.end());
+  ids.push_back(special.sep);
+  ForwardOptions options;
+  options.mentions.push_back({0, {}});
+  for (size_t t = first; t < last; ++t) options.mentions[0].rows.push_back(static_cast<int32_t>(1 + t - window.first));
+  Batch batch;
+  batch.add(ids);
+  ForwardResult result;
+  directory.model.forward(batch, options, result);
+  return result.logits.at(0);
+}
+
+TEST_F(TaskHeads, EntitiesOfALongPassageHaveTheMeanOfTheWindowsThatHoldThem) {
+  const ModelDirectory directory = make(Head::kTokenOriginal, {"entity"}, 1);
+  const std::string passage = long_text();
+  EncodeOptions bare;
+  bare.add_special_tokens = false;
+  const Encoding whole = directory.tokenizer.encode(passage, bare);
+  std::vector<int32_t> asked{directory.tokenizer.special().mask};
+  for (const int32_t id : directory.tokenizer.encode(" met Bob", bare).ids) asked.push_back(id);
+  const size_t room = 40, overlap = 16;
+  const std::vector<Window> windows = windows_of_passage(whole.size(), room, overlap);
+  ASSERT_GT(windows.size(), 4u);
+
+  std::vector<Offset> entities;
+  std::vector<Window> tokens;
+  for (size_t first = 0; first + 3 <= whole.size(); first += 5) {
+    tokens.push_back({first, first + 3});
+    entities.push_back({whole.bytes[first].begin, whole.bytes[first + 2].end});
+  }
+  entities.push_back({0, whole.bytes.back().end});
+  const EntityQuery query{passage, "@placeholder met Bob", entities};
+  EncodingRules rules;
+  rules.encode.max_tokens = room + asked.size() + 3;
+  rules.stride = overlap;
+  const std::vector<float> scores = score_entities(directory, {&query, 1}, rules).at(0).scores;
+
+  size_t most = 0;
+  for (size_t e = 0; e < tokens.size(); ++e) {
+    double sum = 0;
+    size_t count = 0;
+    for (const Window& window : windows) {
+      if (tokens[e].first < window.first || tokens[e].last > window.last) continue;
+      sum -= std::log1p(std::exp(-entity_logit(directory, whole, window, asked, tokens[e].first, tokens[e].last)));
+      ++count;
+    }
+    ASSERT_GT(count, 0u);
+    most = std::max(most, count);
+    EXPECT_NEAR(scores[e], std::exp(sum / static_cast<double>(count)) - 0.5, 1e-6) << e << " in " << count;
+  }
+  EXPECT_GT(most, 1u);
+  EXPECT_EQ(scores.back(), -0.5f) << "no window holds the whole passage";
 }
 
 TEST_F(TaskHeads, EntitiesAndPlaceholdersMustBeThere) {

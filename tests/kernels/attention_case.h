@@ -28,6 +28,7 @@ struct AttentionCase {
   bool has_c2p = true, has_p2c = true;
   double scale = 0.25;
   double deviation = 1;  // of q and k
+  uint64_t seed = 0;
 
   std::vector<int32_t> starts;
   std::vector<float> q, k, v, kr, qr, out, lse;  // [T, H, K]; tables [R, H, K]
@@ -43,11 +44,11 @@ struct AttentionCase {
   void fill() {
     starts = {0};
     for (const int32_t length : lengths) starts.push_back(starts.back() + length);
-    q = normals(11, tokens() * width(), deviation);
-    k = normals(12, tokens() * width(), deviation);
-    v = normals(13, tokens() * width());
-    kr = normals(14, static_cast<size_t>(2 * span()) * width(), deviation);
-    qr = normals(15, static_cast<size_t>(2 * span()) * width(), deviation);
+    q = normals(11 + 100 * seed, tokens() * width(), deviation);
+    k = normals(12 + 100 * seed, tokens() * width(), deviation);
+    v = normals(13 + 100 * seed, tokens() * width());
+    kr = normals(14 + 100 * seed, static_cast<size_t>(2 * span()) * width(), deviation);
+    qr = normals(15 + 100 * seed, static_cast<size_t>(2 * span()) * width(), deviation);
     const int32_t longest = *std::max_element(lengths.begin(), lengths.end());
     lut.emplace(RelLutParams{buckets, max_relative, clamps_distance, longest});
   }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/choice.h"
 #include "kernels/gemm.h"
 #include "kernels/layer_norm.h"
 #include "support/expect_error.h"
@@ -57,10 +58,10 @@ TEST(Dispatch, OnlyTheForcedImplementationRuns) {
   }
 }
 
-TEST(Dispatch, AutoAndCheckTakeTheBestLevel) {
-  EXPECT_EQ(select_kernels("auto").cap, available_levels().back());
+TEST(Dispatch, AutoAndCheckTakeTheChoiceForThisProcessor) {
+  EXPECT_EQ(select_kernels("auto").levels, automatic_choice().levels);
   EXPECT_EQ(select_kernels("auto").check, nullptr);
-  EXPECT_EQ(select_kernels("check").cap, available_levels().back());
+  EXPECT_EQ(select_kernels("check").levels, automatic_choice().levels);
   EXPECT_NE(select_kernels("check").check, nullptr);
 }
 
@@ -83,10 +84,33 @@ TEST(Dispatch, UnknownNamesListWhatThisProcessorHas) {
   }
 }
 
-TEST(Dispatch, LevelsThatTheProcessorLacksAreAnError) {
+bool is_available(KernelLevel level) {
   const std::vector<KernelLevel> available = available_levels();
-  if (std::find(available.begin(), available.end(), KernelLevel::kAvx512) != available.end()) return;
-  EXPECT_ERROR(select_kernels("avx512"), kKernels, "cannot run avx512");
+  return std::find(available.begin(), available.end(), level) != available.end();
+}
+
+TEST(Dispatch, LevelsThatTheProcessorLacksAreAnError) {
+  size_t lacking = 0;
+  for (const KernelLevel level : kLevels) {
+    if (is_available(level)) continue;
+    ++lacking;
+    EXPECT_ERROR(select_kernels(to_string(level)), kKernels, "cannot run " + std::string(to_string(level)));
+  }
+  if (lacking == 0) GTEST_SKIP() << "this processor has every level";
+}
+
+constexpr auto kNameOfLevel = [](const auto& info) { return std::string(to_string(info.param)); };
+
+// The list of what the tests of this program leave out here.
+class EveryLevel : public testing::TestWithParam<KernelLevel> {};
+INSTANTIATE_TEST_SUITE_P(Levels, EveryLevel, testing::ValuesIn(kLevels), kNameOfLevel);
+
+TEST_P(EveryLevel, HasAnImplementationThatRunsHere) {
+  if (!is_available(GetParam())) GTEST_SKIP() << "this processor has no " << to_string(GetParam());
+  const ChosenLevels levels = select_kernels(to_string(GetParam())).levels;
+  EXPECT_TRUE(std::any_of(levels.begin(), levels.end(), [&](const auto& of_precisions) {
+    return std::find(of_precisions.begin(), of_precisions.end(), GetParam()) != of_precisions.end();
+  }));
 }
 
 TEST(Dispatch, CheckKeepsTheWorstDifference) {

@@ -100,6 +100,14 @@ class GemmCase {
                                    : void(a_bf16_[m * a_stride_ + k] = to_bf16(x));
   }
 
+  // A of zeros: what comes out is what is done to the bias.
+  void clear_a() {
+    scales_.clear();
+    side_.clear();
+    a_.clear();
+    fill_a(std::vector<float>(s.m * s.k, 0.0f));
+  }
+
   GemmShape s;
   std::vector<float> bias, c;
 

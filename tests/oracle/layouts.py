@@ -66,6 +66,7 @@ LAYOUTS = {
     # deepset/deberta-v3-*-squad2
     "questions": Layout("squad"),
     "masked words": Layout("mlm"),
+    "masked words with a decoder": Layout("emd"),
     "encoder": Layout("mlm", half=True),
 }
 

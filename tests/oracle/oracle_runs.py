@@ -19,6 +19,11 @@ REAL_LINES = 60000
 needs_program = pytest.mark.skipif(not BINARY.exists(), reason="DEBERTA_BINARY names no program")
 
 
+def of_shared(name):
+    """A parameter that only the shared folder has; without it the test is skipped."""
+    return pytest.param(name, marks=pytest.mark.skipif(not SHARED.exists(), reason="needs the shared folder"))
+
+
 def clean(line):
     return line.rstrip("\r\n").replace("\r", " ").replace("\n", " ")
 

@@ -1,4 +1,5 @@
-"""Running both sides on the same rows: a pipeline of transformers, and the program; and which rows both read as the same pieces."""
+"""Running both sides on the same rows: a pipeline of transformers, and the program; and why their answers differ where they do (docs/pipelines.md)."""
+import functools
 import json
 import logging
 import os
@@ -9,43 +10,52 @@ import warnings
 import torch
 import transformers
 from metric_rows import lines_of, made_pairs, nli_rows, paraphrase_rows, tagged_sentences
-from oracle_runs import BINARY, SHARED
+from oracle_runs import BINARY, ROOT, SHARED
 
 ROWS = 200
 TOLERANCE = 1e-4
+COLUMNS = {"slow": 1, "fast": 2}  # of the page's table of counts
+
+
+def drawn(rows, seed, count=ROWS):
+    """Any of them may be drawn: none is left out for how it is read."""
+    return random.Random(seed).sample(rows, count)
 
 
 def sentences():
     lines = lines_of("glue/SST-2/dev.tsv.xz")
-    return [line.split("\t")[0].strip() for line in lines[1:ROWS + 1]] if lines else [a for a, _ in made_pairs(11)[:ROWS]]
+    return drawn([line.split("\t")[0].strip() for line in lines[1:]] if lines else [a for a, _ in made_pairs(11)], 31)
 
 
 def pairs():
     """Captions, and longer sentences of newspapers."""
-    return [row[:2] for rows in (nli_rows(), paraphrase_rows()) for row in rows[:ROWS // 2]]
+    return [row[:2] for rows in (nli_rows(), paraphrase_rows()) for row in drawn(rows, 32, ROWS // 2)]
 
 
 def newspaper_lines():
     """Words with spaces between."""
-    return [" ".join(word for word, _ in sentence) for sentence in tagged_sentences()[:ROWS]]
+    return drawn([" ".join(word for word, _ in sentence) for sentence in tagged_sentences()], 33)
 
 
-def made_questions(rows):
+def made_questions():
     """Contexts without a word twice."""
     rng = random.Random(12)
     words = [a + b + c for a in "bcdfghlmnprstw" for b in ("a", "e", "o") for c in ("n", "r", "sto", "li")]
-    drawn = [rng.sample(words, 40) for _ in range(rows)]
-    return [(" ".join(some[5:9]) + "?", ", ".join(" ".join(some[i:i + 5]) for i in range(0, 40, 5)) + ".") for some in drawn]
+    samples = [rng.sample(words, 40) for _ in range(ROWS)]
+    return [{"question": " ".join(some[5:9]) + "?", "context": ", ".join(" ".join(some[i:i + 5]) for i in range(0, 40, 5)) + "."} for some in samples]
 
 
-def questions(version="v1.1", rows=ROWS):
-    """(question, context), no context twice before all had one."""
-    path = SHARED / f"data/squad/dev-{version}.rebuilt.json.xz"
-    if not path.exists():
-        return made_questions(rows)
-    paragraphs = [paragraph for article in json.loads("\n".join(lines_of(path.relative_to(SHARED / "data"))))["data"] for paragraph in article["paragraphs"]]
-    step = len(paragraphs) // rows
-    return [(paragraph["qas"][0]["question"], paragraph["context"]) for paragraph in paragraphs[::step][:rows]]
+def questions_of(version, is_wanted):
+    lines = lines_of(f"squad/dev-{version}.rebuilt.json.xz")
+    paragraphs = [paragraph for article in json.loads("\n".join(lines))["data"] for paragraph in article["paragraphs"]]
+    return [{"question": qa["question"], "context": paragraph["context"]} for paragraph in paragraphs for qa in paragraph["qas"] if is_wanted(qa)]
+
+
+def questions():
+    """Half of them without an answer in the context."""
+    if lines_of("squad/dev-v1.1.rebuilt.json.xz") is None:
+        return made_questions()
+    return drawn(questions_of("v1.1", lambda qa: True), 34, ROWS // 2) + drawn(questions_of("v2.0", lambda qa: not qa["answers"]), 35, ROWS // 2)
 
 
 def pipeline(task, folder, **settings):
@@ -61,6 +71,17 @@ def quiet(call):
         return call()
 
 
+def model_outputs(pipe, samples, **settings):
+    """What the pipeline's model gives for each of the samples, a list of windows: the same for all that is done behind it."""
+    before, forward, _ = pipe._sanitize_parameters(**settings)
+    return quiet(lambda: [[pipe.forward(window, **forward) for window in pipe.preprocess(sample, **before)] for sample in samples])
+
+
+def answers_from(pipe, outputs, **settings):
+    _, _, after = pipe._sanitize_parameters(**settings)
+    return quiet(lambda: [pipe.postprocess(windows, **after) for windows in outputs])
+
+
 def program(folder, verb, rows, *words, model=None):
     """The rows' answers: JSON objects in, JSON objects out."""
     source = folder / "rows.jsonl"
@@ -74,17 +95,64 @@ def program(folder, verb, rows, *words, model=None):
     return answers
 
 
-def same_pieces(folder, tokenizer, rows, at_least=0.9):
-    """True for each row that both tokenizers read alike. The fast tokenizer of transformers has no byte pieces (docs/pipelines.md): no other difference is."""
-    pair = ["--pair"] if "text_pair" in rows[0] else []
-    same = []
-    for row, answer in zip(rows, program(folder, "tokenize", rows, "--max-tokens", "1000000", *pair)):
+def rows_of(texts):
+    """Objects for the program, which the pipelines take too."""
+    return [{"text": text} if isinstance(text, str) else {"text": text[0], "text_pair": text[1]} for text in texts]
+
+
+def unlike_pieces(folder, tokenizer, rows):
+    """The numbers of the rows that the default tokenizer reads otherwise: those with a character that has no piece, which is bytes here. With
+    `--tokenizer fast` no row is."""
+    words = ("--max-tokens", "1000000", *(["--pair"] if "text_pair" in rows[0] else []))
+    slow, fast = (program(folder, "tokenize", rows, "--tokenizer", name, *words) for name in COLUMNS)
+    unlike = set()
+    for number, row in enumerate(rows):
         theirs = tokenizer(row["text"], row.get("text_pair"))["input_ids"]
-        same.append(theirs == answer["ids"])
-        assert same[-1] or any(piece.startswith("<0x") for piece in answer["tokens"]), row
-    assert sum(same) >= at_least * len(rows)
-    return same
+        assert fast[number]["ids"] == theirs, row
+        if slow[number]["ids"] != theirs:
+            assert any(piece.startswith("<0x") for piece in slow[number]["tokens"]), row
+            unlike.add(number)
+    return unlike
 
 
-def only(rows, keep):
-    return [row for row, kept in zip(rows, keep, strict=True) if kept]
+@functools.cache
+def counts_of_the_page():
+    """{(row, column): {kind: count}} of docs/pipelines.md; a cell is `none`, `not run`, or `11 bytes, 2 mark`."""
+    counts = {}
+    for line in (ROOT / "docs/pipelines.md").read_text(encoding="utf-8").split("## How many differ", 1)[1].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("| `"):
+            continue
+        for column, place in COLUMNS.items():
+            if cells[place] == "not run":
+                continue
+            entries = [] if cells[place] == "none" else cells[place].split(", ")
+            counts[cells[0].replace("`", ""), column] = {kind: int(count) for count, kind in (entry.split(" ", 1) for entry in entries)}
+    return counts
+
+
+def check_kinds(name, column, differing, causes):
+    """`differing`: the numbers of the rows whose answers differ; `causes`: {kind: the rows that have it}. Each must have one, and no kind may have more than the
+    page says of the shared folder's rows (made ones are others)."""
+    left, counts = set(differing), {}
+    for kind, those in causes.items():
+        counts[kind] = len(left & those)
+        left -= those
+    assert not left, f"{name}, {column}: rows without a cause: {sorted(left)}"
+    allowed = counts_of_the_page()[name, column]
+    assert not SHARED.exists() or all(count <= allowed.get(kind, 0) for kind, count in counts.items()), f"{name}, {column}: {counts}, docs/pipelines.md says {allowed}"
+
+
+def compare(name, run, theirs, is_same, unlike, causes=None):
+    """`run(words...)`: the program's answers, by default and with the tokenizers that the pipelines use. `is_same(mine, wanted)` of each row."""
+    for column in COLUMNS:
+        ours = run("--tokenizer", column)
+        differing = {i for i, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)) if not is_same(mine, wanted)}
+        check_kinds(name, column, differing, {"bytes": unlike if column == "slow" else set(), **(causes or {})})
+
+
+def trimmed(text, start, end):
+    """Without the white space that the pipeline's offsets begin with."""
+    while start < end and text[start].isspace():
+        start += 1
+    return start, end

@@ -10,7 +10,7 @@ import shutil
 
 import pytest
 
-from oracle_runs import GOLDEN, SHARED, check_offsets, ids_text, needs_program, real_lines, run, run_raw, show, special_texts
+from oracle_runs import GOLDEN, SHARED, check_offsets, ids_text, needs_program, of_shared, real_lines, run, run_raw, show, special_texts
 from random_text import random_strings
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -66,8 +66,8 @@ def japanese(_):
 
 
 MAKERS = {"unknown": spm(GOLDEN / "unknown.model"), "bytes": spm(GOLDEN / "bytes.model"), "bpe": bpe}
-if SHARED.exists():
-    MAKERS |= {"v3": spm(REFERENCE / "deberta-v3-reconstructed/spm.model"), "japanese": japanese}
+SHARED_MAKERS = {"v3": spm(REFERENCE / "deberta-v3-reconstructed/spm.model"), "japanese": japanese}
+NAMES = [*MAKERS, *map(of_shared, SHARED_MAKERS)]
 
 
 def with_byte_fallback(file):
@@ -98,6 +98,42 @@ def without_words(file):
     file["pre_tokenizer"] = {"type": "Metaspace", "replacement": "\u2581", "split": False}
 
 
+def with_lines_as_spaces(file):
+    """The normalizer that version 5 of transformers writes."""
+    file["normalizer"] = {"type": "Sequence", "normalizers": [
+        {"type": "Replace", "pattern": {"Regex": "\\s{2,}|[\\n\\r\\t]"}, "content": " "}, {"type": "NFC"},
+        {"type": "Strip", "strip_left": False, "strip_right": True}]}
+
+
+def without_accents(file):
+    file["normalizer"] = {"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}]}
+
+
+def with_clean_text(file):
+    file["normalizer"] = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": False}
+
+
+def cut_by(*components):
+    """Metaspace behind other components."""
+    def change(file):
+        last = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+        file["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [*components, last]}
+    return change
+
+
+def split_at(text, behavior, invert=False):
+    return {"type": "Split", "pattern": {"String": text}, "behavior": behavior, "invert": invert}
+
+
+BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
+CUTS = {"digits": cut_by({"type": "Digits", "individual_digits": False}), "each digit": cut_by({"type": "Digits", "individual_digits": True}),
+        "words": cut_by({"type": "Whitespace"}), "white space": cut_by({"type": "WhitespaceSplit"}), "BERT": cut_by({"type": "BertPreTokenizer"}),
+        "a letter": cut_by({"type": "CharDelimiterSplit", "delimiter": "e"}),
+        "several": cut_by({"type": "WhitespaceSplit"}, {"type": "Punctuation", "behavior": "Isolated"}, {"type": "Digits", "individual_digits": True})}
+CUTS |= {f"punctuation, {b}": cut_by({"type": "Punctuation", "behavior": b}) for b in BEHAVIORS}
+CUTS |= {f"a text, {b}": cut_by(split_at("a", b)) for b in BEHAVIORS} | {f"all but a text, {b}": cut_by(split_at("th", b, True)) for b in BEHAVIORS}
+
+
 def with_tokens(file):
     size = len(file["model"]["vocab"])
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
@@ -109,12 +145,14 @@ def with_tokens(file):
     file["added_tokens"] = tokens
 
 
-CHANGES = [with_byte_fallback, with_other_order, with_lower_case, with_string_rules, without_prefix, without_words, with_tokens]
+CHANGES = [with_byte_fallback, with_other_order, with_lower_case, with_string_rules, without_prefix, without_words, with_tokens, with_lines_as_spaces,
+           without_accents, with_clean_text]
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    return {name: make(tmp_path_factory.mktemp(name)) for name, make in MAKERS.items()}
+    makers = MAKERS | (SHARED_MAKERS if SHARED.exists() else {})
+    return {name: make(tmp_path_factory.mktemp(name)) for name, make in makers.items()}
 
 
 def compare(folder, file, lines, *options):
@@ -133,7 +171,7 @@ def sample(lines, count=SAMPLE):
     return lines if ALL else lines[:: max(1, len(lines) // count)]
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_ids_are_those_of_the_library(name, files, tmp_path):
     lines = sample(real_lines()) + random_strings(100000 if ALL else SAMPLE) + special_texts(500, seed=11)
     lines += cluster_texts(30000 if ALL else 3000, seed=12) + japanese_texts(30000 if ALL else 1000, seed=13)
@@ -150,6 +188,14 @@ def test_other_components_act_as_in_the_library(change, files, tmp_path):
     compare(tmp_path, file, lines)
 
 
+@pytest.mark.parametrize("cut", CUTS)
+def test_components_that_cut_act_as_in_the_library(cut, files, tmp_path):
+    file = json.loads(json.dumps(files["bytes"]))
+    CUTS[cut](file)
+    lines = sample(real_lines(), 500) + random_strings(700, seed=17) + cluster_texts(300, seed=18) + special_texts(100, seed=19)
+    compare(tmp_path, file, lines + ["aaa", "aa baa", "ththe th", "...a.b..", "1a23 4", ""])
+
+
 def test_pairs_have_the_ids_and_types_of_the_library(files, tmp_path):
     name = "japanese" if "japanese" in files else "bytes"
     (tmp_path / "tokenizer.json").write_text(json.dumps(files[name]), encoding="utf-8")
@@ -161,7 +207,7 @@ def test_pairs_have_the_ids_and_types_of_the_library(files, tmp_path):
         assert answer["type_ids"] == expected.type_ids, (a, b)
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_pieces_and_offsets_are_those_of_the_library_where_nothing_is_normalised(name, files, tmp_path):
     """There the library's offsets are right; they have the space before a piece, ours do not. An unknown piece's text is
     that of the input there, and ours [UNK]."""

@@ -1,10 +1,7 @@
-"""The metrics of `eval` against scikit-learn, scipy, seqeval, the SQuAD evaluation in transformers 4.57, and plain definitions of what is in none of them,
-on 1,000 rows each: equal to 1e-9. Everything goes through the program: files in, JSON out."""
-import collections
+"""The metrics of `eval` against scikit-learn, scipy and seqeval on 1,000 rows each, and against what the official evaluation scripts of SQuAD and ReCoRD
+said: equal to 1e-9. Everything goes through the program: files in, JSON out."""
 import json
 import random
-import re
-import string
 import subprocess
 
 import numpy
@@ -12,10 +9,9 @@ import pytest
 import scipy.stats
 import seqeval.metrics
 import sklearn.metrics
-from metric_rows import (ROWS, answer_for, cola_rows, nli_rows, overlap, paraphrase_rows, predicted_tags, record_rows, squad_document, squad_questions, sts_rows,
-                         tagged_sentences)
-from oracle_runs import BINARY, needs_program
-from transformers.data.metrics import squad_metrics
+from metric_rows import ROWS, cola_rows, nli_rows, overlap, paraphrase_rows, predicted_tags, sts_rows, tagged_sentences
+from official_rows import MADE, REAL, digest
+from oracle_runs import BINARY, ROOT, SHARED, needs_program
 
 pytestmark = needs_program
 
@@ -133,66 +129,54 @@ def test_entities(evaluate):
             near(metrics, {f"precision/{kind}": row["precision"], f"recall/{kind}": row["recall"], f"f1/{kind}": row["f1-score"], f"support/{kind}": row["support"]})
 
 
-# ---- answers in words: the definitions of the SQuAD 1.1 and ReCoRD scripts, which differ from 2.0's in empty answers
+# ---- answers in words: what the official evaluation scripts said, recorded by tests/golden/metrics/make.py
 
-def normal(text):
-    text = "".join(c for c in text.lower() if c not in string.punctuation)
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
-
-
-def word_f1(answer, gold):
-    a, b = normal(answer).split(), normal(gold).split()
-    same = sum((collections.Counter(a) & collections.Counter(b)).values())
-    return 0 if same == 0 else 2 * same / (len(a) + len(b))
+RECORDED = ROOT / "tests/golden/metrics"
+OFFICIAL = json.loads((RECORDED / "official.json").read_text())
+real_rows = pytest.param("real", marks=pytest.mark.skipif(not SHARED.exists(), reason="no ../shared: no real rows of SQuAD and ReCoRD"))
 
 
-def mean_of_best(pairs):
-    """(answer or None, right ones): exact match and F1 in per cent"""
-    exact = [max(normal(answer) == normal(gold) for gold in golds) if answer is not None else 0 for answer, golds in pairs]
-    f1 = [max(word_f1(answer, gold) for gold in golds) if answer is not None else 0 for answer, golds in pairs]
-    return {"exact_match": 100 * sum(exact) / len(pairs), "f1": 100 * sum(f1) / len(pairs)}
+def scored_set(kind, task):
+    """The documents and the recorded figures by threshold. The digest says that what was scored is what is scored."""
+    documents = json.loads((RECORDED / f"made_{task}.json").read_text(encoding="utf-8")) if kind == "made" else REAL[task]()
+    recorded = OFFICIAL[kind][task]
+    assert digest(documents) == recorded["digest"]
+    return documents, recorded["figures"]
 
 
-def test_squad_1(evaluate):
-    rng = random.Random(12)
-    questions = squad_questions("v1.1")
-    answers = {name: answer_for(i, golds, context, rng) for i, (name, golds, context) in enumerate(questions) if i % 50}
-    assert sum(not answer for answer in answers.values()) > 50
-    metrics = evaluate("squad", ("dev.json", json.dumps(squad_document(questions))), ("answers.json", json.dumps(answers)))
-    near(metrics, mean_of_best([(answers.get(name), golds) for name, golds, _ in questions]))
+def check_figures(metrics, official):
+    """All that the script says, and nothing more."""
+    assert set(official) == set(metrics)
+    near(metrics, official)
 
 
-def test_squad_2(evaluate, tmp_path):
-    rng = random.Random(13)
-    questions = squad_questions("v2.0")
-    answers = {name: answer_for(i, golds, context, rng) for i, (name, golds, context) in enumerate(questions)}
-    sure = {name: round(rng.random() * (0.5 if golds else 1), 2) for name, golds, _ in questions}
-    assert len(set(sure.values())) < 110, "ties are wanted"
-    Example = collections.namedtuple("Example", "qas_id answers")
-    examples = [Example(name, [{"text": gold} for gold in golds]) for name, golds, _ in questions]
-    gold_file, answer_file = ("dev.json", json.dumps(squad_document(questions))), ("answers.json", json.dumps(answers))
-
-    metrics = evaluate("squad2", gold_file, answer_file)
-    near(metrics, {name: value for name, value in squad_metrics.squad_evaluate(examples, answers).items() if not name.startswith("best_")})
-
-    (tmp_path / "sure.json").write_text(json.dumps(sure))
-    for threshold in (1.0, 0.3):
-        expected = squad_metrics.squad_evaluate(examples, answers, no_answer_probs=sure, no_answer_probability_threshold=threshold)
-        near(evaluate("squad2", gold_file, answer_file, "--na-prob", "sure.json", "--na-threshold", threshold), expected)
+@pytest.mark.parametrize("kind", ["made", real_rows])
+def test_squad_1(evaluate, kind):
+    documents, figures = scored_set(kind, "squad")
+    assert sum(not answer for answer in documents["answers"].values()) > 5 and len(documents["answers"]) < len(documents["gold"]["data"][0]["paragraphs"])
+    check_figures(evaluate("squad", ("dev.json", json.dumps(documents["gold"])), ("answers.json", json.dumps(documents["answers"]))), figures[""])
 
 
-def test_record(evaluate):
-    rows = record_rows()
-    rng = random.Random(14)
-    answers = {}
-    for i, row in enumerate(rows):
-        text, entities = row["passage"]["text"], row["passage"]["entities"]
-        entity = rng.choice(entities)
-        golds = [answer["text"] for answer in row["qas"][0]["answers"]]
-        answers[i] = [text[entity["start"]:entity["end"] + 1], golds[0], "the " + golds[-1].lower(), ""][rng.randrange(4)]
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    pairs = [(answers[i], [answer["text"] for answer in row["qas"][0]["answers"]]) for i, row in enumerate(rows)]
-    expected = mean_of_best(pairs)
-    submission = "".join(json.dumps({"idx": i, "label": answer}) + "\n" for i, answer in answers.items())
-    near(evaluate("record", ("val.jsonl", lines), ("answers.jsonl", submission)), expected)
-    near(evaluate("record", ("val.jsonl", lines), ("answers.json", json.dumps(answers))), expected)
+@pytest.mark.parametrize("kind", ["made", real_rows])
+def test_squad_2(evaluate, tmp_path, kind):
+    documents, figures = scored_set(kind, "squad2")
+    files = ("dev.json", json.dumps(documents["gold"])), ("answers.json", json.dumps(documents["answers"]))
+    (tmp_path / "no_answer.json").write_text(json.dumps(documents["no_answer"]))
+    for threshold, official in figures.items():
+        words = ("--na-prob", "no_answer.json", "--na-threshold", threshold) if threshold else ()
+        check_figures(evaluate("squad2", *files, *words), official)
+
+
+@pytest.mark.parametrize("kind", ["made", real_rows])
+def test_record(evaluate, kind):
+    documents, figures = scored_set(kind, "record")
+    lines = "".join(json.dumps(row) + "\n" for row in documents["gold"])
+    answers = documents["answers"]
+    submission = "".join(json.dumps({"idx": int(i), "label": answer}) + "\n" for i, answer in answers.items())
+    for file in (("answers.jsonl", submission), ("answers.json", json.dumps(answers))):
+        check_figures(evaluate("record", ("val.jsonl", lines), file), figures[""])
+
+
+def test_the_made_rows_are_those_of_the_maker():
+    for task, make in MADE.items():
+        assert digest(make()) == OFFICIAL["made"][task]["digest"], task

@@ -62,9 +62,9 @@ def test_characters_without_a_piece_are_bytes(tmp_path, tagger):
 def test_equal_answers_are_one_wherever_they_stand(tmp_path):
     pipe = pipeline("question-answering", make_layout(tmp_path, "questions"))
     assert pipe.get_answer([{"answer": "Cat"}], " cat") is None and pipe.get_answer([{"answer": " Cat"}], " cat") is not None
-    answers = program(tmp_path, "qa", [{"question": "who?", "context": "Cat sat cat"}], "--top-k", "30", "--max-answer-len", "2")[0]["answers"]
-    words = [answer["answer"].lower() for answer in answers]
-    assert len(words) == len(set(words)) and words.count("cat") == 1
+    for more, count in (((), 1), (("--compat", "hf"), 2)):
+        answers = program(tmp_path, "qa", [{"question": "who?", "context": "Cat sat cat"}], "--top-k", "30", "--max-answer-len", "2", *more)[0]["answers"]
+        assert [answer["answer"].lower() for answer in answers].count("cat") == count
 
 
 def test_windows_compare_unless_hf_is_asked_for(tmp_path):
@@ -73,6 +73,19 @@ def test_windows_compare_unless_hf_is_asked_for(tmp_path):
     words = ("--max-seq-len", "40", "--doc-stride", "8", "--top-k", "50", "--max-answer-len", "40")
     ours, theirs = (sum(answer["score"] for answer in program(tmp_path, "qa", rows, *words, *more)[0]["answers"]) for more in ((), ("--compat", "hf")))
     assert ours <= 1.0001 and theirs > 1.5 * ours
+
+
+@pytest.mark.parametrize("stride", [16, 60])
+def test_words_are_cut_and_windows_overlap_as_asked_where_hf_is_asked_for(tmp_path, stride):
+    """Every answer of windows whose edges lie within words, the overlap below and above half of one."""
+    pipe = pipeline("question-answering", make_layout(tmp_path, "questions"))
+    row = {"question": "who?", "context": "the incomprehensibilities of counterrevolutionaries misunderstood " * 8}
+    theirs = quiet(lambda: pipe(**row, max_seq_len=80, doc_stride=stride, top_k=20))
+    words = ("--max-seq-len", 80, "--doc-stride", stride, "--top-k", 20, "--tokenizer", "fast")
+    for more, is_equal in (((), False), (("--compat", "hf"), True)):
+        ours = program(tmp_path, "qa", [row], *words, *more)[0]["answers"]
+        assert ([(answer["answer"], round(answer["score"], 4)) for answer in ours] ==
+                [(answer["answer"].strip(), round(answer["score"], 4)) for answer in theirs]) == is_equal
 
 
 def test_a_model_without_entailment_is_refused(tmp_path):

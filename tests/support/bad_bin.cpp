@@ -195,7 +195,8 @@ void add_opcodes(std::vector<BadFile>& files) {
   const std::string known = std::string(
       "\x80\x95.(1N\x88\x89JKMGX\x8cUhjqr\x94)]}\x8ft\x85\x86\x87"
       "aesuc\x93R\x81"
-      "bQ\x8a");
+      "bQ\x8a"
+      "CB\x8d\x8e\x96\x90\x91");
   for (int opcode = 0; opcode < 256; ++opcode) {
     if (known.find(static_cast<char>(opcode)) != known.npos) continue;
     const std::string digits = "0123456789abcdef";
@@ -243,6 +244,13 @@ void add_calls(std::vector<BadFile>& files) {
   files.push_back({"REDUCE on a string", pickle(push_text("os.system") + ")R"),
                    "REDUCE at offset 17: expected a global, got a string"});
   files.push_back({"REDUCE with a list", pickle(ordered + "]R"), "expected a tuple, got a list"});
+  const std::string typed = push_global("torch._tensor", "_rebuild_from_type_v2");
+  const std::string tensor_type = push_global("torch", "Tensor");
+  files.push_back({"a typed tensor of three", pickle(typed + "(" + tensor_type + "NNtR"), "expected four arguments"});
+  files.push_back({"a typed list", pickle(typed + "(" + tensor_type + tensor_type + ")NtR"),
+                   "REDUCE at offset 71: expected what makes a tensor"});
+  files.push_back({"ADDITEMS on a list", pickle("](N\x90"), "expected a set, got a list"});
+  files.push_back({"BINBYTES cut off", pickle("B\xff\xff\xff\x7f"), "BINBYTES at offset 2"});
   files.push_back({"OrderedDict with arguments", pickle(ordered + "]\x85R"), "OrderedDict: expected no arguments"});
   files.push_back(
       {"storage type called", pickle(push_global("torch", "FloatStorage") + ")R"), "FloatStorage is a type"});
@@ -289,7 +297,8 @@ void add_stack(std::vector<BadFile>& files) {
   files.push_back({"memo of nothing", pickle("q\x01"), "expected a value on the stack, got none"});
   files.push_back({"string of 2^32 - 1 bytes", pickle("X\xFF\xFF\xFF\xFF"), "at most 16 MB, got 4294967295 bytes"});
   files.push_back({"string longer than the file", pickle("X" + u32(9)), "expected 9 bytes more, got 1: cut off"});
-  files.push_back({"integer of 9 bytes", pickle("\x8a\x09" + std::string(9, '\x01')), "at most 8 bytes, got 9"});
+  files.push_back({"integer of 9 bytes as a key", pickle("}\x8a\x09" + std::string(9, '\x01') + "s"),
+                   "expected a value on the stack, got none"});
   files.push_back({"frame longer than the file", pickle("\x95" + std::string(8, '\xFF') + "}"),
                    "expected at most 2 bytes, got 18446744073709551615"});
   files.push_back(

@@ -105,9 +105,11 @@ void add_tensors(std::vector<BadFile>& files) {
        "expected a parameter of a tensor"});
   files.push_back({"parameter of two", one(parameter + push_tuple({push_tensor({}), "\x88"}) + "R"),
                    "expected a parameter of a tensor"});
-  files.push_back({"value is a number", one("K\x01"), "tensor \"a\": expected a tensor, got a integer"});
+  files.push_back(
+      {"value is a number", one("K\x01"), "expected tensors by name, got none; the first entry is \"a\" (integer)"});
   files.push_back({"value is a storage", one(push_storage({})), "expected a tensor, got a storage"});
-  files.push_back({"value is a state dict", one(push_state_dict({})), "expected a tensor, got a OrderedDict"});
+  files.push_back({"value is a state dict", one(push_state_dict({{"b", push_tensor({})}})),
+                   "got them within \"a\" (OrderedDict): the state of a training"});
   files.push_back({"offset negative", with_layout(-1, {2, 3}, {3, 1}), "offset: expected at least 0, got -1"});
   files.push_back({"offset past the storage", with_layout(1, {2, 3}, {3, 1}), "within the 6 elements of the storage"});
   files.push_back({"offset 2^63 - 1", with_layout(INT64_MAX, {2, 3}, {3, 1}), "within the 6 elements of the storage"});
@@ -147,7 +149,7 @@ void add_names(std::vector<BadFile>& files) {
                            {}),
                    "expected a state dict, got a list"});
   files.push_back({"dict that contains itself", zip_bin(pickle("}q\x01" + push_text("a") + "h\x01s"), {}),
-                   "tensor \"a\": expected a tensor, got a dict"});
+                   "got none; the first entry is \"a\" (dict)"});
   files.push_back(
       {"tensor alone", zip_bin(pickle(push_tensor({})), {{"0", six_floats()}}), "expected a state dict, got a tensor"});
   std::string many = "}(" + push_text("t") + push_tensor({}) + "q\x01";

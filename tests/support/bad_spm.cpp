@@ -1,8 +1,10 @@
 #include "support/bad_spm.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace deberta::test {
 namespace {
@@ -71,31 +73,54 @@ std::string join_charsmap(uint32_t table_bytes, const std::vector<uint32_t>& uni
   return out + std::string(replacements);
 }
 
-// Every node gets a block of 256 units for its children: wasteful, but each distance is then easy to write.
+namespace {
+
+// The units under a node: the bytes that go on, and 0 where a value hangs.
+using Trie = std::map<std::pair<size_t, std::string>, std::set<uint8_t>>;  // by size and prefix: parents first
+
+Trie trie_of(const CharsmapRules& rules) {
+  Trie trie;
+  for (const auto& rule : rules) {
+    const std::string& from = rule.first;
+    for (size_t size = 0; size < from.size(); ++size)
+      trie[{size, from.substr(0, size)}].insert(static_cast<uint8_t>(from[size]));
+    trie[{from.size(), from}].insert(0);
+  }
+  return trie;
+}
+
+// The first base that no other node has, with free units at all its labels.
+uint32_t find_base(const std::set<uint8_t>& labels, const std::set<uint32_t>& bases, const std::set<uint32_t>& used) {
+  for (uint32_t base = 1;; ++base) {
+    const auto is_taken = [&](uint8_t label) { return used.contains(base ^ label); };
+    if (!bases.contains(base) && std::none_of(labels.begin(), labels.end(), is_taken)) return base;
+  }
+}
+
+}  // namespace
+
 std::string make_charsmap(const CharsmapRules& rules) {
+  std::map<std::string, uint32_t> values;  // place of the replacement
+  std::string replacements;
+  for (const auto& [from, to] : rules) {
+    values[from] = static_cast<uint32_t>(replacements.size());
+    replacements += to + '\0';
+  }
   std::map<std::string, uint32_t> nodes{{"", 0}};  // prefix to unit
   std::vector<uint32_t> units(256, 0);
-  std::string replacements;
-  const auto open = [&](const std::string& prefix) {  // the base of the children
-    const uint32_t unit = nodes.at(prefix);
-    if (units[unit] >> 10 == 0) {
-      const auto base = static_cast<uint32_t>(units.size());
-      units.resize(units.size() + 256, 0);
-      units[unit] |= (unit ^ base) << 10;
+  std::set<uint32_t> bases, used{0};
+  for (const auto& [key, labels] : trie_of(rules)) {
+    const std::string& prefix = key.second;
+    const uint32_t node = nodes.at(prefix), base = find_base(labels, bases, used);
+    bases.insert(base);
+    units.resize(std::max<size_t>(units.size(), (base / 256 + 1) * 256), 0);
+    units[node] |= (node ^ base) << 10 | (values.contains(prefix) ? 0x100U : 0U);
+    for (const uint8_t label : labels) {
+      const uint32_t child = base ^ label;
+      used.insert(child);
+      units[child] = label == 0 ? 0x80000000U | values.at(prefix) : label;
+      if (label != 0) nodes[prefix + static_cast<char>(label)] = child;
     }
-    return unit ^ (units[unit] >> 10);
-  };
-  for (const auto& [from, to] : rules) {
-    std::string prefix;
-    for (const char c : from) {
-      const uint32_t child = open(prefix) ^ static_cast<uint8_t>(c);
-      prefix += c;
-      if (nodes.emplace(prefix, child).second) units[child] |= static_cast<uint8_t>(c);
-    }
-    const uint32_t base = open(prefix);
-    units[nodes.at(prefix)] |= 0x100;
-    units[base] = 0x80000000U | static_cast<uint32_t>(replacements.size());
-    replacements += to + '\0';
   }
   return join_charsmap(static_cast<uint32_t>(units.size() * 4), units, replacements);
 }

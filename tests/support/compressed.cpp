@@ -1,6 +1,7 @@
-// zlib, liblzma and libzstd as writers.
+// zlib, liblzma, libzstd and libbz2 as writers.
 #include "support/compressed.h"
 
+#include <bzlib.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -25,6 +26,16 @@ std::string gzip(std::string_view text) {
   require(deflate(&stream, Z_FINISH) == Z_STREAM_END, "deflate");
   out.resize(stream.total_out);
   deflateEnd(&stream);
+  return out;
+}
+
+std::string bzip2(std::string_view text) {
+  std::string out(text.size() + text.size() / 100 + 600, '\0');  // as the library's manual bounds it
+  auto size = static_cast<unsigned>(out.size());
+  require(BZ2_bzBuffToBuffCompress(out.data(), &size, const_cast<char*>(text.data()),
+                                   static_cast<unsigned>(text.size()), 9, 0, 0) == BZ_OK,
+          "bzip2");
+  out.resize(size);
   return out;
 }
 
@@ -77,6 +88,8 @@ std::string compressed(std::string_view text, Compression compression) {
       return xz_with_dictionary(text, 0);
     case Compression::kZstd:
       return zstd_with_window(text, 0);
+    case Compression::kBzip2:
+      return bzip2(text);
     case Compression::kNone:
       break;
   }

@@ -7,6 +7,7 @@
 
 #include "checkpoint/tensor.h"
 #include "deberta/config.h"
+#include "kernels/dispatch.h"
 
 namespace deberta::test {
 
@@ -17,19 +18,24 @@ struct Golden {
   std::map<std::string, TensorView> inputs;   // input_ids [B, L] or [B, choices, L], attention_mask, token_type_ids,
                                               // position_ids, relative_pos [L, L]; rows or labels: which positions to
                                               // predict; entity_indices [B, mentions, pieces], 0 = none
-  std::map<std::string, TensorView> outputs;  // hidden.N, pooled, logits; probabilities.1, c2c.1, c2p.1, p2c.1
+  std::map<std::string, TensorView> outputs;  // hidden.N (all columns or evenly spaced ones), pooled, logits;
+                                              // probabilities.1, c2c.1, c2p.1, p2c.1
   std::map<std::string, double> bounds;       // the largest allowed difference of each output
 };
 
 struct GoldenReport {
-  std::string unsupported;            // why the engine cannot run it; empty: it ran
-  std::vector<std::string> failures;  // `case, kernels: tensor: error x, bound y`
-  size_t compared = 0;                // outputs
+  std::string unsupported;                          // why the engine cannot run it; empty: it ran
+  std::vector<std::string> failures;                // `case, kernels: tensor: error x, bound y`
+  std::map<std::string, double> errors;             // of each output that is no score
+  std::map<KernelLevel, uint64_t> attention_calls;  // by the level that took them, as long as no scores are wanted
+  size_t compared = 0;                              // outputs
 };
 
-// Runs the engine with the named kernels (engine/model.h). A golden without token ids (one layer alone) makes an
-// unsupported report, any error a failure. Rows of tokens that a 2-D mask leaves out are not compared.
-GoldenReport compare_with_engine(const Golden& golden, const std::string& kernels);
+// Runs the engine with the named kernels (engine/model.h), and once more for scores where there are any: those are
+// computed by the reference alone. A golden without token ids (one layer alone) makes an unsupported report, any error
+// a failure. Rows of tokens that a 2-D mask leaves out are not compared.
+GoldenReport compare_with_engine(const Golden& golden, const std::string& kernels,
+                                 Precision precision = Precision::kFp32);
 
 // "auto" and every level that this machine can run.
 std::vector<std::string> usable_kernels();

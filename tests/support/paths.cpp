@@ -13,8 +13,8 @@ std::string fixture(const std::string& name) {
 }
 
 std::string shared(const std::string& name) {
-  const std::string root = std::string(DEBERTA_SOURCE_DIR) + "/../shared";
-  return std::filesystem::exists(root) ? root + "/" + name : "";
+  const std::string path = std::string(DEBERTA_SOURCE_DIR) + "/../shared/" + name;
+  return std::filesystem::exists(path) ? path : "";
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -6,7 +6,7 @@ namespace deberta::test {
 
 std::string fixture(const std::string& name);  // tests/golden/NAME
 
-// ../shared/NAME, or "" when there is no shared folder (then the test uses its fixtures alone).
+// ../shared/NAME, or "" when it is not there: the test skips, and says so.
 std::string shared(const std::string& name);
 
 // A new empty folder, removed when the object goes.

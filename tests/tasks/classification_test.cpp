@@ -33,6 +33,10 @@ TEST(ScoreFunctionOf, ASentenceTransformersActivationWins) {
   EXPECT_EQ(score_function_of(config, 3), ScoreFunction::kSigmoid);
   config.sentence_transformers_activation = "Tanh";
   EXPECT_EQ(score_function_of(config, 1), ScoreFunction::kTanh);
+  config.sentence_transformers_activation = "Softmax";
+  EXPECT_EQ(score_function_of(config, 3), ScoreFunction::kSoftmax);
+  config.sentence_transformers_activation = "torch.nn.ReLU";
+  EXPECT_ERROR(score_function_of(config, 3), kUnsupported, "torch.nn.ReLU is not computed here");
 }
 
 TEST(ScoresOfLogits, SoftmaxSubtractsTheLargest) {

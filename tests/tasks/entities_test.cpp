@@ -56,6 +56,21 @@ TEST(FindEntities, NoneKeepsEveryPieceWithItsOwnLabel) {
   EXPECT_EQ(entities[3].label, "O");
 }
 
+// The byte pieces of a character have its range: they are one unit with the mean of their scores.
+TEST(FindEntities, PiecesOfOneCharacterAreOneEntity) {
+  Encoding e = encoding();
+  e.chars = {{0, 0}, {0, 1}, {0, 1}, {0, 1}, {1, 2}, {0, 0}};
+  e.bytes = {{0, 0}, {0, 4}, {0, 4}, {0, 4}, {4, 5}, {0, 0}};
+  e.words = {-1, 0, 0, 0, 0, -1};
+  const auto entities = find_entities(logits({1, 3, 3, 0}), kLabels, e, {});
+  ASSERT_EQ(entities.size(), 1u);
+  EXPECT_EQ(entities[0].label, "LOC");  // two of three
+  EXPECT_EQ(entities[0].chars, (Offset{0, 1}));
+  EXPECT_EQ(entities[0].last_token, 3u);
+  EXPECT_NEAR(entities[0].score, 2.0 / 3, 1e-6);
+  EXPECT_EQ(find_entities(logits({1, 3, 3, 0}), kLabels, e, {Aggregation::kNone, {}}).size(), 4u);
+}
+
 TEST(FindEntities, WordsTakeTheirFirstMeanOrSurestPiece) {
   std::vector<float> rows = logits({0, 2, 3, 0}, 1);  // the word's pieces: I-PER, then a surer LOC
   rows[3 * kLabels.size() + 3] = 3;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "support/expect_error.h"
 #include "tasks/span_answers.h"
@@ -108,6 +109,50 @@ TEST(SpanAnswers, TheSameWordsInAnyCaseAreOneAnswer) {
   EXPECT_EQ(answers[0].text, "Cat");  // the likelier place
   EXPECT_FLOAT_EQ(answers[0].score, 0.75f);
   EXPECT_EQ(answers[1].text, "the");
+}
+
+// `marked`: the pieces that begin with the mark of a beginning.
+SpanAnswerRules as_transformers(const std::set<int32_t>& marked = {10, 11, 13}) {
+  SpanAnswerRules rules = best_of(3);
+  rules.as_transformers = true;
+  rules.takes_space = [marked](int32_t id) { return marked.contains(id); };
+  return rules;
+}
+
+TEST(SpanAnswers, AsTransformersEqualWordsAreOneBehindTheSameSpaceInTheFirstPlace) {
+  Case c;
+  const SpanCandidates found = candidates({{0, 3, 3, 0.25, 1}, {0, 1, 2, 0.5, 2}});
+  const auto same = span_answers(c.context, c.windows, found, as_transformers());
+  ASSERT_EQ(same.size(), 1u);
+  EXPECT_EQ(same[0].text, "cat");
+  EXPECT_FLOAT_EQ(same[0].score, 0.75f);
+  c.context = "the\nCat cat";
+  EXPECT_EQ(span_answers(c.context, c.windows, found, as_transformers()).size(), 2u);
+  EXPECT_EQ(span_answers(c.context, c.windows, found, best_of(3)).size(), 1u);
+}
+
+TEST(SpanAnswers, AsTransformersTheSpaceBelongsToAMarkOfItsOwn) {
+  Case c;
+  c.context = "cat at  cat";  // the second is two pieces: the mark, and `cat`
+  c.windows[0].bytes[4] = {0, 3};
+  c.windows[0].bytes[5] = {8, 8};
+  SpanAnswerRules rules = as_transformers({10, 12});
+  const SpanCandidates found = candidates({{0, 1, 1, 0.5, 2}, {0, 3, 3, 0.25, 1}});
+  EXPECT_EQ(span_answers(c.context, c.windows, found, rules).size(), 2u);
+  rules.aligns_to_words = false;
+  EXPECT_EQ(span_answers(c.context, c.windows, found, rules).size(), 1u);
+}
+
+TEST(SpanAnswers, AsTransformersAWordStaysCutByTheEdgeOfItsWindow) {
+  Case c;
+  Encoding& e = c.windows[0];  // begins within `Cat`
+  e.ids = {1, 5, 2, 12, 13, 2};
+  e.type_ids = {0, 0, 0, 1, 1, 1};
+  e.bytes = {{}, {0, 3}, {}, {5, 7}, {8, 11}, {}};
+  e.chars = e.bytes;
+  const SpanCandidates found = candidates({{0, 0, 0, 0.5, 2}});
+  EXPECT_EQ(span_answers(c.context, c.windows, found, as_transformers())[0].text, "at");
+  EXPECT_EQ(span_answers(c.context, c.windows, found, best_of(1))[0].text, "Cat");
 }
 
 TEST(SpanAnswers, NoAnswerIsACandidateByItsScore) {

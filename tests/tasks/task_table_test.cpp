@@ -149,13 +149,37 @@ TEST(TaskRows, CellsWithoutALabelAreNotCounted) {
   EXPECT_EQ(rows.evaluate(answers)->units(), 1u);
 }
 
+TEST(TaskRows, ALabelOfAnotherTaskStopsTheRunWithTheLabelsThere) {
+  TaskRows right(find_task("sst-2"), TaskLabels(find_task("sst-2")));
+  for (const char* label : {"0", "-1", "positive"}) right.add(labelled(label));
+  EXPECT_FALSE(right.has_unknown_labels());
+  EXPECT_NO_THROW(right.check_labels());
+
+  TaskRows rows(find_task("sst-2"), TaskLabels(find_task("sst-2")));
+  for (const char* label : {"1", "2", "1", "2", "x"}) rows.add(labelled(label));
+  EXPECT_TRUE(rows.has_unknown_labels());
+  EXPECT_ERROR(rows.check_labels(), kTask,
+               "in:1: label: expected one of 0, 1, got \"2\"; so it is in 3 of 5 rows, whose labels are 1 (2), 2 (2), "
+               "x (1); is it a file of the task sst-2?");
+  TaskRows own(find_task("classification"), TaskLabels(std::vector<std::string>{"ham", "spam"}));
+  own.add(labelled("0"));
+  EXPECT_ERROR(own.check_labels(), kTask,
+               "give the file's names for the model's classes ham, spam, in this order, with --label-map");
+  TaskRows signs(find_task("classification"), TaskLabels(std::vector<std::string>{"-1", "1"}));
+  signs.add(labelled("-1"));
+  EXPECT_TRUE(signs.golds()[0].is_labelled);
+}
+
 TEST(TaskRows, ScoresAreFiniteNumbers) {
   TaskRows rows(find_task("sts-b"), TaskLabels(find_task("sts-b")));
   for (const char* label : {"4.5", "-1", "nan", "inf", "4.5x", ""}) rows.add(labelled(label));
   std::string shown;
   for (const TaskGold& gold : rows.golds()) shown += gold.error ? 'E' : gold.is_labelled ? 'L' : '-';
-  EXPECT_EQ(shown, "LLEEE-");
+  EXPECT_EQ(shown, "L-EEE-");
   EXPECT_EQ(rows.golds()[0].answer.score, 4.5);
+  TaskRows own(find_task("regression"), TaskLabels(find_task("regression")));
+  own.add(labelled("-1"));
+  EXPECT_EQ(own.golds()[0].answer.score, -1);  // of sts-b it marks a row without a score
   EXPECT_EQ(rows.to_text(rows.parse(0, "0.1", "p")), "0.1");
   EXPECT_ERROR(rows.parse(0, "x", "p:2"), kInput, "p:2: expected a number, got \"x\"");
 }
@@ -236,6 +260,13 @@ TEST(WordTags, AWordHasTheLabelOfItsFirstPiece) {
 TEST(WordTags, TheMarkOfAWordsBeginIsItsFirstPiece) {
   EXPECT_EQ(tags({piece("B-PER", 0, 0), piece("X", 0, 3), piece("O", 4, 6), piece("B-LOC", 7, 7), piece("Y", 7, 11)}),
             (std::vector<std::string>{"B-PER", "O", "B-LOC"}));
+}
+
+TEST(WordTags, OrOfItsSurestPiece) {
+  std::vector<Entity> pieces{piece("B-X", 0, 2), piece("B-Y", 2, 3), piece("O", 4, 5), piece("I-X", 5, 6)};
+  pieces[1].score = 2;
+  EXPECT_EQ(word_tags(places_of({"Ada", "of", "Rome"}), pieces, WordLabel::kSurest),
+            (std::vector<std::string>{"B-Y", "O", "O"}));
 }
 
 TEST(WordTags, AWordWithoutPiecesIsO) {

@@ -134,7 +134,7 @@ TEST(GoldenConfigs, AddedTokensActAsInTheSlowTokenizer) {
 // Published ids; the model file is a reconstruction, so it is not part of this repository.
 TEST(GoldenPublished, DebertaV3BaseGivesThePublishedIds) {
   const std::string folder = shared("reference/tokenizers/deberta-v3-reconstructed");
-  if (folder.empty() || !std::filesystem::exists(folder)) GTEST_SKIP() << "needs the shared folder";
+  if (folder.empty()) GTEST_SKIP() << "needs the shared folder";
   const Tokenizer tokenizer = Tokenizer::load(folder);
   const Json document = load_json(shared("reference/golden-tokenizations/microsoft--deberta-v3-base.json"));
   size_t equal = 0;

@@ -17,9 +17,10 @@ TWO_OVER_SQRT_PI = float.fromhex("0x1.20dd750429b6dp+0")
 
 def dot(x, y):
     """[..., n, I] and [..., m, I] to [..., n, m]: the sum over I."""
-    result = x[..., :, None, 0] * y[..., None, :, 0]
-    for i in range(1, x.shape[-1]):
-        result = result + x[..., :, None, i] * y[..., None, :, i]
+    lefts, rights = (np.ascontiguousarray(np.moveaxis(operand, -1, 0)) for operand in (x, y))
+    result = lefts[0][..., :, None] * rights[0][..., None, :]
+    for left, right in zip(lefts[1:], rights[1:]):
+        result += left[..., :, None] * right[..., None, :]
     return result
 
 

@@ -1,14 +1,14 @@
-"""The list of cases: what exists under tests/golden/model, what each shows, and from which stage on it must run.
+"""The list of cases: what exists under tests/golden/model and what each shows.
 
-since 3: encoders of the v3 shape and their plain heads. since 4: the convolution, the v1 layout, the mask decoder,
-the remaining heads, inputs beyond a 2-D mask.
+A case is short, with two heads of 16. What attention computes differently (ATTENTION_CASES) is there again with heads
+of 16, 24, 32 and 64, over sequences that do not fit in one tile of the kernels: NAME_k16, ...
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 BASE = {
     "model_type": "deberta-v2",
-    "hidden_size": 16,
+    "hidden_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 2,
     "intermediate_size": 24,
@@ -26,7 +26,7 @@ BASE = {
     "layer_norm_eps": 1e-7,
 }
 PUBLISHED_TABLE = {"max_position_embeddings": 512, "position_buckets": 256}
-TINY = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+TINY = {"num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
 V1 = {
     "model_type": "deberta",
     "position_buckets": None,
@@ -48,11 +48,14 @@ SMALL_TABLE = {"position_buckets": 4, "max_relative_positions": 9}
 ONE_LAYER = {"num_hidden_layers": 1}
 
 # What a fixture holds beside the head's outputs: hidden states, or with them the probabilities of layer 1, or with
-# those the scores of layer 1 by term; or the last hidden state alone.
+# those the scores of layer 1 by term; or LAST_COLUMNS of the last hidden state, into each of which dense layers mix all
+# heads.
 HIDDEN, PROBABILITIES, TERMS, LAST = "hidden", "probabilities", "terms", "last"
+LAST_COLUMNS = 8
 
 UNEVEN = ("1" * 11 + "0" * 2, "1" * 6 + "0" * 7, "1" * 13)
 LEFT = ("0" * 5 + "1" * 8, "0" * 2 + "1" * 11)
+CAUSAL = "causal"
 HOLES = ("1110111101100", "0111000111111")
 
 
@@ -61,7 +64,6 @@ class Case:
     name: str
     shows: str
     config: dict = field(default_factory=dict)  # on top of BASE; None removes a key
-    since: int = 3
     head: str = "none"
     labels: int = 0
     lengths: tuple = (2, 13)  # sequences, positions
@@ -111,7 +113,18 @@ ENCODER_CASES = [
         keeps=PROBABILITIES,
     ),
 ]
-DISTANCE_CASES = [
+VARIANT_CASES = [
+    Case("conv_k3", "convolution across a hole and paddings", CONVOLUTION, mask=HOLES),
+    Case("conv_k5", "convolution in groups, tanh", {"conv_kernel_size": 5, "conv_groups": 2}, mask=HOLES),
+    Case("v1", "fused projections, no table norm", V1, mask=UNEVEN[:2], keeps=PROBABILITIES),
+    Case("emd", "mask decoder", head="mlm", mask=HOLES),
+    Case("emd_v1", "mask decoder on the v1 layout", {**V1, "max_position_embeddings": 24}, head="mlm"),
+    Case("emd_conv", "mask decoder on the convolution's output", CONVOLUTION, head="mlm", mask=UNEVEN[:2]),
+    Case("emd_position_ids", "mask decoder, absolute positions given", head="mlm", has_positions=True),
+    Case("mask_3d", "causal mask", mask=(CAUSAL,), keeps=PROBABILITIES),
+    Case("relative_given", "bucket numbers given, not antisymmetric", has_relative=True, keeps=PROBABILITIES),
+]
+FAR_CASES = [
     Case("len_300", "published table, logarithmic buckets", {**PUBLISHED_TABLE, **TINY}, lengths=(1, 300), keeps=LAST),
     Case("len_514", "published table, clamped distances", {**PUBLISHED_TABLE, **TINY}, lengths=(1, 514), keeps=LAST),
     Case(
@@ -122,6 +135,8 @@ DISTANCE_CASES = [
         distance="hf",
         keeps=LAST,
     ),
+]
+TABLE_CASES = [
     Case("small_table", "4 buckets of 9 positions", SMALL_TABLE, keeps=PROBABILITIES),
     Case(
         "small_table_hf",
@@ -131,11 +146,11 @@ DISTANCE_CASES = [
         keeps=PROBABILITIES,
     ),
 ]
-NUMBER_CASES = [
-    Case("head_32", "head size 32", {"hidden_size": 64, **ONE_LAYER}, mask=UNEVEN[:2]),
-    Case("head_64", "head size 64", {"hidden_size": 64, "num_attention_heads": 1, **ONE_LAYER}, lengths=(1, 21)),
+LARGE_CASES = [
     Case("large_gammas", "large gammas and biases", scales={"LayerNorm.weight": 6, "bias": 8}),
     Case("large_logits", "scores near +-80", scales={"query_proj.": 4.5, "key_proj.": 4.5}, keeps=PROBABILITIES),
+]
+NUMBER_CASES = [
     Case("eps_large", "layer_norm_eps 1e-2", {"layer_norm_eps": 1e-2, **ONE_LAYER}, quiet_rows=True),
     Case("eps_small", "layer_norm_eps 1e-7 on rows of variance near it", ONE_LAYER, quiet_rows=True),
     Case("act_relu", "hidden_act relu", {"hidden_act": "relu", **ONE_LAYER}),
@@ -186,20 +201,35 @@ HEAD_CASES = [
         {"position_biased_input": True, "embedding_size": 8, "hidden_act": "relu", **ONE_LAYER},
         head="mlm",
     ),
+    Case("v1_sequence", "v1 with a head", V1, head="sequence", labels=3),
+    Case("rtd", "replaced-token head", ONE_LAYER, head="rtd", mask=UNEVEN[:2]),
+    Case("multiple_choice", "one score a choice", ONE_LAYER, "multiple_choice", labels=1, choices=3, lengths=(2, 9)),
+    Case("record", "entities of several pieces, one without", ONE_LAYER, head="record", labels=1),
 ]
-LATER_CASES = [
-    Case("conv_k3", "convolution across a hole and paddings", CONVOLUTION, since=4, mask=HOLES),
-    Case("conv_k5", "convolution in groups, tanh", {"conv_kernel_size": 5, "conv_groups": 2}, since=4, mask=HOLES),
-    Case("v1", "fused projections, no table norm", V1, since=4, mask=UNEVEN[:2], keeps=PROBABILITIES),
-    Case("v1_sequence", "v1 with a head", V1, since=4, head="sequence", labels=3),
-    Case("emd", "mask decoder", since=4, head="mlm", mask=HOLES),
-    Case("emd_v1", "mask decoder on the v1 layout", {**V1, "max_position_embeddings": 24}, since=4, head="mlm"),
-    Case("emd_conv", "mask decoder on the convolution's output", CONVOLUTION, since=4, head="mlm", mask=UNEVEN[:2]),
-    Case("emd_position_ids", "mask decoder, absolute positions given", since=4, head="mlm", has_positions=True),
-    Case("rtd", "replaced-token head", ONE_LAYER, since=4, head="rtd", mask=UNEVEN[:2]),
-    Case("multiple_choice", "one score a choice", ONE_LAYER, 4, "multiple_choice", labels=1, choices=3, lengths=(2, 9)),
-    Case("record", "entities of several pieces, one without", ONE_LAYER, since=4, head="record", labels=1),
-    Case("mask_3d", "causal mask", since=4, mask=("causal",), keeps=PROBABILITIES),
-    Case("relative_given", "bucket numbers given, not antisymmetric", since=4, has_relative=True, keeps=PROBABILITIES),
-]
-CASES = ENCODER_CASES + DISTANCE_CASES + NUMBER_CASES + EMBEDDING_CASES + HEAD_CASES + LATER_CASES
+
+
+HEAD_SIZES = (16, 24, 32, 64)
+LONG = 67  # blocks of 48 queries and keys, tiles of 64 columns, rows beyond the bucket of the farthest distance
+ROOM = {"max_position_embeddings": 72}  # absolute positions of as many tokens
+
+
+def stretched(mask):
+    """The same pattern over LONG positions. A rule's name stays."""
+    return mask if mask == CAUSAL else "".join(mask[i * len(mask) // LONG] for i in range(LONG))
+
+
+def at_head_size(case, size):
+    """The case over long sequences; one that keeps LAST has its own length."""
+    config = {**case.config, "hidden_size": size * case.config.get("num_attention_heads", BASE["num_attention_heads"])}
+    lengths = case.lengths
+    if case.keeps != LAST:
+        furthest = case.config.get("max_position_embeddings", BASE["max_position_embeddings"])
+        config = {"max_relative_positions": furthest, **config, **ROOM}
+        lengths = (min(2, case.lengths[0]), LONG)
+    mask = tuple(map(stretched, case.mask[: lengths[0]]))
+    return replace(case, name=f"{case.name}_k{size}", config=config, lengths=lengths, mask=mask, keeps=LAST)
+
+
+ATTENTION_CASES = ENCODER_CASES + VARIANT_CASES + TABLE_CASES + LARGE_CASES
+SHORT_CASES = ATTENTION_CASES + NUMBER_CASES + EMBEDDING_CASES + HEAD_CASES
+CASES = SHORT_CASES + [at_head_size(case, size) for case in ATTENTION_CASES + FAR_CASES for size in HEAD_SIZES]

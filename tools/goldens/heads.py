@@ -48,10 +48,13 @@ def detect_replaced(config, w, hidden_BLD):
     return project(w, head + "classifier", u)[..., 0]
 
 
+NO_MENTION = -10000  # the original's logit of a mention without pieces
+
+
 def score_entities(w, hidden_BLD, entity_indices):
     """ReCoRD, [B, mentions]. entity_indices [B, mentions, pieces]: token positions, 0 = unused slot."""
     size = hidden_BLD.shape[-1]
-    result = np.full(entity_indices.shape[:2], -10000, hidden_BLD.dtype)
+    result = np.full(entity_indices.shape[:2], NO_MENTION, hidden_BLD.dtype)
     for b, m in np.ndindex(*entity_indices.shape[:2]):
         pieces = entity_indices[b, m][entity_indices[b, m] > 0]
         if len(pieces) == 0:

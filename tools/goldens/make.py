@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the golden models: make.py FOLDER [--check]
 
-Each case becomes FOLDER/NAME/{config.json, model.safetensors, golden.safetensors, golden.json}. --check writes nothing
-and fails when a file in FOLDER is not the same to the last byte, is missing, or belongs to no case.
+Each case becomes FOLDER/NAME.json and FOLDER/NAME.safetensors (README.md). --check writes nothing and fails when a file
+in FOLDER is not the same to the last byte, is missing, or belongs to no case.
 """
 
 import argparse
@@ -12,11 +12,12 @@ import sys
 
 import numpy as np
 
-from cases import BASE, CASES, HIDDEN, LAST, PROBABILITIES, TERMS
+from cases import BASE, CASES, CAUSAL, HIDDEN, LAST, LAST_COLUMNS, PROBABILITIES, TERMS
 from config import parse_config
+from heads import NO_MENTION
 from model import run_model
 from safetensors_file import pack_tensors
-from weights import random_integers, random_weights
+from weights import random_integers, random_weights, recipe_of
 
 CLS_ID, FIRST_WORD = 1, 3
 TOKEN_HEADS = ("token", "token_original", "span", "rtd")
@@ -27,8 +28,8 @@ def make_config(case):
     return {key: value for key, value in document.items() if value is not None}
 
 
-def make_weights(case, config):
-    tensors = random_weights(config, case.head, case.labels, case.name, case.scales)
+def make_weights(case, recipe):
+    tensors = random_weights(recipe, case.name)
     if case.quiet_rows:
         tensors["deberta.embeddings.word_embeddings.weight"][::3] *= np.float32(1e-3)
     return tensors
@@ -37,7 +38,7 @@ def make_weights(case, config):
 def make_mask(case):
     """[B, L] of 0 and 1, [B, L, L] for a causal mask, None without one."""
     sequences, length = case.lengths
-    if case.mask == ("causal",):
+    if case.mask == (CAUSAL,):
         return np.broadcast_to(np.tril(np.ones((length, length), np.int32)), (sequences, length, length)).copy()
     if case.mask:
         return np.array([[int(digit) for digit in row] for row in case.mask], np.int32)
@@ -83,10 +84,8 @@ def make_inputs(case, config):
 def kept_outputs(case, config, outputs):
     """What the fixture holds of all that the model computes."""
     hidden = [f"hidden.{n}" for n in range(config.num_hidden_layers + 1)]
-    if case.keeps == LAST:
-        return [hidden[-1]]
-    scores = {HIDDEN: [], PROBABILITIES: ["probabilities.1"], TERMS: ["probabilities.1", "c2c.1", "c2p.1", "p2c.1"]}
-    names = hidden + scores[case.keeps] + ["pooled", "decoder.1", "decoder.2", "logits"]
+    scores = {PROBABILITIES: ["probabilities.1"], TERMS: ["probabilities.1", "c2c.1", "c2p.1", "p2c.1"]}
+    names = (hidden[-1:] if case.keeps == LAST else hidden) + scores.get(case.keeps, []) + ["pooled", "logits"]
     return [name for name in names if name in outputs]
 
 
@@ -99,32 +98,52 @@ def blank_masked_rows(name, array, inputs, case):
     return np.where(mask.reshape(mask.shape + (1,) * (array.ndim - 2)) != 0, array, 0)
 
 
+def kept_part(case, name, array, inputs):
+    """Masked rows as 0, and every column, or of long sequences LAST_COLUMNS evenly spaced ones of the hidden states."""
+    step = array.shape[-1] // LAST_COLUMNS if case.keeps == LAST and name.startswith("hidden.") else 1
+    return blank_masked_rows(name, array, inputs, case)[..., ::step]
+
+
+def make_document(case, document, recipe, errors):
+    """JSON with a line for each tensor."""
+    about = {"case": case.name, "shows": case.shows, "head": case.head, "distance": case.distance, "config": document}
+    if case.quiet_rows:
+        about["quiet_rows"] = True  # every third row of the words times 0.001
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in about.items()]
+    for key, by_name in (("weights", recipe), ("outputs", errors)):
+        rows = ",\n  ".join(f"{json.dumps(name)}: {json.dumps(of)}" for name, of in by_name.items())
+        lines.append(f"{json.dumps(key)}: {{\n  {rows}\n }}")
+    return ("{\n " + ",\n ".join(lines) + "\n}\n").encode()
+
+
+def largest(case, array):
+    """Of what was computed: the mark of a mention without pieces is no result, and would loosen the bound of the others."""
+    return np.abs(array[array != NO_MENTION] if case.head == "record" else array).max()
+
+
 def make_case(case):
     """The bytes of the case's files by name."""
     document = make_config(case)
     config = parse_config(document)
-    weights, inputs = make_weights(case, config), make_inputs(case, config)
     head = "token" if case.head == "token_original" else case.head
+    recipe = recipe_of(config, case.head, case.labels, case.scales)
+    weights, inputs = make_weights(case, recipe), make_inputs(case, config)
     exact, scalar = (
         run_model(config, weights, head, inputs, dtype, case.distance) for dtype in (np.float64, np.float32)
     )
-    golden, tensors = dict(inputs), {}
+    golden, errors = dict(inputs), {}
     for name in kept_outputs(case, config, exact):
-        golden[name] = blank_masked_rows(name, exact[name], inputs, case)
-        error = np.abs(golden[name] - blank_masked_rows(name, scalar[name], inputs, case)).max()
-        tensors[name] = {"fp32_error": float(error), "max_abs": float(np.abs(golden[name]).max())}
-    about = {"case": case.name, "shows": case.shows, "since": case.since, "head": case.head, "distance": case.distance}
-    about["tensors"] = tensors
+        golden[name], naive = (kept_part(case, name, outputs[name], inputs) for outputs in (exact, scalar))
+        error = np.abs(golden[name] - naive).max()
+        errors[name] = {"fp32_error": float(error), "max_abs": float(largest(case, golden[name]))}
     return {
-        "config.json": (json.dumps(document, indent=1) + "\n").encode(),
-        "model.safetensors": pack_tensors(weights),
-        "golden.safetensors": pack_tensors(golden),
-        "golden.json": (json.dumps(about, indent=1) + "\n").encode(),
+        f"{case.name}.json": make_document(case, document, recipe, errors),
+        f"{case.name}.safetensors": pack_tensors(golden),
     }
 
 
 def make_all():
-    return {f"{case.name}/{name}": data for case in CASES for name, data in make_case(case).items()}
+    return {name: data for case in CASES for name, data in make_case(case).items()}
 
 
 def check(folder, files):
@@ -145,9 +164,7 @@ def main():
         print("\n".join(f"{name}: not as generated" for name in wrong) or f"{len(files)} files as generated")
         sys.exit(1 if wrong else 0)
     for name, data in files.items():
-        path = arguments.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        (arguments.folder / name).write_bytes(data)
     print(f"{len(CASES)} cases, {sum(map(len, files.values())) / 1e6:.2f} MB")
 
 

@@ -29,10 +29,9 @@ def clamp_row(bucket_number, span):
 
 def rows_of_table(config, queries, keys, distance="original"):
     """[L, S]: the row of each pair. Queries and keys both count from 0."""
-    rows_LS = np.empty((queries, keys), np.int64)
-    for i in range(queries):
-        for j in range(keys):
-            rows_LS[i, j] = bucket(i - j, config.position_buckets, config.max_relative_positions, distance)
+    distances = range(1 - keys, queries)
+    buckets = [bucket(r, config.position_buckets, config.max_relative_positions, distance) for r in distances]
+    rows_LS = np.array(buckets)[np.arange(queries)[:, None] - np.arange(keys) + keys - 1]
     return clamp_row(rows_LS, config.span)
 
 

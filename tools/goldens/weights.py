@@ -1,7 +1,8 @@
 """Random weights of tiny models under the published tensor names (algorithm.md sections 13 and 16).
 
 The numbers come from a counter hashed with integers only, so that they never depend on a version of a library, and are
-keyed by case and tensor: a new case or tensor changes no other.
+keyed by case and tensor: a new case or tensor changes no other. A fixture holds the recipe, not the numbers: those that
+read it make them again (tests/support/golden_weights.cpp).
 """
 
 import hashlib
@@ -130,14 +131,22 @@ def spread_of(name, shape):
     return 0.0, 1 / np.sqrt(np.prod(shape[1:]))
 
 
-def random_weights(config, head, labels, case_name, scales):
-    """float32 tensors by name. `scales`: part of a name to the factor of its spread."""
+def recipe_of(config, head, labels, scales):
+    """What the weights are made of: by name of a tensor its shape, mean and spread. `scales`: part of a name to the
+    factor of its spread."""
     shapes = {**embedding_shapes(config), **encoder_shapes(config), **head_shapes(config, head, labels)}
-    tensors = {}
+    recipe = {}
     for name, shape in shapes.items():
         mean, spread = spread_of(name, shape)
         for part, factor in scales.items():
             spread *= factor if part in name else 1
-        numbers = random_numbers(f"{case_name}/{name}", shape)
-        tensors[name] = (mean + spread * numbers).astype(np.float32)
-    return tensors
+        recipe[name] = {"shape": list(shape), "mean": mean, "spread": float(spread)}
+    return recipe
+
+
+def random_weights(recipe, case_name):
+    """float32 tensors by name."""
+    return {
+        name: (of["mean"] + of["spread"] * random_numbers(f"{case_name}/{name}", of["shape"])).astype(np.float32)
+        for name, of in recipe.items()
+    }

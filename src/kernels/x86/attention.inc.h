@@ -3,8 +3,9 @@
 //   for each block of queries:  C2P = Q KrRev^T, only the rows reached; S = skew(C2P) + skew(P2C)^T; S += Q K^T;
 //                               exact max, P = 2^(scale (S - max)) in place, its sum; O = P V / sum  (own scratch)
 // S holds all keys of a block of queries, so there is no running maximum to correct, and every sum has one fixed order:
-// p2c + c2p, then q k ascending in d; exponentials by lane, then across lanes; p v ascending in keys. Memory is linear
-// in the length. Included by attention_<isa>.cpp after the operands (attention_fp32 or attention_pairs) and products.
+// q k ascending in d, then added to p2c + c2p; exponentials by lane, then across lanes; p v ascending in keys, a chain
+// for each kDepth of them (AMX: a chain begins with what it is added to). Memory is linear in the length. Included by
+// attention_<isa>.cpp after the operands (attention_fp32 or attention_pairs) and products.
 
 namespace deberta {
 namespace {

@@ -6,12 +6,23 @@
 namespace deberta {
 namespace {
 
+template <size_t kRows, size_t kVectors>
+inline void add_sums(Vector (&sums)[kRows][kVectors], const float* c, size_t stride) {
+  DEBERTA_UNROLL
+  for (size_t m = 0; m < kRows; ++m) {
+    DEBERTA_UNROLL
+    for (size_t v = 0; v < kVectors; ++v) sums[m][v] = add(load(c + m * stride + v * kLanes), sums[m][v]);
+  }
+}
+
+// What is there already is added last: a chain that begins with it would be rounded at its size in every step.
 template <size_t kRows, size_t kVectors, bool kSkipsZeros>
 void tile(const Product& p, size_t m, size_t n) {
   float* c = p.c + m * p.c_stride + n;
   Vector sums[kRows][kVectors];
-  p.adds ? load_sums(sums, c, p.c_stride) : clear(sums);
+  clear(sums);
   add_products<Packs<kSkipsZeros>>(sums, p.a + m * p.a_stride, p.a_stride, p.b + n, p.b_stride, p.depth / kPack, [] {});
+  if (p.adds) add_sums(sums, c, p.c_stride);
   store_sums(sums, c, p.c_stride);
 }
 

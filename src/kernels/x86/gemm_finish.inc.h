@@ -22,6 +22,28 @@ DEBERTA_INLINE Vector gelu(Vector x) {
   return subtract(max(x, zero()), multiply(multiply(all(0.5f), a), exp2_of(multiply(p, a))));
 }
 
+// x sigmoid(z) for a z of the sign of x, of t = -|z| log2(e): with e = 2^t it is x / (1 + e) above 0 and x e / (1 + e)
+// below.
+DEBERTA_INLINE Vector gated(Vector x, Vector t) {
+  const Vector e = exp2_of(t);
+  const Vector positive = max(x, zero());
+  return divide(fma(subtract(x, positive), e, positive), add(all(1.0f), e));
+}
+
+// The tanh form of GELU: (1 + tanh(u)) / 2 is sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3).
+DEBERTA_INLINE Vector gelu_tanh(Vector x) {
+  const Vector a = absolute(x);
+  return gated(x, multiply(a, fma(multiply(all(-0.10294324f), a), a, all(-2.3022082f))));
+}
+
+DEBERTA_INLINE Vector quick_gelu(Vector x) {
+  return gated(x, multiply(all(-2.4554670f), absolute(x)));
+}
+
+DEBERTA_INLINE Vector swish(Vector x) {
+  return gated(x, multiply(all(-1.4426950f), absolute(x)));
+}
+
 // count is kLanes when kWhole, else less.
 template <bool kWhole>
 DEBERTA_INLINE Vector load_some(const float* p, size_t count) {
@@ -82,6 +104,9 @@ DEBERTA_INLINE void finish_vector(const GemmFinish& f, size_t m, size_t n, size_
   if (f.bias_N != nullptr) y = add(y, load_some<kWhole>(f.bias_N + n, count));
   if constexpr (kActivation == 1) y = gelu(y);
   if constexpr (kActivation == 2) y = max(y, zero());
+  if constexpr (kActivation == 3) y = gelu_tanh(y);
+  if constexpr (kActivation == 4) y = quick_gelu(y);
+  if constexpr (kActivation == 5) y = swish(y);
   if (f.residual_MN != nullptr) y = add(y, load_some<kWhole>(f.residual_MN + m * f.residual_stride + n, count));
   store_some<kWhole>(f, m * f.c_stride + n, y, count);
 }
@@ -95,11 +120,16 @@ void finish_rows(const GemmFinish& f) {
   }
 }
 
+template <int kActivation>
+void finish_as(const GemmFinish& f) {
+  f.compensation_N != nullptr ? finish_rows<true, kActivation>(f) : finish_rows<false, kActivation>(f);
+}
+
+// The numbers are those of vector_activation() in gemm.cpp.
 void finish(const GemmFinish& f) {
-  const bool is_int8 = f.compensation_N != nullptr;
-  if (f.activation == 1) return is_int8 ? finish_rows<true, 1>(f) : finish_rows<false, 1>(f);
-  if (f.activation == 2) return is_int8 ? finish_rows<true, 2>(f) : finish_rows<false, 2>(f);
-  return is_int8 ? finish_rows<true, 0>(f) : finish_rows<false, 0>(f);
+  constexpr void (*kForms[])(const GemmFinish&) = {finish_as<0>, finish_as<1>, finish_as<2>,
+                                                   finish_as<3>, finish_as<4>, finish_as<5>};
+  kForms[f.activation](f);
 }
 
 }  // namespace

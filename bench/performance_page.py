@@ -1,0 +1,197 @@
+"""docs/performance.md, its chart and the figures in README.md, from bench/figures: a file for each kind of processor that was measured, a section
+each. `compare_peers.py` writes the file of the kind that it runs on; the others stay, so nothing that was measured is lost. `tools/make_docs.py`
+writes the pages again."""
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FIGURES = ROOT / "bench/figures"
+DTYPES = ("fp32", "bf16", "int8")
+LENGTHS = (32, 128, 512)
+# What a row must reach, by precision; rows are those of the targets.
+FLOORS = {"T1 one sequence, n = 32": (1.25, 1.4, 1.8), "T2 one sequence, n = 128": (1.12, 1.2, 1.7), "T3 one sequence, n = 512": (1.3, 1.4, 2.4),
+          "T4 real lengths": (1.4, 1.7, 2.5), "T4 real lengths, filter mode timed from outside": (1.4, 1.7, 2.5),
+          "T5 of the machine's limit, n = 128": (0.8, 0.75, 0.6), "T5 of its limit without AMX, n = 128": (0.8, 0.75, 0.6),
+          "T5 of the machine's limit, n = 512": (0.8, 0.75, 0.6), "T5 of its limit without AMX, n = 512": (0.8, 0.75, 0.6),
+          "T8 tokens/s at n = 2048 over n = 512": (0.6, 0.6, 0.6), "T9 idle over contended latency, n = 128": (1 / 3, 1 / 3, 1 / 3),
+          "real lengths, two threads over one": (1.8, 1.8, 1.8),
+          "real lengths, two threads over one, by shares of the limit": (1.8, 1.8, 1.8),
+          **{f"tokens/s at n = 32, batch {batch} over {batch // 2}": (0.95, 0.95, 0.95) for batch in (2, 4, 8, 16)}}
+TOKENIZER_FLOORS = {"T7 tokenizer over sentencepiece, one thread": 2, "T7 tokenizer over the fast HF one, one thread": 15, "T7 tokenizer, two threads over one": 1.9}
+COLUMNS = [f"n = {length}, ms" for length in LENGTHS] + ["real lengths, tokens/s", "from outside, tokens/s", "start, s", "tokenizer, MB/s"]
+MARKS = ("<!-- from docs/performance.md, by tools/make_docs.py -->\n", "<!-- end of the figures -->\n")  # in README.md
+README_ROWS = {"one text of 128 tokens": "T2 one sequence, n = 128", "one text of 512 tokens": "T3 one sequence, n = 512",
+               "texts of real lengths, tokens/s": "T4 real lengths"}
+
+
+def row_keys():
+    """(row, precision, floor) in the order of the page."""
+    keys = [(row, dtype, floor) for row, floors in FLOORS.items() for dtype, floor in zip(DTYPES, floors)]
+    return keys + [(row, "text", floor) for row, floor in TOKENIZER_FLOORS.items()]
+
+
+def holds(median, quartile, floor):
+    return median >= round(floor, 2) and quartile >= 0.95 * floor
+
+
+def found(kind, row, dtype):
+    return next((line for line in kind["rows"] if (line["row"], line["precision"]) == (row, dtype)), None)
+
+
+def table(head, lines):
+    return ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"] + ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def is_held(line):
+    floor = next(floor for row, dtype, floor in row_keys() if (row, dtype) == (line["row"], line["precision"]))
+    return holds(line["median"], line["lower_quartile"], floor)
+
+
+def processors(kinds):
+    lines = []
+    for kind in kinds:
+        peaks, chosen = kind["peaks"], kind["chosen"]
+        failed = sum(not is_held(line) for line in kind["rows"])
+        rows = f"{len(kind['rows']) - failed} of {len(kind['rows'])}" if kind["rows"] else "none measured"
+        lines.append([kind["kind"], kind["machine"], *(f"{peaks[what]:.1f}" for what in (*DTYPES, "memory")), *(chosen[what] for what in (*DTYPES, "attention")), rows])
+    head = ["kind", "as it calls itself", "GFLOP/s fp32", "bf16", "GOP/s int8", "memory GB/s", "products fp32", "bf16", "int8", "attention of bf16 and int8", "rows that hold"]
+    return table(head, lines)
+
+
+def rows(kind):
+    lines = []
+    for row, dtype, floor in row_keys():
+        line = found(kind, row, dtype)
+        if line is not None:
+            held = "yes" if holds(line["median"], line["lower_quartile"], floor) else "**no**"
+            lines.append([row, dtype, str(line["rounds"]), f"{line['median']:.2f}", f"{line['lower_quartile']:.2f}", f"{floor:.2f}", held])
+    return table(["row", "precision", "rounds", "median", "lower quartile", "floor", "holds"], lines)
+
+
+def choices(kind):
+    lines = [[c["what"], c["level"], c["other"], *(str(c["times_as_fast"][str(length)]) for length in LENGTHS)] for c in kind["choices"]]
+    return table(["precision", "level", "beside", *(f"n = {length}" for length in LENGTHS)], lines)
+
+
+def calibrated(kind):
+    lines = [[c["model"], str(c["outliers"]), *(f"{c[what][str(length)]:.2f}" for what in ("over_uncalibrated", "over_fp32") for length in LENGTHS)]
+             for c in kind["calibrated"]]
+    head = ["model", "outlier channels", *(f"beside int8 without, n = {length}" if length == LENGTHS[0] else f"n = {length}" for length in LENGTHS),
+            *(f"beside fp32, n = {length}" if length == LENGTHS[0] else f"n = {length}" for length in LENGTHS)]
+    return table(head, lines)
+
+
+def figures(kind):
+    columns = [column for column in COLUMNS if any(column in line for line in kind["figures"])]
+    return table(["", *columns], [[line["who"], *(f"{line[column]:.1f}" if column in line else "" for column in columns)] for line in kind["figures"]])
+
+
+def start(kind):
+    lines = [[dtype, f"{kind['start'][dtype]['s']:.2f}", "0.60", str(kind["start"][dtype]["peak_mib"]), f"{kind['start'][dtype]['at_most_mib']:.0f}"] for dtype in DTYPES]
+    return table(["precision", "s", "at most", "peak memory, MiB", "at most"], lines)
+
+
+def section(kind):
+    """All that was measured on one kind of processor, and the command that measures it again."""
+    parts = [f"## {kind['kind']}", "", kind["about"], ""]
+    if kind["command"]:
+        parts += ["```", kind["command"], "```", ""]
+    for title, name, make in (("Rows", "rows", rows), ("The choice of kernels", "choices", choices), ("int8 with a calibration", "calibrated", calibrated),
+                              ("Figures", "figures", figures), ("T6: start to first answer", "start", start)):
+        if kind[name]:
+            parts += [f"### {title}", "", *make(kind), ""]
+    return parts
+
+
+def page(kinds):
+    return "\n".join([
+        "# Performance", "", "A section for each kind of processor met, from `bench/figures`. `bench/compare_peers.py` measures the kind that it runs on and writes this page and",
+        "the figures in README.md: ours and the peers in turn, so only ratios within a run mean anything, never those between sections.", "",
+        "![times as fast as the best peer](performance.svg)", "", f"The chart is of {chart_kind(kinds)['kind']}.", "",
+        "Two cores of each, virtual machines. Peaks are of the instructions that run there; docs/kernels.md says how they are chosen.", "", *processors(kinds), "",
+        "What each section has:", "",
+        "* **The command.** DIR is a checkpoint that ours and the peers can read, PYTHON the interpreter that has the peers, TRAINED a small trained model; nothing of a",
+        "  section is measured otherwise, but what its first line says.",
+        "* **Rows**: medians over the rounds, and lower quartiles. T1 to T4: times as fast as the best peer of the same precision in each round. A row holds when its",
+        "  median is at the floor and its lower quartile at most 5 % below. T5: the lower bound in time (arithmetic at the measured peak of the instruction used, or one",
+        "  reading of the weights) over the time taken, each run beside the peaks just before and after it; docs/kernels.md says what keeps AMX from its limit. Two",
+        "  threads over one: tokens/s as measured, and by the shares of those limits, which leave out what the host took from either. Batches: medians of runs that took",
+        "  turns.",
+        "* **The choice of kernels**: how many times as fast a pass of one sequence is with a level as with another, in turns: what is chosen beside what else the",
+        "  processor has, and beside fp32.",
+        "* **int8 with a calibration**: times as fast as the same model in int8 without one, and in fp32, in turns. Channels that stand out stay numbers of 32 bits and",
+        "  cost a little; where a model has none, some are made by gains of its norms that are 40 times as large.",
+        "* **Figures**: medians over the rounds of each round's best.",
+        "* **T6**: memory may be 1.2 times the weights in use (linear layers and the projected relative tables) plus 64 MB.", "",
+        *(line for kind in kinds for line in section(kind))])
+
+
+def readme_block(kinds):
+    """What README.md says of speed: the kind of the chart, and how many rows hold on the others."""
+    kind = chart_kind(kinds)
+    cells = [[name, *(f"{found(kind, row, dtype)['median']:.2f} times" for dtype in DTYPES)] for name, row in README_ROWS.items()]
+    seconds = [kind["start"][dtype]["s"] for dtype in DTYPES]
+    others = [f"{sum(map(is_held, other['rows']))} of {len(other['rows'])} on {other['kind']}" for other in kinds if other["rows"] and other is not kind]
+    return "\n".join([f"Two cores of a {kind['kind']}, a base model:", "", *table(["", *DTYPES], cells), "",
+                      f"Start to first answer takes {min(seconds):.2f} to {max(seconds):.2f} s. Of the rows that the page asks for,"
+                      f" {sum(map(is_held, kind['rows']))} of {len(kind['rows'])} hold there{''.join('; ' + other for other in others)}.", ""])
+
+
+def with_block(readme, kinds):
+    before, rest = readme.split(MARKS[0])
+    return before + MARKS[0] + readme_block(kinds) + MARKS[1] + rest.split(MARKS[1])[1]
+
+
+def chart_kind(kinds):
+    return next(kind for kind in kinds if kind["rows"])
+
+
+def chart(kind):
+    """Bars of the median ratios to the best peer; a line across a bar is its floor."""
+    bars = [(row, dtype, found(kind, row, dtype)["median"], floor) for row, dtype, floor in row_keys() if row[:2] in ("T1", "T2", "T3", "T4") and found(kind, row, dtype)]
+    scale, height = 90, 22
+    top = max([bar[2] for bar in bars] + [bar[3] for bar in bars] + [1])
+    width = 260 + int(scale * top) + 60
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(bars) + 30}" font-family="sans-serif" font-size="12">',
+             '<title>Times as fast as the best peer of the same precision</title>']
+    for i, (row, dtype, value, floor) in enumerate(bars):
+        y = 10 + i * height
+        lines.append(f'<text x="250" y="{y + 13}" text-anchor="end">{row[3:]}, {dtype}</text>')
+        lines.append(f'<rect x="260" y="{y}" width="{scale * value:.0f}" height="{height - 6}" fill="{"#4477aa" if value >= floor else "#cc6677"}"/>')
+        lines.append(f'<line x1="{260 + scale * floor:.0f}" x2="{260 + scale * floor:.0f}" y1="{y - 2}" y2="{y + height - 4}" stroke="black"/>')
+        lines.append(f'<text x="{265 + scale * value:.0f}" y="{y + 13}">{value:.2f}</text>')
+    return "\n".join(lines + ["</svg>", ""])
+
+
+def load_kinds(folder=FIGURES):
+    """Those with rows first, each half by name from Z to A."""
+    kinds = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+    return sorted(kinds, key=lambda kind: (bool(kind["rows"]), kind["kind"]), reverse=True)
+
+
+def keep(kind, folder=FIGURES):
+    """Writes the file of a kind, a line a row, so that a difference can be read."""
+    members = []
+    for key, value in kind.items():
+        lines = [f"  {json.dumps(entry)}" for entry in value] if isinstance(value, list) else []
+        members.append(f" {json.dumps(key)}: " + ("[\n" + ",\n".join(lines) + "\n ]" if lines else json.dumps(value)))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{file_name(kind)}.json").write_text("{\n" + ",\n".join(members) + "\n}\n")
+
+
+def file_name(kind):
+    return "-".join(kind["kind"].lower().replace(",", "").split())
+
+
+def files(kinds, root=ROOT):
+    """{path below the root: text} of all that is written."""
+    return {"docs/performance.md": page(kinds), "docs/performance.svg": chart(chart_kind(kinds)), "README.md": with_block((root / "README.md").read_text(), kinds)}
+
+
+def write_files(root, kinds):
+    for name, text in files(kinds, root).items():
+        (root / name).write_text(text)
+
+
+def stale_files(root=ROOT):
+    return [name for name, text in files(load_kinds(), root).items() if (root / name).read_text() != text]

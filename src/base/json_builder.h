@@ -1,0 +1,53 @@
+// What a parser of JSON reports, value by value, made into a Json under the limits. Used by json.cpp and
+// python_json.cpp.
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+
+namespace deberta {
+
+// What two members of one name mean.
+enum class RepeatedKey { kRefused, kLastCounts };
+
+// Refusals throw kJson; nothing recurses.
+class JsonBuilder {
+ public:
+  JsonBuilder(std::string_view where, const JsonLimits& limits, RepeatedKey repeated_key)
+      : where_(where), limits_(limits), repeated_key_(repeated_key) {}
+
+  void add(Json value) { place(std::move(value)); }
+  void open_array() { open(JsonArray{}); }
+  void open_object();
+  void key(std::string name);
+  void close();
+
+  [[noreturn]] void refuse(std::string message) const;
+
+  Json take() { return std::move(root_); }
+  // The names that appeared again, in order; only under kLastCounts.
+  const std::vector<std::string>& repeated_keys() const { return repeated_keys_; }
+
+ private:
+  Json* place(Json value);
+  void open(Json value);
+
+  std::string_view where_;
+  const JsonLimits& limits_;
+  RepeatedKey repeated_key_;
+  Json root_;
+  std::vector<Json*> open_;  // stable: a container's parent does not grow while the container is open
+  std::vector<std::unordered_map<std::string, size_t>> members_;  // of the open objects: where a name is
+  size_t member_ = 0;                                             // where the value that comes next goes
+  std::vector<std::string> repeated_keys_;
+  size_t nodes_ = 0;
+};
+
+// The size, UTF-8 without a byte order mark, no NUL: what any reading of JSON asks of a text. Throws kJson, kTooLarge.
+void check_json_text(std::string_view text, std::string_view where, const JsonLimits& limits);
+
+}  // namespace deberta

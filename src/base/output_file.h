@@ -1,0 +1,23 @@
+// What a user names for output. A regular file, or one that is not there yet, is replaced whole or not at all; all else
+// (a device, a pipe, a descriptor of this process such as /dev/stdout or that of >(...)) is written straight to.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "base/file.h"
+
+namespace deberta {
+
+// Throws kFileWrite for a place that cannot be written to: a folder, a socket, one without permission, in a folder that
+// is not there. Changes nothing.
+void check_output_file(const std::string& path);
+
+// Whether nothing of the file is seen before all of it is there. Throws kFileWrite.
+bool is_replaced_whole(const std::string& path);
+
+// Links are followed. A file that is replaced keeps its mode and, as far as this process may, its owner: temporary file
+// beside it, write, fsync, rename, fsync of the folder; when anything fails the temporary file is removed and the old
+// file is untouched. What is written straight is there at once, part by part. Throws kFileWrite.
+void write_output_file(const std::string& path, const std::function<void(FileWriter&)>& fill);
+
+}  // namespace deberta

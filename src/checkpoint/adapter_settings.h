@@ -1,0 +1,26 @@
+// adapter_config.json of peft, as far as it changes what the merged weights are.
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace deberta {
+
+struct AdapterSettings {
+  std::string base_model;  // as the file names it; for messages
+  std::string task_type;   // "SEQ_CLS", ... or empty
+  double alpha = 0;
+  bool is_rank_stabilised = false;
+  std::vector<std::pair<std::string, double>> alpha_pattern;  // module, its own alpha
+
+  // What B A is multiplied with, in the module of that name (as the adapter calls it) with matrices of rank `rank`.
+  double scale(std::string_view module, size_t rank) const;
+};
+
+// Throw kFolder for another kind of adapter, kConfig, kUnsupported (all settings that are not computed here), kJson;
+// what reading a file throws. `where` opens each message.
+AdapterSettings parse_adapter_settings(std::string_view text, const std::string& where);
+AdapterSettings load_adapter_settings(const std::string& folder);
+
+}  // namespace deberta

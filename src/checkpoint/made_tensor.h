@@ -1,0 +1,21 @@
+// Tensors that are in no file, in the place of a checkpoint's or beside them.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "deberta/checkpoint.h"
+
+namespace deberta {
+
+struct MadeTensor {
+  std::string name;  // canonical
+  DType dtype = DType::kF32;
+  Shape shape;
+  std::vector<std::byte> bytes;
+};
+
+// `base` with these tensors; it stays open as long as the result.
+Checkpoint replace_tensors(const Checkpoint& base, std::vector<MadeTensor> tensors);
+
+}  // namespace deberta

@@ -1,0 +1,162 @@
+// Names of processors, reasons and notes.
+#include "cli/kernel_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "cli/answers.h"
+#include "cli/model_options.h"
+#include "deberta/error.h"
+
+namespace deberta::cli {
+namespace {
+
+// What the operating system calls it, where cpuid does not exist.
+std::string name_in_system() {
+  try {
+    const std::string text = read_file("/proc/cpuinfo", uint64_t{1} << 24);
+    constexpr std::string_view kKey = "model name";
+    const size_t at = text.find(kKey);
+    const size_t colon = text.find(": ", at);
+    if (at == std::string::npos || colon == std::string::npos) return "unknown";
+    return text.substr(colon + 2, text.find('\n', colon) - colon - 2);
+  } catch (const Error&) {
+    return "unknown";
+  }
+}
+
+// The levels of the operation that have a multiplier here, fastest first.
+std::vector<KernelLevel> by_speed(const Choice& choice, LevelSet usable, Operation operation, Precision precision) {
+  std::vector<KernelLevel> levels;
+  for (const KernelLevel level : kLevels) {
+    if ((usable & level_bit(level)) != 0 && exists(operation, precision, level) &&
+        choice.peaks.of(precision, level) > 0)
+      levels.push_back(level);
+  }
+  std::stable_sort(levels.begin(), levels.end(), [&](KernelLevel a, KernelLevel b) {
+    return choice.peaks.of(precision, a) > choice.peaks.of(precision, b);
+  });
+  return levels;
+}
+
+std::string unit_of(const Choice& choice) {
+  if (choice.kind == nullptr) return "billion operations a second of a core (measured)";
+  return fmt::format("operations a cycle of a core ({})", choice.kind->name);
+}
+
+double figure_of(const Choice& choice, Precision precision, KernelLevel level) {
+  const double peak = choice.peaks.of(precision, level);
+  return choice.kind == nullptr ? std::round(peak / 1e9) : peak;
+}
+
+// Operations on rows add in fp32 in every precision.
+bool multiplies(Operation operation) {
+  return operation == Operation::kGemm || operation == Operation::kAttention;
+}
+
+std::string reason(const Options& options, Operation operation, Precision precision) {
+  if (!is_automatic(options)) return fmt::format("--kernels {}", options.text("kernels"));
+  if (!multiplies(operation)) return "as wide as products of fp32";
+  return figures_of(automatic_choice(), usable_levels(), operation, precision);
+}
+
+}  // namespace
+
+std::string describe_processor() {
+  const Processor& processor = this_processor();
+  const std::string name = processor.name.empty() ? name_in_system() : processor.name;
+  if (processor.vendor.empty()) return name;
+  const ProcessorKind* kind = find_kind(processor);
+  return fmt::format("{} ({} family {} model {}, {})", name, processor.vendor, processor.family, processor.model,
+                     kind != nullptr ? kind->name : "of no kind met before");
+}
+
+bool is_automatic(const Options& options) {
+  const std::string& kernels = options.text("kernels");
+  return kernels == "auto" || kernels == "check";
+}
+
+std::string figures_of(const Choice& choice, LevelSet usable, Operation operation, Precision precision) {
+  std::vector<KernelLevel> levels = by_speed(choice, usable, operation, precision);
+  const KernelLevel chosen = KernelSet{choice.levels, nullptr}.level_of(operation, precision);
+  std::stable_partition(levels.begin(), levels.end(), [&](KernelLevel level) { return level == chosen; });
+  if (levels.empty()) return "nothing else can run here";
+  std::string text;
+  for (const KernelLevel level : levels) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(level), figure_of(choice, precision, level));
+  }
+  return fmt::format("{} {}", text, unit_of(choice));
+}
+
+JsonArray chosen_kernels(const Options& options) {
+  const KernelSet set = select_kernels(options.text("kernels"));
+  JsonArray rows;
+  for (size_t i = 0; i < kOperations; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    for (const Precision precision : kAllPrecisions) {
+      if (precision != Precision::kFp32 && !multiplies(operation)) continue;
+      if (precision == Precision::kInt8 && operation == Operation::kAttention) continue;  // bf16
+      rows.push_back(JsonObject{{"operation", to_string(operation)},
+                                {"precision", to_string(precision)},
+                                {"level", to_string(set.level_of(operation, precision))},
+                                {"why", reason(options, operation, precision)}});
+    }
+  }
+  return rows;
+}
+
+JsonArray multipliers(const Peaks& peaks) {
+  JsonArray rows;
+  for (const Precision precision : kAllPrecisions) {
+    for (const KernelLevel level : available_levels()) {
+      if (!exists(Operation::kGemm, precision, level) || level == KernelLevel::kReference) continue;
+      rows.push_back(JsonObject{{"precision", to_string(precision)},
+                                {"level", to_string(level)},
+                                {"instruction", multiplier_name(precision, level)},
+                                {"gops", std::round(peaks.of(precision, level) / 1e8) / 10}});
+    }
+  }
+  return rows;
+}
+
+void add_reasons(const Options& options, JsonArray& rows) {
+  const auto is_same = [](const Json& a, const Json& b, const char* key) {
+    return a.find(key)->as_string() == b.find(key)->as_string();
+  };
+  for (const Json& chosen : chosen_kernels(options)) {
+    if (chosen.find("operation")->as_string() != to_string(Operation::kGemm)) continue;
+    for (Json& row : rows) {
+      if (!is_same(row, chosen, "precision") || !is_same(row, chosen, "level")) continue;
+      row.as_object().emplace_back("why", "runs: " + chosen.find("why")->as_string());
+    }
+  }
+}
+
+std::string precision_note(const ChosenLevels& levels, const Choice& choice, Precision precision) {
+  if (precision == Precision::kFp32 || gains_speed(levels, choice.peaks, precision)) return "";
+  const std::string begin = fmt::format("note: --dtype {} saves memory, not time: ", to_string(precision));
+  const KernelSet set{levels, nullptr};
+  if (set.level_of(Operation::kGemm) == KernelLevel::kReference)
+    return begin + "the reference computes every precision alike";
+  const auto figure = [&](Precision one) {
+    const KernelLevel level = set.level_of(Operation::kGemm, one);
+    return fmt::format("{} by {} {}", to_string(one), to_string(level), figure_of(choice, one, level));
+  };
+  return begin + fmt::format("{}, {} {}", figure(precision), figure(Precision::kFp32), unit_of(choice));
+}
+
+void note_of_precision(const Options& options) {
+  if (!has_option(options.verb(), "dtype") || !has_option(options.verb(), "kernels")) return;
+  const Precision precision = precision_of(options);
+  if (precision == Precision::kFp32) return;
+  const std::string text =
+      precision_note(select_kernels(options.text("kernels")).levels, automatic_choice(), precision);
+  if (!text.empty()) note(options, text);
+}
+
+}  // namespace deberta::cli

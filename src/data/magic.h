@@ -1,0 +1,32 @@
+// What bytes are, by how they begin: a file's name may say nothing, or something else.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace deberta {
+
+struct Magic {
+  std::string_view bytes;
+  size_t offset = 0;
+  // One of the bytes counts only in the bits of its mask.
+  size_t masked = 0;
+  uint8_t mask = 0xFF;
+};
+
+enum class Match { kNo, kTooShort, kYes };  // kTooShort: so far it fits
+Match match(const Magic& magic, std::string_view bytes);
+
+enum class TextEncoding { kUtf8, kUtf16Le, kUtf16Be };
+// By the byte order mark; without one UTF-8. `mark_bytes`: its length.
+TextEncoding encoding_of(std::string_view bytes, size_t& mark_bytes);
+
+// Throws kInput when the beginning of a file, decompressed, is of no text: of an archive, an array, a picture, of
+// UTF-32, or has NUL bytes. `name` opens the message.
+void check_text(std::string_view bytes, const std::string& name);
+
+// Whether more bytes are needed for either answer.
+bool is_too_short_to_tell(std::string_view bytes);
+
+}  // namespace deberta

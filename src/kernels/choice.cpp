@@ -1,0 +1,159 @@
+// The implementations that exist, the kinds of processors, the rule.
+#include "kernels/choice.h"
+
+#include <algorithm>
+
+namespace deberta {
+namespace {
+
+// For each operation and precision its levels.
+constexpr LevelSet kRef = level_bit(KernelLevel::kReference);
+constexpr LevelSet kWide = kRef | level_bit(KernelLevel::kAvx2) | level_bit(KernelLevel::kAvx512);
+constexpr LevelSet kVnni = level_bit(KernelLevel::kAvxVnni) | level_bit(KernelLevel::kAvx512Vnni);
+constexpr LevelSet kBf16 = level_bit(KernelLevel::kAvx512Bf16);
+constexpr LevelSet kAmx = level_bit(KernelLevel::kAmx);
+constexpr LevelSet kExists[kOperations][kPrecisions] = {
+    // fp32, bf16, int8
+    {kWide, kWide | kBf16 | kAmx, kWide | kVnni | kAmx},  // gemm
+    {kWide, kWide | kBf16 | kAmx, kRef},                  // attention
+    {kWide, kWide, kWide},                                // layer_norm: fp32 sums in every precision, as in all below
+    {kWide, kWide, kWide},                                // quantize
+    {kWide, kWide, kWide},                                // embedding
+    {kWide, kWide, kWide},                                // convolution
+};
+
+LevelSet existing(Operation operation, Precision precision) {
+  return kExists[static_cast<size_t>(operation)][static_cast<size_t>(precision)];
+}
+
+// Operations a cycle of one core, by instruction.
+struct PerCycle {
+  double fma_256, fma_512, dp_bf16_512, tile_bf16;
+  double madd_256, dp_bytes_256, madd_512, dp_bytes_512, tile_int8;
+};
+
+constexpr Peaks peaks_of(const PerCycle& c) {
+  Peaks peaks;
+  for (const Precision widened : {Precision::kFp32, Precision::kBf16}) {
+    peaks.of(widened, KernelLevel::kAvx2) = c.fma_256;
+    peaks.of(widened, KernelLevel::kAvx512) = c.fma_512;
+  }
+  peaks.of(Precision::kBf16, KernelLevel::kAvx512Bf16) = c.dp_bf16_512;
+  peaks.of(Precision::kBf16, KernelLevel::kAmx) = c.tile_bf16;
+  peaks.of(Precision::kInt8, KernelLevel::kAvx2) = c.madd_256;
+  peaks.of(Precision::kInt8, KernelLevel::kAvxVnni) = c.dp_bytes_256;
+  peaks.of(Precision::kInt8, KernelLevel::kAvx512) = c.madd_512;
+  peaks.of(Precision::kInt8, KernelLevel::kAvx512Vnni) = c.dp_bytes_512;
+  peaks.of(Precision::kInt8, KernelLevel::kAmx) = c.tile_int8;
+  return peaks;
+}
+
+// Met and measured (docs/performance.md); what was not, the 256-bit and the vpmaddwd of all but Zen 5, by lanes and
+// ports. A row is a promise: another figure in it may change the bits of answers on that kind.
+constexpr PerCycle kZen4 = {32, 32, 64, 0, 64, 0, 64, 128, 0};  // registers of 64 bytes in two halves
+constexpr PerCycle kZen5 = {32, 64, 128, 0, 58, 128, 112, 256, 0};
+constexpr PerCycle kGoldenCove = {32, 64, 32, 1024, 48, 128, 64, 256, 2048};  // vdpbf16ps: one in two cycles
+constexpr ProcessorKind kKinds[] = {
+    {"Zen 4", "AuthenticAMD", 0x19, 0x10, 0x1F, peaks_of(kZen4)},
+    {"Zen 4", "AuthenticAMD", 0x19, 0x60, 0xAF, peaks_of(kZen4)},
+    {"Zen 5", "AuthenticAMD", 0x1A, 0x00, 0x1F,
+     peaks_of(kZen5)},  // those of servers: some others have narrow multipliers
+    {"Sapphire Rapids", "GenuineIntel", 6, 0x8F, 0x8F, peaks_of(kGoldenCove)},
+    {"Emerald Rapids", "GenuineIntel", 6, 0xCF, 0xCF, peaks_of(kGoldenCove)},
+};
+
+// The part of a peak that products of matrices reach, roughly. Tiles are loaded faster than the second-level cache
+// gives them: 0.16 to 0.42, the others 0.8 and more.
+constexpr double reached(KernelLevel level) {
+  return level == KernelLevel::kAmx ? 0.3 : 1;
+}
+
+// Operations on rows follow fp32's multiplier: it says what wide registers are worth.
+Precision followed(Operation operation, Precision precision) {
+  return operation == Operation::kGemm || operation == Operation::kAttention ? precision : Precision::kFp32;
+}
+
+KernelLevel fastest_level(LevelSet usable, Operation operation, Precision precision, const Peaks& peaks) {
+  const LevelSet levels = existing(operation, precision) & usable;
+  const auto speed = [&](KernelLevel level) {
+    const bool is_there = (levels & level_bit(level)) != 0;
+    return is_there ? reached(level) * peaks.of(followed(operation, precision), level) : 0;
+  };
+  double most = 0;
+  for (const KernelLevel level : kLevels) most = std::max(most, speed(level));
+  KernelLevel best = KernelLevel::kReference;
+  for (const KernelLevel level : kLevels) {
+    if (speed(level) > 0 && kCloseRatio * speed(level) >= most) best = level;
+  }
+  return best;
+}
+
+template <class Choose>
+ChosenLevels for_every_operation(Choose choose_level) {
+  ChosenLevels chosen{};
+  for (size_t operation = 0; operation < kOperations; ++operation) {
+    for (const Precision precision : kAllPrecisions) {
+      chosen[operation][static_cast<size_t>(precision)] = choose_level(static_cast<Operation>(operation), precision);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace
+
+bool exists(Operation operation, Precision precision, KernelLevel level) {
+  return (existing(operation, precision) & level_bit(level)) != 0;
+}
+
+KernelLevel capped_level(LevelSet usable, Operation operation, Precision precision, KernelLevel cap) {
+  const LevelSet levels = existing(operation, precision) & usable;
+  size_t level = static_cast<size_t>(cap);
+  while (level > 0 && (levels & level_bit(kLevels[level])) == 0) --level;
+  return kLevels[level];
+}
+
+ChosenLevels capped_levels(LevelSet usable, KernelLevel cap) {
+  return for_every_operation(
+      [&](Operation operation, Precision precision) { return capped_level(usable, operation, precision, cap); });
+}
+
+ChosenLevels fastest_levels(LevelSet usable, const Peaks& peaks) {
+  return for_every_operation(
+      [&](Operation operation, Precision precision) { return fastest_level(usable, operation, precision, peaks); });
+}
+
+bool gains_speed(const ChosenLevels& levels, const Peaks& peaks, Precision precision) {
+  const auto speed = [&](Precision one) {
+    const KernelLevel level = levels[static_cast<size_t>(Operation::kGemm)][static_cast<size_t>(one)];
+    return reached(level) * peaks.of(one, level);
+  };
+  return speed(precision) > kCloseRatio * speed(Precision::kFp32);
+}
+
+std::span<const ProcessorKind> processor_kinds() {
+  return kKinds;
+}
+
+const ProcessorKind* find_kind(const Processor& processor) {
+  for (const ProcessorKind& kind : kKinds) {
+    if (processor.vendor == kind.vendor && processor.family == kind.family && processor.model >= kind.first_model &&
+        processor.model <= kind.last_model)
+      return &kind;
+  }
+  return nullptr;
+}
+
+Choice choose(const Processor& processor, LevelSet usable, Peaks (*measure)(LevelSet usable)) {
+  Choice choice;
+  choice.kind = find_kind(processor);
+  choice.peaks = choice.kind != nullptr ? choice.kind->peaks : measure(usable);
+  choice.levels = fastest_levels(usable, choice.peaks);
+  return choice;
+}
+
+const Choice& automatic_choice() {
+  static const Choice choice = choose(this_processor(), usable_levels(), compare_multipliers);
+  return choice;
+}
+
+}  // namespace deberta

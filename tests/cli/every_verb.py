@@ -1,0 +1,70 @@
+"""A run of every verb on tiny models: what allocation_failures.py and system_calls.py try. Each answers at once, on the main thread alone where it takes
+texts as arguments; one more reads its rows from a file, by a thread of its own."""
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy
+from conftest import BINARY
+from models import make_model, write_safetensors
+
+NLI = ("entailment", "neutral", "contradiction")
+TEXT, OTHER = "a fine film with 2 good parts", "nobody saw it ."
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """`output`: a file or folder that the run writes; nothing else is written. `is_timed`: it measures, and answers otherwise each time."""
+    name: str
+    words: tuple
+    output: pathlib.Path = None
+    is_timed: bool = False
+
+    def run(self, environment=None, before=(), timeout=120):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+        return subprocess.run([*before, BINARY, *map(str, self.words)], env=clean | (environment or {}), stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=timeout)
+
+
+def with_files(folder):
+    """Models by head, and files of rows."""
+    made = {head: make_model(folder / head, head) for head in ("sequence", "token", "span", "lm", "rtd")}
+    made["nli"] = make_model(folder / "nli", "sequence", labels=NLI)
+    made["number"] = make_model(folder / "number", "sequence", labels=("score",))
+    write_safetensors(folder / "ids.safetensors", {"input_ids": numpy.array([[1, 20, 30, 40, 2]], numpy.int32)})
+    (folder / "rows.tsv").write_text("id\ttext\n" + "".join(f"{i}\ttext number {i}\n" for i in range(5)))
+    (folder / "rows.jsonl").write_text("".join(json.dumps({"text": f"text {i}"}) + "\n" for i in range(5)))
+    (folder / "dev.csv").write_text("premise,hypothesis,label\n" + "".join(f"text {i},other {i},neutral\n" for i in range(5)))
+    (folder / "answers.tsv").write_text("index\tprediction\n" + "".join(f"{i}\tneutral\n" for i in range(5)))
+    return made
+
+
+def jobs(folder):
+    """Those that write nothing but answers, then those with an output of their own."""
+    folder = pathlib.Path(folder)
+    made = with_files(folder)
+
+    def verb(name, head, *words, **more):
+        return Job(name, (name, *(("-m", made[head]) if head else ()), *(("--threads", "1") if head and name not in ("inspect", "check", "convert", "info", "tokenize") else ()), *words), **more)
+
+    plain = [verb("classify", "sequence", TEXT, OTHER), verb("nli", "nli", TEXT, OTHER), verb("zero-shot", "nli", "--labels", "sports,art", TEXT),
+             verb("ner", "token", TEXT), verb("qa", "span", "who saw it ?", TEXT), verb("choose", "number", TEXT, "why ?", "one", "two"),
+             verb("rerank", "number", "a question", TEXT, OTHER), verb("fill", "lm", "a [MASK] film"), verb("score", "lm", TEXT),
+             verb("embed", "sequence", "-f", "jsonl", TEXT), verb("detect", "rtd", TEXT), verb("tokenize", "sequence", TEXT),
+             verb("eval", None, "--task", "mnli", "-p", folder / "answers.tsv", folder / "dev.csv"), verb("inspect", "sequence"),
+             verb("check", "sequence"), verb("info", "sequence", is_timed=True), verb("help", None, "classify"), verb("completion", None, "bash"),
+             verb("bench", "sequence", "--lengths", "8", "--budget", "0.001", is_timed=True)]
+    written = [("forward", "sequence", "--ids", folder / "ids.safetensors", "-o"), ("embed", "sequence", TEXT, "-o"),
+               ("classify", "sequence", "-i", folder / "rows.tsv", "-o"), ("classify", "sequence", "-i", folder / "rows.jsonl", "-f", "jsonl", "-o"),
+               ("eval", "nli", "--task", "mnli", folder / "dev.csv", "--write-predictions"), ("convert", "sequence", "--to"),
+               ("convert", "sequence", "--dtype", "int8", "--calibrate", folder / "rows.tsv", "--to")]
+    named = []
+    for n, (name, head, *words) in enumerate(written):
+        output = folder / f"place{n}" / "out"
+        output.parent.mkdir()
+        if name == "embed":
+            output = output.with_suffix(".npy")
+        named.append(verb(name, head, *words, output, output=output))
+    return plain, named

@@ -1,0 +1,70 @@
+"""tools/mutate with a program that is a script: what kills, and what is red."""
+import json
+
+import pytest
+from stand_in import program
+
+CMAKE = """cmake_minimum_required(VERSION 3.20)
+project(stand_in NONE)
+add_custom_command(OUTPUT test_one COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/src/one.py test_one DEPENDS src/one.py)
+add_custom_target(all_tests ALL DEPENDS test_one)
+"""
+PRESETS = {"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninja", "binaryDir": "${sourceDir}/build/dev"}]}
+
+
+@pytest.fixture
+def mutate(run, write):
+    """mutate({test: outcome}, row) -> (exit code, lines); the row changes the outcomes of the unchanged program."""
+    def go(outcomes, *words, name="broken", old="'passed'", new="'failed'", tests=("test_one",), **more):
+        write("CMakeLists.txt", CMAKE)
+        write("CMakePresets.json", json.dumps(PRESETS))
+        write("src/one.py", program(**outcomes), is_program=True)
+        row = {"file": "src/one.py", "old": old, "new": new, "why": "It is broken.", **more}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in (row | {"tests": list(tests)}).items()]
+        write("tools/mutations/one.toml", "\n".join([f"[{name}]", *lines, ""]))
+        return run("tools/mutate", *words)
+    return go
+
+
+def test_a_named_assertion_kills(mutate):
+    code, lines = mutate({"A__a": "passed"})
+    assert code == 0 and lines[-1] == "1 passed, 0 failed" and lines[-2].split() == ["broken", "killed", "by", "A.a"]
+
+
+def test_a_survivor_is_red(mutate):
+    code, lines = mutate({"A__a": "passed"}, old="sys.exit(", new="sys.exit(0 * ")
+    assert code == 1 and lines[-1] == "0 passed, 1 failed" and lines[-2].endswith("SURVIVED")
+
+
+def test_an_exit_code_is_no_kill_and_a_crash_only_where_the_row_says_so(mutate):
+    code, lines = mutate({"A__a": "passed"}, new="'crash'")
+    assert code == 1 and lines[-2].endswith("ended by a crash in A.a, expected by an assertion")
+    code, lines = mutate({"A__a": "passed"}, new="'crash'", ends="crash")
+    assert code == 0 and lines[-2].endswith("killed by A.a (crash)")
+    code, lines = mutate({"A__a": "passed"}, old="if failed else 0)", new="if True else 0)")
+    assert code == 1 and "ended by a crash" in lines[-2]
+
+
+def test_a_hang_is_ended(mutate, write, repository):
+    write("tools/mutate", (repository / "tools/mutate").read_text().replace("limit = 60 + 10", "limit = 5 + 10"))
+    code, lines = mutate({"A__a": "passed"}, new="'hang'")
+    assert code == 1 and lines[-2].endswith("ended by a timeout in A.a, expected by an assertion")
+
+
+def test_the_unchanged_tree_must_pass_and_the_filter_choose_a_test_that_runs(mutate):
+    code, lines = mutate({"A__a": "passed", "A__b": "failed"})
+    assert code == 1 and "mutate: the unchanged tree does not pass" in lines and lines[-1] == "0 passed, 1 failed"
+    for outcomes, tests in (({"A__a": "passed"}, "test_one B.*"), ({"A__a": "passed", "B__b": "skipped"}, "test_one B.*")):
+        code, lines = mutate(outcomes, tests=[tests])
+        assert code == 1 and "test_one: no test that runs is named B.*" in lines
+
+
+def test_old_text_must_be_there_once(mutate):
+    code, lines = mutate({"A__a": "passed", "A__b": "passed"})
+    assert code == 1 and lines == ["broken: does not apply: src/one.py holds the old text 2 times, expected once"]
+    assert mutate({"A__a": "passed"}, "--check") == (0, ["mutate: 1 rows"])
+
+
+def test_what_the_processor_lacks_is_not_run(mutate):
+    code, lines = mutate({"A__a": "passed"}, needs="wings")
+    assert code == 0 and lines[-2:] == ["not run: broken: this processor has no wings", "0 passed, 0 failed"]

@@ -1,0 +1,60 @@
+"""tools/run_tests.py with small programs: counts, skips, and what is red."""
+import pytest
+from stand_in import program
+
+
+@pytest.fixture
+def rooms(run, write):
+    """rooms({room: program text}, rows) -> (exit code, lines)"""
+    def go(programs, rows="one program always\n", words=()):
+        write("tests/rooms.txt", "# rooms\n" + rows)
+        for room, text in programs.items():
+            write(f"build/dev/test_{room}", text, is_program=True)
+        return run("tools/run_tests.py", *words)
+    return go
+
+
+def test_counts_come_last_and_skips_are_listed_with_their_reasons(rooms):
+    code, lines = rooms({"one": program(A__a="passed", A__b="skipped", B__c="passed")})
+    assert code == 0 and lines[-2:] == ["not run: one: A.b: this processor has no wings", "2 passed, 0 failed"]
+
+
+def test_a_failing_test_and_a_crash_are_red(rooms):
+    code, lines = rooms({"one": program(A__a="failed", A__b="passed")})
+    assert code == 1 and lines[-1] == "1 passed, 1 failed" and "failed: one: A.a" in lines
+    code, lines = rooms({"one": program(A__a="crash")})
+    assert code == 1 and lines[-1] == "0 passed, 1 failed" and "failed: one: exit code -6" in lines
+
+
+def test_a_room_without_its_program_is_red(rooms):
+    code, lines = rooms({"one": program(A__a="passed")}, "one program always\ntwo program always\n")
+    assert code == 1 and lines[-1] == "1 passed, 1 failed" and "failed: two: no program test_two" in lines
+
+
+def test_a_room_without_a_test_is_red(rooms):
+    for tests in ({}, {"A__a": "skipped"}):
+        code, lines = rooms({"one": program(**tests)})
+        assert code == 1 and lines[-1] == "0 passed, 1 failed" and "failed: one: no test has run" in lines
+
+
+def test_a_folder_that_is_no_room_is_red(rooms, write):
+    write("tests/lost/lost_test.cpp", "")
+    code, lines = rooms({"one": program(A__a="passed")})
+    assert code == 1 and lines[-1] == "1 passed, 1 failed" and any("lost: not in tests/rooms.txt" in line for line in lines)
+
+
+def test_a_program_that_hangs_is_ended_and_red(rooms, write, repository):
+    runner = (repository / "tools/run_tests.py").read_text()
+    write("tools/run_tests.py", runner.replace("PROGRAM_SECONDS, PYTEST_SECONDS = 600, 1800", "PROGRAM_SECONDS, PYTEST_SECONDS = 1, 1"))
+    code, lines = rooms({"one": program(A__a="hang")})
+    assert code == 1 and lines[-1] == "0 passed, 1 failed" and "failed: one: ended after 1 s without an end" in lines
+
+
+def test_rooms_of_all_run_when_asked_for(rooms):
+    programs = {"one": program(A__a="passed"), "two": program(A__a="passed", A__b="passed")}
+    rows = "one program always\ntwo program all\n"
+    assert rooms(programs, rows)[1][-1] == "1 passed, 0 failed"
+    assert rooms(programs, rows, ["all"])[1][-1] == "3 passed, 0 failed"
+    assert rooms(programs, rows, ["two"])[1][-1] == "2 passed, 0 failed"
+    code, lines = rooms(programs, rows, ["three"])
+    assert code == 2 and lines[-1].startswith("test: unknown room three; expected all, fuzz:TARGET or some of one, two")

@@ -1,0 +1,36 @@
+"""Commands that are ended, with all that they started, when they take too long."""
+import os
+import pathlib
+import signal
+import subprocess
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that `pid` started and those that they did, itself the first."""
+    found = [pid]
+    for parent in found:  # grows while it is walked
+        for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
+            try:
+                found += [int(child) for child in task.read_text().split()]
+            except OSError:
+                pass  # it has just ended
+    return found
+
+
+def end_tree(process: subprocess.Popen) -> None:
+    for pid in descendants(process.pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def run_limited(command: list, seconds: float, **options) -> tuple[int | None, str]:
+    """(exit code, stdout and stderr); the exit code is None when the command was ended after `seconds`."""
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **options)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+        return process.returncode, output
+    except subprocess.TimeoutExpired:
+        end_tree(process)
+        return None, process.communicate()[0]
