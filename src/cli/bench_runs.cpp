@@ -23,11 +23,11 @@ constexpr int64_t kFirstId = 4;  // behind the special tokens, as the peers' scr
 constexpr int64_t kLastId = 1000;
 constexpr int32_t kLongest = 1 << 20;
 
-double now() {
+}  // namespace
+
+double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-}  // namespace
 
 Durations::Durations(std::vector<double> seconds) : seconds_(std::move(seconds)) {
   std::sort(seconds_.begin(), seconds_.end());
@@ -39,16 +39,17 @@ double Durations::percentile(double p) const {
 }
 
 std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<const std::function<void()>> works,
-                               const std::function<void(size_t, double)>& between) {
+                               const std::function<void(size_t, double)>& between,
+                               const std::function<double()>& clock) {
   struct Turns {
     std::vector<double> seconds;
     double sum = 0;
   };
   for (const auto& work : works) {
     check_interrupted();
-    const double start = now();
+    const double start = clock();
     work();
-    if (now() - start < budget_s) work();
+    if (clock() - start < budget_s) work();
   }
   std::vector<Turns> all(works.size());
   const auto has_more_time = [](const Turns& a, const Turns& b) { return a.sum < b.sum; };
@@ -57,9 +58,9 @@ std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<con
     const auto next = std::min_element(all.begin(), all.end(), has_more_time);
     const auto i = static_cast<size_t>(next - all.begin());
     check_interrupted();
-    const double begin = now();
+    const double begin = clock();
     works[i]();
-    next->seconds.push_back(now() - begin);
+    next->seconds.push_back(clock() - begin);
     next->sum += next->seconds.back();
     if (between) between(i, next->seconds.back());
   }

@@ -22,12 +22,15 @@ class Durations {
   std::vector<double> seconds_;
 };
 
+double steady_seconds();  // of a clock that never goes back
+
 // Of each piece of work two runs that do not count (one when it takes all of `budget_s`), then runs until it had
 // `budget_s` and `least_runs`. They take turns, the one that had the least time next, so that a machine that slows down
 // slows all of them. `between` hears of each run that counts, work and seconds, before the next one begins. Throws
 // Interrupted after Ctrl-C.
 std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<const std::function<void()>> works,
-                               const std::function<void(size_t, double)>& between = {});
+                               const std::function<void(size_t, double)>& between = {},
+                               const std::function<double()>& clock = steady_seconds);
 
 // Sequences of random ids: the same for the same lengths.
 Batch random_batch(std::span<const int32_t> lengths, int64_t vocab_size);

@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 
 import numpy
-from conftest import BINARY
+from conftest import BINARY, HANG_SECONDS
 from models import make_model, write_safetensors
 
 NLI = ("entailment", "neutral", "contradiction")
@@ -22,7 +22,7 @@ class Job:
     output: pathlib.Path = None
     is_timed: bool = False
 
-    def run(self, environment=None, before=(), timeout=120):
+    def run(self, environment=None, before=(), timeout=HANG_SECONDS):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
         return subprocess.run([*before, BINARY, *map(str, self.words)], env=clean | (environment or {}), stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=timeout)

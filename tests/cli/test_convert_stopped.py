@@ -11,7 +11,7 @@ import time
 
 import numpy
 import pytest
-from conftest import BINARY
+from conftest import BINARY, HANG_SECONDS
 from conversion_models import contents, make_v1_model
 from models import ROOT, make_model, read_safetensors, write_safetensors
 
@@ -45,7 +45,7 @@ class Job:
             "LD_PRELOAD": str(self.shim), "FAIL_MODE": mode, "FAIL_CALL": str(call), "FAIL_COUNT_FILE": str(count_file),
             "ASAN_OPTIONS": f"{options}:verify_asan_link_order=0:detect_leaks=0"}
         return subprocess.run([BINARY, "convert", "-m", self.source, "--to", self.place / target, *self.words], env=environment, capture_output=True,
-                              text=True, timeout=120)
+                              text=True, timeout=HANG_SECONDS)
 
     def learn(self):
         self.place.mkdir()

@@ -8,7 +8,7 @@ import time
 
 import numpy
 import pytest
-from conftest import BINARY
+from conftest import BINARY, HANG_SECONDS
 from models import make_model, read_safetensors, write_safetensors
 
 NLI = ("entailment", "neutral", "contradiction")
@@ -193,11 +193,11 @@ def test_a_terminal_sees_progress_and_ctrl_c_ends_the_run(pair_model, tmp_path):
     os.close(follower)
     shown = b""
     begin = time.monotonic()
-    while b"rows/s" not in shown and time.monotonic() - begin < 60:
+    while b"rows/s" not in shown and time.monotonic() - begin < HANG_SECONDS:
         shown += os.read(leader, 4096)
     assert b"left" in shown
     run.send_signal(signal.SIGINT)
-    out, _ = run.communicate(timeout=60)
+    out, _ = run.communicate(timeout=HANG_SECONDS)
     os.close(leader)
     assert run.returncode == 130 and out == b"" and not (tmp_path / "out").exists()
 

@@ -2,7 +2,7 @@
 import os
 import subprocess
 
-from conftest import BINARY
+from conftest import BINARY, HANG_SECONDS
 from models import make_model
 
 
@@ -14,7 +14,7 @@ def answers_around(model, between, *words):
         process.stdin.flush()
         assert process.stdout.readline()
         between()
-        rest, errors = process.communicate("another text\n", timeout=60)
+        rest, errors = process.communicate("another text\n", timeout=HANG_SECONDS)
         return process.returncode, rest, errors
 
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from conftest import BINARY
+from conftest import BINARY, HANG_SECONDS
 from terminal import parts_of
 
 
@@ -17,7 +17,7 @@ def test_a_pipe_is_answered_as_it_comes(sequence_model):
         process.stdin.flush()
         assert "label" in json.loads(process.stdout.readline())
     process.stdin.close()
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=HANG_SECONDS) == 0
 
 
 def test_a_reader_that_goes_away_ends_the_program_with_code_1(sequence_model):
@@ -28,7 +28,7 @@ def test_a_reader_that_goes_away_ends_the_program_with_code_1(sequence_model):
         process.stdin.close()
     except BrokenPipeError:
         pass
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=HANG_SECONDS) == 1
 
 
 def test_ctrl_c_leaves_whole_lines_and_code_130(sequence_model, tmp_path):
@@ -37,11 +37,11 @@ def test_ctrl_c_leaves_whole_lines_and_code_130(sequence_model, tmp_path):
         process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "-f", "jsonl"], stdin=subprocess.PIPE, stdout=stdout, text=True)
         process.stdin.write("first\nsecond\n")
         process.stdin.flush()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HANG_SECONDS
         while out.read_text().count("\n") < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=HANG_SECONDS) == 130
     text = out.read_text()
     assert text.endswith("\n") and len([json.loads(line) for line in text.splitlines()]) == 2
 
@@ -53,7 +53,7 @@ def test_a_terminal_gets_a_table_and_progress_and_a_pipe_neither(sequence_model,
     process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "--input", texts], stdin=subprocess.DEVNULL, stdout=worker, stderr=worker)
     os.close(worker)
     seen = b"".join(parts_of(main))
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=HANG_SECONDS) == 0
     assert b"label" in seen and b"\t" not in seen.replace(b"\r", b"")
     done = subprocess.run([BINARY, "classify", "-m", sequence_model, "--input", texts, "--progress", "on"], capture_output=True)
     assert b"\x1b" not in done.stdout + done.stderr
@@ -92,7 +92,7 @@ def test_all_rows_before_a_pause_are_answered(sequence_model):
         process.stdin.flush()
         assert "label" in json.loads(process.stdout.readline())
     process.stdin.close()
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=HANG_SECONDS) == 0
 
 
 def test_a_failure_ends_the_program_while_it_waits_for_input(sequence_model):
@@ -100,7 +100,7 @@ def test_a_failure_ends_the_program_while_it_waits_for_input(sequence_model):
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     process.stdin.write('{"text": "good"}\n{"no": "text"}\n{"text": "half')
     process.stdin.flush()
-    assert process.wait(timeout=30) == 1 and "no key" in process.stderr.read()
+    assert process.wait(timeout=HANG_SECONDS) == 1 and "no key" in process.stderr.read()
 
 
 def test_ctrl_c_in_the_middle_of_endless_rows_leaves_whole_lines(sequence_model, tmp_path):
@@ -109,12 +109,12 @@ def test_ctrl_c_in_the_middle_of_endless_rows_leaves_whole_lines(sequence_model,
         source = subprocess.Popen(["yes", "some words"], stdout=subprocess.PIPE)
         process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "-f", "jsonl", "--batch-tokens", "64"], stdin=source.stdout, stdout=stdout)
         source.stdout.close()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HANG_SECONDS
         while out.read_text().count("\n") < 100 and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
-        source.wait(timeout=30)
+        assert process.wait(timeout=HANG_SECONDS) == 130
+        source.wait(timeout=HANG_SECONDS)
     text = out.read_text()
     assert text.endswith("\n") and all("label" in json.loads(line) for line in text.splitlines())
 

@@ -6,7 +6,7 @@ import pty
 import subprocess
 
 import pytest
-from conftest import BINARY
+from conftest import BINARY, HANG_SECONDS
 from models import make_model
 
 
@@ -165,7 +165,7 @@ def test_ner_reads_long_texts_in_windows_and_cuts_only_when_told(deberta, tmp_pa
 
 def on_a_terminal(words, environment):
     leader, follower = pty.openpty()
-    done = subprocess.run([BINARY, *map(str, words)], stdout=follower, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60,
+    done = subprocess.run([BINARY, *map(str, words)], stdout=follower, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=HANG_SECONDS,
                           env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_") and k != "NO_COLOR"} | environment)
     os.close(follower)
     text = os.read(leader, 65536).decode()

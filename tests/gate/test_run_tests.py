@@ -45,7 +45,7 @@ def test_a_folder_that_is_no_room_is_red(rooms, write):
 
 def test_a_program_that_hangs_is_ended_and_red(rooms, write, repository):
     runner = (repository / "tools/run_tests.py").read_text()
-    write("tools/run_tests.py", runner.replace("PROGRAM_SECONDS, PYTEST_SECONDS = 600, 1800", "PROGRAM_SECONDS, PYTEST_SECONDS = 1, 1"))
+    write("tools/run_tests.py", runner.replace("PROGRAM_SECONDS, PYTEST_SECONDS = 900, 2700", "PROGRAM_SECONDS, PYTEST_SECONDS = 1, 1"))
     code, lines = rooms({"one": program(A__a="hang")})
     assert code == 1 and lines[-1] == "0 passed, 1 failed" and "failed: one: ended after 1 s without an end" in lines
 

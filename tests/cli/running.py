@@ -1,0 +1,34 @@
+"""What a running program has come to, so that tests need not guess how long it takes."""
+import array
+import fcntl
+import pathlib
+import termios
+import time
+
+from conftest import HANG_SECONDS
+
+
+def wait_until(is_so, process):
+    begin = time.monotonic()
+    while not is_so():
+        assert process.poll() is None, "ended too early"
+        assert time.monotonic() - begin < HANG_SECONDS
+        time.sleep(0.02)
+
+
+def wait_for_handler(process, number):
+    """Until the program catches the signal; before that the system would end it."""
+    def catches():
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        caught = int(status.split("SigCgt:")[1].split()[0], 16)
+        return caught >> (number - 1) & 1
+    wait_until(catches, process)
+
+
+def wait_until_read(process):
+    """Until the program has taken all that was written to its standard input, a pipe."""
+    def is_empty():
+        waiting = array.array("i", [0])
+        fcntl.ioctl(process.stdin, termios.FIONREAD, waiting)
+        return waiting[0] == 0
+    wait_until(is_empty, process)
