@@ -37,6 +37,6 @@ def write(repository):
 def run(repository):
     """run(words...) -> (exit code, lines)"""
     def go(*words):
-        done = subprocess.run([sys.executable, *words], cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        done = subprocess.run([sys.executable, *words], cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
         return done.returncode, done.stdout.splitlines()
     return go
