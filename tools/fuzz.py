@@ -2,16 +2,19 @@
 """The fuzz targets: runs them on their kept corpora, and makes the corpora.
 
 fuzz.py run [--seconds 300] [--keep FOLDER] [TARGET...]   two at a time; a line with the figures of each; exit code 1 after a finding
-fuzz.py corpus [--add FOLDER]                             fuzz/corpus from the makers of seeds, minimised (FOLDER/TARGET: more inputs)
+fuzz.py corpus [--add FOLDER]                             fuzz/corpus again: what it holds, the makers' seeds and FOLDER/TARGET, minimised
+
+The corpus of a target is one archive, fuzz/corpus/TARGET.tar.xz: the same bytes for the same inputs.
 """
 import argparse
 import concurrent.futures
+import io
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -31,6 +34,27 @@ def build() -> bool:
     """Those of the preset asan, with what it needs."""
     script = '. tools/packages.sh; install_packages fuzz $PRODUCT_PACKAGES $FUZZ_PACKAGES && build_preset fuzz asan fuzz'
     return subprocess.run(["bash", "-c", script], cwd=ROOT).returncode == 0
+
+
+def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
+    """The files of `folder`, without their times and owners."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(archive, "w:xz", preset=9) as packed:
+        for path in sorted(folder.iterdir()):
+            data = path.read_bytes()
+            entry = tarfile.TarInfo(path.name)
+            entry.size = len(data)
+            packed.addfile(entry, io.BytesIO(data))
+
+
+def unpack(archive: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """The files of the archive, as files of `folder`, which is made; none when there is no archive. Returns the folder."""
+    folder.mkdir(parents=True)
+    if archive.exists():
+        with tarfile.open(archive) as packed:
+            for entry in packed:
+                (folder / pathlib.PurePath(entry.name).name).write_bytes(packed.extractfile(entry).read())
+    return folder
 
 
 def dictionary_of(target: str) -> list[str]:
@@ -55,15 +79,13 @@ def run_target(target: str, seconds: int, keep: pathlib.Path | None = None) -> t
     """(no finding, what to show, figures). New inputs go to keep/TARGET when given."""
     FINDINGS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        new = pathlib.Path(scratch)
-        if keep is not None:
-            new = keep / target
-            new.mkdir(parents=True, exist_ok=True)
+        seeds = unpack(CORPUS / f"{target}.tar.xz", pathlib.Path(scratch) / "seeds")
+        new = (keep or pathlib.Path(scratch) / "new") / target
+        new.mkdir(parents=True, exist_ok=True)
         prefix = FINDINGS / f"{target}-"
         before = set(FINDINGS.glob(f"{target}-*"))
-        seeds = [CORPUS / target] if (CORPUS / target).exists() else []
         command = [PROGRAMS / f"fuzz_{target}", f"-max_total_time={seconds}", *LIMITS, *dictionary_of(target), "-print_final_stats=1",
-                   f"-artifact_prefix={prefix}", new, *seeds]
+                   f"-artifact_prefix={prefix}", new, seeds]
         done = subprocess.run(command, cwd=ROOT, env=os.environ | SANITIZER, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace")
     figures = figures_of(done.stdout)
@@ -102,16 +124,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 def corpus(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as scratch:
-        seeds = pathlib.Path(scratch)
+        seeds = pathlib.Path(scratch) / "seeds"
         subprocess.run([PROGRAMS / "make_corpus", seeds], check=True)
         for target in TARGETS:
-            sources = [folder for folder in (seeds / target, arguments.add / target if arguments.add else None) if folder and folder.exists()]
-            shutil.rmtree(CORPUS / target, ignore_errors=True)
-            (CORPUS / target).mkdir(parents=True)
-            subprocess.run([PROGRAMS / f"fuzz_{target}", "-merge=1", f"-max_len={MAX_KEPT_BYTES}", *LIMITS, CORPUS / target, *sources], check=True,
-                           cwd=ROOT, env=os.environ | SANITIZER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            kept = list((CORPUS / target).iterdir())
-            print(f"{target:<20} {len(kept):>4} inputs {sum(path.stat().st_size for path in kept):>7} bytes")
+            archive = CORPUS / f"{target}.tar.xz"
+            sources = [seeds / target, unpack(archive, pathlib.Path(scratch) / "before" / target)]
+            if arguments.add:
+                sources.append(arguments.add / target)
+            kept = pathlib.Path(scratch) / "kept" / target
+            kept.mkdir(parents=True)
+            subprocess.run([PROGRAMS / f"fuzz_{target}", "-merge=1", f"-max_len={MAX_KEPT_BYTES}", *LIMITS, kept, *(folder for folder in sources if folder.exists())],
+                           check=True, cwd=ROOT, env=os.environ | SANITIZER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            pack(kept, archive)
+            print(f"{target:<20} {len(list(kept.iterdir())):>4} inputs {archive.stat().st_size:>7} bytes")
     return 0
 
 
