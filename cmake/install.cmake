@@ -30,7 +30,7 @@ install(DIRECTORY include/deberta TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATT
 install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
 install(FILES docs/deberta.1 TYPE MAN RENAME man1/deberta.1)
 file(GLOB licences LICENSE* LICENCE* COPYING*)
-install(FILES README.md ${licences} TYPE DOC)
+install(FILES README.md CHANGELOG.md SECURITY.md ${licences} TYPE DOC)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/deberta)
 install(EXPORT deberta-config NAMESPACE deberta:: DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/deberta-config-version.cmake COMPATIBILITY SameMinorVersion)

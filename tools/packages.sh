@@ -11,7 +11,7 @@ AARCH64_PACKAGES="g++-12-aarch64-linux-gnu qemu-user"
 AARCH64_LIBRARIES="nlohmann-json3-dev libcli11-dev libfmt-dev:arm64 libfmt9:arm64 zlib1g-dev:arm64 zlib1g:arm64 liblzma-dev:arm64
   liblzma5:arm64 libbz2-dev:arm64 libbz2-1.0:arm64 libzstd-dev:arm64 libzstd1:arm64 libgtest-dev:arm64 libc6:arm64 libgcc-s1:arm64 libstdc++6:arm64"
 
-# install_packages WHAT PACKAGE...: those that are not installed, by apt; as root or through sudo.
+# install_packages WHAT PACKAGE...: those that are not installed, by apt; as root, or through sudo after a question on a terminal.
 install_packages() {
   local what=$1 missing="" package
   shift
@@ -22,12 +22,16 @@ install_packages() {
     esac
   done
   [ -n "$missing" ] || return 0
-  echo "$what: installing Debian packages:$missing" >&2
-  local as_root=""
+  local as_root="" answer=yes
   if [ "$(id -u)" != 0 ]; then
     as_root=sudo
     command -v sudo >/dev/null || { echo "$what: not root and no sudo; install by hand:$missing" >&2; return 1; }
+    if [ -t 0 ] && [ -t 2 ]; then
+      read -r -p "$what: install these Debian packages with sudo?$missing [Y/n] " answer || return 1
+      case $answer in [nN]*) echo "$what: install by hand:$missing" >&2; return 1 ;; esac
+    fi
   fi
+  echo "$what: installing Debian packages:$missing" >&2
   { $as_root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing; } >&2 ||
     { echo "$what: apt-get failed; install by hand:$missing" >&2; return 1; }
 }
