@@ -1,5 +1,25 @@
 set(DEBERTA_PRECOMPILED <algorithm> <filesystem> <fmt/format.h> <functional> <map> <memory> <string> <vector>)
 
+# deberta_read_rooms(REGEX VARIABLE): the names in rooms.txt whose row has the regular expression behind the name.
+function(deberta_read_rooms regex variable)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/rooms.txt rows REGEX "^[a-z_]+ +${regex}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooms.txt)
+  set(names "")
+  foreach(row ${rows})
+    string(REGEX MATCH "^[a-z_]+" name "${row}")
+    list(APPEND names ${name})
+  endforeach()
+  set(${variable} ${names} PARENT_SCOPE)
+endfunction()
+
+# deberta_rooms(): every room of src, by floor; NAME_libraries are what the room NAME needs besides.
+function(deberta_rooms)
+  deberta_read_rooms("[0-9]+ " names)
+  foreach(name ${names})
+    deberta_room(${name} ${${name}_libraries})
+  endforeach()
+endfunction()
+
 # deberta_room(NAME): the object library of src/NAME (all its .cpp but the ISA files, which isa.cmake adds),
 # and, in a developer build, the test program of tests/NAME.
 function(deberta_room name)

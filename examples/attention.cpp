@@ -18,14 +18,14 @@ int main(int argc, char** argv) try {
     std::fputs("usage: attention DIR TEXT\n", stderr);
     return 2;
   }
-  const deberta::ModelDirectory directory = deberta::open_model_directory(argv[1]);
-  const deberta::AttentionTerms terms = deberta::attention_terms(directory.model, directory.tokenizer.encode(argv[2]));
+  const deberta::Pipeline pipeline = deberta::open_pipeline(argv[1]);
+  const deberta::AttentionTerms terms = deberta::attention_terms(pipeline.model, pipeline.tokenizer.encode(argv[2]));
   std::printf("%zu tokens, %zu heads\nlayer\tc2c\tc2p\tp2c\n", terms.tokens, terms.heads);
   for (const deberta::LayerTerms& layer : terms.layers) {
     std::printf("%d\t%.4f\t%.4f\t%.4f\n", layer.layer, mean_size(layer.c2c_HLL), mean_size(layer.c2p_HLL),
                 mean_size(layer.p2c_HLL));
   }
-  for (const int row : deberta::relative_position_rows(directory.config, 3)) std::printf("%d ", row);
+  for (const int row : deberta::relative_position_rows(pipeline.config, 3)) std::printf("%d ", row);
   std::puts("");
   return 0;
 } catch (const deberta::Error& error) {

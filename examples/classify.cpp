@@ -13,10 +13,10 @@ int main(int argc, char** argv) try {
   deberta::set_warning_sink([](void*, std::string_view message) {
     std::fprintf(stderr, "warning: %.*s\n", static_cast<int>(message.size()), message.data());
   });
-  const deberta::ModelDirectory directory = deberta::open_model_directory(argv[1]);
+  const deberta::Pipeline pipeline = deberta::open_pipeline(argv[1]);
   std::vector<deberta::TextInput> inputs;
   for (int i = 2; i < argc; ++i) inputs.push_back({argv[i]});
-  for (const deberta::SequenceAnswer& answer : deberta::classify(directory, inputs)) {
+  for (const deberta::SequenceAnswer& answer : deberta::classify(pipeline, inputs)) {
     std::printf("%s\t%.9g\n", answer.labels.front().label.c_str(), static_cast<double>(answer.labels.front().score));
   }
   return 0;

@@ -10,12 +10,12 @@ int main(int argc, char** argv) try {
     std::fputs("usage: embed DIR FIRST SECOND\n", stderr);
     return 2;
   }
-  const deberta::ModelDirectory directory = deberta::open_model_directory(argv[1]);
+  const deberta::Pipeline pipeline = deberta::open_pipeline(argv[1]);
   deberta::EmbeddingOptions options;
   options.pooling = deberta::Pooling::kMean;
   options.normalizes = true;  // then the cosine is the sum of products
   const deberta::TextInput inputs[] = {{argv[2]}, {argv[3]}};
-  const std::vector<deberta::EmbeddingAnswer> answers = deberta::embed(directory, inputs, options);
+  const std::vector<deberta::EmbeddingAnswer> answers = deberta::embed(pipeline, inputs, options);
   const std::vector<float>& first = answers[0].vectors;
   const std::vector<float>& second = answers[1].vectors;
   std::printf("%zu values, cosine %.6f\n", first.size(),

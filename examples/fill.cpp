@@ -9,11 +9,11 @@ int main(int argc, char** argv) try {
     std::fputs("usage: fill DIR 'a text with a [MASK]'\n", stderr);
     return 2;
   }
-  const deberta::ModelDirectory directory = deberta::open_model_directory(argv[1]);
+  const deberta::Pipeline pipeline = deberta::open_pipeline(argv[1]);
   deberta::FillOptions options;
   options.top_k = 3;
   const deberta::TextInput inputs[] = {{argv[2]}};
-  const std::vector<deberta::FillAnswer> answers = deberta::fill(directory, inputs, options);
+  const std::vector<deberta::FillAnswer> answers = deberta::fill(pipeline, inputs, options);
   for (const deberta::FillAnswer::Mask& mask : answers.front().masks) {
     for (const deberta::FilledToken& token : mask.tokens) {
       std::printf("%s\t%.9g\t%s\n", token.token_str.c_str(), static_cast<double>(token.score), token.sequence.c_str());

@@ -36,7 +36,7 @@ install_packages() {
     { echo "$what: apt-get failed; install by hand:$missing" >&2; return 1; }
 }
 
-# build_preset WHAT PRESET TARGET...: configures once and builds what changed; ninja's words only when it fails.
+# build_preset WHAT PRESET TARGET...: configures once, with CONFIGURE_FLAGS, and builds what changed; ninja's words only when it fails.
 build_preset() {
   local what=$1 preset=$2
   shift 2
@@ -45,7 +45,7 @@ build_preset() {
     flock 9  # two commands at once build one after the other
     if [ ! -f "build/$preset/build.ninja" ]; then
       echo "$what: configuring build/$preset" >&2
-      cmake --preset "$preset" >"build/$preset/configure.log" 2>&1 || { cat "build/$preset/configure.log" >&2; exit 1; }
+      cmake --preset "$preset" ${CONFIGURE_FLAGS:-} >"build/$preset/configure.log" 2>&1 || { cat "build/$preset/configure.log" >&2; exit 1; }
     fi
     set -o pipefail
     ninja -C "build/$preset" "$@" 2>&1 | tee "build/$preset/build.log" |

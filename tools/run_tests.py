@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the rooms of tests/rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the ten slowest tests,
+"""Runs the rooms of rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the ten slowest tests,
 what was not run and why, and the counts.
 
 run_tests.py [--preset NAME] [all | ROOM...]; the last line is `N passed, N failed`. Without rooms all are run but those that
@@ -20,6 +20,7 @@ import xml.etree.ElementTree as ElementTree
 
 import fuzz
 from limits import run_limited
+from rooms import read_rooms
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUZZ_SECONDS = 10
@@ -62,14 +63,13 @@ class Settings:
 
 def load_rooms() -> dict[str, tuple[str, str]]:
     """{room: (runs, when)}"""
-    lines = (ROOT / "tests/rooms.txt").read_text().splitlines()
-    return {name: (runs, when) for name, runs, when in (line.split() for line in lines if line and not line.startswith("#"))}
+    return {room.name: (room.tests, room.when) for room in read_rooms(ROOT / "rooms.txt")}
 
 
-def unlisted(rooms: dict) -> list[Test]:
+def unlisted(listed: dict) -> list[Test]:
     """Folders with tests that no row names."""
     found = {path.parent.name for pattern in ("*/*_test.cpp", "*/test_*.py") for path in (ROOT / "tests").glob(pattern)}
-    return [Test(f"{name}: not in tests/rooms.txt", 0, "failed") for name in sorted(found - set(rooms))]
+    return [Test(f"{name}: not in rooms.txt", 0, "failed") for name in sorted(found - set(listed))]
 
 
 def private_python() -> str:

@@ -13,7 +13,7 @@
 namespace deberta {
 
 // One layer, [H, L, L] each: row of the query, column of the key; all times 1 / sqrt(d * n_types). A term that the
-// model has not is empty. `sum_HLL` is c2c + c2p + p2c, added in this order in single precision.
+// model lacks is empty. `sum_HLL` is c2c + c2p + p2c, added in this order in single precision.
 struct LayerTerms {
   int32_t layer = 0;  // 1 .. num_hidden_layers
   std::vector<float> c2c_HLL, c2p_HLL, p2c_HLL, sum_HLL;

@@ -84,7 +84,7 @@ struct ModelOptions {
   MaskDecoder mask_decoder = MaskDecoder::kAuto;
   EmptyRows empty_rows = EmptyRows::kZero;
   TokenizerKind tokenizer = TokenizerKind::kSlow;     // of a model directory; the model itself does not ask
-  ConfigRules config_rules = ConfigRules::kOriginal;  // of open_model_directory(), which reads the file
+  ConfigRules config_rules = ConfigRules::kOriginal;  // of open_pipeline(), which reads the file
 };
 
 struct ActivationRanges;  // engine/calibration.h: not part of the library's interface
@@ -104,7 +104,7 @@ struct ForwardOptions {
   ActivationRanges* ranges = nullptr;  // fp32, no masks: widened to what the linear layers read
 };
 
-// Scores of one layer and one sequence, [H, L, L] each; empty when the model has not the term. c2c + c2p + p2c = sum,
+// Scores of one layer and one sequence, [H, L, L] each; empty when the model lacks the term. c2c + c2p + p2c = sum,
 // all times 1 / sqrt(d * n_types). Masked entries of `probabilities_HLL` are 0; the terms are given unmasked.
 struct AttentionScores {
   int32_t layer = 0;  // 1 .. num_hidden_layers, as in ForwardOptions::layers

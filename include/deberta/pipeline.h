@@ -1,6 +1,6 @@
 // One function a verb: texts in, answers out. Scores are single precision, offsets in code points and in bytes. Texts
-// are packed together; an answer is the same bits alone and in any company. All functions may be called from several
-// threads with one directory.
+// are packed together; an answer is bit for bit the same alone and in any batch. All functions may be called from
+// several threads with one pipeline.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ struct SentenceModules {
 };
 
 // A model directory opened for use: configuration, tokenizer, weights.
-struct ModelDirectory {
+struct Pipeline {
   ModelConfig config;
   Tokenizer tokenizer;
   Model model;
@@ -50,8 +50,8 @@ struct ModelDirectory {
 
 // Throws what the parts throw, and kFileNotFound when `path` is no directory. For names of other kinds: find_model()
 // of deberta/find_model.h.
-DEBERTA_API ModelDirectory open_model_directory(const std::string& path, const ModelOptions& options = {},
-                                                const OpenOptions& open_options = {});
+DEBERTA_API Pipeline open_pipeline(const std::string& path, const ModelOptions& options = {},
+                                   const OpenOptions& open_options = {});
 
 // One input of a task, valid UTF-8. The characters belong to the caller.
 struct TextInput {
@@ -89,7 +89,7 @@ struct SequenceOptions {
 };
 
 // Logits of windows are averaged. Throws kTask when the checkpoint has no sequence head.
-DEBERTA_API std::vector<SequenceAnswer> classify(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<SequenceAnswer> classify(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                  const SequenceOptions& options = {});
 
 struct EntailmentOptions {
@@ -99,7 +99,7 @@ struct EntailmentOptions {
 
 // Does the first text of each pair entail the second. Throws as classify, kTask when no label says entailment, kInput
 // for an input without a pair.
-DEBERTA_API std::vector<EntailmentAnswer> nli(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<EntailmentAnswer> nli(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                               const EntailmentOptions& options = {});
 
 // Candidate labels become hypotheses of an entailment model.
@@ -115,7 +115,7 @@ DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const
                                                const ZeroShotOptions& options);
 
 // Throws as nli, kUsage without candidates or for a template without {}.
-DEBERTA_API std::vector<ZeroShotAnswer> zero_shot(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<ZeroShotAnswer> zero_shot(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                   const ZeroShotOptions& options);
 
 struct RankOptions {
@@ -129,7 +129,7 @@ DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const
 
 // Scores of the documents `items` for the query `text`, by a cross-encoder or reward model. Throws kTask unless the
 // checkpoint has a sequence head with one class, kInput for an input without documents.
-DEBERTA_API std::vector<RankAnswer> rerank(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<RankAnswer> rerank(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                            const RankOptions& options = {});
 
 // How a context, a question and a choice become a sequence.
@@ -150,7 +150,7 @@ DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const
 // Which of the choices `items` goes with the context `text` and the question `pair` (perhaps none). A head with one
 // class gives a logit a choice; with two the logit of class 1 less that of class 0. Throws kTask for another head,
 // kInput for less than two choices.
-DEBERTA_API std::vector<ChoiceAnswer> choose(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<ChoiceAnswer> choose(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                              const ChoiceOptions& options = {});
 
 struct QuestionOptions {
@@ -171,7 +171,7 @@ DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const
 
 // Where the context `pair` answers the question `text`. Throws kTask when the checkpoint has no span head, kInput for
 // an input without a context.
-DEBERTA_API std::vector<QuestionAnswer> qa(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<QuestionAnswer> qa(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                            const QuestionOptions& options = {});
 
 struct TokenOptions {
@@ -180,7 +180,7 @@ struct TokenOptions {
 };
 
 // Both token heads, the original one with a projection and the plain one. Throws kTask when the checkpoint has neither.
-DEBERTA_API std::vector<TokenAnswer> ner(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<TokenAnswer> ner(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                          const TokenOptions& options = {});
 
 struct FillOptions {
@@ -195,26 +195,27 @@ DEBERTA_API std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const st
 
 // Throws kTask when the checkpoint has no language-model head or the tokenizer no mask, kInput for a text without a
 // mask (in its first max_tokens tokens).
-DEBERTA_API std::vector<FillAnswer> fill(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<FillAnswer> fill(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                          const FillOptions& options = {});
 
 // Each token of a text masked in turn, by a masked language model. Throws as fill, but for the missing mask.
-DEBERTA_API std::vector<TextScoreAnswer> score_text(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<TextScoreAnswer> score_text(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                     const EncodingRules& rules = {});
 
 struct EmbeddingOptions {
   EncodingRules rules;
   bool pools = true;               // false: a vector for each token
-  std::optional<Pooling> pooling;  // none: all that the folder says (ModelDirectory::sentence), else the mean
+  std::optional<Pooling> pooling;  // none: all that the folder says (Pipeline::sentence), else the mean
   bool normalizes = false;         // in the end, whatever the folder says
   int64_t layer = -1;              // 0 .. N, or from the end
 };
 
 // Values of each vector.
-DEBERTA_API size_t embedding_columns(const ModelDirectory& directory, const EmbeddingOptions& options = {});
+DEBERTA_API size_t embedding_columns(const Pipeline& pipeline, const EmbeddingOptions& options = {});
 
-// Throws kInput for a layer that the model has not, kUnsupported for modules of the folder that are not computed here.
-DEBERTA_API std::vector<EmbeddingAnswer> embed(const ModelDirectory& directory, std::span<const TextInput> inputs,
+// Throws kInput for a layer that the model does not have, kUnsupported for modules of the folder that are not computed
+// here.
+DEBERTA_API std::vector<EmbeddingAnswer> embed(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                const EmbeddingOptions& options = {});
 
 struct SimilarityOptions {
@@ -227,11 +228,11 @@ DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const
 
 // Cosines of the vector of a text with those of its pair, or of its items in their order. Throws as embed, kInput for
 // an input with nothing to compare, kUsage without pooling.
-DEBERTA_API std::vector<SimilarityAnswer> similarity(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<SimilarityAnswer> similarity(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                      const SimilarityOptions& options = {});
 
 // Throws kTask when the checkpoint has no head for replaced tokens.
-DEBERTA_API std::vector<ReplacedAnswer> detect(const ModelDirectory& directory, std::span<const TextInput> inputs,
+DEBERTA_API std::vector<ReplacedAnswer> detect(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                const EncodingRules& rules = {});
 
 }  // namespace deberta

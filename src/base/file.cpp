@@ -94,7 +94,8 @@ void release_pages(Bytes bytes) noexcept {
   const auto address = reinterpret_cast<uintptr_t>(bytes.data());
   const uintptr_t begin = (address + page - 1) / page * page, end = (address + bytes.size()) / page * page;
   if (begin >= end || mapped_path_at(bytes.data()) == nullptr) return;
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // when it fails, nothing is lost
+  auto* const first = const_cast<std::byte*>(bytes.data()) + (begin - address);
+  ::madvise(first, end - begin, MADV_DONTNEED);  // when it fails, nothing is lost
 }
 
 std::string read_file(const std::string& path, uint64_t max_bytes) {

@@ -139,7 +139,7 @@ double to_double(const std::string& integer) {
 void new_line(std::string& out, int indent_spaces, int depth) {
   if (indent_spaces == 0) return;
   out += '\n';
-  out.append(static_cast<size_t>(indent_spaces * depth), ' ');
+  out.append(static_cast<size_t>(indent_spaces) * static_cast<size_t>(depth), ' ');
 }
 
 }  // namespace

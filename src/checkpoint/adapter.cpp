@@ -42,7 +42,7 @@ constexpr std::array kParts = {
 struct TaskRow {
   std::string_view task_type;
   Head head;
-  std::string_view missing;  // what such a model has and a base model has not
+  std::string_view missing;  // what such a model has and a base model lacks
 };
 constexpr std::array kTasks = {
     TaskRow{"SEQ_CLS", Head::kSequence, "pooler.dense and classifier"},

@@ -56,7 +56,7 @@ uint64_t round_to(Format format, double value) {
   if (shift > kDoubleMantissa + 2) return sign;
   const uint64_t significand = mantissa | uint64_t{1} << kDoubleMantissa;
   const uint64_t rest = significand & ((uint64_t{1} << shift) - 1);
-  const uint64_t half = uint64_t{1} << (shift - 1);
+  const uint64_t half = (uint64_t{1} << shift) >> 1;
   uint64_t kept = significand >> shift;
   if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
   // The leading one of a normal value, and a carry out of the mantissa, add to the exponent by themselves.

@@ -12,10 +12,10 @@
 #include <utility>
 #include <variant>
 
+#include "base/file_names.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "checkpoint/bin_file.h"
-#include "checkpoint/file_names.h"
 #include "checkpoint/folder_kind.h"
 #include "checkpoint/made_tensor.h"
 #include "checkpoint/safetensors.h"
@@ -52,7 +52,7 @@ void warn_of_passed_over(const BinFile& file) {
   const std::vector<std::string>& all = file.passed_over();
   if (all.empty()) return;
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMaxShown));
-  const std::string what = all.size() == 1 ? "1 entry that is no tensor is passed over"
+  const std::string what = all.size() == 1 ? "1 entry that is not a tensor is passed over"
                                            : fmt::format("{} entries that are no tensors are passed over", all.size());
   warn(fmt::format("{}: {}: {}{}", file.path(), what, fmt::join(all.begin(), end, ", "),
                    all.size() > kMaxShown ? ", ..." : ""));

@@ -27,7 +27,7 @@ constexpr std::array kRenamed = {
     Renamed{"pos_q_proj.bias", "pos_query_proj.bias"},
 };
 
-// Biases that version 1 has not: zeros of the type of another tensor of the layer.
+// Biases that version 1 lacks: zeros of the type of another tensor of the layer.
 struct ZeroBias {
   std::string_view v2, typed_as_v1;
 };
@@ -164,6 +164,7 @@ std::vector<Problem> find_layout_obstacles(const Checkpoint& checkpoint, const M
     find_bias_obstacles(checkpoint, config, reasons);
   }
   std::vector<Problem> problems;
+  problems.reserve(reasons.size());
   for (const std::string& reason : reasons)
     problems.push_back({where, fmt::format("the layout of version {} cannot hold this model: {}",
                                            layout == Layout::kV1 ? 1 : 2, reason)});

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/file_names.h"
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "checkpoint/file_names.h"
 
 namespace deberta {
 namespace {

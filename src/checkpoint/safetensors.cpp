@@ -334,6 +334,7 @@ void write_safetensors(FileWriter& file, const std::string& path, const std::vec
 
 std::vector<TensorToWrite> to_write(const std::vector<TensorView>& tensors) {
   std::vector<TensorToWrite> result;
+  result.reserve(tensors.size());
   for (const TensorView& tensor : tensors) {
     result.push_back(
         {tensor.name, tensor.dtype, tensor.shape, [bytes = tensor.bytes](FileWriter& file) { file.write(bytes); }});

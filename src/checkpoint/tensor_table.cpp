@@ -159,7 +159,7 @@ void check_spec(Comparison& comparison, const TensorView& tensor, const TensorSp
   }
 }
 
-// A name that the table knows and this configuration has not, or one near to a missing name, or one known to nobody.
+// A name that the table knows and this configuration lacks, or one near to a missing name, or one known to nobody.
 std::string explain_unexpected(const Comparison& comparison, const TensorView& tensor, bool may_suggest) {
   const TensorRow* row = find_tensor_row(tensor.name);
   if (row != nullptr && is_layer_row(*row) && row->exists(comparison.config)) {

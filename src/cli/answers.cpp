@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/utf8.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "cli/output.h"
 #include "cli/rows.h"
-#include "config/options.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

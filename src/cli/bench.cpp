@@ -21,6 +21,7 @@
 #include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/library.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -277,6 +278,7 @@ class Bench {
   std::vector<Timed> time_runs(const std::vector<Load>& loads, size_t least_runs) {
     std::vector<uint64_t> peaks_mb(loads.size(), 0);
     std::vector<std::function<void()>> works;
+    works.reserve(loads.size());
     for (const Load& load : loads) {
       works.emplace_back([&load, &peak_mb = peaks_mb[works.size()], this] {
         for (const Batch& batch : load.batches) run(batch);

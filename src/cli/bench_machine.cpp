@@ -13,6 +13,7 @@
 #include "deberta/library.h"
 #include "kernels/operand.h"
 #include "kernels/rel_lut.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -111,7 +112,7 @@ double limit_seconds(const Machine& machine, Precision precision, const Work& wo
 }
 
 std::string operation_name(const ProfileKey& key, const ModelConfig& config, Precision precision) {
-  const std::string name(to_string(key.operation));
+  std::string name(to_string(key.operation));
   if (key.operation != Operation::kGemm) return name;
   if (key.precision != precision) return name + " head";
   const auto hidden = static_cast<size_t>(config.hidden_size), inner = static_cast<size_t>(config.intermediate_size);

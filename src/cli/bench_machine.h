@@ -8,11 +8,11 @@
 
 #include "base/json.h"
 #include "base/thread_pool.h"
-#include "config/options.h"
 #include "deberta/config.h"
 #include "deberta/precision.h"
 #include "kernels/choice.h"
 #include "kernels/profile.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

@@ -65,6 +65,7 @@ std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<con
     if (between) between(i, next->seconds.back());
   }
   std::vector<Durations> durations;
+  durations.reserve(all.size());
   for (Turns& turns : all) durations.emplace_back(std::move(turns.seconds));
   return durations;
 }

@@ -38,7 +38,7 @@ Batch random_batch(std::span<const int32_t> lengths, int64_t vocab_size);
 // Lengths sorted and packed, at most `budget_tokens` in a batch (a longer sequence has one of its own).
 std::vector<Batch> packed_batches(std::vector<int32_t> lengths, size_t budget_tokens, int64_t vocab_size);
 
-// One length a line. Throws kInput for a line that is no number in 1 .. 2^20, and what reading the file throws.
+// One length a line. Throws kInput for a line that is not a number in 1 .. 2^20, and what reading the file throws.
 std::vector<int32_t> load_lengths(const std::string& path);
 
 // Largest resident memory of this process so far, MiB.

@@ -12,7 +12,8 @@
 #include "cli/progress_printer.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
-#include "heads/calibration.h"
+#include "options/options.h"
+#include "pipeline/calibration.h"
 
 namespace deberta::cli {
 namespace {

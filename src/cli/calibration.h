@@ -9,6 +9,7 @@
 #include "deberta/config.h"
 #include "deberta/model.h"
 #include "deberta/tokenizer.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

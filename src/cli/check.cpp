@@ -28,7 +28,9 @@
 #include "deberta/error.h"
 #include "deberta/library.h"
 #include "deberta/tokenizer.h"
-#include "heads/sentence_modules.h"
+#include "hub/module_list.h"
+#include "options/options.h"
+#include "pipeline/sentence_modules.h"
 
 namespace deberta::cli {
 namespace {

@@ -2,6 +2,7 @@
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -26,12 +27,12 @@ RowAnswer to_answer(const Row& row, const ChoiceAnswer& result) {
 
 int run_choose(const Options& options) {
   const ChoiceOptions settings = choice_options(options);
-  const ModelDirectory directory = open_model(options);
-  choose(directory, {}, settings);  // refuses a model without the head before any row is read
+  const Pipeline pipeline = open_model(options);
+  choose(pipeline, {}, settings);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {"index", "score", "choice"},
-      [&](std::span<const TextInput> inputs) { return choose(directory, inputs, settings); }, to_answer,
-      row_encoder(directory.tokenizer, settings));
+      options, pipeline, {"index", "score", "choice"},
+      [&](std::span<const TextInput> inputs) { return choose(pipeline, inputs, settings); }, to_answer,
+      row_encoder(pipeline.tokenizer, settings));
 }
 
 }  // namespace deberta::cli

@@ -8,7 +8,8 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
-#include "tasks/classification.h"
+#include "decode/classification.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -55,15 +56,15 @@ RowAnswer to_answer(const SequenceAnswer& result) {
 
 int run_classify(const Options& options) {
   const SequenceOptions sequence = sequence_options(options);
-  const ModelDirectory directory = open_model(options);
-  classify(directory, {}, sequence);  // refuses a model without the head before any row is read
-  const auto classes = static_cast<size_t>(directory.model.labels());
-  const size_t shown = sequence.top_k > 0                 ? std::min(sequence.top_k, classes)
-                       : is_multi_label(directory.config) ? classes
-                                                          : 1;
+  const Pipeline pipeline = open_model(options);
+  classify(pipeline, {}, sequence);  // refuses a model without the head before any row is read
+  const auto classes = static_cast<size_t>(pipeline.model.labels());
+  const size_t shown = sequence.top_k > 0                ? std::min(sequence.top_k, classes)
+                       : is_multi_label(pipeline.config) ? classes
+                                                         : 1;
   return run_text_verb(
-      options, directory, columns_for(shown),
-      [&](std::span<const TextInput> inputs) { return classify(directory, inputs, sequence); },
+      options, pipeline, columns_for(shown),
+      [&](std::span<const TextInput> inputs) { return classify(pipeline, inputs, sequence); },
       [](const Row&, const SequenceAnswer& result) { return to_answer(result); });
 }
 

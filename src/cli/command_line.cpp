@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "cli/config_file.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

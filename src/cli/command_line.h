@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "config/options.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

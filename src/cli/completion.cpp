@@ -7,7 +7,8 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
-#include "tasks/task_table.h"
+#include "metrics/task_table.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

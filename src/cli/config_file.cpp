@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/nearest.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -133,7 +134,7 @@ std::string apply_config_file(const std::string& path, Options& options) {
 std::string config_text(const Options& options) {
   JsonObject section;
   for (const OptionRow* row : options_of(options.verb())) {
-    if (options.is_given(row->name) && !row->is_secret && !is_of_command_line(row->name))
+    if (options.is_given(row->name) && !is_of_command_line(row->name))
       section.emplace_back(row->name, value_of(*row, options));
   }
   return Json(JsonObject{{options.verb(), std::move(section)}}).dump(2) + '\n';

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "config/options.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

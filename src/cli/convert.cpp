@@ -8,6 +8,7 @@
 #include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

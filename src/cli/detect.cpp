@@ -7,6 +7,7 @@
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -68,11 +69,11 @@ RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const Options&
 int run_detect(const Options& options) {
   const EncodingRules rules = encoding_rules(options);
   const bool is_painted = wants_color(options);
-  const ModelDirectory directory = open_model(options);
-  detect(directory, {}, rules);  // refuses a model without the head before any row is read
+  const Pipeline pipeline = open_model(options);
+  detect(pipeline, {}, rules);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {std::vector<std::string>{"piece", "score", "replaced", "start", "end"}, true},
-      [&](std::span<const TextInput> inputs) { return detect(directory, inputs, rules); },
+      options, pipeline, {std::vector<std::string>{"piece", "score", "replaced", "start", "end"}, true},
+      [&](std::span<const TextInput> inputs) { return detect(pipeline, inputs, rules); },
       [&](const Row& row, const ReplacedAnswer& result) { return to_answer(row, result, options, is_painted); });
 }
 

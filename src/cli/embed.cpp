@@ -8,7 +8,8 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
-#include "tasks/pooling.h"
+#include "decode/pooling.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -92,62 +93,62 @@ void check_output(const Options& options) {
 }
 
 // All vectors of all rows to one array. A bad row is an error: an array has no place for one.
-int write_file(const Options& options, const ModelDirectory& directory, const EmbeddingOptions& embedding) {
+int write_file(const Options& options, const Pipeline& pipeline, const EmbeddingOptions& embedding) {
   const DType dtype = dtype_of(options.text("output-dtype")).value();
   const std::string& path = options.text("output");
   Vectors vectors;
-  vectors.columns = embedding_columns(directory, embedding);
+  vectors.columns = embedding_columns(pipeline, embedding);
   if (!embedding.pools) vectors.starts.push_back(0);
   check_vectors(path, vectors, dtype);
   const auto take = [&](std::span<const Row> rows) {
     const auto inputs = text_inputs(rows);
-    for (const EmbeddingAnswer& result : embed(directory, inputs, embedding)) {
+    for (const EmbeddingAnswer& result : embed(pipeline, inputs, embedding)) {
       vectors.values.insert(vectors.values.end(), result.vectors.begin(), result.vectors.end());
       if (!embedding.pools) vectors.starts.push_back(static_cast<int64_t>(vectors.values.size() / vectors.columns));
     }
   };
-  const int code = collect_rows(options, take, row_encoder(directory.tokenizer, embedding.rules));
+  const int code = collect_rows(options, take, row_encoder(pipeline.tokenizer, embedding.rules));
   if (code != 0) leave_unwritten(path);
   write_vectors(path, vectors, dtype);
   return 0;
 }
 
-int show_similarity(const Options& options, const ModelDirectory& directory, const EmbeddingOptions& embedding) {
+int show_similarity(const Options& options, const Pipeline& pipeline, const EmbeddingOptions& embedding) {
   if (!embedding.pools)
     throw Error(ErrorCode::kUsage, "--pooling", "expected auto, cls, mean or max for --similarity, got none");
   if (is_vector_file(options.text("output")))
     throw Error(ErrorCode::kUsage, "--similarity", "expected answers as text, got -o " + options.text("output"));
   const SimilarityOptions similar{embedding};
   return run_text_verb(
-      options, directory, {"similarity"},
-      [&](std::span<const TextInput> inputs) { return similarity(directory, inputs, similar); },
+      options, pipeline, {"similarity"},
+      [&](std::span<const TextInput> inputs) { return similarity(pipeline, inputs, similar); },
       [](const Row&, const SimilarityAnswer& result) {
         const float cosine = result.cosines.front();
         return RowAnswer{{{{"similarity", cosine}}, {{cell(cosine)}}}, result.tokens, result.cut_tokens};
       },
-      row_encoder(directory.tokenizer, similar));
+      row_encoder(pipeline.tokenizer, similar));
 }
 
 }  // namespace
 
 int run_embed(const Options& given) {
   check_output(given);
-  const ModelDirectory directory = open_model(given);
-  const Options options = with_length_of(directory.sentence, given);
+  const Pipeline pipeline = open_model(given);
+  const Options options = with_length_of(pipeline.sentence, given);
   EmbeddingOptions embedding = embedding_options(options);
-  if (embedding.pools && !embedding.pooling) embedding.rules.prompt = directory.sentence.prompt;
-  embed(directory, {}, embedding);  // refuses a wrong layer before any row is read
-  if (embedding.pools && !embedding.pooling) note_pooling(options, directory.sentence);
-  if (options.flag("similarity")) return show_similarity(options, directory, embedding);
-  if (is_vector_file(options.text("output"))) return write_file(options, directory, embedding);
-  const size_t columns = embedding_columns(directory, embedding);
+  if (embedding.pools && !embedding.pooling) embedding.rules.prompt = pipeline.sentence.prompt;
+  embed(pipeline, {}, embedding);  // refuses a wrong layer before any row is read
+  if (embedding.pools && !embedding.pooling) note_pooling(options, pipeline.sentence);
+  if (options.flag("similarity")) return show_similarity(options, pipeline, embedding);
+  if (is_vector_file(options.text("output"))) return write_file(options, pipeline, embedding);
+  const size_t columns = embedding_columns(pipeline, embedding);
   return run_text_verb(
-      options, directory, {std::vector<std::string>{"embedding"}, !embedding.pools},
-      [&](std::span<const TextInput> inputs) { return embed(directory, inputs, embedding); },
+      options, pipeline, {std::vector<std::string>{"embedding"}, !embedding.pools},
+      [&](std::span<const TextInput> inputs) { return embed(pipeline, inputs, embedding); },
       [&](const Row&, const EmbeddingAnswer& result) {
         return to_answer(result, columns, embedding.pools, digits_of(options));
       },
-      row_encoder(directory.tokenizer, embedding.rules));
+      row_encoder(pipeline.tokenizer, embedding.rules));
 }
 
 }  // namespace deberta::cli

@@ -13,6 +13,7 @@
 #include "cli/eval_run.h"
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

@@ -12,7 +12,8 @@
 #include "base/json.h"
 #include "cli/eval_report.h"
 #include "deberta/error.h"
-#include "tasks/benchmarks.h"
+#include "metrics/benchmarks.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

@@ -11,7 +11,8 @@
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "data/predictions.h"
-#include "tasks/task_rows.h"
+#include "metrics/task_rows.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -54,11 +55,11 @@ TaskAnswers read_answers(const Options& options, TaskRows& rows) {
 }
 
 // The task's, or where it has none the model's.
-TaskLabels labels_of(const Options& options, const TaskRow& task, const std::optional<ModelDirectory>& directory) {
+TaskLabels labels_of(const Options& options, const TaskRow& task, const std::optional<Pipeline>& pipeline) {
   const bool has_classes = task.target == TaskTarget::kClass || task.target == TaskTarget::kClasses;
   const bool is_choice = task.kind == TaskKind::kChoice;
-  if (!directory || !has_classes || is_choice || !task.labels.empty()) return TaskLabels(task);
-  return TaskLabels(class_names(*directory, options));
+  if (!pipeline || !has_classes || is_choice || !task.labels.empty()) return TaskLabels(task);
+  return TaskLabels(class_names(*pipeline, options));
 }
 
 EvalResult count(const Options& options, const TaskRows& rows, const TaskAnswers& answers) {
@@ -91,13 +92,13 @@ void write_predictions(const std::string& path, const TaskRows& rows, const Task
 }  // namespace
 
 int eval_examples(const Options& options, const TaskRow& task) {
-  std::optional<ModelDirectory> directory;
-  if (options.text("predictions").empty()) directory.emplace(open_model(options));
-  TaskRows rows(task, labels_of(options, task, directory));
+  std::optional<Pipeline> pipeline;
+  if (options.text("predictions").empty()) pipeline.emplace(open_model(options));
+  TaskRows rows(task, labels_of(options, task, pipeline));
   TaskAnswers answers;
-  if (directory) {
-    answers = answer_examples(options, *directory, rows);
-    print_check_report(directory->model);
+  if (pipeline) {
+    answers = answer_examples(options, *pipeline, rows);
+    print_check_report(pipeline->model);
   } else {
     read_rows(options, rows);
     answers = read_answers(options, rows);

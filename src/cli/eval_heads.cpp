@@ -9,8 +9,9 @@
 #include "cli/example_files.h"
 #include "cli/filter.h"
 #include "cli/model_options.h"
-#include "heads/entity.h"
-#include "tasks/task_inputs.h"
+#include "metrics/task_inputs.h"
+#include "options/options.h"
+#include "pipeline/entity.h"
 
 namespace deberta::cli {
 namespace {
@@ -61,30 +62,30 @@ class ExampleRows final : public RowSource {
 
 class Answers {
  public:
-  Answers(const Options& options, const ModelDirectory& directory, const TaskRows& rows)
-      : options_(options), directory_(directory), rules_(encoding_rules(options)), task_(rows.task()) {
+  Answers(const Options& options, const Pipeline& pipeline, const TaskRows& rows)
+      : options_(options), pipeline_(pipeline), rules_(encoding_rules(options)), task_(rows.task()) {
     if (task_.kind == TaskKind::kEntity) {
       rules_.stride = rules_.encode.max_tokens / 2;
-      score_entities(directory_, {}, rules_);  // refuses a model without the head before any row is read
+      score_entities(pipeline_, {}, rules_);  // refuses a model without the head before any row is read
     } else if (task_.kind == TaskKind::kYesNo || task_.kind == TaskKind::kChoice) {
       choice_ = {rules_, choice_form()};
-      choose(directory_, {}, choice_);
+      choose(pipeline_, {}, choice_);
     } else {
-      classify(directory_, {}, {rules_, ScoreFunction::kNone, 0});
+      classify(pipeline_, {}, {rules_, ScoreFunction::kNone, 0});
       map_classes_of(rows);
     }
   }
 
   EncodeRow encoder() const {
     if (task_.kind == TaskKind::kEntity) return {};  // windows of passage and query are the head's
-    return is_choice() ? row_encoder(directory_.tokenizer, choice_) : row_encoder(directory_.tokenizer, rules_);
+    return is_choice() ? row_encoder(pipeline_.tokenizer, choice_) : row_encoder(pipeline_.tokenizer, rules_);
   }
 
   // Answers a part of the rows; they come again when one of them fails.
   void answer(std::span<const size_t> numbers, std::span<const Row> rows) {
     if (task_.kind == TaskKind::kEntity) return answer_queries(numbers, rows);
     if (is_choice()) {
-      const auto results = choose(directory_, text_inputs(rows), choice_);
+      const auto results = choose(pipeline_, text_inputs(rows), choice_);
       for (size_t i = 0; i < rows.size(); ++i) {
         TaskAnswer answer;
         answer.label = results[i].index;
@@ -92,7 +93,7 @@ class Answers {
       }
       return;
     }
-    const auto results = classify(directory_, text_inputs(rows), {rules_, ScoreFunction::kNone, 0});
+    const auto results = classify(pipeline_, text_inputs(rows), {rules_, ScoreFunction::kNone, 0});
     for (size_t i = 0; i < rows.size(); ++i) set(numbers[i], read(results[i].scores), results[i].cut_tokens);
   }
 
@@ -110,10 +111,10 @@ class Answers {
   }
 
   void map_classes_of(const TaskRows& rows) {
-    const auto classes = static_cast<size_t>(directory_.model.labels());
+    const auto classes = static_cast<size_t>(pipeline_.model.labels());
     if (task_.target != TaskTarget::kScore) {
       const bool is_own = rows.task().labels.empty();  // the labels are the model's
-      classes_ = map_classes(rows.labels(), is_own ? rows.labels().names() : directory_.config.labels, classes,
+      classes_ = map_classes(rows.labels(), is_own ? rows.labels().names() : pipeline_.config.labels, classes,
                              options_.list("label-map"));
     } else if (classes != 1) {
       throw Error(ErrorCode::kTask, "eval",
@@ -147,7 +148,7 @@ class Answers {
             {static_cast<uint32_t>(places[e].as_integer()), static_cast<uint32_t>(places[e + 1].as_integer())});
       }
       const EntityQuery query{row.text, *row.pair, entities};
-      const std::vector<float> scores = score_entities(directory_, {&query, 1}, rules_).front().scores;
+      const std::vector<float> scores = score_entities(pipeline_, {&query, 1}, rules_).front().scores;
       TaskAnswer answer;
       if (!scores.empty()) {
         const Offset& best =
@@ -165,7 +166,7 @@ class Answers {
   }
 
   const Options& options_;
-  const ModelDirectory& directory_;
+  const Pipeline& pipeline_;
   EncodingRules rules_;
   const TaskRow& task_;
   ChoiceOptions choice_;
@@ -176,9 +177,9 @@ class Answers {
 
 }  // namespace
 
-std::vector<std::optional<TaskAnswer>> answer_examples(const Options& options, const ModelDirectory& directory,
+std::vector<std::optional<TaskAnswer>> answer_examples(const Options& options, const Pipeline& pipeline,
                                                        TaskRows& rows) {
-  Answers answers(options, directory, rows);
+  Answers answers(options, pipeline, rows);
   std::vector<std::pair<size_t, Error>> refused;  // the rows belong to the thread that reads until it is done
   run_model_rows(
       options,

@@ -5,6 +5,7 @@
 
 #include "cli/answers.h"
 #include "cli/eval_report.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

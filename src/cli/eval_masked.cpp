@@ -10,7 +10,8 @@
 #include "cli/example_files.h"
 #include "cli/filter.h"
 #include "cli/model_options.h"
-#include "heads/masked_sample.h"
+#include "options/options.h"
+#include "pipeline/masked_sample.h"
 
 namespace deberta::cli {
 namespace {
@@ -44,18 +45,18 @@ void refuse_predictions(const Options& options) {
 }
 
 std::vector<MaskedOutcome> run_model(const Options& options, const TaskRow& task, EvalResult& result) {
-  const ModelDirectory directory = open_model(options);
-  warn_of_plain_head(options, directory);
+  const Pipeline pipeline = open_model(options);
+  warn_of_plain_head(options, pipeline);
   const MaskedSampleRules rules{encoding_rules(options), options.number("mask-share"),
                                 static_cast<uint64_t>(options.integer("seed"))};
-  answer_masked_sample(directory, {}, {}, rules);  // refuses a model without the head before any row is read
+  answer_masked_sample(pipeline, {}, {}, rules);  // refuses a model without the head before any row is read
   std::vector<MaskedOutcome> outcomes;
   size_t cut = 0;
   run_model_rows(
       options, [&](const auto& is_stopped) { return std::make_unique<TextRows>(options, task, is_stopped); },
-      row_encoder(directory.tokenizer, rules.rules),
+      row_encoder(pipeline.tokenizer, rules.rules),
       {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
-         for (const MaskedSampleAnswer& answer : answer_masked_sample(directory, text_inputs(rows), numbers, rules)) {
+         for (const MaskedSampleAnswer& answer : answer_masked_sample(pipeline, text_inputs(rows), numbers, rules)) {
            outcomes.push_back(answer.outcome);
            cut += answer.cut_tokens > 0;
          }
@@ -68,7 +69,7 @@ std::vector<MaskedOutcome> run_model(const Options& options, const TaskRow& task
          report_bad_row(options, error);
        }});
   note_cut_rows(options, cut, result.rows, rules.rules.encode.max_tokens);
-  print_check_report(directory.model);
+  print_check_report(pipeline.model);
   return outcomes;
 }
 

@@ -9,7 +9,8 @@
 #include "cli/filter.h"
 #include "cli/interrupt.h"
 #include "cli/progress_printer.h"
-#include "tasks/classification.h"
+#include "decode/classification.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 
@@ -41,10 +42,10 @@ void run_model_rows(const Options& options, const OpenRows& open, const EncodeRo
   check_interrupted();
 }
 
-std::vector<std::string> class_names(const ModelDirectory& directory, const Options& options) {
+std::vector<std::string> class_names(const Pipeline& pipeline, const Options& options) {
   std::vector<std::string> names = options.list("label-map");
-  if (names.empty()) names = directory.config.labels;
-  const auto classes = static_cast<size_t>(directory.model.labels());
+  if (names.empty()) names = pipeline.config.labels;
+  const auto classes = static_cast<size_t>(pipeline.model.labels());
   if (names.empty()) {
     for (size_t i = 0; i < classes; ++i) names.push_back(label_name({}, i));
   }

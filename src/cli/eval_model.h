@@ -8,10 +8,10 @@
 
 #include "cli/read_ahead.h"
 #include "cli/rows.h"
-#include "config/options.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
-#include "tasks/task_rows.h"
+#include "metrics/task_rows.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 
@@ -27,11 +27,11 @@ struct RowTaker {
 void run_model_rows(const Options& options, const OpenRows& open, const EncodeRow& encode, const RowTaker& taker);
 
 // The model's names of its classes, or --label-map; LABEL_0 and so on where there are none.
-std::vector<std::string> class_names(const ModelDirectory& directory, const Options& options);
+std::vector<std::string> class_names(const Pipeline& pipeline, const Options& options);
 
 // Reads the examples of all files into `rows` and answers them with the head that the task asks for. Throws kTask for
 // another head and for classes that are not the task's labels, before any row is read.
-std::vector<std::optional<TaskAnswer>> answer_examples(const Options& options, const ModelDirectory& directory,
+std::vector<std::optional<TaskAnswer>> answer_examples(const Options& options, const Pipeline& pipeline,
                                                        TaskRows& rows);
 
 }  // namespace deberta::cli

@@ -14,7 +14,8 @@
 #include "cli/model_options.h"
 #include "data/predictions.h"
 #include "data/squad.h"
-#include "tasks/answer_evaluation.h"
+#include "metrics/answer_evaluation.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -136,15 +137,15 @@ JsonObject settings_of(const QuestionOptions& question) {
 }
 
 void run_model(const Options& options, std::vector<Question>& questions, EvalResult& result) {
-  const ModelDirectory directory = open_model(options);
+  const Pipeline pipeline = open_model(options);
   const QuestionOptions question = question_options(options);
   result.settings = settings_of(question);
-  qa(directory, {}, question);  // refuses a model without the head before any row is read
+  qa(pipeline, {}, question);  // refuses a model without the head before any row is read
   size_t cut = 0;
   run_model_rows(options, [&](const auto&) { return std::make_unique<QuestionRows>(questions); },
-                 row_encoder(directory.tokenizer, question),
+                 row_encoder(pipeline.tokenizer, question),
                  {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
-                    const auto results = qa(directory, text_inputs(rows), question);
+                    const auto results = qa(pipeline, text_inputs(rows), question);
                     for (size_t i = 0; i < rows.size(); ++i) {
                       Question& each = questions[numbers[i]];
                       const bool has_span = !results[i].answers.empty();
@@ -159,7 +160,7 @@ void run_model(const Options& options, std::vector<Question>& questions, EvalRes
                     report_bad_row(options, error);
                   }});
   note_cut_rows(options, cut, questions.size(), question.max_question_tokens);
-  print_check_report(directory.model);
+  print_check_report(pipeline.model);
 }
 
 // ---- what is counted

@@ -12,6 +12,7 @@
 #include "base/output_file.h"
 #include "cli/filter.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

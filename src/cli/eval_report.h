@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cli/answers.h"
-#include "config/options.h"
-#include "tasks/evaluation.h"
-#include "tasks/task_table.h"
+#include "metrics/evaluation.h"
+#include "metrics/task_table.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

@@ -6,12 +6,12 @@
 
 #include "cli/eval_report.h"
 #include "cli/progress_printer.h"
-#include "config/options.h"
 #include "data/byte_source.h"
 #include "data/predictions.h"
 #include "deberta/error.h"
-#include "tasks/evaluation.h"
-#include "tasks/task_table.h"
+#include "metrics/evaluation.h"
+#include "metrics/task_table.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

@@ -12,8 +12,9 @@
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "data/conll.h"
-#include "tasks/tag_evaluation.h"
-#include "tasks/word_tags.h"
+#include "decode/word_tags.h"
+#include "metrics/tag_evaluation.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -139,8 +140,8 @@ class TextRows final : public RowSource {
 };
 
 // The model's tags: its names, or where they say nothing those of the task in the original's order.
-std::vector<std::string> tags_of(const Options& options, const ModelDirectory& directory, const TaskRow& task) {
-  const std::vector<std::string> names = class_names(directory, options), own = split_words(task.labels);
+std::vector<std::string> tags_of(const Options& options, const Pipeline& pipeline, const TaskRow& task) {
+  std::vector<std::string> names = class_names(pipeline, options), own = split_words(task.labels);
   const bool says_nothing =
       options.list("label-map").empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
         return name.starts_with("LABEL_") || name.find_first_not_of("0123456789") == std::string::npos;
@@ -170,22 +171,22 @@ void run_model(const Options& options, const TaskRow& task, std::vector<Sentence
   result.settings = {{"word-label", options.text("word-label")},
                      {"max-tokens", options.integer("max-tokens")},
                      {"sentences", options.flag("merge-sentences") ? "merged" : "each by itself"}};
-  ModelDirectory directory = open_model(options);
+  Pipeline pipeline = open_model(options);
   TokenOptions token{.rules = encoding_rules(options), .entities = {.aggregation = Aggregation::kNone, .ignored = {}}};
   if (!options.is_given("truncate")) token.rules.long_text = LongText::kWindow;
-  ner(directory, {}, token);  // refuses a model without the head before any row is read
-  directory.config.labels = tags_of(options, directory, task);
-  check_tags(sentences, directory.config.labels);
-  const size_t special = directory.tokenizer.encode("").size();
+  ner(pipeline, {}, token);  // refuses a model without the head before any row is read
+  pipeline.config.labels = tags_of(options, pipeline, task);
+  check_tags(sentences, pipeline.config.labels);
+  const size_t special = pipeline.tokenizer.encode("").size();
   std::optional<size_t> room;
   if (options.flag("merge-sentences")) room = token.rules.encode.max_tokens - special;
-  const std::vector<SentenceRange> texts = texts_of(sentences, directory.tokenizer, room);
+  const std::vector<SentenceRange> texts = texts_of(sentences, pipeline.tokenizer, room);
   const auto of = [&](size_t text) { return std::span(sentences).subspan(texts[text].first, texts[text].count); };
   size_t cut = 0;
   run_model_rows(options, [&](const auto&) { return std::make_unique<TextRows>(sentences, texts); },
-                 row_encoder(directory.tokenizer, token.rules),
+                 row_encoder(pipeline.tokenizer, token.rules),
                  {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
-                    const auto results = ner(directory, text_inputs(rows), token);
+                    const auto results = ner(pipeline, text_inputs(rows), token);
                     for (size_t i = 0; i < rows.size(); ++i) {
                       const std::span<Sentence> shown = of(numbers[i]);
                       share_out(word_tags(places_of(words_of(shown)), results[i].entities,
@@ -198,7 +199,7 @@ void run_model(const Options& options, const TaskRow& task, std::vector<Sentence
                     for (Sentence& sentence : of(number)) sentence.error = error;
                   }});
   note_cut_rows(options, cut, texts.size(), token.rules.encode.max_tokens);
-  print_check_report(directory.model);
+  print_check_report(pipeline.model);
 }
 
 void write_answers(const std::string& path, const std::vector<Sentence>& sentences) {

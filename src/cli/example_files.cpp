@@ -5,6 +5,7 @@
 
 #include "cli/eval_run.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

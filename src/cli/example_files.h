@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "config/options.h"
 #include "data/examples.h"
-#include "tasks/task_table.h"
+#include "metrics/task_table.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

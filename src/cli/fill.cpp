@@ -2,6 +2,7 @@
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -42,13 +43,13 @@ RowAnswer to_answer(const FillAnswer& result) {
 }  // namespace
 
 int run_fill(const Options& options) {
-  const ModelDirectory directory = open_model(options);
-  warn_of_plain_head(options, directory);
-  const FillOptions settings = fill_options(options, directory.tokenizer);
-  fill(directory, {}, settings);  // refuses a model without the head before any row is read
+  const Pipeline pipeline = open_model(options);
+  warn_of_plain_head(options, pipeline);
+  const FillOptions settings = fill_options(options, pipeline.tokenizer);
+  fill(pipeline, {}, settings);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {std::vector<std::string>{"mask", "token_str", "score", "token", "sequence"}, true},
-      [&](std::span<const TextInput> inputs) { return fill(directory, inputs, settings); },
+      options, pipeline, {std::vector<std::string>{"mask", "token_str", "score", "token", "sequence"}, true},
+      [&](std::span<const TextInput> inputs) { return fill(pipeline, inputs, settings); },
       [](const Row&, const FillAnswer& result) { return to_answer(result); });
 }
 

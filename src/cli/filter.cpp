@@ -11,6 +11,7 @@
 #include "cli/progress_printer.h"
 #include "cli/row_fields.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include "cli/answers.h"
 #include "cli/read_ahead.h"
 #include "cli/rows.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

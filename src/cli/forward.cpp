@@ -18,6 +18,7 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

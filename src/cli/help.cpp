@@ -7,9 +7,9 @@
 
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "config/options.h"
 #include "deberta/error.h"
 #include "deberta/library.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

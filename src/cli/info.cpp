@@ -14,6 +14,7 @@
 #include "deberta/find_model.h"
 #include "deberta/library.h"
 #include "kernels/choice.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

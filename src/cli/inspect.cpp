@@ -15,7 +15,8 @@
 #include "cli/verbs.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
-#include "heads/sentence_modules.h"
+#include "hub/module_list.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

@@ -12,6 +12,7 @@
 #include "cli/answers.h"
 #include "cli/model_options.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -69,7 +70,7 @@ std::string reason(const Options& options, Operation operation, Precision precis
 
 std::string describe_processor() {
   const Processor& processor = this_processor();
-  const std::string name = processor.name.empty() ? name_in_system() : processor.name;
+  std::string name = processor.name.empty() ? name_in_system() : processor.name;
   if (processor.vendor.empty()) return name;
   const ProcessorKind* kind = find_kind(processor);
   return fmt::format("{} ({} family {} model {}, {})", name, processor.vendor, processor.family, processor.model,

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/json.h"
-#include "config/options.h"
 #include "kernels/choice.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

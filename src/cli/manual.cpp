@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "cli/help.h"
-#include "config/options.h"
 #include "deberta/library.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

@@ -15,7 +15,9 @@
 #include "cli/progress_printer.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
-#include "heads/model_directory.h"
+#include "hub/model_folder.h"
+#include "options/options.h"
+#include "pipeline/requirements.h"
 
 namespace deberta::cli {
 namespace {

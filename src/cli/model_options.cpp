@@ -10,7 +10,8 @@
 #include "checkpoint/folder_kind.h"
 #include "deberta/error.h"
 #include "deberta/find_model.h"
-#include "heads/sentence_modules.h"
+#include "hub/module_list.h"
+#include "options/options.h"
 #include "text/tokenizer_settings.h"
 
 namespace deberta::cli {
@@ -92,14 +93,14 @@ ModelOptions model_options(const Options& options) {
           .config_rules = config_rules(options)};
 }
 
-ModelDirectory open_model(const Options& options) {
-  return open_model_directory(model_root(options), model_options(options), open_options(options));
+Pipeline open_model(const Options& options) {
+  return open_pipeline(model_root(options), model_options(options), open_options(options));
 }
 
 // Such a model guesses badly without the decoder it was trained with, and its file does not say how it was trained.
-void warn_of_plain_head(const Options& options, const ModelDirectory& directory) {
-  if (directory.model.head() != Head::kMaskedLm || options.text("emd") != "auto" || options.text("compat") == "hf" ||
-      directory.model.has_mask_decoder() || directory.config.position_biased_input)
+void warn_of_plain_head(const Options& options, const Pipeline& pipeline) {
+  if (pipeline.model.head() != Head::kMaskedLm || options.text("emd") != "auto" || options.text("compat") == "hf" ||
+      pipeline.model.has_mask_decoder() || pipeline.config.position_biased_input)
     return;
   warn(
       "the checkpoint has no position table: the plain head is used, not the enhanced mask decoder (--emd off says "

@@ -7,8 +7,8 @@
 
 #include "cli/read_ahead.h"
 #include "cli/rows.h"
-#include "config/options.h"
 #include "deberta/pipeline.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 
@@ -31,10 +31,10 @@ std::optional<DType> dtype_of(const std::string& name);
 ConfigRules config_rules(const Options& options);  // --compat
 ModelOptions model_options(const Options& options);
 TokenizerKind tokenizer_kind(const Options& options);  // --tokenizer
-ModelDirectory open_model(const Options& options);
+Pipeline open_model(const Options& options);
 
 // Warns when a masked language model runs without the enhanced mask decoder and --emd does not ask for that.
-void warn_of_plain_head(const Options& options, const ModelDirectory& directory);
+void warn_of_plain_head(const Options& options, const Pipeline& pipeline);
 
 // With --kernels check: what was found, on standard error.
 void print_check_report(const Model& model);

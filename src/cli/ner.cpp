@@ -5,7 +5,8 @@
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
-#include "tasks/word_tags.h"
+#include "decode/word_tags.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -86,12 +87,12 @@ int run_ner(const Options& options) {
   TokenOptions token = token_options(options);
   const bool is_conll = format_of(options) == Format::kConll;
   if (is_conll) token.entities = {.aggregation = Aggregation::kNone, .ignored = {}};
-  const ModelDirectory directory = open_model(options);
-  ner(directory, {}, token);  // refuses a model without the head before any row is read
+  const Pipeline pipeline = open_model(options);
+  ner(pipeline, {}, token);  // refuses a model without the head before any row is read
   const bool is_raw = token.entities.aggregation == Aggregation::kNone;
   return run_text_verb(
-      options, directory, {std::vector<std::string>{"label", "score", "start", "end", "word"}, true},
-      [&](std::span<const TextInput> inputs) { return ner(directory, inputs, token); },
+      options, pipeline, {std::vector<std::string>{"label", "score", "start", "end", "word"}, true},
+      [&](std::span<const TextInput> inputs) { return ner(pipeline, inputs, token); },
       [&](const Row& row, const TokenAnswer& result) {
         return is_conll ? to_conll(row, result) : to_answer(row, result, options.text("offsets"), is_raw);
       });

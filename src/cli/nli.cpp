@@ -2,7 +2,8 @@
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
-#include "tasks/entailment.h"
+#include "decode/entailment.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -23,15 +24,15 @@ int run_nli(const Options& options) {
   EntailmentOptions settings;
   settings.rules = encoding_rules(options);
   settings.label_map = options.list("label-map");
-  const ModelDirectory directory = open_model(options);
-  nli(directory, {}, settings);  // refuses a model without the head or the labels before any row is read
+  const Pipeline pipeline = open_model(options);
+  nli(pipeline, {}, settings);  // refuses a model without the head or the labels before any row is read
   std::vector<std::string> columns{"label"};
   for (const Relation& relation :
-       find_relations(directory.config.labels, static_cast<size_t>(directory.model.labels()), settings.label_map)) {
+       find_relations(pipeline.config.labels, static_cast<size_t>(pipeline.model.labels()), settings.label_map)) {
     columns.emplace_back(relation.name);
   }
   return run_text_verb(
-      options, directory, columns, [&](std::span<const TextInput> inputs) { return nli(directory, inputs, settings); },
+      options, pipeline, columns, [&](std::span<const TextInput> inputs) { return nli(pipeline, inputs, settings); },
       [](const Row&, const EntailmentAnswer& result) { return to_answer(result); });
 }
 

@@ -18,6 +18,7 @@
 #include "cli/interrupt.h"
 #include "cli/vector_file.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/file.h"
-#include "config/options.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

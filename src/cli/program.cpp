@@ -22,6 +22,7 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/library.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

@@ -1,5 +1,6 @@
 // When to print; what to print is the meter's.
 #include "cli/progress_printer.h"
+#include "options/options.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

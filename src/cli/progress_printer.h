@@ -6,6 +6,7 @@
 
 #include "base/progress.h"
 #include "deberta/config.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

@@ -3,6 +3,7 @@
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -46,13 +47,13 @@ RowAnswer to_answer(const Row& row, const QuestionAnswer& result, const Options&
 
 int run_qa(const Options& options) {
   const QuestionOptions settings = question_options(options);
-  const ModelDirectory directory = open_model(options);
-  qa(directory, {}, settings);  // refuses a model without the head before any row is read
+  const Pipeline pipeline = open_model(options);
+  qa(pipeline, {}, settings);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {std::vector<std::string>{"answer", "score", "start", "end"}, settings.top_k > 1},
-      [&](std::span<const TextInput> inputs) { return qa(directory, inputs, settings); },
+      options, pipeline, {std::vector<std::string>{"answer", "score", "start", "end"}, settings.top_k > 1},
+      [&](std::span<const TextInput> inputs) { return qa(pipeline, inputs, settings); },
       [&](const Row& row, const QuestionAnswer& result) { return to_answer(row, result, options); },
-      row_encoder(directory.tokenizer, settings));
+      row_encoder(pipeline.tokenizer, settings));
 }
 
 }  // namespace deberta::cli

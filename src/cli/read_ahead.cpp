@@ -9,6 +9,7 @@
 
 #include "cli/interrupt.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cli/row_queue.h"
 #include "cli/rows.h"
-#include "config/options.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

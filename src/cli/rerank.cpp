@@ -2,6 +2,7 @@
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -34,13 +35,13 @@ RowAnswer to_answer(const Row& row, const RankAnswer& result, bool returns_text)
 
 int run_rerank(const Options& options) {
   const RankOptions settings = rank_options(options);
-  const ModelDirectory directory = open_model(options);
-  rerank(directory, {}, settings);  // refuses a model without the head before any row is read
+  const Pipeline pipeline = open_model(options);
+  rerank(pipeline, {}, settings);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {std::vector<std::string>{"rank", "index", "score", "text"}, true},
-      [&](std::span<const TextInput> inputs) { return rerank(directory, inputs, settings); },
+      options, pipeline, {std::vector<std::string>{"rank", "index", "score", "text"}, true},
+      [&](std::span<const TextInput> inputs) { return rerank(pipeline, inputs, settings); },
       [&](const Row& row, const RankAnswer& result) { return to_answer(row, result, options.flag("return-text")); },
-      row_encoder(directory.tokenizer, settings));
+      row_encoder(pipeline.tokenizer, settings));
 }
 
 }  // namespace deberta::cli

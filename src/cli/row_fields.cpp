@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/nearest.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

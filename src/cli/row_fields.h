@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "cli/rows.h"
-#include "config/options.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 
@@ -50,7 +50,7 @@ class RowFields {
   std::optional<Error> missing_text(const std::string& where) const;
   std::optional<Error> missing_kept(const std::string& where) const;
 
-  bool keeps(std::string_view name) const;  // by --keep: it is named, or all are kept and it is no text
+  bool keeps(std::string_view name) const;  // by --keep: it is named, or all are kept and it is not a text
 
  private:
   const Names& names_of(const Json& object, const std::string& where) const;

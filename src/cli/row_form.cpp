@@ -14,6 +14,7 @@
 #include "data/json_rows.h"
 #include "data/lines.h"
 #include "deberta/error.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "config/options.h"
 #include "data/byte_source.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

@@ -18,6 +18,7 @@
 #include "data/json_rows.h"
 #include "data/lines.h"
 #include "data/table.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

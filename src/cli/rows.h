@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/json.h"
-#include "config/options.h"
 #include "deberta/error.h"
 #include "deberta/tokenizer.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

@@ -3,6 +3,7 @@
 #include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -40,14 +41,14 @@ RowAnswer to_answer(const Row& row, const TextScoreAnswer& result, const Tokeniz
 
 int run_score(const Options& options) {
   const EncodingRules rules = encoding_rules(options);
-  const ModelDirectory directory = open_model(options);
-  warn_of_plain_head(options, directory);
-  score_text(directory, {}, rules);  // refuses a model without the head before any row is read
+  const Pipeline pipeline = open_model(options);
+  warn_of_plain_head(options, pipeline);
+  score_text(pipeline, {}, rules);  // refuses a model without the head before any row is read
   return run_text_verb(
-      options, directory, {"perplexity", "word_perplexity", "log_probability", "pieces"},
-      [&](std::span<const TextInput> inputs) { return score_text(directory, inputs, rules); },
+      options, pipeline, {"perplexity", "word_perplexity", "log_probability", "pieces"},
+      [&](std::span<const TextInput> inputs) { return score_text(pipeline, inputs, rules); },
       [&](const Row& row, const TextScoreAnswer& result) {
-        return to_answer(row, result, directory.tokenizer, options);
+        return to_answer(row, result, pipeline.tokenizer, options);
       });
 }
 

@@ -7,13 +7,14 @@
 
 #include "cli/filter.h"
 #include "cli/model_options.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 
 // `answer` turns inputs into as many results, `to_answer(row, result)` each of them into what is printed; `encode`
 // makes the sequences of a row. Returns the exit code.
 template <class AnswerTexts, class ToAnswer>
-int run_text_verb(const Options& options, const ModelDirectory& directory, const AnswerColumns& columns,
+int run_text_verb(const Options& options, const Pipeline& pipeline, const AnswerColumns& columns,
                   const AnswerTexts& answer, const ToAnswer& to_answer, const EncodeRow& encode) {
   const auto answer_rows = [&](std::span<const Row> rows) {
     const std::vector<TextInput> inputs = text_inputs(rows);
@@ -23,16 +24,16 @@ int run_text_verb(const Options& options, const ModelDirectory& directory, const
     return answers;
   };
   const int code = run_rows(options, columns, answer_rows, encode);
-  print_check_report(directory.model);
+  print_check_report(pipeline.model);
   return code;
 }
 
 // For tasks that run one sequence for an input.
 template <class AnswerTexts, class ToAnswer>
-int run_text_verb(const Options& options, const ModelDirectory& directory, const AnswerColumns& columns,
+int run_text_verb(const Options& options, const Pipeline& pipeline, const AnswerColumns& columns,
                   const AnswerTexts& answer, const ToAnswer& to_answer) {
-  return run_text_verb(options, directory, columns, answer, to_answer,
-                       row_encoder(directory.tokenizer, encoding_rules(options)));
+  return run_text_verb(options, pipeline, columns, answer, to_answer,
+                       row_encoder(pipeline.tokenizer, encoding_rules(options)));
 }
 
 }  // namespace deberta::cli

@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/tokenizer.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {

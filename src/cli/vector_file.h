@@ -18,7 +18,7 @@ struct Vectors {
 // By its name.
 bool is_vector_file(const std::string& path);
 
-// Throws kUsage for what the file's format has not: starts and BF16 in .npy.
+// Throws kUsage for what the file's format cannot hold: starts and BF16 in .npy.
 void check_vectors(const std::string& path, const Vectors& vectors, DType dtype);
 
 // Written atomically, `dtype` of F32, F16, BF16: in safetensors as `embeddings`, or `token_embeddings` and `starts`.

@@ -1,6 +1,6 @@
 // One function a verb, each in the file of its name. They return the exit code and throw Error.
 #pragma once
-#include "config/options.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 

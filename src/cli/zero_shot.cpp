@@ -6,6 +6,7 @@
 #include "data/lines.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
+#include "options/options.h"
 
 namespace deberta::cli {
 namespace {
@@ -68,14 +69,14 @@ RowAnswer to_answer(const Row& row, const ZeroShotAnswer& result) {
 
 int run_zero_shot(const Options& options) {
   const ZeroShotOptions settings = zero_shot_options(options);
-  const ModelDirectory directory = open_model(options);
-  zero_shot(directory, {}, settings);  // refuses a model without the head or the labels before any row is read
+  const Pipeline pipeline = open_model(options);
+  zero_shot(pipeline, {}, settings);  // refuses a model without the head or the labels before any row is read
   std::vector<std::string> columns{"label", "score"};
   columns.insert(columns.end(), settings.labels.begin(), settings.labels.end());
   return run_text_verb(
-      options, directory, columns,
-      [&](std::span<const TextInput> inputs) { return zero_shot(directory, inputs, settings); }, to_answer,
-      row_encoder(directory.tokenizer, settings));
+      options, pipeline, columns,
+      [&](std::span<const TextInput> inputs) { return zero_shot(pipeline, inputs, settings); }, to_answer,
+      row_encoder(pipeline.tokenizer, settings));
 }
 
 }  // namespace deberta::cli

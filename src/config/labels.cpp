@@ -34,7 +34,7 @@ std::optional<int64_t> parse_python_integer(std::string_view text) {
   return parse_number<int64_t>(digits);
 }
 
-// str() of Python where the value is no text; lists and objects as JSON.
+// str() of Python where the value is not a text; lists and objects as JSON.
 std::string to_label(const Json& value) {
   if (value.is_string()) return value.as_string();
   if (value.is_null()) return "None";

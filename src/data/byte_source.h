@@ -31,7 +31,7 @@ class ByteSource {
 
   // Fills the front of `out` and says how far; 0 at the end, and there again. Waits for some bytes, not for all.
   // Throws kFileRead, also for a compressed stream that is damaged or ends early, kTooLarge for one whose decoder
-  // would need more memory than Decompressor allows, and kInput for what is no text (magic.h).
+  // would need more memory than Decompressor allows, and kInput for what is not text (magic.h).
   size_t read(std::span<char> out);
 
   // The first line that read() has not given yet, without its end, or as much of it as comes before `max_bytes`. Waits

@@ -39,7 +39,7 @@ constexpr size_t kMaxSquadValues = 4000000;
 
 // A question is skipped when a part of it is missing or of another type, when its id has been seen, when an answer is
 // not what stands at its place, when it is impossible and has an answer, or says that it is not and has none.
-// Throws kJson, kTooLarge, kInput for a file that has not this shape, and what ByteSource::read throws.
+// Throws kJson, kTooLarge, kInput for a file of another shape, and what ByteSource::read throws.
 SquadFile read_squad(ByteSource& source);
 
 }  // namespace deberta

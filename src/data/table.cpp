@@ -20,7 +20,7 @@ void add_cell(TableRow& row) {
 
 }  // namespace
 
-void TableReader::split(std::string text, TableRow& row) {
+void TableReader::split(const std::string& text, TableRow& row) {
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(rules_.separator, begin), text.size());
     add_cell(row);
@@ -82,7 +82,7 @@ bool TableReader::read(TableRow& row) {
     if (rules_.has_quotes)
       split_quoted(std::move(line.text), row);
     else
-      split(std::move(line.text), row);
+      split(line.text, row);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kFileRead) throw;  // of the stream, not of the row
     row.cells.clear();

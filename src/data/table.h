@@ -46,7 +46,7 @@ class TableReader {
   bool read(TableRow& row);
   void read_header();
   bool is_begun_ = false;
-  void split(std::string text, TableRow& row);
+  void split(const std::string& text, TableRow& row);
   void split_quoted(std::string text, TableRow& row);
 
   LineReader lines_;

@@ -124,7 +124,7 @@ class EncoderReader {
   const std::string& path_;
 };
 
-// A symbol that is no GPT-2 id stands for itself: padding of the dictionary that no text has.
+// A symbol that is not a GPT-2 id stands for itself: padding of the dictionary that no text has.
 std::string piece_of(std::string_view symbol, const std::unordered_map<int64_t, std::string_view>& encoder) {
   const auto id = parse_number<int64_t>(symbol);
   const auto found = id ? encoder.find(*id) : encoder.end();

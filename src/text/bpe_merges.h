@@ -1,4 +1,4 @@
-// Byte-pair encoding (Sennrich et al. 2016): which neighbours melt into which piece, and the melting of one word.
+// Byte-pair encoding (Sennrich et al. 2016): which neighbours merge into which piece, and the merging of one word.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -24,11 +24,11 @@ struct Tokens {
 // The id of a token that is none of the model's pieces; the tokenizer puts its unknown token there.
 constexpr int32_t kUnknownToken = -1;
 
-// One token on the way back to text: a piece of the model, or a token that is no part of running text.
+// One token on the way back to text: a piece of the model, or a token that is not part of running text.
 struct DecodeStep {
   int32_t id = 0;
   bool is_piece = true;
-  std::string_view content;  // of a token that is no piece
+  std::string_view content;  // of a token that is not a piece
 };
 
 struct SplitOptions {
@@ -51,7 +51,7 @@ class TextModel {
   // Appends the tokens of text[part.begin, part.end), valid UTF-8; offsets are those in `text`, in whole code points,
   // without the leading space.
   virtual void split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const = 0;
-  // The steps as text; a token that is no piece is set off by a space.
+  // The steps as text; a token that is not a piece is set off by a space.
   virtual std::string to_text(std::span<const DecodeStep> steps) const = 0;
 
   virtual size_t size() const = 0;
@@ -61,7 +61,7 @@ class TextModel {
   virtual int32_t unk_id() const = 0;  // kUnknownToken when the files beside the model decide
 };
 
-// Appends a token that is no part of running text.
+// Appends a token that is not part of running text.
 inline void append_set_off(std::string& text, std::string_view token) {
   if (!text.empty() && !text.ends_with(' ')) text += ' ';
   text += token;

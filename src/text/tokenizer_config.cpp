@@ -208,7 +208,7 @@ class SpecialFinder {
   int32_t id_of_role(RoleIndex role, bool is_needed) const {
     const auto& named = settings_.roles[role].named;
     if (const auto id = named ? id_of(named->token.content) : std::nullopt) return *id;
-    if (is_needed && settings_.roles[role].is_empty) return find().unk;  // as any text that is no token
+    if (is_needed && settings_.roles[role].is_empty) return find().unk;  // as any text that is not a token
     if (is_needed) refuse_tokenizer_file(folder_, fmt::format("{}: expected a token, got null", kRoleKeys[role]));
     return -1;
   }

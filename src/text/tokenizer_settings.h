@@ -52,7 +52,8 @@ struct TokenizerSettings {
 TokenizerSettings read_tokenizer_settings(const std::string& folder, TokenizerClass of_class,
                                           const std::function<std::vector<AddedToken>()>& json_tokens);
 
-// model_max_length: the longest input in tokens; nothing where there is no limit. Warns of a value that is no length.
+// model_max_length: the longest input in tokens; nothing where there is no limit. Warns of a value that is not a
+// length.
 std::optional<size_t> max_length_of(const TokenizerSettings& settings);
 
 // What a folder says of the length of texts before anything of it is loaded.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command_line.h"
+#include "options/options.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/model_options.h"
+#include "options/options.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 

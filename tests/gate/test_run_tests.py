@@ -6,8 +6,8 @@ from stand_in import program
 @pytest.fixture
 def rooms(run, write):
     """rooms({room: program text}, rows) -> (exit code, lines)"""
-    def go(programs, rows="one program always\n", words=()):
-        write("tests/rooms.txt", "# rooms\n" + rows)
+    def go(programs, rows="one 0 library program always things\n", words=()):
+        write("rooms.txt", "# rooms\n" + rows)
         for room, text in programs.items():
             write(f"build/dev/test_{room}", text, is_program=True)
         return run("tools/run_tests.py", *words)
@@ -27,7 +27,7 @@ def test_a_failing_test_and_a_crash_are_red(rooms):
 
 
 def test_a_room_without_its_program_is_red(rooms):
-    code, lines = rooms({"one": program(A__a="passed")}, "one program always\ntwo program always\n")
+    code, lines = rooms({"one": program(A__a="passed")}, "one 0 library program always things\ntwo 0 library program always things\n")
     assert code == 1 and lines[-1] == "1 passed, 1 failed" and "failed: two: no program test_two" in lines
 
 
@@ -40,7 +40,7 @@ def test_a_room_without_a_test_is_red(rooms):
 def test_a_folder_that_is_no_room_is_red(rooms, write):
     write("tests/lost/lost_test.cpp", "")
     code, lines = rooms({"one": program(A__a="passed")})
-    assert code == 1 and lines[-1] == "1 passed, 1 failed" and any("lost: not in tests/rooms.txt" in line for line in lines)
+    assert code == 1 and lines[-1] == "1 passed, 1 failed" and any("lost: not in rooms.txt" in line for line in lines)
 
 
 def test_a_program_that_hangs_is_ended_and_red(rooms, write, repository):
@@ -52,7 +52,7 @@ def test_a_program_that_hangs_is_ended_and_red(rooms, write, repository):
 
 def test_rooms_of_all_run_when_asked_for(rooms):
     programs = {"one": program(A__a="passed"), "two": program(A__a="passed", A__b="passed")}
-    rows = "one program always\ntwo program all\n"
+    rows = "one 0 library program always things\ntwo 0 library program all things\n"
     assert rooms(programs, rows)[1][-1] == "1 passed, 0 failed"
     assert rooms(programs, rows, ["all"])[1][-1] == "3 passed, 0 failed"
     assert rooms(programs, rows, ["two"])[1][-1] == "2 passed, 0 failed"

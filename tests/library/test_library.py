@@ -295,3 +295,9 @@ def test_code_in_the_documents_is_that_of_the_examples():
     for name in ("docs/library.md", "README.md"):
         for block in re.findall(r"```(?:cpp|cmake)\n(.*?)```", (ROOT / name).read_text(), re.S):
             assert " ".join(block.split()) in squeezed, f"{name}: not compiled anywhere:\n{block}"
+
+
+@pytest.mark.parametrize("flags, is_error", [([], False), (["-DDEBERTA_DEVELOPER=ON"], True), (["-DDEBERTA_WERROR=ON"], True)])
+def test_a_warning_is_an_error_for_developers_alone(tmp_path, flags, is_error):
+    checked("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", *flags)
+    assert ("-Werror" in (tmp_path / "build.ninja").read_text()) == is_error

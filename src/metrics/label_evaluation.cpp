@@ -1,0 +1,223 @@
+// Gathers the rows of a sample and asks class_metrics.h.
+#include "metrics/label_evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "deberta/error.h"
+#include "metrics/class_metrics.h"
+
+namespace deberta {
+namespace {
+
+[[noreturn]] void refuse(const std::string& metric) {
+  throw Error(ErrorCode::kInternal, "metrics", fmt::format("nothing is known of {}", metric));
+}
+
+Metric defined_or(const std::string& name, std::optional<double> value, const char* note) {
+  return {name, value, value ? "" : note};
+}
+
+constexpr const char* kNoRows = "no rows";
+constexpr const char* kConstant = "not defined: all values are the same";
+
+class ClassEvaluation final : public Evaluation {
+ public:
+  ClassEvaluation(ClassOutcomes outcomes, std::vector<std::string> metrics)
+      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)) {
+    for (uint32_t row = 0; row < outcomes_.groups.size(); ++row) {
+      const size_t group = outcomes_.groups[row];
+      if (group >= members_.size()) members_.resize(group + 1);
+      members_[group].push_back(row);
+    }
+  }
+
+  size_t units() const override { return outcomes_.groups.empty() ? outcomes_.gold.size() : members_.size(); }
+
+  std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
+    const std::vector<uint32_t> rows = rows_of(units);
+    std::vector<int32_t> gold, predicted;
+    for (const uint32_t row : rows) {
+      gold.push_back(outcomes_.gold[row]);
+      predicted.push_back(outcomes_.predicted[row]);
+    }
+    std::vector<Metric> found;
+    for (const std::string& name : metrics_) found.push_back(metric(name, gold, predicted, units));
+    if (outcomes_.genre_names.size() > 1) add_genres(rows, gold, predicted, found);
+    return found;
+  }
+
+ private:
+  std::vector<uint32_t> rows_of(std::span<const uint32_t> units) const {
+    if (outcomes_.groups.empty()) return {units.begin(), units.end()};
+    std::vector<uint32_t> rows;
+    for (const uint32_t group : units) rows.insert(rows.end(), members_[group].begin(), members_[group].end());
+    return rows;
+  }
+
+  Metric metric(const std::string& name, Classes gold, Classes predicted, std::span<const uint32_t> units) const {
+    if (gold.empty()) return {name, std::nullopt, kNoRows};
+    if (name == "accuracy") return {name, accuracy(gold, predicted)};
+    if (name == "f1") return {name, f1(gold, predicted)};
+    if (name == "f1_macro") return {name, f1_macro(gold, predicted)};
+    if (name == "matthews_correlation") return {name, matthews_correlation(gold, predicted)};
+    if (name == "combined_score") return {name, (*accuracy(gold, predicted) + f1(gold, predicted)) / 2};
+    if (name == "exact_match") return {name, exact_match(units)};
+    refuse(name);
+  }
+
+  // The part of the groups all of whose rows are right.
+  std::optional<double> exact_match(std::span<const uint32_t> units) const {
+    size_t right = 0;
+    for (const uint32_t group : units) {
+      right += std::all_of(members_[group].begin(), members_[group].end(),
+                           [&](uint32_t row) { return outcomes_.gold[row] == outcomes_.predicted[row]; });
+    }
+    return static_cast<double>(right) / static_cast<double>(units.size());
+  }
+
+  void add_genres(std::span<const uint32_t> rows, Classes gold, Classes predicted, std::vector<Metric>& found) const {
+    std::vector<std::vector<int32_t>> gold_of(outcomes_.genre_names.size()), predicted_of(outcomes_.genre_names.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const size_t genre = outcomes_.genres[rows[i]];
+      gold_of[genre].push_back(gold[i]);
+      predicted_of[genre].push_back(predicted[i]);
+    }
+    for (size_t genre = 0; genre < gold_of.size(); ++genre) {
+      found.push_back(defined_or("accuracy/" + outcomes_.genre_names[genre],
+                                 accuracy(gold_of[genre], predicted_of[genre]), kNoRows));
+    }
+  }
+
+  ClassOutcomes outcomes_;
+  std::vector<std::string> metrics_;
+  std::vector<std::vector<uint32_t>> members_;  // rows of each group
+};
+
+class ScoreEvaluation final : public Evaluation {
+ public:
+  ScoreEvaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics)
+      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)) {}
+
+  size_t units() const override { return outcomes_.gold.size(); }
+
+  std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
+    std::vector<double> gold, predicted;
+    for (const uint32_t row : units) {
+      gold.push_back(outcomes_.gold[row]);
+      predicted.push_back(outcomes_.predicted[row]);
+    }
+    const auto linear = pearson(gold, predicted), by_rank = spearman(gold, predicted);
+    std::vector<Metric> found;
+    for (const std::string& name : metrics_) {
+      if (gold.empty())
+        found.push_back({name, std::nullopt, kNoRows});
+      else if (name == "pearson")
+        found.push_back(defined_or(name, linear, kConstant));
+      else if (name == "spearmanr")
+        found.push_back(defined_or(name, by_rank, kConstant));
+      else if (name == "combined_score")
+        found.push_back(
+            defined_or(name, linear && by_rank ? std::optional((*linear + *by_rank) / 2) : std::nullopt, kConstant));
+      else if (name == "mse")
+        found.push_back({name, mean_squared_error(gold, predicted)});
+      else
+        refuse(name);
+    }
+    return found;
+  }
+
+ private:
+  ScoreOutcomes outcomes_;
+  std::vector<std::string> metrics_;
+};
+
+class ClassSetEvaluation final : public Evaluation {
+ public:
+  ClassSetEvaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics)
+      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)) {
+    for (const auto* sets : {&outcomes_.gold, &outcomes_.predicted}) {
+      for (const auto& set : *sets) {
+        for (const uint32_t label : set) classes_ = std::max(classes_, size_t{label} + 1);
+      }
+    }
+  }
+
+  size_t units() const override { return outcomes_.gold.size(); }
+
+  std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
+    std::vector<Counts> counts(classes_);
+    uint64_t equal = 0;
+    for (const uint32_t row : units) {
+      add(outcomes_.gold[row], outcomes_.predicted[row], counts);
+      equal += outcomes_.gold[row] == outcomes_.predicted[row];
+    }
+    std::vector<Metric> found;
+    for (const std::string& name : metrics_) {
+      if (units.empty())
+        found.push_back({name, std::nullopt, kNoRows});
+      else if (name == "accuracy")
+        found.push_back({name, static_cast<double>(equal) / static_cast<double>(units.size())});
+      else if (name == "f1_micro")
+        found.push_back({name, micro(counts)});
+      else if (name == "f1_macro")
+        found.push_back(defined_or(name, macro(counts), "not defined: no class occurs"));
+      else
+        refuse(name);
+    }
+    return found;
+  }
+
+ private:
+  struct Counts {
+    uint64_t both = 0;
+    uint64_t either = 0;  // gold and predicted, added
+  };
+
+  static void add(const std::vector<uint32_t>& gold, const std::vector<uint32_t>& predicted,
+                  std::vector<Counts>& counts) {
+    for (const uint32_t label : gold) ++counts[label].either;
+    for (const uint32_t label : predicted) ++counts[label].either;
+    std::vector<uint32_t> both;
+    std::set_intersection(gold.begin(), gold.end(), predicted.begin(), predicted.end(), std::back_inserter(both));
+    for (const uint32_t label : both) ++counts[label].both;
+  }
+  static double f1_of(const Counts& counts) {
+    return counts.either == 0 ? 0 : 2 * static_cast<double>(counts.both) / static_cast<double>(counts.either);
+  }
+  static double micro(const std::vector<Counts>& counts) {
+    Counts sum;
+    for (const Counts& one : counts) sum = {sum.both + one.both, sum.either + one.either};
+    return f1_of(sum);
+  }
+  static std::optional<double> macro(const std::vector<Counts>& counts) {
+    double sum = 0;
+    size_t classes = 0;
+    for (const Counts& one : counts) {
+      if (one.either == 0) continue;
+      sum += f1_of(one);
+      ++classes;
+    }
+    return classes == 0 ? std::nullopt : std::optional(sum / static_cast<double>(classes));
+  }
+
+  ClassSetOutcomes outcomes_;
+  std::vector<std::string> metrics_;
+  size_t classes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<std::string> metrics) {
+  return std::make_unique<ClassEvaluation>(std::move(outcomes), std::move(metrics));
+}
+std::unique_ptr<Evaluation> make_evaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics) {
+  return std::make_unique<ScoreEvaluation>(std::move(outcomes), std::move(metrics));
+}
+std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics) {
+  return std::make_unique<ClassSetEvaluation>(std::move(outcomes), std::move(metrics));
+}
+
+}  // namespace deberta

@@ -1,0 +1,37 @@
+// What rows with a class, a score or several classes are counted as.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "metrics/evaluation.h"
+
+namespace deberta {
+
+// One class a row.
+struct ClassOutcomes {
+  std::vector<int32_t> gold, predicted;
+  // Rows that count together, numbered in the order in which they come; empty where each stands alone. Samples are of
+  // groups then.
+  std::vector<uint32_t> groups;
+  // Which of `genre_names` a row is of; empty where the file knows none.
+  std::vector<uint32_t> genres;
+  std::vector<std::string> genre_names;
+};
+struct ScoreOutcomes {
+  std::vector<double> gold, predicted;
+};
+// Any number of classes a row, ascending.
+struct ClassSetOutcomes {
+  std::vector<std::vector<uint32_t>> gold, predicted;
+};
+
+// `metrics`: names as the task table writes them. Those of classes: accuracy, f1 (of class 1), f1_macro,
+// matthews_correlation, exact_match (of groups), combined_score (the mean of accuracy and f1), and the accuracy of each
+// genre where there are two or more. Of scores: pearson, spearmanr, combined_score (their mean), mse. Of sets:
+// f1_micro, f1_macro (over the classes that occur), accuracy (of whole sets). Throw kInternal for another name.
+std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<std::string> metrics);
+std::unique_ptr<Evaluation> make_evaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics);
+std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics);
+
+}  // namespace deberta

@@ -1,0 +1,75 @@
+// Sums over the texts of a sample.
+#include "metrics/masked_evaluation.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "base/philox.h"
+#include "deberta/error.h"
+
+namespace deberta {
+namespace {
+
+constexpr uint32_t kMaskStream = 1;  // apart from the numbers of the bootstrap
+
+class MaskedEvaluation final : public Evaluation {
+ public:
+  MaskedEvaluation(std::vector<MaskedOutcome> outcomes, std::vector<std::string> metrics)
+      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)) {}
+
+  size_t units() const override { return outcomes_.size(); }
+
+  std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
+    MaskedOutcome all;
+    for (const uint32_t unit : units) {
+      all.log_probability += outcomes_[unit].log_probability;
+      all.pieces += outcomes_[unit].pieces;
+      all.right += outcomes_[unit].right;
+    }
+    std::vector<Metric> found;
+    for (const std::string& name : metrics_)
+      found.push_back({name, value_of(name, all), all.pieces == 0 ? "no masked pieces" : ""});
+    found.push_back({.name = "masked_pieces", .value = static_cast<double>(all.pieces), .is_sampled = false});
+    return found;
+  }
+
+ private:
+  static std::optional<double> value_of(const std::string& name, const MaskedOutcome& all) {
+    const auto pieces = static_cast<double>(all.pieces);
+    if (all.pieces == 0) return std::nullopt;
+    if (name == "accuracy") return static_cast<double>(all.right) / pieces;
+    if (name == "perplexity") return std::exp(-all.log_probability / pieces);
+    throw Error(ErrorCode::kInternal, "metrics", fmt::format("nothing is known of {}", name));
+  }
+
+  std::vector<MaskedOutcome> outcomes_;
+  std::vector<std::string> metrics_;
+};
+
+}  // namespace
+
+std::vector<size_t> draw_masks(const Encoding& text, double share, uint64_t seed, uint64_t number) {
+  const PhiloxKey key{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  const auto bits_of = [&](size_t place) {
+    return philox({static_cast<uint32_t>(place / 4), static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32),
+                   kMaskStream},
+                  key)[place % 4];
+  };
+  std::vector<size_t> places, masks;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.is_special[i] == 0) places.push_back(i);
+  }
+  for (const size_t place : places) {
+    if (static_cast<double>(bits_of(place)) < share * 4294967296.0) masks.push_back(place);
+  }
+  if (masks.empty() && !places.empty()) masks.push_back(places[uint64_t{bits_of(0)} * places.size() >> 32]);
+  return masks;
+}
+
+std::unique_ptr<Evaluation> make_evaluation(std::vector<MaskedOutcome> outcomes, std::vector<std::string> metrics) {
+  return std::make_unique<MaskedEvaluation>(std::move(outcomes), std::move(metrics));
+}
+
+}  // namespace deberta

@@ -1,0 +1,164 @@
+// Each sentence is counted once; samples add up.
+#include "metrics/tag_evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "deberta/error.h"
+
+namespace deberta {
+namespace {
+
+struct Tag {
+  char place = 'O';
+  std::string type = "_";
+};
+Tag tag_of(const std::string& text) {
+  if (text.empty()) return {};
+  const size_t dash = text.find('-', 1);
+  std::string type = text.substr(dash == std::string::npos ? 1 : dash + 1);
+  return {text[0], type.empty() ? "_" : std::move(type)};
+}
+
+bool is_outside(const Tag& tag) {
+  return tag.place == 'O' || tag.place == '.';
+}
+bool is_one_of(char place, std::string_view places) {
+  return places.find(place) != std::string_view::npos;
+}
+
+// Whether the entity of `before`, if it is in one, does not go on into `tag`.
+bool ends_between(const Tag& before, const Tag& tag) {
+  if (is_one_of(before.place, "ES")) return true;
+  if (is_one_of(before.place, "BI") && is_one_of(tag.place, "BSO")) return true;
+  return !is_outside(before) && before.type != tag.type;
+}
+bool begins_at(const Tag& before, const Tag& tag) {
+  if (is_one_of(tag.place, "BS")) return true;
+  if (is_one_of(before.place, "ESO") && is_one_of(tag.place, "EI")) return true;
+  return !is_outside(tag) && before.type != tag.type;
+}
+
+struct Counts {
+  uint64_t gold = 0;
+  uint64_t predicted = 0;
+  uint64_t both = 0;
+  void add(const Counts& other) {
+    gold += other.gold;
+    predicted += other.predicted;
+    both += other.both;
+  }
+};
+
+double part(uint64_t count, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(count) / static_cast<double>(whole);
+}
+double value_of(const std::string& name, const Counts& counts) {
+  if (name == "precision") return part(counts.both, counts.predicted);
+  if (name == "recall") return part(counts.both, counts.gold);
+  if (name == "f1") return part(2 * counts.both, counts.gold + counts.predicted);
+  throw Error(ErrorCode::kInternal, "metrics", fmt::format("nothing is known of {}", name));
+}
+
+class TagEvaluation final : public Evaluation {
+ public:
+  TagEvaluation(const std::vector<TagOutcome>& outcomes, std::vector<std::string> metrics)
+      : metrics_(std::move(metrics)) {
+    for (const TagOutcome& outcome : outcomes) sentences_.push_back(count(outcome));
+    types_.resize(numbers_.size());
+    for (const auto& [type, number] : numbers_) types_[number] = type;
+  }
+
+  size_t units() const override { return sentences_.size(); }
+
+  std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
+    std::vector<Counts> by_type(types_.size());
+    Counts all;
+    uint64_t words = 0, right = 0;
+    for (const uint32_t unit : units) {
+      const Sentence& sentence = sentences_[unit];
+      for (const auto& [type, counts] : sentence.counts) by_type[type].add(counts);
+      words += sentence.words;
+      right += sentence.right;
+    }
+    for (const Counts& counts : by_type) all.add(counts);
+    std::vector<Metric> found;
+    for (const std::string& name : metrics_) {
+      if (words == 0)
+        found.push_back({name, std::nullopt, "no words"});
+      else
+        found.push_back({name, name == "accuracy" ? part(right, words) : value_of(name, all)});
+    }
+    for (const auto& [type, number] : numbers_) {
+      for (const char* name : {"precision", "recall", "f1"})
+        found.push_back({fmt::format("{}/{}", name, type), value_of(name, by_type[number])});
+      found.push_back({"support/" + type, static_cast<double>(by_type[number].gold)});
+      found.back().is_sampled = false;
+    }
+    return found;
+  }
+
+ private:
+  struct Sentence {
+    std::vector<std::pair<uint32_t, Counts>> counts;  // of the types that it has
+    uint64_t words = 0;
+    uint64_t right = 0;
+  };
+
+  Sentence count(const TagOutcome& outcome) {
+    std::map<uint32_t, Counts> counts;
+    const auto of = [&](const TaggedEntity& entity) -> Counts& {
+      return counts[numbers_.emplace(entity.type, static_cast<uint32_t>(numbers_.size())).first->second];
+    };
+    const std::vector<TaggedEntity> gold = tagged_entities(outcome.gold),
+                                    predicted = tagged_entities(outcome.predicted);
+    for (const TaggedEntity& entity : gold) ++of(entity).gold;
+    // Both are in the order of their words.
+    size_t at = 0;
+    for (const TaggedEntity& entity : predicted) {
+      ++of(entity).predicted;
+      while (at < gold.size() && gold[at].first < entity.first) ++at;
+      if (at < gold.size() && gold[at] == entity) ++of(entity).both;
+    }
+    Sentence sentence{{counts.begin(), counts.end()}, outcome.gold.size(), 0};
+    for (size_t i = 0; i < outcome.gold.size(); ++i) sentence.right += outcome.gold[i] == outcome.predicted[i];
+    return sentence;
+  }
+
+  std::vector<std::string> metrics_;
+  std::map<std::string, uint32_t> numbers_;  // of types
+  std::vector<std::string> types_;
+  std::vector<Sentence> sentences_;
+};
+
+}  // namespace
+
+std::vector<TaggedEntity> tagged_entities(const std::vector<std::string>& tags) {
+  std::vector<TaggedEntity> entities;
+  Tag before;
+  size_t begin = 0;
+  bool is_inside = false;
+  for (size_t i = 0; i <= tags.size(); ++i) {
+    const Tag tag = i < tags.size() ? tag_of(tags[i]) : Tag{};
+    if (is_inside && ends_between(before, tag)) {
+      entities.push_back({before.type, begin, i - 1});
+      is_inside = false;
+    }
+    if (begins_at(before, tag)) {
+      begin = i;
+      is_inside = true;
+    }
+    before = tag;
+  }
+  return entities;
+}
+
+std::unique_ptr<Evaluation> make_evaluation(const std::vector<TagOutcome>& outcomes, std::vector<std::string> metrics) {
+  return std::make_unique<TagEvaluation>(outcomes, std::move(metrics));
+}
+
+}  // namespace deberta

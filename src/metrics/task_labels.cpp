@@ -1,0 +1,92 @@
+// Names are compared without case; nothing is guessed.
+#include "metrics/task_labels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "deberta/error.h"
+
+namespace deberta {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+bool says_nothing(const std::string& name, size_t index) {
+  return lower(name) == fmt::format("label_{}", index) || name == std::to_string(index);
+}
+
+[[noreturn]] void refuse(const TaskLabels& task, const std::vector<std::string>& names, size_t classes) {
+  throw Error(ErrorCode::kTask, "eval",
+              fmt::format("expected a model with the classes {}, got {} classes{}{}; give the task's labels in the "
+                          "model's order with --label-map",
+                          fmt::join(task.names(), ", "), classes, names.empty() ? "" : ": ", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+TaskLabels::TaskLabels(const TaskRow& task) : is_open_(task.labels.empty()) {
+  for (const std::string& label : split_words(task.labels)) add(split_words(label, '='));
+}
+
+TaskLabels::TaskLabels(std::vector<std::string> names) {
+  for (std::string& name : names) add({std::move(name)});
+}
+
+void TaskLabels::add(std::vector<std::string> names) {
+  for (const std::string& name : names) numbers_.emplace(lower(name), names_.size());
+  names_.push_back(std::move(names));
+}
+
+std::vector<std::string> TaskLabels::names() const {
+  std::vector<std::string> names;
+  for (const auto& label : names_) names.push_back(label.front());
+  return names;
+}
+
+std::optional<size_t> TaskLabels::find(std::string_view text) const {
+  const auto found = numbers_.find(lower(text));
+  return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+}
+
+size_t TaskLabels::label_of(std::string_view text, const std::string& where) {
+  if (const auto found = find(text)) return *found;
+  if (!is_open_ || text.empty())
+    throw Error(ErrorCode::kInput, where,
+                fmt::format("label: expected one of {}, got {}", fmt::join(names(), ", "), quote_json(text)));
+  add({std::string(text)});
+  return names_.size() - 1;
+}
+
+bool is_no_label(std::string_view text) {
+  return text.empty() || text == "-" || text == "-1";
+}
+
+std::vector<size_t> map_classes(const TaskLabels& task, const std::vector<std::string>& model_labels, size_t classes,
+                                const std::vector<std::string>& map) {
+  const std::vector<std::string>& names = map.empty() ? model_labels : map;
+  if (classes != task.size() || (!map.empty() && map.size() != classes)) refuse(task, names, classes);
+  std::vector<size_t> order;
+  bool has_names = names.size() == classes;
+  if (has_names && map.empty()) {
+    size_t empty_names = 0;
+    for (size_t i = 0; i < classes; ++i) empty_names += says_nothing(names[i], i);
+    has_names = empty_names < classes;
+  }
+  for (size_t i = 0; i < classes; ++i) {
+    const auto label = has_names ? task.find(names[i]) : std::optional(i);
+    if (!label || std::find(order.begin(), order.end(), *label) != order.end()) refuse(task, names, classes);
+    order.push_back(*label);
+  }
+  return order;
+}
+
+}  // namespace deberta

@@ -1,0 +1,48 @@
+// The classes of a task by their names: in its files, in predictions, in a model's configuration.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "metrics/task_table.h"
+
+namespace deberta {
+
+class TaskLabels {
+ public:
+  // The labels of the table's row. A task without labels of its own takes those that it meets: the set is open.
+  explicit TaskLabels(const TaskRow& task);
+  // Those of a model.
+  explicit TaskLabels(std::vector<std::string> names);
+
+  bool is_open() const { return is_open_; }
+  size_t size() const { return names_.size(); }
+  const std::string& name(size_t label) const { return names_[label].front(); }
+  std::vector<std::string> names() const;
+
+  // By any of a label's names, any case.
+  std::optional<size_t> find(std::string_view text) const;
+  // The same; in an open set a name that is new becomes a label. Throws kInput for a name that is none of the labels.
+  size_t label_of(std::string_view text, const std::string& where);
+
+ private:
+  void add(std::vector<std::string> names);
+
+  std::vector<std::vector<std::string>> names_;      // of each label; the first is the table's
+  std::unordered_map<std::string, size_t> numbers_;  // of all names, in lower case
+  bool is_open_ = false;
+};
+
+// A cell that says that there is no label: empty, "-" (no agreement of annotators) or "-1".
+bool is_no_label(std::string_view text);
+
+// For each of the model's classes, which label of the task it is: by `map` (names in the model's order), else by the
+// model's names, else, where they say nothing (none, LABEL_0 or 0 and so on), in the task's order. Throws kTask, with
+// both lists, when the classes are not the labels.
+std::vector<size_t> map_classes(const TaskLabels& task, const std::vector<std::string>& model_labels, size_t classes,
+                                const std::vector<std::string>& map);
+
+}  // namespace deberta

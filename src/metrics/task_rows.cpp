@@ -1,0 +1,197 @@
+// Labels by name; then the evaluation that the task's target asks for.
+#include "metrics/task_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/json.h"
+#include "deberta/error.h"
+#include "metrics/answer_evaluation.h"
+#include "metrics/label_evaluation.h"
+
+namespace deberta {
+namespace {
+
+bool has_choices(const TaskRow& task) {
+  return task.kind == TaskKind::kYesNo || task.kind == TaskKind::kChoice;
+}
+
+// As the published labels count.
+size_t first_choice(const TaskRow& task) {
+  return task.form == ExampleForm::kAlphaNli ? 1 : 0;
+}
+
+constexpr size_t kMostLabels = 20;  // that a message shows
+
+double parse_score(std::string_view text, const std::string& where) {
+  const auto score = parse_number<double>(text);
+  if (!score || !std::isfinite(*score))
+    throw Error(ErrorCode::kInput, where, "expected a number, got " + quote_json(text));
+  return *score;
+}
+
+std::string shortest(double value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
+uint32_t number_of(const std::string& name, std::unordered_map<std::string, uint32_t>& numbers) {
+  return numbers.emplace(name, static_cast<uint32_t>(numbers.size())).first->second;
+}
+
+std::vector<std::string> names_by_number(const std::unordered_map<std::string, uint32_t>& numbers) {
+  std::vector<std::string> names(numbers.size());
+  for (const auto& [name, number] : numbers) names[number] = name;
+  return names;
+}
+
+}  // namespace
+
+TaskAnswer TaskRows::parse_label(std::string_view text, const std::string& where) {
+  TaskAnswer answer;
+  if (task_->target == TaskTarget::kScore) {
+    answer.score = parse_score(text, where);
+  } else if (task_->target == TaskTarget::kClasses) {
+    for (const std::string& name : split_words(text, ','))
+      answer.labels.push_back(static_cast<uint32_t>(labels_.label_of(name, where)));
+    std::sort(answer.labels.begin(), answer.labels.end());
+    answer.labels.erase(std::unique(answer.labels.begin(), answer.labels.end()), answer.labels.end());
+  } else if (task_->target == TaskTarget::kText) {
+    answer.text = text;
+  } else {
+    answer.label = labels_.label_of(text, where);
+  }
+  return answer;
+}
+
+TaskAnswer TaskRows::parse(size_t row, std::string_view text, const std::string& where) {
+  if (!has_choices(*task_)) return parse_label(text, where);
+  auto number = parse_number<size_t>(text);
+  if (task_->form == ExampleForm::kRace && text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z')
+    number = static_cast<size_t>(text[0] - 'A');
+  const size_t first = first_choice(*task_);
+  if (!number || *number < first || *number - first >= golds_[row].choices)
+    throw Error(ErrorCode::kInput, where,
+                fmt::format("expected the number of one of {} choices, counted from {}, got {}", golds_[row].choices,
+                            first, quote_json(text)));
+  TaskAnswer answer;
+  answer.label = *number - first;
+  return answer;
+}
+
+std::string TaskRows::to_text(const TaskAnswer& answer) const {
+  if (task_->target == TaskTarget::kScore) return shortest(answer.score);
+  if (task_->target == TaskTarget::kText) return answer.text;
+  if (task_->target == TaskTarget::kClasses) {
+    std::string names;
+    for (const uint32_t label : answer.labels) names += (names.empty() ? "" : ",") + labels_.name(label);
+    return names;
+  }
+  if (task_->form == ExampleForm::kRace) return std::string(1, static_cast<char>('A' + answer.label));
+  if (has_choices(*task_)) return std::to_string(answer.label + first_choice(*task_));
+  return labels_.name(answer.label);
+}
+
+void TaskRows::add(const Example& example) {
+  TaskGold gold;
+  gold.where = example.where;
+  gold.id = example.id;
+  gold.choices = example.choices.size();
+  gold.error = example.error;
+  if (example.label && found_labels_.size() < kMostLabels) ++found_labels_[*example.label];
+  repaired_ += example.is_repaired;
+  bool is_unknown = gold.error && gold.error->code() == ErrorCode::kTask;
+  try {
+    if (!gold.error) add_label(example, gold);
+  } catch (const Error& error) {
+    gold.error = error;
+    is_unknown = true;
+  }
+  if (is_unknown && unknown_rows_++ == 0) first_unknown_ = golds_.size();
+  golds_.push_back(std::move(gold));
+}
+
+void TaskRows::check_labels() const {
+  if (unknown_rows_ == 0) return;
+  const TaskGold& first = golds_[first_unknown_];
+  std::string message =
+      fmt::format("{}; so it is in {} of {} rows", first.error->message(), unknown_rows_, golds_.size());
+  if (task_->target == TaskTarget::kClass && !has_choices(*task_)) {
+    std::vector<std::string> found;
+    for (const auto& [label, rows] : found_labels_) found.push_back(fmt::format("{} ({})", label, rows));
+    message += fmt::format(", whose labels are {}", fmt::join(found, ", "));
+  }
+  const bool is_own = task_->labels.empty() && labels_.size() > 0;  // the labels are the model's
+  message += is_own ? fmt::format("; give the file's names for the model's classes {}, in this order, with --label-map",
+                                  fmt::join(labels_.names(), ", "))
+                    : fmt::format("; is it a file of the task {}?", task_->name);
+  throw Error(ErrorCode::kTask, first.error->where(), message);
+}
+
+void TaskRows::add_label(const Example& example, TaskGold& gold) {
+  if (!example.group.empty()) gold.group = number_of(example.group, groups_);
+  if (!example.genre.empty()) gold.genre = number_of(example.genre, genres_);
+  if (task_->target == TaskTarget::kText) {
+    gold.texts = example.answers;
+    gold.is_labelled = !gold.texts.empty();
+    return;
+  }
+  // No class holds in a row whose cell is empty; of all others such a cell says nothing.
+  const bool is_set = task_->target == TaskTarget::kClasses;
+  const std::string label = example.label.value_or("");
+  const bool says_nothing = task_->target == TaskTarget::kScore
+                                ? label.empty() || (label == "-1" && task_->name == "sts-b")
+                                : is_no_label(label) && !labels_.find(label);
+  if (!example.label || (says_nothing && !is_set)) return;
+  gold.is_labelled = true;
+  if (has_choices(*task_))
+    gold.answer.label = *parse_number<size_t>(*example.label);
+  else
+    gold.answer = parse_label(*example.label, example.where);
+}
+
+std::unique_ptr<Evaluation> TaskRows::evaluate(std::span<const std::optional<TaskAnswer>> answers) const {
+  std::vector<std::string> metrics = split_words(task_->metrics);
+  if (task_->target == TaskTarget::kClass) return evaluate_classes(answers, std::move(metrics));
+  std::vector<AnswerOutcome> texts;
+  ScoreOutcomes scores;
+  ClassSetOutcomes sets;
+  for (size_t row = 0; row < golds_.size(); ++row) {
+    if (!is_counted(row)) continue;
+    const auto& answer = answers[row];
+    if (task_->target == TaskTarget::kText)
+      texts.push_back({answer ? std::optional(answer->text) : std::nullopt, golds_[row].texts});
+    if (!answer) continue;
+    scores.gold.push_back(golds_[row].answer.score);
+    scores.predicted.push_back(answer->score);
+    sets.gold.push_back(golds_[row].answer.labels);
+    sets.predicted.push_back(answer->labels);
+  }
+  if (task_->target == TaskTarget::kText) return make_evaluation(texts, std::move(metrics));
+  if (task_->target == TaskTarget::kScore) return make_evaluation(std::move(scores), std::move(metrics));
+  return make_evaluation(std::move(sets), std::move(metrics));
+}
+
+std::unique_ptr<Evaluation> TaskRows::evaluate_classes(std::span<const std::optional<TaskAnswer>> answers,
+                                                       std::vector<std::string> metrics) const {
+  ClassOutcomes outcomes;
+  outcomes.genre_names = names_by_number(genres_);
+  std::unordered_map<uint32_t, uint32_t> groups;  // that have rows which count
+  for (size_t row = 0; row < golds_.size(); ++row) {
+    if (!is_counted(row) || !answers[row]) continue;
+    const TaskGold& gold = golds_[row];
+    outcomes.gold.push_back(static_cast<int32_t>(gold.answer.label));
+    outcomes.predicted.push_back(static_cast<int32_t>(answers[row]->label));
+    outcomes.genres.push_back(gold.genre);
+    if (task_->kind == TaskKind::kAnswers)
+      outcomes.groups.push_back(groups.emplace(gold.group, static_cast<uint32_t>(groups.size())).first->second);
+  }
+  return make_evaluation(std::move(outcomes), std::move(metrics));
+}
+
+}  // namespace deberta

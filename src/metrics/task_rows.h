@@ -1,0 +1,83 @@
+// What is kept of the rows of a labelled file to evaluate answers: labels, not texts.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "data/examples.h"
+#include "metrics/evaluation.h"
+#include "metrics/task_labels.h"
+#include "metrics/task_table.h"
+
+namespace deberta {
+
+// What is right, or what was predicted. Which part counts is the task's target.
+struct TaskAnswer {
+  size_t label = 0;              // kClass: of the labels, or the number of a choice
+  double score = 0;              // kScore
+  std::vector<uint32_t> labels;  // kClasses, ascending
+  std::string text;              // kText
+};
+
+struct TaskGold {
+  std::string where;
+  std::string id;
+  size_t choices = 0;  // of a task with choices
+  bool is_labelled = false;
+  TaskAnswer answer;
+  std::vector<std::string> texts;  // kText: all that are right
+  uint32_t group = 0;
+  uint32_t genre = 0;
+  std::optional<Error> error;  // the row cannot be read, or its label is none of the task's
+};
+
+class TaskRows {
+ public:
+  TaskRows(const TaskRow& task, TaskLabels labels) : task_(&task), labels_(std::move(labels)) {}
+
+  // One row more; a bad one too, so that rows keep their numbers.
+  void add(const Example& example);
+  // A figure over the rows whose labels happen to fit would be one of another task: throws kTask, with the labels, when
+  // a row has one that is none of the task's (or of the model's, where the task has none).
+  void check_labels() const;
+  bool has_unknown_labels() const { return unknown_rows_ > 0; }
+  size_t repaired() const { return repaired_; }  // rows that held bytes that are not UTF-8
+  // The row cannot be answered.
+  void refuse(size_t row, const Error& error) { golds_[row].error = error; }
+
+  // The text of a prediction: a label's name, a number, names with commas between, the choice as the published files
+  // count (RACE "A", AlphaNLI "1", else from 0). Throws kInput.
+  TaskAnswer parse(size_t row, std::string_view text, const std::string& where);
+  std::string to_text(const TaskAnswer& answer) const;
+
+  const TaskRow& task() const { return *task_; }
+  const TaskLabels& labels() const { return labels_; }
+  const std::vector<TaskGold>& golds() const { return golds_; }
+
+  // Of the rows that have a label, no error, and an answer; a question without one counts as wrong (SQuAD, ReCoRD).
+  std::unique_ptr<Evaluation> evaluate(std::span<const std::optional<TaskAnswer>> answers) const;
+
+ private:
+  void add_label(const Example& example, TaskGold& gold);
+  TaskAnswer parse_label(std::string_view text, const std::string& where);
+  std::unique_ptr<Evaluation> evaluate_classes(std::span<const std::optional<TaskAnswer>> answers,
+                                               std::vector<std::string> metrics) const;
+  bool is_counted(size_t row) const { return golds_[row].is_labelled && !golds_[row].error; }
+
+  const TaskRow* task_;
+  TaskLabels labels_;
+  std::vector<TaskGold> golds_;
+  std::map<std::string, size_t> found_labels_;  // of the file, as it writes them, each with its rows
+  size_t unknown_rows_ = 0, first_unknown_ = 0;
+  size_t repaired_ = 0;
+  std::unordered_map<std::string, uint32_t> groups_, genres_;
+};
+
+}  // namespace deberta

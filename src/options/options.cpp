@@ -1,0 +1,232 @@
+// Values of options: checking against the table, defaults, origins.
+#include "options/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/nearest.h"
+#include "deberta/error.h"
+
+namespace deberta {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(separator), text.size());
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+[[noreturn]] void refuse(std::string_view where, std::string_view expected, std::string_view got) {
+  throw Error(ErrorCode::kUsage, std::string(where), fmt::format("expected {}, got \"{}\"", expected, got));
+}
+
+// "1..64" -> the two ends as numbers of sizes; every numeric row has a range.
+std::pair<double, double> parse_range(std::string_view range) {
+  const size_t dots = range.find("..");
+  const auto end_of = [&](std::string_view text) {
+    return text.starts_with('-') ? -static_cast<double>(parse_size(text.substr(1), "range"))
+                                 : static_cast<double>(parse_size(text, "range"));
+  };
+  return {end_of(range.substr(0, dots)), end_of(range.substr(dots + 2))};
+}
+
+void check_in_range(const OptionRow& row, std::string_view where, std::string_view text, double value) {
+  const auto [low, high] = parse_range(row.range);
+  if (!(value >= low && value <= high)) refuse(where, fmt::format("a value in {}", row.range), text);
+}
+
+// "16k" as "16000" and so on; throws when `text` is no value of the row.
+std::string checked_value(const OptionRow& row, std::string_view text, std::string_view where) {
+  switch (row.type) {
+    case OptionType::kFlag:
+      if (text == "true" || text == "1" || text == "on") return "true";
+      if (text == "false" || text == "0" || text == "off" || text.empty()) return "false";
+      refuse(where, "true or false", text);
+    case OptionType::kInteger: {
+      const auto value = parse_number<int64_t>(text);
+      if (!value) refuse(where, fmt::format("a whole number in {}", row.range), text);
+      check_in_range(row, where, text, static_cast<double>(*value));
+      return std::string(text);
+    }
+    case OptionType::kNumber: {
+      const auto value = parse_number<double>(text);
+      if (!value) refuse(where, fmt::format("a number in {}", row.range), text);
+      check_in_range(row, where, text, *value);
+      return std::string(text);
+    }
+    case OptionType::kSize: {
+      const uint64_t value = parse_size(text, where);
+      check_in_range(row, where, text, static_cast<double>(value));
+      return std::to_string(value);
+    }
+    case OptionType::kChoice: {
+      const auto choices = split(row.range, '|');
+      if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+        const std::string_view near = nearest_match(text, choices);
+        const std::string hint = near.empty() ? "" : fmt::format("; did you mean {}?", near);
+        throw Error(ErrorCode::kUsage, std::string(where),
+                    fmt::format("expected {}, got \"{}\"{}", fmt::join(choices, ", "), text, hint));
+      }
+      return std::string(text);
+    }
+    case OptionType::kText:
+    case OptionType::kList:
+    case OptionType::kFiles:
+      return std::string(text);
+  }
+  return std::string(text);
+}
+
+}  // namespace
+
+const VerbRow* find_verb(std::string_view name) {
+  const auto verbs = verb_table();
+  const auto it = std::find_if(verbs.begin(), verbs.end(), [&](const VerbRow& row) { return row.name == name; });
+  return it == verbs.end() ? nullptr : &*it;
+}
+
+bool applies_to(const OptionRow& row, std::string_view verb) {
+  if (row.verbs == "*") return true;
+  const auto verbs = split(row.verbs, ' ');
+  return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+}
+
+bool has_option(std::string_view verb, std::string_view name) {
+  const auto& table = option_table();
+  return std::any_of(table.begin(), table.end(),
+                     [&](const OptionRow& row) { return row.name == name && applies_to(row, verb); });
+}
+
+std::vector<const OptionRow*> options_of(std::string_view verb) {
+  std::vector<const OptionRow*> rows;
+  for (const OptionRow& row : option_table()) {
+    if (applies_to(row, verb)) rows.push_back(&row);
+  }
+  return rows;
+}
+
+std::string environment_name(const OptionRow& row) {
+  std::string name = "DEBERTA_";
+  for (const char c : row.name) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+uint64_t parse_size(std::string_view text, std::string_view where) {
+  static constexpr std::array<std::pair<std::string_view, uint64_t>, 6> kUnits = {{{"KiB", uint64_t{1} << 10},
+                                                                                   {"MiB", uint64_t{1} << 20},
+                                                                                   {"GiB", uint64_t{1} << 30},
+                                                                                   {"k", 1000},
+                                                                                   {"M", 1000000},
+                                                                                   {"G", 1000000000}}};
+  std::string_view digits = text;
+  uint64_t unit = 1;
+  for (const auto& [suffix, factor] : kUnits) {
+    if (digits.ends_with(suffix)) {
+      digits.remove_suffix(suffix.size());
+      unit = factor;
+      break;
+    }
+  }
+  const auto count = parse_number<uint64_t>(digits);
+  const auto value = count ? checked_mul(*count, unit) : std::nullopt;
+  if (!value) refuse(where, "a size such as 4096, 16k or 2MiB", text);
+  return *value;
+}
+
+Options::Options(std::string_view verb) : verb_(verb) {
+  for (const OptionRow* row : options_of(verb)) {
+    values_.push_back({row, checked_value(*row, row->default_value, row->name), "default"});
+  }
+}
+
+void Options::set(std::string_view name, const std::vector<std::string>& values, std::string_view origin) {
+  const auto found =
+      std::find_if(values_.begin(), values_.end(), [&](const Value& entry) { return entry.row->name == name; });
+  const OptionType type = found == values_.end() ? OptionType::kText : found->row->type;
+  if (values.empty() && type != OptionType::kList) return;
+  if (values.size() == 1 || type == OptionType::kList)
+    return set(name, fmt::format("{}", fmt::join(values, ",")), origin);
+  if (type == OptionType::kFiles) {
+    for (const std::string& value : values) set(name, value, origin);  // refuses an empty one
+    found->text = fmt::format("{}", fmt::join(values, ","));
+    found->files = values;
+    return;
+  }
+  throw Error(ErrorCode::kUsage, origin == "flag" ? fmt::format("--{}", name) : fmt::format("{}: {}", origin, name),
+              fmt::format("expected one value, got {}: {}", values.size(), fmt::join(values, ", ")));
+}
+
+void Options::set(std::string_view name, std::string_view value, std::string_view origin) {
+  for (Value& entry : values_) {
+    if (entry.row->name != name) continue;
+    const std::string where = origin == "flag" ? fmt::format("--{}", name) : fmt::format("{}: {}", origin, name);
+    const bool is_name = entry.row->type == OptionType::kText || entry.row->type == OptionType::kFiles;
+    if (value.empty() && is_name) refuse(where, entry.row->range, "");
+    entry.text = checked_value(*entry.row, value, where);
+    entry.origin = origin;
+    entry.files.assign(entry.row->type == OptionType::kFiles ? 1 : 0, std::string(value));
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const Value& entry : values_) names.push_back(entry.row->name);
+  const std::string_view near = nearest_match(name, names);
+  throw Error(
+      ErrorCode::kUsage, origin == "flag" ? "" : std::string(origin),
+      fmt::format("unknown option --{}{}", name, near.empty() ? "" : fmt::format("; did you mean --{}?", near)));
+}
+
+const Options::Value& Options::value(std::string_view name) const {
+  for (const Value& entry : values_) {
+    if (entry.row->name == name) return entry;
+  }
+  throw Error(ErrorCode::kInternal, "options", fmt::format("verb {} has no option --{}", verb_, name));
+}
+
+bool Options::is_given(std::string_view name) const {
+  return value(name).origin != "default";
+}
+const std::string& Options::origin(std::string_view name) const {
+  return value(name).origin;
+}
+bool Options::flag(std::string_view name) const {
+  return value(name).text == "true";
+}
+const std::string& Options::text(std::string_view name) const {
+  return value(name).text;
+}
+int64_t Options::integer(std::string_view name) const {
+  return parse_number<int64_t>(value(name).text).value();
+}
+double Options::number(std::string_view name) const {
+  return parse_number<double>(value(name).text).value();
+}
+
+std::vector<std::string> Options::list(std::string_view name) const {
+  std::vector<std::string> items;
+  for (const std::string_view part : split(value(name).text, ',')) items.emplace_back(part);
+  return items;
+}
+
+const std::vector<std::string>& Options::files(std::string_view name) const {
+  return value(name).files;
+}
+
+std::string Options::describe() const {
+  std::string text;
+  for (const Value& entry : values_) {
+    text += fmt::format("{} = {}  ({})\n", entry.row->name, entry.text, entry.origin);
+  }
+  return text;
+}
+
+}  // namespace deberta

@@ -1,0 +1,85 @@
+// The option table: one row an option, one row a verb. Parsing, help, completion, docs/options.md, environment names
+// and
+// --config files all follow from it.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deberta {
+
+// kFiles: names of files, each given by itself.
+enum class OptionType { kFlag, kText, kInteger, kNumber, kSize, kChoice, kList, kFiles };
+
+// One row of the option table: the settings of the program, of its environment variables and --config files.
+struct OptionRow {
+  std::string_view name;  // without the dashes
+  char short_name;        // 0: none
+  OptionType type;
+  std::string_view default_value;  // as it would be typed; "" for none
+  std::string_view range;          // "1..64" for numbers and sizes, "a|b" for choices, a word for the value of others
+  std::string_view verbs;          // separated by spaces; "*": every verb
+  std::string_view section;        // heading in the help
+  std::string_view help;
+};
+std::span<const OptionRow> option_table();
+
+// The values in force for one run of one verb. Every value is checked against its row when it is set.
+class Options {
+ public:
+  // All options of `verb` at their defaults.
+  explicit Options(std::string_view verb);
+
+  // `origin` says where the value came from: "default", "config FILE", "environment NAME", "flag". Throws kUsage.
+  void set(std::string_view name, std::string_view value, std::string_view origin);
+  // An option that was given several times: lists and files add up, another one is refused.
+  void set(std::string_view name, const std::vector<std::string>& values, std::string_view origin);
+
+  const std::string& verb() const { return verb_; }
+  bool is_given(std::string_view name) const;  // set by anything but the default
+  const std::string& origin(std::string_view name) const;
+  bool flag(std::string_view name) const;
+  const std::string& text(std::string_view name) const;
+  int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  std::vector<std::string> list(std::string_view name) const;  // split at commas; empty text: no items
+  const std::vector<std::string>& files(std::string_view name) const;
+
+  std::vector<std::string> arguments;  // the positional ones
+
+  // `name = value  (origin)`, a line an option.
+  std::string describe() const;
+
+ private:
+  struct Value {
+    const OptionRow* row;
+    std::string text;
+    std::string origin;
+    std::vector<std::string> files = {};  // kFiles; `text` then shows them
+  };
+  const Value& value(std::string_view name) const;
+
+  std::string verb_;
+  std::vector<Value> values_;
+};
+
+struct VerbRow {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view arguments;  // positional ones, as in the usage line
+  std::string_view example;    // the words after `deberta`
+};
+
+std::span<const VerbRow> verb_table();
+const VerbRow* find_verb(std::string_view name);
+bool applies_to(const OptionRow& row, std::string_view verb);
+std::vector<const OptionRow*> options_of(std::string_view verb);
+bool has_option(std::string_view verb, std::string_view name);
+std::string environment_name(const OptionRow& row);  // "max-tokens" -> "DEBERTA_MAX_TOKENS"
+
+// "16k" -> 16000, "2GiB" -> 2^31: a number with an optional k, M, G, KiB, MiB or GiB. Throws kUsage.
+uint64_t parse_size(std::string_view text, std::string_view where);
+
+}  // namespace deberta

@@ -1,0 +1,350 @@
+// The rows: verbs and options. Nothing else in the program names an option's type, default or range.
+#include <array>
+
+#include "options/options.h"
+
+namespace deberta {
+namespace {
+
+using enum OptionType;
+
+constexpr std::string_view kTextVerbs = "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize";
+constexpr std::string_view kReadingVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize convert";
+constexpr std::string_view kEncodingVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize convert";
+constexpr std::string_view kModelVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward";
+// Those that open weights.
+constexpr std::string_view kWeightVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward inspect check convert bench info";
+// Those that print rows or tables in the formats of answers.
+constexpr std::string_view kTableVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize inspect check convert bench";
+
+constexpr std::array kVerbs = {
+    VerbRow{"classify", "label texts or pairs of texts; regression scores", "[TEXT...]",
+            "classify -m DIR \"a gorgeous , witty , seductive movie .\""},
+    VerbRow{"nli", "does a premise entail a hypothesis: labels by name", "[PREMISE HYPOTHESIS...]",
+            "nli -m DIR \"A man plays a guitar .\" \"Someone makes music .\""},
+    VerbRow{"zero-shot", "label texts with labels of your own, by a model of entailment", "[TEXT...]",
+            "zero-shot -m DIR --labels sports,politics \"The match ended in a draw .\""},
+    VerbRow{"ner", "find entities in texts, or label each piece", "[TEXT...]",
+            "ner -m DIR \"Ada Lovelace was born in London .\""},
+    VerbRow{"qa", "find the answer to a question in a context", "[QUESTION CONTEXT...]",
+            "qa -m DIR \"Who wrote it?\" \"Mary Shelley wrote Frankenstein .\""},
+    VerbRow{"choose", "which of several choices goes with a context and a question",
+            "[CONTEXT QUESTION CHOICE CHOICE...]",
+            "choose -m DIR \"It rained all day .\" \"What was the street?\" wet dry"},
+    VerbRow{"rerank", "order documents by how well they answer a query (cross-encoders, reward models)",
+            "[QUERY DOCUMENT...]", "rerank -m DIR \"capital of France\" \"Paris is a city .\" \"Cats purr .\""},
+    VerbRow{"embed", "turn texts, or their tokens, into vectors", "[TEXT...]",
+            "embed -m DIR --normalize -o vectors.npy \"one text\" \"another\""},
+    VerbRow{"fill", "guess the masked tokens of a text", "[TEXT...]",
+            "fill -m DIR \"The capital of France is [MASK].\""},
+    VerbRow{"score", "how probable a masked language model finds a text: pseudo-perplexity", "[TEXT...]",
+            "score -m DIR --tokens --format json \"The cat sat on the mat .\""},
+    VerbRow{"detect", "find pieces of a text that were replaced (discriminators)", "[TEXT...]",
+            "detect -m DIR \"The chef ate the meal .\""},
+    VerbRow{"tokenize", "show ids, pieces and offsets, or turn ids back into text", "[TEXT...]",
+            "tokenize -m DIR \"Hello world\""},
+    VerbRow{"forward", "run the model on ids from a file: every layer, pooled, logits, attention scores", "",
+            "forward -m DIR --ids in.safetensors -o out.safetensors"},
+    VerbRow{"eval", "score a labelled file, or predictions for it, with the official metrics of a task", "[FILE...]",
+            "eval --task sst-2 -m DIR dev.tsv"},
+    VerbRow{"inspect", "list the tensors of a model, or the differences of two", "", "inspect -m DIR --stats"},
+    VerbRow{"check", "look for mistakes in a model directory; write a copy without them", "", "check -m DIR"},
+    VerbRow{"convert", "write a model directory in another form: safetensors, shards, type, layout, names", "",
+            "convert -m DIR --to DIR2 --verify"},
+    VerbRow{"bench", "measure latency and throughput on random ids, beside the machine's peak", "",
+            "bench -m DIR --threads 1,2 --lengths 32,128,512 --operations"},
+    VerbRow{"info", "show the version, the processor, the kernels and, with -m, a model", "", "info"},
+    VerbRow{"completion", "print a completion script for bash, zsh or fish", "SHELL", "completion bash"},
+    VerbRow{"help", "show help for a verb", "[VERB]", "help classify"},
+};
+
+constexpr std::array kOptions = {
+    OptionRow{"model", 'm', kText, "", "DIR",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize forward inspect check "
+              "convert "
+              "bench info",
+              "Model",
+              "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "
+              "hub cache; without -m the built-in model"},
+    OptionRow{"load", 0, kChoice, "mmap", "mmap|read", kWeightVerbs, "Model",
+              "map the weights, or read them into memory: use read on network file systems and for files that may be "
+              "truncated while in use"},
+    OptionRow{"no-crc", 0, kFlag, "", "", kWeightVerbs, "Model",
+              "do not check the CRC-32 of weights in a pytorch_model.bin"},
+    OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx_vnni|avx512|avx512_vnni|avx512_bf16|amx",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench info", "Compute",
+              "kernels to use; check runs the reference beside each and reports the worst difference"},
+    OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench", "Compute",
+              "precision of matrix products and attention; auto: int8 for weights stored in int8, else fp32"},
+    OptionRow{"allow-uncalibrated", 0, kFlag, "", "", kModelVerbs, "Compute",
+              "run int8 without calibrated activations; some models then give wrong answers"},
+    OptionRow{"threads", 0, kInteger, "0", "0..1024", kModelVerbs, "Compute",
+              "number of threads; 0: all processors available to this process"},
+    OptionRow{"compat", 0, kChoice, "original", "original|hf", kModelVerbs, "Compute",
+              "which implementation to follow where the original code and transformers differ (long distances, mask "
+              "decoder, rows of padding)"},
+    OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval bench", "Compute",
+              "most tokens in one batch"},
+    OptionRow{"input", 'i', kFiles, "", "FILE", kTextVerbs, "Input",
+              "read rows from FILE, compressed or not; - is standard input, the default when no text is given; may be "
+              "repeated: the files are read in order"},
+    OptionRow{"input", 'i', kFiles, "", "FILE", "eval", "Input",
+              "a labelled file or a folder of labelled files, like the arguments"},
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json|conll", "ner", "Input",
+              "input format; auto: by the file's extension (before .gz, .xz, .zst, .bz2), else by its first line: "
+              "JSON, or one text per line; conll: one word per line, its label last, a blank line after each sentence"},
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json",
+              "classify nli zero-shot qa choose rerank fill score embed detect tokenize convert", "Input",
+              "input format; auto: by the file's extension (before .gz, .xz, .zst, .bz2), else by its first line: "
+              "JSON, or one text per line"},
+    OptionRow{
+        "input-field", 0, kList, "", "NAMES", kReadingVerbs, "Input",
+        "columns or keys with the texts of a row, in order (default: text,text_pair; question,context; "
+        "context,question,choices; query,documents); numbers are columns, from 1, of a file without a header line"},
+    OptionRow{"pair", 0, kFlag, "", "", "classify tokenize", "Input",
+              "inputs are pairs: two arguments each, or two texts per line, separated by a tab"},
+    OptionRow{"keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
+              "keys or columns of the input row to copy to the output; all: everything but the texts, in json and "
+              "jsonl; NAMES: these, in every format, as the first columns"},
+    OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
+              "what to do with a row that cannot be answered: report the error in its place, skip it, or stop"},
+    OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576",
+              "classify nli zero-shot ner choose rerank fill score embed detect tokenize convert", "Input",
+              "longest input in tokens, special tokens included"},
+    OptionRow{
+        "truncate", 0, kChoice, "right", "right|left|error", "nli zero-shot choose rerank fill score embed detect",
+        "Input",
+        "what to do with a longer input: cut its end (right), cut its beginning (left), or report the row as bad"},
+    OptionRow{"truncate", 0, kChoice, "right", "right|left|window|error", "classify", "Input",
+              "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
+              "windows and average their logits, or report the row as bad"},
+    OptionRow{"truncate", 0, kChoice, "window", "window|right|left|error", "ner", "Input",
+              "what to do with a longer input: read it in overlapping windows, cut its end (right), cut its beginning "
+              "(left), or report the row as bad"},
+    OptionRow{"stride", 0, kInteger, "128", "0..1048575", "classify ner", "Input",
+              "tokens that consecutive windows share"},
+    OptionRow{"max-seq-len", 0, kInteger, "384", "8..1048576", "qa", "Input",
+              "longest window in tokens: question, part of the context, special tokens"},
+    OptionRow{"doc-stride", 0, kInteger, "128", "0..1048575", "qa", "Input",
+              "tokens of the context that consecutive windows share (at most half a window)"},
+    OptionRow{"max-question-len", 0, kInteger, "64", "1..1048576", "qa", "Input",
+              "longest question in tokens; the rest is cut"},
+    OptionRow{"query", 0, kText, "", "TEXT", "rerank", "Input", "the query; every row is then a document"},
+    OptionRow{"labels", 0, kList, "", "NAMES", "zero-shot", "Input", "candidate labels"},
+    OptionRow{"labels-file", 0, kText, "", "FILE", "zero-shot", "Input", "candidate labels, one per line"},
+    OptionRow{"template", 0, kText, "This example is {}.", "TEXT", "zero-shot", "Input",
+              "hypothesis for a label; {} stands for the label"},
+    OptionRow{"form", 0, kChoice, "race", "race|plain|copa", "choose", "Input",
+              "race: [CLS] context [SEP] question choice [SEP], white space tidied, question and choice 160 tokens at "
+              "most; plain: the same as it is written (SWAG, AlphaNLI); copa: the question is cause or effect"},
+    OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kEncodingVerbs, "Input", "longest text in bytes"},
+    OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kEncodingVerbs, "Input",
+              "how to read [SEP] and the like in a text: as special tokens (parse) or as plain text (literal; fill "
+              "still finds its masks)"},
+    OptionRow{"tokenizer", 0, kChoice, "slow", "slow|fast", kEncodingVerbs, "Input",
+              "which of transformers' tokenizers to match: slow, which models were trained with, or fast, which its "
+              "pipelines use ([UNK] where a SentencePiece model has byte pieces)"},
+    OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kEncodingVerbs, "Input",
+              "how to break ties of a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)"},
+    OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify fill", "Answer",
+              "number of answers per text or mask; 0: one label (all labels of a multi-label model), or five tokens"},
+    OptionRow{"top-k", 'k', kInteger, "1", "1..1000", "qa", "Answer", "number of answers per question"},
+    OptionRow{"max-answer-len", 0, kInteger, "15", "1..100000", "qa", "Answer", "longest answer in tokens"},
+    OptionRow{"max-answer-len", 0, kInteger, "30", "1..100000", "eval", "Answer",
+              "squad: longest answer in tokens; 30 as in the papers"},
+    OptionRow{"max-question-len", 0, kInteger, "64", "1..1048576", "eval", "Input",
+              "squad: longest question in tokens; the rest is cut"},
+    OptionRow{"doc-stride", 0, kInteger, "128", "0..1048575", "eval", "Input",
+              "squad: tokens of the context that consecutive windows share (at most half a window)"},
+    OptionRow{"align", 0, kChoice, "words", "words|tokens", "qa", "Answer",
+              "where answers may begin and end: at the borders of words, or of any token"},
+    OptionRow{"align", 0, kChoice, "tokens", "tokens|words", "eval", "Answer",
+              "squad: where answers may begin and end; tokens: score the span itself, as the official script does"},
+    OptionRow{"word-label", 0, kChoice, "first", "first|surest", "eval", "Answer",
+              "ner: a word takes the label of its first piece, as models are trained, or of its most confident piece"},
+    OptionRow{"allow-no-answer", 0, kFlag, "", "", "qa", "Answer",
+              "treat the empty answer as a candidate (models of SQuAD 2.0)"},
+    OptionRow{"null-threshold", 0, kNumber, "0", "-1000..1000", "qa", "Answer",
+              "if set, the answer is empty when its logit exceeds that of the best span by more than this"},
+    OptionRow{"multi-label", 0, kFlag, "", "", "zero-shot", "Answer",
+              "score each label independently (entailment against contradiction) instead of against the others"},
+    OptionRow{"top-n", 0, kInteger, "0", "0..1000000", "rerank", "Answer", "number of documents to return; 0: all"},
+    OptionRow{"return-text", 0, kFlag, "", "", "rerank", "Answer", "include the documents' texts in json and jsonl"},
+    OptionRow{"tokens", 0, kFlag, "", "", "score", "Answer",
+              "include the log-probability of each token in json and jsonl"},
+    OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|sigmoid|none", "classify", "Answer",
+              "how logits become scores; auto: by the model's problem_type"},
+    OptionRow{"raw", 0, kFlag, "", "", "classify rerank", "Answer", "print the logits as scores"},
+    OptionRow{"label-map", 0, kList, "", "NAMES", "nli zero-shot", "Answer",
+              "names of the model's labels in order, if its configuration does not name them: "
+              "contradiction,neutral,entailment"},
+    OptionRow{"aggregate", 0, kChoice, "simple", "none|simple|first|average|max", "ner", "Answer",
+              "how to group pieces into entities; none: each piece by itself; simple: runs of pieces; first, average, "
+              "max: whole words, labelled by their first piece, the mean of their pieces or the highest score"},
+    OptionRow{"ignore-labels", 0, kList, "O", "NAMES", "ner", "Answer", "labels to leave out"},
+    OptionRow{"pooling", 0, kChoice, "auto", "auto|cls|mean|max|none", "embed", "Answer",
+              "how token vectors become one; auto: as the model's modules.json of sentence-transformers says (Dense "
+              "and Normalize included), else the mean; none: one vector per token, [CLS] and [SEP] included"},
+    OptionRow{"normalize", 0, kFlag, "", "", "embed", "Answer",
+              "scale each vector to length 1 (--pooling auto does so where the model's modules.json asks for it)"},
+    OptionRow{"similarity", 0, kFlag, "", "", "embed", "Answer",
+              "rows are pairs of texts: print the cosine of their vectors"},
+    OptionRow{"output-dtype", 0, kChoice, "fp32", "fp32|fp16|bf16", "embed", "Output",
+              "number format of a .npy (fp32, fp16) or .safetensors file (-o)"},
+    OptionRow{"layer", 0, kInteger, "-1", "-1000..1000", "embed", "Answer",
+              "layer whose hidden states are used: 0 is the embeddings, -1 the last layer"},
+    OptionRow{"targets", 0, kList, "", "WORDS", "fill", "Answer", "score only these words, separated by commas"},
+    OptionRow{"emd", 0, kChoice, "auto", "auto|on|off", "fill score eval", "Answer",
+              "whether a masked language model uses the enhanced mask decoder; auto: if the checkpoint has its "
+              "position table; off: the plain head"},
+    OptionRow{"threshold", 0, kNumber, "0.5", "0..1", "detect", "Answer",
+              "lowest probability at which a piece counts as replaced"},
+    OptionRow{"color", 0, kChoice, "auto", "auto|always|never", "detect", "Answer",
+              "in a table, show the text with replaced pieces in colour; auto: on a terminal, unless NO_COLOR is set"},
+    OptionRow{"no-special", 0, kFlag, "", "", "tokenize", "Answer", "do not add [CLS] and [SEP]"},
+    OptionRow{"decode", 0, kFlag, "", "", "tokenize", "Answer", "inputs are ids separated by spaces; print their text"},
+    OptionRow{"offsets", 0, kChoice, "chars", "chars|bytes|utf16", "ner qa score detect tokenize", "Answer",
+              "unit of offsets: Unicode code points, bytes, or UTF-16 units"},
+    OptionRow{
+        "ids", 0, kText, "", "FILE", "forward", "Input",
+        "safetensors file with input_ids [B, L] and optionally attention_mask [B, L] or [B, L, L], token_type_ids, "
+        "position_ids, relative_buckets [L, L]"},
+    OptionRow{"mask", 0, kText, "", "FILE", "forward", "Input", "take attention_mask from this file instead"},
+    OptionRow{"layers", 0, kList, "all", "all|none|NUMBERS", "forward", "Answer",
+              "layers whose hidden states are written; 0 is the embedding output"},
+    OptionRow{"scores", 0, kFlag, "", "", "forward", "Answer",
+              "also write each layer's c2c, c2p, p2c scores and probabilities (reference kernels)"},
+    OptionRow{"stats", 0, kFlag, "", "", "inspect", "Answer",
+              "minimum, maximum, mean, standard deviation and non-finite values"},
+    OptionRow{"diff", 0, kText, "", "DIR", "inspect", "Answer", "compare with this model, tensor by tensor"},
+    OptionRow{"fix", 0, kText, "", "DIR", "check", "Answer",
+              "write a copy to this new folder, with every mistake corrected that needs no decision"},
+    OptionRow{"to", 0, kText, "", "DIR", "convert", "Output", "the new folder; it appears only once it is complete"},
+    OptionRow{"dtype", 0, kChoice, "keep", "keep|fp32|bf16|fp16|int8", "convert", "Answer",
+              "type of the weights, rounded to nearest, ties to even; a value too large for fp16 is an error; int8: "
+              "weights as they are, and beside them the calibration that --dtype int8 of other verbs needs"},
+    OptionRow{"calibrate", 0, kFiles, "", "FILE", "convert", "Input",
+              "with --dtype int8: texts of the kind that the model will read (a few hundred), rows as --input of other "
+              "verbs takes them"},
+    OptionRow{"smoothing", 0, kChoice, "auto", "auto|0.4|0.5|0.6|0.7|0.8", "convert", "Answer",
+              "with --dtype int8: how much of the spread of the activations moves into the weights (SmoothQuant's "
+              "alpha); auto: 0.7 for multilingual models, else 0.5"},
+    OptionRow{"adapter", 0, kText, "", "DIR", "convert", "Answer",
+              "a LoRA adapter of peft (adapter_config.json), merged into the model that -m names"},
+    OptionRow{"layout", 0, kChoice, "keep", "keep|v1|v2", "convert", "Answer",
+              "v1: fused projections, model_type deberta; v2: separate ones, model_type deberta-v2"},
+    OptionRow{"head-names", 0, kChoice, "original", "original|hf", "convert", "Answer",
+              "names of the language-model head: lm_predictions.lm_head.*, or transformers' cls.predictions.*"},
+    OptionRow{"shard-size", 0, kSize, "5G", "1..1000G", "convert", "Output",
+              "largest file of weights; a model that is larger is written as shards with an index"},
+    OptionRow{"verify", 0, kFlag, "", "", "convert", "Output",
+              "before the folder gets its name, read it again, compare every tensor, and run the model from both "
+              "folders; int8: "
+              "also run the texts in fp32 and in int8, and refuse a cosine below .999"},
+    OptionRow{"strict", 0, kFlag, "", "", "check", "Answer", "warnings count as errors"},
+    OptionRow{"threads", 0, kList, "0", "0|NUMBERS", "bench", "Compute",
+              "numbers of threads, measured one after the other; 0: all processors available to this process"},
+    OptionRow{"lengths", 0, kList, "32,128,512", "NUMBERS", "bench", "Input",
+              "sequence lengths in tokens; the latency of each is measured"},
+    OptionRow{"lengths-file", 0, kText, "", "FILE", "bench", "Input",
+              "lengths, one per line; the throughput over all of them, sorted and packed, is measured"},
+    OptionRow{"batch", 0, kList, "1", "NUMBERS", "bench", "Input", "sequences per batch, measured for each length"},
+    OptionRow{"budget", 0, kNumber, "2", "0..3600", "bench", "Input", "seconds for each figure (at least 5 runs)"},
+    OptionRow{"operations", 0, kFlag, "", "", "bench", "Answer",
+              "also show the time of each operation, its share and its part of the machine's peak"},
+    OptionRow{"against", 0, kText, "", "FILE", "bench", "Answer",
+              "JSON lines of other libraries' figures (what, peer, seq, ms_min, tokens_per_s): show how many times as "
+              "fast this is"},
+    OptionRow{"json", 0, kFlag, "", "", "bench", "Output", "one JSON object per line, as soon as it is measured"},
+    OptionRow{"json", 0, kFlag, "", "", "info", "Output", "one JSON object (--format jsonl)"},
+    OptionRow{
+        "task", 't', kText, "", "NAME", "eval", "Input",
+        "what the files hold and what is counted: cola sst-2 mrpc qqp sts-b mnli mnli-mm qnli rte wnli boolq cb copa "
+        "alphanli wic wsc multirc record squad squad2 race swag ner nli classification regression multi-label mlm"},
+    OptionRow{
+        "predictions", 'p', kText, "", "FILE", "eval", "Input",
+        "score these answers instead of running a model: tsv with the columns index and prediction, jsonl with idx "
+        "and label, json from ids to answers (SQuAD, ReCoRD), CoNLL columns (ner)"},
+    OptionRow{"na-prob", 0, kText, "", "FILE", "eval", "Input",
+              "squad2: JSON from ids to the probability that there is no answer; the best thresholds are then found"},
+    OptionRow{"na-threshold", 0, kNumber, "1", "-1G..1G", "eval", "Answer",
+              "squad2: a question whose --na-prob is above this counts as unanswered"},
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|tsv|csv|jsonl|text", "eval", "Input",
+              "format of the files; auto: by their extension (before .gz, .xz, .zst, .bz2), else by the task"},
+    OptionRow{"input-field", 0, kList, "", "NAMES", "eval", "Input",
+              "columns or keys of the text and, after a comma, of its pair, if they are not the task's"},
+    OptionRow{"label-field", 0, kText, "", "NAME", "eval", "Input",
+              "column or key of the label, if it is not the task's"},
+    OptionRow{"labels-file", 0, kText, "", "FILE", "eval", "Input", "alphanli: the labels, 1 or 2, one per line"},
+    OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576", "eval", "Input",
+              "longest input in tokens, special tokens included; for SQuAD the length of a window, 384 by default"},
+    OptionRow{
+        "truncate", 0, kChoice, "right", "right|left|window|error", "eval", "Input",
+        "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping windows "
+        "(the default for ner), or report the row as bad; contexts of SQuAD and ReCoRD are always read in windows"},
+    OptionRow{"label-map", 0, kList, "", "NAMES", "eval", "Answer",
+              "the task's labels in the model's order, if its configuration does not name them"},
+    OptionRow{"mask-share", 0, kNumber, "0.15", "0..1", "eval", "Input",
+              "mlm: share of a text's pieces that is masked; at least one piece is"},
+    OptionRow{"merge-sentences", 0, kFlag, "", "", "eval", "Input",
+              "ner: join the sentences of a document, as many as --max-tokens allows, as the published models were "
+              "trained, instead of reading each by itself"},
+    OptionRow{"on-bad-row", 0, kChoice, "fail", "report|skip|fail", "eval", "Input",
+              "what to do with a row that cannot be read or answered: report and skip it, skip it, or stop; by default "
+              "every row counts"},
+    OptionRow{"bootstrap", 0, kInteger, "1000", "0..1000000", "eval", "Answer",
+              "samples for the 95 % interval of each metric; 0: no intervals"},
+    OptionRow{"seed", 0, kInteger, "0", "0..1000G", "eval", "Answer", "seed of those samples, and of the masks of mlm"},
+    OptionRow{"write-predictions", 0, kText, "", "FILE", "eval", "Output",
+              "also write the answers, in the form that --predictions reads"},
+    OptionRow{"output-dir", 0, kText, "", "DIR", "eval", "Output",
+              "also write DIR/all_results.json with the keys of the Hugging Face scripts (eval_accuracy, ...)"},
+    OptionRow{"list", 0, kFlag, "", "", "eval", "Input",
+              "list the tasks with their files, labels, metrics and published hyper-parameters, and exit"},
+    OptionRow{
+        "average", 0, kText, "", "DIR", "eval", "Input",
+        "print the averages of GLUE and SuperGLUE from the all_results.json files in DIR and its folders, and exit"},
+    OptionRow{"output", 'o', kText, "", "FILE",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize forward", "Output",
+              "write to FILE; its extension sets the format if --format is auto; an existing file is replaced only "
+              "when the run is complete; - is standard output"},
+    OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|conll", "ner", "Output",
+              "output format; auto: a table on a terminal, tsv elsewhere; conll: one word per line with its label "
+              "(after the given label, if there is one), a blank line after each sentence"},
+    OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl",
+              "classify nli zero-shot qa choose rerank fill score embed detect eval tokenize inspect check convert "
+              "bench info",
+              "Output", "output format; auto: a table on a terminal, tsv elsewhere"},
+    OptionRow{"digits", 0, kInteger, "0", "0..17",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval", "Output",
+              "significant digits of scores; 0: the shortest text that reads back to the same value"},
+    OptionRow{"no-header", 0, kFlag, "", "", kTableVerbs, "Output", "no header line in tsv and csv output"},
+    OptionRow{"progress", 0, kChoice, "auto", "auto|on|off",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize check convert",
+              "General", "progress on standard error; auto: a bar on a terminal, a JSON line every 30 s elsewhere"},
+    OptionRow{"man", 0, kFlag, "", "", "help", "Output", "the manual page of all verbs, as troff"},
+    OptionRow{"quiet", 'q', kFlag, "", "", "*", "General", "no notes or warnings on standard error"},
+    OptionRow{"config", 0, kText, "", "FILE", "*", "General",
+              "read options from this JSON file: {\"threads\": 2, \"qa\": {\"top-k\": 3}}; options under a verb apply "
+              "to that verb only"},
+    OptionRow{"print-config", 0, kFlag, "", "", "*", "General",
+              "print the options that are set, as a --config file, with their origins on standard error, and exit"},
+};
+
+}  // namespace
+
+std::span<const VerbRow> verb_table() {
+  return kVerbs;
+}
+std::span<const OptionRow> option_table() {
+  return kOptions;
+}
+
+}  // namespace deberta

@@ -1,0 +1,183 @@
+// Texts to encodings, encodings to packs.
+#include "pipeline/batches.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/utf8.h"
+#include "deberta/error.h"
+#include "pipeline/requirements.h"
+
+namespace deberta {
+namespace {
+
+constexpr size_t kTemplateTokens = 2;  // [CLS] and [SEP] around one text
+
+void check_size(const TextInput& input, const Encoding& encoding, const EncodingRules& rules) {
+  if (encoding.size() == 0) throw Error(ErrorCode::kInput, "text", "expected at least one token, got none");
+  const bool is_refused = rules.long_text == LongText::kRefuse || (rules.long_text == LongText::kWindow && input.pair);
+  if (is_refused && encoding.size() > rules.encode.max_tokens) {
+    throw Error(ErrorCode::kTextTooLong, "text",
+                fmt::format("expected at most {} tokens, got {}; split it or cut it with --truncate right",
+                            rules.encode.max_tokens, encoding.size()));
+  }
+}
+
+// A text without its [CLS] and [SEP].
+Encoding strip_template(const Encoding& text) {
+  Encoding out = text;
+  const auto strip = [](auto& values) {
+    values.pop_back();
+    values.erase(values.begin());
+  };
+  strip(out.ids);
+  strip(out.type_ids);
+  strip(out.chars);
+  strip(out.bytes);
+  strip(out.words);
+  strip(out.is_special);
+  return out;
+}
+
+}  // namespace
+
+// ---- one sequence an input
+
+Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
+  if (!is_valid_utf8(input.text) || !is_valid_utf8(input.pair.value_or("")))
+    throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
+  if (rules.prompt && !rules.prompt->empty()) {
+    EncodingRules plain = rules;
+    plain.prompt.reset();
+    const std::string text = *rules.prompt + std::string(input.text);
+    return encode_input(tokenizer, TextInput{.text = text, .pair = input.pair}, plain);
+  }
+  EncodeOptions options = rules.encode;
+  if (rules.long_text != LongText::kCut) options.truncate = Truncate::kNone;
+  Encoding encoding =
+      input.pair ? tokenizer.encode_pair(input.text, *input.pair, options) : tokenizer.encode(input.text, options);
+  check_size(input, encoding, rules);
+  return encoding;
+}
+
+Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
+  return input.encodings.empty() ? encode_input(tokenizer, input, rules) : input.encodings.front();
+}
+
+std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
+                                    const EncodingRules& rules) {
+  if (rules.long_text == LongText::kWindow)
+    throw Error(ErrorCode::kUsage, "--truncate", "expected right, left or error, got window: this task has none");
+  std::vector<Encoding> encodings;
+  encodings.reserve(inputs.size());
+  for (const TextInput& input : inputs) encodings.push_back(encode_one(tokenizer, input, rules));
+  return encodings;
+}
+
+// ---- several sequences an input
+
+size_t Sequences::tokens_of(size_t input) const {
+  size_t tokens = 0;
+  for (size_t i = starts[input]; i < starts[input + 1]; ++i) tokens += all[i].size();
+  return tokens;
+}
+
+size_t Sequences::cut_tokens_of(size_t input) const {
+  size_t cut = 0;
+  for (size_t i = starts[input]; i < starts[input + 1]; ++i) cut += all[i].cut_tokens;
+  return cut;
+}
+
+Sequences gather_sequences(std::span<const TextInput> inputs,
+                           const std::function<std::vector<Encoding>(const TextInput&)>& encode) {
+  Sequences sequences{{}, {0}};
+  for (const TextInput& input : inputs) {
+    if (input.encodings.empty()) {
+      for (Encoding& encoding : encode(input)) sequences.all.push_back(std::move(encoding));
+    } else {
+      sequences.all.insert(sequences.all.end(), input.encodings.begin(), input.encodings.end());
+    }
+    sequences.starts.push_back(sequences.all.size());
+  }
+  return sequences;
+}
+
+std::vector<float> sequence_logits(const Model& model, std::span<const Encoding> sequences, size_t batch_tokens) {
+  std::vector<float> logits;
+  ForwardResult result;
+  for_each_batch(sequences, batch_tokens, [&](size_t, const Batch& batch) {
+    model.forward(batch, {}, result);
+    logits.insert(logits.end(), result.logits.begin(), result.logits.end());
+  });
+  return logits;
+}
+
+// ---- windows
+
+WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
+                             const EncodingRules& rules) {
+  WindowedInputs windowed{{}, {{}, {0}}, {}};
+  for (const TextInput& input : inputs) {
+    const Encoding& text = windowed.texts.emplace_back(encode_one(tokenizer, input, rules));
+    std::vector<Window>& windows = windowed.windows.emplace_back();
+    std::vector<Encoding>& all = windowed.sequences.all;
+    if (rules.long_text == LongText::kWindow && text.size() > rules.encode.max_tokens) {
+      const Encoding bare = strip_template(text);
+      windows = make_windows(bare.size(), rules.encode.max_tokens - kTemplateTokens, rules.stride);
+      for (const Window& window : windows) all.push_back(window_encoding(bare, window, tokenizer.special()));
+    } else {
+      all.push_back(text);
+    }
+    windowed.sequences.starts.push_back(all.size());
+  }
+  return windowed;
+}
+
+// ---- masked language models
+
+void check_masked_lm(const std::string& verb, const Pipeline& pipeline) {
+  if (pipeline.model.head() != Head::kMaskedLm) refuse_head(verb, "masked language model", pipeline.model);
+  if (pipeline.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, verb, "the tokenizer has no mask token");
+}
+
+void for_each_masked(const Model& model, std::span<const Encoding> texts, std::span<const std::vector<size_t>> places,
+                     size_t batch_tokens,
+                     const std::function<void(size_t text, size_t i, std::span<const float> logits_V)>& take) {
+  ForwardResult result;
+  for_each_batch(texts, std::min(batch_tokens, kMaskedPackTokens), [&](size_t first, const Batch& batch) {
+    ForwardOptions forward;
+    for (size_t b = 0; b < batch.sequences(); ++b) {
+      for (const size_t place : places[first + b])
+        forward.rows.push_back(batch.starts[b] + static_cast<int32_t>(place));
+    }
+    if (forward.rows.empty()) return;
+    model.forward(batch, forward, result);
+    std::span<const float> logits_RV = result.logits;
+    for (size_t b = 0; b < batch.sequences(); ++b) {
+      for (size_t i = 0; i < places[first + b].size(); ++i) {
+        take(first + b, i, logits_RV.first(result.logits_columns));
+        logits_RV = logits_RV.subspan(result.logits_columns);
+      }
+    }
+  });
+}
+
+// ---- packs
+
+void for_each_batch(std::span<const Encoding> encodings, size_t batch_tokens,
+                    const std::function<void(size_t first, const Batch& batch)>& run) {
+  for (size_t first = 0; first < encodings.size();) {
+    Batch batch;
+    size_t last = first;
+    while (last < encodings.size() && (last == first || batch.tokens() + encodings[last].size() <= batch_tokens)) {
+      batch.add(encodings[last].ids, encodings[last].type_ids);
+      ++last;
+    }
+    run(first, batch);
+    first = last;
+  }
+}
+
+}  // namespace deberta

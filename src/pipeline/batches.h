@@ -1,0 +1,67 @@
+// Encodings to packs of at most so many tokens, in order.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deberta/pipeline.h"
+#include "decode/windows.h"
+
+namespace deberta {
+
+// ---- one sequence an input
+
+// The encoding that came with the input, or a new one.
+Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
+// Throws kUsage where `rules` ask for windows.
+std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
+                                    const EncodingRules& rules);
+
+// ---- several sequences an input
+
+struct Sequences {
+  std::vector<Encoding> all;
+  std::vector<size_t> starts;  // of input i: all[starts[i]] .. all[starts[i + 1] - 1]
+  size_t tokens_of(size_t input) const;
+  size_t cut_tokens_of(size_t input) const;
+};
+
+// Takes the encodings that came with an input, or those that `encode` makes.
+Sequences gather_sequences(std::span<const TextInput> inputs,
+                           const std::function<std::vector<Encoding>(const TextInput&)>& encode);
+
+// Logits of a sequence head: [sequences, C].
+std::vector<float> sequence_logits(const Model& model, std::span<const Encoding> sequences, size_t batch_tokens);
+
+// ---- windows
+
+// Texts longer than rules.encode.max_tokens as windows where `rules` say so, all others as they are.
+struct WindowedInputs {
+  std::vector<Encoding> texts;  // whole
+  Sequences sequences;
+  std::vector<std::vector<Window>> windows;  // of each text, special tokens not counted; none: it is as it was
+};
+WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs, const EncodingRules& rules);
+
+// ---- masked language models
+
+// A row of logits is V floats (half a megabyte): small packs bound the memory.
+constexpr size_t kMaskedPackTokens = 2048;
+
+// Calls take(text, i, logits_V) for each of the chosen places, in order; place i of a text is places[text][i].
+void for_each_masked(const Model& model, std::span<const Encoding> texts, std::span<const std::vector<size_t>> places,
+                     size_t batch_tokens,
+                     const std::function<void(size_t text, size_t i, std::span<const float> logits_V)>& take);
+
+// Throws kTask unless the checkpoint is a masked language model whose tokenizer has a mask token.
+void check_masked_lm(const std::string& verb, const Pipeline& pipeline);
+
+// ---- packs
+
+// Calls run(first, batch) for consecutive packs; the pack holds encodings[first], encodings[first + 1], ...
+void for_each_batch(std::span<const Encoding> encodings, size_t batch_tokens,
+                    const std::function<void(size_t first, const Batch& batch)>& run);
+
+}  // namespace deberta

@@ -1,0 +1,96 @@
+// A context, a question and choices: one sequence a choice, the likeliest one wins.
+#include "deberta/pipeline.h"
+
+#include <algorithm>
+#include <string>
+
+#include "deberta/error.h"
+#include "decode/classification.h"
+#include "pipeline/batches.h"
+#include "pipeline/requirements.h"
+
+namespace deberta {
+namespace {
+
+constexpr size_t kRaceChoiceTokens = 160;  // of question and choice together, as the original cuts them
+
+void check_head(const Model& model) {
+  if (model.head() != Head::kSequence) refuse_head("choose", "multiple choice", model);
+  if (model.labels() == 1 || model.labels() == 2) return;
+  throw Error(ErrorCode::kTask, "choose",
+              "expected a head with one class a choice, or two (no, yes), got " + std::to_string(model.labels()));
+}
+
+// Runs of white space become one space; white space and blanks ("_") at the ends go.
+std::string tidy(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v", kEnds = " \t\r\n_";
+  const size_t first = text.find_first_not_of(kEnds);
+  if (first == std::string_view::npos) return {};
+  text = text.substr(first, text.find_last_not_of(kEnds) + 1 - first);
+  std::string out;
+  for (const char c : text) {
+    if (kSpace.find(c) == std::string_view::npos)
+      out += c;
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
+  }
+  if (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+Encoding encode_choice(const Tokenizer& tokenizer, const TextInput& input, const std::string& choice,
+                       const ChoiceOptions& options) {
+  const std::string question(input.pair.value_or(""));
+  EncodingRules rules = options.rules;
+  if (options.form == ChoiceForm::kCopa) {
+    if (question == "cause") return encode_input(tokenizer, {choice, input.text}, rules);
+    if (question == "effect") return encode_input(tokenizer, {input.text, choice}, rules);
+    throw Error(ErrorCode::kInput, "question", "expected cause or effect, got \"" + question + "\"");
+  }
+  std::string second = question.empty() ? choice : question + " " + choice;
+  if (options.form == ChoiceForm::kPlain) return encode_input(tokenizer, {input.text, second}, rules);
+  rules.encode.max_second_tokens = kRaceChoiceTokens;
+  second = tidy(second);
+  return encode_input(tokenizer, {tidy(input.text), second}, rules);
+}
+
+// A logit for each sequence: of two classes (no, yes) how much more the second one has.
+std::vector<float> choice_logits(const Model& model, const Sequences& sequences, size_t batch_tokens) {
+  std::vector<float> logits = sequence_logits(model, sequences.all, batch_tokens);
+  if (model.labels() == 1) return logits;
+  for (size_t i = 0; i < sequences.all.size(); ++i) logits[i] = logits[2 * i + 1] - logits[2 * i];
+  logits.resize(sequences.all.size());
+  return logits;
+}
+
+}  // namespace
+
+std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const ChoiceOptions& options) {
+  if (input.items.size() < 2) {
+    throw Error(ErrorCode::kInput, "choices", "expected at least two, got " + std::to_string(input.items.size()));
+  }
+  std::vector<Encoding> encodings;
+  for (const std::string& choice : input.items) encodings.push_back(encode_choice(tokenizer, input, choice, options));
+  return encodings;
+}
+
+std::vector<ChoiceAnswer> choose(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                 const ChoiceOptions& options) {
+  check_head(pipeline.model);
+  const Sequences sequences = gather_sequences(
+      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
+  const std::vector<float> logits = choice_logits(pipeline.model, sequences, options.rules.batch_tokens);
+  std::vector<ChoiceAnswer> answers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const size_t first = sequences.starts[i];
+    const std::span<const float> own = std::span(logits).subspan(first, sequences.starts[i + 1] - first);
+    ChoiceAnswer answer{0, scores_of_logits(own, ScoreFunction::kSoftmax), {own.begin(), own.end()}, 0, 0};
+    answer.index = static_cast<size_t>(std::max_element(own.begin(), own.end()) - own.begin());
+    answer.tokens = sequences.tokens_of(i);
+    answer.cut_tokens = sequences.cut_tokens_of(i);
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+}  // namespace deberta

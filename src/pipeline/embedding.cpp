@@ -1,0 +1,115 @@
+// Encode, pack, forward to one layer, pool.
+#include "deberta/pipeline.h"
+
+#include <fmt/core.h>
+
+#include "deberta/error.h"
+#include "decode/pooling.h"
+#include "pipeline/batches.h"
+#include "pipeline/sentence_modules.h"
+
+namespace deberta {
+namespace {
+
+int32_t layer_of(int64_t layer, int64_t layers) {
+  const int64_t chosen = layer < 0 ? layers + 1 + layer : layer;
+  if (chosen < 0 || chosen > layers) {
+    throw Error(ErrorCode::kInput, "--layer",
+                fmt::format("expected a layer in {}..{}, got {}", -layers - 1, layers, layer));
+  }
+  return static_cast<int32_t>(chosen);
+}
+
+// What makes the one vector of a text: the modules of the folder, or the pooling that was asked for.
+SentenceModules modules_of(const Pipeline& pipeline, const EmbeddingOptions& options) {
+  SentenceModules modules;
+  if (!options.pooling) modules = pipeline.sentence;
+  if (!modules.refusal.empty()) throw Error(ErrorCode::kUnsupported, "modules.json", modules.refusal);
+  if (modules.poolings.empty()) modules.poolings = {options.pooling.value_or(Pooling::kMean)};
+  if (options.normalizes) modules.layers.emplace_back();
+  return modules;
+}
+
+// With the prompt of the folder, where its way is taken and the caller has none.
+EncodingRules rules_of(const Pipeline& pipeline, const EmbeddingOptions& options) {
+  EncodingRules rules = options.rules;
+  if (!rules.prompt && options.pools && !options.pooling) rules.prompt = pipeline.sentence.prompt;
+  return rules;
+}
+
+std::vector<float> token_vectors(std::span<const float> rows_LD, size_t columns, bool normalizes) {
+  std::vector<float> vectors(rows_LD.begin(), rows_LD.end());
+  for (size_t at = 0; normalizes && at < vectors.size(); at += columns)
+    normalize(std::span(vectors).subspan(at, columns));
+  return vectors;
+}
+
+}  // namespace
+
+size_t embedding_columns(const Pipeline& pipeline, const EmbeddingOptions& options) {
+  const auto columns = static_cast<size_t>(pipeline.config.hidden_size);
+  return options.pools ? columns_after(modules_of(pipeline, options), columns) : columns;
+}
+
+namespace {
+
+std::vector<EmbeddingAnswer> embed_encodings(const Pipeline& pipeline, std::span<const Encoding> encodings,
+                                             const EmbeddingOptions& options) {
+  ForwardOptions forward;
+  forward.layers = {layer_of(options.layer, pipeline.config.num_hidden_layers)};
+  forward.wants_logits = false;
+  const auto columns = static_cast<size_t>(pipeline.config.hidden_size);
+  const SentenceModules modules = options.pools ? modules_of(pipeline, options) : SentenceModules();
+  std::vector<EmbeddingAnswer> answers(encodings.size());
+  ForwardResult result;
+  for_each_batch(encodings, options.rules.batch_tokens, [&](size_t first, const Batch& batch) {
+    pipeline.model.forward(batch, forward, result);
+    for (size_t b = 0; b < batch.sequences(); ++b) {
+      const Encoding& encoding = encodings[first + b];
+      const float* begin = result.hidden.front().rows_TD.data() + static_cast<size_t>(batch.starts[b]) * columns;
+      const std::span<const float> rows_LD(begin, encoding.size() * columns);
+      std::vector<float> vectors = options.pools ? sentence_vector(rows_LD, columns, modules)
+                                                 : token_vectors(rows_LD, columns, options.normalizes);
+      answers[first + b] = {std::move(vectors), encoding.size(), encoding.cut_tokens};
+    }
+  });
+  return answers;
+}
+
+}  // namespace
+
+std::vector<EmbeddingAnswer> embed(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                   const EmbeddingOptions& options) {
+  return embed_encodings(pipeline, encode_inputs(pipeline.tokenizer, inputs, rules_of(pipeline, options)), options);
+}
+
+std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
+                                   const SimilarityOptions& options) {
+  const EncodingRules& rules = options.embedding.rules;
+  std::vector<Encoding> encodings{encode_input(tokenizer, TextInput{input.text}, rules)};
+  if (input.pair) encodings.push_back(encode_input(tokenizer, TextInput{*input.pair}, rules));
+  for (const std::string& item : input.items) encodings.push_back(encode_input(tokenizer, TextInput{item}, rules));
+  if (encodings.size() == 1) throw Error(ErrorCode::kInput, "text_pair", "expected a text to compare with, got none");
+  return encodings;
+}
+
+std::vector<SimilarityAnswer> similarity(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                         const SimilarityOptions& options) {
+  if (!options.embedding.pools) throw Error(ErrorCode::kUsage, "pooling", "expected one vector a text, got none");
+  SimilarityOptions prompted = options;
+  prompted.embedding.rules = rules_of(pipeline, options.embedding);
+  const Sequences sequences = gather_sequences(
+      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, prompted); });
+  const std::vector<EmbeddingAnswer> embedded = embed_encodings(pipeline, sequences.all, options.embedding);
+  std::vector<SimilarityAnswer> answers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    SimilarityAnswer answer{{}, sequences.tokens_of(i), sequences.cut_tokens_of(i)};
+    const std::vector<float>& text = embedded[sequences.starts[i]].vectors;
+    for (size_t at = sequences.starts[i] + 1; at < sequences.starts[i + 1]; ++at)
+      answer.cosines.push_back(cosine(text, embedded[at].vectors));
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+}  // namespace deberta

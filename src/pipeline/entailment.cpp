@@ -1,0 +1,37 @@
+// The sequence head of a model of entailment, its labels by name.
+#include <algorithm>
+
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
+#include "decode/entailment.h"
+#include "pipeline/requirements.h"
+
+namespace deberta {
+
+std::vector<EntailmentAnswer> nli(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                  const EntailmentOptions& options) {
+  for (const TextInput& input : inputs) {
+    if (!input.pair) throw Error(ErrorCode::kInput, "pair", "expected a premise and a hypothesis, got one text");
+  }
+  if (pipeline.model.head() != Head::kSequence) refuse_head("nli", "sequence classification", pipeline.model);
+  SequenceOptions sequence;
+  sequence.rules = options.rules;
+  sequence.function = ScoreFunction::kSoftmax;
+  const std::vector<SequenceAnswer> results = classify(pipeline, inputs, sequence);
+  const std::vector<Relation> relations =
+      find_relations(pipeline.config.labels, static_cast<size_t>(pipeline.model.labels()), options.label_map);
+
+  std::vector<EntailmentAnswer> answers;
+  for (const SequenceAnswer& result : results) {
+    EntailmentAnswer answer{{}, {}, result.tokens, result.cut_tokens};
+    for (const Relation& relation : relations)
+      answer.relations.push_back({std::string(relation.name), result.scores[relation.index]});
+    answer.label = std::max_element(answer.relations.begin(), answer.relations.end(),
+                                    [](const LabelScore& a, const LabelScore& b) { return a.score < b.score; })
+                       ->label;
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+}  // namespace deberta

@@ -1,0 +1,31 @@
+// The head for ReCoRD: which of a passage's entities a query's @placeholder means. No verb has it: `eval` does.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "deberta/pipeline.h"
+#include "deberta/tokenizer.h"
+
+namespace deberta {
+
+struct EntityQuery {
+  std::string_view passage;
+  std::string_view query;            // with @placeholder
+  std::span<const Offset> entities;  // bytes of the passage
+};
+
+struct EntityScores {
+  std::vector<float> scores;  // of each entity: exp of the mean over its windows of log sigmoid, less 1/2
+  size_t tokens = 0;
+};
+
+// The passage in windows of max_tokens that share rules.stride tokens (the original: 512 and 256), one behind the other
+// until one begins behind its end, as the original has them; an entity counts in the windows that hold all of it. One
+// that no window holds has score -1/2. Throws kTask unless the checkpoint has the original token head with one class,
+// kInput for a query without @placeholder and for an entity outside the passage.
+std::vector<EntityScores> score_entities(const Pipeline& pipeline, std::span<const EntityQuery> queries,
+                                         const EncodingRules& rules);
+
+}  // namespace deberta

@@ -1,0 +1,32 @@
+// Opens the parts of a model directory in the order in which their mistakes are easiest to understand.
+#include <string>
+#include <utility>
+
+#include "checkpoint/folder_kind.h"
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
+#include "hub/model_folder.h"
+#include "hub/module_list.h"
+#include "pipeline/sentence_modules.h"
+
+namespace deberta {
+
+Pipeline open_pipeline(const std::string& path, const ModelOptions& options, const OpenOptions& open_options) {
+  check_model_directory(path);
+  const std::string folder = transformer_folder(path);
+  check_folder_kind(folder, FolderUse::kModel);
+  check_folder_kind(folder, FolderUse::kTokenizer);
+  ModelConfig config = load_model_config(folder + "/config.json", options.config_rules);
+  read_cross_encoder(path, config);
+  Tokenizer tokenizer = Tokenizer::load(folder, options.tokenizer);
+  Model model = Model::load(Checkpoint::open(folder, open_options), config, options);
+  SentenceModules sentence;
+  try {
+    sentence = load_sentence_modules(path, config.hidden_size, open_options);
+  } catch (const Error& error) {
+    sentence.refusal = error.what();  // only vectors need them: the other verbs answer all the same
+  }
+  return {std::move(config), std::move(tokenizer), std::move(model), std::move(sentence)};
+}
+
+}  // namespace deberta

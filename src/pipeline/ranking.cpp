@@ -1,0 +1,53 @@
+// A query with each of its documents through a head with one class, best first.
+#include "deberta/pipeline.h"
+
+#include <algorithm>
+
+#include "deberta/error.h"
+#include "decode/classification.h"
+#include "pipeline/batches.h"
+#include "pipeline/requirements.h"
+
+namespace deberta {
+namespace {
+
+void check_head(const Model& model) {
+  if (model.head() != Head::kSequence) refuse_head("rerank", "sequence classification", model);
+  if (model.labels() == 1) return;
+  throw Error(ErrorCode::kTask, "rerank",
+              "expected a head with one class, got " + std::to_string(model.labels()) +
+                  "; a cross-encoder or reward model has one, `deberta classify --pair` scores the classes");
+}
+
+}  // namespace
+
+std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const RankOptions& options) {
+  if (input.items.empty()) throw Error(ErrorCode::kInput, "documents", "expected at least one, got none");
+  std::vector<Encoding> encodings;
+  for (const std::string& document : input.items)
+    encodings.push_back(encode_input(tokenizer, {input.text, document}, options.rules));
+  return encodings;
+}
+
+std::vector<RankAnswer> rerank(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                               const RankOptions& options) {
+  check_head(pipeline.model);
+  const Sequences sequences = gather_sequences(
+      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
+  const std::vector<float> logits = sequence_logits(pipeline.model, sequences.all, options.rules.batch_tokens);
+  const std::vector<float> scores =
+      scores_of_logits(logits, options.function ? *options.function : score_function_of(pipeline.config, 1));
+  std::vector<RankAnswer> answers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    RankAnswer answer{{}, sequences.tokens_of(i), sequences.cut_tokens_of(i)};
+    for (size_t at = sequences.starts[i]; at < sequences.starts[i + 1]; ++at)
+      answer.documents.push_back({at - sequences.starts[i], scores[at], logits[at]});
+    std::stable_sort(answer.documents.begin(), answer.documents.end(),
+                     [](const RankedDocument& a, const RankedDocument& b) { return a.logit > b.logit; });
+    if (options.top_n > 0 && options.top_n < answer.documents.size()) answer.documents.resize(options.top_n);
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+}  // namespace deberta

@@ -1,0 +1,56 @@
+#include "pipeline/requirements.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "deberta/error.h"
+#include "decode/entailment.h"
+
+namespace deberta {
+namespace {
+
+// A head on sequences says by its classes what it was trained for.
+std::string verbs_for_sequences(const Model& model) {
+  std::string verbs = "classify";
+  if (has_entailment(model.config().labels)) verbs += ", nli, zero-shot";
+  if (model.labels() == 1) verbs += ", rerank";
+  if (model.labels() == 1 || model.labels() == 2) verbs += ", choose";
+  return verbs + ", embed";
+}
+
+std::string verbs_for(const Model& model) {
+  switch (model.head()) {
+    case Head::kSequence:
+      return verbs_for_sequences(model);
+    case Head::kToken:
+    case Head::kTokenOriginal:
+      return "ner, embed";
+    case Head::kMaskedLm:
+      return "fill, score, embed";
+    case Head::kReplacedToken:
+      return "detect, embed";
+    case Head::kSpan:
+      return "qa, embed";
+    case Head::kNone:
+      return "embed, forward";
+  }
+  return "forward";
+}
+
+}  // namespace
+
+void refuse_head(const std::string& verb, const std::string& expected, const Model& model) {
+  throw Error(ErrorCode::kTask, verb,
+              fmt::format("expected a {} head, got {}; verbs for this model: {}", expected, to_string(model.head()),
+                          verbs_for(model)));
+}
+
+void check_plain_pairs(const std::string& verb, const Tokenizer& tokenizer) {
+  if (tokenizer.has_plain_pairs()) return;
+  throw Error(ErrorCode::kUnsupported, verb,
+              "expected a tokenizer that puts one [SEP] between two texts and gives them types 0 and 1, as for "
+              "training; tokenizer.json has another template: take vocab.json and merges.txt instead");
+}
+
+}  // namespace deberta

@@ -1,0 +1,63 @@
+// Metrics of classes and scores on cases that are worked out by hand.
+#include "metrics/class_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace deberta {
+namespace {
+
+using Ints = std::vector<int32_t>;
+using Numbers = std::vector<double>;
+
+TEST(ClassMetrics, AccuracyAndF1) {
+  const Ints gold = {1, 1, 1, 0, 0, 1}, predicted = {1, 0, 1, 1, 0, 1};
+  EXPECT_DOUBLE_EQ(*accuracy(gold, predicted), 4.0 / 6);
+  EXPECT_DOUBLE_EQ(f1(gold, predicted), 2 * 3 / (4.0 + 4));
+  EXPECT_DOUBLE_EQ(f1(gold, predicted, 0), 2 * 1 / (2.0 + 2));
+  EXPECT_DOUBLE_EQ(*f1_macro(gold, predicted), (0.75 + 0.5) / 2);
+}
+
+TEST(ClassMetrics, MacroF1CountsTheClassesThatOccurInEither) {
+  EXPECT_DOUBLE_EQ(*f1_macro(Ints{0, 0, 2}, Ints{0, 0, 0}), (0.8 + 0) / 2);
+  EXPECT_DOUBLE_EQ(*f1_macro(Ints{0, 0}, Ints{0, 5}), (2.0 / 3 + 0) / 2);
+  EXPECT_DOUBLE_EQ(f1(Ints{0, 0}, Ints{0, 0}), 0) << "the class never occurs";
+}
+
+TEST(ClassMetrics, MatthewsOfTwoAndOfMoreClasses) {
+  // tp 3, tn 1, fp 1, fn 1
+  EXPECT_NEAR(*matthews_correlation(Ints{1, 1, 1, 0, 0, 1}, Ints{1, 0, 1, 1, 0, 1}),
+              (3 * 1 - 1 * 1) / std::sqrt(4.0 * 4 * 2 * 2), 1e-15);
+  EXPECT_DOUBLE_EQ(*matthews_correlation(Ints{0, 1, 2}, Ints{0, 1, 2}), 1);
+  EXPECT_DOUBLE_EQ(*matthews_correlation(Ints{0, 1}, Ints{1, 0}), -1);
+  EXPECT_DOUBLE_EQ(*matthews_correlation(Ints{0, 0, 1}, Ints{1, 1, 1}), 0) << "all answers are one class";
+  EXPECT_DOUBLE_EQ(*matthews_correlation(Ints{0, 0}, Ints{0, 0}), 0);
+}
+
+TEST(ClassMetrics, PearsonAndSpearman) {
+  EXPECT_NEAR(*pearson(Numbers{1, 2, 3}, Numbers{2, 4, 7}), 5 / std::sqrt(2 * 38.0 / 3), 1e-15);
+  EXPECT_DOUBLE_EQ(*spearman(Numbers{1, 2, 3}, Numbers{2, 4, 700}), 1);
+  EXPECT_DOUBLE_EQ(*pearson(Numbers{1, 2}, Numbers{5, 1}), -1);
+  EXPECT_EQ(ranks(Numbers{5, 1, 5, 0, 5}), (Numbers{4, 2, 4, 1, 4}));
+  EXPECT_NEAR(*spearman(Numbers{1, 2, 2, 4}, Numbers{1, 2, 3, 4}), 4.5 / std::sqrt(4.5 * 5), 1e-15);
+}
+
+TEST(ClassMetrics, CorrelationIsNotDefinedForEqualValues) {
+  EXPECT_FALSE(pearson(Numbers{0.1, 0.1, 0.1}, Numbers{1, 2, 3}));
+  EXPECT_FALSE(spearman(Numbers{1, 2, 3}, Numbers{4, 4, 4}));
+  EXPECT_FALSE(pearson(Numbers{1}, Numbers{2}));
+  EXPECT_FALSE(pearson(Numbers{}, Numbers{}));
+}
+
+TEST(ClassMetrics, OfNothingThereIsNothing) {
+  EXPECT_FALSE(accuracy(Ints{}, Ints{}));
+  EXPECT_FALSE(f1_macro(Ints{}, Ints{}));
+  EXPECT_FALSE(matthews_correlation(Ints{}, Ints{}));
+  EXPECT_FALSE(mean_squared_error(Numbers{}, Numbers{}));
+  EXPECT_DOUBLE_EQ(*mean_squared_error(Numbers{1, 2}, Numbers{2, 4}), 2.5);
+}
+
+}  // namespace
+}  // namespace deberta

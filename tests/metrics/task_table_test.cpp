@@ -1,0 +1,284 @@
+// The table of tasks: names, labels, readers, text forms, averages.
+#include "metrics/task_table.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "metrics/benchmarks.h"
+#include "metrics/task_inputs.h"
+#include "metrics/task_labels.h"
+#include "metrics/task_rows.h"
+#include "options/options.h"
+#include "support/expect_error.h"
+#include "support/paths.h"
+
+namespace deberta {
+namespace {
+
+TEST(TaskTable, NamesAndAliasesAreUnique) {
+  std::set<std::string> names;
+  for (const TaskRow& task : task_table()) {
+    EXPECT_TRUE(names.insert(std::string(task.name)).second) << task.name;
+    for (const std::string& alias : split_words(task.aliases)) EXPECT_TRUE(names.insert(alias).second) << alias;
+    EXPECT_FALSE(task.metrics.empty() || task.what.empty() || task.input.empty() || task.tensors.empty()) << task.name;
+  }
+}
+
+TEST(TaskTable, ATaskIsFoundByAnyNameInAnyCase) {
+  EXPECT_EQ(find_task("SST_2").name, "sst-2");
+  EXPECT_EQ(find_task("STSB").name, "sts-b");
+  EXPECT_EQ(find_task("conll2003").name, "ner");
+  EXPECT_EQ(find_task("sick").name, "nli");
+  EXPECT_EQ(look_up_task("nothing"), nullptr);
+  EXPECT_ERROR(find_task("sst-3"), kUsage, "did you mean sst-2?");
+}
+
+TEST(TaskTable, TheHelpOfTheOptionNamesEveryTask) {
+  for (const OptionRow* row : options_of("eval")) {
+    if (row->name != "task") continue;
+    std::string names;
+    for (const TaskRow& task : task_table()) names += " " + std::string(task.name);
+    EXPECT_TRUE(row->help.ends_with(":" + names)) << names;
+    return;
+  }
+  FAIL() << "eval has no option --task";
+}
+
+TEST(TaskTable, EveryMetricOfEveryTaskCanBeComputed) {
+  for (const TaskRow& task : task_table()) {
+    const bool has_other_rows =
+        task.kind == TaskKind::kQuestion || task.kind == TaskKind::kTokens || task.kind == TaskKind::kMasked;
+    if (has_other_rows) continue;  // each has a test of its own
+    TaskRows rows(task, TaskLabels(std::vector<std::string>{"a", "b"}));
+    Example example;
+    example.text = "t";
+    example.group = "g";
+    example.choices = {"x", "y"};
+    example.label = task.target == TaskTarget::kScore || task.kind == TaskKind::kYesNo || task.kind == TaskKind::kChoice
+                        ? "1"
+                        : "a";
+    example.answers = {"t"};
+    rows.add(example);
+    rows.add(example);
+    ASSERT_FALSE(rows.golds()[0].error) << task.name << ": " << rows.golds()[0].error->what();
+    const std::vector<std::optional<TaskAnswer>> answers(2, TaskAnswer{});
+    std::vector<std::string> names;
+    for (const Metric& metric : evaluate(*rows.evaluate(answers), {.samples = 2})) names.push_back(metric.name);
+    EXPECT_EQ(names, split_words(task.metrics)) << task.name;
+  }
+}
+
+// ---- labels
+
+TEST(TaskLabels, AreFoundByAnyNameInAnyCase) {
+  TaskLabels labels(find_task("sst-2"));
+  EXPECT_EQ(labels.names(), (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(labels.find("POSITIVE"), 1u);
+  EXPECT_EQ(labels.find("1"), 1u);
+  EXPECT_FALSE(labels.find("good"));
+  EXPECT_ERROR(labels.label_of("good", "in:3"), kInput, "in:3: label: expected one of 0, 1, got \"good\"");
+}
+
+TEST(TaskLabels, NumbersSayNothingWhereTheirOrderIsNotAgreed) {
+  EXPECT_FALSE(TaskLabels(find_task("rte")).find("0"));
+  EXPECT_FALSE(TaskLabels(find_task("mnli")).find("0"));
+  EXPECT_EQ(TaskLabels(find_task("wnli")).find("1"), 1u);
+}
+
+TEST(TaskLabels, ATaskWithoutLabelsTakesThoseThatItMeets) {
+  TaskLabels labels(find_task("classification"));
+  EXPECT_EQ(labels.label_of("spam", ""), 0u);
+  EXPECT_EQ(labels.label_of("ham", ""), 1u);
+  EXPECT_EQ(labels.label_of("SPAM", ""), 0u);
+  TaskLabels closed(std::vector<std::string>{"spam"});
+  EXPECT_ERROR(closed.label_of("ham", "in:1"), kInput, "expected one of spam, got \"ham\"");
+}
+
+std::vector<size_t> mapped(const char* task, const std::vector<std::string>& names,
+                           const std::vector<std::string>& map = {}) {
+  return map_classes(TaskLabels(find_task(task)), names, names.size(), map);
+}
+
+TEST(TaskLabels, ModelsAreReadByTheirNames) {
+  EXPECT_EQ(mapped("mnli", {"ENTAILMENT", "Neutral", "contradiction"}), (std::vector<size_t>{2, 1, 0}));
+  EXPECT_EQ(mapped("sst-2", {"negative", "positive"}), (std::vector<size_t>{0, 1}));
+}
+
+TEST(TaskLabels, NamesThatSayNothingGoByTheTasksOrder) {
+  EXPECT_EQ(mapped("mnli", {"LABEL_0", "LABEL_1", "LABEL_2"}), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(mapped("mnli", {"0", "1", "2"}), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(map_classes(TaskLabels(find_task("rte")), {}, 2, {}), (std::vector<size_t>{0, 1}));
+}
+
+TEST(TaskLabels, AMapComesBeforeTheNames) {
+  EXPECT_EQ(mapped("mnli", {"x", "y", "z"}, {"entailment", "neutral", "contradiction"}),
+            (std::vector<size_t>{2, 1, 0}));
+}
+
+TEST(TaskLabels, AMismatchShowsBothLists) {
+  EXPECT_ERROR(mapped("sst-2", {"good", "bad"}), kTask,
+               "classes 0, 1, got 2 classes: good, bad; give the task's labels");
+  EXPECT_ERROR(mapped("rte", {"contradiction", "neutral", "entailment"}), kTask,
+               "classes not_entailment, entailment, got 3 classes: contradiction, neutral, entailment");
+  EXPECT_ERROR(mapped("sst-2", {"positive", "1"}), kTask, "positive, 1");
+  EXPECT_ERROR(mapped("sst-2", {"a", "b"}, {"positive"}), kTask, "--label-map");
+  EXPECT_ERROR(map_classes(TaskLabels(find_task("sst-2")), {}, 3, {}), kTask, "got 3 classes;");
+}
+
+// ---- rows
+
+Example labelled(const std::string& label) {
+  Example example;
+  example.where = "in:1";
+  example.text = "t";
+  example.label = label;
+  return example;
+}
+
+TEST(TaskRows, CellsWithoutALabelAreNotCounted) {
+  TaskRows rows(find_task("mnli"), TaskLabels(find_task("mnli")));
+  for (const char* label : {"-", "", "-1", "neutral"}) rows.add(labelled(label));
+  rows.add(Example{});
+  rows.add(labelled("maybe"));
+  std::string shown;
+  for (const TaskGold& gold : rows.golds()) shown += gold.error ? 'E' : gold.is_labelled ? 'L' : '-';
+  EXPECT_EQ(shown, "---L-E");
+  const std::vector<std::optional<TaskAnswer>> answers(6, TaskAnswer{});
+  EXPECT_EQ(rows.evaluate(answers)->units(), 1u);
+}
+
+TEST(TaskRows, ALabelOfAnotherTaskStopsTheRunWithTheLabelsThere) {
+  TaskRows right(find_task("sst-2"), TaskLabels(find_task("sst-2")));
+  for (const char* label : {"0", "-1", "positive"}) right.add(labelled(label));
+  EXPECT_FALSE(right.has_unknown_labels());
+  EXPECT_NO_THROW(right.check_labels());
+
+  TaskRows rows(find_task("sst-2"), TaskLabels(find_task("sst-2")));
+  for (const char* label : {"1", "2", "1", "2", "x"}) rows.add(labelled(label));
+  EXPECT_TRUE(rows.has_unknown_labels());
+  EXPECT_ERROR(rows.check_labels(), kTask,
+               "in:1: label: expected one of 0, 1, got \"2\"; so it is in 3 of 5 rows, whose labels are 1 (2), 2 (2), "
+               "x (1); is it a file of the task sst-2?");
+  TaskRows own(find_task("classification"), TaskLabels(std::vector<std::string>{"ham", "spam"}));
+  own.add(labelled("0"));
+  EXPECT_ERROR(own.check_labels(), kTask,
+               "give the file's names for the model's classes ham, spam, in this order, with --label-map");
+  TaskRows signs(find_task("classification"), TaskLabels(std::vector<std::string>{"-1", "1"}));
+  signs.add(labelled("-1"));
+  EXPECT_TRUE(signs.golds()[0].is_labelled);
+}
+
+TEST(TaskRows, ScoresAreFiniteNumbers) {
+  TaskRows rows(find_task("sts-b"), TaskLabels(find_task("sts-b")));
+  for (const char* label : {"4.5", "-1", "nan", "inf", "4.5x", ""}) rows.add(labelled(label));
+  std::string shown;
+  for (const TaskGold& gold : rows.golds()) shown += gold.error ? 'E' : gold.is_labelled ? 'L' : '-';
+  EXPECT_EQ(shown, "L-EEE-");
+  EXPECT_EQ(rows.golds()[0].answer.score, 4.5);
+  TaskRows own(find_task("regression"), TaskLabels(find_task("regression")));
+  own.add(labelled("-1"));
+  EXPECT_EQ(own.golds()[0].answer.score, -1);  // of sts-b it marks a row without a score
+  EXPECT_EQ(rows.to_text(rows.parse(0, "0.1", "p")), "0.1");
+  EXPECT_ERROR(rows.parse(0, "x", "p:2"), kInput, "p:2: expected a number, got \"x\"");
+}
+
+TEST(TaskRows, ChoicesAreCountedAsThePublishedFilesCountThem) {
+  const auto shown = [](const char* task, const char* text) {
+    TaskRows rows(find_task(task), TaskLabels(find_task(task)));
+    Example example;
+    example.choices = {"a", "b"};
+    example.label = "1";
+    rows.add(example);
+    const TaskAnswer answer = rows.parse(0, text, "p:2");
+    return std::to_string(answer.label) + rows.to_text(answer);
+  };
+  EXPECT_EQ(shown("race", "B"), "1B");
+  EXPECT_EQ(shown("race", "1"), "1B");
+  EXPECT_EQ(shown("swag", "0"), "00");
+  EXPECT_EQ(shown("alphanli", "2"), "12");
+  EXPECT_EQ(shown("copa", "1"), "11");
+  EXPECT_ERROR(shown("alphanli", "0"), kInput,
+               "p:2: expected the number of one of 2 choices, counted from 1, got \"0\"");
+  EXPECT_ERROR(shown("copa", "B"), kInput, "counted from 0, got \"B\"");
+  EXPECT_ERROR(shown("race", "C"), kInput, "got \"C\"");
+}
+
+TEST(TaskRows, SetsOfClassesAreNamesWithCommas) {
+  TaskRows rows(find_task("multi-label"), TaskLabels(find_task("multi-label")));
+  rows.add(labelled("b,a,b"));
+  rows.add(labelled(""));
+  EXPECT_EQ(rows.golds()[0].answer.labels, (std::vector<uint32_t>{0, 1}));
+  EXPECT_TRUE(rows.golds()[1].is_labelled) << "no class holds";
+  EXPECT_EQ(rows.to_text(rows.parse(0, "a", "p")), "a");
+}
+
+// ---- what the model is shown
+
+TEST(TaskInputs, WordsOfWicAndWscAreMarked) {
+  Example wic;
+  wic.text = "A caf\u00E9 .";
+  wic.pair = "Caf\u00E9s";
+  wic.text_spans = {{2, 6, 2, 7}};
+  wic.pair_spans = {{0, 5, 0, 6}};
+  const TaskInput marked = input_of(find_task("wic"), wic);
+  EXPECT_EQ(marked.text, "A *caf\u00E9* .");
+  EXPECT_EQ(marked.pair, "*Caf\u00E9s*");
+  Example wsc;
+  wsc.text = "he saw Ann";
+  wsc.text_spans = {{7, 10, 7, 10}, {0, 2, 0, 2}};
+  EXPECT_EQ(input_of(find_task("wsc"), wsc).text, "#he# saw *Ann*");
+}
+
+TEST(TaskInputs, TheObservationsOfAStoryAreOneText) {
+  Example story;
+  story.text = "One.";
+  story.pair = "Two.";
+  story.choices = {"a", "b"};
+  const TaskInput input = input_of(find_task("alphanli"), story);
+  EXPECT_EQ(input.text, "One. Two.");
+  EXPECT_FALSE(input.pair);
+  EXPECT_EQ(input.choices.size(), 2u);
+}
+
+// ---- averages
+
+TEST(Benchmarks, ThePublishedAveragesFollowFromThePublishedScores) {
+  const std::unordered_map<std::string, TaskResults> bert = {{"cola", {{"matthews_correlation", 60.5}}},
+                                                             {"sst-2", {{"accuracy", 94.9}}},
+                                                             {"mrpc", {{"f1", 89.3}, {"accuracy", 85.4}}},
+                                                             {"sts-b", {{"pearson", 87.6}, {"spearmanr", 86.5}}},
+                                                             {"qqp", {{"f1", 72.1}, {"accuracy", 89.3}}},
+                                                             {"mnli", {{"accuracy", 86.7}}},
+                                                             {"mnli-mm", {{"accuracy", 85.9}}},
+                                                             {"qnli", {{"accuracy", 92.7}}},
+                                                             {"rte", {{"accuracy", 70.1}}},
+                                                             {"wnli", {{"accuracy", 65.1}}}};
+  EXPECT_NEAR(*benchmark_scores(bert)[0].value, 80.5, 0.05);
+  const std::unordered_map<std::string, TaskResults> v3_large = {{"cola", {{"matthews_correlation", 75.3}}},
+                                                                 {"sst-2", {{"accuracy", 96.9}}},
+                                                                 {"mrpc", {{"accuracy", 92.2}}},
+                                                                 {"sts-b", {{"pearson", 93.0}}},
+                                                                 {"qqp", {{"accuracy", 93.0}}},
+                                                                 {"mnli", {{"accuracy", 91.8}}},
+                                                                 {"mnli-mm", {{"accuracy", 91.9}}},
+                                                                 {"qnli", {{"accuracy", 96.0}}},
+                                                                 {"rte", {{"accuracy", 92.7}}}};
+  const auto scores = benchmark_scores(v3_large);
+  EXPECT_EQ(scores[1].name, "GLUE-8");
+  EXPECT_NEAR(*scores[1].value, 91.37, 0.005);
+  EXPECT_FALSE(scores[0].value);
+  EXPECT_EQ(scores[0].missing, (std::vector<std::string>{"mrpc f1", "sts-b spearmanr", "qqp f1", "wnli"}));
+  const std::unordered_map<std::string, TaskResults> super = {{"boolq", {{"accuracy", 77.4}}},
+                                                              {"cb", {{"f1_macro", 75.7}, {"accuracy", 83.6}}},
+                                                              {"copa", {{"accuracy", 70.6}}},
+                                                              {"multirc", {{"f1", 70.0}, {"exact_match", 24.1}}},
+                                                              {"record", {{"f1", 72.0}, {"exact_match", 71.3}}},
+                                                              {"rte", {{"accuracy", 71.7}}},
+                                                              {"wic", {{"accuracy", 69.6}}},
+                                                              {"wsc", {{"accuracy", 64.4}}}};
+  EXPECT_NEAR(*benchmark_scores(super)[2].value, 69.0, 0.05);
+}
+
+}  // namespace
+}  // namespace deberta

@@ -1,0 +1,130 @@
+// The option table is consistent, and values are checked where they are set.
+#include "options/options.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "support/expect_error.h"
+
+namespace deberta {
+namespace {
+
+TEST(OptionTable, EveryRowHasHelpAndADefaultThatItsOwnCheckAccepts) {
+  for (const VerbRow& verb : verb_table()) {
+    EXPECT_NO_THROW(Options{verb.name}) << verb.name;
+    EXPECT_FALSE(verb.summary.empty());
+    EXPECT_FALSE(verb.example.empty());
+  }
+  for (const OptionRow& row : option_table()) {
+    EXPECT_FALSE(row.help.empty()) << row.name;
+    if (row.type != OptionType::kFlag) {
+      EXPECT_FALSE(row.range.empty()) << row.name;
+    }
+  }
+}
+
+TEST(OptionTable, EveryRowNamesVerbsThatExist) {
+  for (const OptionRow& row : option_table()) {
+    if (row.verbs == "*") continue;
+    std::istringstream words{std::string(row.verbs)};
+    for (std::string verb; words >> verb;) EXPECT_NE(find_verb(verb), nullptr) << row.name << " names " << verb;
+  }
+}
+
+TEST(OptionTable, NamesAndShortNamesAreUniqueWithinAVerb) {
+  for (const VerbRow& verb : verb_table()) {
+    std::set<std::string_view> names;
+    std::set<char> short_names;
+    for (const OptionRow* row : options_of(verb.name)) {
+      EXPECT_TRUE(names.insert(row->name).second) << verb.name << " --" << row->name;
+      if (row->short_name != 0) {
+        EXPECT_TRUE(short_names.insert(row->short_name).second) << verb.name << " -" << row->short_name;
+      }
+    }
+  }
+}
+
+TEST(Options, AnUnknownNameIsRefusedWithTheNearestOne) {
+  Options options("classify");
+  EXPECT_ERROR(options.set("batch-tokns", "1", "flag"), kUsage,
+               "unknown option --batch-tokns; did you mean --batch-tokens?");
+}
+
+TEST(Options, AnOptionOfAnotherVerbIsRefused) {
+  Options options("tokenize");
+  EXPECT_ERROR(options.set("top-k", "1", "flag"), kUsage, "unknown option --top-k");
+}
+
+TEST(Options, ABadValueNamesTheOptionTheRangeAndTheValue) {
+  Options options("classify");
+  EXPECT_ERROR(options.set("top-k", "-1", "flag"), kUsage, "--top-k: expected a value in 0..100000, got \"-1\"");
+  EXPECT_ERROR(options.set("top-k", "1x", "flag"), kUsage, "--top-k: expected a whole number");
+  EXPECT_ERROR(options.set("top-k", "", "flag"), kUsage, "--top-k");
+  EXPECT_ERROR(options.set("activation", "sofmax", "flag"), kUsage, "did you mean softmax?");
+  EXPECT_ERROR(options.set("raw", "maybe", "flag"), kUsage, "expected true or false");
+  EXPECT_ERROR(options.set("batch-tokens", "12q", "flag"), kUsage, "expected a size");
+  EXPECT_ERROR(options.set("batch-tokens", "17G", "flag"), kUsage, "expected a value in 1..16M");
+}
+
+TEST(Options, ABadValueFromTheEnvironmentNamesTheVariable) {
+  Options options("classify");
+  EXPECT_ERROR(options.set("threads", "many", "environment DEBERTA_THREADS"), kUsage,
+               "environment DEBERTA_THREADS: threads");
+}
+
+TEST(Options, ValuesKeepTheirOrigin) {
+  Options options("classify");
+  EXPECT_FALSE(options.is_given("top-k"));
+  options.set("top-k", "3", "flag");
+  EXPECT_TRUE(options.is_given("top-k"));
+  EXPECT_EQ(options.integer("top-k"), 3);
+  EXPECT_NE(options.describe().find("top-k = 3  (flag)"), std::string::npos);
+  EXPECT_NE(options.describe().find("threads = 0  (default)"), std::string::npos);
+}
+
+TEST(Options, ListsSplitAtCommas) {
+  Options options("fill");
+  EXPECT_TRUE(options.list("targets").empty());
+  options.set("targets", "one,two", "flag");
+  EXPECT_EQ(options.list("targets"), (std::vector<std::string>{"one", "two"}));
+}
+
+TEST(Options, WhatIsGivenSeveralTimesAddsUpOrIsRefused) {
+  Options options("zero-shot");
+  EXPECT_TRUE(options.files("input").empty());
+  options.set("input", std::vector<std::string>{"a,b.csv", "c.csv"}, "flag");
+  EXPECT_EQ(options.files("input"), (std::vector<std::string>{"a,b.csv", "c.csv"}));
+  options.set("input", "d.csv", "flag");  // another origin, another value
+  EXPECT_EQ(options.files("input"), (std::vector<std::string>{"d.csv"}));
+  EXPECT_ERROR(options.set("input", std::vector<std::string>{"a", ""}, "flag"), kUsage,
+               "--input: expected FILE, got \"\"");
+  options.set("labels", std::vector<std::string>{"one,two", "three"}, "flag");
+  EXPECT_EQ(options.list("labels"), (std::vector<std::string>{"one", "two", "three"}));
+  EXPECT_ERROR(options.set("max-tokens", std::vector<std::string>{"8", "9"}, "flag"), kUsage,
+               "--max-tokens: expected one value, got 2: 8, 9");
+  EXPECT_ERROR(options.set("none", std::vector<std::string>{"8", "9"}, "flag"), kUsage, "");
+}
+
+TEST(Options, SizesTakeUnits) {
+  EXPECT_EQ(parse_size("16k", ""), 16000u);
+  EXPECT_EQ(parse_size("2KiB", ""), 2048u);
+  EXPECT_EQ(parse_size("3GiB", ""), uint64_t{3} << 30);
+  EXPECT_EQ(parse_size("7", ""), 7u);
+  EXPECT_ERROR(parse_size("18446744073709551615k", "x"), kUsage, "expected a size");
+  EXPECT_ERROR(parse_size("k", "x"), kUsage, "expected a size");
+  EXPECT_ERROR(parse_size("-1", "x"), kUsage, "expected a size");
+}
+
+TEST(Options, EnvironmentNamesAreCapitals) {
+  for (const OptionRow& row : option_table()) {
+    if (row.name == "max-tokens") {
+      EXPECT_EQ(environment_name(row), "DEBERTA_MAX_TOKENS");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deberta
