@@ -357,6 +357,7 @@ const TaskRow* look_up_task(std::string_view name) {
 const TaskRow& find_task(std::string_view name) {
   if (const TaskRow* row = look_up_task(name)) return *row;
   std::vector<std::string_view> names;
+  names.reserve(kTasks.size());
   for (const TaskRow& row : kTasks) names.push_back(row.name);
   const std::string_view near = nearest_match(canonical(name), names);
   throw Error(ErrorCode::kUsage, "--task",

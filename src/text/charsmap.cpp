@@ -58,7 +58,7 @@ Charsmap::Charsmap(std::string_view blob, const std::string& where) {
   Reader reader(to_bytes(blob));
   const auto size_bytes = reader.take_little_endian(4);
   if (!size_bytes) refuse(fmt::format("expected at least 4 bytes, got {}", blob.size()));
-  if (*size_bytes == 0 || *size_bytes % (kBlockUnits * 4) != 0) {
+  if (*size_bytes == 0 || *size_bytes % (size_t{kBlockUnits} * 4) != 0) {
     refuse(fmt::format("expected a table of a multiple of {} bytes, got {}", kBlockUnits * 4, *size_bytes));
   }
   const size_t left = reader.left();
