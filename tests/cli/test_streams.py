@@ -4,9 +4,9 @@ import os
 import pty
 import signal
 import subprocess
-import time
 
 from conftest import BINARY, HANG_SECONDS
+from running import wait_until
 from terminal import parts_of
 
 
@@ -37,9 +37,7 @@ def test_ctrl_c_leaves_whole_lines_and_code_130(sequence_model, tmp_path):
         process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "-f", "jsonl"], stdin=subprocess.PIPE, stdout=stdout, text=True)
         process.stdin.write("first\nsecond\n")
         process.stdin.flush()
-        deadline = time.monotonic() + HANG_SECONDS
-        while out.read_text().count("\n") < 2 and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: out.read_text().count("\n") >= 2, process)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=HANG_SECONDS) == 130
     text = out.read_text()
@@ -109,9 +107,7 @@ def test_ctrl_c_in_the_middle_of_endless_rows_leaves_whole_lines(sequence_model,
         source = subprocess.Popen(["yes", "some words"], stdout=subprocess.PIPE)
         process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "-f", "jsonl", "--batch-tokens", "64"], stdin=source.stdout, stdout=stdout)
         source.stdout.close()
-        deadline = time.monotonic() + HANG_SECONDS
-        while out.read_text().count("\n") < 100 and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: out.read_text().count("\n") >= 100, process)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=HANG_SECONDS) == 130
         source.wait(timeout=HANG_SECONDS)

@@ -3,10 +3,14 @@ import os
 import pathlib
 import pty
 import subprocess
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/cli"))
+from terminal import parts_of  # noqa: E402
+
 CALL = f". {ROOT}/tools/packages.sh; install_packages run here missing more"
 
 
@@ -36,12 +40,7 @@ def in_terminal(environment, answer):
     process = subprocess.Popen(["/bin/bash", "-c", CALL], stdin=worker, stdout=worker, stderr=worker, env=environment)
     os.close(worker)
     os.write(main, answer.encode())
-    seen = b""
-    while True:
-        try:
-            seen += os.read(main, 4096)
-        except OSError:
-            break
+    seen = b"".join(parts_of(main))
     os.close(main)
     return process.wait(timeout=60), seen.decode()
 
