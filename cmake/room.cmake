@@ -20,10 +20,10 @@ function(deberta_rooms)
   endforeach()
 endfunction()
 
-# deberta_room(NAME): the object library of src/NAME (all its .cpp but the ISA files, which isa.cmake adds),
-# and, in a developer build, the test program of tests/NAME.
+# deberta_room(NAME): the object library of src/NAME and its folders; isa.cmake adds the files of x86/.
 function(deberta_room name)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp ${PROJECT_SOURCE_DIR}/src/${name}/reference/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp ${PROJECT_SOURCE_DIR}/src/${name}/*/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/x86/")
   add_library(deberta_${name} OBJECT ${sources})
   target_include_directories(deberta_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(deberta_${name} PUBLIC deberta_flags PRIVATE fmt::fmt ${ARGN})

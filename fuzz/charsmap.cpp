@@ -1,5 +1,5 @@
 // A compiled table of replacements, asked at every place of a text: the last 64 bytes of the input, and some of ours.
-#include "text/charsmap.h"
+#include "text/spm/charsmap.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include "encodings.h"
 #include "fuzz.h"
 #include "support/paths.h"
-#include "text/normalizer.h"
+#include "text/spm/normalizer.h"
 
 namespace deberta::fuzz {
 namespace {

@@ -17,7 +17,7 @@
 #include "support/bad_spm.h"
 #include "support/compressed.h"
 #include "support/paths.h"
-#include "text/byte_alphabet.h"
+#include "text/bpe/byte_alphabet.h"
 
 namespace deberta::fuzz {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "fuzz.h"
-#include "text/bpe_model.h"
+#include "text/bpe/bpe_model.h"
 
 namespace deberta::fuzz {
 

@@ -1,9 +1,9 @@
 // A SentencePiece model file, its rules, and a text through them.
-#include "text/spm_model.h"
+#include "text/spm/spm_model.h"
 
 #include "base/utf8.h"
 #include "fuzz.h"
-#include "text/normalizer.h"
+#include "text/spm/normalizer.h"
 
 namespace deberta::fuzz {
 

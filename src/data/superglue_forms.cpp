@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "data/example_forms.h"
 #include "data/json_members.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace deberta {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace deberta {
 namespace {

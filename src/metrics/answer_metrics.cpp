@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace deberta {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/spm_model.h"
+#include "text/spm/spm_model.h"
 #include "text/step.h"
 
 namespace deberta {

@@ -9,13 +9,13 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "deberta/error.h"
-#include "text/bpe_encoder.h"
-#include "text/bpe_text_model.h"
-#include "text/json_fields.h"
-#include "text/json_text_model.h"
-#include "text/tokenizer_json.h"
-#include "text/unigram_text_model.h"
-#include "text/word_piece_text_model.h"
+#include "text/bpe/bpe_encoder.h"
+#include "text/bpe/bpe_text_model.h"
+#include "text/hf_json/json_fields.h"
+#include "text/hf_json/json_text_model.h"
+#include "text/hf_json/tokenizer_json.h"
+#include "text/spm/unigram_text_model.h"
+#include "text/word_piece/word_piece_text_model.h"
 
 namespace deberta {
 namespace {

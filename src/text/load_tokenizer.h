@@ -4,8 +4,8 @@
 #include <string>
 
 #include "deberta/tokenizer.h"
+#include "text/hf_json/token_template.h"
 #include "text/text_model.h"
-#include "text/token_template.h"
 #include "text/tokenizer_config.h"
 
 namespace deberta {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "text/normal_form.h"
-#include "text/unicode.h"
+#include "text/unicode/normal_form.h"
+#include "text/unicode/unicode.h"
 
 namespace deberta {
 namespace {

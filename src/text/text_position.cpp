@@ -1,7 +1,7 @@
 #include "text/text_position.h"
 
 #include "base/utf8.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace deberta {
 

@@ -12,11 +12,11 @@
 #include "deberta/error.h"
 #include "text/encoding.h"
 #include "text/load_tokenizer.h"
-#include "text/lower_case.h"
 #include "text/special_tokens.h"
 #include "text/text_model.h"
 #include "text/text_position.h"
-#include "text/unicode.h"
+#include "text/unicode/lower_case.h"
+#include "text/unicode/unicode.h"
 
 namespace deberta {
 namespace {

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "deberta/error.h"
-#include "text/json_fields.h"
+#include "text/hf_json/json_fields.h"
 
 namespace deberta {
 namespace {

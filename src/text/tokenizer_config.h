@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "deberta/tokenizer.h"
+#include "text/hf_json/token_template.h"
 #include "text/special_tokens.h"
 #include "text/text_model.h"
-#include "text/token_template.h"
 #include "text/tokenizer_settings.h"
 
 namespace deberta {

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "deberta/error.h"
-#include "text/json_fields.h"
+#include "text/hf_json/json_fields.h"
 
 namespace deberta {
 namespace {

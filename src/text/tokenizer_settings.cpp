@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "deberta/error.h"
-#include "text/json_fields.h"
-#include "text/spm_model.h"
+#include "text/hf_json/json_fields.h"
+#include "text/spm/spm_model.h"
 
 namespace deberta {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cli/bench_machine.h"
+#include "cli/bench/bench_machine.h"
 
 namespace deberta::cli {
 namespace {

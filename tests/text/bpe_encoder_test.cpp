@@ -1,6 +1,6 @@
 // bpe_encoder.bin: the ids of the same vocabulary in vocab.json, the two containers and the bare pickle, and what is
 // refused. The samples were written by torch.save (tests/golden/tokenizer/bpe/make_encoder.py).
-#include "text/bpe_encoder.h"
+#include "text/bpe/bpe_encoder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // vocab.json and merges.txt: what is read, what is refused, and the order in which pairs melt.
-#include "text/bpe_model.h"
+#include "text/bpe/bpe_model.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "deberta/library.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
-#include "text/byte_alphabet.h"
+#include "text/bpe/byte_alphabet.h"
 
 namespace deberta::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "deberta/tokenizer.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
-#include "text/gpt2_words.h"
+#include "text/bpe/gpt2_words.h"
 
 namespace deberta::test {
 namespace {

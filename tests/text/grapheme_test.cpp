@@ -1,5 +1,5 @@
 // Grapheme clusters: one case for each rule of UAX 29.
-#include "text/grapheme.h"
+#include "text/unicode/grapheme.h"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 #include "support/bad_spm.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
-#include "text/bpe_model.h"
-#include "text/charsmap.h"
-#include "text/spm_model.h"
-#include "text/word_piece.h"
+#include "text/bpe/bpe_model.h"
+#include "text/spm/charsmap.h"
+#include "text/spm/spm_model.h"
+#include "text/word_piece/word_piece.h"
 
 namespace deberta::test {
 namespace {

@@ -1,5 +1,5 @@
 // Which spm.model files are read, and that every other one is refused with a message: reliability of the parser.
-#include "text/spm_model.h"
+#include "text/spm/spm_model.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include "support/bad_spm.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
-#include "text/normalizer.h"
-#include "text/unigram.h"
-#include "text/wire.h"
+#include "text/spm/normalizer.h"
+#include "text/spm/unigram.h"
+#include "text/spm/wire.h"
 
 namespace deberta::test {
 namespace {

@@ -1,6 +1,6 @@
 // tokenizer.json: ids as the tokenizers library 0.22.2 gives them (tests/golden/tokenizer/json/make.py), the rules in
 // which it differs from SentencePiece, and everything that is refused.
-#include "text/tokenizer_json.h"
+#include "text/hf_json/tokenizer_json.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/warnings.h"
-#include "text/json_scores.h"
+#include "text/hf_json/json_scores.h"
 
 namespace deberta::test {
 namespace {

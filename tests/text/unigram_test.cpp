@@ -1,6 +1,6 @@
 // The split of a whole text as its definition has it, in one search from end to end, against the one that cuts the text
 // and remembers its words: the same to the last tie, whatever the running score.
-#include "text/unigram.h"
+#include "text/spm/unigram.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "text/byte_pairs.h"
+#include "text/spm/byte_pairs.h"
 
 namespace deberta::test {
 namespace {

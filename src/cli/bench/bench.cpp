@@ -1,0 +1,389 @@
+// The verb `bench`: how fast the model runs here, on random ids of given lengths: latency, throughput of packed
+// lengths, where the time goes, beside the machine's peak and other libraries' figures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/thread_pool.h"
+#include "cli/answers.h"
+#include "cli/bench/bench_machine.h"
+#include "cli/bench/bench_peers.h"
+#include "cli/bench/bench_runs.h"
+#include "cli/kernel_facts.h"
+#include "cli/model_options.h"
+#include "cli/verbs.h"
+#include "deberta/library.h"
+#include "options/options.h"
+
+namespace deberta::cli {
+namespace {
+
+constexpr size_t kLeastRuns = 3;
+constexpr double kBetweenLimits = 0.05;  // seconds
+
+double rounded(double value, double parts) {
+  return std::round(value * parts) / parts;
+}
+
+std::vector<int32_t> numbers(const Options& options, const std::string& name, int32_t most) {
+  std::vector<int32_t> values;
+  for (const std::string& word : options.list(name)) {
+    const auto value = parse_number<int32_t>(word);
+    if (!value || *value < 1 || *value > most) {
+      throw Error(ErrorCode::kUsage, "--" + name, fmt::format("expected numbers in 1..{}, got \"{}\"", most, word));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// 0 in --threads: the processors that this process may use.
+std::vector<size_t> thread_counts(const Options& options) {
+  if (options.list("threads") == std::vector<std::string>{"0"}) return {usable_processors()};
+  std::vector<size_t> counts;
+  for (const int32_t count : numbers(options, "threads", 1024)) counts.push_back(static_cast<size_t>(count));
+  return counts;
+}
+
+// An object as "hf 2.858, ort 1.2".
+std::string cell_of(const Json& value) {
+  if (value.is_string()) return value.as_string();
+  if (!value.is_object()) return value.dump();
+  std::string text;
+  for (const auto& [name, member] : value.as_object()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, cell_of(member));
+  }
+  return text;
+}
+
+// Rows of one table or lines of JSON, in the order of `columns`.
+class Report {
+ public:
+  Report(const Options& options, std::vector<std::string> columns) : options_(options), columns_(std::move(columns)) {}
+
+  void add(JsonObject figure) {
+    if (options_.flag("json")) {
+      cli::print(Json(std::move(figure)).dump() + '\n');
+      return;
+    }
+    const Json object(figure);
+    Cells cells;
+    for (const std::string& column : columns_) {
+      const Json* value = object.find(column);
+      cells.push_back(value == nullptr ? "" : cell_of(*value));
+    }
+    answers_.push_back({std::move(figure), {std::move(cells)}});
+  }
+  void print() const {
+    if (!answers_.empty()) print_table(options_, columns_, answers_);
+  }
+
+ private:
+  const Options& options_;
+  std::vector<std::string> columns_;
+  std::vector<Answer> answers_;
+};
+
+struct Shape {
+  int32_t length = 0;
+  int32_t sequences = 0;
+};
+
+// The part of the machine's limit that each of several loads reaches: a run beside the limits measured before and after
+// it, so that a machine that slows down slows both.
+class Shares {
+ public:
+  Shares(size_t loads, Machine now) : machine_(now), shares_(loads) {}
+  void add(size_t load, const Work& work, double seconds) {
+    runs_.push_back({load, work, seconds});
+    waiting_ += seconds;
+  }
+  double waiting_seconds() const { return waiting_; }  // of the runs since the last limit
+  void settle(const Machine& now, Precision precision) {
+    for (const Run& run : std::exchange(runs_, {})) {
+      const double limits = limit_seconds(machine_, precision, run.work) + limit_seconds(now, precision, run.work);
+      shares_[run.load].push_back(limits / 2 / run.seconds);
+    }
+    machine_ = now;
+    waiting_ = 0;
+  }
+  double median(size_t load) const { return Durations(shares_[load]).percentile(50); }
+
+ private:
+  struct Run {
+    size_t load;
+    Work work;
+    double seconds;
+  };
+  Machine machine_;
+  std::vector<Run> runs_;
+  double waiting_ = 0;
+  std::vector<std::vector<double>> shares_;
+};
+
+// One loaded model with its number of threads, and what its figures share.
+class Bench {
+ public:
+  Bench(const Options& options, const Checkpoint& checkpoint, const ModelConfig& config, size_t threads)
+      : options_(options),
+        precision_(precision_of(options)),
+        kernels_(select_kernels(options.text("kernels"))),
+        pool_(threads),
+        machine_(measure_machine(kernels_, pool_)),
+        model_(Model::load(checkpoint, config, bench_options(options, threads))) {
+    forward_.wants_logits = model_.head() != Head::kNone;
+  }
+
+  JsonObject machine_figure() const { return cli::machine_figure(machine_, kernels_, options_); }
+  void note_other_choice() const {
+    if (!is_automatic(options_)) return;
+    const std::string text = other_choice(automatic_choice(), usable_levels(), machine_.peaks);
+    if (!text.empty()) note(options_, text);
+  }
+
+  // In turns; in the order of `shapes`.
+  std::vector<JsonObject> latencies(const std::vector<Shape>& shapes, const PeerFigures& peers) {
+    std::vector<Load> loads;
+    for (const Shape& shape : shapes) {
+      const std::vector<int32_t> lengths(static_cast<size_t>(shape.sequences), shape.length);
+      loads.push_back({lengths, {random_batch(lengths, model_.config().vocab_size)}});
+    }
+    const std::vector<Timed> timed = time_runs(loads, kLeastRuns);
+    std::vector<JsonObject> figures;
+    for (size_t i = 0; i < shapes.size(); ++i) figures.push_back(latency_figure(shapes[i], loads[i], timed[i], peers));
+    return figures;
+  }
+
+  JsonObject mixed(const std::vector<int32_t>& lengths, const PeerFigures& peers) {
+    const auto budget = static_cast<size_t>(options_.integer("batch-tokens"));
+    const Load load{lengths, packed_batches(lengths, budget, model_.config().vocab_size)};
+    const Timed timed = time_runs({load}, 1).front();
+    JsonObject figure = begin_figure("mixed");
+    figure.emplace_back("sequences", static_cast<uint64_t>(lengths.size()));
+    figure.emplace_back("runs", static_cast<uint64_t>(timed.times.count()));
+    figure.emplace_back("s", rounded(timed.times.least(), 1e6));
+    const double rate = add_rate(figure, lengths, timed);
+    add_ratios(figure, peers.ratios("mixed", 0, rate));
+    return figure;
+  }
+
+  // Where the time of a batch goes; thread time divided by threads.
+  void operations(int32_t length, int32_t sequences, Report& report) {
+    const std::vector<int32_t> lengths(static_cast<size_t>(sequences), length);
+    const Batch batch = random_batch(lengths, model_.config().vocab_size);
+    run(batch);
+    size_t count = 0;
+    start_profile();
+    const auto begin = std::chrono::steady_clock::now();
+    const std::function<void()> work = [&] {
+      run(batch);
+      ++count;
+    };
+    measure(options_.number("budget") / 2, kLeastRuns, {&work, 1});
+    const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::vector<ProfileEntry> entries = stop_profile();
+    std::sort(entries.begin(), entries.end(),
+              [](const ProfileEntry& a, const ProfileEntry& b) { return a.thread_seconds > b.thread_seconds; });
+    const auto runs = static_cast<double>(count);
+    const double whole = all / runs;
+    const double attention = work_of({lengths, {}}).attention;
+    double rest = whole;
+    for (const ProfileEntry& entry : entries) {
+      const double seconds = entry.thread_seconds / runs / static_cast<double>(machine_.threads);
+      rest -= seconds;
+      report.add(operation_figure(entry, length, sequences, seconds, whole, runs, attention));
+    }
+    JsonObject other = begin_operation("other", length, sequences);
+    add_share(other, std::max(rest, 0.0), whole);
+    report.add(std::move(other));
+  }
+
+ private:
+  static ModelOptions bench_options(const Options& options, size_t threads) {
+    ModelOptions model;
+    model.precision = precision_of(options);
+    model.allows_uncalibrated = true;  // random ids: times, not answers
+    model.threads = threads;
+    model.kernels = options.text("kernels");
+    return model;
+  }
+
+  void run(const Batch& batch) { model_.forward(batch, forward_, result_); }
+
+  JsonObject begin_figure(const char* what) const {
+    return {{"what", what},
+            {"peer", "ours"},
+            {"dtype", to_string(precision_)},
+            {"threads", static_cast<uint64_t>(machine_.threads)}};
+  }
+  JsonObject begin_operation(const std::string& name, int32_t length, int32_t sequences) const {
+    JsonObject figure = begin_figure("operation");
+    figure.emplace_back("seq", length);
+    figure.emplace_back("batch", sequences);
+    figure.emplace_back("operation", name);
+    return figure;
+  }
+
+  struct Load {
+    std::vector<int32_t> lengths;
+    std::vector<Batch> batches;  // all of them are one run
+  };
+
+  Work work_of(const Load& load) const { return cli::work_of(model_.config(), load.lengths); }
+
+  struct Timed {
+    Work work;
+    Durations times;
+    double share;  // of the limit
+    uint64_t peak_mb;
+  };
+
+  JsonObject latency_figure(const Shape& shape, const Load& load, const Timed& timed, const PeerFigures& peers) const {
+    const Durations& times = timed.times;
+    const auto ms = [&](double seconds) { return rounded(seconds * 1e3, 1000); };
+    JsonObject figure = begin_figure("latency");
+    figure.emplace_back("seq", shape.length);
+    figure.emplace_back("batch", shape.sequences);
+    figure.emplace_back("runs", static_cast<uint64_t>(times.count()));
+    figure.emplace_back("ms_median", ms(times.percentile(50)));
+    figure.emplace_back("ms_min", ms(times.least()));
+    figure.emplace_back("ms_p90", ms(times.percentile(90)));
+    figure.emplace_back("ms_p99", ms(times.percentile(99)));
+    add_rate(figure, load.lengths, timed);
+    if (shape.sequences == 1) add_ratios(figure, peers.ratios("latency", shape.length, times.least() * 1e3));
+    return figure;
+  }
+
+  double add_rate(JsonObject& figure, const std::vector<int32_t>& lengths, const Timed& timed) const {
+    uint64_t tokens = 0;
+    for (const int32_t length : lengths) tokens += static_cast<uint64_t>(length);
+    const double seconds = timed.times.least();
+    const double rate = std::round(static_cast<double>(tokens) / seconds);
+    figure.emplace_back("tokens", tokens);
+    figure.emplace_back("tokens_per_s", rate);
+    figure.emplace_back("gflops", rounded((timed.work.linear + timed.work.attention) / seconds / 1e9, 10));
+    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", rounded(timed.share, 1000));
+    figure.emplace_back("peak_mb", timed.peak_mb);
+    return rate;
+  }
+
+  std::vector<Timed> time_runs(const std::vector<Load>& loads, size_t least_runs) {
+    std::vector<uint64_t> peaks_mb(loads.size(), 0);
+    std::vector<std::function<void()>> works;
+    works.reserve(loads.size());
+    for (const Load& load : loads) {
+      works.emplace_back([&load, &peak_mb = peaks_mb[works.size()], this] {
+        for (const Batch& batch : load.batches) run(batch);
+        if (peak_mb == 0) peak_mb = peak_memory_mb();
+      });
+    }
+    const auto machine_now = [&] { return at_this_moment(machine_, kernels_, pool_, precision_); };
+    Shares shares(loads.size(), machine_now());
+    std::vector<Durations> times = measure(options_.number("budget"), least_runs, works, [&](size_t i, double seconds) {
+      shares.add(i, work_of(loads[i]), seconds);
+      if (shares.waiting_seconds() >= kBetweenLimits) shares.settle(machine_now(), precision_);
+    });
+    shares.settle(machine_now(), precision_);
+    std::vector<Timed> timed;
+    for (size_t i = 0; i < loads.size(); ++i)
+      timed.push_back({work_of(loads[i]), std::move(times[i]), shares.median(i), peaks_mb[i]});
+    return timed;
+  }
+
+  static void add_share(JsonObject& figure, double seconds, double whole) {
+    figure.emplace_back("ms", rounded(seconds * 1e3, 1000));
+    figure.emplace_back("share", rounded(seconds / whole, 1000));
+  }
+
+  JsonObject operation_figure(const ProfileEntry& entry, int32_t length, int32_t sequences, double seconds,
+                              double whole, double runs, double attention) const {
+    const ProfileKey& key = entry.key;
+    const bool is_gemm = key.operation == Operation::kGemm;
+    JsonObject figure = begin_operation(operation_name(key, model_.config(), precision_), length, sequences);
+    figure.emplace_back("shape",
+                        is_gemm ? fmt::format("[{}, {}]", key.outputs, key.depth) : fmt::format("[{}]", key.outputs));
+    figure.emplace_back("calls", rounded(static_cast<double>(entry.calls) / runs, 10));
+    add_share(figure, seconds, whole);
+    double flop = 0;
+    if (is_gemm) flop = 2.0 * static_cast<double>(entry.rows * key.outputs) * static_cast<double>(key.depth) / runs;
+    if (key.operation == Operation::kAttention) flop = attention;
+    if (flop == 0 || seconds <= 0) return figure;
+    figure.emplace_back("gflops", rounded(flop / seconds / 1e9, 10));
+    const double peak = machine_.peak(key.precision);
+    if (peak > 0) figure.emplace_back("of_peak", rounded(flop / seconds / peak, 1000));
+    return figure;
+  }
+
+  static void add_ratios(JsonObject& figure, JsonObject ratios) {
+    if (!ratios.empty()) figure.emplace_back("times_as_fast_as", std::move(ratios));
+  }
+
+  const Options& options_;
+  Precision precision_;
+  KernelSet kernels_;
+  ThreadPool pool_;
+  Machine machine_;
+  Model model_;
+  ForwardOptions forward_;
+  ForwardResult result_;
+};
+
+}  // namespace
+
+int run_bench(const Options& options) {
+  const std::vector<int32_t> lengths = numbers(options, "lengths", 1 << 20);
+  const std::vector<int32_t> batches = numbers(options, "batch", 1 << 16);
+  const std::string& lengths_file = options.text("lengths-file");
+  const std::vector<int32_t> mixed = lengths_file.empty() ? std::vector<int32_t>{} : load_lengths(lengths_file);
+  const std::string& against = options.text("against");
+  const PeerFigures peers = against.empty() ? PeerFigures() : PeerFigures(against);
+  const std::string path = model_path(options);
+  const ModelConfig config = load_model_config(path + "/config.json");
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
+
+  Report machines(options,
+                  {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16", "peak_gops_int8", "read_gb_per_s"});
+  Report multipliers(options, {"precision", "level", "instruction", "gops", "why"});
+  Report figures(options, {"what", "dtype", "threads", "seq", "batch", "ms_median", "ms_min", "ms_p99", "tokens_per_s",
+                           "of_limit", "peak_mb", "times_as_fast_as"});
+  Report calls(options, {"operation", "precision", "level", "calls"});
+  Report operations(options,
+                    {"threads", "seq", "batch", "operation", "shape", "calls", "ms", "share", "gflops", "of_peak"});
+  for (const size_t threads : thread_counts(options)) {
+    Bench bench(options, checkpoint, config, threads);
+    const Json machine(bench.machine_figure());
+    machines.add(machine.as_object());
+    for (const Json& row : machine.find("multipliers")->as_array()) {
+      if (!options.flag("json")) multipliers.add(row.as_object());
+    }
+    bench.note_other_choice();
+    std::vector<Shape> shapes;
+    for (const int32_t batch : batches) {
+      for (const int32_t length : lengths) shapes.push_back({length, batch});
+    }
+    for (JsonObject& figure : bench.latencies(shapes, peers)) figures.add(std::move(figure));
+    for (const Shape& shape : shapes) {
+      if (options.flag("operations")) bench.operations(shape.length, shape.sequences, operations);
+    }
+    if (!mixed.empty()) figures.add(bench.mixed(mixed, peers));
+  }
+  if (options.flag("operations")) {
+    for (JsonObject& count : kernel_calls()) calls.add(std::move(count));
+  }
+  machines.print();
+  multipliers.print();
+  figures.print();
+  operations.print();
+  calls.print();
+  return 0;
+}
+
+}  // namespace deberta::cli
