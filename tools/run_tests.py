@@ -8,11 +8,9 @@ A skipped test has not run: it is listed with its reason, and a room of nothing 
 import argparse
 import concurrent.futures
 import dataclasses
-import hashlib
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +18,7 @@ import xml.etree.ElementTree as ElementTree
 
 import fuzz
 from limits import run_limited
+from private_python import private_python
 from rooms import read_rooms
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -70,21 +69,6 @@ def unlisted(listed: dict) -> list[Test]:
     """Folders with tests that no row names."""
     found = {path.parent.name for pattern in ("*/*_test.cpp", "*/test_*.py") for path in (ROOT / "tests").glob(pattern)}
     return [Test(f"{name}: not in rooms.txt", 0, "failed") for name in sorted(found - set(listed))]
-
-
-def private_python() -> str:
-    """The interpreter of .venv, with exactly the packages of tests/requirements.txt."""
-    wanted = ROOT / "tests/requirements.txt"
-    venv = ROOT / ".venv"
-    stamp = venv / "requirements.sha256"
-    digest = hashlib.sha256(wanted.read_bytes()).hexdigest()
-    if not stamp.exists() or stamp.read_text() != digest:
-        print("test: installing the packages of tests/requirements.txt into .venv", file=sys.stderr)
-        interpreter = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
-        subprocess.run([interpreter, "-m", "venv", "--clear", venv], check=True)
-        subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check", "-r", wanted], check=True)
-        stamp.write_text(digest)
-    return str(venv / "bin/python")
 
 
 def read_report(room: str, report: pathlib.Path) -> list[Test]:
