@@ -20,10 +20,10 @@ function(deberta_rooms)
   endforeach()
 endfunction()
 
-# deberta_room(NAME): the object library of src/NAME and its folders; isa.cmake adds the files of x86/.
+# deberta_room(NAME): the object library of src/NAME and its folders, but x86/ (isa.cmake) and main/ (a program of its own).
 function(deberta_room name)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp ${PROJECT_SOURCE_DIR}/src/${name}/*/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "/x86/")
+  file(GLOB sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS src/${name}/*.cpp src/${name}/*/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "^src/${name}/(x86|main)/")
   add_library(deberta_${name} OBJECT ${sources})
   target_include_directories(deberta_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(deberta_${name} PUBLIC deberta_flags PRIVATE fmt::fmt ${ARGN})

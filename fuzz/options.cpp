@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "program/command_line.h"
 #include "deberta/error.h"
 #include "fuzz.h"
 #include "support/paths.h"

@@ -17,7 +17,7 @@ PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "to
 # All that public headers take from the standard library: <memory>, <functional>, <algorithm>, streams and maps each cost their users a tenth of a second.
 LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "string_view", "utility", "vector"}
 # Headers that only the named files may include: they cost seconds to compile or belong to one place.
-HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/cli/command_line.cpp"],
+HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_line.cpp"],
          r"immintrin\.h": ["src/kernels/x86/"], r"torch/|ATen/|c10/": ["train/"], r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 

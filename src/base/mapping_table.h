@@ -1,5 +1,5 @@
 // The files mapped by this process, by address: what a SIGBUS handler asks when someone cut a file short in use. The
-// library installs no handler; programs do (cli/interrupt.cpp).
+// library installs no handler; programs do (program/interrupt.cpp).
 #pragma once
 #include <cstddef>
 #include <string>

@@ -5,15 +5,16 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "cli/answers.h"
-#include "cli/filter.h"
-#include "cli/interrupt.h"
-#include "cli/model_options.h"
-#include "cli/progress_printer.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
 #include "options/options.h"
 #include "pipeline/calibration.h"
+#include "program/answers.h"
+#include "program/interrupt.h"
+#include "program/model_options.h"
+#include "program/progress_printer.h"
+#include "program/row_loop.h"
+#include "rows/row_input.h"
 
 namespace deberta::cli {
 namespace {

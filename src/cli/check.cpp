@@ -13,10 +13,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/tensor_table.h"
 #include "cli/findings.h"
-#include "cli/interrupt.h"
 #include "cli/model_conversion.h"
-#include "cli/model_options.h"
-#include "cli/progress_printer.h"
 #include "cli/statistics.h"
 #include "cli/verbs.h"
 #include "config/config_keys.h"
@@ -31,6 +28,9 @@
 #include "hub/module_list.h"
 #include "options/options.h"
 #include "pipeline/sentence_modules.h"
+#include "program/interrupt.h"
+#include "program/model_options.h"
+#include "program/progress_printer.h"
 
 namespace deberta::cli {
 namespace {

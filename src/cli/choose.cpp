@@ -1,8 +1,8 @@
 // The verb `choose`: which of several choices goes with a context and a question.
-#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "options/options.h"
+#include "program/text_verb.h"
 
 namespace deberta::cli {
 namespace {

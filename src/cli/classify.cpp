@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/classification.h"
 #include "options/options.h"
+#include "program/text_verb.h"
 
 namespace deberta::cli {
 namespace {

@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/answers.h"
 #include "cli/model_conversion.h"
-#include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 #include "cli/offsets.h"
-#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "options/options.h"
+#include "program/text_verb.h"
 
 namespace deberta::cli {
 namespace {

@@ -2,14 +2,15 @@
 #include <fmt/core.h>
 
 #include "base/log.h"
-#include "cli/model_options.h"
-#include "cli/text_verb.h"
 #include "cli/vector_file.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/pooling.h"
 #include "options/options.h"
+#include "program/model_options.h"
+#include "program/text_verb.h"
+#include "rows/row_input.h"
 
 namespace deberta::cli {
 namespace {

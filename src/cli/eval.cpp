@@ -9,11 +9,11 @@
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/folder.h"
-#include "cli/answers.h"
 #include "cli/eval_run.h"
-#include "cli/interrupt.h"
 #include "cli/verbs.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/interrupt.h"
 
 namespace deberta::cli {
 

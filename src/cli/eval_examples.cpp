@@ -4,15 +4,15 @@
 #include <optional>
 #include <utility>
 
-#include "cli/answers.h"
 #include "cli/eval_model.h"
 #include "cli/eval_run.h"
 #include "cli/example_files.h"
-#include "cli/interrupt.h"
-#include "cli/model_options.h"
 #include "data/predictions.h"
 #include "metrics/task_rows.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/interrupt.h"
+#include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {

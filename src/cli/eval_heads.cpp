@@ -7,11 +7,12 @@
 #include "cli/eval_model.h"
 #include "cli/eval_run.h"
 #include "cli/example_files.h"
-#include "cli/filter.h"
-#include "cli/model_options.h"
 #include "metrics/task_inputs.h"
 #include "options/options.h"
 #include "pipeline/entity.h"
+#include "program/model_options.h"
+#include "program/row_loop.h"
+#include "rows/row_input.h"
 
 namespace deberta::cli {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "cli/answers.h"
 #include "cli/eval_report.h"
 #include "options/options.h"
+#include "program/answers.h"
 
 namespace deberta::cli {
 namespace {

@@ -4,14 +4,15 @@
 #include <memory>
 #include <utility>
 
-#include "cli/answers.h"
 #include "cli/eval_model.h"
 #include "cli/eval_run.h"
 #include "cli/example_files.h"
-#include "cli/filter.h"
-#include "cli/model_options.h"
 #include "options/options.h"
 #include "pipeline/masked_sample.h"
+#include "program/answers.h"
+#include "program/model_options.h"
+#include "program/row_loop.h"
+#include "rows/row_input.h"
 
 namespace deberta::cli {
 namespace {

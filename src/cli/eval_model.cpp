@@ -5,17 +5,18 @@
 
 #include <utility>
 
-#include "cli/answers.h"
-#include "cli/filter.h"
-#include "cli/interrupt.h"
-#include "cli/progress_printer.h"
 #include "decode/classification.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/interrupt.h"
+#include "program/progress_printer.h"
+#include "program/row_options.h"
+#include "rows/row_parts.h"
 
 namespace deberta::cli {
 
 void run_model_rows(const Options& options, const OpenRows& open, const EncodeRow& encode, const RowTaker& taker) {
-  ReadAhead reading(options, encode, open);
+  ReadAhead reading = read_rows(options, encode, open);
   ProgressPrinter progress(options, true);
   size_t number = 0, tokens = 0;
   reading.run([&](RowGroup& group) {

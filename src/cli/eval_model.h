@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "cli/read_ahead.h"
-#include "cli/rows.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "metrics/task_rows.h"
 #include "options/options.h"
+#include "rows/read_ahead.h"
+#include "rows/row.h"
 
 namespace deberta::cli {
 

@@ -6,16 +6,17 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cli/answers.h"
 #include "cli/eval_model.h"
 #include "cli/eval_run.h"
-#include "cli/filter.h"
-#include "cli/interrupt.h"
-#include "cli/model_options.h"
 #include "data/predictions.h"
 #include "data/squad.h"
 #include "metrics/answer_evaluation.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/interrupt.h"
+#include "program/model_options.h"
+#include "program/row_loop.h"
+#include "rows/row_input.h"
 
 namespace deberta::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/output_file.h"
-#include "cli/filter.h"
 #include "deberta/error.h"
 #include "options/options.h"
+#include "program/row_loop.h"
 
 namespace deberta::cli {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/answers.h"
 #include "metrics/evaluation.h"
 #include "metrics/task_table.h"
 #include "options/options.h"
+#include "program/answers.h"
 
 namespace deberta::cli {
 

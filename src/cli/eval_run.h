@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "cli/eval_report.h"
-#include "cli/progress_printer.h"
 #include "data/byte_source.h"
 #include "data/predictions.h"
 #include "deberta/error.h"
 #include "metrics/evaluation.h"
 #include "metrics/task_table.h"
 #include "options/options.h"
+#include "program/progress_printer.h"
 
 namespace deberta::cli {
 

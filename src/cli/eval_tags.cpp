@@ -5,16 +5,17 @@
 #include <set>
 #include <utility>
 
-#include "cli/answers.h"
 #include "cli/eval_model.h"
 #include "cli/eval_run.h"
-#include "cli/filter.h"
-#include "cli/interrupt.h"
-#include "cli/model_options.h"
 #include "data/conll.h"
 #include "decode/word_tags.h"
 #include "metrics/tag_evaluation.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/interrupt.h"
+#include "program/model_options.h"
+#include "program/row_loop.h"
+#include "rows/row_input.h"
 
 namespace deberta::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/answers.h"
 #include "deberta/error.h"
+#include "program/answers.h"
 
 namespace deberta::cli {
 

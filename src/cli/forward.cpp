@@ -13,12 +13,12 @@
 #include "base/checked.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/tensor.h"
-#include "cli/answers.h"
-#include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "cli/answers.h"
 #include "cli/calibration.h"
 #include "cli/kernel_facts.h"
-#include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/find_model.h"
 #include "deberta/library.h"
 #include "kernels/choice.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {

@@ -8,15 +8,15 @@
 
 #include "checkpoint/tensor.h"
 #include "checkpoint/tensor_table.h"
-#include "cli/answers.h"
-#include "cli/interrupt.h"
-#include "cli/model_options.h"
 #include "cli/statistics.h"
 #include "cli/verbs.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "hub/module_list.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/interrupt.h"
+#include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {

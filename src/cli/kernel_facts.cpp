@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/file.h"
-#include "cli/answers.h"
-#include "cli/model_options.h"
 #include "deberta/error.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {

@@ -8,16 +8,16 @@
 
 #include "checkpoint/adapter.h"
 #include "checkpoint/model_writer.h"
-#include "cli/answers.h"
 #include "cli/calibration.h"
-#include "cli/interrupt.h"
-#include "cli/model_options.h"
-#include "cli/progress_printer.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
 #include "hub/model_folder.h"
 #include "options/options.h"
 #include "pipeline/requirements.h"
+#include "program/answers.h"
+#include "program/interrupt.h"
+#include "program/model_options.h"
+#include "program/progress_printer.h"
 
 namespace deberta::cli {
 namespace {

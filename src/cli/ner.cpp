@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "cli/offsets.h"
-#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "decode/word_tags.h"
 #include "options/options.h"
+#include "program/text_verb.h"
 
 namespace deberta::cli {
 namespace {

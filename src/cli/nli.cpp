@@ -1,9 +1,9 @@
 // The verb `nli`: does the first text entail the second; labels by name, not by index.
-#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "decode/entailment.h"
 #include "options/options.h"
+#include "program/text_verb.h"
 
 namespace deberta::cli {
 namespace {

@@ -1,9 +1,9 @@
 // The verb `score`: how probable a masked language model finds a text.
 #include "cli/offsets.h"
-#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "options/options.h"
+#include "program/text_verb.h"
 
 namespace deberta::cli {
 namespace {

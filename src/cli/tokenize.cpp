@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "cli/filter.h"
-#include "cli/model_options.h"
 #include "cli/offsets.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/tokenizer.h"
 #include "options/options.h"
+#include "program/model_options.h"
+#include "program/row_loop.h"
 
 namespace deberta::cli {
 namespace {

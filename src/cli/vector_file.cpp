@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "checkpoint/cast.h"
 #include "checkpoint/safetensors.h"
-#include "cli/output.h"
 #include "deberta/error.h"
+#include "program/output.h"
 
 namespace deberta::cli {
 namespace {

@@ -1,8 +1,12 @@
-// One function a verb, each in the file of its name. They return the exit code and throw Error.
+// One function a verb, each in the file of its name; they return the exit code and throw Error. `help` and
+// `completion` are in program/.
 #pragma once
 #include "options/options.h"
 
 namespace deberta::cli {
+
+// The one that the options name.
+int run_verb(const Options& options);
 
 int run_classify(const Options& options);
 int run_nli(const Options& options);
@@ -23,7 +27,5 @@ int run_check(const Options& options);
 int run_convert(const Options& options);
 int run_bench(const Options& options);
 int run_info(const Options& options);
-int run_completion(const Options& options);
-int run_help(const Options& options);
 
 }  // namespace deberta::cli

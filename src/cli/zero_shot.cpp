@@ -1,12 +1,12 @@
 // The verb `zero-shot`: texts to labels of the user's own choice, by a model of entailment.
 #include <algorithm>
 
-#include "cli/text_verb.h"
 #include "cli/verbs.h"
 #include "data/lines.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "options/options.h"
+#include "program/text_verb.h"
 
 namespace deberta::cli {
 namespace {

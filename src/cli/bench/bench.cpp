@@ -13,15 +13,15 @@
 
 #include "base/checked.h"
 #include "base/thread_pool.h"
-#include "cli/answers.h"
 #include "cli/bench/bench_machine.h"
 #include "cli/bench/bench_peers.h"
 #include "cli/bench/bench_runs.h"
 #include "cli/kernel_facts.h"
-#include "cli/model_options.h"
 #include "cli/verbs.h"
 #include "deberta/library.h"
 #include "options/options.h"
+#include "program/answers.h"
+#include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "cli/kernel_facts.h"
-#include "cli/model_options.h"
 #include "deberta/library.h"
 #include "kernels/operand.h"
 #include "kernels/rel_lut.h"
 #include "options/options.h"
+#include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {

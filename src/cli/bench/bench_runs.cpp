@@ -13,8 +13,8 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/philox.h"
-#include "cli/interrupt.h"
 #include "deberta/error.h"
+#include "program/interrupt.h"
 
 namespace deberta::cli {
 namespace {

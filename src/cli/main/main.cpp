@@ -1,6 +1,7 @@
-// The program: everything is in cli/.
-#include "cli/program.h"
+// The program: its verbs are in cli/, what it shares with others in program/.
+#include "cli/verbs.h"
+#include "program/program.h"
 
 int main(int argc, char** argv) {
-  return deberta::cli::run_program(argc, argv);
+  return deberta::cli::run_program(argc, argv, deberta::cli::run_verb);
 }

@@ -1,0 +1,314 @@
+// Formats of answers (docs/formats.md).
+#include "program/answers.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/utf8.h"
+#include "deberta/error.h"
+#include "options/options.h"
+
+namespace deberta::cli {
+namespace {
+
+// TSV has no quoting: the four characters that would break a line are written as two.
+std::string escape_tsv(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '\t':
+        out += "\\t";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+// RFC 4180: a cell with a comma, a quote or a line end stands in quotes, its own quotes doubled.
+std::string quote_csv(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  return out + '"';
+}
+
+}  // namespace
+
+std::string escape_table(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out;
+}
+
+namespace {
+
+template <class Float>
+Cell score_cell(Float value) {
+  char buffer[32];
+  Cell cell(std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr));
+  cell.is_score = true;
+  return cell;
+}
+
+}  // namespace
+
+Cell cell(float value) {
+  return score_cell(value);
+}
+Cell cell(double value) {
+  return score_cell(value);
+}
+Cell cell(uint64_t value) {
+  return std::to_string(value);
+}
+
+int digits_of(const Options& options) {
+  return has_option(options.verb(), "digits") ? static_cast<int>(options.integer("digits")) : 0;
+}
+
+std::string with_digits(const std::string& number, int digits) {
+  const auto value = digits > 0 ? parse_number<double>(number) : std::nullopt;
+  if (!value || !std::isfinite(*value)) return number;
+  char buffer[64];
+  const char* end =
+      std::to_chars(buffer, buffer + sizeof buffer, *value, std::chars_format::scientific, digits - 1).ptr;
+  return score_cell(parse_number<double>(std::string_view(buffer, end)).value()).text;
+}
+
+Json with_digits(Json value, int digits) {
+  if (digits == 0) return value;
+  if (value.is_array()) {
+    for (Json& item : value.as_array()) item = with_digits(std::move(item), digits);
+  } else if (value.is_object()) {
+    for (JsonMember& member : value.as_object()) member.second = with_digits(std::move(member.second), digits);
+  } else if (value.is_number() && !value.is_integer() && std::isfinite(value.as_number())) {
+    return parse_number<double>(with_digits(value.dump(), digits)).value();
+  }
+  return value;
+}
+
+Format format_of(const Options& options) {
+  const std::string name = output_format(options);
+  if (name == "table") return Format::kTable;
+  if (name == "json") return Format::kJson;
+  if (name == "jsonl") return Format::kJsonl;
+  if (name == "tsv") return Format::kTsv;
+  if (name == "csv") return Format::kCsv;
+  if (name == "conll") return Format::kConll;
+  if (has_option(options.verb(), "json") && options.flag("json")) return Format::kJsonl;
+  const bool is_file =
+      has_option(options.verb(), "output") && !options.text("output").empty() && options.text("output") != "-";
+  return !is_file && ::isatty(STDOUT_FILENO) != 0 ? Format::kTable : Format::kTsv;
+}
+
+namespace {
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// `key`, or where that is the answer's own, input_KEY. `is_taken` is true of `key` itself, which is no hindrance.
+template <class IsTaken>
+std::string free_name(const std::string& key, const std::vector<std::string>& own, const IsTaken& is_taken) {
+  if (!has(own, key)) return key;
+  std::string name = fmt::format("input_{}", key);
+  while (is_taken(name)) name = fmt::format("input_{}", name);
+  return name;
+}
+
+}  // namespace
+
+AnswerWriter::AnswerWriter(const AnswerLayout& layout, FileWriter& out)
+    : format_(layout.format),
+      kept_(layout.kept),
+      columns_(layout.columns.names),
+      has_numbers_(layout.columns.are_lines_of_rows && kept_.empty()),
+      has_header_(layout.has_header),
+      digits_(layout.digits),
+      out_(out) {
+  if ((format_ == Format::kTsv || format_ == Format::kCsv) && has_header_) line(header());
+  if (format_ == Format::kJson) pending_.push_back('[');
+}
+
+Cells AnswerWriter::header() const {
+  Cells cells;
+  if (has_numbers_) cells.emplace_back("row");
+  for (const std::string& key : kept_) {
+    cells.emplace_back(
+        free_name(key, columns_, [&](const std::string& name) { return has(columns_, name) || has(kept_, name); }));
+  }
+  cells.insert(cells.end(), columns_.begin(), columns_.end());
+  return cells;
+}
+
+// What is kept never takes the name of a key of the answer.
+JsonObject AnswerWriter::kept_of(const Row& row) const {
+  std::vector<std::string> own = keys_.empty() ? columns_ : keys_;
+  own.emplace_back("error");
+  JsonObject kept;
+  for (const auto& [key, value] : row.kept) {
+    const auto is_taken = [&](const std::string& name) {
+      const auto has_name = [&](const JsonMember& member) { return member.first == name; };
+      return has(own, name) || std::any_of(row.kept.begin(), row.kept.end(), has_name);
+    };
+    kept.emplace_back(free_name(key, own, is_taken), value);
+  }
+  return kept;
+}
+
+std::string AnswerWriter::shown(const Cell& cell) const {
+  if (cell.is_score) return with_digits(cell.text, digits_);
+  return is_valid_utf8(cell.text) ? cell.text : replace_invalid_utf8(cell.text);  // a label with a lone surrogate
+}
+
+void AnswerWriter::answer(const Row& row, const Answer& answer) {
+  if (format_ == Format::kJson || format_ == Format::kJsonl) {
+    if (keys_.empty()) {
+      for (const JsonMember& member : answer.object) keys_.push_back(member.first);
+    }
+    return object(row, answer.object);
+  }
+  if (format_ == Format::kConll) return sentence(answer.words);
+  if (format_ == Format::kTable && !answer.painted.empty()) {
+    write_table();
+    pending_ += answer.painted + '\n';
+    has_header_ = false;
+    return;
+  }
+  for (const Cells& cells : answer.lines) line(row, cells);
+}
+
+void AnswerWriter::bad(const Row& row, const Error& error) {
+  if (format_ == Format::kJson || format_ == Format::kJsonl) {
+    JsonObject detail{{"code", error_code_info(error.code()).name}, {"message", std::string(error.what())}};
+    return object(row, {{"error", std::move(detail)}});
+  }
+  if (format_ == Format::kConll) return sentence({{"!error", error.what()}});
+  Cells cells(columns_.size());
+  cells.front() = "!error";
+  if (cells.size() > 1) {
+    cells[1] = error.what();
+  } else {
+    cells.front().text += std::string(" ") + error.what();
+  }
+  line(row, std::move(cells));
+}
+
+void AnswerWriter::object(const Row& row, JsonObject result) {
+  JsonObject whole = kept_of(row);
+  for (JsonMember& member : result)
+    whole.emplace_back(std::move(member.first), with_digits(std::move(member.second), digits_));
+  if (format_ == Format::kJson) pending_ += written_ == 0 ? "\n" : ",\n";
+  pending_ += Json(std::move(whole)).dump();
+  if (format_ == Format::kJsonl) pending_ += '\n';
+  ++written_;
+}
+
+void AnswerWriter::sentence(const std::vector<Cells>& words) {
+  for (const Cells& cells : words) line(cells);
+  pending_ += '\n';
+}
+
+void AnswerWriter::line(const Row& row, Cells cells) {
+  Cells whole;
+  if (has_numbers_) whole.push_back(cell(uint64_t{row.number}));
+  for (const std::string& name : kept_) {
+    const auto found =
+        std::find_if(row.kept.begin(), row.kept.end(), [&](const JsonMember& member) { return member.first == name; });
+    if (found == row.kept.end())
+      whole.emplace_back();
+    else
+      whole.push_back(found->second.is_string() ? found->second.as_string() : found->second.dump());
+  }
+  std::move(cells.begin(), cells.end(), std::back_inserter(whole));
+  line(whole);
+}
+
+void AnswerWriter::line(const Cells& cells) {
+  if (format_ == Format::kTable) {
+    table_.push_back(cells);
+    for (Cell& cell : table_.back()) cell.text = shown(cell);
+    return;
+  }
+  const bool is_csv = format_ == Format::kCsv;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) pending_ += is_csv ? ',' : '\t';
+    const std::string text = shown(cells[i]);
+    pending_ += is_csv ? quote_csv(text) : escape_tsv(text);
+  }
+  // An empty line is no record to most readers: one empty cell is written as quotes.
+  if (is_csv && cells.size() == 1 && cells.front().text.empty()) pending_ += "\"\"";
+  pending_ += '\n';
+}
+
+void AnswerWriter::write_table() {
+  if (table_.empty()) return;
+  if (has_header_) table_.insert(table_.begin(), header());
+  std::vector<size_t> widths(table_.front().size());
+  for (Cells& cells : table_) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      cells[i].text = escape_table(cells[i].text);
+      widths[i] = std::max(widths[i], std::min<size_t>(60, count_code_points(cells[i].text)));
+    }
+  }
+  for (const Cells& cells : table_) {
+    std::string text;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      text += cells[i].text;
+      const size_t used = count_code_points(cells[i].text);
+      if (i + 1 < cells.size()) text.append(2 + (used < widths[i] ? widths[i] - used : 0), ' ');
+    }
+    pending_ += text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
+  }
+  table_.clear();
+  has_header_ = false;
+}
+
+void AnswerWriter::flush() {
+  write_table();
+  out_.write(std::exchange(pending_, {}));
+}
+
+void AnswerWriter::finish() {
+  if (format_ == Format::kJson) pending_ += written_ == 0 ? "]\n" : "\n]\n";
+  flush();
+}
+
+void note(const Options& options, const std::string& text) {
+  if (!options.flag("quiet")) std::fputs((text + '\n').c_str(), stderr);
+}
+
+void print_table(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers) {
+  const bool has_header = !(has_option(options.verb(), "no-header") && options.flag("no-header"));
+  write_output("-", [&](FileWriter& out) {
+    AnswerWriter writer({.format = format_of(options), .columns = columns, .has_header = has_header}, out);
+    for (const Answer& answer : answers) writer.answer({}, answer);
+    writer.finish();
+  });
+}
+
+}  // namespace deberta::cli

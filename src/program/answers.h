@@ -1,0 +1,106 @@
+// Answers out: a table, TSV, CSV, JSON or JSON Lines, always whole lines, in the order of the rows.
+#pragma once
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "options/options.h"
+#include "program/output.h"
+#include "rows/row.h"
+
+namespace deberta::cli {
+
+struct Cell {
+  std::string text;
+  bool is_score = false;  // --digits shortens it
+  Cell() = default;
+  Cell(std::string value) : text(std::move(value)) {}
+  Cell(const char* value) : text(value) {}
+};
+using Cells = std::vector<Cell>;
+
+// What a verb says of one row, in both shapes.
+struct Answer {
+  JsonObject object;              // json and jsonl
+  std::vector<Cells> lines;       // table, tsv and csv: one line or more, each with as many cells as there are columns
+  std::vector<Cells> words = {};  // conll: a line a word
+  std::string painted = {};       // not empty: what a table shows instead, made for a terminal
+};
+
+// For a terminal: control characters as escapes, so that no text can drive it.
+std::string escape_table(std::string_view text);
+
+Cell cell(float value);   // a score: the shortest text that reads back to the same value
+Cell cell(double value);  // the same
+Cell cell(uint64_t value);
+
+// --digits: scores with so many significant digits; 0: all that there are.
+int digits_of(const Options& options);
+std::string with_digits(const std::string& number, int digits);
+Json with_digits(Json value, int digits);  // the floats in it
+
+enum class Format { kTable, kTsv, kCsv, kJson, kJsonl, kConll };
+Format format_of(const Options& options);  // auto: by the ending of -o, else a table on a terminal and tsv elsewhere
+
+// The columns of a verb. With several lines a row, each begins with the row's number.
+struct AnswerColumns {
+  AnswerColumns(std::vector<std::string> column_names, bool lines_of_rows = false)
+      : names(std::move(column_names)), are_lines_of_rows(lines_of_rows) {}
+  AnswerColumns(std::initializer_list<std::string> column_names) : names(column_names) {}
+
+  std::vector<std::string> names;
+  bool are_lines_of_rows = false;
+};
+
+struct AnswerLayout {
+  Format format = Format::kTsv;
+  AnswerColumns columns;
+  bool has_header = true;
+  std::vector<std::string> kept = {};  // keys of the rows that stand before the columns, and in place of numbers
+  int digits = 0;
+};
+
+class AnswerWriter {
+ public:
+  AnswerWriter(const AnswerLayout& layout, FileWriter& out);
+
+  void answer(const Row& row, const Answer& answer);
+  // Keeps the row's place: an object with the key "error", or a line whose first cell is "!error".
+  void bad(const Row& row, const Error& error);
+  void flush();   // after each batch
+  void finish();  // closes the JSON document
+
+ private:
+  void object(const Row& row, JsonObject result);
+  void line(const Row& row, Cells cells);  // with what tells the row
+  void line(const Cells& cells);
+  Cells header() const;
+  JsonObject kept_of(const Row& row) const;
+  std::string shown(const Cell& cell) const;
+  void sentence(const std::vector<Cells>& words);  // and a blank line
+  void write_table();
+
+  Format format_;
+  std::vector<std::string> kept_;
+  std::vector<std::string> columns_;  // of the answer alone
+  bool has_numbers_;
+  bool has_header_;
+  int digits_;
+  std::vector<std::string> keys_;  // of the answer in json and jsonl, as far as they have been seen
+  FileWriter& out_;
+  std::string pending_;
+  std::vector<Cells> table_;  // of these the header is none
+  size_t written_ = 0;
+};
+
+// A line on standard error for a person, unless --quiet.
+void note(const Options& options, const std::string& text);
+
+// For verbs that print one table: rows as objects and cells.
+void print_table(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers);
+
+}  // namespace deberta::cli

@@ -1,0 +1,206 @@
+// CLI11 takes the words apart; the option table says what each may be.
+#include "program/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "base/nearest.h"
+#include "deberta/error.h"
+#include "options/options.h"
+#include "program/config_file.h"
+
+namespace deberta::cli {
+namespace {
+
+// What CLI11 found, before the table has checked it.
+struct Found {
+  std::map<std::string, std::vector<std::string>, std::less<>> values;  // each as often as it was given
+  std::vector<std::string> arguments;
+  bool wants_help = false;
+};
+
+[[noreturn]] void refuse_unknown_verb(const std::string& verb) {
+  std::vector<std::string_view> names;
+  for (const VerbRow& row : verb_table()) names.push_back(row.name);
+  const std::string_view near = nearest_match(verb, names);
+  throw Error(
+      ErrorCode::kUsage, "",
+      fmt::format("unknown {} {}{}; `deberta --help` lists the verbs", verb.starts_with('-') ? "option" : "verb", verb,
+                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+}
+
+// An unknown word that begins with a dash: the option it may have meant.
+[[noreturn]] void refuse_unknown_option(const std::string& word, const std::string& verb) {
+  const size_t begin = std::min(word.find_first_not_of('-'), word.size());  // all dashes: no name
+  const std::string name = word.substr(begin, word.find('=') - begin);
+  std::vector<std::string_view> names;
+  for (const OptionRow* row : options_of(verb)) names.push_back(row->name);
+  if (const std::string_view near = nearest_match(name, names); !near.empty()) {
+    throw Error(ErrorCode::kUsage, "", fmt::format("unknown option {}; did you mean --{}?", word, near));
+  }
+  std::string verbs;  // of all rows of the name
+  for (const OptionRow& row : option_table()) {
+    if (row.name == name) verbs += fmt::format("{}{}", verbs.empty() ? "" : " ", row.verbs);
+  }
+  if (!verbs.empty())
+    throw Error(ErrorCode::kUsage, "",
+                fmt::format("option {} does not apply to {}; it applies to: {}", word, verb, verbs));
+  throw Error(ErrorCode::kUsage, "",
+              fmt::format("unknown option {}; `deberta {} --help` lists the options, and -- ends them", word, verb));
+}
+
+// What an option takes, in words.
+std::string value_of(const OptionRow& row) {
+  switch (row.type) {
+    case OptionType::kInteger:
+      return fmt::format("a whole number in {}", row.range);
+    case OptionType::kNumber:
+    case OptionType::kSize:
+      return fmt::format("a number in {}", row.range);
+    case OptionType::kFlag:
+    case OptionType::kText:
+    case OptionType::kChoice:
+    case OptionType::kList:
+    case OptionType::kFiles:
+      return std::string(row.range);
+  }
+  return std::string(row.range);
+}
+
+// The option of a verb that a word names: --NAME, --NAME=VALUE or -N.
+const OptionRow* find_option(const std::string& word, const std::string& verb) {
+  const std::string name = word.substr(0, word.find('='));
+  for (const OptionRow* row : options_of(verb)) {
+    if (name == fmt::format("--{}", row->name) || (row->short_name != 0 && word == std::string{'-', row->short_name}))
+      return row;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void refuse_missing_value(const OptionRow& row, const std::string& next) {
+  const bool may_begin_with_dash = row.type == OptionType::kList || row.range == "TEXT";
+  throw Error(
+      ErrorCode::kUsage, fmt::format("--{}", row.name),
+      fmt::format("expected {} after it, got {}{}", value_of(row),
+                  next.empty() ? "nothing" : fmt::format("the option {}", next),
+                  may_begin_with_dash ? fmt::format("; write --{}=-x for what begins with a dash", row.name) : ""));
+}
+
+// What CLI11 would take in silence: --pair=no for --pair, and the next option for the value that was forgotten.
+void check_values(const std::vector<std::string>& words) {
+  const std::string& verb = words.front();
+  for (auto word = words.begin() + 1; word != words.end() && *word != "--"; ++word) {
+    const OptionRow* row = find_option(*word, verb);
+    if (row == nullptr) continue;
+    const size_t equals = word->find('=');
+    if (row->type == OptionType::kFlag) {
+      if (equals != std::string::npos)
+        throw Error(ErrorCode::kUsage, fmt::format("--{}", row->name),
+                    fmt::format("takes no value, got \"{}\"", word->substr(equals + 1)));
+    } else if (equals == std::string::npos) {
+      const auto next = word + 1;
+      if (next == words.end()) refuse_missing_value(*row, "");
+      if (find_option(*next, verb) != nullptr) refuse_missing_value(*row, *next);
+      word = next;
+    }
+  }
+}
+
+// As many words as the verb's line of usage shows; of verbs without any a word is often meant for -m.
+void check_arguments(const VerbRow& verb, const std::vector<std::string>& arguments) {
+  const size_t most = verb.arguments.empty() ? 0 : verb.arguments.find("...") != std::string_view::npos ? SIZE_MAX : 1;
+  if (arguments.size() <= most) return;
+  throw Error(ErrorCode::kUsage, std::string(verb.name),
+              fmt::format("expected {}, got {}{}", most == 0 ? "no texts" : verb.arguments, fmt::join(arguments, " "),
+                          has_option(verb.name, "model") ? "; a model is named by -m" : ""));
+}
+
+Found take_apart(const std::vector<std::string>& words) {
+  const std::string& verb = words.front();
+  check_values(words);
+  Found found;
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  app.add_flag("-h,--help", found.wants_help);
+  std::map<std::string, bool, std::less<>> flags;
+  for (const OptionRow* row : options_of(verb)) {
+    const std::string names =
+        row->short_name ? fmt::format("-{},--{}", row->short_name, row->name) : fmt::format("--{}", row->name);
+    const std::string name(row->name);
+    if (row->type == OptionType::kFlag) {
+      app.add_flag_callback(names, [&found, name] { found.values[name] = {"true"}; });
+    } else {
+      app.add_option_function<std::vector<std::string>>(
+             names, [&found, name](const std::vector<std::string>& given) { found.values[name] = given; })
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+          ->allow_extra_args(false);
+    }
+  }
+  std::vector<std::string> rest(words.rbegin(), words.rend() - 1);  // CLI11 takes them last first
+  try {
+    app.parse(rest);
+  } catch (const CLI::ArgumentMismatch& error) {  // "--top-k: ...", of -qk
+    const std::string message = error.what();
+    const OptionRow* row = find_option(message.substr(0, message.find(':')), verb);
+    if (row == nullptr) throw Error(ErrorCode::kUsage, "", message);
+    refuse_missing_value(*row, "");
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorCode::kUsage, "", error.what());
+  }
+  bool options_ended = false;
+  for (const std::string& word : app.remaining()) {
+    if (word == "--" && !std::exchange(options_ended, true)) continue;
+    found.arguments.push_back(word);
+  }
+  return found;
+}
+
+// Words that CLI11 left over and that were meant as options: those with a dash before "--".
+void refuse_leftover_options(const std::vector<std::string>& words, const Found& found) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  for (const std::string& word : found.arguments) {
+    if (word.size() < 2 || word.front() != '-') continue;
+    if (std::find(words.begin() + 1, end, word) != end) refuse_unknown_option(word, words.front());
+  }
+}
+
+// One that is set to nothing is one that is not set.
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(const std::vector<std::string>& words) {
+  if (find_verb(words.front()) == nullptr) refuse_unknown_verb(words.front());
+  Found found = take_apart(words);
+  refuse_leftover_options(words, found);
+  CommandLine line{Options(words.front()), found.wants_help, ""};
+  if (line.wants_help) return line;
+
+  check_arguments(*find_verb(words.front()), found.arguments);
+  const auto config = found.values.find("config");
+  if (config != found.values.end()) line.options.set("config", config->second, "flag");  // refuses a second one
+  const std::string path = config != found.values.end() ? config->second.back() : variable("DEBERTA_CONFIG");
+  if (!path.empty()) {
+    if (const std::string ignored = apply_config_file(path, line.options); !ignored.empty())
+      line.note = fmt::format("note: {}: not of {}, ignored: {}", path, words.front(), ignored);
+  }
+  for (const OptionRow* row : options_of(words.front())) {
+    const std::string name = environment_name(*row);
+    if (const std::string value = variable(name); !value.empty())
+      line.options.set(row->name, value, "environment " + name);
+  }
+  for (const auto& [name, value] : found.values) line.options.set(name, value, "flag");
+  line.options.arguments = std::move(found.arguments);
+  return line;
+}
+
+}  // namespace deberta::cli

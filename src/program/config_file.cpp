@@ -1,0 +1,143 @@
+// JSON values to the texts that options are set by, and back.
+#include "program/config_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/json.h"
+#include "base/nearest.h"
+#include "deberta/error.h"
+#include "options/options.h"
+
+namespace deberta::cli {
+namespace {
+
+// A list is written with commas between, so that no text of it can hold one; names of files stay apart.
+std::vector<std::string> texts_of_list(const std::string& path, const std::string& key, const JsonArray& items,
+                                       bool are_files) {
+  std::vector<std::string> texts;
+  for (const Json& item : items) {
+    if (!item.is_string() || (!are_files && item.as_string().find(',') != std::string::npos))
+      throw Error(ErrorCode::kUsage, path,
+                  fmt::format("{}: expected {}, got {}", key, are_files ? "names of files" : "texts without commas",
+                              item.dump()));
+    texts.push_back(item.as_string());
+  }
+  return texts;
+}
+
+std::string text_of(const std::string& path, const std::string& key, const Json& value) {
+  if (value.is_string()) return value.as_string();
+  if (value.is_object() || value.is_null())
+    throw Error(ErrorCode::kUsage, path,
+                fmt::format("{}: expected a text, a number, true, false or a list, got {}", key, value.describe()));
+  return value.dump();
+}
+
+// These say where options come from, and are none of a run.
+bool is_of_command_line(std::string_view name) {
+  return name == "config" || name == "print-config";
+}
+
+bool is_of_type(const Options& options, std::string_view name, OptionType type) {
+  const auto rows = options_of(options.verb());
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const OptionRow* row) { return row->name == name && row->type == type; });
+}
+
+void set(const std::string& path, const JsonMember& member, Options& options) {
+  if (is_of_command_line(member.first))
+    throw Error(ErrorCode::kUsage, path, fmt::format("{}: expected an option of a run", member.first));
+  const std::string origin = "config " + path;
+  if (!member.second.is_array()) return options.set(member.first, text_of(path, member.first, member.second), origin);
+  const bool are_files = is_of_type(options, member.first, OptionType::kFiles);
+  options.set(member.first, texts_of_list(path, member.first, member.second.as_array(), are_files), origin);
+}
+
+[[noreturn]] void refuse_unknown(const std::string& path, const std::string& key) {
+  std::vector<std::string_view> names;
+  for (const OptionRow& row : option_table()) names.push_back(row.name);
+  for (const VerbRow& row : verb_table()) names.push_back(row.name);
+  const std::string_view near = nearest_match(key, names);
+  throw Error(
+      ErrorCode::kUsage, path,
+      fmt::format("unknown option or verb {}{}", key, near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+}
+
+bool is_option(const std::string& key) {
+  const auto table = option_table();
+  return std::any_of(table.begin(), table.end(), [&](const OptionRow& row) { return row.name == key; });
+}
+
+// Sections of other verbs are read too: a mistake there is found before that verb is run.
+void apply_section(const std::string& path, const JsonMember& section, Options& options) {
+  if (!section.second.is_object())
+    throw Error(ErrorCode::kUsage, path,
+                fmt::format("{}: expected an object of options, got {}", section.first, section.second.describe()));
+  Options other(section.first);
+  Options& target = section.first == options.verb() ? options : other;
+  for (const JsonMember& member : section.second.as_object()) set(path, member, target);
+}
+
+Json value_of(const OptionRow& row, const Options& options) {
+  switch (row.type) {
+    case OptionType::kFlag:
+      return options.flag(row.name);
+    case OptionType::kInteger:
+    case OptionType::kSize:
+      return options.integer(row.name);
+    case OptionType::kNumber:
+      return options.number(row.name);
+    case OptionType::kList: {
+      JsonArray items;
+      for (std::string& item : options.list(row.name)) items.emplace_back(std::move(item));
+      return items;
+    }
+    case OptionType::kFiles: {
+      JsonArray items(options.files(row.name).begin(), options.files(row.name).end());
+      return items;
+    }
+    case OptionType::kText:
+    case OptionType::kChoice:
+      return options.text(row.name);
+  }
+  return options.text(row.name);
+}
+
+}  // namespace
+
+std::string apply_config_file(const std::string& path, Options& options) {
+  const Json document = load_json(path);
+  if (!document.is_object())
+    throw Error(ErrorCode::kUsage, path, "expected an object of options, got " + document.describe());
+  std::string ignored;
+  for (const JsonMember& member : document.as_object()) {
+    if (find_verb(member.first) != nullptr) continue;
+    if (has_option(options.verb(), member.first)) {
+      set(path, member, options);
+    } else if (is_option(member.first)) {
+      ignored += (ignored.empty() ? "" : ", ") + member.first;
+    } else {
+      refuse_unknown(path, member.first);
+    }
+  }
+  for (const JsonMember& member : document.as_object()) {
+    if (find_verb(member.first) != nullptr) apply_section(path, member, options);
+  }
+  return ignored;
+}
+
+std::string config_text(const Options& options) {
+  JsonObject section;
+  for (const OptionRow* row : options_of(options.verb())) {
+    if (options.is_given(row->name) && !is_of_command_line(row->name))
+      section.emplace_back(row->name, value_of(*row, options));
+  }
+  return Json(JsonObject{{options.verb(), std::move(section)}}).dump(2) + '\n';
+}
+
+}  // namespace deberta::cli

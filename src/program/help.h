@@ -1,0 +1,20 @@
+// Help texts, made from the option table.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "options/options.h"
+
+namespace deberta::cli {
+
+std::string overview();                      // what the program can do
+std::string help_of(std::string_view verb);  // usage, options by section, an example
+std::string manual();                        // all of it as a manual page (manual.cpp)
+
+std::span<const std::string_view> option_sections();  // in the order in which they are shown
+
+int run_help(const Options& options);
+int run_completion(const Options& options);  // completion.cpp
+
+}  // namespace deberta::cli

@@ -1,0 +1,174 @@
+// Standard output is a descriptor without a buffer: what is written is out, and what fails is seen where it fails.
+#include "program/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "base/output_file.h"
+#include "deberta/error.h"
+#include "options/options.h"
+#include "program/answers.h"
+#include "program/interrupt.h"
+
+namespace deberta::cli {
+namespace {
+
+class StandardOutput final : public FileWriter {
+ public:
+  void write(Bytes bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EPIPE) throw ReaderGone{};
+      if (count < 0)
+        throw Error(ErrorCode::kFileWrite, "standard output", fmt::format("write failed: {}", std::strerror(errno)));
+      bytes = bytes.subspan(static_cast<size_t>(count));
+    }
+  }
+};
+
+bool is_standard_output(const std::string& path) {
+  return path.empty() || path == "-";
+}
+
+// Rows of the table that name a file for output, where one was named.
+std::vector<const OptionRow*> output_files(const Options& options) {
+  std::vector<const OptionRow*> rows;
+  for (const OptionRow* row : options_of(options.verb())) {
+    const bool is_file = row->section == "Output" && row->type == OptionType::kText && row->range == "FILE";
+    if (is_file && !options.text(row->name).empty()) rows.push_back(row);
+  }
+  return rows;
+}
+
+// The choices of --format; none of a verb that writes tensors.
+std::string_view formats_of(std::string_view verb) {
+  for (const OptionRow* row : options_of(verb)) {
+    if (row->name == "format") return row->range;
+  }
+  return "";
+}
+
+bool has_format(std::string_view verb, std::string_view name) {
+  return fmt::format("|{}|", formats_of(verb)).find(fmt::format("|{}|", name)) != std::string::npos;
+}
+
+// The format that an ending means; "" of an ending that means none.
+std::string_view format_of_ending(std::string_view ending) {
+  for (const std::string_view name : {"json", "jsonl", "csv", "tsv", "conll"}) {
+    if (ending == name) return name;
+  }
+  return ending == "ndjson" ? "jsonl" : "";
+}
+
+void check_compression(const std::string& name, const std::string& path) {
+  const std::string ending = ending_of(path);
+  for (const std::string_view known : {"gz", "bz2", "xz", "zst", "zip"}) {
+    if (ending == known)
+      throw Error(ErrorCode::kUsage, name,
+                  fmt::format("expected a name that does not end in .{}, got {}: output is not compressed; write to - "
+                              "and pipe it through a compressor",
+                              known, path));
+  }
+}
+
+// A file that is called one thing and holds another is read wrongly by whoever gets it.
+void check_ending(const Options& options) {
+  const std::string& path = options.text("output");
+  const std::string ending = ending_of(path);
+  const std::string_view format = format_of_ending(ending);
+  const bool is_array = ending == "npy" || ending == "safetensors", writes_text = !formats_of(options.verb()).empty();
+  const bool has_arrays = options.verb() == "embed" || (options.verb() == "forward" && ending == "safetensors");
+  const auto refuse = [&](const std::string& what) { throw Error(ErrorCode::kUsage, "--output", what); };
+  const std::string& given = writes_text ? options.text("format") : "auto";
+  if (is_array && has_arrays) {
+    if (given != "auto") refuse(fmt::format("{} is an array; --format {} contradicts that", path, given));
+  } else if (!writes_text && (is_array || !format.empty())) {
+    refuse(fmt::format("expected a name that does not end in .{}: {} writes safetensors", ending, options.verb()));
+  } else if (given != "auto") {
+    if (is_array || (!format.empty() && format != given))
+      note(options, fmt::format("note: {} is written as {}, as --format says, not as its ending does", path, given));
+  } else if (is_array || (!format.empty() && !has_format(options.verb(), format))) {
+    refuse(fmt::format("expected a name with the ending of a format of {} ({}), or --format, got {}", options.verb(),
+                       formats_of(options.verb()), path));
+  }
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  StandardOutput().FileWriter::write(text);
+}
+
+void keep_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest number that is free is this one. The wrong way round: reading and writing fail.
+    [[maybe_unused]] const int opened = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+std::string ending_of(const std::string& path) {
+  const size_t name = path.rfind('/') + 1, dot = path.rfind('.');  // no slash: npos + 1 is 0
+  if (dot == std::string::npos || dot < name) return "";
+  std::string ending = path.substr(dot + 1);
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
+void check_outputs(const Options& options) {
+  std::vector<std::string> seen;
+  if (has_option(options.verb(), "output") && options.text("output").empty()) seen.emplace_back("-");
+  for (const OptionRow* row : output_files(options)) {
+    const std::string& path = options.text(row->name);
+    const std::string name = fmt::format("--{}", row->name);
+    check_compression(name, path);
+    if (row->name == "output") check_ending(options);
+    if (std::find(seen.begin(), seen.end(), path) != seen.end())
+      throw Error(ErrorCode::kUsage, name,
+                  path == "-" ? "expected a file, got standard output, where the rest is written"
+                              : fmt::format("expected two different files, got {} twice", path));
+    seen.push_back(path);
+    if (!is_standard_output(path)) check_output_file(path);
+  }
+}
+
+std::string output_format(const Options& options) {
+  const std::string& given = options.text("format");
+  if (given != "auto" || !has_option(options.verb(), "output")) return given;
+  const std::string_view format = format_of_ending(ending_of(options.text("output")));
+  return format.empty() ? given : std::string(format);
+}
+
+void write_output(const std::string& path, const std::function<void(FileWriter&)>& fill) {
+  if (is_standard_output(path)) {
+    StandardOutput out;
+    return fill(out);
+  }
+  const bool is_whole = is_replaced_whole(path);
+  write_output_file(path, [&](FileWriter& out) {
+    fill(out);
+    if (is_whole && interrupted() != 0) leave_unwritten(path);
+  });
+}
+
+void leave_unwritten(const std::string& path) {
+  std::fputs(fmt::format("{}: interrupted; the file was not written\n", path).c_str(), stderr);
+  throw Interrupted{};
+}
+
+void with_output(const Options& options, const std::function<void(FileWriter&)>& run) {
+  write_output(options.text("output"), run);
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,81 @@
+// From argv to a verb; from an exception to an exit code.
+#include "program/program.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "deberta/error.h"
+#include "deberta/library.h"
+#include "options/options.h"
+#include "program/answers.h"
+#include "program/command_line.h"
+#include "program/config_file.h"
+#include "program/help.h"
+#include "program/interrupt.h"
+#include "program/output.h"
+
+namespace deberta::cli {
+namespace {
+
+int run_words(const std::vector<std::string>& words, RunVerb run_verb) {
+  const bool wants_help = words.empty() || words.front() == "-h" || words.front() == "--help";
+  if (words.size() > 1 && (wants_help || words.front() == "--version")) {
+    throw Error(
+        ErrorCode::kUsage, words.front(),
+        fmt::format("expected nothing after it, got {}; `deberta VERB --help` shows the options of a verb", words[1]));
+  }
+  if (wants_help) {
+    print(overview());
+    return 0;
+  }
+  if (words.front() == "--version") {
+    print(fmt::format("deberta {}\n", version()));
+    return 0;
+  }
+  const CommandLine line = parse_command_line(words);
+  if (line.wants_help) {
+    print(help_of(words.front()));
+    return 0;
+  }
+  if (!line.note.empty()) note(line.options, line.note);
+  if (line.options.flag("print-config")) {
+    note(line.options, line.options.describe());
+    print(config_text(line.options));
+    return 0;
+  }
+  if (!line.options.flag("quiet")) {
+    set_warning_sink(
+        [](void*, std::string_view message) { std::fputs(fmt::format("warning: {}\n", message).c_str(), stderr); });
+  }
+  check_outputs(line.options);
+  return run_verb(line.options);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, RunVerb run_verb) {
+  keep_standard_streams();
+  install_signal_handlers();
+  try {
+    const int code = run_words(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), run_verb);
+    return interrupted() != 0 ? interrupted() : code;
+  } catch (const Interrupted&) {
+    return interrupted();
+  } catch (const ReaderGone&) {  // the right answers are no longer wanted, but not all are given
+  } catch (const Error& error) {
+    std::fputs(fmt::format("{}\n", error.what()).c_str(), stderr);
+    return interrupted() != 0 ? interrupted() : error.exit_code();
+  } catch (const std::bad_alloc&) {
+    std::fputs("out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    std::fputs(fmt::format("internal: {}\n", error.what()).c_str(), stderr);
+  }
+  return 1;
+}
+
+}  // namespace deberta::cli

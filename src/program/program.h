@@ -1,0 +1,14 @@
+// From argv to a verb; from an exception to an exit code.
+#pragma once
+#include "options/options.h"
+
+namespace deberta::cli {
+
+// Runs the verb of the options and returns its exit code. Throws Error.
+using RunVerb = int (*)(const Options& options);
+
+// Runs the verb that the arguments name. Data goes to stdout, words for people to stderr.
+// Returns 0 done, 1 failed (rows failed too), 2 wrong usage, 130 interrupted.
+int run_program(int argc, char** argv, RunVerb run_verb);
+
+}  // namespace deberta::cli

@@ -1,0 +1,187 @@
+// Rows come in groups (rows/read_ahead.h); their answers go out in order, bad rows in their place.
+#include "program/row_loop.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include "deberta/error.h"
+#include "options/options.h"
+#include "program/interrupt.h"
+#include "program/progress_printer.h"
+#include "program/row_options.h"
+#include "rows/row_parts.h"
+
+namespace deberta::cli {
+namespace {
+
+struct Counts {
+  size_t ok = 0;
+  size_t failed = 0;
+  size_t cut = 0;
+  size_t tokens = 0;
+  size_t repaired = 0;
+};
+
+void name_error(const Row& row, const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    throw with_place(error, row);
+  }
+}
+
+class Loop {
+ public:
+  Loop(const Options& options, const AnswerRows& answer_rows, AnswerWriter& writer)
+      : options_(options), answer_rows_(answer_rows), writer_(writer) {}
+
+  void answer(std::vector<Row>& rows) {
+    std::vector<Row> readable;
+    for (Row& row : rows) {
+      counts_.repaired += row.is_repaired;
+      if (!row.error) readable.push_back(std::move(row));
+    }
+    const std::vector<Result> results = answer_all(readable);
+    size_t next = 0;
+    for (const Row& row : rows) {
+      if (row.error) {
+        write_bad(row, *row.error);
+        continue;
+      }
+      if (const Error* error = std::get_if<Error>(&results[next])) {
+        write_bad(readable[next], *error);
+      } else {
+        write(readable[next], std::get<RowAnswer>(results[next]));
+      }
+      ++next;
+    }
+    writer_.flush();
+  }
+
+  const Counts& counts() const { return counts_; }
+
+ private:
+  using Result = std::variant<RowAnswer, Error>;
+
+  std::vector<Result> answer_all(std::span<const Row> rows) {
+    std::vector<Result> results;
+    answer_parts(
+        rows.size(),
+        [&](size_t first, size_t count) {
+          std::vector<RowAnswer> answers = answer_rows_(rows.subspan(first, count));
+          std::move(answers.begin(), answers.end(), std::back_inserter(results));
+        },
+        [&](size_t, const Error& error) { results.emplace_back(error); });
+    return results;
+  }
+  void write(const Row& row, const RowAnswer& answer) {
+    writer_.answer(row, answer.answer);
+    counts_.ok += 1;
+    counts_.tokens += answer.tokens;
+    counts_.cut += answer.cut_tokens > 0;
+  }
+  void write_bad(const Row& row, const Error& error) {
+    const Error named = with_place(error, row);
+    const std::string& mode = options_.text("on-bad-row");
+    if (mode == "fail") throw named;
+    ++counts_.failed;
+    if (mode == "report") writer_.bad(row, named);
+  }
+
+  const Options& options_;
+  const AnswerRows& answer_rows_;
+  AnswerWriter& writer_;
+  Counts counts_;
+};
+
+void note_no_rows(const Options& options, size_t rows) {
+  if (rows == 0 && interrupted() == 0) note(options, "note: the input has no rows");
+}
+
+// What a person should know at the end: only when rows failed or were cut.
+void report(const Options& options, const Counts& counts) {
+  const size_t rows = counts.ok + counts.failed;
+  if (options.verb() != "qa") {
+    note_cut_rows(options, counts.cut, rows, static_cast<size_t>(options.integer("max-tokens")));
+  } else if (counts.cut > 0) {  // contexts are never cut
+    note(options, fmt::format("note: {} of {} questions cut to {} tokens (--max-question-len)", counts.cut, rows,
+                              options.integer("max-question-len")));
+  }
+  note_repaired_rows(options, counts.repaired);
+  note_no_rows(options, rows);
+  if (counts.failed > 0) note(options, fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
+}
+
+}  // namespace
+
+void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens) {
+  if (cut == 0) return;
+  const std::string& origin = options.origin("max-tokens");
+  const bool is_of_folder = origin == "model_max_length" || origin == "max_position_embeddings";
+  note(options, fmt::format("note: {} of {} rows cut to {} tokens ({}--max-tokens, --truncate)", cut, rows, max_tokens,
+                            is_of_folder ? "the model's " + origin + "; " : ""));
+}
+
+void note_repaired_rows(const Options& options, size_t repaired) {
+  if (repaired == 0) return;
+  note(options, fmt::format("note: {} held bytes that are not UTF-8, replaced by U+FFFD",
+                            repaired == 1 ? "1 row" : fmt::format("{} rows", repaired)));
+}
+
+int run_rows(const Options& options, const AnswerColumns& columns, const AnswerRows& answer_rows,
+             const EncodeRow& encode) {
+  ReadAhead rows = read_rows(options, encode);
+  Counts counts;
+  with_output(options, [&](FileWriter& out) {
+    AnswerWriter writer({.format = format_of(options),
+                         .columns = columns,
+                         .has_header = !options.flag("no-header"),
+                         .kept = kept_by_name(options),
+                         .digits = digits_of(options)},
+                        out);
+    Loop loop(options, answer_rows, writer);
+    ProgressPrinter progress(options, options.arguments.empty());
+    rows.run([&](RowGroup& group) {
+      progress.clear();
+      loop.answer(group.rows);
+      progress.update(loop.counts().ok + loop.counts().failed, loop.counts().tokens, group.fraction_done);
+    });
+    progress.clear();
+    writer.finish();
+    counts = loop.counts();
+  });
+  report(options, counts);
+  if (interrupted() != 0) return interrupted();
+  return counts.failed > 0 ? 1 : 0;
+}
+
+int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take,
+                 const EncodeRow& encode) {
+  ReadAhead rows = read_rows(options, encode);
+  ProgressPrinter progress(options, options.arguments.empty());
+  Counts counts;
+  rows.run([&](RowGroup& group) {
+    for (const Row& row : group.rows) {
+      counts.repaired += row.is_repaired;
+      if (row.error) throw with_place(*row.error, row);
+      for (const Encoding& encoding : row.encodings) counts.tokens += encoding.size();
+    }
+    try {
+      take(group.rows);
+    } catch (const Error&) {
+      for (const Row& row : group.rows) name_error(row, [&] { take({&row, 1}); });
+      throw;
+    }
+    counts.ok += group.rows.size();
+    progress.update(counts.ok, counts.tokens, group.fraction_done);
+  });
+  progress.clear();
+  note_repaired_rows(options, counts.repaired);
+  note_no_rows(options, counts.ok);
+  return interrupted();
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,39 @@
+// The loop of every verb that answers rows: read, answer in groups, write in order, report bad rows in their place.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "options/options.h"
+#include "program/answers.h"
+#include "rows/read_ahead.h"
+#include "rows/row.h"
+
+namespace deberta::cli {
+
+struct RowAnswer {
+  Answer answer;
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+// Answers a group of rows, in order; throws when any of them cannot be answered (the loop then finds out which). Runs
+// on a thread of its own, one group after the other.
+using AnswerRows = std::function<std::vector<RowAnswer>(std::span<const Row> rows)>;
+
+// Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C.
+int run_rows(const Options& options, const AnswerColumns& columns, const AnswerRows& answer_rows,
+             const EncodeRow& encode = {});
+
+// A note when rows were cut.
+void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens);
+// A note when rows held bytes that are not UTF-8.
+void note_repaired_rows(const Options& options, size_t repaired);
+
+// For output that has no place for bad rows: hands groups of rows over in order and throws at the first bad one, naming
+// it. Returns 0, or 128 + signal after Ctrl-C.
+int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take,
+                 const EncodeRow& encode);
+
+}  // namespace deberta::cli

@@ -1,0 +1,40 @@
+// What every verb that answers texts with a model shares: rows to inputs, results to answers, the report of the
+// kernels.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "options/options.h"
+#include "program/model_options.h"
+#include "program/row_loop.h"
+#include "rows/row_input.h"
+
+namespace deberta::cli {
+
+// `answer` turns inputs into as many results, `to_answer(row, result)` each of them into what is printed; `encode`
+// makes the sequences of a row. Returns the exit code.
+template <class AnswerTexts, class ToAnswer>
+int run_text_verb(const Options& options, const Pipeline& pipeline, const AnswerColumns& columns,
+                  const AnswerTexts& answer, const ToAnswer& to_answer, const EncodeRow& encode) {
+  const auto answer_rows = [&](std::span<const Row> rows) {
+    const std::vector<TextInput> inputs = text_inputs(rows);
+    const auto results = answer(inputs);
+    std::vector<RowAnswer> answers;
+    for (size_t i = 0; i < rows.size(); ++i) answers.push_back(to_answer(rows[i], results[i]));
+    return answers;
+  };
+  const int code = run_rows(options, columns, answer_rows, encode);
+  print_check_report(pipeline.model);
+  return code;
+}
+
+// For tasks that run one sequence for an input.
+template <class AnswerTexts, class ToAnswer>
+int run_text_verb(const Options& options, const Pipeline& pipeline, const AnswerColumns& columns,
+                  const AnswerTexts& answer, const ToAnswer& to_answer) {
+  return run_text_verb(options, pipeline, columns, answer, to_answer,
+                       row_encoder(pipeline.tokenizer, encoding_rules(options)));
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,34 @@
+// A row of input: a text, a pair, or a text with items; and a stream of them.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "deberta/error.h"
+#include "deberta/tokenizer.h"
+
+namespace deberta {
+
+struct Row {
+  std::string where;  // "argument 1", "in.tsv:12"
+  std::string text;   // valid UTF-8
+  std::optional<std::string> pair;
+  std::vector<std::string> items;   // documents of a query, choices, words of a CoNLL sentence
+  JsonObject kept;                  // other columns or keys (KeptFields)
+  size_t number = 0;                // from 1, bad rows too
+  bool is_repaired = false;         // held bytes that are not UTF-8
+  std::optional<Error> error;       // the row could not be read or encoded
+  std::vector<Encoding> encodings;  // made while other rows are computed (read_ahead.h)
+};
+
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  virtual bool next(Row& row) = 0;                // false at the end
+  virtual bool is_ready() const { return true; }  // next() would not wait
+  virtual std::optional<double> fraction_done() const { return std::nullopt; }
+};
+
+}  // namespace deberta

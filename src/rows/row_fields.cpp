@@ -1,0 +1,207 @@
+// Names of texts, and JSON values to texts.
+#include "rows/row_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/nearest.h"
+#include "deberta/error.h"
+
+namespace deberta {
+namespace {
+
+bool has(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Names keys_of(const Json& object) {
+  Names keys;
+  for (const JsonMember& member : object.as_object()) keys.push_back(member.first);
+  return keys;
+}
+
+// A header of one column that holds separators of other tables.
+std::string remedy_for(const Names& columns) {
+  for (const char separator : {';', '\t', ',', '|'}) {
+    if (columns.size() == 1 && columns[0].find(separator) != std::string::npos) {
+      return fmt::format("the columns seem to be parted by {}: csv has commas, tsv has tabs (--input-format)",
+                         separator == '\t' ? "tabs" : std::string(1, separator));
+    }
+  }
+  return "name it with --input-field";
+}
+
+const Json& member_of(const Json& object, const std::string& key, const std::string& where) {
+  if (const Json* value = object.find(key)) return *value;
+  throw Error(ErrorCode::kInput, where,
+              fmt::format("no key \"{}\" among {}; name it with --input-field", key, fmt::join(keys_of(object), ", ")));
+}
+
+std::string text_of(const Json& value, const std::string& key, const std::string& where) {
+  if (value.is_string()) return value.as_string();
+  throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a text, got {}", key, value.describe()));
+}
+
+// A list of texts, or of objects with a text as other servers take them; one text is a list of one.
+void append_items(const Json& value, const std::string& key, Row& row) {
+  if (!value.is_array()) return row.items.push_back(text_of(value, key, row.where));
+  for (const Json& item : value.as_array()) {
+    const bool is_object = item.is_object();
+    row.items.push_back(text_of(is_object ? member_of(item, "text", row.where) : item, key, row.where));
+  }
+}
+
+}  // namespace
+
+void fill_row(const RowShape& shape, std::vector<std::string> parts, Row& row) {
+  const size_t least = shape.needs_all ? shape.texts() + (shape.has_items ? 1 : 0) : 1;
+  const bool fits = shape.has_items ? parts.size() >= least : parts.size() == least;
+  if (!fits) {
+    throw Error(ErrorCode::kInput, row.where,
+                fmt::format("expected {}{} texts ({}) with a tab between, got {}", shape.has_items ? "at least " : "",
+                            least, fmt::join(shape.names, ", "), parts.size()));
+  }
+  row.text = std::move(parts[0]);
+  if (shape.texts() > 1 && parts.size() > 1) row.pair = std::move(parts[1]);
+  for (size_t i = shape.texts(); i < parts.size(); ++i) row.items.push_back(std::move(parts[i]));
+}
+
+RowFields::RowFields(const FieldRules& rules)
+    : shape_(rules.shape),
+      kept_(rules.kept),
+      is_given_(!rules.fields.empty()),
+      names_(is_given_ ? rules.fields : shape_.names),
+      has_had_kept_(kept_.names.size()) {
+  const size_t most = shape_.has_items ? SIZE_MAX : shape_.names.size();
+  const size_t least = shape_.needs_all ? shape_.names.size() : 1;
+  if (is_given_ && (names_.size() < least || names_.size() > most)) {
+    throw Error(ErrorCode::kUsage, "--input-field",
+                fmt::format("expected {} names ({}), got {}", shape_.has_items ? "these or more" : "these",
+                            fmt::join(shape_.names, ","), names_.size()));
+  }
+}
+
+bool RowFields::counts_columns() const {
+  return is_given_ && parse_number<size_t>(names_.front()).has_value();
+}
+
+bool RowFields::keeps(std::string_view name) const {
+  return keeps(name, names_);
+}
+
+bool RowFields::keeps(std::string_view name, const Names& texts) const {
+  return kept_.has_all ? !has(texts, name) : has(kept_.names, name);
+}
+
+void refuse_names(const FieldRules& rules, const std::string& what) {
+  const auto refuse = [&](const char* option, const char* expected) {
+    throw Error(ErrorCode::kUsage, option, fmt::format("expected {}, got {}", expected, what));
+  };
+  if (!rules.fields.empty()) refuse("--input-field", "rows with columns or keys (--input-format)");
+  if (!rules.kept.names.empty()) refuse("--keep", "rows with columns or keys of these names");
+}
+
+// The names under which the texts of an object or a table with these keys stand.
+const Names& RowFields::names_of(const Json& object, const std::string& where) const {
+  if (is_given_ || shape_.others.empty()) return names_;
+  const Names* found = nullptr;
+  const auto has_all = [&](const Names& names) {
+    return std::all_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return object.find(name) != nullptr; });
+  };
+  std::vector<const Names*> known{&names_};
+  for (const Names& other : shape_.others) known.push_back(&other);
+  for (const Names* names : known) {
+    if (!has_all(*names)) continue;
+    if (found != nullptr) {
+      throw Error(ErrorCode::kInput, where,
+                  fmt::format("expected one pair of texts, got {} and {}; name them with --input-field",
+                              fmt::join(*found, ","), fmt::join(*names, ",")));
+    }
+    found = names;
+  }
+  return found != nullptr ? *found : names_;
+}
+
+void RowFields::check_columns(const Names& columns, const std::string& where) const {
+  JsonObject header;
+  for (const std::string& column : columns) header.emplace_back(column, nullptr);
+  const Json object(std::move(header));
+  const auto refuse = [&](const std::string& name, std::string remedy) {
+    const std::string_view near = nearest_match(name, std::vector<std::string_view>(columns.begin(), columns.end()));
+    if (!near.empty() && name.size() > 1) remedy = fmt::format("did you mean {}? {}", near, remedy);
+    throw Error(ErrorCode::kInput, where,
+                fmt::format("no column \"{}\" among {}; {}", name, fmt::join(columns, ", "), remedy));
+  };
+  const Names& names = names_of(object, where);
+  const size_t needed = is_given_ || shape_.needs_all ? names.size() : 1;
+  for (size_t i = 0; i < needed; ++i) {
+    if (!has(columns, names[i])) refuse(names[i], remedy_for(columns));
+  }
+  for (const std::string& name : kept_.names) {
+    if (!has(columns, name)) refuse(name, "--keep names columns of the input");
+  }
+}
+
+void RowFields::count(const Json& object, const Names& names) {
+  if (!has_had_object_) first_keys_ = keys_of(object);
+  has_had_object_ = true;
+  has_had_text_ = has_had_text_ || object.find(names[0]) != nullptr;
+  for (size_t i = 0; i < kept_.names.size(); ++i) {
+    if (object.find(kept_.names[i]) != nullptr) has_had_kept_[i] = true;
+  }
+}
+
+std::string RowFields::first_keys() const {
+  return first_keys_.empty() ? "none" : fmt::format("{}", fmt::join(first_keys_, ", "));
+}
+
+std::optional<Error> RowFields::missing_text(const std::string& where) const {
+  if (!has_had_object_ || has_had_text_) return std::nullopt;
+  return Error(ErrorCode::kInput, where,
+               fmt::format("no row has the key \"{}\", the first one has {}; name it with --input-field", names_[0],
+                           first_keys()));
+}
+
+std::optional<Error> RowFields::missing_kept(const std::string& where) const {
+  for (size_t i = 0; has_had_object_ && i < kept_.names.size(); ++i) {
+    if (!has_had_kept_[i]) {
+      return Error(
+          ErrorCode::kInput, where,
+          fmt::format("no row has the key \"{}\" of --keep, the first one has {}", kept_.names[i], first_keys()));
+    }
+  }
+  return std::nullopt;
+}
+
+void RowFields::read_items(const Json& object, const Names& names, Row& row) const {
+  for (size_t i = shape_.texts(); i < names.size(); ++i)
+    append_items(member_of(object, names[i], row.where), names[i], row);
+}
+
+void RowFields::read(const Json& object, Row& row) {
+  if (object.is_string() && (shape_.names.size() == 1 || !shape_.needs_all)) {
+    has_had_object_ = has_had_text_ = true;
+    row.text = object.as_string();
+    return;
+  }
+  if (!object.is_object())
+    throw Error(ErrorCode::kInput, row.where, "expected an object or a text, got " + object.describe());
+  const Names& names = names_of(object, row.where);
+  count(object, names);
+  for (const auto& [key, value] : object.as_object()) {
+    if (keeps(key, names)) row.kept.emplace_back(key, value);
+  }
+  row.text = text_of(member_of(object, names[0], row.where), names[0], row.where);
+  if (shape_.texts() > 1 && names.size() > 1) {
+    const Json* second = object.find(names[1]);
+    if (second == nullptr && (is_given_ || shape_.needs_all)) member_of(object, names[1], row.where);  // throws
+    if (second != nullptr && !second->is_null()) row.pair = text_of(*second, names[1], row.where);
+  }
+  if (shape_.has_items) read_items(object, names, row);
+}
+
+}  // namespace deberta

@@ -1,0 +1,21 @@
+#include "rows/row_input.h"
+
+namespace deberta {
+
+TextInput text_input(const Row& row) {
+  return {row.text, row.pair, row.items, row.encodings};
+}
+
+std::vector<TextInput> text_inputs(std::span<const Row> rows) {
+  std::vector<TextInput> inputs;
+  for (const Row& row : rows) inputs.push_back(text_input(row));
+  return inputs;
+}
+
+EncodeRow row_encoder(const Tokenizer& tokenizer, const EncodingRules& rules) {
+  return [&tokenizer, rules](const Row& row) {
+    return std::vector<Encoding>{encode_input(tokenizer, text_input(row), rules)};
+  };
+}
+
+}  // namespace deberta

@@ -1,0 +1,88 @@
+// Forms of answers as bytes: quotes, numbers of rows, names of what is kept, digits. Whole runs: test_answers.py.
+#include "program/answers.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace deberta::cli {
+namespace {
+
+class Memory final : public FileWriter {
+ public:
+  void write(Bytes bytes) override { text += to_text(bytes); }
+  std::string text;
+};
+
+Row row_of(size_t number, JsonObject kept = {}) {
+  Row row;
+  row.number = number;
+  row.kept = std::move(kept);
+  return row;
+}
+
+// Two lines for the first row, an error for the second, none for the third, one for the fourth.
+std::string written(const AnswerLayout& layout) {
+  Memory out;
+  AnswerWriter writer(layout, out);
+  writer.answer(row_of(1, {{"id", "a"}}), {{{"n", 1}}, {{"x", cell(0.125F)}, {"y", cell(0.75F)}}});
+  writer.bad(row_of(2, {{"id", 7}}), Error(ErrorCode::kInput, "in:2", "no"));
+  writer.answer(row_of(3), {{{"n", 3}}, {}});
+  writer.answer(row_of(4), {{{"n", 4}}, {{"z,\"", cell(0.5F)}}});
+  writer.finish();
+  return out.text;
+}
+
+TEST(AnswerWriter, LinesOfARowBeginWithItsNumberOrWhatIsKept) {
+  const AnswerColumns lines({"word", "score"}, true);
+  EXPECT_EQ(written({.format = Format::kTsv, .columns = lines}),
+            "row\tword\tscore\n1\tx\t0.125\n1\ty\t0.75\n2\t!error\tin:2: no\n4\tz,\"\t0.5\n");
+  EXPECT_EQ(written({.format = Format::kCsv, .columns = lines}),
+            "row,word,score\n1,x,0.125\n1,y,0.75\n2,!error,in:2: no\n4,\"z,\"\"\",0.5\n");
+  EXPECT_EQ(written({.format = Format::kTsv, .columns = lines, .kept = {"id"}}),
+            "id\tword\tscore\na\tx\t0.125\na\ty\t0.75\n7\t!error\tin:2: no\n\tz,\"\t0.5\n");
+  EXPECT_EQ(written({.format = Format::kTsv, .columns = {"word", "score"}, .has_header = false}),
+            "x\t0.125\ny\t0.75\n!error\tin:2: no\nz,\"\t0.5\n");
+}
+
+TEST(AnswerWriter, KeptNamesNeverTakeThoseOfTheAnswer) {
+  const AnswerColumns columns{"label", "score"};
+  const auto header = [&](std::vector<std::string> kept) {
+    Memory out;
+    AnswerWriter({.format = Format::kTsv, .columns = columns, .kept = std::move(kept)}, out).finish();
+    return out.text;
+  };
+  EXPECT_EQ(header({"id", "label"}), "id\tinput_label\tlabel\tscore\n");
+  EXPECT_EQ(header({"label", "input_label"}), "input_input_label\tinput_label\tlabel\tscore\n");
+
+  Memory out;
+  AnswerWriter writer({.format = Format::kJsonl, .columns = columns}, out);
+  const JsonObject kept{{"label", "l"}, {"input_label", 1}, {"error", "e"}, {"rows", 2.5}};
+  writer.bad(row_of(1, kept), Error(ErrorCode::kInput, "in:1", "no"));
+  writer.answer(row_of(2, kept), {{{"label", "x"}, {"rows", 3}}, {}});
+  writer.bad(row_of(3, kept), Error(ErrorCode::kInput, "in:3", "no"));
+  writer.finish();
+  EXPECT_EQ(out.text,
+            "{\"input_input_label\": \"l\", \"input_label\": 1, \"input_error\": \"e\", \"rows\": 2.5, \"error\": "
+            "{\"code\": \"input\", \"message\": \"in:1: no\"}}\n"
+            "{\"input_input_label\": \"l\", \"input_label\": 1, \"input_error\": \"e\", \"input_rows\": 2.5, "
+            "\"label\": \"x\", \"rows\": 3}\n"
+            "{\"input_input_label\": \"l\", \"input_label\": 1, \"input_error\": \"e\", \"input_rows\": 2.5, "
+            "\"error\": {\"code\": \"input\", \"message\": \"in:3: no\"}}\n");
+}
+
+TEST(AnswerWriter, DigitsShortenScoresAndNothingElse) {
+  Memory out;
+  AnswerWriter writer({.format = Format::kTsv, .columns = {"text", "score"}, .has_header = false, .digits = 3}, out);
+  writer.answer({}, {{}, {{"0.123456", cell(0.123456F)}, {"12345678", cell(uint64_t{12345678})}, {"", cell(-1e-9F)}}});
+  writer.finish();
+  EXPECT_EQ(out.text, "0.123456\t0.123\n12345678\t12345678\n\t-1e-09\n");
+  const Json value = JsonObject{{"a", 0.99951F}, {"b", JsonArray{Json(123456.0), Json(7), Json("0.12345")}}};
+  EXPECT_EQ(with_digits(value, 3).dump(), "{\"a\": 1.0, \"b\": [123000.0, 7, \"0.12345\"]}");
+  EXPECT_EQ(with_digits(value, 0).dump(), value.dump());
+  EXPECT_EQ(with_digits(std::string("nan"), 3), "nan");
+  EXPECT_EQ(with_digits(std::string("0.1"), 17), "0.1");
+}
+
+}  // namespace
+}  // namespace deberta::cli
