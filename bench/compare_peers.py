@@ -40,7 +40,7 @@ def json_lines(command):
 
 
 def bench(a, dtype, lengths, *more, threads=None, model=None):
-    command = [a.program, "bench", "-m", model or a.model, "--dtype", dtype, "--threads", threads or a.threads, "--budget", a.budget, "--lengths", lengths, "--json", *more]
+    command = [a.program, "bench", "-m", model or a.model, "--dtype", dtype, "--threads", threads or a.threads, "--min-time", a.budget, "--lengths", lengths, "--format", "jsonl", *more]
     lines = json_lines(command)
     if not any(line["what"] == "latency" for line in lines):
         sys.exit(f"no figures from: {' '.join(map(str, command))}")
@@ -220,7 +220,7 @@ def calibrated(a, name, model, texts, has_outliers, folder):
     shutil.copytree(model, source)  # what links lead to: the gains of a copy are raised
     if has_outliers:
         raise_gains(source / "model.safetensors")
-    subprocess.run([str(word) for word in (a.program, "convert", "-m", source, "--to", made, "--dtype", "int8", "--calibrate", texts, "-q")], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([str(word) for word in (a.program, "convert", "-m", source, "--to", made, "--dtype", "int8", "--calibration-data", texts, "-q")], check=True, stdout=subprocess.DEVNULL)
     facts = json_lines([a.program, "info", "-m", made, "--format", "jsonl"])[0]
     ratios = collections.defaultdict(list)
     for _ in range(a.rounds):

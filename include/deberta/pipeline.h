@@ -95,6 +95,7 @@ DEBERTA_API std::vector<SequenceAnswer> classify(const Pipeline& pipeline, std::
 struct EntailmentOptions {
   EncodingRules rules;
   std::vector<std::string> label_map;  // entailment, neutral, contradiction in the model's order, instead of its labels
+  ScoreFunction function = ScoreFunction::kSoftmax;  // kNone: the scores are logits
 };
 
 // Does the first text of each pair entail the second. Throws as classify, kTask when no label says entailment, kInput

@@ -56,7 +56,7 @@ std::vector<Encoding> read_calibration_texts(const Options& options, const std::
                {});
   check_interrupted();
   if (texts.empty())
-    throw Error(ErrorCode::kInput, options.text("calibrate"), "expected texts to calibrate with, got none");
+    throw Error(ErrorCode::kInput, options.text("calibration-data"), "expected texts to calibrate with, got none");
   return texts;
 }
 

@@ -13,8 +13,8 @@
 
 namespace deberta::cli {
 
-// The texts of --calibrate as the model reads them. Throws Interrupted, kInput (none), and what reading and encoding
-// throws: no row is passed over.
+// The texts of --calibration-data as the model reads them. Throws Interrupted, kInput (none), and what reading and
+// encoding throws: no row is passed over.
 std::vector<Encoding> read_calibration_texts(const Options& options, const std::string& model_folder);
 
 std::string describe(const Calibration& calibration);  // "300 texts, 7421 tokens, smoothing 0.5, 2 outlier channels"

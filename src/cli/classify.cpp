@@ -2,10 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "cli/verbs.h"
-#include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/classification.h"
 #include "options/options.h"
@@ -18,13 +16,7 @@ SequenceOptions sequence_options(const Options& options) {
   SequenceOptions sequence;
   sequence.rules = encoding_rules(options);
   sequence.top_k = static_cast<size_t>(options.integer("top-k"));
-  const std::string& activation = options.text("activation");
-  if (options.flag("raw") && activation != "auto" && activation != "none") {
-    throw Error(ErrorCode::kUsage, "--raw", "contradicts --activation " + activation);
-  }
-  if (options.flag("raw") || activation == "none") sequence.function = ScoreFunction::kNone;
-  if (activation == "softmax") sequence.function = ScoreFunction::kSoftmax;
-  if (activation == "sigmoid") sequence.function = ScoreFunction::kSigmoid;
+  sequence.function = chosen_function(options);
   return sequence;
 }
 

@@ -22,11 +22,11 @@ std::optional<Layout> layout_of(const std::string& name) {
 // int8 is a calibration beside weights that stay as they are stored: neither makes sense without the other.
 void check_int8(const Options& options) {
   const bool is_int8 = options.text("dtype") == "int8";
-  const bool has_texts = !options.text("calibrate").empty();
+  const bool has_texts = !options.text("calibration-data").empty();
   if (is_int8 && !has_texts)
     throw Error(ErrorCode::kUsage, "--dtype int8",
-                "needs --calibrate FILE with some hundred texts of the kind expected");
-  if (!is_int8 && has_texts) throw Error(ErrorCode::kUsage, "--calibrate", "expected --dtype int8 beside it");
+                "needs --calibration-data FILE with some hundred texts of the kind expected");
+  if (!is_int8 && has_texts) throw Error(ErrorCode::kUsage, "--calibration-data", "expected --dtype int8 beside it");
   if (!is_int8 && options.is_given("smoothing"))
     throw Error(ErrorCode::kUsage, "--smoothing", "expected --dtype int8 beside it");
 }

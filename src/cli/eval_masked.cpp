@@ -48,7 +48,7 @@ void refuse_predictions(const Options& options) {
 std::vector<MaskedOutcome> run_model(const Options& options, const TaskRow& task, EvalResult& result) {
   const Pipeline pipeline = open_model(options);
   warn_of_plain_head(options, pipeline);
-  const MaskedSampleRules rules{encoding_rules(options), options.number("mask-share"),
+  const MaskedSampleRules rules{encoding_rules(options), options.number("mlm-probability"),
                                 static_cast<uint64_t>(options.integer("seed"))};
   answer_masked_sample(pipeline, {}, {}, rules);  // refuses a model without the head before any row is read
   std::vector<MaskedOutcome> outcomes;

@@ -214,7 +214,7 @@ int eval_questions(const Options& options, const TaskRow& task) {
   const bool has_null = task.name == "squad2", has_model = options.text("predictions").empty();
   NullableRules rules;
   // Of a model: the logit of no answer above that of the best span.
-  rules.threshold = has_model && !options.is_given("na-threshold") ? 0 : options.number("na-threshold");
+  rules.threshold = has_model && !options.is_given("no-answer-threshold") ? 0 : options.number("no-answer-threshold");
   if (has_model) {
     run_model(options, questions.all(), result);
   } else {

@@ -18,7 +18,7 @@ struct ConversionJob {
   ConversionOptions form;
   uint64_t shard_bytes = 5000000000;
   bool wants_verify = false;
-  bool calibrates = false;  // int8: with the texts of --calibrate
+  bool calibrates = false;  // int8: with the texts of --calibration-data
 };
 
 // Throws kUsage for a target inside the source, kFileWrite for one that cannot be made or would replace something.

@@ -24,6 +24,7 @@ int run_nli(const Options& options) {
   EntailmentOptions settings;
   settings.rules = encoding_rules(options);
   settings.label_map = options.list("label-map");
+  settings.function = chosen_function(options).value_or(ScoreFunction::kSoftmax);
   const Pipeline pipeline = open_model(options);
   nli(pipeline, {}, settings);  // refuses a model without the head or the labels before any row is read
   std::vector<std::string> columns{"label"};

@@ -15,9 +15,9 @@ QuestionOptions question_options(const Options& options) {
   settings.max_answer_tokens = static_cast<size_t>(options.integer("max-answer-len"));
   settings.max_question_tokens = static_cast<size_t>(options.integer("max-question-len"));
   settings.aligns_to_words = options.text("align") == "words";
-  settings.allows_none = options.flag("allow-no-answer") || options.is_given("null-threshold");
-  if (options.is_given("null-threshold"))
-    settings.null_threshold = static_cast<float>(options.number("null-threshold"));
+  settings.allows_none = options.flag("allow-no-answer") || options.is_given("no-answer-threshold");
+  if (options.is_given("no-answer-threshold"))
+    settings.null_threshold = static_cast<float>(options.number("no-answer-threshold"));
   settings.as_transformers = options.text("compat") == "hf";
   return settings;
 }

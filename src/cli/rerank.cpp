@@ -11,7 +11,7 @@ RankOptions rank_options(const Options& options) {
   RankOptions settings;
   settings.rules = encoding_rules(options);
   settings.top_n = static_cast<size_t>(options.integer("top-n"));
-  if (options.flag("raw")) settings.function = ScoreFunction::kNone;
+  settings.function = chosen_function(options);
   return settings;
 }
 

@@ -59,7 +59,7 @@ Calibration find_calibration(const Checkpoint& checkpoint, const ModelConfig& co
   if (!options.allows_uncalibrated) {
     throw Error(ErrorCode::kUncalibrated, where,
                 "int8 needs a calibration of the activations, and there is none; make one with `deberta convert -m DIR "
-                "--to DIR2 --dtype int8 --calibrate FILE`, use bf16, or allow it uncalibrated");
+                "--to DIR2 --dtype int8 --calibration-data FILE`, use bf16, or allow it uncalibrated");
   }
   warn(where + ": int8 without a calibration: answers of models with outlier channels may be wrong");
   return {};

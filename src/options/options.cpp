@@ -26,6 +26,12 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
+// Of words with spaces between.
+bool names_word(std::string_view words, std::string_view word) {
+  const auto parts = split(words, ' ');
+  return std::find(parts.begin(), parts.end(), word) != parts.end();
+}
+
 [[noreturn]] void refuse(std::string_view where, std::string_view expected, std::string_view got) {
   throw Error(ErrorCode::kUsage, std::string(where), fmt::format("expected {}, got \"{}\"", expected, got));
 }
@@ -45,13 +51,17 @@ void check_in_range(const OptionRow& row, std::string_view where, std::string_vi
   if (!(value >= low && value <= high)) refuse(where, fmt::format("a value in {}", row.range), text);
 }
 
+bool parse_flag(std::string_view text, std::string_view where) {
+  if (text == "true" || text == "1" || text == "on") return true;
+  if (text == "false" || text == "0" || text == "off" || text.empty()) return false;
+  refuse(where, "true or false", text);
+}
+
 // "16k" as "16000" and so on; throws when `text` is no value of the row.
 std::string checked_value(const OptionRow& row, std::string_view text, std::string_view where) {
   switch (row.type) {
     case OptionType::kFlag:
-      if (text == "true" || text == "1" || text == "on") return "true";
-      if (text == "false" || text == "0" || text == "off" || text.empty()) return "false";
-      refuse(where, "true or false", text);
+      return parse_flag(text, where) ? "true" : "false";
     case OptionType::kInteger: {
       const auto value = parse_number<int64_t>(text);
       if (!value) refuse(where, fmt::format("a whole number in {}", row.range), text);
@@ -96,9 +106,15 @@ const VerbRow* find_verb(std::string_view name) {
 }
 
 bool applies_to(const OptionRow& row, std::string_view verb) {
-  if (row.verbs == "*") return true;
-  const auto verbs = split(row.verbs, ' ');
-  return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+  return row.verbs == "*" || names_word(row.verbs, verb);
+}
+
+const OptionAlias* find_alias(std::string_view verb, std::string_view name) {
+  const auto aliases = option_aliases();
+  const auto found = std::find_if(aliases.begin(), aliases.end(), [&](const OptionAlias& alias) {
+    return alias.name == name && names_word(alias.verbs, verb);
+  });
+  return found == aliases.end() ? nullptr : &*found;
 }
 
 bool has_option(std::string_view verb, std::string_view name) {
@@ -115,9 +131,9 @@ std::vector<const OptionRow*> options_of(std::string_view verb) {
   return rows;
 }
 
-std::string environment_name(const OptionRow& row) {
+std::string environment_name(std::string_view option) {
   std::string name = "DEBERTA_";
-  for (const char c : row.name) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const char c : option) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
 }
 
@@ -164,6 +180,11 @@ void Options::set(std::string_view name, const std::vector<std::string>& values,
   }
   throw Error(ErrorCode::kUsage, origin == "flag" ? fmt::format("--{}", name) : fmt::format("{}: {}", origin, name),
               fmt::format("expected one value, got {}: {}", values.size(), fmt::join(values, ", ")));
+}
+
+void set_alias(const OptionAlias& alias, std::string_view value, std::string_view origin, Options& options) {
+  if (alias.value.empty()) return options.set(alias.option, value, origin);
+  if (parse_flag(value, fmt::format("{}: {}", origin, alias.name))) options.set(alias.option, alias.value, origin);
 }
 
 void Options::set(std::string_view name, std::string_view value, std::string_view origin) {

@@ -26,6 +26,17 @@ struct OptionRow {
 };
 std::span<const OptionRow> option_table();
 
+// A former name of an option, which command lines, --config files and the environment may still use.
+struct OptionAlias {
+  std::string_view name;
+  std::string_view verbs;
+  std::string_view option;  // its name today
+  std::string_view value;   // of a former flag: what it meant; else empty
+};
+std::span<const OptionAlias> option_aliases();
+// Of one verb; null when the name is no former one.
+const OptionAlias* find_alias(std::string_view verb, std::string_view name);
+
 // The values in force for one run of one verb. Every value is checked against its row when it is set.
 class Options {
  public:
@@ -65,6 +76,9 @@ class Options {
   std::vector<Value> values_;
 };
 
+// Sets the option of a former name: to `value`, or to what the flag meant where `value` is true. Throws kUsage.
+void set_alias(const OptionAlias& alias, std::string_view value, std::string_view origin, Options& options);
+
 struct VerbRow {
   std::string_view name;
   std::string_view summary;
@@ -77,7 +91,7 @@ const VerbRow* find_verb(std::string_view name);
 bool applies_to(const OptionRow& row, std::string_view verb);
 std::vector<const OptionRow*> options_of(std::string_view verb);
 bool has_option(std::string_view verb, std::string_view name);
-std::string environment_name(const OptionRow& row);  // "max-tokens" -> "DEBERTA_MAX_TOKENS"
+std::string environment_name(std::string_view option);  // "max-tokens" -> "DEBERTA_MAX_TOKENS"
 
 // "16k" -> 16000, "2GiB" -> 2^31: a number with an optional k, M, G, KiB, MiB or GiB. Throws kUsage.
 uint64_t parse_size(std::string_view text, std::string_view where);

@@ -130,9 +130,9 @@ constexpr std::array kOptions = {
               "(left), or report the row as bad"},
     OptionRow{"stride", 0, kInteger, "128", "0..1048575", "classify ner", "Input",
               "tokens that consecutive windows share"},
-    OptionRow{"max-seq-len", 0, kInteger, "384", "8..1048576", "qa", "Input",
+    OptionRow{"max-tokens", 0, kInteger, "384", "8..1048576", "qa", "Input",
               "longest window in tokens: question, part of the context, special tokens"},
-    OptionRow{"doc-stride", 0, kInteger, "128", "0..1048575", "qa", "Input",
+    OptionRow{"stride", 0, kInteger, "128", "0..1048575", "qa", "Input",
               "tokens of the context that consecutive windows share (at most half a window)"},
     OptionRow{"max-question-len", 0, kInteger, "64", "1..1048576", "qa", "Input",
               "longest question in tokens; the rest is cut"},
@@ -161,7 +161,7 @@ constexpr std::array kOptions = {
               "squad: longest answer in tokens; 30 as in the papers"},
     OptionRow{"max-question-len", 0, kInteger, "64", "1..1048576", "eval", "Input",
               "squad: longest question in tokens; the rest is cut"},
-    OptionRow{"doc-stride", 0, kInteger, "128", "0..1048575", "eval", "Input",
+    OptionRow{"stride", 0, kInteger, "128", "0..1048575", "eval", "Input",
               "squad: tokens of the context that consecutive windows share (at most half a window)"},
     OptionRow{"align", 0, kChoice, "words", "words|tokens", "qa", "Answer",
               "where answers may begin and end: at the borders of words, or of any token"},
@@ -171,7 +171,7 @@ constexpr std::array kOptions = {
               "ner: a word takes the label of its first piece, as models are trained, or of its most confident piece"},
     OptionRow{"allow-no-answer", 0, kFlag, "", "", "qa", "Answer",
               "treat the empty answer as a candidate (models of SQuAD 2.0)"},
-    OptionRow{"null-threshold", 0, kNumber, "0", "-1000..1000", "qa", "Answer",
+    OptionRow{"no-answer-threshold", 0, kNumber, "0", "-1000..1000", "qa", "Answer",
               "if set, the answer is empty when its logit exceeds that of the best span by more than this"},
     OptionRow{"multi-label", 0, kFlag, "", "", "zero-shot", "Answer",
               "score each label independently (entailment against contradiction) instead of against the others"},
@@ -180,8 +180,13 @@ constexpr std::array kOptions = {
     OptionRow{"tokens", 0, kFlag, "", "", "score", "Answer",
               "include the log-probability of each token in json and jsonl"},
     OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|sigmoid|none", "classify", "Answer",
-              "how logits become scores; auto: by the model's problem_type"},
-    OptionRow{"raw", 0, kFlag, "", "", "classify rerank", "Answer", "print the logits as scores"},
+              "how logits become scores; auto: by the model's problem_type; none: print the logits"},
+    OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|none", "nli", "Answer",
+              "how logits become scores; auto: softmax; none: print the logits"},
+    OptionRow{
+        "activation", 0, kChoice, "auto", "auto|sigmoid|none", "rerank", "Answer",
+        "how a logit becomes a score; auto: sigmoid, unless the model's configuration says otherwise; none: print "
+        "the logits"},
     OptionRow{"label-map", 0, kList, "", "NAMES", "nli zero-shot", "Answer",
               "names of the model's labels in order, if its configuration does not name them: "
               "contradiction,neutral,entailment"},
@@ -230,7 +235,7 @@ constexpr std::array kOptions = {
     OptionRow{"dtype", 0, kChoice, "keep", "keep|fp32|bf16|fp16|int8", "convert", "Answer",
               "type of the weights, rounded to nearest, ties to even; a value too large for fp16 is an error; int8: "
               "weights as they are, and beside them the calibration that --dtype int8 of other verbs needs"},
-    OptionRow{"calibrate", 0, kFiles, "", "FILE", "convert", "Input",
+    OptionRow{"calibration-data", 0, kFiles, "", "FILE", "convert", "Input",
               "with --dtype int8: texts of the kind that the model will read (a few hundred), rows as --input of other "
               "verbs takes them"},
     OptionRow{"smoothing", 0, kChoice, "auto", "auto|0.4|0.5|0.6|0.7|0.8", "convert", "Answer",
@@ -256,14 +261,12 @@ constexpr std::array kOptions = {
     OptionRow{"lengths-file", 0, kText, "", "FILE", "bench", "Input",
               "lengths, one per line; the throughput over all of them, sorted and packed, is measured"},
     OptionRow{"batch", 0, kList, "1", "NUMBERS", "bench", "Input", "sequences per batch, measured for each length"},
-    OptionRow{"budget", 0, kNumber, "2", "0..3600", "bench", "Input", "seconds for each figure (at least 5 runs)"},
+    OptionRow{"min-time", 0, kNumber, "2", "0..3600", "bench", "Input", "seconds for each figure (at least 5 runs)"},
     OptionRow{"operations", 0, kFlag, "", "", "bench", "Answer",
               "also show the time of each operation, its share and its part of the machine's peak"},
-    OptionRow{"against", 0, kText, "", "FILE", "bench", "Answer",
+    OptionRow{"baseline", 0, kText, "", "FILE", "bench", "Answer",
               "JSON lines of other libraries' figures (what, peer, seq, ms_min, tokens_per_s): show how many times as "
               "fast this is"},
-    OptionRow{"json", 0, kFlag, "", "", "bench", "Output", "one JSON object per line, as soon as it is measured"},
-    OptionRow{"json", 0, kFlag, "", "", "info", "Output", "one JSON object (--format jsonl)"},
     OptionRow{
         "task", 't', kText, "", "NAME", "eval", "Input",
         "what the files hold and what is counted: cola sst-2 mrpc qqp sts-b mnli mnli-mm qnli rte wnli boolq cb copa "
@@ -274,7 +277,7 @@ constexpr std::array kOptions = {
         "and label, json from ids to answers (SQuAD, ReCoRD), CoNLL columns (ner)"},
     OptionRow{"na-prob", 0, kText, "", "FILE", "eval", "Input",
               "squad2: JSON from ids to the probability that there is no answer; the best thresholds are then found"},
-    OptionRow{"na-threshold", 0, kNumber, "1", "-1G..1G", "eval", "Answer",
+    OptionRow{"no-answer-threshold", 0, kNumber, "1", "-1G..1G", "eval", "Answer",
               "squad2: a question whose --na-prob is above this counts as unanswered"},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|tsv|csv|jsonl|text", "eval", "Input",
               "format of the files; auto: by their extension (before .gz, .xz, .zst, .bz2), else by the task"},
@@ -291,7 +294,7 @@ constexpr std::array kOptions = {
         "(the default for ner), or report the row as bad; contexts of SQuAD and ReCoRD are always read in windows"},
     OptionRow{"label-map", 0, kList, "", "NAMES", "eval", "Answer",
               "the task's labels in the model's order, if its configuration does not name them"},
-    OptionRow{"mask-share", 0, kNumber, "0.15", "0..1", "eval", "Input",
+    OptionRow{"mlm-probability", 0, kNumber, "0.15", "0..1", "eval", "Input",
               "mlm: share of a text's pieces that is masked; at least one piece is"},
     OptionRow{"merge-sentences", 0, kFlag, "", "", "eval", "Input",
               "ner: join the sentences of a document, as many as --max-tokens allows, as the published models were "
@@ -318,10 +321,13 @@ constexpr std::array kOptions = {
     OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|conll", "ner", "Output",
               "output format; auto: a table on a terminal, tsv elsewhere; conll: one word per line with its label "
               "(after the given label, if there is one), a blank line after each sentence"},
-    OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl",
-              "classify nli zero-shot qa choose rerank fill score embed detect eval tokenize inspect check convert "
-              "bench info",
-              "Output", "output format; auto: a table on a terminal, tsv elsewhere"},
+    OptionRow{
+        "format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl",
+        "classify nli zero-shot qa choose rerank fill score embed detect eval tokenize inspect check convert info",
+        "Output", "output format; auto: a table on a terminal, tsv elsewhere"},
+    OptionRow{
+        "format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl", "bench", "Output",
+        "output format; auto: a table on a terminal, tsv elsewhere; jsonl: each figure as soon as it is measured"},
     OptionRow{"digits", 0, kInteger, "0", "0..17",
               "classify nli zero-shot ner qa choose rerank fill score embed detect eval", "Output",
               "significant digits of scores; 0: the shortest text that reads back to the same value"},
@@ -338,8 +344,25 @@ constexpr std::array kOptions = {
               "print the options that are set, as a --config file, with their origins on standard error, and exit"},
 };
 
+// Former names. What a flag of such a name meant is its value; without one the value is what is given.
+constexpr std::array kAliases = {
+    OptionAlias{"max-seq-len", "qa", "max-tokens", ""},
+    OptionAlias{"doc-stride", "qa eval", "stride", ""},
+    OptionAlias{"null-threshold", "qa", "no-answer-threshold", ""},
+    OptionAlias{"na-threshold", "eval", "no-answer-threshold", ""},
+    OptionAlias{"raw", "classify rerank", "activation", "none"},
+    OptionAlias{"calibrate", "convert", "calibration-data", ""},
+    OptionAlias{"budget", "bench", "min-time", ""},
+    OptionAlias{"against", "bench", "baseline", ""},
+    OptionAlias{"mask-share", "eval", "mlm-probability", ""},
+    OptionAlias{"json", "bench info", "format", "jsonl"},
+};
+
 }  // namespace
 
+std::span<const OptionAlias> option_aliases() {
+  return kAliases;
+}
 std::span<const VerbRow> verb_table() {
   return kVerbs;
 }

@@ -16,7 +16,7 @@ std::vector<EntailmentAnswer> nli(const Pipeline& pipeline, std::span<const Text
   if (pipeline.model.head() != Head::kSequence) refuse_head("nli", "sequence classification", pipeline.model);
   SequenceOptions sequence;
   sequence.rules = options.rules;
-  sequence.function = ScoreFunction::kSoftmax;
+  sequence.function = options.function;
   const std::vector<SequenceAnswer> results = classify(pipeline, inputs, sequence);
   const std::vector<Relation> relations =
       find_relations(pipeline.config.labels, static_cast<size_t>(pipeline.model.labels()), options.label_map);

@@ -73,7 +73,7 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
   const size_t taken = question.size() + kTemplateTokens;
   if (taken >= encode.max_tokens) {
     throw Error(ErrorCode::kTextTooLong, "question",
-                fmt::format("expected less than {} tokens with the special ones, got {}; raise --max-seq-len or lower "
+                fmt::format("expected less than {} tokens with the special ones, got {}; raise --max-tokens or lower "
                             "--max-question-len",
                             encode.max_tokens, taken));
   }

@@ -119,7 +119,6 @@ Format format_of(const Options& options) {
   if (name == "tsv") return Format::kTsv;
   if (name == "csv") return Format::kCsv;
   if (name == "conll") return Format::kConll;
-  if (has_option(options.verb(), "json") && options.flag("json")) return Format::kJsonl;
   const bool is_file =
       has_option(options.verb(), "output") && !options.text("output").empty() && options.text("output") != "-";
   return !is_file && ::isatty(STDOUT_FILENO) != 0 ? Format::kTable : Format::kTsv;

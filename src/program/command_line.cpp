@@ -72,14 +72,21 @@ std::string value_of(const OptionRow& row) {
   return std::string(row.range);
 }
 
-// The option of a verb that a word names: --NAME, --NAME=VALUE or -N.
-const OptionRow* find_option(const std::string& word, const std::string& verb) {
+// The option of a verb that a word names: --NAME, --NAME=VALUE or -N; and whether a value belongs to it.
+struct NamedOption {
+  const OptionRow* row = nullptr;
+  bool is_flag = false;
+};
+
+NamedOption find_option(const std::string& word, const std::string& verb) {
   const std::string name = word.substr(0, word.find('='));
+  const OptionAlias* alias = name.starts_with("--") ? find_alias(verb, name.substr(2)) : nullptr;
   for (const OptionRow* row : options_of(verb)) {
-    if (name == fmt::format("--{}", row->name) || (row->short_name != 0 && word == std::string{'-', row->short_name}))
-      return row;
+    const bool is_named = name == fmt::format("--{}", row->name) || (alias != nullptr && row->name == alias->option);
+    if (is_named || (row->short_name != 0 && word == std::string{'-', row->short_name}))
+      return {row, row->type == OptionType::kFlag || (alias != nullptr && !alias->value.empty())};
   }
-  return nullptr;
+  return {};
 }
 
 [[noreturn]] void refuse_missing_value(const OptionRow& row, const std::string& next) {
@@ -95,17 +102,17 @@ const OptionRow* find_option(const std::string& word, const std::string& verb) {
 void check_values(const std::vector<std::string>& words) {
   const std::string& verb = words.front();
   for (auto word = words.begin() + 1; word != words.end() && *word != "--"; ++word) {
-    const OptionRow* row = find_option(*word, verb);
-    if (row == nullptr) continue;
+    const NamedOption option = find_option(*word, verb);
+    if (option.row == nullptr) continue;
     const size_t equals = word->find('=');
-    if (row->type == OptionType::kFlag) {
+    if (option.is_flag) {
       if (equals != std::string::npos)
-        throw Error(ErrorCode::kUsage, fmt::format("--{}", row->name),
+        throw Error(ErrorCode::kUsage, word->substr(0, equals),
                     fmt::format("takes no value, got \"{}\"", word->substr(equals + 1)));
     } else if (equals == std::string::npos) {
       const auto next = word + 1;
-      if (next == words.end()) refuse_missing_value(*row, "");
-      if (find_option(*next, verb) != nullptr) refuse_missing_value(*row, *next);
+      if (next == words.end()) refuse_missing_value(*option.row, "");
+      if (find_option(*next, verb).row != nullptr) refuse_missing_value(*option.row, *next);
       word = next;
     }
   }
@@ -120,6 +127,44 @@ void check_arguments(const VerbRow& verb, const std::vector<std::string>& argume
                           has_option(verb.name, "model") ? "; a model is named by -m" : ""));
 }
 
+// A flag stands for `value`.
+void add_flag(CLI::App& app, const std::string& names, std::string_view option, std::string_view value, Found& found) {
+  app.add_flag_callback(
+      names, [&found, name = std::string(option), text = std::string(value)] { found.values[name].push_back(text); });
+}
+
+void add_option(CLI::App& app, const std::string& names, std::string_view option, Found& found) {
+  const auto add = [&found, name = std::string(option)](const std::vector<std::string>& given) {
+    auto& values = found.values[name];
+    values.insert(values.end(), given.begin(), given.end());
+  };
+  app.add_option_function<std::vector<std::string>>(names, add)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+}
+
+// The options of a verb, under their names and their former ones.
+void add_options(CLI::App& app, const std::string& verb, Found& found) {
+  for (const OptionRow* row : options_of(verb)) {
+    const std::string names =
+        row->short_name ? fmt::format("-{},--{}", row->short_name, row->name) : fmt::format("--{}", row->name);
+    if (row->type == OptionType::kFlag) {
+      add_flag(app, names, row->name, "true", found);
+    } else {
+      add_option(app, names, row->name, found);
+    }
+  }
+  for (const OptionAlias& alias : option_aliases()) {
+    if (find_alias(verb, alias.name) == nullptr) continue;
+    const std::string name = fmt::format("--{}", alias.name);
+    if (alias.value.empty()) {
+      add_option(app, name, alias.option, found);
+    } else {
+      add_flag(app, name, alias.option, alias.value, found);
+    }
+  }
+}
+
 Found take_apart(const std::vector<std::string>& words) {
   const std::string& verb = words.front();
   check_values(words);
@@ -128,26 +173,13 @@ Found take_apart(const std::vector<std::string>& words) {
   app.set_help_flag();
   app.allow_extras();
   app.add_flag("-h,--help", found.wants_help);
-  std::map<std::string, bool, std::less<>> flags;
-  for (const OptionRow* row : options_of(verb)) {
-    const std::string names =
-        row->short_name ? fmt::format("-{},--{}", row->short_name, row->name) : fmt::format("--{}", row->name);
-    const std::string name(row->name);
-    if (row->type == OptionType::kFlag) {
-      app.add_flag_callback(names, [&found, name] { found.values[name] = {"true"}; });
-    } else {
-      app.add_option_function<std::vector<std::string>>(
-             names, [&found, name](const std::vector<std::string>& given) { found.values[name] = given; })
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-          ->allow_extra_args(false);
-    }
-  }
+  add_options(app, verb, found);
   std::vector<std::string> rest(words.rbegin(), words.rend() - 1);  // CLI11 takes them last first
   try {
     app.parse(rest);
   } catch (const CLI::ArgumentMismatch& error) {  // "--top-k: ...", of -qk
     const std::string message = error.what();
-    const OptionRow* row = find_option(message.substr(0, message.find(':')), verb);
+    const OptionRow* row = find_option(message.substr(0, message.find(':')), verb).row;
     if (row == nullptr) throw Error(ErrorCode::kUsage, "", message);
     refuse_missing_value(*row, "");
   } catch (const CLI::ParseError& error) {
@@ -176,6 +208,20 @@ std::string variable(const std::string& name) {
   return value == nullptr ? "" : value;
 }
 
+// Former names first: today's win.
+void apply_environment(Options& options) {
+  for (const OptionAlias& alias : option_aliases()) {
+    const std::string name = environment_name(alias.name);
+    const std::string value = variable(name);
+    if (value.empty() || find_alias(options.verb(), alias.name) == nullptr) continue;
+    set_alias(alias, value, "environment " + name, options);
+  }
+  for (const OptionRow* row : options_of(options.verb())) {
+    const std::string name = environment_name(row->name);
+    if (const std::string value = variable(name); !value.empty()) options.set(row->name, value, "environment " + name);
+  }
+}
+
 }  // namespace
 
 CommandLine parse_command_line(const std::vector<std::string>& words) {
@@ -193,11 +239,7 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
     if (const std::string ignored = apply_config_file(path, line.options); !ignored.empty())
       line.note = fmt::format("note: {}: not of {}, ignored: {}", path, words.front(), ignored);
   }
-  for (const OptionRow* row : options_of(words.front())) {
-    const std::string name = environment_name(*row);
-    if (const std::string value = variable(name); !value.empty())
-      line.options.set(row->name, value, "environment " + name);
-  }
+  apply_environment(line.options);
   for (const auto& [name, value] : found.values) line.options.set(name, value, "flag");
   line.options.arguments = std::move(found.arguments);
   return line;

@@ -53,6 +53,10 @@ void set(const std::string& path, const JsonMember& member, Options& options) {
   if (is_of_command_line(member.first))
     throw Error(ErrorCode::kUsage, path, fmt::format("{}: expected an option of a run", member.first));
   const std::string origin = "config " + path;
+  if (const OptionAlias* alias = find_alias(options.verb(), member.first)) {
+    if (!alias->value.empty()) return set_alias(*alias, text_of(path, member.first, member.second), origin, options);
+    return set(path, {std::string(alias->option), member.second}, options);
+  }
   if (!member.second.is_array()) return options.set(member.first, text_of(path, member.first, member.second), origin);
   const bool are_files = is_of_type(options, member.first, OptionType::kFiles);
   options.set(member.first, texts_of_list(path, member.first, member.second.as_array(), are_files), origin);
@@ -70,7 +74,9 @@ void set(const std::string& path, const JsonMember& member, Options& options) {
 
 bool is_option(const std::string& key) {
   const auto table = option_table();
-  return std::any_of(table.begin(), table.end(), [&](const OptionRow& row) { return row.name == key; });
+  const auto aliases = option_aliases();
+  return std::any_of(table.begin(), table.end(), [&](const OptionRow& row) { return row.name == key; }) ||
+         std::any_of(aliases.begin(), aliases.end(), [&](const OptionAlias& alias) { return alias.name == key; });
 }
 
 // Sections of other verbs are read too: a mistake there is found before that verb is run.
@@ -117,7 +123,7 @@ std::string apply_config_file(const std::string& path, Options& options) {
   std::string ignored;
   for (const JsonMember& member : document.as_object()) {
     if (find_verb(member.first) != nullptr) continue;
-    if (has_option(options.verb(), member.first)) {
+    if (has_option(options.verb(), member.first) || find_alias(options.verb(), member.first) != nullptr) {
       set(path, member, options);
     } else if (is_option(member.first)) {
       ignored += (ignored.empty() ? "" : ", ") + member.first;

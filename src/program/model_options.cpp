@@ -93,6 +93,14 @@ ModelOptions model_options(const Options& options) {
           .config_rules = config_rules(options)};
 }
 
+std::optional<ScoreFunction> chosen_function(const Options& options) {
+  const std::string& name = options.text("activation");
+  if (name == "none") return ScoreFunction::kNone;
+  if (name == "softmax") return ScoreFunction::kSoftmax;
+  if (name == "sigmoid") return ScoreFunction::kSigmoid;
+  return std::nullopt;
+}
+
 Pipeline open_model(const Options& options) {
   return open_pipeline(model_root(options), model_options(options), open_options(options));
 }
@@ -113,11 +121,6 @@ void print_check_report(const Model& model) {
 
 namespace {
 
-// Of verbs that read long texts in windows their length has its own name.
-size_t max_tokens_of(const Options& options) {
-  return static_cast<size_t>(options.integer(has_option(options.verb(), "max-seq-len") ? "max-seq-len" : "max-tokens"));
-}
-
 LongText long_text_of(const std::string& truncate) {
   if (truncate == "error") return LongText::kRefuse;
   return truncate == "window" ? LongText::kWindow : LongText::kCut;
@@ -127,7 +130,7 @@ LongText long_text_of(const std::string& truncate) {
 
 EncodingRules encoding_rules(const Options& options) {
   EncodingRules rules;
-  rules.encode.max_tokens = max_tokens_of(options);
+  rules.encode.max_tokens = static_cast<size_t>(options.integer("max-tokens"));
   rules.encode.max_text_bytes = static_cast<size_t>(options.integer("max-text-bytes"));
   rules.encode.parse_special = options.text("special-text") == "parse";
   rules.encode.spm_ties = options.text("spm-ties") == "double" ? SpmTies::kDouble : SpmTies::kFloat;
@@ -135,9 +138,7 @@ EncodingRules encoding_rules(const Options& options) {
     rules.long_text = long_text_of(options.text("truncate"));
     rules.encode.truncate = options.text("truncate") == "left" ? Truncate::kLeft : Truncate::kRight;
   }
-  for (const char* name : {"stride", "doc-stride"}) {
-    if (has_option(options.verb(), name)) rules.stride = static_cast<size_t>(options.integer(name));
-  }
+  if (has_option(options.verb(), "stride")) rules.stride = static_cast<size_t>(options.integer("stride"));
   if (has_option(options.verb(), "batch-tokens"))
     rules.batch_tokens = static_cast<size_t>(options.integer("batch-tokens"));
   return rules;
@@ -153,12 +154,12 @@ void lower_option(Options& options, const char* name, size_t limit, const std::s
 
 // A limit that is used and leaves no room for a text: what the library does then differs from tokenizer to tokenizer.
 void check_length(const Options& given, const TextLimits& limits, const std::string& folder) {
-  const char* option = has_option(given.verb(), "max-tokens") ? "max-tokens" : "max-seq-len";
-  if (limits.too_small.empty() || given.is_given(option)) return;
+  if (limits.too_small.empty() || given.is_given("max-tokens")) return;
   throw Error(
       ErrorCode::kTokenizerFile, folder + "/tokenizer_config.json",
-      fmt::format("model_max_length: expected a length that leaves room for a text, got {}; mend it or say --{}",
-                  limits.too_small, option));
+      fmt::format(
+          "model_max_length: expected a length that leaves room for a text, got {}; mend it or say --max-tokens",
+          limits.too_small));
 }
 
 }  // namespace
@@ -169,8 +170,7 @@ Options with_folder_limits(const Options& given) {
 
 Options with_text_limits(const Options& given) {
   Options options = given;
-  const bool has_length = has_option(given.verb(), "max-tokens") || has_option(given.verb(), "max-seq-len");
-  if (!has_length || !has_option(given.verb(), "model")) return options;
+  if (!has_option(given.verb(), "max-tokens") || !has_option(given.verb(), "model")) return options;
   std::string folder;
   TextLimits limits;
   try {
@@ -184,9 +184,8 @@ Options with_text_limits(const Options& given) {
     if (limits.max_tokens) {
       constexpr size_t kSmallestWindow = 8;
       const size_t window = std::max(*limits.max_tokens, kSmallestWindow);
-      lower_option(options, "max-tokens", *limits.max_tokens, limits.where);
-      lower_option(options, "max-seq-len", window, limits.where);
-      for (const char* name : {"stride", "doc-stride"}) lower_option(options, name, window / 4, limits.where);
+      lower_option(options, "max-tokens", given.verb() == "qa" ? window : *limits.max_tokens, limits.where);
+      lower_option(options, "stride", window / 4, limits.where);
     }
     if (limits.cuts_left && has_option(given.verb(), "truncate") && !given.is_given("truncate") &&
         given.text("truncate") == "right")

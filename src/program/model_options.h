@@ -28,6 +28,7 @@ ConfigRules config_rules(const Options& options);  // --compat
 ModelOptions model_options(const Options& options);
 TokenizerKind tokenizer_kind(const Options& options);  // --tokenizer
 Pipeline open_model(const Options& options);
+std::optional<ScoreFunction> chosen_function(const Options& options);  // --activation; none: auto
 
 // Warns when a masked language model runs without the enhanced mask decoder and --emd does not ask for that.
 void warn_of_plain_head(const Options& options, const Pipeline& pipeline);
@@ -35,8 +36,7 @@ void warn_of_plain_head(const Options& options, const Pipeline& pipeline);
 // With --kernels check: what was found, on standard error.
 void print_check_report(const Model& model);
 
-// --max-tokens or --max-seq-len, --truncate, --stride or --doc-stride, --max-text-bytes, --special-text, --spm-ties,
-// --batch-tokens.
+// --max-tokens, --truncate, --stride, --max-text-bytes, --special-text, --spm-ties, --batch-tokens.
 EncodingRules encoding_rules(const Options& options);
 
 // What the model's folder says of the length of texts, and of the end that is cut, where the user says nothing else and

@@ -47,7 +47,7 @@ bool is_stream(const std::string& path) {
 
 // `convert` reads rows beside a model, not instead of arguments.
 std::vector<std::string> input_paths(const Options& options) {
-  std::vector<std::string> paths = options.files(has_option(options.verb(), "input") ? "input" : "calibrate");
+  std::vector<std::string> paths = options.files(has_option(options.verb(), "input") ? "input" : "calibration-data");
   if (!options.arguments.empty() && !paths.empty())
     throw Error(ErrorCode::kUsage, "--input", "expected texts or an input file, got both");
   if (options.arguments.empty() && paths.empty() && ::isatty(STDIN_FILENO) != 0)

@@ -18,8 +18,8 @@ Names kept_by_name(const Options& options);
 // --input-format, --input-field, --keep; what was guessed of a form is said on standard error.
 RowRules row_rules(const Options& options);
 
-// From the arguments, else the files of --input (or --calibrate) one after the other, else standard input. Throws
-// kUsage, and what open_row_file() throws.
+// From the arguments, else the files of --input (or --calibration-data) one after the other, else standard input.
+// Throws kUsage, and what open_row_file() throws.
 std::unique_ptr<RowSource> open_rows(const Options& options, const std::function<bool()>& is_stopped);
 
 // Reads ahead until Ctrl-C, by groups of --batch-tokens.

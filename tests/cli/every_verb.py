@@ -55,11 +55,11 @@ def jobs(folder):
              verb("embed", "sequence", "-f", "jsonl", TEXT), verb("detect", "rtd", TEXT), verb("tokenize", "sequence", TEXT),
              verb("eval", None, "--task", "mnli", "-p", folder / "answers.tsv", folder / "dev.csv"), verb("inspect", "sequence"),
              verb("check", "sequence"), verb("info", "sequence", is_timed=True), verb("help", None, "classify"), verb("completion", None, "bash"),
-             verb("bench", "sequence", "--lengths", "8", "--budget", "0.001", is_timed=True)]
+             verb("bench", "sequence", "--lengths", "8", "--min-time", "0.001", is_timed=True)]
     written = [("forward", "sequence", "--ids", folder / "ids.safetensors", "-o"), ("embed", "sequence", TEXT, "-o"),
                ("classify", "sequence", "-i", folder / "rows.tsv", "-o"), ("classify", "sequence", "-i", folder / "rows.jsonl", "-f", "jsonl", "-o"),
                ("eval", "nli", "--task", "mnli", folder / "dev.csv", "--write-predictions"), ("convert", "sequence", "--to"),
-               ("convert", "sequence", "--dtype", "int8", "--calibrate", folder / "rows.tsv", "--to")]
+               ("convert", "sequence", "--dtype", "int8", "--calibration-data", folder / "rows.tsv", "--to")]
     named = []
     for n, (name, head, *words) in enumerate(written):
         output = folder / f"place{n}" / "out"

@@ -10,11 +10,11 @@ def figures(process):
 
 
 def run(deberta, model, *words):
-    return deberta("bench", "-m", model, "--budget", "0.01", "--lengths", "8,20", *words)
+    return deberta("bench", "-m", model, "--min-time", "0.01", "--lengths", "8,20", *words)
 
 
 def test_latencies_have_the_keys_of_the_peers_and_ascending_percentiles(deberta, sequence_model):
-    machine, first, second = figures(run(deberta, sequence_model, "--threads", "1", "--json"))
+    machine, first, second = figures(run(deberta, sequence_model, "--threads", "1", "--format", "jsonl"))
     assert machine["what"] == "machine" and machine["threads"] == 1 and machine["cpu"] and machine["version"]
     assert set(machine["isa"]) == {"gemm", "attention", "layer_norm"} and machine["read_gb_per_s"] > 0
     peaks = {(row["precision"], row["level"]): row for row in machine["multipliers"]}
@@ -30,24 +30,24 @@ def test_latencies_have_the_keys_of_the_peers_and_ascending_percentiles(deberta,
 
 
 def test_every_number_of_threads_and_every_batch_gives_a_figure(deberta, sequence_model):
-    lines = figures(run(deberta, sequence_model, "--threads", "1,2", "--batch", "1,3", "--json"))
+    lines = figures(run(deberta, sequence_model, "--threads", "1,2", "--batch", "1,3", "--format", "jsonl"))
     assert [(f["threads"], f["batch"], f["seq"]) for f in lines if f["what"] == "latency"] == [
         (threads, batch, length) for threads in (1, 2) for batch in (1, 3) for length in (8, 20)]
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "int8"])
 def test_other_precisions_say_so(deberta, sequence_model, dtype):
-    assert {f["dtype"] for f in figures(run(deberta, sequence_model, "--threads", "1", "--dtype", dtype, "--json"))} == {dtype}
+    assert {f["dtype"] for f in figures(run(deberta, sequence_model, "--threads", "1", "--dtype", dtype, "--format", "jsonl"))} == {dtype}
 
 
 def test_lengths_of_a_file_are_packed(deberta, sequence_model, tmp_path):
     (tmp_path / "lengths").write_text("3\n9\n4\n")
-    mixed = figures(run(deberta, sequence_model, "--lengths-file", tmp_path / "lengths", "--batch-tokens", "10", "--json"))[-1]
+    mixed = figures(run(deberta, sequence_model, "--lengths-file", tmp_path / "lengths", "--batch-tokens", "10", "--format", "jsonl"))[-1]
     assert (mixed["what"], mixed["sequences"], mixed["tokens"]) == ("mixed", 3, 16) and mixed["s"] > 0
 
 
 def test_operations_share_the_time(deberta, sequence_model):
-    lines = [f for f in figures(run(deberta, sequence_model, "--threads", "1", "--operations", "--json")) if f["what"] == "operation" and f["seq"] == 20]
+    lines = [f for f in figures(run(deberta, sequence_model, "--threads", "1", "--operations", "--format", "jsonl")) if f["what"] == "operation" and f["seq"] == 20]
     names = [f["operation"] for f in lines]
     assert names[-1] == "other" and {"gemm up", "gemm down", "attention", "layer_norm", "embedding"} <= set(names)
     assert sum(f["share"] for f in lines) == pytest.approx(1, abs=0.02)
@@ -63,7 +63,7 @@ def test_the_counters_show_the_level_that_info_names(deberta, sequence_model, ke
     chosen = json.loads(deberta("info", "--format", "jsonl", "--kernels", kernels).stdout)["kernels_chosen"]
     wanted = {(row["operation"], row["precision"]): row["level"] for row in chosen}
     for dtype in ("fp32", "bf16", "int8"):
-        lines = figures(run(deberta, sequence_model, "--threads", "1", "--operations", "--json", "--dtype", dtype, "--kernels", kernels))
+        lines = figures(run(deberta, sequence_model, "--threads", "1", "--operations", "--format", "jsonl", "--dtype", dtype, "--kernels", kernels))
         ran = {(f["operation"], f["precision"]): f["level"] for f in lines if f["what"] == "kernel"}
         assert ran["gemm", dtype] == wanted["gemm", dtype] == lines[0]["isa"]["gemm"] and all(f["calls"] > 0 for f in lines if f["what"] == "kernel")
         assert {key for key in ran if key[0] == "gemm"} <= {("gemm", dtype), ("gemm", "fp32")}, "heads are fp32"
@@ -74,7 +74,7 @@ def test_peers_are_compared_by_time_and_by_rate(deberta, sequence_model, tmp_pat
     peers.write_text('{"what": "latency", "peer": "slow", "seq": 20, "ms_min": 1000000}\n\n{"what": "latency", "peer": "bad", "error": "x"}\n'
                      '{"what": "mixed", "peer": "fast", "tokens_per_s": 1e12}\n')
     (tmp_path / "lengths").write_text("3\n")
-    lines = figures(run(deberta, sequence_model, "--against", peers, "--lengths-file", tmp_path / "lengths", "--json"))
+    lines = figures(run(deberta, sequence_model, "--baseline", peers, "--lengths-file", tmp_path / "lengths", "--format", "jsonl"))
     assert "times_as_fast_as" not in lines[1]
     assert list(lines[2]["times_as_fast_as"]) == ["slow"] and lines[2]["times_as_fast_as"]["slow"] > 100
     assert lines[3]["times_as_fast_as"]["fast"] < 0.01
@@ -101,7 +101,7 @@ def test_bad_numbers_are_usage_errors(deberta, sequence_model, words, message):
 @pytest.mark.parametrize("option, text, message", [
     ("--lengths-file", "3\nfour\n", ":2: expected a length in 1..1048576, got \"four\""),
     ("--lengths-file", "", "expected one length a line, got an empty file"),
-    ("--against", '{"what": "latency", "peer": "p", "seq": 8, "ms_min": 0}\n', ":1: ms_min: expected a number above 0"),
+    ("--baseline", '{"what": "latency", "peer": "p", "seq": 8, "ms_min": 0}\n', ":1: ms_min: expected a number above 0"),
 ])
 def test_bad_files_name_the_line(deberta, sequence_model, tmp_path, option, text, message):
     (tmp_path / "file").write_text(text)

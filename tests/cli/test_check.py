@@ -62,7 +62,7 @@ def test_the_fixed_copy_means_what_the_original_means(deberta, tmp_path):
     assert deberta("check", "-m", model, "--fix", tmp_path / "a").returncode == 0
     config = json.loads((tmp_path / "a/config.json").read_text())
     assert (config["pos_att_type"], config["pooler_hidden_act"], config["model_type"]) == ("c2p", "relu", "deberta-v2")
-    words = ("--raw", "-f", "jsonl", "one text", "another")
+    words = ("--activation", "none", "-f", "jsonl", "one text", "another")
     assert deberta("classify", "-m", model, *words).stdout == deberta("classify", "-m", tmp_path / "a", *words).stdout != ""
 
 

@@ -74,7 +74,7 @@ def job(request, deberta, shim, tmp_path):
     """Shards; a calibration that is made; a calibration that is the source's."""
     source, texts = make_v1_model(tmp_path / "m"), tmp_path / "texts.txt"
     texts.write_text(TEXTS)
-    calibrate = ["--dtype", "int8", "--calibrate", texts]
+    calibrate = ["--dtype", "int8", "--calibration-data", texts]
     if request.param == "carried":
         done = deberta("convert", "-m", source, "--to", tmp_path / "c", *calibrate)
         assert done.returncode == 0, done.stderr
@@ -147,7 +147,7 @@ def long_job(request, tmp_path):
     (source / "config.json").write_text(json.dumps(config | {"vocab_size": 200000}))
     (tmp_path / "texts.txt").write_text(TEXTS * 200)
     words = [BINARY, "convert", "-m", source, "--to", tmp_path / "a"]
-    return words + (["--dtype", "int8", "--calibrate", tmp_path / "texts.txt"] if request.param == "calibrated" else [])
+    return words + (["--dtype", "int8", "--calibration-data", tmp_path / "texts.txt"] if request.param == "calibrated" else [])
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -198,7 +198,7 @@ def test_squad2_with_and_without_no_answer_probabilities(evaluate, tmp_path):
     plain = result(evaluate(*words, **names))["metrics"]
     assert plain["exact"] == pytest.approx(100 / 3) and plain["HasAns_total"] == 2 and plain["NoAns_f1"] == 0 and "best_f1" not in plain
     (tmp_path / "na.json").write_text(json.dumps({"a": 0.25, "b": 0.5, "c": 0.75}))
-    sure = result(evaluate(*words, "--na-prob", "na.json", "--na-threshold", "0.6", **names))["metrics"]
+    sure = result(evaluate(*words, "--na-prob", "na.json", "--no-answer-threshold", "0.6", **names))["metrics"]
     assert sure["exact"] == pytest.approx(200 / 3) and sure["best_exact"] == pytest.approx(200 / 3) and sure["best_exact_thresh"] == 0.25
     (tmp_path / "na.json").write_text(json.dumps({"a": 0.25}))
     short = evaluate(*words, "--na-prob", "na.json", **names)

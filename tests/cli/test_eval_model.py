@@ -150,7 +150,7 @@ def test_masked_pieces_have_the_probabilities_of_a_forward_run(deberta, language
     texts = ["It rained .", "the cat sat"]
     (tmp_path / "valid.txt").write_text("\n".join(texts[:1] + ["", texts[1]]) + "\n")
     words = ("eval", "--task", "mlm", "-m", language_model, tmp_path / "valid.txt", "-f", "json")
-    got = result(deberta(*words, "--mask-share", "1", "--bootstrap", "0"))["metrics"]
+    got = result(deberta(*words, "--mlm-probability", "1", "--bootstrap", "0"))["metrics"]
     ids_of = lambda text: json.loads(deberta("tokenize", "-m", language_model, "-f", "jsonl", text).stdout)["ids"]  # noqa: E731
     logs, right, mask = [], [], ids_of("[MASK]")[1]
     for text in texts:
@@ -164,7 +164,7 @@ def test_masked_pieces_have_the_probabilities_of_a_forward_run(deberta, language
         right += [probabilities[i + 1].argmax() == piece for i, piece in enumerate(ids[1:-1])]
     assert got["masked_pieces"] == len(logs) > 6
     assert got["perplexity"] == pytest.approx(numpy.exp(-numpy.mean(logs)), rel=1e-5) and got["accuracy"] == numpy.mean(right)
-    some = [result(deberta(*words, "--mask-share", "0.2", "--seed", seed))["metrics"] for seed in (0, 0, 1)]
+    some = [result(deberta(*words, "--mlm-probability", "0.2", "--seed", seed))["metrics"] for seed in (0, 0, 1)]
     assert some[0] == some[1] != some[2] and 2 <= some[0]["masked_pieces"] < len(logs)
     refused = deberta(*words, "--write-predictions", tmp_path / "answers.tsv")
     assert refused.returncode == 2 and "--write-predictions: the task mlm has no predictions in files" in refused.stderr
@@ -180,9 +180,9 @@ def test_squad2_finds_its_threshold_on_the_logits(deberta, tmp_path):
     assert metrics["total"] == 20 and metrics["best_f1"] >= metrics["f1"]
     answers = json.loads((tmp_path / "answers.json").read_text())
     assert list(answers) == [str(i) for i in range(20)] and all(answer in "The cat sat on the mat ." for answer in answers.values())
-    nothing = result(deberta(*words, "--na-threshold", "-1000"))["metrics"]
+    nothing = result(deberta(*words, "--no-answer-threshold", "-1000"))["metrics"]
     assert nothing["exact"] == 50 and nothing["NoAns_f1"] == 100
-    assert result(deberta(*words, "--na-threshold", "1000"))["metrics"]["NoAns_f1"] == 0
+    assert result(deberta(*words, "--no-answer-threshold", "1000"))["metrics"]["NoAns_f1"] == 0
 
 
 def test_a_terminal_sees_progress_and_ctrl_c_ends_the_run(pair_model, tmp_path):
@@ -233,7 +233,7 @@ def test_the_settings_of_squad_and_ner_are_options_and_said(deberta, tmp_path):
     assert result(own)["settings"] == settings
     assert own.stderr == "note: settings: max-tokens 384, doc-stride 128, max-question-len 64, max-answer-len 30, align tokens, n-best all spans\n"
     answers = (tmp_path / "answers.json").read_text()
-    given = ("--max-tokens", "384", "--doc-stride", "128", "--max-question-len", "64", "--max-answer-len", "30", "--align", "tokens")
+    given = ("--max-tokens", "384", "--stride", "128", "--max-question-len", "64", "--max-answer-len", "30", "--align", "tokens")
     assert deberta(*words, *given, cwd=tmp_path).stdout == own.stdout and (tmp_path / "answers.json").read_text() == answers
     pieces = {}
     for longest in (1, 30):

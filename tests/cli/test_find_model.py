@@ -61,7 +61,7 @@ def test_every_verb_takes_a_name_of_the_hub_cache(deberta, no_models, sequence_m
     assert "same encoder and the same head" in deberta("inspect", "-m", sequence_model, "--diff", name, environment=environment).stderr
     assert deberta("check", "-m", name, environment=environment).returncode == 0
     assert deberta("convert", "-m", name, "--to", tmp_path / "copy", environment=environment).returncode == 0
-    info = json.loads(deberta("info", "--json", environment=environment).stdout)
+    info = json.loads(deberta("info", "--format", "jsonl", environment=environment).stdout)
     assert info["models_found"] == [{"name": name, "path": str(snapshot)}]
     assert f"models_found\t{name}  {snapshot}\n" in deberta("info", environment=environment).stdout
 

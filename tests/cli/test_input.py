@@ -22,7 +22,7 @@ FORMS = {"txt": "one text\nanother\n", "tsv": "id\ttext\n1\tone text\n2\tanother
 def classify(deberta, sequence_model):
     """classify(words..., stdin=...) on the tiny model; answers as jsonl without what is kept."""
     def run(*words, **more):
-        return deberta("classify", "-m", sequence_model, "-f", "jsonl", "--raw", *words, **more)
+        return deberta("classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none", *words, **more)
     return run
 
 
@@ -97,7 +97,7 @@ def test_the_first_bytes_say_how_a_file_is_compressed(classify, expected, tmp_pa
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zstd])
 def test_standard_input_is_decompressed_too(deberta, sequence_model, expected, compress):
-    done = deberta("classify", "-m", sequence_model, "-f", "jsonl", "--raw", stdin=compress(FORMS["txt"].encode()), encoding=None)
+    done = deberta("classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none", stdin=compress(FORMS["txt"].encode()), encoding=None)
     assert (done.returncode, done.stdout.decode(), done.stderr) == (0, expected, b"")
 
 

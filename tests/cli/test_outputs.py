@@ -201,9 +201,9 @@ def test_head_ends_a_run_without_a_word(sequence_model, texts):
 
 
 @pytest.mark.parametrize("words", ["help", "help classify", "classify --help", "--help", "--version", "help --man", "completion bash", "completion zsh", "completion fish",
-                                   "info", "info --json", "eval --list", "classify --print-config", "inspect -m MODEL", "check --strict -m MODEL", "tokenize -m MODEL x",
+                                   "info", "info --format jsonl", "eval --list", "classify --print-config", "inspect -m MODEL", "check --strict -m MODEL", "tokenize -m MODEL x",
                                    "classify -m MODEL x", "embed -m MODEL x", "convert -m MODEL --to new", "classify -o - -m MODEL x",
-                                   "bench -m MODEL --budget 0 --lengths 8", "bench -m MODEL --budget 0 --lengths 8 --json"])
+                                   "bench -m MODEL --min-time 0 --lengths 8", "bench -m MODEL --min-time 0 --lengths 8 --format jsonl"])
 def test_every_verb_that_prints_says_when_it_cannot(sequence_model, tmp_path, words):
     line = [BINARY, *words.replace("MODEL", str(sequence_model)).split()]
     for place in (make_device(tmp_path / "full", 7), None):
@@ -275,7 +275,7 @@ def test_nohup_outlives_the_terminal(sequence_model, tmp_path):
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_benchmark(sequence_model, number, code):
-    process = subprocess.Popen([BINARY, "bench", "-m", sequence_model, "--budget", "600", "--lengths", "8"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=CLEAN)
+    process = subprocess.Popen([BINARY, "bench", "-m", sequence_model, "--min-time", "600", "--lengths", "8"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=CLEAN)
     wait_for_handler(process, number)
     time.sleep(1)
     process.send_signal(number)

@@ -14,7 +14,7 @@ def jsonl(done):
 def test_sst2_logits_and_dev_accuracy(deberta, trained, shared):
     model, expected = trained("nano-sst2")
     texts = "".join(e["text"] + "\n" for e in expected["examples"])
-    for row, example in zip(jsonl(deberta("classify", "-m", model, "-f", "jsonl", "--raw", "--top-k", "2", stdin=texts)), expected["examples"], strict=True):
+    for row, example in zip(jsonl(deberta("classify", "-m", model, "-f", "jsonl", "--activation", "none", "--top-k", "2", stdin=texts)), expected["examples"], strict=True):
         logits = {e["label"]: e["score"] for e in row["labels"]}
         for label, logit in zip(("negative", "positive"), example["logits"], strict=True):
             assert abs(logits[label] - logit) < 1e-4, example["text"]
@@ -55,12 +55,14 @@ def test_sick_pairs(deberta, trained):
     names = json.loads((model / "config.json").read_text())["id2label"]
     lines = "".join(json.dumps({"text": e["premise"], "text_pair": e["hypothesis"]}) + "\n" for e in examples)
     words = ("-m", model, "-f", "jsonl", "--input-format", "jsonl")
-    raw = jsonl(deberta("classify", *words, "--raw", "--top-k", "3", stdin=lines))
+    raw = jsonl(deberta("classify", *words, "--activation", "none", "--top-k", "3", stdin=lines))
     named = jsonl(deberta("nli", *words, stdin=lines))
-    for row, relation, example in zip(raw, named, examples, strict=True):
+    unscored = jsonl(deberta("nli", *words, "--activation", "none", stdin=lines))
+    for row, relation, plain, example in zip(raw, named, unscored, examples, strict=True):
         logits = {e["label"]: e["score"] for e in row["labels"]}
         assert max(abs(logits[names[str(i)]] - logit) for i, logit in enumerate(example["logits"])) < 1e-4
-        assert relation["label"] == max(logits, key=logits.get)
+        assert relation["label"] == max(logits, key=logits.get) == plain["label"]
+        assert {name: plain[name.lower()] for name in logits} == logits
 
 
 def test_the_mask_decoder_answers_as_the_original_and_off_is_the_plain_head(deberta, trained):
@@ -78,7 +80,7 @@ def test_the_mask_decoder_answers_as_the_original_and_off_is_the_plain_head(debe
 def test_squad_start_and_end_logits(deberta, trained, tmp_path):
     model, expected = trained("nano-squad")
     lines = "".join(json.dumps({"question": e["question"], "context": e["context"]}) + "\n" for e in expected)
-    answers = jsonl(deberta("qa", "-m", model, "-f", "jsonl", "--max-seq-len", 1000, "--input-format", "jsonl", "--align", "tokens", "--keep", "none", stdin=lines))
+    answers = jsonl(deberta("qa", "-m", model, "-f", "jsonl", "--max-tokens", 1000, "--input-format", "jsonl", "--align", "tokens", "--keep", "none", stdin=lines))
     pairs = "".join(json.dumps({"text": e["question"], "text_pair": e["context"]}) + "\n" for e in expected)
     encodings = jsonl(deberta("tokenize", "-m", model, "-f", "jsonl", "--input-format", "jsonl", "--pair", "--keep", "none", stdin=pairs))
     for answer, row, example in zip(answers, encodings, expected, strict=True):

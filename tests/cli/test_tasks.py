@@ -81,7 +81,7 @@ def test_qa_answers_from_arguments_lines_and_objects(deberta, span_model):
 
 def test_qa_reads_all_of_a_long_context(deberta, span_model):
     context = " ".join(f"word{i}" for i in range(300)) + " caf\u00e9"
-    row = rows(deberta("qa", "-m", span_model, "-f", "jsonl", "--max-seq-len", 64, "--doc-stride", 16, "--top-k", 500, "--max-answer-len", 2, "who ?", context))[0]
+    row = rows(deberta("qa", "-m", span_model, "-f", "jsonl", "--max-tokens", 64, "--stride", 16, "--top-k", 500, "--max-answer-len", 2, "who ?", context))[0]
     starts = [a["start"] for a in row["answers"]]
     assert min(starts) < 100 and max(starts) > 1800
     for answer in row["answers"]:
@@ -90,8 +90,8 @@ def test_qa_reads_all_of_a_long_context(deberta, span_model):
 
 def test_qa_can_say_that_there_is_no_answer(deberta, span_model):
     words = ("qa", "-m", span_model, "-f", "jsonl", "who ?", "nobody knows .")
-    assert rows(deberta(*words, "--null-threshold", "-1000"))[0] | {"score": 0} == {"answer": "", "score": 0, "start": 0, "end": 0}
-    assert rows(deberta(*words, "--null-threshold", "1000"))[0]["answer"] != ""
+    assert rows(deberta(*words, "--no-answer-threshold", "-1000"))[0] | {"score": 0} == {"answer": "", "score": 0, "start": 0, "end": 0}
+    assert rows(deberta(*words, "--no-answer-threshold", "1000"))[0]["answer"] != ""
     every = rows(deberta(*words, "--allow-no-answer", "--top-k", 100))[0]["answers"]
     assert sum(a["answer"] == "" for a in every) == 1 and [a["score"] for a in every] == sorted((a["score"] for a in every), reverse=True)
     assert rows(deberta("qa", "-m", span_model, "-f", "jsonl", "who ?", ""))[0]["answer"] == ""
@@ -112,7 +112,7 @@ def test_rerank_orders_the_documents_of_each_query(deberta, score_model):
     stdin = json.dumps({"id": 1, "query": "q", "documents": ["a", {"text": "b c"}]}) + "\n"
     row = rows(deberta(*words, "--input-format", "jsonl", "-f", "jsonl", "--return-text", stdin=stdin))[0]
     assert row["id"] == 1 and {(r["index"], r["text"]) for r in row["results"]} == {(0, "a"), (1, "b c")}
-    raw = rows(deberta(*words, "--input-format", "jsonl", "-f", "jsonl", "--raw", "--top-n", 1, stdin=stdin))[0]["results"]
+    raw = rows(deberta(*words, "--input-format", "jsonl", "-f", "jsonl", "--activation", "none", "--top-n", 1, stdin=stdin))[0]["results"]
     assert len(raw) == 1 and 1 / (1 + math.exp(-raw[0]["score"])) == pytest.approx(row["results"][0]["score"], abs=1e-6)
 
 

@@ -55,6 +55,41 @@ def test_a_missing_model_exits_1(deberta, tmp_path):
     assert done.returncode == 1 and "no such model directory" in done.stderr
 
 
+@pytest.mark.parametrize("verb, former, option, value", [
+    ("qa", ["--max-seq-len", "200"], "max-tokens", 200),
+    ("qa", ["--doc-stride=7"], "stride", 7),
+    ("qa", ["--null-threshold", "-2"], "no-answer-threshold", -2),
+    ("eval", ["--na-threshold", "3"], "no-answer-threshold", 3),
+    ("eval", ["--mask-share", "0.2"], "mlm-probability", 0.2),
+    ("classify", ["--raw"], "activation", "none"),
+    ("rerank", ["--raw"], "activation", "none"),
+    ("convert", ["--calibrate", "a", "--calibrate", "b"], "calibration-data", ["a", "b"]),
+    ("bench", ["--budget", "3"], "min-time", 3),
+    ("bench", ["--against", "a"], "baseline", "a"),
+    ("info", ["--json"], "format", "jsonl"),
+])
+def test_former_names_of_options_work_on_the_command_line_in_a_file_and_in_the_environment(deberta, tmp_path, verb, former, option, value):
+    given = {verb: {option: value}}
+    assert json.loads(deberta(verb, "--print-config", *former).stdout) == given
+    name = former[0].strip("-").partition("=")[0]
+    is_flag = former == [f"--{name}"]
+    config = tmp_path / "options.json"
+    config.write_text(json.dumps({verb: {name: True if is_flag else value}}))
+    assert json.loads(deberta(verb, "--print-config", "--config", config).stdout) == given
+    if isinstance(value, list):
+        return
+    variable = {"DEBERTA_" + name.upper().replace("-", "_"): "1" if is_flag else str(value)}
+    assert json.loads(deberta(verb, "--print-config", environment=variable).stdout) == given
+
+
+def test_a_former_name_and_todays_together_are_refused(deberta):
+    for words in (["qa", "--max-seq-len", "9", "--max-tokens", "10"], ["classify", "--raw", "--activation", "softmax"]):
+        done = deberta(*words, "x")
+        assert done.returncode == 2 and "expected one value, got 2" in done.stderr
+    done = deberta("classify", "--raw=no", "x")
+    assert done.returncode == 2 and '--raw: takes no value, got "no"' in done.stderr
+
+
 def test_precedence_flag_environment_file_default(deberta, tmp_path):
     config = tmp_path / "options.json"
     config.write_text(json.dumps({"top-k": 2, "threads": 1, "activation": "none"}))
@@ -67,13 +102,13 @@ def test_precedence_flag_environment_file_default(deberta, tmp_path):
 
 
 def test_print_config_writes_a_file_that_says_the_same(deberta, tmp_path):
-    words = ["eval", "--task", "squad2", "-m", "DIR", "--na-threshold", "-0.5", "--label-map", "a,b", "--batch-tokens", "3k", "--merge-sentences", "-q", "--seed", "7"]
+    words = ["eval", "--task", "squad2", "-m", "DIR", "--no-answer-threshold", "-0.5", "--label-map", "a,b", "--batch-tokens", "3k", "--merge-sentences", "-q", "--seed", "7"]
     first = deberta(*words, "--print-config")
     assert first.returncode == 0 and first.stderr == ""  # -q
     (tmp_path / "run.json").write_text(first.stdout)
     again = deberta("eval", "--config", tmp_path / "run.json", "--print-config")
     assert again.stdout == first.stdout
-    assert json.loads(first.stdout)["eval"] == {"model": "DIR", "batch-tokens": 3000, "task": "squad2", "na-threshold": -0.5, "label-map": ["a", "b"],
+    assert json.loads(first.stdout)["eval"] == {"model": "DIR", "batch-tokens": 3000, "task": "squad2", "no-answer-threshold": -0.5, "label-map": ["a", "b"],
                                                 "merge-sentences": True, "seed": 7, "quiet": True}
 
 
@@ -89,7 +124,7 @@ def test_a_config_file_has_options_of_many_verbs(deberta, tmp_path):
     classify = deberta("classify", "--config", config, "--print-config")
     assert json.loads(classify.stdout)["classify"] == {"threads": 2, "top-k": 5, "stride": 7}  # the section wins
     assert f"note: {config}: not of classify, ignored: aggregate\n" in classify.stderr
-    assert json.loads(deberta("qa", "--config", config, "--print-config").stdout)["qa"] == {"threads": 2, "top-k": 3}
+    assert json.loads(deberta("qa", "--config", config, "--print-config").stdout)["qa"] == {"threads": 2, "top-k": 3, "stride": 7}
     tokenize = deberta("tokenize", "--config", config, "--print-config")
     assert json.loads(tokenize.stdout) == {"tokenize": {}}
     assert "ignored: threads, top-k, aggregate, stride" in tokenize.stderr

@@ -21,7 +21,7 @@ def test_classify_prints_a_header_and_a_line_for_each_text(deberta, sequence_mod
 
 def test_classify_scores_are_softmax_of_the_raw_logits(deberta, sequence_model):
     words = ("classify", "-m", sequence_model, "--format", "jsonl", "--top-k", "3", "a fine film")
-    logits = {e["label"]: e["score"] for e in rows(deberta(*words, "--raw"))[0]["labels"]}
+    logits = {e["label"]: e["score"] for e in rows(deberta(*words, "--activation", "none"))[0]["labels"]}
     scores = {e["label"]: e["score"] for e in rows(deberta(*words))[0]["labels"]}
     total = sum(math.exp(v) for v in logits.values())
     for label, logit in logits.items():
@@ -35,7 +35,7 @@ def test_classify_scores_are_softmax_of_the_raw_logits(deberta, sequence_model):
 ])
 def test_the_activation_follows_problem_type(deberta, tmp_path, problem, labels, expected):
     model = make_model(tmp_path / "m", "sequence", labels=labels, problem_type=problem)
-    logits = {e["label"]: e["score"] for e in rows(deberta("classify", "-m", model, "-f", "jsonl", "--raw", "--top-k", 3, "x y"))[0]["labels"]}
+    logits = {e["label"]: e["score"] for e in rows(deberta("classify", "-m", model, "-f", "jsonl", "--activation", "none", "--top-k", 3, "x y"))[0]["labels"]}
     got = {e["label"]: e["score"] for e in rows(deberta("classify", "-m", model, "-f", "jsonl", "x y"))[0]["labels"]}
     assert set(got) == set(labels)
     for label in labels:
@@ -43,7 +43,7 @@ def test_the_activation_follows_problem_type(deberta, tmp_path, problem, labels,
 
 
 def test_a_pair_is_not_two_texts(deberta, sequence_model):
-    words = ("classify", "-m", sequence_model, "-f", "jsonl", "--raw")
+    words = ("classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none")
     pair = rows(deberta(*words, "--pair", "one text", "another text"))
     assert len(pair) == 1
     swapped = rows(deberta(*words, "--pair", "another text", "one text"))
@@ -156,10 +156,10 @@ def test_json_is_one_document_and_pipes_get_no_escapes(deberta, sequence_model):
 
 def test_order_is_kept_over_many_batches_and_any_thread_count(deberta, sequence_model):
     texts = "".join(f"text {i} {'word ' * (i * 7 % 40)}\n" for i in range(600))
-    runs = [deberta("classify", "-m", sequence_model, "-f", "jsonl", "--raw", "--threads", t, "--batch-tokens", b, stdin=texts).stdout
+    runs = [deberta("classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none", "--threads", t, "--batch-tokens", b, stdin=texts).stdout
             for t, b in (("1", "16k"), ("2", "100"), ("3", "4000"))]
     assert runs[0] == runs[1] == runs[2]
-    alone = deberta("classify", "-m", sequence_model, "-f", "jsonl", "--raw", texts.splitlines()[399]).stdout
+    alone = deberta("classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none", texts.splitlines()[399]).stdout
     assert runs[0].splitlines()[399] + "\n" == alone
 
 
@@ -218,8 +218,8 @@ def test_tokenize_decodes(deberta, sequence_model):
 
 
 def test_kernels_check_reports_the_worst_difference_and_changes_no_answer(deberta, sequence_model):
-    plain = deberta("classify", "-m", sequence_model, "--raw", "a fine film")
-    checked = deberta("classify", "-m", sequence_model, "--raw", "--kernels", "check", "a fine film")
+    plain = deberta("classify", "-m", sequence_model, "--activation", "none", "a fine film")
+    checked = deberta("classify", "-m", sequence_model, "--activation", "none", "--kernels", "check", "a fine film")
     assert checked.stdout == plain.stdout
     line = next(line for line in checked.stderr.splitlines() if line.startswith("check: gemm: "))
     assert float(line.split("worst difference ")[1].split()[0]) < 1e-4

@@ -27,7 +27,7 @@ USAGES = [
     # ---- options
     ("classify -m", 2, "--model: expected DIR after it, got nothing"),
     ("classify -m --top-k 3 x", 2, "--model: expected DIR after it, got the option --top-k"),
-    ("rerank -m ONE --query --raw d", 2, "--query: expected TEXT after it, got the option --raw; write --query=-x for what begins with a dash"),
+    ("rerank -m ONE --query --return-text d", 2, "--query: expected TEXT after it, got the option --return-text; write --query=-x for what begins with a dash"),
     ("zero-shot -m NLI --labels --multi-label x", 2, "--labels: expected NAMES after it, got the option --multi-label"),
     ("classify -m SEQ x -qk", 2, "--top-k: expected a whole number in 0..100000 after it, got nothing"),
     ("classify -m SEQ x --top-k", 2, "--top-k: expected a whole number in 0..100000 after it, got nothing"),
@@ -42,7 +42,7 @@ USAGES = [
     ("classify -m SEQ -kx x", 2, '--top-k: expected a whole number in 0..100000, got "x"'),
     ("classify -m SEQ --batch-tokens 3Q x", 2, '--batch-tokens: expected a size such as 4096, 16k or 2MiB, got "3Q"'),
     ("classify -m SEQ --activation sofmax x", 2, "did you mean softmax?"),
-    ("classify -m SEQ --raw --activation softmax x", 2, "--raw: contradicts --activation softmax"),
+    ("classify -m SEQ --raw --activation softmax x", 2, "--activation: expected one value, got 2: softmax, none"),
     ("classify -m SEQ --kernels fastest x", 2, "--kernels: expected auto, check, reference"),
     ("classify -m SEQ --config none x", 1, "none: cannot open: No such file or directory"),
     ("classify -m SEQ --config texts.txt x", 1, "texts.txt: not valid JSON at line 1"),
@@ -145,15 +145,15 @@ USAGES = [
     ("convert -m SEQ --to texts.txt", 1, "texts.txt: expected a new or an empty folder"),
     ("convert -m SEQ --to none/new", 1, "none/new: cannot create: there is no folder none"),
     ("convert -m SEQ --to SEQ/new", 2, "expected a folder outside the model"),
-    ("convert -m SEQ --to new --dtype int8", 2, "--dtype int8: needs --calibrate FILE"),
-    ("convert -m SEQ --to new --calibrate texts.txt", 2, "--calibrate: expected --dtype int8 beside it"),
+    ("convert -m SEQ --to new --dtype int8", 2, "--dtype int8: needs --calibration-data FILE"),
+    ("convert -m SEQ --to new --calibration-data texts.txt", 2, "--calibration-data: expected --dtype int8 beside it"),
     ("convert -m SEQ --to new --smoothing 0.5", 2, "--smoothing: expected --dtype int8 beside it"),
     ("convert -m SEQ --to new --layout v1", 1, "the layout of version 1 cannot hold this model"),
     ("check -m SEQ --fix .", 1, ".: expected a new or an empty folder"),
     # ---- bench
     ("bench -m SEQ --threads abc", 2, '--threads: expected numbers in 1..1024, got "abc"'),
     ("bench -m SEQ --lengths 0", 2, '--lengths: expected numbers in 1..'),
-    ("bench -m SEQ --against none", 1, "none: cannot open: No such file or directory"),
+    ("bench -m SEQ --baseline none", 1, "none: cannot open: No such file or directory"),
 ]
 
 

@@ -34,6 +34,22 @@ TEST(OptionTable, EveryRowNamesVerbsThatExist) {
   }
 }
 
+TEST(OptionTable, FormerNamesMeanOptionsOfTheirVerbsAndAreNamesOfNone) {
+  for (const OptionAlias& alias : option_aliases()) {
+    std::istringstream words{std::string(alias.verbs)};
+    for (std::string verb; words >> verb;) {
+      EXPECT_NE(find_verb(verb), nullptr) << alias.name;
+      EXPECT_TRUE(has_option(verb, alias.option)) << alias.name;
+      EXPECT_FALSE(has_option(verb, alias.name)) << alias.name;
+      Options options(verb);
+      if (!alias.value.empty()) {
+        EXPECT_NO_THROW(set_alias(alias, "true", "test", options)) << alias.name;
+        EXPECT_EQ(options.text(alias.option), alias.value);
+      }
+    }
+  }
+}
+
 TEST(OptionTable, NamesAndShortNamesAreUniqueWithinAVerb) {
   for (const VerbRow& verb : verb_table()) {
     std::set<std::string_view> names;
@@ -64,7 +80,7 @@ TEST(Options, ABadValueNamesTheOptionTheRangeAndTheValue) {
   EXPECT_ERROR(options.set("top-k", "1x", "flag"), kUsage, "--top-k: expected a whole number");
   EXPECT_ERROR(options.set("top-k", "", "flag"), kUsage, "--top-k");
   EXPECT_ERROR(options.set("activation", "sofmax", "flag"), kUsage, "did you mean softmax?");
-  EXPECT_ERROR(options.set("raw", "maybe", "flag"), kUsage, "expected true or false");
+  EXPECT_ERROR(options.set("no-crc", "maybe", "flag"), kUsage, "expected true or false");
   EXPECT_ERROR(options.set("batch-tokens", "12q", "flag"), kUsage, "expected a size");
   EXPECT_ERROR(options.set("batch-tokens", "17G", "flag"), kUsage, "expected a value in 1..16M");
 }
@@ -121,7 +137,7 @@ TEST(Options, SizesTakeUnits) {
 TEST(Options, EnvironmentNamesAreCapitals) {
   for (const OptionRow& row : option_table()) {
     if (row.name == "max-tokens") {
-      EXPECT_EQ(environment_name(row), "DEBERTA_MAX_TOKENS");
+      EXPECT_EQ(environment_name(row.name), "DEBERTA_MAX_TOKENS");
     }
   }
 }

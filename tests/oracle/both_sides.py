@@ -201,7 +201,7 @@ def our_ids(folder, rows, *words):
 
 def our_classes(folder, rows, *words):
     """Rows of [(logit, label)], best first: from texts to answers; probabilities where `words` are not --raw."""
-    failed, out = run_program("classify", "-q", "-m", folder, "-i", rows, "-f", "jsonl", "--keep", "none", "-k", "100000", "--compat", "hf", *(words or ["--raw"]))
+    failed, out = run_program("classify", "-q", "-m", folder, "-i", rows, "-f", "jsonl", "--keep", "none", "-k", "100000", "--compat", "hf", *(words or ["--activation", "none"]))
     lines = json_lines(out)
     if failed and not row_errors(lines):
         return failed

@@ -143,7 +143,7 @@ def test_every_form_of_the_weights_gives_the_same_bits(tmp_path, is_zip, is_shar
     expected = (tmp_path / "out.safetensors").read_bytes()
     our_outputs(pickled, tmp_path)
     assert (tmp_path / "out.safetensors").read_bytes() == expected
-    words = ("--raw", "-f", "jsonl", "one text", "another text")
+    words = ("--activation", "none", "-f", "jsonl", "one text", "another text")
     assert run("classify", "-m", model, *words).stdout == run("classify", "-m", pickled, *words).stdout
     for source, target in ((model, "a"), (pickled, "b")):
         run("convert", "-m", source, "--to", tmp_path / target, "--verify")

@@ -163,7 +163,7 @@ def test_squad_2(evaluate, tmp_path, kind):
     files = ("dev.json", json.dumps(documents["gold"])), ("answers.json", json.dumps(documents["answers"]))
     (tmp_path / "no_answer.json").write_text(json.dumps(documents["no_answer"]))
     for threshold, official in figures.items():
-        words = ("--na-prob", "no_answer.json", "--na-threshold", threshold) if threshold else ()
+        words = ("--na-prob", "no_answer.json", "--no-answer-threshold", threshold) if threshold else ()
         check_figures(evaluate("squad2", *files, *words), official)
 
 

@@ -16,7 +16,7 @@ SETTINGS = {
     "short answers": ({}, {"max_answer_len": 3}, ("--max-answer-len", 3)),
     "three answers": ({}, {"top_k": 3, "align_to_words": False}, ("--top-k", 3, "--align", "tokens")),
     "none is allowed": ({}, {"handle_impossible_answer": True}, ("--allow-no-answer",)),
-    "small windows": (SMALL, {"top_k": 3}, ("--max-seq-len", 96, "--doc-stride", 16, "--top-k", 3)),
+    "small windows": (SMALL, {"top_k": 3}, ("--max-tokens", 96, "--stride", 16, "--top-k", 3)),
 }
 
 

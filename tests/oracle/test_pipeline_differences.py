@@ -70,7 +70,7 @@ def test_equal_answers_are_one_wherever_they_stand(tmp_path):
 def test_windows_compare_unless_hf_is_asked_for(tmp_path):
     make_layout(tmp_path, "questions")
     rows = [{"question": "who?", "context": "the cat sat on the mat " * 20}]
-    words = ("--max-seq-len", "40", "--doc-stride", "8", "--top-k", "50", "--max-answer-len", "40")
+    words = ("--max-tokens", "40", "--stride", "8", "--top-k", "50", "--max-answer-len", "40")
     ours, theirs = (sum(answer["score"] for answer in program(tmp_path, "qa", rows, *words, *more)[0]["answers"]) for more in ((), ("--compat", "hf")))
     assert ours <= 1.0001 and theirs > 1.5 * ours
 
@@ -81,7 +81,7 @@ def test_words_are_cut_and_windows_overlap_as_asked_where_hf_is_asked_for(tmp_pa
     pipe = pipeline("question-answering", make_layout(tmp_path, "questions"))
     row = {"question": "who?", "context": "the incomprehensibilities of counterrevolutionaries misunderstood " * 8}
     theirs = quiet(lambda: pipe(**row, max_seq_len=80, doc_stride=stride, top_k=20))
-    words = ("--max-seq-len", 80, "--doc-stride", stride, "--top-k", 20, "--tokenizer", "fast")
+    words = ("--max-tokens", 80, "--stride", stride, "--top-k", 20, "--tokenizer", "fast")
     for more, is_equal in (((), False), (("--compat", "hf"), True)):
         ours = program(tmp_path, "qa", [row], *words, *more)[0]["answers"]
         assert ([(answer["answer"], round(answer["score"], 4)) for answer in ours] ==

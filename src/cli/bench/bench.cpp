@@ -70,7 +70,7 @@ class Report {
   Report(const Options& options, std::vector<std::string> columns) : options_(options), columns_(std::move(columns)) {}
 
   void add(JsonObject figure) {
-    if (options_.flag("json")) {
+    if (format_of(options_) == Format::kJsonl) {
       cli::print(Json(std::move(figure)).dump() + '\n');
       return;
     }
@@ -187,7 +187,7 @@ class Bench {
       run(batch);
       ++count;
     };
-    measure(options_.number("budget") / 2, kLeastRuns, {&work, 1});
+    measure(options_.number("min-time") / 2, kLeastRuns, {&work, 1});
     const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::vector<ProfileEntry> entries = stop_profile();
     std::sort(entries.begin(), entries.end(),
@@ -287,10 +287,11 @@ class Bench {
     }
     const auto machine_now = [&] { return at_this_moment(machine_, kernels_, pool_, precision_); };
     Shares shares(loads.size(), machine_now());
-    std::vector<Durations> times = measure(options_.number("budget"), least_runs, works, [&](size_t i, double seconds) {
-      shares.add(i, work_of(loads[i]), seconds);
-      if (shares.waiting_seconds() >= kBetweenLimits) shares.settle(machine_now(), precision_);
-    });
+    std::vector<Durations> times =
+        measure(options_.number("min-time"), least_runs, works, [&](size_t i, double seconds) {
+          shares.add(i, work_of(loads[i]), seconds);
+          if (shares.waiting_seconds() >= kBetweenLimits) shares.settle(machine_now(), precision_);
+        });
     shares.settle(machine_now(), precision_);
     std::vector<Timed> timed;
     for (size_t i = 0; i < loads.size(); ++i)
@@ -343,7 +344,7 @@ int run_bench(const Options& options) {
   const std::vector<int32_t> batches = numbers(options, "batch", 1 << 16);
   const std::string& lengths_file = options.text("lengths-file");
   const std::vector<int32_t> mixed = lengths_file.empty() ? std::vector<int32_t>{} : load_lengths(lengths_file);
-  const std::string& against = options.text("against");
+  const std::string& against = options.text("baseline");
   const PeerFigures peers = against.empty() ? PeerFigures() : PeerFigures(against);
   const std::string path = model_path(options);
   const ModelConfig config = load_model_config(path + "/config.json");
@@ -362,7 +363,7 @@ int run_bench(const Options& options) {
     const Json machine(bench.machine_figure());
     machines.add(machine.as_object());
     for (const Json& row : machine.find("multipliers")->as_array()) {
-      if (!options.flag("json")) multipliers.add(row.as_object());
+      if (format_of(options) != Format::kJsonl) multipliers.add(row.as_object());
     }
     bench.note_other_choice();
     std::vector<Shape> shapes;
