@@ -38,3 +38,18 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/deberta)
 install(EXPORT deberta-config NAMESPACE deberta:: DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/deberta-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/deberta-config-version.cmake DESTINATION ${package})
+
+# `cpack -G DEB` and `cpack -G TGZ` in the build's folder: a Debian package, and an archive that runs from any folder.
+set(CPACK_PACKAGE_CONTACT "the project's contributors")  # Debian's field of the maintainer
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "runs DeBERTa models on the CPU: a program and a library")
+set(CPACK_PACKAGE_FILE_NAME deberta-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_DEBIAN_FILE_NAME ${CPACK_PACKAGE_FILE_NAME}.deb)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
+if(DPKG_SHLIBDEPS)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # the libraries that the program needs, with their versions
+endif()
+include(CPack)

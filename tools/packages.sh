@@ -1,7 +1,7 @@
 # Sourced by run, test and .ci/run: what each needs from Debian, installed when it is missing, and said.
 
 PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev libbz2-dev"
-TEST_PACKAGES="libgtest-dev python3-venv"
+TEST_PACKAGES="libgtest-dev python3-venv dpkg-dev file"  # the last two for cpack -G DEB
 BENCH_PACKAGES="libbenchmark-dev"
 FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
 GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git"

@@ -301,3 +301,35 @@ def test_code_in_the_documents_is_that_of_the_examples():
 def test_a_warning_is_an_error_for_developers_alone(tmp_path, flags, is_error):
     checked("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", *flags)
     assert ("-Werror" in (tmp_path / "build.ninja").read_text()) == is_error
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory):
+    """What `cpack` makes of the build: {ending: unpacked folder}, and the fields of the Debian package."""
+    folder = tmp_path_factory.mktemp("packages")
+    for generator in ("TGZ", "DEB"):
+        checked("cpack", "-G", generator, "--config", BUILD / "CPackConfig.cmake", "-B", folder)
+    archive, = folder.glob("*.tar.gz")
+    package, = folder.glob("*.deb")
+    for made in (archive, package):
+        (folder / made.suffix).mkdir()
+    checked("tar", "-xf", archive, "-C", folder / ".gz", "--strip-components", "1")
+    checked("dpkg-deb", "-x", package, folder / ".deb")
+    return {"tar.gz": folder / ".gz", "deb": folder / ".deb/usr"}, checked("dpkg-deb", "-f", package)
+
+
+@pytest.mark.parametrize("ending", ["tar.gz", "deb"])
+def test_a_package_answers_from_any_folder(packages, tmp_path, ending):
+    moved = tmp_path / "elsewhere"
+    shutil.copytree(packages[0][ending], moved, symlinks=True)
+    model = make_model(tmp_path / "model", "sequence")
+    words = ("classify", "-m", model, TEXTS[0])
+    assert checked(moved / "bin/deberta", *words) == checked(BINARY, *words)
+    assert (moved / "share/man/man1/deberta.1").is_file() and (moved / "share/doc/deberta/LICENSE").is_file()
+
+
+def test_the_debian_package_names_the_libraries_that_it_needs(packages):
+    fields = dict(line.split(": ", 1) for line in packages[1].splitlines() if ": " in line)
+    assert fields["Package"] == "deberta" and fields["Version"].startswith("0.")
+    for library in ("libfmt9", "liblzma5", "libzstd1", "zlib1g", "libbz2-1.0", "libstdc++6", "libc6"):
+        assert library in fields["Depends"]
