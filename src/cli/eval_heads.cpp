@@ -17,49 +17,22 @@
 namespace deberta::cli {
 namespace {
 
-// Examples as rows, one each. What is right goes to `rows`, which belongs to the thread that reads.
-class ExampleRows final : public RowSource {
- public:
-  ExampleRows(const Options& options, const std::function<bool()>& is_stopped, TaskRows& rows)
-      : files_(options, rows.task(), is_stopped), rows_(rows) {}
-
-  bool next(Row& row) override {
-    Example example;
-    if (!files_.next(example)) return false;
-    rows_.add(example);
-    if (rows_.has_unknown_labels()) {  // the rest is read for the message alone
-      for (Example rest; files_.next(rest);) rows_.add(rest);
-      rows_.check_labels();
-    }
-    row = {};
-    row.where = example.where;
-    row.error = rows_.golds().back().error;
-    if (!row.error) fill(std::move(example), row);
-    return true;
+// Makes the row of an example. What is right goes to `rows`, which belongs to the thread that reads.
+void fill_row(TaskRows& rows, ExampleFiles& files, Example example, Row& row) {
+  rows.add(example);
+  if (rows.has_unknown_labels()) {  // the rest is read for the message alone
+    for (Example rest; files.next(rest);) rows.add(rest);
+    rows.check_labels();
   }
-  std::optional<double> fraction_done() const override { return files_.fraction_done(); }
-
- private:
-  void fill(Example example, Row& row) const {
-    if (rows_.task().kind == TaskKind::kEntity) row.kept = entities_of(example);
-    TaskInput input = input_of(rows_.task(), std::move(example));
-    row.text = std::move(input.text);
-    row.pair = std::move(input.pair);
-    row.items = std::move(input.choices);
-  }
-  // Bytes of the text: begin and end of each entity.
-  static JsonObject entities_of(const Example& example) {
-    JsonArray places;
-    for (const TextSpan& span : example.text_spans) {
-      places.push_back(static_cast<uint64_t>(span.begin_byte));
-      places.push_back(static_cast<uint64_t>(span.end_byte));
-    }
-    return {{"entities", std::move(places)}};
-  }
-
-  ExampleFiles files_;
-  TaskRows& rows_;
-};
+  row.error = rows.golds().back().error;
+  if (row.error) return;
+  for (const TextSpan& span : example.text_spans)
+    row.entities.push_back({static_cast<uint32_t>(span.begin_byte), static_cast<uint32_t>(span.end_byte)});
+  TaskInput input = input_of(rows.task(), std::move(example));
+  row.text = std::move(input.text);
+  row.pair = std::move(input.pair);
+  row.items = std::move(input.choices);
+}
 
 class Answers {
  public:
@@ -142,18 +115,12 @@ class Answers {
   void answer_queries(std::span<const size_t> numbers, std::span<const Row> rows) {
     for (size_t i = 0; i < rows.size(); ++i) {
       const Row& row = rows[i];
-      const JsonArray& places = row.kept.front().second.as_array();
-      std::vector<Offset> entities;
-      for (size_t e = 0; e + 1 < places.size(); e += 2) {
-        entities.push_back(
-            {static_cast<uint32_t>(places[e].as_integer()), static_cast<uint32_t>(places[e + 1].as_integer())});
-      }
-      const EntityQuery query{row.text, *row.pair, entities};
+      const EntityQuery query{row.text, *row.pair, row.entities};
       const std::vector<float> scores = score_entities(pipeline_, {&query, 1}, rules_).front().scores;
       TaskAnswer answer;
       if (!scores.empty()) {
         const Offset& best =
-            entities[static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin())];
+            row.entities[static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin())];
         answer.text = row.text.substr(best.begin, best.end - best.begin);
       }
       set(numbers[i], std::move(answer), 0);
@@ -182,15 +149,19 @@ std::vector<std::optional<TaskAnswer>> answer_examples(const Options& options, c
                                                        TaskRows& rows) {
   Answers answers(options, pipeline, rows);
   std::vector<std::pair<size_t, Error>> refused;  // the rows belong to the thread that reads until it is done
-  run_model_rows(
-      options,
-      [&](const std::function<bool()>& is_stopped) { return std::make_unique<ExampleRows>(options, is_stopped, rows); },
-      answers.encoder(),
-      {[&](std::span<const size_t> numbers, std::span<const Row> part) { answers.answer(numbers, part); },
-       [&](size_t number, const Error& error) {
-         stop_at_bad_row(options, error);
-         refused.emplace_back(number, error);
-       }});
+  run_model_rows(options,
+                 [&](const std::function<bool()>& is_stopped) {
+                   const auto fill = [&](ExampleFiles& files, Example example, Row& row) {
+                     fill_row(rows, files, std::move(example), row);
+                   };
+                   return example_rows(options, rows.task(), is_stopped, fill);
+                 },
+                 answers.encoder(),
+                 {[&](std::span<const size_t> numbers, std::span<const Row> part) { answers.answer(numbers, part); },
+                  [&](size_t number, const Error& error) {
+                    stop_at_bad_row(options, error);
+                    refused.emplace_back(number, error);
+                  }});
   for (const auto& [number, error] : refused) rows.refuse(number, error);
   return answers.take(rows.golds().size());
 }

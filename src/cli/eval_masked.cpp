@@ -17,27 +17,6 @@
 namespace deberta::cli {
 namespace {
 
-class TextRows final : public RowSource {
- public:
-  TextRows(const Options& options, const TaskRow& task, const std::function<bool()>& is_stopped)
-      : files_(options, task, is_stopped) {}
-
-  bool next(Row& row) override {
-    Example example;
-    if (!files_.next(example)) return false;
-    row = {};
-    row.where = std::move(example.where);
-    row.is_repaired = example.is_repaired;
-    row.text = std::move(example.text);
-    row.error = std::move(example.error);
-    return true;
-  }
-  std::optional<double> fraction_done() const override { return files_.fraction_done(); }
-
- private:
-  ExampleFiles files_;
-};
-
 void refuse_predictions(const Options& options) {
   for (const char* name : {"predictions", "write-predictions"}) {
     if (!options.text(name).empty())
@@ -54,7 +33,11 @@ std::vector<MaskedOutcome> run_model(const Options& options, const TaskRow& task
   std::vector<MaskedOutcome> outcomes;
   size_t cut = 0;
   run_model_rows(
-      options, [&](const auto& is_stopped) { return std::make_unique<TextRows>(options, task, is_stopped); },
+      options,
+      [&](const auto& is_stopped) {
+        return example_rows(options, task, is_stopped,
+                            [](ExampleFiles&, Example example, Row& row) { row.text = std::move(example.text); });
+      },
       row_encoder(pipeline.tokenizer, rules.rules),
       {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
          for (const MaskedSampleAnswer& answer : answer_masked_sample(pipeline, text_inputs(rows), numbers, rules)) {

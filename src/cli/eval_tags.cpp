@@ -116,9 +116,9 @@ void share_out(const std::vector<std::string>& tags, std::span<Sentence> sentenc
   }
 }
 
-class TextRows final : public RowSource {
+class SentenceRows final : public RowSource {
  public:
-  TextRows(const std::vector<Sentence>& sentences, const std::vector<SentenceRange>& texts)
+  SentenceRows(const std::vector<Sentence>& sentences, const std::vector<SentenceRange>& texts)
       : sentences_(sentences), texts_(texts) {}
   bool next(Row& row) override {
     if (next_ == texts_.size()) return false;
@@ -184,7 +184,7 @@ void run_model(const Options& options, const TaskRow& task, std::vector<Sentence
   const std::vector<SentenceRange> texts = texts_of(sentences, pipeline.tokenizer, room);
   const auto of = [&](size_t text) { return std::span(sentences).subspan(texts[text].first, texts[text].count); };
   size_t cut = 0;
-  run_model_rows(options, [&](const auto&) { return std::make_unique<TextRows>(sentences, texts); },
+  run_model_rows(options, [&](const auto&) { return std::make_unique<SentenceRows>(sentences, texts); },
                  row_encoder(pipeline.tokenizer, token.rules),
                  {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
                     const auto results = ner(pipeline, text_inputs(rows), token);

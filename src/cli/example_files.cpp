@@ -55,4 +55,34 @@ std::optional<double> ExampleFiles::fraction_done() const {
   return (static_cast<double>(opened_ - 1) + part) / static_cast<double>(options_.arguments.size());
 }
 
+namespace {
+
+class ExampleRows final : public RowSource {
+ public:
+  ExampleRows(ExampleFiles files, FillRow fill) : files_(std::move(files)), fill_(std::move(fill)) {}
+
+  bool next(Row& row) override {
+    Example example;
+    if (!files_.next(example)) return false;
+    row = {};
+    row.where = example.where;
+    row.is_repaired = example.is_repaired;
+    row.error = example.error;
+    fill_(files_, std::move(example), row);
+    return true;
+  }
+  std::optional<double> fraction_done() const override { return files_.fraction_done(); }
+
+ private:
+  ExampleFiles files_;
+  FillRow fill_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> example_rows(const Options& options, const TaskRow& task,
+                                        const std::function<bool()>& is_stopped, FillRow fill) {
+  return std::make_unique<ExampleRows>(ExampleFiles(options, task, is_stopped), std::move(fill));
+}
+
 }  // namespace deberta::cli

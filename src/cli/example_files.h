@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "data/examples.h"
 #include "metrics/task_table.h"
 #include "options/options.h"
+#include "rows/row.h"
 
 namespace deberta::cli {
 
@@ -32,5 +34,10 @@ class ExampleFiles {
   size_t opened_ = 0;
   size_t repaired_ = 0;  // lines of the file so far
 };
+
+// The examples of all files as rows: `fill` puts what it wants of an example into its row.
+using FillRow = std::function<void(ExampleFiles& files, Example example, Row& row)>;
+std::unique_ptr<RowSource> example_rows(const Options& options, const TaskRow& task,
+                                        const std::function<bool()>& is_stopped, FillRow fill);
 
 }  // namespace deberta::cli

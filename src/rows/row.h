@@ -16,6 +16,7 @@ struct Row {
   std::string text;   // valid UTF-8
   std::optional<std::string> pair;
   std::vector<std::string> items;   // documents of a query, choices, words of a CoNLL sentence
+  std::vector<Offset> entities;     // places in the text that may be the answer, in bytes
   JsonObject kept;                  // other columns or keys (KeptFields)
   size_t number = 0;                // from 1, bad rows too
   bool is_repaired = false;         // held bytes that are not UTF-8
