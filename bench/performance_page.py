@@ -105,22 +105,21 @@ def section(kind):
 
 def page(kinds):
     return "\n".join([
-        "# Performance", "", "A section for each kind of processor met, from `bench/figures`. `bench/compare_peers.py` measures the kind that it runs on and writes this page and",
-        "the figures in README.md: ours and the peers in turn, so only ratios within a run mean anything, never those between sections.", "",
-        "![times as fast as the best peer](performance.svg)", "", f"The chart is of {chart_kind(kinds)['kind']}.", "",
-        "Two cores of each, virtual machines. Peaks are of the instructions that run there; docs/kernels.md says how they are chosen.", "", *processors(kinds), "",
-        "What each section has:", "",
-        "* **The command.** DIR is a checkpoint that ours and the peers can read, PYTHON the interpreter that has the peers, TRAINED a small trained model; nothing of a",
-        "  section is measured otherwise, but what its first line says.",
-        "* **Rows**: medians over the rounds, and lower quartiles. T1 to T4: times as fast as the best peer of the same precision in each round. A row holds when its",
-        "  median is at the floor and its lower quartile at most 5 % below. T5: the lower bound in time (arithmetic at the measured peak of the instruction used, or one",
-        "  reading of the weights) over the time taken, each run beside the peaks just before and after it; docs/kernels.md says what keeps AMX from its limit. Two",
-        "  threads over one: tokens/s as measured, and by the shares of those limits, which leave out what the host took from either. Batches: medians of runs that took",
-        "  turns.",
-        "* **The choice of kernels**: how many times as fast a pass of one sequence is with a level as with another, in turns: what is chosen beside what else the",
-        "  processor has, and beside fp32.",
-        "* **int8 with a calibration**: times as fast as the same model in int8 without one, and in fp32, in turns. Channels that stand out stay numbers of 32 bits and",
-        "  cost a little; where a model has none, some are made by gains of its norms that are 40 times as large.",
+        "# Performance", "", "Each processor that was measured has a section, made from `bench/figures`. `bench/compare_peers.py` measures the processor that it runs on, then writes",
+        "this page and the figures in README.md. Our program and the peers run in turn, so only ratios within one run are meaningful; do not compare sections.", "",
+        "![speed-up over the best peer](performance.svg)", "", f"The chart shows {chart_kind(kinds)['kind']}.", "",
+        "All machines are virtual machines with two cores. Peaks are those of the instructions that run there; docs/kernels.md says how they are chosen.", "", *processors(kinds), "",
+        "Each section contains:", "",
+        "* **The command** that measured the whole section, except where the section's first line says otherwise. DIR is a checkpoint that our program and the peers",
+        "  can read, PYTHON an interpreter that has the peers installed, TRAINED a small trained model.",
+        "* **Rows**: medians and lower quartiles over the rounds. T1 to T4: speed-up over the best peer of the same precision in each round. A row holds if its median",
+        "  reaches the floor and its lower quartile is at most 5 % below it. T5: the lower bound on the time (arithmetic at the measured peak of the instruction used, or",
+        "  one read of the weights) divided by the time taken, with the peaks measured just before and after each run; docs/kernels.md says what keeps AMX from its limit.",
+        "  Two threads over one: the ratio of tokens/s, and the ratio of the shares of the limit, which is independent of what the host took from either run. Batches:",
+        "  medians of interleaved runs.",
+        "* **The choice of kernels**: the speed-up of a pass over one sequence with the chosen level over the other levels of the processor and over fp32, interleaved.",
+        "* **int8 with a calibration**: the speed-up over the same model in int8 without a calibration, and over fp32, interleaved. Outlier channels are not",
+        "  quantised and cost a little time. A model without any gets some from norm gains that are made 40 times as large.",
         "* **Figures**: medians over the rounds of each round's best.",
         "* **T6**: memory may be 1.2 times the weights in use (linear layers and the projected relative tables) plus 64 MB.", "",
         *(line for kind in kinds for line in section(kind))])
@@ -133,8 +132,8 @@ def readme_block(kinds):
     seconds = [kind["start"][dtype]["s"] for dtype in DTYPES]
     others = [f"{sum(map(is_held, other['rows']))} of {len(other['rows'])} on {other['kind']}" for other in kinds if other["rows"] and other is not kind]
     return "\n".join([f"Two cores of a {kind['kind']}, a base model:", "", *table(["", *DTYPES], cells), "",
-                      f"Start to first answer takes {min(seconds):.2f} to {max(seconds):.2f} s. Of the rows that the page asks for,"
-                      f" {sum(map(is_held, kind['rows']))} of {len(kind['rows'])} hold there{''.join('; ' + other for other in others)}.", ""])
+                      f"The first answer takes {min(seconds):.2f} to {max(seconds):.2f} s from the start of the program. {sum(map(is_held, kind['rows']))} of {len(kind['rows'])}"
+                      f" targets of that page are met on this processor{''.join('; ' + other for other in others)}.", ""])
 
 
 def with_block(readme, kinds):
@@ -153,7 +152,7 @@ def chart(kind):
     top = max([bar[2] for bar in bars] + [bar[3] for bar in bars] + [1])
     width = 260 + int(scale * top) + 60
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(bars) + 30}" font-family="sans-serif" font-size="12">',
-             '<title>Times as fast as the best peer of the same precision</title>']
+             '<title>Speed-up over the best peer of the same precision</title>']
     for i, (row, dtype, value, floor) in enumerate(bars):
         y = 10 + i * height
         lines.append(f'<text x="250" y="{y + 13}" text-anchor="end">{row[3:]}, {dtype}</text>')
