@@ -70,7 +70,7 @@ class Loader {
 
   EmbeddingTable table(std::string_view name);
   const float* vector(const std::string& name);
-  Norm norm(const std::string& prefix) { return {vector(prefix + ".weight"), vector(prefix + ".bias")}; }
+  Norm norm(const std::string& prefix);
   Linear linear(const std::string& prefix) { return pack(dense(prefix), Precision::kFp32, {}); }
   Linear weights_only(std::string_view name, Precision precision);
   LayerWeights layer(int64_t n, const std::vector<float>& relative_RD, const Calibration& calibration);
@@ -121,6 +121,12 @@ const float* Loader::vector(const std::string& name) {
   float* values = store_.allocate(view.count());
   to_fp32(view, values);
   return values;
+}
+
+Norm Loader::norm(const std::string& prefix) {
+  return {.gamma = vector(prefix + ".weight"),
+          .beta = vector(prefix + ".bias"),
+          .columns = tensor(prefix + ".weight").count()};
 }
 
 Linear Loader::pack(const Dense& dense, Precision precision, const Quantizer& quantizer) {
@@ -195,7 +201,7 @@ std::vector<float> Loader::relative_table() {
   p.x_TD = p.y_TD = table_RD.data();
   p.gamma_D = norm.gamma;
   p.beta_D = norm.beta;
-  p.columns = as_size(config_.hidden_size);
+  p.columns = norm.columns;
   p.rows = table_RD.size() / p.columns;
   p.epsilon = config_.layer_norm_eps;
   p.parallel = parallel_;
