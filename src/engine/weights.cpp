@@ -130,7 +130,8 @@ Norm Loader::norm(const std::string& prefix) {
 }
 
 Linear Loader::pack(const Dense& dense, Precision precision, const Quantizer& quantizer) {
-  const WeightSource source{dense.weight_NK, dense.outputs, dense.depth, quantizer};
+  const WeightSource source{
+      .w_NK = dense.weight_NK, .outputs = dense.outputs, .depth = dense.depth, .quantizer = quantizer};
   const size_t size_bytes = gemm_packed_bytes(kernels_, precision, source);
   float* panels = store_.allocate((size_bytes + sizeof(float) - 1) / sizeof(float));
   Linear linear{gemm_pack(kernels_, precision, source, panels, parallel_), nullptr};
