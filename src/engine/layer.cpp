@@ -16,7 +16,7 @@
 namespace deberta {
 namespace {
 
-// O of the projected queries, keys and values, to space.context_ND.
+// A of the projected queries and keys, and from it O, to space.context_ND.
 void disentangled_attention(const Pass& pass, const LayerStep& step, const QueryRows& queries, const Workspace& space) {
   AttentionParams p = attention_of_batch(pass, space);
   const auto heads = [&](const std::byte* rows_HTK, size_t rows) {
@@ -27,8 +27,8 @@ void disentangled_attention(const Pass& pass, const LayerStep& step, const Query
   p.v = heads(space.v_HTK, pass.batch.tokens());
   p.kr = step.layer.kr;
   p.qr = step.layer.qr;
-  p.has_c2p = p.kr.has_data();
-  p.has_p2c = p.qr.has_data();
+  p.has_c2p = p.kr.has_data();  // Q_i . Kr_row(i-j)
+  p.has_p2c = p.qr.has_data();  // K_j . Qr_row(i-j)
   p.scale = 1 / std::sqrt(static_cast<double>(pass.config.attention_head_size * pass.config.attention_terms()));
   p.query_starts = queries.starts;
   p.query_positions = queries.positions_N;
@@ -40,14 +40,14 @@ void disentangled_attention(const Pass& pass, const LayerStep& step, const Query
 }  // namespace
 
 void project_keys_values(const Pass& pass, const LayerWeights& layer, const Workspace& space) {
-  project_heads(pass, layer.key_value, hidden_states(pass, space), space.k_HTK);  // and v_HTK, which is behind it
+  project_heads(pass, layer.key_value, hidden_states(pass, space), space.k_HTK);  // K, and V right behind it
 }
 
 void query_layer(const Pass& pass, const LayerStep& step, const QueryRows& queries, const Workspace& space) {
   const LayerWeights& layer = step.layer;
-  project_heads(pass, layer.query, queries.states, space.q_HNK);
+  project_heads(pass, layer.query, queries.states, space.q_HNK);  // Q
   if (queries.states.rows == 0) return;
-  disentangled_attention(pass, step, queries, space);
+  disentangled_attention(pass, step, queries, space);  // O
   LayerBlocks(pass, step, queries.states, space).for_each([&](const Pass& part, const LayerBlock& rows) {
     add_projection(part, layer.attention_output, rows.context_ND, rows.a_ND);       // O Wo + bo + y
     apply_norm(part, layer.attention_norm, rows.a_ND, {.consumer = &layer.up});     // a

@@ -1,3 +1,4 @@
+// Which rows a block is, and whose buffers it has.
 #include "engine/layer_blocks.h"
 
 #include <algorithm>
@@ -30,13 +31,13 @@ LayerBlock LayerBlocks::block(size_t first, size_t worker) const {
     operand.scales_T += buffer;
     operand.side_TO += buffer * part_.weights.outliers;
   }
-  LayerBlock block;
-  block.context_ND = {space_.context_ND + first * part_.intermediate_bytes(hidden), operand};
-  block.inner_NF = {space_.inner_NF + buffer * part_.intermediate_bytes(inner), operand};
-  block.a_ND = {x_ND, y_.operand.from(first, step_.layer.up), rows};
+  LayerBlock block{
+      .context_ND = {.data = space_.context_ND + first * part_.intermediate_bytes(hidden), .quantized = operand},
+      .inner_NF = {.data = space_.inner_NF + buffer * part_.intermediate_bytes(inner), .quantized = operand},
+      .a_ND = {.x_TD = x_ND, .operand = y_.operand.from(first, step_.layer.up), .rows = rows},
+      .out_ND = {.x_TD = x_ND, .rows = rows}};
   // Rows of the consumer lie as close as its outliers are few: those of `up` would reach into the rows of other blocks.
   block.a_ND.operand.side_TO = operand.side_TO;
-  block.out_ND = {x_ND, {}, rows};
   if (step_.consumer != nullptr) block.out_ND.operand = y_.operand.from(first, *step_.consumer);
   return block;
 }

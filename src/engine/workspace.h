@@ -1,6 +1,6 @@
 // The buffers of a pass, all from one arena.
-// B sequences  T packed tokens  N query rows, or rows given to the head  H heads  K head size  D hidden  E embedding
-// size F feed-forward
+// B sequences  T packed tokens  N query rows, or rows given to the head  H heads  K head size  D hidden
+// E embedding size  F feed-forward
 #pragma once
 #include <cstddef>
 #include <cstdint>
