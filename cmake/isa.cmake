@@ -1,5 +1,5 @@
-# One object library per instruction set: src/kernels/x86/*_ISA.cpp, compiled with that set's flags and nothing
-# else of the house (no other header's inline function may be compiled with them: kernels.md 4.1).
+# One object library per instruction set: src/kernels/x86/OPERATION[_FORMAT]_ISA.cpp, compiled with that set's flags and
+# nothing else of the house (no other header's inline function may be compiled with them: kernels.md 4.1).
 function(deberta_isa isa)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/x86/*_${isa}.cpp)
   if(NOT sources)
@@ -16,13 +16,13 @@ function(deberta_isa isa)
   target_compile_definitions(deberta_kernels PRIVATE DEBERTA_HAS_X86=1)
 endfunction()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # its usual register allocation stores sums of this one to the stack in the inner loop
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/kernels/x86/gemm_bf16_avx512.cpp PROPERTIES COMPILE_OPTIONS -fira-algorithm=priority)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/kernels/x86/gemm_bf16_as_fp32_avx512.cpp PROPERTIES COMPILE_OPTIONS -fira-algorithm=priority)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   deberta_isa(avx2 -march=haswell)
   deberta_isa(avxvnni -march=haswell -mavxvnni)
   deberta_isa(avx512 -march=x86-64-v4)
-  deberta_isa(vnni -march=x86-64-v4 -mavx512vnni)
-  deberta_isa(bf16 -march=x86-64-v4 -mavx512bf16)
+  deberta_isa(avx512vnni -march=x86-64-v4 -mavx512vnni)
+  deberta_isa(avx512bf16 -march=x86-64-v4 -mavx512bf16)
   deberta_isa(amx -march=x86-64-v4 -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8)
 endif()

@@ -27,7 +27,7 @@ PRODUCT = re.compile(r"vfmadd|vdpbf16ps|vpdpbusd|vpmaddwd|tdpbf16ps|tdpbusd")
 SPILL = re.compile(r"vmov\w+\s+%[yz]mm\d+,.*\(%r[sb]p")
 JUMP = re.compile(r"j\w+\s+([0-9a-f]+) ")
 LEAST_PRODUCTS = 4  # of a loop that is worth a look
-TILES = re.compile(r"gemm_(fp32|bf16|int8|avx512|amx)|attention_")  # objects whose loops of products must not spill
+TILES = re.compile(r"gemm_(fp32|bf16|int8|amx)|attention_")  # objects whose loops of products must not spill
 
 
 def spills_of(path):

@@ -122,8 +122,8 @@ RangeCollector::RangeCollector(const ModelWeights& weights, const ModelConfig& c
   }
 }
 
-void RangeCollector::record(const Linear& reader, const float* x_TK, size_t rows) {
-  const auto found = largest_K_.find(&reader);
+void RangeCollector::record(const Linear& consumer, const float* x_TK, size_t rows) {
+  const auto found = largest_K_.find(&consumer);
   if (found == largest_K_.end()) return;
   const size_t columns = found->second->size();
   std::vector<float> largest_K(columns, 0.0F);

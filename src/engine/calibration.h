@@ -22,7 +22,7 @@ struct ActivationRanges {
 class RangeCollector {
  public:
   RangeCollector(const ModelWeights& weights, const ModelConfig& config, ActivationRanges& ranges);
-  void record(const Linear& reader, const float* x_TK, size_t rows);
+  void record(const Linear& consumer, const float* x_TK, size_t rows);
 
  private:
   std::unordered_map<const Linear*, std::vector<float>*> largest_K_;

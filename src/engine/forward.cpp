@@ -18,6 +18,11 @@
 namespace deberta {
 namespace {
 
+// The linear layer that reads h_n next: the following layer's first; null behind the last.
+const Linear* consumer_of(const Pass& pass, size_t n) {
+  return n < pass.weights.layers.size() ? &pass.weights.layers[n].query : nullptr;
+}
+
 void embed(const Pass& pass, const Workspace& space) {
   const Batch& batch = pass.batch;
   EmbeddingParams p{};
@@ -33,16 +38,11 @@ void embed(const Pass& pass, const Workspace& space) {
   p.parallel = pass.parallel;
   embedding(pass.kernels, p);
   if (space.embedding_TE != space.hidden_TD) {
-    apply_linear(pass, pass.weights.embed_proj, LinearInput(space.embedding_TE), batch.tokens(),
-                 KernelActivation::kLinear, {.y = space.hidden_TD});
+    apply_linear(pass, pass.weights.embed_proj,
+                 {.x = space.embedding_TE, .rows = batch.tokens(), .y = space.hidden_TD});
   }
-  apply_norm(pass, pass.weights.embedding_norm,
-             {.x = space.hidden_TD,
-              .rows = batch.tokens(),
-              .columns = as_size(pass.config.hidden_size),
-              .mask_T = space.input_mask_T,
-              .reader = pass.weights.layers.empty() ? nullptr : &pass.weights.layers.front().query,
-              .operand = space.operand_TD});
+  apply_norm(pass, pass.weights.embedding_norm, hidden_states(pass, space),
+             {.mask_T = space.input_mask_T, .consumer = consumer_of(pass, 0)});
 }
 
 // act(conv(h_0)), before the first layer takes h_0's place.
@@ -63,15 +63,9 @@ void convolve(const Pass& pass, const Workspace& space) {
   convolution(pass.kernels, p);
 }
 
-void add_convolution(const Pass& pass, const LayerWeights* next, const Workspace& space) {
-  apply_norm(pass, pass.weights.convolution.norm,
-             {.x = space.hidden_TD,
-              .rows = pass.batch.tokens(),
-              .columns = as_size(pass.config.hidden_size),
-              .residual = space.convolution_TD,
-              .mask_T = space.input_mask_T,
-              .reader = next != nullptr ? &next->query : nullptr,
-              .operand = space.operand_TD});
+void add_convolution(const Pass& pass, const Linear* consumer, const Workspace& space) {
+  apply_norm(pass, pass.weights.convolution.norm, hidden_states(pass, space),
+             {.residual_TD = space.convolution_TD, .mask_T = space.input_mask_T, .consumer = consumer});
 }
 
 // Where the hidden states of a layer are kept; null when nobody asked for them.
@@ -90,12 +84,12 @@ void keep_hidden(const Pass& pass, size_t layer, const Workspace& space, Forward
 
 void run_layer(const Pass& pass, size_t n, const Workspace& space, ForwardResult& result) {
   const LayerWeights& layer = pass.weights.layers[n - 1];
-  const LayerWeights* next = n < pass.weights.layers.size() ? &layer + 1 : nullptr;
+  const Linear* consumer = consumer_of(pass, n);
   const bool has_convolution = n == 1 && pass.config.conv_kernel_size > 0;
   ScoreCollector scores(pass, layer);
   if (has_convolution) convolve(pass, space);
-  encoder_layer(pass, layer, next, space, scores.outputs());
-  if (has_convolution) add_convolution(pass, next, space);
+  encoder_layer(pass, {.layer = layer, .consumer = consumer, .scores = scores.outputs()}, space);
+  if (has_convolution) add_convolution(pass, consumer, space);
   scores.append_to(result, n);
   keep_hidden(pass, n, space, result);
 }

@@ -14,14 +14,14 @@ void start_states(const Pass& pass, const QueryRows& queries, const Workspace& s
   EmbeddingParams p{};
   p.word = pass.weights.position;
   p.ids_T = has_rows ? space.query_table_rows_N : space.positions_T;
-  p.tokens = queries.rows;
+  p.tokens = queries.states.rows;
   p.columns = hidden;
-  p.x_TE = queries.x_ND;
+  p.x_TE = queries.states.x_TD;
   p.parallel = pass.parallel;
   embedding(pass.kernels, p);
-  for (size_t n = 0; n < queries.rows; ++n) {
+  for (size_t n = 0; n < queries.states.rows; ++n) {
     const float* h_D = space.hidden_TD + (has_rows ? as_size(pass.options.rows[n]) : n) * hidden;
-    float* z_D = queries.x_ND + n * hidden;
+    float* z_D = queries.states.x_TD + n * hidden;
     for (size_t d = 0; d < hidden; ++d) z_D[d] += h_D[d];
   }
 }
@@ -32,10 +32,10 @@ void run_mask_decoder(const Pass& pass, const Workspace& space) {
   const LayerWeights& layer = pass.weights.layers.back();
   const QueryRows queries = choose_queries(pass, space);
   start_states(pass, queries, space);
-  make_operand(pass, layer.query, queries.x_ND, queries.rows, queries.operand);
+  make_operand(pass, layer.query, queries.states);
   project_keys_values(pass, layer, space);  // of h, for both passes: never of the query states
-  query_layer(pass, layer, queries, &layer.query, space);
-  query_layer(pass, layer, queries, nullptr, space);
+  query_layer(pass, {.layer = layer, .consumer = &layer.query}, queries, space);
+  query_layer(pass, {.layer = layer}, queries, space);
 }
 
 }  // namespace deberta

@@ -151,9 +151,17 @@ void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardRe
     ranges.emplace(s.weights, s.variant.config, *options.ranges);
   }
   const std::lock_guard lock(s.mutex);
-  run_forward({s.variant.config, s.weights, s.kernels, s.pool.parallel(), s.variant.head,
-               s.reach(longest_sequence(batch)), batch, options, s.empty_rows, ranges ? &*ranges : nullptr},
-              s.arena, result);
+  const Pass pass{.config = s.variant.config,
+                  .weights = s.weights,
+                  .kernels = s.kernels,
+                  .parallel = s.pool.parallel(),
+                  .head = s.variant.head,
+                  .lut = s.reach(longest_sequence(batch)),
+                  .batch = batch,
+                  .options = options,
+                  .empty_rows = s.empty_rows,
+                  .ranges = ranges ? &*ranges : nullptr};
+  run_forward(pass, s.arena, result);
   check_finite(result, as_size(s.variant.config.hidden_size));
 }
 

@@ -37,18 +37,14 @@ const float* gather_rows(const Pass& pass, const float* hidden_TD, float* rows_N
   return rows_ND;
 }
 
-// Heads are fp32, but for the word table of a language model.
-void apply_head(const Pass& pass, const Linear& linear, const float* x, size_t rows, KernelActivation activation,
-                float* y) {
-  apply_linear(pass, linear, LinearInput(x), rows, activation, {.y = y});
-}
-
-void classify(const Pass& pass, const LinearInput& input, size_t rows, ForwardResult& result) {
+// Heads are fp32, but for the word table of a language model. `input`: all but y.
+void classify(const Pass& pass, LinearStep input, ForwardResult& result) {
   const Linear& classifier = pass.weights.head.classifier;
-  result.logits_rows = rows;
+  result.logits_rows = input.rows;
   result.logits_columns = classifier.weights.outputs;
-  result.logits.resize(rows * result.logits_columns);
-  apply_linear(pass, classifier, input, rows, KernelActivation::kLinear, {.y = result.logits.data()});
+  result.logits.resize(result.logits_rows * result.logits_columns);
+  input.y = result.logits.data();
+  apply_linear(pass, classifier, input);
 }
 
 // classifier( act( dense( first token ) ) ). An empty sequence has no first token: its results are zeros.
@@ -57,9 +53,12 @@ void run_sequence_head(const Pass& pass, const float* hidden_TD, float* rows_BD,
   const size_t hidden = as_size(pass.config.hidden_size);
   gather_first(pass, hidden_TD, rows_BD);
   result.pooled_BD.resize(sequences * hidden);
-  apply_head(pass, pass.weights.head.dense, rows_BD, sequences, to_kernel(pass.config.pooler_hidden_act),
-             result.pooled_BD.data());
-  classify(pass, LinearInput(result.pooled_BD.data()), sequences, result);
+  apply_linear(pass, pass.weights.head.dense,
+               {.x = rows_BD,
+                .rows = sequences,
+                .activation = to_kernel(pass.config.pooler_hidden_act),
+                .y = result.pooled_BD.data()});
+  classify(pass, {.x = result.pooled_BD.data(), .rows = sequences}, result);
   for (size_t b = 0; b < sequences; ++b) {
     if (!is_empty(pass.batch, b)) continue;
     std::fill_n(&result.pooled_BD[b * hidden], hidden, 0.0f);
@@ -68,17 +67,15 @@ void run_sequence_head(const Pass& pass, const float* hidden_TD, float* rows_BD,
 }
 
 // LN( act( dense(h) ) ) . word^T + bias: the output table is the input table.
-void run_language_model(const Pass& pass, const float* x_ND, const Workspace& space, size_t rows,
-                        ForwardResult& result) {
-  float* inner_NE = space.head_inner_ND;
-
-  apply_head(pass, pass.weights.head.dense, x_ND, rows, to_kernel(pass.config.hidden_act), inner_NE);
-  apply_norm(pass, pass.weights.head.norm,
-             {.x = inner_NE, .rows = rows, .columns = as_size(pass.config.embedding_size)});
-  OperandRows operand = space.head_operand;
-  operand.columns = as_size(pass.config.embedding_size);
-  make_operand(pass, pass.weights.head.classifier, inner_NE, rows, operand);
-  classify(pass, LinearInput(inner_NE, operand), rows, result);
+void run_language_model(const Pass& pass, const float* x_ND, const Workspace& space, ForwardResult& result) {
+  const HeadWeights& head = pass.weights.head;
+  const States inner{.x_TD = space.head_inner_ND, .operand = space.head_operand, .rows = head_rows(pass)};
+  apply_linear(
+      pass, head.dense,
+      {.x = x_ND, .rows = inner.rows, .activation = to_kernel(pass.config.hidden_act), .y = space.head_inner_ND});
+  apply_norm(pass, head.norm, inner, {});
+  make_operand(pass, head.classifier, inner);
+  classify(pass, {.x = space.head_inner_ND, .operand = space.head_operand, .rows = inner.rows}, result);
 }
 
 // h_CLS + h of the rows asked for.
@@ -96,11 +93,13 @@ void add_first(const Pass& pass, const float* hidden_TD, size_t rows, float* row
 // classifier( act( dense( LN(h_CLS + h) ) ) ): above 0 where a token was replaced.
 void run_replaced_token(const Pass& pass, const Workspace& space, size_t rows, ForwardResult& result) {
   add_first(pass, space.hidden_TD, rows, space.head_rows_ND);
-  apply_norm(pass, pass.weights.head.norm,
-             {.x = space.head_rows_ND, .rows = rows, .columns = as_size(pass.config.hidden_size)});
-  apply_head(pass, pass.weights.head.dense, space.head_rows_ND, rows, to_kernel(pass.config.hidden_act),
-             space.head_inner_ND);
-  classify(pass, LinearInput(space.head_inner_ND), rows, result);
+  apply_norm(pass, pass.weights.head.norm, {.x_TD = space.head_rows_ND, .rows = rows}, {});
+  apply_linear(pass, pass.weights.head.dense,
+               {.x = space.head_rows_ND,
+                .rows = rows,
+                .activation = to_kernel(pass.config.hidden_act),
+                .y = space.head_inner_ND});
+  classify(pass, {.x = space.head_inner_ND, .rows = rows}, result);
 }
 
 // Weights of the pieces: softmax of h . h_CLS / sqrt(D).
@@ -143,8 +142,9 @@ void run_original_token_head(const Pass& pass, const Workspace& space, size_t ro
   for (size_t n = 0; n < mentions.size(); ++n) {
     gather_mention(pass, space.hidden_TD, mentions[n], space.head_rows_ND + n * as_size(pass.config.hidden_size));
   }
-  apply_head(pass, pass.weights.head.dense, x_ND, rows, KernelActivation::kGelu, space.head_inner_ND);
-  classify(pass, LinearInput(space.head_inner_ND), rows, result);
+  apply_linear(pass, pass.weights.head.dense,
+               {.x = x_ND, .rows = rows, .activation = KernelActivation::kGelu, .y = space.head_inner_ND});
+  classify(pass, {.x = space.head_inner_ND, .rows = rows}, result);
   for (size_t n = 0; n < mentions.size(); ++n) {
     if (mentions[n].rows.empty()) result.logits[n] = kNoMention;
   }
@@ -176,12 +176,12 @@ void run_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
       return run_sequence_head(pass, hidden_TD, rows_ND, result);
     case Head::kToken:
     case Head::kSpan:
-      return classify(pass, LinearInput(gather_rows(pass, hidden_TD, rows_ND)), rows, result);
+      return classify(pass, {.x = gather_rows(pass, hidden_TD, rows_ND), .rows = rows}, result);
     case Head::kTokenOriginal:
       return run_original_token_head(pass, space, rows, result);
     case Head::kMaskedLm:
       return run_language_model(pass, runs_mask_decoder(pass) ? rows_ND : gather_rows(pass, hidden_TD, rows_ND), space,
-                                rows, result);
+                                result);
     case Head::kReplacedToken:
       return run_replaced_token(pass, space, rows, result);
   }

@@ -2,108 +2,150 @@
 #include "engine/pass.h"
 
 #include "kernels/layer_norm.h"
+#include "kernels/quantize.h"
 
 namespace deberta {
 namespace {
 
-QuantizedRows quantized(const OperandRows& operand) {
-  return {reinterpret_cast<uint8_t*>(operand.data), spread_columns(operand.columns, Precision::kInt8), operand.scales_T,
-          operand.side_TO};
+QuantizedRows quantized(const OperandRows& operand, const Linear& consumer) {
+  return {.values_TK = reinterpret_cast<uint8_t*>(operand.data),
+          .stride = spread_columns(consumer.weights.depth, Precision::kInt8),
+          .scales_T = operand.scales_T,
+          .side_TO = operand.side_TO};
 }
 
-void quantize_rows(const Pass& pass, const Linear& reader, QuantizeParams p, size_t rows, const OperandRows& operand) {
+// What `consumer` says of the quantisation of its input; the input itself is the caller's.
+QuantizeParams quantize_params(const Pass& pass, const Linear& consumer, size_t rows, const OperandRows& operand) {
+  QuantizeParams p{};
   p.rows = rows;
-  p.columns = operand.columns;
-  p.quantizer = reader.weights.quantizer;
-  p.out = quantized(operand);
+  p.columns = consumer.weights.depth;
+  p.quantizer = consumer.weights.quantizer;
+  p.out = quantized(operand, consumer);
   p.parallel = pass.parallel;
+  return p;
+}
+
+// A linear layer with fp32 weights reads x, another the operand.
+struct LinearInput {
+  const float* x = nullptr;
+  OperandRows operand = {};
+  size_t rows = 0;
+};
+
+// x W^T + b; where it goes is the caller's.
+GemmParams product(const Pass& pass, const Linear& linear, const LinearInput& input) {
+  if (pass.ranges != nullptr) pass.ranges->record(linear, input.x, input.rows);
+  GemmParams p{};
+  p.a_MK = input.x;
+  p.rows = input.rows;
+  p.weights = linear.weights;
+  p.bias_N = linear.bias;
+  p.parallel = pass.parallel;
+  if (linear.weights.precision == Precision::kFp32) return p;
+  p.a_MK = input.operand.data;
+  p.a_stride = spread_columns(linear.weights.depth, linear.weights.precision);
+  p.a_scales_M = input.operand.scales_T;
+  p.a_outliers_MO = input.operand.side_TO;
+  return p;
+}
+
+LinearInput input_of(const States& x) {
+  return {.x = x.x_TD, .operand = x.operand, .rows = x.rows};
+}
+
+LinearInput input_of(const Pass& pass, const Linear& consumer, const IntermediateRows& x, size_t rows) {
+  const Precision precision = consumer.weights.precision;
+  if (precision == Precision::kFp32) return {.x = reinterpret_cast<const float*>(x.data), .rows = rows};
+  if (precision == Precision::kBf16) return {.operand = {.data = x.data}, .rows = rows};
+  QuantizeParams p = quantize_params(pass, consumer, rows, x.quantized);
+  p.x_bf16_TK = reinterpret_cast<const Bf16*>(x.data);
+  p.x_stride = pass.intermediate_stride(p.columns);
   quantize(pass.kernels, p);
+  return {.operand = x.quantized, .rows = rows};
+}
+
+// In the format of heads and intermediate rows.
+void write_to(std::byte* data, const Pass& pass, GemmParams& p) {
+  if (pass.weights.precision == Precision::kFp32) {
+    p.c_MN = reinterpret_cast<float*>(data);
+  } else {
+    p.c_bf16_MN = reinterpret_cast<Bf16*>(data);
+  }
 }
 
 }  // namespace
 
-OperandRows OperandRows::from(size_t row, const Linear& reader) const {
+OperandRows OperandRows::from(size_t row, const Linear& consumer) const {
   if (data == nullptr) return *this;
-  const PackedWeights& weights = reader.weights;
-  const size_t stride = spread_columns(columns, weights.precision);
+  const PackedWeights& weights = consumer.weights;
   OperandRows rows = *this;
-  rows.data += row * stride * element_bytes(weights.precision);
+  rows.data += row * spread_columns(weights.depth, weights.precision) * element_bytes(weights.precision);
   if (weights.precision != Precision::kInt8) return rows;
   rows.scales_T += row;
   rows.side_TO += row * weights.quantizer.outliers;
   return rows;
 }
 
-void apply_linear(const Pass& pass, const Linear& linear, const LinearInput& input, size_t rows,
-                  KernelActivation activation, const LinearOutput& output) {
-  if (pass.ranges != nullptr) pass.ranges->record(linear, input.x_TK, rows);
-  GemmParams p{};
-  p.a_MK = linear.weights.precision == Precision::kFp32 ? input.x_TK : input.operand_TK;
-  if (linear.weights.precision != Precision::kFp32) {
-    p.a_stride = spread_columns(linear.weights.depth, linear.weights.precision);
-  }
-  p.a_scales_M = input.scales_T;
-  p.a_outliers_MO = input.side_TO;
-  p.rows = rows;
-  p.weights = linear.weights;
-  p.bias_N = linear.bias;
-  p.activation = activation;
-  p.residual_MN = output.residual;
-  p.c_MN = output.y;
-  p.c_bf16_MN = output.y_bf16;
-  if (output.y_bf16 != nullptr && output.head_size == 0) {
-    p.c_stride = spread_columns(linear.weights.outputs, Precision::kBf16);
-  }
-  p.head_size = output.head_size;
-  p.head_stride = output.head_stride;
-  p.parallel = pass.parallel;
+void apply_linear(const Pass& pass, const Linear& linear, const LinearStep& step) {
+  GemmParams p = product(pass, linear, {.x = step.x, .operand = step.operand, .rows = step.rows});
+  p.activation = step.activation;
+  p.c_MN = step.y;
   gemm(pass.kernels, p);
 }
 
-void make_operand(const Pass& pass, const Linear& reader, const float* x_TK, size_t rows, const OperandRows& operand) {
-  if (reader.weights.precision == Precision::kInt8) {
-    QuantizeParams p{};
-    p.x_TK = x_TK;
-    quantize_rows(pass, reader, p, rows, operand);
-  } else if (reader.weights.precision == Precision::kBf16) {
-    round_to_bf16(pass.kernels, x_TK, rows, operand.columns, reinterpret_cast<Bf16*>(operand.data),
-                  spread_columns(operand.columns, Precision::kBf16), pass.parallel);
-  }
+void project_heads(const Pass& pass, const Linear& linear, const States& x, std::byte* heads_HTK) {
+  GemmParams p = product(pass, linear, input_of(x));
+  p.head_size = as_size(pass.config.attention_head_size);
+  p.head_stride = x.rows * p.head_size;
+  write_to(heads_HTK, pass, p);
+  gemm(pass.kernels, p);
 }
 
-LinearInput input_from_bf16(const Pass& pass, const Linear& reader, const Bf16* x_TK, size_t rows,
-                            const OperandRows& operand) {
-  LinearInput input(nullptr, operand);
-  if (reader.weights.precision == Precision::kBf16) {
-    input.operand_TK = x_TK;
-    return input;
-  }
-  QuantizeParams p{};
-  p.x_bf16_TK = x_TK;
-  p.x_stride = spread_columns(operand.columns, Precision::kBf16);
-  quantize_rows(pass, reader, p, rows, operand);
-  return input;
+void project_inner(const Pass& pass, const Linear& linear, const States& x, const IntermediateRows& inner) {
+  GemmParams p = product(pass, linear, input_of(x));
+  p.activation = to_kernel(pass.config.hidden_act);
+  p.c_stride = pass.intermediate_stride(linear.weights.outputs);
+  write_to(inner.data, pass, p);
+  gemm(pass.kernels, p);
 }
 
-void apply_norm(const Pass& pass, const Norm& norm, const NormStep& step) {
+void add_projection(const Pass& pass, const Linear& linear, const IntermediateRows& rows, const States& y) {
+  GemmParams p = product(pass, linear, input_of(pass, linear, rows, y.rows));
+  p.residual_MN = p.c_MN = y.x_TD;
+  gemm(pass.kernels, p);
+}
+
+void apply_norm(const Pass& pass, const Norm& norm, const States& x, const NormStep& step) {
   LayerNormParams p{};
-  p.x_TD = p.y_TD = step.x;
-  p.residual_TD = step.residual;
+  p.x_TD = p.y_TD = x.x_TD;
+  p.residual_TD = step.residual_TD;
   p.mask_T = step.mask_T;
   p.gamma_D = norm.gamma;
   p.beta_D = norm.beta;
-  p.rows = step.rows;
-  p.columns = step.columns;
+  p.rows = x.rows;
+  p.columns = norm.columns;
   p.epsilon = pass.config.layer_norm_eps;
-  if (step.reader != nullptr && step.reader->weights.precision == Precision::kBf16) {
-    p.y_bf16_TD = reinterpret_cast<Bf16*>(step.operand.data);
-    p.bf16_stride = spread_columns(step.columns, Precision::kBf16);
-  } else if (step.reader != nullptr && step.reader->weights.precision == Precision::kInt8) {
-    p.quantizer = step.reader->weights.quantizer;
-    p.quantized = quantized(step.operand);
-  }
   p.parallel = pass.parallel;
+  if (step.consumer != nullptr && step.consumer->weights.precision == Precision::kBf16) {
+    p.y_bf16_TD = reinterpret_cast<Bf16*>(x.operand.data);
+    p.bf16_stride = spread_columns(norm.columns, Precision::kBf16);
+  } else if (step.consumer != nullptr && step.consumer->weights.precision == Precision::kInt8) {
+    p.quantizer = step.consumer->weights.quantizer;
+    p.quantized = quantized(x.operand, *step.consumer);
+  }
   layer_norm(pass.kernels, p);
+}
+
+void make_operand(const Pass& pass, const Linear& consumer, const States& x) {
+  if (consumer.weights.precision == Precision::kInt8) {
+    QuantizeParams p = quantize_params(pass, consumer, x.rows, x.operand);
+    p.x_TK = x.x_TD;
+    quantize(pass.kernels, p);
+  } else if (consumer.weights.precision == Precision::kBf16) {
+    const size_t columns = consumer.weights.depth;
+    round_to_bf16(pass.kernels, x.x_TD, x.rows, columns, reinterpret_cast<Bf16*>(x.operand.data),
+                  spread_columns(columns, Precision::kBf16), pass.parallel);
+  }
 }
 
 }  // namespace deberta

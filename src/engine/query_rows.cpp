@@ -40,10 +40,9 @@ size_t chosen_rows_bound(const Pass& pass) {
 
 QueryRows choose_queries(const Pass& pass, const Workspace& space) {
   const Batch& batch = pass.batch;
-  QueryRows queries{.x_ND = space.head_rows_ND, .operand = space.head_operand};
-  queries.operand.columns = as_size(pass.config.hidden_size);
+  QueryRows queries{.states = {.x_TD = space.head_rows_ND, .operand = space.head_operand}};
   if (!reads_some_rows(pass)) {
-    queries.rows = batch.tokens();
+    queries.states.rows = batch.tokens();
     queries.mask_N = batch.mask_T.empty() ? nullptr : batch.mask_T.data();
     return queries;
   }
@@ -59,7 +58,7 @@ QueryRows choose_queries(const Pass& pass, const Workspace& space) {
     for (; n < rows.size() && rows[n] < batch.starts[b + 1]; ++n) chooser.add(b, rows[n]);
   }
   chooser.begin_sequence(batch.sequences());
-  queries.rows = chooser.count();
+  queries.states.rows = chooser.count();
   queries.starts = space.query_starts;
   queries.positions_N = space.query_positions_N;
   queries.mask_N = space.query_mask_N;
@@ -70,11 +69,11 @@ void run_layer_for_rows(const Pass& pass, const LayerWeights& layer, const Works
   const size_t hidden = as_size(pass.config.hidden_size);
   const QueryRows queries = choose_queries(pass, space);
   const auto state_D = [&](size_t n) { return space.hidden_TD + as_size(space.query_rows_N[n]) * hidden; };
-  for (size_t n = 0; n < queries.rows; ++n) std::copy_n(state_D(n), hidden, queries.x_ND + n * hidden);
-  make_operand(pass, layer.query, queries.x_ND, queries.rows, queries.operand);
+  for (size_t n = 0; n < queries.states.rows; ++n) std::copy_n(state_D(n), hidden, queries.states.x_TD + n * hidden);
+  make_operand(pass, layer.query, queries.states);
   project_keys_values(pass, layer, space);
-  query_layer(pass, layer, queries, nullptr, space);
-  for (size_t n = 0; n < queries.rows; ++n) std::copy_n(queries.x_ND + n * hidden, hidden, state_D(n));
+  query_layer(pass, {.layer = layer}, queries, space);
+  for (size_t n = 0; n < queries.states.rows; ++n) std::copy_n(queries.states.x_TD + n * hidden, hidden, state_D(n));
 }
 
 }  // namespace deberta

@@ -70,7 +70,7 @@ class Loader {
 
   EmbeddingTable table(std::string_view name);
   const float* vector(const std::string& name);
-  Norm norm(const std::string& prefix) { return {vector(prefix + ".weight"), vector(prefix + ".bias")}; }
+  Norm norm(const std::string& prefix);
   Linear linear(const std::string& prefix) { return pack(dense(prefix), Precision::kFp32, {}); }
   Linear weights_only(std::string_view name, Precision precision);
   LayerWeights layer(int64_t n, const std::vector<float>& relative_RD, const Calibration& calibration);
@@ -123,8 +123,15 @@ const float* Loader::vector(const std::string& name) {
   return values;
 }
 
+Norm Loader::norm(const std::string& prefix) {
+  return {.gamma = vector(prefix + ".weight"),
+          .beta = vector(prefix + ".bias"),
+          .columns = tensor(prefix + ".weight").count()};
+}
+
 Linear Loader::pack(const Dense& dense, Precision precision, const Quantizer& quantizer) {
-  const WeightSource source{dense.weight_NK, dense.outputs, dense.depth, quantizer};
+  const WeightSource source{
+      .w_NK = dense.weight_NK, .outputs = dense.outputs, .depth = dense.depth, .quantizer = quantizer};
   const size_t size_bytes = gemm_packed_bytes(kernels_, precision, source);
   float* panels = store_.allocate((size_bytes + sizeof(float) - 1) / sizeof(float));
   Linear linear{gemm_pack(kernels_, precision, source, panels, parallel_), nullptr};
@@ -195,7 +202,7 @@ std::vector<float> Loader::relative_table() {
   p.x_TD = p.y_TD = table_RD.data();
   p.gamma_D = norm.gamma;
   p.beta_D = norm.beta;
-  p.columns = as_size(config_.hidden_size);
+  p.columns = norm.columns;
   p.rows = table_RD.size() / p.columns;
   p.epsilon = config_.layer_norm_eps;
   p.parallel = parallel_;

@@ -29,6 +29,7 @@ struct Linear {
 struct Norm {
   const float* gamma = nullptr;
   const float* beta = nullptr;
+  size_t columns = 0;
 };
 
 struct LayerWeights {

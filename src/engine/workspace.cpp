@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/layer.h"
 #include "engine/output_heads.h"
 #include "engine/query_rows.h"
-#include "kernels/attention.h"
 
 namespace deberta {
 namespace {
@@ -28,11 +26,15 @@ struct Inputs {
   uint8_t* mask_T = nullptr;
 };
 
-// Rows for linear layers of another precision than fp32; room for the wider of bf16 and u8.
+// Of a row: room for the wider of bf16 and u8.
+size_t operand_bytes(size_t columns) {
+  return spread_columns(columns, Precision::kBf16) * sizeof(Bf16);
+}
+
+// Rows for linear layers of another precision than fp32.
 OperandRows plan_operand(const Pass& pass, Planner& planner, size_t rows, size_t columns) {
   if (pass.weights.precision == Precision::kFp32) return {};
-  const size_t stride = spread_columns(columns, Precision::kBf16);
-  OperandRows operand{.data = planner.take<std::byte>(rows * stride * sizeof(Bf16)), .columns = columns};
+  OperandRows operand{.data = planner.take<std::byte>(rows * operand_bytes(columns))};
   if (pass.weights.precision == Precision::kBf16) return operand;
   operand.scales_T = planner.take<float>(rows);
   operand.side_TO = planner.take<Bf16>(rows * pass.weights.outliers);
@@ -60,13 +62,18 @@ void plan_layers(const Pass& pass, Planner& planner, Workspace& w) {
   const size_t hidden = as_size(pass.config.hidden_size);
   const size_t inner = as_size(pass.config.intermediate_size);
   const size_t workers = pass.parallel.workers;
-  const size_t element = pass.attention_element_bytes();
+  const size_t heads_bytes = tokens * hidden * pass.attention_element_bytes();
   w.operand_TD = plan_operand(pass, planner, tokens, hidden);
-  w.qkv_3HTK = planner.take<std::byte>(3 * tokens * hidden * element);
-  w.context_TD = planner.take<std::byte>(tokens * pass.attention_stride(hidden) * element);
+  w.q_HNK = planner.take<std::byte>(3 * heads_bytes);
+  if (w.q_HNK != nullptr) {
+    w.k_HTK = w.q_HNK + heads_bytes;
+    w.v_HTK = w.k_HTK + heads_bytes;
+  }
+  w.context_ND = planner.take<std::byte>(tokens * pass.intermediate_bytes(hidden));
   w.block_rows = std::min(gemm_blocking(pass.kernels, pass.weights.precision).block_rows, tokens);
-  w.inner_RF = planner.take<std::byte>(workers * w.block_rows * pass.attention_stride(inner) * element);
+  w.inner_NF = planner.take<std::byte>(workers * w.block_rows * pass.intermediate_bytes(inner));
   if (pass.weights.precision == Precision::kInt8) {
+    w.block_operand_bytes = operand_bytes(std::max(hidden, inner));
     w.block_operand = plan_operand(pass, planner, workers * w.block_rows, std::max(hidden, inner));
   }
 }
@@ -91,7 +98,7 @@ Workspace plan(const Pass& pass, Planner& planner, Inputs& inputs) {
   }
   plan_head(pass, planner, w);
   // The decoder's queries are some of the tokens: they need no more.
-  w.attention_scratch = planner.take<std::byte>(attention_scratch_bytes(pass.kernels, base_attention(pass, {})));
+  w.attention_scratch = planner.take<std::byte>(attention_scratch_bytes(pass.kernels, attention_of_batch(pass, {})));
   return w;
 }
 
@@ -144,6 +151,34 @@ Workspace make_workspace(const Pass& pass, Arena& arena) {
     w.masks_B[b] = mask.empty() ? nullptr : mask.data();
   }
   return w;
+}
+
+States hidden_states(const Pass& pass, const Workspace& space) {
+  return {.x_TD = space.hidden_TD, .operand = space.operand_TD, .rows = pass.batch.tokens()};
+}
+
+AttentionParams attention_of_batch(const Pass& pass, const Workspace& space) {
+  const Batch& batch = pass.batch;
+  AttentionParams p{};
+  p.precision = attention_precision(pass.weights.precision);
+  p.out = {.data = space.context_ND,
+           .token_stride = pass.intermediate_stride(as_size(pass.config.hidden_size)),
+           .head_stride = as_size(pass.config.attention_head_size)};
+  p.sequences = batch.sequences();
+  p.heads = as_size(pass.config.num_attention_heads);
+  p.head_size = as_size(pass.config.attention_head_size);
+  p.starts = batch.starts.data();
+  p.lut = pass.lut;
+  p.relative_rows = as_size(2 * pass.config.span());
+  if (!batch.given_buckets_LL.empty()) p.given_buckets_LS = batch.given_buckets_LL.data();
+  p.given_stride = as_size(batch.given_length);
+  if (!batch.mask_T.empty()) p.key_mask_T = batch.mask_T.data();
+  p.masks_B = space.masks_B;
+  const bool has_mask = p.key_mask_T != nullptr || p.masks_B != nullptr;  // else no row is empty
+  p.averages_empty_rows = has_mask && pass.empty_rows == EmptyRows::kAverage;
+  p.scratch = space.attention_scratch;
+  p.parallel = pass.parallel;
+  return p;
 }
 
 }  // namespace deberta

@@ -1,26 +1,30 @@
 // The buffers of a pass, all from one arena.
-// B sequences  T packed tokens  N rows given to the head  H heads  K head size  D hidden  E embedding size
-// F feed-forward
+// B sequences  T packed tokens  N query rows, or rows given to the head  H heads  K head size  D hidden
+// E embedding size  F feed-forward
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "base/arena.h"
 #include "engine/pass.h"
+#include "kernels/attention.h"
 
 namespace deberta {
 
 struct Workspace {
   float* hidden_TD = nullptr;
   float* embedding_TE = nullptr;  // hidden_TD itself when E = D
-  OperandRows operand_TD;         // hidden_TD as the next linear layers read it; without data in fp32
-  std::byte* qkv_3HTK = nullptr;  // fp32 or bf16, as attention reads and writes
-  std::byte* context_TD = nullptr;
+  OperandRows operand_TD;         // of hidden_TD
+  std::byte* q_HNK = nullptr;     // heads as attention reads them
+  std::byte* k_HTK = nullptr;
+  std::byte* v_HTK = nullptr;  // right behind k_HTK: one product makes both
+  std::byte* context_ND = nullptr;
 
   // Behind attention, for each worker: a block of rows.
   size_t block_rows = 0;
-  std::byte* inner_RF = nullptr;
-  OperandRows block_operand;  // int8 only
+  std::byte* inner_NF = nullptr;
+  OperandRows block_operand;       // int8 only, of intermediate rows
+  size_t block_operand_bytes = 0;  // from row to row
 
   float* convolution_TD = nullptr;  // null: the model has none
   float* convolution_scratch = nullptr;
@@ -44,5 +48,12 @@ struct Workspace {
 
 // Grows the arena to what the pass needs. Throws kOutOfMemory.
 Workspace make_workspace(const Pass& pass, Arena& arena);
+
+// Of every token, as the last layer left them.
+States hidden_states(const Pass& pass, const Workspace& space);
+
+// What every attention of the pass is given: sizes, masks, rows by distance, buffers. Queries, keys, values, tables,
+// the scale and wanted scores are the layer's. An empty workspace gives what attention_scratch_bytes asks for.
+AttentionParams attention_of_batch(const Pass& pass, const Workspace& space);
 
 }  // namespace deberta

@@ -76,10 +76,10 @@ void check_arguments(const KernelSet& kernels, const AttentionParams& p) {
 
 const AttentionKernel* kernel_of(KernelLevel level) {
 #if DEBERTA_HAS_X86
-  if (level == KernelLevel::kAmx) return &attention_amx_kernel();
-  if (level == KernelLevel::kAvx512Bf16) return &attention_avx512_bf16_kernel();
-  if (level == KernelLevel::kAvx512) return &attention_avx512_kernel();
-  if (level == KernelLevel::kAvx2) return &attention_avx2_kernel();
+  if (level == KernelLevel::kAmx) return &attention_bf16_amx_kernel();
+  if (level == KernelLevel::kAvx512Bf16) return &attention_bf16_avx512bf16_kernel();
+  if (level == KernelLevel::kAvx512) return &attention_fp32_avx512_kernel();
+  if (level == KernelLevel::kAvx2) return &attention_fp32_avx2_kernel();
 #endif
   (void)level;
   return nullptr;
@@ -151,9 +151,13 @@ AttentionTask make_task(const AttentionParams& p, size_t sequence, size_t head) 
   t.qr = table_of(p.qr, p.has_p2c, head);
   if (t.kr != nullptr || t.qr != nullptr) {
     t.table_stride = p.has_c2p ? p.kr.stride : p.qr.stride;
-    t.distances = {p.lut->rows_from_0(), p.lut->perms_q_from_0(), p.lut->perms_k_from_0(),
-                   p.lut->rows(),        p.lut->linear_limit(),   p.lut->t_lo(),
-                   p.lut->t_hi()};
+    t.distances = {.row = p.lut->rows_from_0(),
+                   .perm_q = p.lut->perms_q_from_0(),
+                   .perm_k = p.lut->perms_k_from_0(),
+                   .rows = p.lut->rows(),
+                   .linear_limit = p.lut->linear_limit(),
+                   .t_lo = p.lut->t_lo(),
+                   .t_hi = p.lut->t_hi()};
   }
   t.scale = static_cast<float>(p.scale * std::numbers::log2e);
   if (p.query_mask_T != nullptr) t.query_mask = p.query_mask_T + query;
@@ -243,7 +247,7 @@ void run_checked(KernelLevel level, const AttentionParams& p, KernelCheck& check
   std::vector<float> expected(rows * columns);
   std::vector<std::byte> scratch(reference_attention_scratch_bytes(p) * p.parallel.workers);
   AttentionParams reference = p;
-  reference.out = {expected.data(), columns, p.head_size};
+  reference.out = {.data = expected.data(), .token_stride = columns, .head_stride = p.head_size};
   reference.lse_HT = nullptr;
   reference.scores = {};
   reference.scratch = scratch.data();
@@ -278,8 +282,9 @@ void attention(const KernelSet& kernels, const AttentionParams& params) {
   if (query_starts_of(params)[params.sequences] == 0) return;
   check_arguments(kernels, params);
   const KernelLevel level = attention_level(kernels, params);
-  const ProfileTimer timer({Operation::kAttention, params.precision, params.heads * params.head_size},
-                           static_cast<size_t>(query_starts_of(params)[params.sequences]), params.parallel.workers);
+  const ProfileTimer timer(
+      {.operation = Operation::kAttention, .precision = params.precision, .outputs = params.heads * params.head_size},
+      {.rows = static_cast<size_t>(query_starts_of(params)[params.sequences]), .workers = params.parallel.workers});
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);
   } else {

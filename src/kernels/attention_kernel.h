@@ -59,9 +59,9 @@ struct AttentionKernel {
                  void* own);
 };
 
-const AttentionKernel& attention_avx2_kernel();
-const AttentionKernel& attention_avx512_kernel();
-const AttentionKernel& attention_avx512_bf16_kernel();  // these two: bf16 only, heads of whole 32
-const AttentionKernel& attention_amx_kernel();
+const AttentionKernel& attention_fp32_avx2_kernel();  // these two: also bf16, widened
+const AttentionKernel& attention_fp32_avx512_kernel();
+const AttentionKernel& attention_bf16_avx512bf16_kernel();  // these two: bf16 only, heads of whole 32
+const AttentionKernel& attention_bf16_amx_kernel();
 
 }  // namespace deberta

@@ -14,13 +14,11 @@ namespace {
 constexpr size_t kUnit = 16;
 
 RelativeTable shape_of(const KernelSet& kernels, const RelativeTableParams& p) {
-  RelativeTable table;
-  table.rows = p.rows;
-  table.head_size = p.head_size;
-  table.stride = (p.rows + kUnit - 1) / kUnit * kUnit + kUnit;
-  table.is_reversed = p.is_reversed;
-  table.has_pairs = attention_table_level(kernels, p.precision, p.head_size) > KernelLevel::kAvx512;
-  return table;
+  return {.rows = p.rows,
+          .head_size = p.head_size,
+          .stride = (p.rows + kUnit - 1) / kUnit * kUnit + kUnit,
+          .is_reversed = p.is_reversed,
+          .has_pairs = attention_table_level(kernels, p.precision, p.head_size) > KernelLevel::kAvx512};
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ LevelSet existing(Operation operation, Precision precision) {
 
 // Operations a cycle of one core, by instruction.
 struct PerCycle {
-  double fma_256, fma_512, dp_bf16_512, tile_bf16;
-  double madd_256, dp_bytes_256, madd_512, dp_bytes_512, tile_int8;
+  double fma_256 = 0, fma_512 = 0, dp_bf16_512 = 0, tile_bf16 = 0;
+  double madd_256 = 0, dp_bytes_256 = 0, madd_512 = 0, dp_bytes_512 = 0, tile_int8 = 0;
 };
 
 constexpr Peaks peaks_of(const PerCycle& c) {
@@ -50,16 +50,33 @@ constexpr Peaks peaks_of(const PerCycle& c) {
 
 // Met and measured (docs/performance.md); what was not, the 256-bit and the vpmaddwd of all but Zen 5, by lanes and
 // ports. A row is a promise: another figure in it may change the bits of answers on that kind.
-constexpr PerCycle kZen4 = {32, 32, 64, 0, 64, 0, 64, 128, 0};  // registers of 64 bytes in two halves
-constexpr PerCycle kZen5 = {32, 64, 128, 0, 58, 128, 112, 256, 0};
-constexpr PerCycle kGoldenCove = {32, 64, 32, 1024, 48, 128, 64, 256, 2048};  // vdpbf16ps: one in two cycles
+// Registers of 64 bytes in two halves.
+constexpr Peaks kZen4 =
+    peaks_of({.fma_256 = 32, .fma_512 = 32, .dp_bf16_512 = 64, .madd_256 = 64, .madd_512 = 64, .dp_bytes_512 = 128});
+constexpr Peaks kZen5 = peaks_of({.fma_256 = 32,
+                                  .fma_512 = 64,
+                                  .dp_bf16_512 = 128,
+                                  .madd_256 = 58,
+                                  .dp_bytes_256 = 128,
+                                  .madd_512 = 112,
+                                  .dp_bytes_512 = 256});
+// vdpbf16ps: one in two cycles.
+constexpr Peaks kGoldenCove = peaks_of({.fma_256 = 32,
+                                        .fma_512 = 64,
+                                        .dp_bf16_512 = 32,
+                                        .tile_bf16 = 1024,
+                                        .madd_256 = 48,
+                                        .dp_bytes_256 = 128,
+                                        .madd_512 = 64,
+                                        .dp_bytes_512 = 256,
+                                        .tile_int8 = 2048});
+// Of Zen 5 those of servers: some others have narrow multipliers.
 constexpr ProcessorKind kKinds[] = {
-    {"Zen 4", "AuthenticAMD", 0x19, 0x10, 0x1F, peaks_of(kZen4)},
-    {"Zen 4", "AuthenticAMD", 0x19, 0x60, 0xAF, peaks_of(kZen4)},
-    {"Zen 5", "AuthenticAMD", 0x1A, 0x00, 0x1F,
-     peaks_of(kZen5)},  // those of servers: some others have narrow multipliers
-    {"Sapphire Rapids", "GenuineIntel", 6, 0x8F, 0x8F, peaks_of(kGoldenCove)},
-    {"Emerald Rapids", "GenuineIntel", 6, 0xCF, 0xCF, peaks_of(kGoldenCove)},
+    {.name = "Zen 4", .vendor = "AuthenticAMD", .family = 0x19, .models = {0x10, 0x1F}, .peaks = kZen4},
+    {.name = "Zen 4", .vendor = "AuthenticAMD", .family = 0x19, .models = {0x60, 0xAF}, .peaks = kZen4},
+    {.name = "Zen 5", .vendor = "AuthenticAMD", .family = 0x1A, .models = {0x00, 0x1F}, .peaks = kZen5},
+    {.name = "Sapphire Rapids", .vendor = "GenuineIntel", .family = 6, .models = {0x8F, 0x8F}, .peaks = kGoldenCove},
+    {.name = "Emerald Rapids", .vendor = "GenuineIntel", .family = 6, .models = {0xCF, 0xCF}, .peaks = kGoldenCove},
 };
 
 // The part of a peak that products of matrices reach, roughly. Tiles are loaded faster than the second-level cache
@@ -136,8 +153,8 @@ std::span<const ProcessorKind> processor_kinds() {
 
 const ProcessorKind* find_kind(const Processor& processor) {
   for (const ProcessorKind& kind : kKinds) {
-    if (processor.vendor == kind.vendor && processor.family == kind.family && processor.model >= kind.first_model &&
-        processor.model <= kind.last_model)
+    if (processor.vendor == kind.vendor && processor.family == kind.family && processor.model >= kind.models.first &&
+        processor.model <= kind.models.last)
       return &kind;
   }
   return nullptr;

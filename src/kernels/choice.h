@@ -36,8 +36,10 @@ struct ProcessorKind {
   std::string_view name;
   std::string_view vendor;
   unsigned family = 0;
-  unsigned first_model = 0;
-  unsigned last_model = 0;
+  struct {
+    unsigned first = 0;
+    unsigned last = 0;
+  } models;
   Peaks peaks;
 };
 std::span<const ProcessorKind> processor_kinds();

@@ -30,7 +30,7 @@ size_t depth_of(const ConvolutionShape& shape) {
 }
 
 size_t group_bytes(const KernelSet& kernels, const ConvolutionShape& shape) {
-  const WeightSource source{nullptr, shape.columns / shape.groups, depth_of(shape)};
+  const WeightSource source{.outputs = shape.columns / shape.groups, .depth = depth_of(shape)};
   return gemm_packed_bytes(kernels, Precision::kFp32, source);
 }
 

@@ -98,11 +98,11 @@ KernelCheck::Difference KernelCheck::worst(Operation operation) const {
 }
 
 KernelSet select_kernels(std::string_view name) {
-  if (name == "auto") return {automatic_choice().levels, nullptr};
-  if (name == "check") return {automatic_choice().levels, std::make_shared<KernelCheck>()};
+  if (name == "auto") return {.levels = automatic_choice().levels};
+  if (name == "check") return {.levels = automatic_choice().levels, .check = std::make_shared<KernelCheck>()};
   for (const KernelLevel level : kLevels) {
     if (name != to_string(level)) continue;
-    if ((usable_levels() & level_bit(level)) != 0) return {capped_levels(usable_levels(), level), nullptr};
+    if ((usable_levels() & level_bit(level)) != 0) return {.levels = capped_levels(usable_levels(), level)};
     throw Error(ErrorCode::kKernels, "kernels",
                 fmt::format("this processor cannot run {}; it has {}", name, list_of_names()));
   }

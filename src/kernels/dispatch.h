@@ -61,8 +61,8 @@ class KernelCheck {
 
 // A choice. Copies share the check.
 struct KernelSet {
-  ChosenLevels levels{};               // kReference
-  std::shared_ptr<KernelCheck> check;  // null unless "check" was asked for
+  ChosenLevels levels{};                         // kReference
+  std::shared_ptr<KernelCheck> check = nullptr;  // null unless "check" was asked for
 
   // The level of the implementation that runs for `operation`.
   KernelLevel level_of(Operation operation, Precision precision = Precision::kFp32) const {

@@ -77,8 +77,9 @@ void embedding(const KernelSet& kernels, const EmbeddingParams& params) {
       (params.position.rows > 0 && params.position_ids_T == nullptr)) {
     throw Error(ErrorCode::kInternal, "embedding", "a null pointer");
   }
-  const ProfileTimer timer({Operation::kEmbedding, Precision::kFp32, params.columns}, params.tokens,
-                           params.parallel.workers);
+  const ProfileTimer timer(
+      {.operation = Operation::kEmbedding, .precision = Precision::kFp32, .outputs = params.columns},
+      {.rows = params.tokens, .workers = params.parallel.workers});
   const KernelLevel level = kernels.level_of(Operation::kEmbedding);
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);

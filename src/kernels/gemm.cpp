@@ -173,8 +173,16 @@ void compute_block(const Work& work, Span rows, Span tiles) {
     const std::byte* next = work.panel((tile + 1) * kernel.panels);  // past the last one a prefetch is harmless
     for (size_t m = rows.begin; m < rows.end; m += kernel.max_rows, next += share) {
       const size_t strip = std::min(kernel.max_rows, rows.end - m);
-      kernel.tile({work.row_of_a(m), stride, strip, work.layout.groups, work.p.weights.depth, panel,
-                   work.layout.panels(columns), sums, next, share});
+      kernel.tile({.a_MK = work.row_of_a(m),
+                   .a_stride = stride,
+                   .rows = strip,
+                   .groups = work.layout.groups,
+                   .depth = work.p.weights.depth,
+                   .panel = panel,
+                   .panels = work.layout.panels(columns),
+                   .tile_MW = sums,
+                   .next = next,
+                   .next_bytes = share});
       finish_tile(work, sums, {m, m + strip}, n, columns);
     }
   }
@@ -183,7 +191,7 @@ void compute_block(const Work& work, Span rows, Span tiles) {
 
 Work make_work(const GemmKernel& kernel, KernelLevel level, const GemmParams& p) {
   const PackedWeights& w = p.weights;
-  Work work{p, kernel, PanelLayout(w.precision, level, w.depth), nullptr};
+  Work work{.p = p, .kernel = kernel, .layout = PanelLayout(w.precision, level, w.depth), .finish = nullptr};
 #if DEBERTA_HAS_X86
   work.finish = level < KernelLevel::kAvx512 ? gemm_finish_avx2() : gemm_finish_avx512();
 #endif
@@ -253,17 +261,21 @@ const GemmKernel* gemm_kernel(Precision precision, KernelLevel level) {
     case KernelLevel::kReference:
       return nullptr;
     case KernelLevel::kAvx2:
-      return is_fp32 ? &gemm_fp32_avx2_kernel() : is_bf16 ? &gemm_bf16_avx2_kernel() : &gemm_int8_avx2_kernel();
+      return is_fp32   ? &gemm_fp32_avx2_kernel()
+             : is_bf16 ? &gemm_bf16_as_fp32_avx2_kernel()
+                       : &gemm_int8_as_int16_avx2_kernel();
     case KernelLevel::kAvxVnni:
       return &gemm_int8_avxvnni_kernel();
     case KernelLevel::kAvx512:
-      return is_fp32 ? &gemm_fp32_avx512_kernel() : is_bf16 ? &gemm_bf16_avx512_kernel() : &gemm_int8_avx512_kernel();
+      return is_fp32   ? &gemm_fp32_avx512_kernel()
+             : is_bf16 ? &gemm_bf16_as_fp32_avx512_kernel()
+                       : &gemm_int8_as_int16_avx512_kernel();
     case KernelLevel::kAvx512Vnni:
-      return &gemm_avx512_vnni_kernel();
+      return &gemm_int8_avx512vnni_kernel();
     case KernelLevel::kAvx512Bf16:
-      return &gemm_avx512_bf16_kernel();
+      return &gemm_bf16_avx512bf16_kernel();
     case KernelLevel::kAmx:
-      return gemm_amx_kernels()[is_bf16 ? 0 : 1];
+      return is_bf16 ? &gemm_amx_kernels().bf16 : &gemm_amx_kernels().int8;
   }
 #endif
   (void)precision, (void)level;
@@ -273,7 +285,7 @@ const GemmKernel* gemm_kernel(Precision precision, KernelLevel level) {
 GemmBlocking gemm_blocking(const KernelSet& kernels, Precision precision) {
   const GemmKernel* kernel = gemm_kernel(precision, kernels.level_of(Operation::kGemm, precision));
   if (kernel == nullptr) return {};
-  return {kernel->max_rows, kernel->block_rows, kernel->split_rows};
+  return {.strip_rows = kernel->max_rows, .block_rows = kernel->block_rows, .split_rows = kernel->split_rows};
 }
 
 size_t equal_blocks(size_t rows, size_t workers, const GemmBlocking& blocking) {
@@ -288,7 +300,9 @@ void gemm(const KernelSet& kernels, const GemmParams& params) {
   const KernelLevel level = kernels.level_of(Operation::kGemm, params.weights.precision);
   check_arguments(params, level);
   const PackedWeights& w = params.weights;
-  const ProfileTimer timer({Operation::kGemm, w.precision, w.outputs, w.depth}, params.rows, params.parallel.workers);
+  const ProfileTimer timer(
+      {.operation = Operation::kGemm, .precision = w.precision, .outputs = w.outputs, .depth = w.depth},
+      {.rows = params.rows, .workers = params.parallel.workers});
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);
   } else {

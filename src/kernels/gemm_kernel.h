@@ -69,19 +69,25 @@ struct GemmPackKernel {
   void (*to_int8)(const float* w_K, const float* reciprocal_K, float scale, int8_t* q_K, size_t count);
 };
 
-const GemmPackKernel& gemm_pack_avx2_kernel();
-const GemmPackKernel& gemm_pack_avx512_kernel();
+struct GemmAmxKernels {
+  GemmKernel bf16;
+  GemmKernel int8;
+};
+
+// gemm_FORMAT_SET: the numbers of A and W, as what they are multiplied where that is another, the instruction set.
 const GemmKernel& gemm_fp32_avx2_kernel();
 const GemmKernel& gemm_fp32_avx512_kernel();
-const GemmKernel& gemm_bf16_avx2_kernel();
-const GemmKernel& gemm_bf16_avx512_kernel();
-const GemmKernel& gemm_avx512_bf16_kernel();
-const GemmKernel& gemm_int8_avx2_kernel();
+const GemmKernel& gemm_bf16_as_fp32_avx2_kernel();
+const GemmKernel& gemm_bf16_as_fp32_avx512_kernel();
+const GemmKernel& gemm_bf16_avx512bf16_kernel();
+const GemmKernel& gemm_int8_as_int16_avx2_kernel();
+const GemmKernel& gemm_int8_as_int16_avx512_kernel();
 const GemmKernel& gemm_int8_avxvnni_kernel();
-const GemmKernel& gemm_int8_avx512_kernel();
-const GemmKernel& gemm_avx512_vnni_kernel();
-const GemmKernel* const* gemm_amx_kernels();  // bf16, int8
+const GemmKernel& gemm_int8_avx512vnni_kernel();
+const GemmAmxKernels& gemm_amx_kernels();
 GemmFinishFunction gemm_finish_avx2();
 GemmFinishFunction gemm_finish_avx512();
+const GemmPackKernel& gemm_pack_avx2_kernel();
+const GemmPackKernel& gemm_pack_avx512_kernel();
 
 }  // namespace deberta

@@ -21,25 +21,28 @@ float divided(const float* w_K, const float* reciprocal_K, size_t k) {
 }
 
 constexpr GemmPackKernel kPlain = {
-    [](const float* rows, size_t stride, size_t columns, size_t groups, float* panel, size_t width) {
-      for (size_t g = 0; g < groups; ++g) {
-        for (size_t w = 0; w < columns; ++w) panel[g * width + w] = rows[w * stride + g];
-      }
-    },
-    [](const float* w_K, const float* reciprocal_K, size_t count) {
-      float most = 0, not_finite = 0;
-      for (size_t k = 0; k < count; ++k) {
-        const float w = divided(w_K, reciprocal_K, k);
-        most = std::max(most, std::abs(w));
-        not_finite += w * 0;
-      }
-      return most + not_finite;
-    },
-    [](const float* w_K, const float* reciprocal_K, float scale, int8_t* q_K, size_t count) {
-      for (size_t k = 0; k < count; ++k) {
-        q_K[k] = static_cast<int8_t>(std::nearbyint(divided(w_K, reciprocal_K, k) / scale));
-      }
-    }};
+    .transpose =
+        [](const float* rows, size_t stride, size_t columns, size_t groups, float* panel, size_t width) {
+          for (size_t g = 0; g < groups; ++g) {
+            for (size_t w = 0; w < columns; ++w) panel[g * width + w] = rows[w * stride + g];
+          }
+        },
+    .largest =
+        [](const float* w_K, const float* reciprocal_K, size_t count) {
+          float most = 0, not_finite = 0;
+          for (size_t k = 0; k < count; ++k) {
+            const float w = divided(w_K, reciprocal_K, k);
+            most = std::max(most, std::abs(w));
+            not_finite += w * 0;
+          }
+          return most + not_finite;
+        },
+    .to_int8 =
+        [](const float* w_K, const float* reciprocal_K, float scale, int8_t* q_K, size_t count) {
+          for (size_t k = 0; k < count; ++k) {
+            q_K[k] = static_cast<int8_t>(std::nearbyint(divided(w_K, reciprocal_K, k) / scale));
+          }
+        }};
 
 const GemmPackKernel& pack_kernel(KernelLevel level) {
 #if DEBERTA_HAS_X86
@@ -161,14 +164,26 @@ PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const Wei
                         const Parallel& parallel) {
   const KernelLevel level = kernels.level_of(Operation::kGemm, precision);
   const PanelLayout layout(precision, level, source.depth);
-  Packing p{precision, source, layout, pack_kernel(level), row_kernel(level), static_cast<std::byte*>(memory)};
+  Packing p{.precision = precision,
+            .source = source,
+            .layout = layout,
+            .kernel = pack_kernel(level),
+            .rows = row_kernel(level),
+            .panels = static_cast<std::byte*>(memory)};
   if (precision == Precision::kInt8) {
     check_outliers(source.quantizer);
     place_int8(p);
   }
   parallel_for(parallel, layout.panels(source.outputs), [&](size_t panel, size_t) { pack_panel(p, panel); });
-  return {memory,     source.outputs,   source.depth,  precision,       level,
-          p.scales_N, p.compensation_N, p.outliers_ON, source.quantizer};
+  return {.panels = memory,
+          .outputs = source.outputs,
+          .depth = source.depth,
+          .precision = precision,
+          .level = level,
+          .scales_N = p.scales_N,
+          .compensation_N = p.compensation_N,
+          .outliers_ON = p.outliers_ON,
+          .quantizer = source.quantizer};
 }
 
 }  // namespace deberta

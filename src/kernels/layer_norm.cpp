@@ -39,8 +39,13 @@ void norm_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
   const size_t x_offset = row * stride_or(p.x_stride, p.columns);
   const bool is_masked = p.mask_T != nullptr && p.mask_T[row] == 0;
   if (kernel == nullptr || is_masked) return reference_layer_norm(p, row);
-  kernel->norm({p.x_TD + x_offset, p.residual_TD != nullptr ? p.residual_TD + x_offset : nullptr, p.gamma_D, p.beta_D,
-                p.y_TD + row * stride_or(p.y_stride, p.columns), p.columns, p.epsilon});
+  kernel->norm({.x_D = p.x_TD + x_offset,
+                .residual_D = p.residual_TD != nullptr ? p.residual_TD + x_offset : nullptr,
+                .gamma_D = p.gamma_D,
+                .beta_D = p.beta_D,
+                .y_D = p.y_TD + row * stride_or(p.y_stride, p.columns),
+                .columns = p.columns,
+                .epsilon = p.epsilon});
 }
 
 void run(KernelLevel level, const LayerNormParams& p) {
@@ -78,8 +83,9 @@ void run_checked(const KernelSet& kernels, const LayerNormParams& p) {
 void layer_norm(const KernelSet& kernels, const LayerNormParams& params) {
   if (params.rows == 0) return;
   check_arguments(params);
-  const ProfileTimer timer({Operation::kLayerNorm, Precision::kFp32, params.columns}, params.rows,
-                           params.parallel.workers);
+  const ProfileTimer timer(
+      {.operation = Operation::kLayerNorm, .precision = Precision::kFp32, .outputs = params.columns},
+      {.rows = params.rows, .workers = params.parallel.workers});
   if (kernels.check != nullptr) {
     run_checked(kernels, params);
   } else {

@@ -20,27 +20,42 @@ constexpr size_t kRounds = 20000;  // a tenth of a millisecond or a little more:
 constexpr int kTurns = 24;
 constexpr size_t kBurst = 1000;
 
-const PeakKernel* peak_kernel(Precision precision, KernelLevel level) {
+// Null for the reference.
+const PeakKernels* peak_kernels(KernelLevel level) {
 #if DEBERTA_HAS_X86
   switch (level) {
     case KernelLevel::kReference:
       return nullptr;
     case KernelLevel::kAvx2:
-      return &peak_avx2_kernels()[precision == Precision::kInt8 ? 1 : 0];
+      return &peak_avx2_kernels();
     case KernelLevel::kAvxVnni:
-      return &peak_avxvnni_kernel();
+      return &peak_avxvnni_kernels();
     case KernelLevel::kAvx512:
-      return &peak_avx512_kernels()[precision == Precision::kInt8 ? 1 : 0];
+      return &peak_avx512_kernels();
     case KernelLevel::kAvx512Vnni:
-      return &peak_avx512_vnni_kernel();
+      return &peak_avx512vnni_kernels();
     case KernelLevel::kAvx512Bf16:
-      return &peak_avx512_bf16_kernel();
+      return &peak_avx512bf16_kernels();
     case KernelLevel::kAmx:
-      return &peak_amx_kernels()[precision == Precision::kBf16 ? 0 : 1];
+      return &peak_amx_kernels();
   }
 #endif
-  (void)precision, (void)level;
+  (void)level;
   return nullptr;
+}
+
+// Its instruction is that of fp32.
+bool is_widened(Precision precision, KernelLevel level) {
+  return precision == Precision::kBf16 && level <= KernelLevel::kAvx512;
+}
+
+// Null where there is none.
+const PeakKernel* peak_kernel(Precision precision, KernelLevel level) {
+  const PeakKernels* kernels = peak_kernels(level);
+  if (kernels == nullptr) return nullptr;
+  const bool is_fp32 = precision == Precision::kFp32 || is_widened(precision, level);
+  const PeakKernel& kernel = is_fp32 ? kernels->fp32 : precision == Precision::kBf16 ? kernels->bf16 : kernels->int8;
+  return kernel.run != nullptr ? &kernel : nullptr;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -63,11 +78,6 @@ double rate_of_burst(const PeakKernel& kernel) {
   const auto begin = std::chrono::steady_clock::now();
   kernel.run(kBurst);
   return kernel.operations * double{kBurst} / seconds_since(begin);
-}
-
-// Its instruction is that of fp32.
-bool is_widened(Precision precision, KernelLevel level) {
-  return precision == Precision::kBf16 && level <= KernelLevel::kAvx512;
 }
 
 }  // namespace

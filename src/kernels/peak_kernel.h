@@ -5,15 +5,22 @@
 namespace deberta {
 
 struct PeakKernel {
-  double operations;  // of one round
-  void (*run)(size_t rounds);
+  double operations = 0;  // of one round
+  void (*run)(size_t rounds) = nullptr;
 };
 
-const PeakKernel* peak_avx2_kernels();  // fp32 and bf16, int8
-const PeakKernel& peak_avxvnni_kernel();
-const PeakKernel* peak_avx512_kernels();  // fp32 and bf16, int8
-const PeakKernel& peak_avx512_vnni_kernel();
-const PeakKernel& peak_avx512_bf16_kernel();
-const PeakKernel* peak_amx_kernels();  // bf16, int8
+// By number format; without `run` where the set multiplies it no faster than another does.
+struct PeakKernels {
+  PeakKernel fp32 = {};
+  PeakKernel bf16 = {};
+  PeakKernel int8 = {};
+};
+
+const PeakKernels& peak_avx2_kernels();
+const PeakKernels& peak_avxvnni_kernels();
+const PeakKernels& peak_avx512_kernels();
+const PeakKernels& peak_avx512vnni_kernels();
+const PeakKernels& peak_avx512bf16_kernels();
+const PeakKernels& peak_amx_kernels();
 
 }  // namespace deberta

@@ -27,20 +27,20 @@ std::vector<ProfileEntry> stop_profile() {
   return std::exchange(entries, {});
 }
 
-ProfileTimer::ProfileTimer(const ProfileKey& key, size_t rows, size_t workers)
-    : key_(key), rows_(rows), workers_(is_on.load(std::memory_order_relaxed) ? workers : 0) {
-  if (workers_ > 0) begin_ = std::chrono::steady_clock::now();
+ProfileTimer::ProfileTimer(const ProfileKey& key, const ProfileWork& work) : key_(key), work_(work) {
+  if (!is_on.load(std::memory_order_relaxed)) work_.workers = 0;
+  if (work_.workers > 0) begin_ = std::chrono::steady_clock::now();
 }
 
 ProfileTimer::~ProfileTimer() {
-  if (workers_ == 0) return;
+  if (work_.workers == 0) return;
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin_;
   const std::lock_guard lock(mutex);
   auto entry = std::find_if(entries.begin(), entries.end(), [&](const ProfileEntry& e) { return e.key == key_; });
-  if (entry == entries.end()) entry = entries.insert(entry, ProfileEntry{key_});
+  if (entry == entries.end()) entry = entries.insert(entry, ProfileEntry{.key = key_});
   ++entry->calls;
-  entry->rows += rows_;
-  entry->thread_seconds += duration.count() * static_cast<double>(workers_);
+  entry->rows += work_.rows;
+  entry->thread_seconds += duration.count() * static_cast<double>(work_.workers);
 }
 
 }  // namespace deberta

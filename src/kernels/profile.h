@@ -29,18 +29,23 @@ struct ProfileEntry {
 void start_profile();
 std::vector<ProfileEntry> stop_profile();
 
+// Of one call.
+struct ProfileWork {
+  size_t rows = 0;
+  size_t workers = 0;
+};
+
 // Measures from its construction to its end, when the profile is on.
 class ProfileTimer {
  public:
-  ProfileTimer(const ProfileKey& key, size_t rows, size_t workers);
+  ProfileTimer(const ProfileKey& key, const ProfileWork& work);
   ~ProfileTimer();
   ProfileTimer(const ProfileTimer&) = delete;
   ProfileTimer& operator=(const ProfileTimer&) = delete;
 
  private:
   ProfileKey key_;
-  size_t rows_;
-  size_t workers_;  // 0: off
+  ProfileWork work_;  // without workers: off
   std::chrono::steady_clock::time_point begin_;
 };
 

@@ -48,7 +48,8 @@ void run_checked(KernelLevel level, const QuantizeParams& p, KernelCheck& check)
   std::vector<float> scales(p.rows);
   std::vector<Bf16> side(p.rows * p.quantizer.outliers);
   QuantizeParams expected = p;
-  expected.out = {values.data(), p.out.stride, scales.data(), side.data()};
+  expected.out = {
+      .values_TK = values.data(), .stride = p.out.stride, .scales_T = scales.data(), .side_TO = side.data()};
   const WorstElement worst = find_worst(p.rows, 1, [&](size_t row, size_t) {
     quantize_row(nullptr, expected, row);
     return difference_of(p.out, expected.out, row);
@@ -80,8 +81,10 @@ void quantize_row(const RowKernel* kernel, const QuantizeParams& p, size_t row) 
     p.out.side_TO[row * q.outliers + o] = p.x_TK != nullptr ? to_bf16(p.x_TK[at]) : p.x_bf16_TK[at];
   }
   if (kernel == nullptr) return reference_quantize(p, row);
-  const ScaledRow scaled{p.x_TK != nullptr ? p.x_TK + first : nullptr,
-                         p.x_bf16_TK != nullptr ? p.x_bf16_TK + first : nullptr, q.reciprocal_K, p.columns};
+  const ScaledRow scaled{.x_K = p.x_TK != nullptr ? p.x_TK + first : nullptr,
+                         .x_bf16_K = p.x_bf16_TK != nullptr ? p.x_bf16_TK + first : nullptr,
+                         .reciprocal_K = q.reciprocal_K,
+                         .columns = p.columns};
   const RowScale scale = row_scale(std::bit_cast<float>(kernel->largest(scaled)));
   uint8_t* values_K = p.out.values_TK + row * p.out.stride;
   p.out.scales_T[row] = scale.scale;
@@ -96,8 +99,9 @@ void quantize_row(const RowKernel* kernel, const QuantizeParams& p, size_t row) 
 void quantize(const KernelSet& kernels, const QuantizeParams& params) {
   if (params.rows == 0) return;
   check_quantize(params);
-  const ProfileTimer timer({Operation::kQuantize, Precision::kInt8, params.columns}, params.rows,
-                           params.parallel.workers);
+  const ProfileTimer timer(
+      {.operation = Operation::kQuantize, .precision = Precision::kInt8, .outputs = params.columns},
+      {.rows = params.rows, .workers = params.parallel.workers});
   const KernelLevel level = kernels.level_of(Operation::kQuantize);
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);

@@ -47,7 +47,8 @@ TEST(Profile, CountsCallsAndRowsByShapeWhileItIsOn) {
 TEST(Profile, ACallThatMayUseTwoThreadsCountsTwice) {
   start_profile();
   {
-    const ProfileTimer timer({Operation::kGemm, Precision::kFp32, 1, 1}, 1, 2);
+    const ProfileTimer timer({.operation = Operation::kGemm, .precision = Precision::kFp32, .outputs = 1, .depth = 1},
+                             {.rows = 1, .workers = 2});
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   const std::vector<ProfileEntry> entries = stop_profile();

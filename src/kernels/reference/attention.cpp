@@ -62,13 +62,13 @@ Task make_task(const AttentionParams& p, size_t sequence, size_t head) {
   const auto length = [&](const int32_t* starts) {
     return static_cast<size_t>(starts[sequence + 1] - starts[sequence]);
   };
-  return {p,
-          sequence,
-          head,
-          static_cast<size_t>(query_starts[sequence]),
-          length(query_starts),
-          static_cast<size_t>(p.starts[sequence]),
-          length(p.starts)};
+  return {.p = p,
+          .sequence = sequence,
+          .head = head,
+          .query_start = static_cast<size_t>(query_starts[sequence]),
+          .queries = length(query_starts),
+          .key_start = static_cast<size_t>(p.starts[sequence]),
+          .keys = length(p.starts)};
 }
 
 Row row_of(const AttentionParams& p, const HeadRows<const void>& rows, size_t token, size_t head) {

@@ -5,7 +5,7 @@
 // S holds all keys of a block of queries, so there is no running maximum to correct, and every sum has one fixed order:
 // q k ascending in d, then added to p2c + c2p; exponentials by lane, then across lanes; p v ascending in keys, a chain
 // for each kDepth of them (AMX: a chain begins with what it is added to). Memory is linear in the length. Included by
-// attention_<isa>.cpp after the operands (attention_fp32 or attention_pairs) and products.
+// attention_<format>_<isa>.cpp after the operands (attention_fp32 or attention_bf16) and products.
 
 namespace deberta {
 namespace {
@@ -149,10 +149,11 @@ void probabilities(const AttentionTask& t, const Layout& l, size_t begin, size_t
   const size_t words = (t.keys + 63) / 64, padded = kPadsKeys ? round_up(t.keys, kKeyUnit) : 0;
   for (size_t i = begin; i < end; ++i) {
     float* s_S = floats_at(own, 0) + (i - begin) * l.s_stride;
-    const Allowed allowed{t.keys, t.key_mask != nullptr ? (const uint16_t*)at(shared, l.bits) : nullptr,
-                          t.mask != nullptr ? t.mask + (size_t)position_of(t, i) * words : nullptr};
+    const Allowed allowed{.keys = t.keys,
+                          .key_bits = t.key_mask != nullptr ? (const uint16_t*)at(shared, l.bits) : nullptr,
+                          .query_bits = t.mask != nullptr ? t.mask + (size_t)position_of(t, i) * words : nullptr};
     const auto put = [&](size_t j, Vector p) { put_probabilities(s_S, j, p); };
-    RowSum row{false, 0, 0};
+    RowSum row{.has_key = false, .largest = 0, .sum = 0};
     if (t.query_mask == nullptr || t.query_mask[i] != 0) {
       row = allowed.has_masks() ? softmax<true>(s_S, allowed, padded, t.scale, put)
                                 : softmax<false>(s_S, allowed, padded, t.scale, put);
@@ -227,7 +228,11 @@ size_t own_bytes(const AttentionExtent& extent) {
   return layout_of(extent).own_bytes;
 }
 
-constexpr AttentionKernel kKernel = {kBlock, shared_bytes, own_bytes, prepare_keys, attend};
+constexpr AttentionKernel kKernel = {.block = kBlock,
+                                     .shared_bytes = shared_bytes,
+                                     .own_bytes = own_bytes,
+                                     .prepare_keys = prepare_keys,
+                                     .attend = attend};
 
 }  // namespace
 }  // namespace deberta

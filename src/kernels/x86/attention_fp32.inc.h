@@ -1,8 +1,8 @@
 // Operands of products in fp32: inputs in place, or widened from bf16 block by block; probabilities in fp32. Included
 // after vectors_<isa>.inc.h.
 
-#include "kernels/x86/attention_rows.inc.h"
-#include "kernels/x86/tile.inc.h"
+#include "kernels/x86/attention_scores.inc.h"
+#include "kernels/x86/register_tile.inc.h"
 
 namespace deberta {
 namespace {

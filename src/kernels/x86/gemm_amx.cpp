@@ -1,4 +1,4 @@
-// bf16 and int8 GEMM tiles for AMX: 32 rows x 2 panels of 16 columns, 2 x 2 accumulators. A step is 64 bytes of k: 32
+// bf16 and int8 GEMM with AMX: 32 rows x 2 panels of 16 columns, 2 x 2 accumulators. A step is 64 bytes of k: 32
 // bf16 or 64 int8 of A's rows against 16 rows of each panel (64 bytes each in both formats: a tile of a panel is 1 KB
 // in one piece). Only intrinsics, C headers and types here (docs/kernels.md).
 #include <immintrin.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/gemm_kernel.h"
-#include "kernels/x86/tiles.inc.h"
+#include "kernels/x86/amx_tiles.inc.h"
 
 namespace deberta {
 namespace {
@@ -38,10 +38,10 @@ struct Source {
 
 Source make_source(const GemmTile& t, size_t element, char* padded) {
   const size_t row_bytes = t.depth * element;
-  Source s = {{static_cast<const char*>(t.a_MK), t.a_stride * element},
-              {padded, kTileBytes},
-              row_bytes / kTileBytes,
-              row_bytes % kTileBytes != 0};
+  Source s = {.rows = {.data = static_cast<const char*>(t.a_MK), .stride = t.a_stride * element},
+              .tail = {.data = padded, .stride = kTileBytes},
+              .steps = row_bytes / kTileBytes,
+              .has_tail = row_bytes % kTileBytes != 0};
   if (!s.has_tail) return s;
   memset(padded, 0, t.rows * kTileBytes);
   for (size_t m = 0; m < t.rows; ++m) {
@@ -133,13 +133,22 @@ void tile(const GemmTile& t) {
   if (!is_whole) configure_tiles();
 }
 
-constexpr GemmKernel kBf16 = {kTileRows, 2, 2, 32, 2 * kTileRows, 256, 192, begin, end, tile<Bf16>};
-constexpr GemmKernel kInt8 = {kTileRows, 2, 4, 64, 2 * kTileRows, 256, 192, begin, end, tile<Int8>};
-const GemmKernel* const kKernels[] = {&kBf16, &kInt8};
+template <class Format>
+constexpr GemmKernel kKernelOf = {.panel_width = kTileRows,
+                                  .panels = 2,
+                                  .group = 4 / Format::kElement,
+                                  .unit = kTileBytes / Format::kElement,
+                                  .max_rows = 2 * kTileRows,
+                                  .block_rows = 256,
+                                  .split_rows = 192,
+                                  .begin = begin,
+                                  .end = end,
+                                  .tile = tile<Format>};
+constexpr GemmAmxKernels kKernels = {.bf16 = kKernelOf<Bf16>, .int8 = kKernelOf<Int8>};
 
 }  // namespace
 
-const GemmKernel* const* gemm_amx_kernels() {
+const GemmAmxKernels& gemm_amx_kernels() {
   return kKernels;
 }
 

@@ -1,5 +1,5 @@
-// int8 GEMM tile for AVX-VNNI, the one of processors without AVX-512: 6 x 16. Only intrinsics, C headers and types here
-// (docs/kernels.md).
+// int8 GEMM with AVX-VNNI, the one of processors without AVX-512: tiles of 6 x 16. Only intrinsics, C headers and types
+// here (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,10 +18,10 @@ inline void add_bytes(Vector& sum, Vector left, Vector right) {
 }  // namespace
 }  // namespace deberta
 
-#include "kernels/x86/gemm_vnni.inc.h"
+#include "kernels/x86/gemm_tile.inc.h"
 
 namespace deberta {
 const GemmKernel& gemm_int8_avxvnni_kernel() {
-  return kKernelOf<InPlace<Bytes>>;
+  return kKernelOf<InPlace<Bytes<add_bytes>>>;
 }
 }  // namespace deberta

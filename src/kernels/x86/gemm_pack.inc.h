@@ -66,7 +66,7 @@ void to_int8(const float* w_K, const float* reciprocal_K, float scale, int8_t* q
   for (size_t i = 0; k + i < count; ++i) q_K[k + i] = buffer[i];
 }
 
-constexpr GemmPackKernel kKernel = {transpose_groups, largest_of_row, to_int8};
+constexpr GemmPackKernel kKernel = {.transpose = transpose_groups, .largest = largest_of_row, .to_int8 = to_int8};
 
 }  // namespace
 }  // namespace deberta

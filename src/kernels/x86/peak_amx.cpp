@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/x86/amx_tiles.inc.h"
 #include "kernels/x86/peak.inc.h"
-#include "kernels/x86/tiles.inc.h"
 
 namespace deberta {
 namespace {
@@ -32,11 +32,12 @@ void run_int8(size_t rounds) {
   _tile_release();
 }
 
-constexpr PeakKernel kKernels[] = {{4 * 16 * 16 * 32 * 2, run_bf16}, {4 * 16 * 16 * 64 * 2, run_int8}};
+constexpr PeakKernels kKernels = {.bf16 = {.operations = 4 * 16 * 16 * 32 * 2, .run = run_bf16},
+                                  .int8 = {.operations = 4 * 16 * 16 * 64 * 2, .run = run_int8}};
 
 }  // namespace
 
-const PeakKernel* peak_amx_kernels() {
+const PeakKernels& peak_amx_kernels() {
   return kKernels;
 }
 

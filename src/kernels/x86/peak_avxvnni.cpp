@@ -1,17 +1,17 @@
 // The peak of AVX-VNNI: products of 32 bytes. Only C headers and types here (docs/kernels.md).
-#include "kernels/x86/peak_avx2.inc.h"
+#include "kernels/x86/peak.inc.h"
 
 namespace deberta {
 namespace {
 
-DEBERTA_CHAINS(run, "%{vex%} vpdpbusd %%ymm14, %%ymm15, %%ymm")
+DEBERTA_CHAINS_256(run, "%{vex%} vpdpbusd %%ymm14, %%ymm15, %%ymm")
 
-constexpr PeakKernel kKernel = {kChains * 64, run};
+constexpr PeakKernels kKernels = {.int8 = {.operations = kChains256 * 64, .run = run}};
 
 }  // namespace
 
-const PeakKernel& peak_avxvnni_kernel() {
-  return kKernel;
+const PeakKernels& peak_avxvnni_kernels() {
+  return kKernels;
 }
 
 }  // namespace deberta

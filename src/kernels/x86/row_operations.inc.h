@@ -143,7 +143,7 @@ void sum(const SumRow& row) {
   });
 }
 
-constexpr RowKernel kKernel = {norm, narrow, largest, to_bytes, sum};
+constexpr RowKernel kKernel = {.norm = norm, .narrow = narrow, .largest = largest, .to_bytes = to_bytes, .sum = sum};
 
 }  // namespace
 }  // namespace deberta

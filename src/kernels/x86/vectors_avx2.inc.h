@@ -107,6 +107,22 @@ inline Halves to_bf16(Vector v) {
   const __m256i high = _mm256_srli_epi32(_mm256_castps_si256(chosen), 16);
   return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
 }
+// The even and the odd numbers of bf16 pairs.
+inline Vector low_bf16(Vector pairs) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(pairs), 16));
+}
+inline Vector high_bf16(Vector pairs) {  // two shifts: a mask would take the last register of the GEMM tile
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_srli_epi32(_mm256_castps_si256(pairs), 16), 16));
+}
+// 32-bit lanes: sum + a b of both s16 of a pair.
+inline Vector add_int16_pairs(Vector sum, Vector a, Vector b) {
+  const Bits products = _mm256_madd_epi16(_mm256_castps_si256(a), _mm256_castps_si256(b));
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(sum), products));
+}
+// 2 kLanes u8 to s16.
+inline void widen_bytes(const uint8_t* from, int16_t* to) {
+  _mm256_storeu_si256((__m256i*)to, _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)from)));
+}
 // Rounds to nearest even numbers of -128 .. 127; in the low kLanes bytes.
 inline __m128i to_int8(Vector v) {
   const Bits whole = _mm256_cvtps_epi32(v);

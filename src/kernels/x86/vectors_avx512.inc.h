@@ -102,6 +102,22 @@ inline Halves to_bf16(Vector v) {
   const __m512i chosen = _mm512_mask_blend_epi32(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), rounded, quiet);
   return _mm512_cvtepi32_epi16(_mm512_srli_epi32(chosen, 16));
 }
+// The even and the odd numbers of bf16 pairs.
+inline Vector low_bf16(Vector pairs) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(pairs), 16));
+}
+inline Vector high_bf16(Vector pairs) {
+  return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(pairs), _mm512_set1_epi32(-65536)));
+}
+// 32-bit lanes: sum + a b of both s16 of a pair.
+inline Vector add_int16_pairs(Vector sum, Vector a, Vector b) {
+  const Bits products = _mm512_madd_epi16(_mm512_castps_si512(a), _mm512_castps_si512(b));
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(sum), products));
+}
+// 2 kLanes u8 to s16.
+inline void widen_bytes(const uint8_t* from, int16_t* to) {
+  _mm512_storeu_si512(to, _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)from)));
+}
 // Rounds to nearest even numbers of -128 .. 127; in the low kLanes bytes.
 inline __m128i to_int8(Vector v) {
   return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v));

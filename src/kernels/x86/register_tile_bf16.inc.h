@@ -1,4 +1,4 @@
-// A step of products (tile.inc.h) of AVX512-BF16.
+// A step of products (register_tile.inc.h) in bf16, of AVX512_BF16: one vdpbf16ps.
 namespace deberta {
 namespace {
 

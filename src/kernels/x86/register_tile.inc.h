@@ -1,6 +1,6 @@
-// Products in registers, of GEMM and attention: a tile of rows x (vectors * kLanes) sums, one chain each in ascending
-// k, so that a row's bits do not depend on the rows around it. One broadcast of A feeds the vectors of a step of B: 6 x
-// 64 with AVX-512 is 24 sums + 4 of B + 1 of 32 registers, 6 x 16 with AVX2 12 + 2 + 1 of 16. Included after
+// Products in vector registers, of GEMM and attention: a tile of rows x (vectors * kLanes) sums, one chain each in
+// ascending k, so that a row's bits do not depend on the rows around it. One broadcast of A feeds the vectors of a step
+// of B: 6 x 64 with AVX-512 is 24 sums + 4 of B + 1 of 32 registers, 6 x 16 with AVX2 12 + 2 + 1 of 16. Included after
 // vectors_<isa>.inc.h.
 //
 // A step of k is a pack of 4 bytes. A Product says what one is: the Number that rows of A are made of, kPack of them in

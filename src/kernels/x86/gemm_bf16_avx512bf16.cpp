@@ -1,5 +1,5 @@
-// bf16 GEMM tile for AVX512-BF16: 6 x 64, one vdpbf16ps takes a pair of k. Only intrinsics, C headers and types here
-// (docs/kernels.md).
+// bf16 GEMM with AVX512_BF16: tiles of 6 x 64, one vdpbf16ps takes a pair of k. Only intrinsics, C headers and types
+// here (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,10 +8,10 @@
 #include "kernels/x86/vectors_avx512.inc.h"
 // The rest stands on the vectors.
 #include "kernels/x86/gemm_tile.inc.h"
-#include "kernels/x86/product_bf16.inc.h"
+#include "kernels/x86/register_tile_bf16.inc.h"
 
 namespace deberta {
-const GemmKernel& gemm_avx512_bf16_kernel() {
+const GemmKernel& gemm_bf16_avx512bf16_kernel() {
   return kKernelOf<InPlace<Bf16Pairs>>;
 }
 }  // namespace deberta

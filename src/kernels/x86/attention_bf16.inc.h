@@ -2,7 +2,7 @@
 // zero rows to whole tiles, values are interleaved, probabilities are rounded to bf16 in the place of their scores.
 // AVX-512 and its BF16 part; included after vectors_avx512.inc.h.
 
-#include "kernels/x86/attention_rows.inc.h"
+#include "kernels/x86/attention_scores.inc.h"
 
 namespace deberta {
 namespace {

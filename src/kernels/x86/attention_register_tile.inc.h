@@ -1,7 +1,7 @@
-// Products of attention in registers: tiles of 6 x (kTileVectors * kLanes). Included after vectors_<isa>.inc.h and the
-// operands: Number, kPack and Packs<kSkipsZeros>, a step of products (tile.inc.h) that never looks at b behind a 0 of a
-// when it skips zeros.
-#include "kernels/x86/tile.inc.h"
+// Products of attention in vector registers: tiles of 6 x (kTileVectors * kLanes). Included after vectors_<isa>.inc.h
+// and the operands: Number, kPack and Packs<kSkipsZeros>, a step of products (register_tile.inc.h) that never looks at
+// b behind a 0 of a when it skips zeros.
+#include "kernels/x86/register_tile.inc.h"
 
 namespace deberta {
 namespace {

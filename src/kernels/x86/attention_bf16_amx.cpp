@@ -1,5 +1,5 @@
-// Attention in bf16, AMX: tiles of 16 x 16 with a depth of 32, two by two. Only intrinsics, C headers and types here
-// (docs/kernels.md).
+// Attention in bf16 with AMX: tiles of 16 x 16 with a depth of 32, two by two. Only intrinsics, C headers and types
+// here (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +14,8 @@ constexpr size_t kDepth = 512;  // keys of a step of P V
 }  // namespace
 }  // namespace deberta
 
-#include "kernels/x86/attention_pairs.inc.h"
-#include "kernels/x86/tiles.inc.h"
+#include "kernels/x86/amx_tiles.inc.h"
+#include "kernels/x86/attention_bf16.inc.h"
 
 namespace deberta {
 namespace {
@@ -93,7 +93,7 @@ void product(const Product& p) {
 #include "kernels/x86/attention.inc.h"
 
 namespace deberta {
-const AttentionKernel& attention_amx_kernel() {
+const AttentionKernel& attention_bf16_amx_kernel() {
   return kKernel;
 }
 }  // namespace deberta

@@ -1,4 +1,4 @@
-// int8 GEMM tile for AVX512-VNNI: 6 x 64. Only intrinsics, C headers and types here (docs/kernels.md).
+// int8 GEMM with AVX512_VNNI: tiles of 6 x 64. Only intrinsics, C headers and types here (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,10 +17,10 @@ inline void add_bytes(Vector& sum, Vector left, Vector right) {
 }  // namespace
 }  // namespace deberta
 
-#include "kernels/x86/gemm_vnni.inc.h"
+#include "kernels/x86/gemm_tile.inc.h"
 
 namespace deberta {
-const GemmKernel& gemm_avx512_vnni_kernel() {
-  return kKernelOf<InPlace<Bytes>>;
+const GemmKernel& gemm_int8_avx512vnni_kernel() {
+  return kKernelOf<InPlace<Bytes<add_bytes>>>;
 }
 }  // namespace deberta

@@ -1,5 +1,5 @@
-// Attention in bf16, AVX512-BF16: tiles of 6 x 64, two numbers a lane and step (vdpbf16ps). Only intrinsics, C headers
-// and types here (docs/kernels.md).
+// Attention in bf16 with AVX512_BF16: tiles of 6 x 64, two numbers a lane and step (vdpbf16ps). Only intrinsics, C
+// headers and types here (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,8 +16,8 @@ constexpr size_t kDepth = 256;  // keys of a step of P V: their values stay in L
 }  // namespace
 }  // namespace deberta
 
-#include "kernels/x86/attention_pairs.inc.h"
-#include "kernels/x86/product_bf16.inc.h"
+#include "kernels/x86/attention_bf16.inc.h"
+#include "kernels/x86/register_tile_bf16.inc.h"
 
 namespace deberta {
 namespace {
@@ -33,12 +33,12 @@ inline void end_products() {}
 }  // namespace
 }  // namespace deberta
 
-#include "kernels/x86/attention_tiles.inc.h"
+#include "kernels/x86/attention_register_tile.inc.h"
 // The rest stands on the operands and their product.
 #include "kernels/x86/attention.inc.h"
 
 namespace deberta {
-const AttentionKernel& attention_avx512_bf16_kernel() {
+const AttentionKernel& attention_bf16_avx512bf16_kernel() {
   return kKernel;
 }
 }  // namespace deberta

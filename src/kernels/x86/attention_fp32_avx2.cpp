@@ -1,4 +1,5 @@
-// Attention in fp32, AVX2: tiles of 6 x 16. Only intrinsics, C headers and types here (docs/kernels.md).
+// Attention in fp32 with AVX2, and of bf16 widened: tiles of 6 x 16. Only intrinsics, C headers and types here
+// (docs/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,12 +16,12 @@ constexpr size_t kBlock = 48;  // queries or keys: whole tiles and whole vectors
 }  // namespace deberta
 
 #include "kernels/x86/attention_fp32.inc.h"
-#include "kernels/x86/attention_tiles.inc.h"
+#include "kernels/x86/attention_register_tile.inc.h"
 // The rest stands on the operands and their product.
 #include "kernels/x86/attention.inc.h"
 
 namespace deberta {
-const AttentionKernel& attention_avx2_kernel() {
+const AttentionKernel& attention_fp32_avx2_kernel() {
   return kKernel;
 }
 }  // namespace deberta

@@ -253,7 +253,7 @@ inline RowSum softmax(const float* s_S, const Allowed& allowed, size_t padded, f
     any |= bits;
     best = max(select(to_mask(bits), load(s_S + j), lowest), best);
   }
-  if (any == 0) return {false, 0, 0};
+  if (any == 0) return {.has_key = false, .largest = 0, .sum = 0};
   const float shift = largest(best) * scale;
   const Vector scales = all(scale), shifts = all(-shift);
   Vector total = zero();
@@ -269,7 +269,7 @@ inline RowSum softmax(const float* s_S, const Allowed& allowed, size_t padded, f
     put(j, p);
   }
   for (; j < padded; j += kLanes) put(j, zero());
-  return {true, shift, sum(total)};
+  return {.has_key = true, .largest = shift, .sum = sum(total)};
 }
 
 // Key mask bytes [begin, end) as bits, 16 to a word; begin is a multiple of 16.

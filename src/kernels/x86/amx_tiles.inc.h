@@ -1,5 +1,5 @@
-// The tiles of AMX, as its sources share them: 0 .. 3 accumulate, 4 and 5 hold A, 6 and 7 the columns of B. Included
-// after <immintrin.h>, <stddef.h> and <stdint.h>.
+// The tile registers of AMX, as its sources share them: 0 .. 3 accumulate, 4 and 5 hold A, 6 and 7 the columns of B.
+// Included after <immintrin.h>, <stddef.h> and <stdint.h>.
 namespace deberta {
 namespace {
 

@@ -1,0 +1,40 @@
+// How threads share what is behind attention, where each row is for itself. Many rows: a thread takes a block of them
+// through everything, with the weights going by; no thread waits for another. Few rows: one step after the other, each
+// split over the weights.
+// N query rows  D hidden  F feed-forward
+#pragma once
+#include "engine/layer.h"
+
+namespace deberta {
+
+// Some of a layer's query rows, with buffers that nobody else has while the block is in work.
+struct LayerBlock {
+  IntermediateRows context_ND;  // O
+  IntermediateRows inner_NF;
+  States a_ND;    // query states y; the operand: as `up` reads it
+  States out_ND;  // the same rows; the operand: as the layer's consumer reads it
+};
+
+class LayerBlocks {
+ public:
+  LayerBlocks(const Pass& pass, const LayerStep& step, const States& y, const Workspace& space);
+
+  // finish(pass, block) for blocks that are all of y, on several threads at once or with a pass of several threads.
+  template <class Finish>
+  void for_each(Finish&& finish) const {
+    parallel_for(blocks_, (y_.rows + block_rows_ - 1) / block_rows_,
+                 [&](size_t task, size_t worker) { finish(part_, block(task * block_rows_, worker)); });
+  }
+
+ private:
+  LayerBlock block(size_t first, size_t worker) const;
+
+  const LayerStep& step_;
+  const States& y_;
+  const Workspace& space_;
+  Pass part_;  // of a block
+  Parallel blocks_;
+  size_t block_rows_ = 0;
+};
+
+}  // namespace deberta
