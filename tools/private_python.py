@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The interpreter of .venv, for tests and tools, with exactly the packages of tests/requirements.txt; makes it when it is not there. Prints its path."""
+"""The interpreter of .venv, for tests and tools: with the packages of tests/requirements.txt and those of tests/ROOM/requirements.txt for
+each room asked for. Makes it, and adds what is missing. `private_python.py [ROOM...]` prints its path."""
 import hashlib
 import pathlib
 import subprocess
@@ -8,19 +9,28 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def private_python() -> str:
-    wanted = ROOT / "tests/requirements.txt"
-    venv = ROOT / ".venv"
-    stamp = venv / "requirements.sha256"
-    digest = hashlib.sha256(wanted.read_bytes()).hexdigest()
-    if not stamp.exists() or stamp.read_text() != digest:
-        print("installing the packages of tests/requirements.txt into .venv", file=sys.stderr)
+def digest_of(wanted: pathlib.Path) -> str:
+    return hashlib.sha256(wanted.read_bytes()).hexdigest()
+
+
+def private_python(*rooms: str) -> str:
+    venv, installed = ROOT / ".venv", ROOT / ".venv/installed.sha256"
+    known = installed.read_text().split() if installed.exists() else []
+    current = {digest_of(path) for path in (ROOT / "tests").glob("**/requirements.txt")}
+    if not known or not current.issuperset(known):  # exactly these packages: what another version wanted goes
         interpreter = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
         subprocess.run([interpreter, "-m", "venv", "--clear", venv], check=True)
+        known = []
+    for folder in ("tests", *(f"tests/{room}" for room in rooms)):
+        wanted = ROOT / folder / "requirements.txt"
+        if not wanted.exists() or digest_of(wanted) in known:
+            continue
+        print(f"installing the packages of {folder}/requirements.txt into .venv", file=sys.stderr)
         subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check", "-r", wanted], check=True)
-        stamp.write_text(digest)
+        known.append(digest_of(wanted))
+        installed.write_text("\n".join(known))
     return str(venv / "bin/python")
 
 
 if __name__ == "__main__":
-    print(private_python())
+    print(private_python(*sys.argv[1:]))

@@ -120,7 +120,7 @@ def run_pytest(room: str, settings: Settings) -> Job:
         report = pathlib.Path(folder) / "report.xml"
         environment = dict(os.environ, DEBERTA_BINARY=str(settings.build / "deberta"), PYTHONDONTWRITEBYTECODE="1")
         left_out = [file for file in NOT_SANITIZED if file.startswith(f"tests/{room}/") and settings.build.name in SANITIZERS]
-        command = [private_python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", f"tests/{room}",
+        command = [private_python(room), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", f"tests/{room}",
                    *(f"--ignore={file}" for file in left_out)]
         code, output = run_limited(command, limit, cwd=ROOT, env=environment)
         tests = with_ending(room, read_report(room, report), code, limit)
@@ -160,8 +160,9 @@ def jobs_of(rooms: dict[str, tuple[str, str]], chosen: list[str], settings: Sett
 def prepare(jobs: list[tuple]) -> bool:
     """What the jobs need; one waits for the network, the other for the compiler."""
     functions = {function for function, _ in jobs}
+    rooms = [room for function, room in jobs if function is run_pytest]
     with concurrent.futures.ThreadPoolExecutor() as executor:
-        python = executor.submit(private_python) if run_pytest in functions else None
+        python = executor.submit(private_python, *rooms) if rooms else None
         built = run_fuzz not in functions or fuzz.build()
         if python is not None:
             python.result()

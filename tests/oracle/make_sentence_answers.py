@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Records what sentence-transformers makes of each neighbour of the modules.json and 1_Pooling/config.json of the published folders: which pooling its vectors
-are of, or that it fails. Writes tests/golden/published/sentence_answers.json; needs sentence-transformers 5.7.0 beside tests/requirements.txt."""
+are of, or that it fails. Writes tests/golden/published/sentence_answers.json; needs sentence-transformers 5.7.0 beside tests/oracle/requirements.txt."""
 import collections
 import json
 import os
