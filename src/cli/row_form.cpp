@@ -59,13 +59,14 @@ std::string guess_form(const Options& options, ByteSource& source, std::string_v
   const std::string line(source.peek_line(LineReader::kMaxLineBytes));
   const std::string_view json = json_form(line);
   if (!json.empty() && ending.empty()) {
-    note(options, fmt::format("note: {} begins like JSON and is read as {} (--input-format text: its lines are texts)",
-                              source.name(), json));
+    note(options,
+         fmt::format("note: {} looks like JSON and is read as {} (--input-format text reads its lines as texts)",
+                     source.name(), json));
     return std::string(json);
   }
   const std::string_view meant = !json.empty() ? json : table_form(line, row_shape(options).names);
   if (!meant.empty()) {
-    note(options, fmt::format("note: the lines of {} are read as texts, though it looks like {} (--input-format {})",
+    note(options, fmt::format("note: the lines of {} are read as texts, although it looks like {} (--input-format {})",
                               source.name(), meant, meant));
   }
   return "text";
@@ -91,8 +92,8 @@ void note_file_names(const Options& options) {
   constexpr size_t kMaxPathBytes = 4096;
   for (const std::string& argument : options.arguments) {
     if (argument.size() > kMaxPathBytes || !is_regular_file(argument)) continue;
-    note(options,
-         fmt::format("note: \"{0}\" is taken as a text, though a file has that name; -i {0} reads the file", argument));
+    note(options, fmt::format("note: \"{0}\" is read as a text, although a file has that name; -i {0} reads the file",
+                              argument));
     return;
   }
 }

@@ -288,7 +288,7 @@ class DocumentRows final : public RowSource {
   DocumentRows(const Options& options, std::unique_ptr<RowSource> documents)
       : query_(options.text("query")), documents_(std::move(documents)) {
     if (!kept_by_name(options).empty())
-      throw Error(ErrorCode::kUsage, "--keep", "expected no names beside --query: the documents are one row together");
+      throw Error(ErrorCode::kUsage, "--keep", "expected no names with --query: all documents form one row");
   }
 
   bool next(Row& row) override {

@@ -1,4 +1,4 @@
-// The option table: one row an option, one row a verb. Parsing, help, completion, docs/options.md, environment names
+// The option table: one row per option, one row per verb. Parsing, help, completion, docs/options.md, environment names
 // and
 // --config files all follow from it.
 #pragma once
@@ -26,7 +26,7 @@ struct OptionRow {
 };
 std::span<const OptionRow> option_table();
 
-// The values in force for one run of one verb. Every value is checked against its row when it is set.
+// The option values of one run of one verb. Every value is checked against its row when it is set.
 class Options {
  public:
   // All options of `verb` at their defaults.
