@@ -54,7 +54,7 @@ def processors(kinds):
         failed = sum(not is_held(line) for line in kind["rows"])
         rows = f"{len(kind['rows']) - failed} of {len(kind['rows'])}" if kind["rows"] else "none measured"
         lines.append([kind["kind"], kind["machine"], *(f"{peaks[what]:.1f}" for what in (*DTYPES, "memory")), *(chosen[what] for what in (*DTYPES, "attention")), rows])
-    head = ["kind", "as it calls itself", "GFLOP/s fp32", "bf16", "GOP/s int8", "memory GB/s", "products fp32", "bf16", "int8", "attention of bf16 and int8", "rows that hold"]
+    head = ["kind", "reported name", "GFLOP/s fp32", "bf16", "GOP/s int8", "memory GB/s", "products fp32", "bf16", "int8", "attention of bf16 and int8", "rows that hold"]
     return table(head, lines)
 
 
@@ -70,14 +70,14 @@ def rows(kind):
 
 def choices(kind):
     lines = [[c["what"], c["level"], c["other"], *(str(c["times_as_fast"][str(length)]) for length in LENGTHS)] for c in kind["choices"]]
-    return table(["precision", "level", "beside", *(f"n = {length}" for length in LENGTHS)], lines)
+    return table(["precision", "level", "over", *(f"n = {length}" for length in LENGTHS)], lines)
 
 
 def calibrated(kind):
     lines = [[c["model"], str(c["outliers"]), *(f"{c[what][str(length)]:.2f}" for what in ("over_uncalibrated", "over_fp32") for length in LENGTHS)]
              for c in kind["calibrated"]]
-    head = ["model", "outlier channels", *(f"beside int8 without, n = {length}" if length == LENGTHS[0] else f"n = {length}" for length in LENGTHS),
-            *(f"beside fp32, n = {length}" if length == LENGTHS[0] else f"n = {length}" for length in LENGTHS)]
+    head = ["model", "outlier channels", *(f"over int8 without, n = {length}" if length == LENGTHS[0] else f"n = {length}" for length in LENGTHS),
+            *(f"over fp32, n = {length}" if length == LENGTHS[0] else f"n = {length}" for length in LENGTHS)]
     return table(head, lines)
 
 
@@ -132,8 +132,8 @@ def readme_block(kinds):
     seconds = [kind["start"][dtype]["s"] for dtype in DTYPES]
     others = [f"{sum(map(is_held, other['rows']))} of {len(other['rows'])} on {other['kind']}" for other in kinds if other["rows"] and other is not kind]
     return "\n".join([f"Two cores of a {kind['kind']}, a base model:", "", *table(["", *DTYPES], cells), "",
-                      f"The first answer takes {min(seconds):.2f} to {max(seconds):.2f} s from the start of the program. {sum(map(is_held, kind['rows']))} of {len(kind['rows'])}"
-                      f" targets of that page are met on this processor{''.join('; ' + other for other in others)}.", ""])
+                      f"The first answer takes {min(seconds):.2f} to {max(seconds):.2f} s from the start of the program. Targets met: {sum(map(is_held, kind['rows']))} of {len(kind['rows'])}"
+                      f" on {kind['kind']}{''.join('; ' + other for other in others)}.", ""])
 
 
 def with_block(readme, kinds):

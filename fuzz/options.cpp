@@ -2,9 +2,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "program/command_line.h"
 #include "deberta/error.h"
 #include "fuzz.h"
+#include "program/command_line.h"
 #include "support/paths.h"
 
 namespace deberta::fuzz {

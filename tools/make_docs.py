@@ -4,10 +4,13 @@ program says of itself, docs/performance.md and the figures in README.md from be
 from rooms.txt.
 
 make_docs.py BINARY [--check]: --check only compares, and fails when a page is stale."""
+import collections
 import json
 import pathlib
+import re
 import subprocess
 import sys
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from check_errors import ROOT, error_rows  # noqa: E402
@@ -27,38 +30,76 @@ def errors_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+COMMON_VERBS = 10  # an option that at least so many verbs have, described alike, is described once
+HEADING = re.compile(r"^(Model|Input|Answer|Output|Compute|General):$", re.MULTILINE)
+OPTION = re.compile(r"^ {2}(?:-\w,| {3}) (--[\w-]+).*\n(?: {8}.*\n)*", re.MULTILINE)
+
+
+def options_in(page: str) -> dict[tuple[str, str], str]:
+    """{(section, the option's description): its name} of the help page of a verb."""
+    headings = list(HEADING.finditer(page))
+    ends = [heading.start() for heading in headings[1:]] + [len(page)]
+    return {(heading[1], option[0]): option[1] for heading, end in zip(headings, ends) for option in OPTION.finditer(page, heading.end(), end)}
+
+
+def common_options(pages: dict[str, str]) -> tuple[dict[tuple[str, str], str], list[str]]:
+    """The options that most verbs have, as options_in() has them, and the section that describes them."""
+    found = [options_in(page) for page in pages.values()]
+    users = collections.Counter(option for options in found for option in options)
+    names = {option: name for options in found for option, name in options.items() if users[option] >= COMMON_VERBS}
+    sections = [f"{section}:\n" + "".join(text for of, text in names if of == section) for section in dict.fromkeys(of for of, _ in names)]
+    return names, "\n".join(sections).splitlines()
+
+
+def without_common(page: str, common: dict[tuple[str, str], str]) -> str:
+    """The help page of a verb with its common options named only."""
+    named = []
+    for option in options_in(page):
+        if option in common:
+            page = page.replace(option[1], "", 1)
+            named.append(common[option])
+    page = re.sub(r"\n(Model|Input|Answer|Output|Compute|General):\n(?=\n)", "", page)
+    listed = textwrap.fill("common options: " + " ".join(named), 100, subsequent_indent="  ", break_on_hyphens=False)
+    usage, blank, rest = page.partition("\n\nEvery option can also be set")
+    return usage.rstrip("\n") + "\n\n" + listed + blank + rest
+
+
 def options_page(binary: str) -> str:
     def shown(*words: str) -> str:
         return subprocess.run([binary, *words], capture_output=True, text=True, check=True).stdout.rstrip()
 
     overview = shown("--help")
     verbs = [line.split()[0] for line in overview.split("verbs:\n")[1].split("\n\n")[0].splitlines()]
+    pages = {verb: shown("help", verb) for verb in verbs}
+    common, described = common_options(pages)
     parts = ["# Verbs and options", "", "Generated from the option table (`src/options/options_table.cpp`) by `tools/make_docs.py`.", "",
-             "A value comes from the flag, else the environment (`DEBERTA_` and the name in capitals, `-` as `_`), else the `--config`",
-             "file, else the default. Such a file is a JSON object of option names, and of verbs with objects of theirs, which win:",
-             '`{"threads": 2, "qa": {"top-k": 3}}`; options at the top level that do not apply to the verb are ignored with a note. `--print-config`',
-             "writes it for the options that are set (not for texts that are given as arguments), and says on standard error where",
-             "each value came from. A variable that is set to nothing is not set.", "",
-             "```", overview, "```"]
+             "A value comes from the flag, else from the environment (`DEBERTA_` and the name in capitals, with `_` for `-`), else from the",
+             "`--config` file, else it is the default. The file is a JSON object of option names; the name of a verb holds an object of options for",
+             'that verb, which win: `{"threads": 2, "qa": {"top-k": 3}}`. Options at the top level that do not apply to the verb are ignored with a note.',
+             "`--print-config` prints such a file with the options that are set (but not the texts given as arguments), and reports the origin of each",
+             "value on standard error. An empty environment variable counts as not set.", "",
+             "```", overview, "```", "",
+             "## Common options", "", "Most verbs have these options; the section of each verb lists those that it takes. `deberta help VERB` shows all options of a verb.", "",
+             "```", *described, "```"]
     for verb in verbs:
-        parts += ["", f"## {verb}", "", "```", shown("help", verb), "```"]
+        parts += ["", f"## {verb}", "", "```", without_common(pages[verb], common), "```"]
     return "\n".join(parts) + "\n"
 
 
 def tasks_page(binary: str) -> str:
     rows = json.loads(subprocess.run([binary, "eval", "--list", "-f", "json"], capture_output=True, text=True, check=True).stdout)
-    lines = ["# Tasks", "", "Generated from the task table (`src/metrics/task_table.cpp`) by `tools/make_docs.py`; `deberta eval --list` shows it too. What the files hold:",
-             "[formats.md](formats.md). The verb answers rows of the task one by one; `eval` runs a labelled file, or scores answers that are there already",
-             "(`--predictions FILE`). A test runs every command of this page.", "",
-             "| task | what | verb | the model is shown | labels | head | metrics, the selecting one first |", "|---|---|---|---|---|---|---|"]
+    lines = ["# Tasks", "", "Generated from the task table (`src/metrics/task_table.cpp`) by `tools/make_docs.py`; `deberta eval --list` prints it too. [formats.md](formats.md) describes",
+             "the files. The verb answers the rows of a task one by one; `eval` runs a labelled file, or scores existing answers (`--predictions FILE`). A test runs every",
+             "command on this page.", "",
+             "| task | question | verb | model input | labels | head | metrics, the main one first |", "|---|---|---|---|---|---|---|"]
     for row in rows:
         names = f"`{row['task']}`" + (f" ({', '.join(row['aliases'])})" if row["aliases"] else "")
         lines.append(f"| {names} | {row['what']} | `{row['verb']}` | {row['input']} | {', '.join(row['labels'])} | {row['head']} | {', '.join(row['metrics'])} |")
-    lines += ["", "A model's classes are matched with these labels by name, whatever their case and order (`0` and `negative` are one label of `sst-2`); where the model has no names they",
-              "follow the order above. Anything else is an error that shows both lists; `--label-map` gives the task's labels in the model's order.", "", "## Commands", "", "```"]
+    lines += ["", "A model's classes are matched with these labels by name, in any case and order (`0` and `negative` are the same label of `sst-2`). If the model's classes have no names, they",
+              "are taken in the order above. Otherwise an error shows both lists; `--label-map` gives the task's labels in the model's order.", "", "## Commands", "", "```"]
     lines += [row["command"] for row in rows]
     lines += ["```", "", "## Published hyper-parameters", "",
-              "Epochs / warm-up steps (or part of all steps) / learning rate / batch / dropout before the classifier, from the papers and the original scripts; length in tokens.", "",
+              "Epochs / warm-up steps (or fraction of all steps) / learning rate / batch size / dropout before the classifier, from the papers and the original scripts; length in tokens.", "",
               "| task | length | base | large | xlarge | v2-xlarge | v2-xxlarge | v3-large |", "|---|---|---|---|---|---|---|---|"]
     columns = ("length", "base", "large", "xlarge", "v2-xlarge", "v2-xxlarge", "v3-large")
     lines += [f"| `{row['task']}` | {' | '.join(row[name] for name in columns)} |" for row in rows if any(row[name] for name in columns)]

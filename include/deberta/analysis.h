@@ -1,4 +1,4 @@
-// A look inside: the terms of disentangled attention for the tokens of a text, and the rows of the relative table.
+// A look inside the model: the attention terms for the tokens of a text, and the rows of the relative table.
 // H heads  L tokens
 #pragma once
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace deberta {
 struct LayerTerms {
   int32_t layer = 0;  // 1 .. num_hidden_layers
   std::vector<float> c2c_HLL, c2p_HLL, p2c_HLL, sum_HLL;
-  std::vector<float> softmax_HLL;  // what the values are weighted with
+  std::vector<float> softmax_HLL;  // the weights of the values
 };
 
 struct AttentionTerms {
@@ -26,15 +26,15 @@ struct AttentionTerms {
   std::vector<LayerTerms> layers;
 };
 
-// Of one text, as the tokenizer encoded it: the scores that the model itself computes, by its reference kernel.
-// `layers`: ascending, none for all. Needs 20 H L^2 bytes for each layer. Throws kInput for a layer that the model has
-// not, and what Model::forward throws.
+// The scores of one encoded text, computed by the model's own forward pass with the reference kernel. `layers`:
+// ascending; empty: all. Needs 20 H L^2 bytes per layer. Throws kInput for a layer that the model does not have, and
+// whatever Model::forward throws.
 DEBERTA_API AttentionTerms attention_terms(const Model& model, const Encoding& encoding,
                                            const std::vector<int32_t>& layers = {});
 
 // The row of the relative table (0 .. 2 span() - 1) for each distance query - key from -(length - 1) to length - 1.
 // Throws kInput without relative attention or for a length outside 1 .. 2^20, kUnsupported for a table whose formula
-// has no value.
+// is undefined.
 DEBERTA_API std::vector<int32_t> relative_position_rows(const ModelConfig& config, int64_t length,
                                                         DistanceRule rule = DistanceRule::kOriginal);
 

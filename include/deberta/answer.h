@@ -1,4 +1,4 @@
-// What a user reads: one answer struct a task, and the few words that say how it is made from logits.
+// What a user reads: one answer struct per task, and the options that decide how it follows from the logits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,17 +23,17 @@ struct SequenceAnswer {
   size_t cut_tokens = 0;
 };
 
-// Scores of the relations that the model knows, by their names and in this order: entailment, neutral, contradiction;
-// of a model with two labels entailment, not_entailment.
+// Scores of the model's relations by name, in this order: entailment, neutral, contradiction; for a model with two
+// labels: entailment, not_entailment.
 struct EntailmentAnswer {
-  std::string label;  // the likeliest relation
+  std::string label;  // the most likely relation
   std::vector<LabelScore> relations;
   size_t tokens = 0;
   size_t cut_tokens = 0;
 };
 
 // How pieces become entities: each piece by itself; runs of pieces of one label; the label of a word from its first
-// piece, its mean scores, or its most certain piece, then runs of words.
+// piece, its mean scores, or its most confident piece, then runs of words.
 enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };
 
 struct Entity {
@@ -127,14 +127,14 @@ struct RankAnswer {
 };
 
 struct ChoiceAnswer {
-  size_t index = 0;           // the likeliest choice
+  size_t index = 0;           // the most likely choice
   std::vector<float> scores;  // probability of each choice, in the order of the input
   std::vector<float> logits;
   size_t tokens = 0;
   size_t cut_tokens = 0;
 };
 
-// A piece of the context that answers the question.
+// A span of the context that answers the question.
 struct SpanAnswer {
   std::string text;  // empty: the context has no answer
   float score = 0;   // probability
@@ -152,7 +152,7 @@ struct QuestionAnswer {
   size_t cut_tokens = 0;  // of the question: a context is never cut
 };
 
-// How probable a masked language model finds a text: each token masked in turn, all others in sight.
+// The pseudo-likelihood of a text under a masked language model: each token masked in turn, all others visible.
 struct TextScoreAnswer {
   struct Token {
     int32_t token = 0;

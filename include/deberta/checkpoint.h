@@ -1,5 +1,5 @@
-// The weights of a model directory, whatever the files: model.safetensors or pytorch_model.bin, each in one file or in
-// shards that an index names.
+// The weights of a model directory in any format: model.safetensors or pytorch_model.bin, each as one file or as
+// shards with an index.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +40,7 @@ enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kR
 DEBERTA_API std::string_view to_string(Head head);
 
 struct OpenOptions {
-  bool reads_whole = false;  // into memory, instead of mapping the files: others may then change or shorten them
+  bool reads_whole = false;  // into memory instead of mapping: the files may then change or shrink during use
   bool checks_crc = true;    // of the storages in a zip of torch.save
 };
 
@@ -50,21 +50,21 @@ struct MadeTensor;
 class DEBERTA_API Checkpoint {
  public:
   // Finds the files in `folder`. Throws kFileNotFound (listing the names looked for), kSafetensors, kBin, kJson,
-  // kTensors (a tensor that is not in the shard where the index says).
+  // kTensors (a tensor that is not in the shard given by the index).
   static Checkpoint open(const std::string& folder, const OpenOptions& options = {});
-  // One .safetensors or .bin file, told apart by the ending, with any names.
+  // One .safetensors or .bin file, by its extension, with any tensor names.
   static Checkpoint open_file(const std::string& path, const OpenOptions& options = {});
   ~Checkpoint();
   Checkpoint(const Checkpoint& other);
   Checkpoint(Checkpoint&& other) noexcept;
   Checkpoint& operator=(Checkpoint other) noexcept;
 
-  // By canonical name, as transformers names it without its prefix: the prefix of the file ("deberta.", "bert.", none)
-  // is taken off.
+  // By canonical name: the name in transformers without its prefix. The prefix in the file ("deberta.", "bert.", none)
+  // is removed.
   const TensorView* find(std::string_view canonical_name) const;
   const std::vector<TensorView>& tensors() const&;       // canonical names, sorted
   const std::vector<TensorView>& tensors() && = delete;  // they would not outlive the statement
-  // What the file calls the tensor of this canonical name, which must be there.
+  // The name in the file of the tensor with this canonical name, which must exist.
   std::string_view stored_name(const std::string& canonical_name) const;
   std::string_view prefix() const;         // as found in the file
   std::vector<std::string> paths() const;  // the files
@@ -74,14 +74,14 @@ class DEBERTA_API Checkpoint {
   friend Checkpoint replace_tensors(const Checkpoint& base, std::vector<MadeTensor> tensors);
   struct State;
   explicit Checkpoint(const State* state);
-  // An owned pointer: <memory> would double what this header takes to compile.
+  // An owned pointer: <memory> would double the compile time of this header.
   const State* state_;
 };
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-// Writes a safetensors file so that a crash leaves the old one or the new one. Tensors are laid out in the order given,
-// header padded to 8 bytes. Throws kFileWrite, kSafetensors (a name twice, bytes that do not match the shape).
+// Writes a safetensors file atomically: a crash leaves the old file or the new one. Tensors keep the given order; the
+// header is padded to 8 bytes. Throws kFileWrite, kSafetensors (a repeated name, bytes that do not match the shape).
 DEBERTA_API void write_safetensors(const std::string& path, const std::vector<TensorView>& tensors,
                                    const Metadata& metadata = {});
 

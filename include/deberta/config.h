@@ -1,5 +1,5 @@
-// The configuration of a DeBERTa of any version (algorithm.md 2), read from and written back to config.json; and the
-// options in force, by the one table of options.
+// The configuration of a DeBERTa of any version (algorithm.md 2), read from config.json and written back to it. Unknown
+// keys are kept.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -26,11 +26,11 @@ enum class Activation {
   kRelu2,
   kLeakyRelu,
   kLaplace,
-  kOther,  // of the pooler alone: nothing that this program knows; a model that pools is refused
+  kOther,  // pooler only: an activation unknown to this program; a model that pools is refused
 };
 enum class Layout { kV1, kV2 };  // model_type "deberta" (fused in_proj) and "deberta-v2" (v2 and v3)
 enum class ProblemType { kUnset, kRegression, kSingleLabel, kMultiLabel };
-enum class ConfigRules { kOriginal, kHf };   // whose reading of config.json: docs/transformers.md
+enum class ConfigRules { kOriginal, kHf };   // which rules to read config.json by: docs/transformers.md
 enum class DistanceRule { kOriginal, kHf };  // algorithm.md 5.3: distances beyond max_relative_positions
 
 DEBERTA_API std::string_view to_string(Activation activation);
@@ -87,8 +87,8 @@ struct ModelConfig {
   }
 };
 
-// Reads config.json as Python's json module does. Only a value that is used and makes no sense is a problem; all
-// problems at once. Throws kConfig (wrong), kUnsupported (p2p), kJson, kFileNotFound. Warnings go to the sink
+// Reads config.json as Python's json module does. Only a value that is used and invalid is a problem; all problems are
+// reported at once. Throws kConfig (wrong), kUnsupported (p2p), kJson, kFileNotFound. Warnings go to the sink
 // (deberta/library.h).
 DEBERTA_API ModelConfig load_model_config(const std::string& path, ConfigRules rules = ConfigRules::kOriginal);
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-// Marks what libdeberta.so exports; everything else in it is hidden.
+// Marks the symbols that libdeberta.so exports; all others are hidden.
 #define DEBERTA_API __attribute__((visibility("default")))
 
 namespace deberta {
@@ -29,7 +29,7 @@ struct ErrorCodeInfo {
 DEBERTA_API std::span<const ErrorCodeInfo> error_code_table();
 DEBERTA_API const ErrorCodeInfo& error_code_info(ErrorCode code);
 
-// One thing that is wrong. Printed as `where: what: expected x, got y; remedy` (lower case, no final period).
+// One problem. Printed as `where: what: expected x, got y; remedy` (lower case, no final period).
 struct Problem {
   std::string where;    // file, key, row, option
   std::string message;  // the rest of the line

@@ -1,5 +1,5 @@
-// Names of models to folders: a directory, a built-in model, or a repository of the local hub cache. Nothing is
-// fetched.
+// Resolves model names to folders: a directory, a built-in model, or a repository in the local hub cache. Nothing is
+// downloaded.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace deberta {
 
-// What the places of models follow from. A variable that is not set is empty.
+// The variables that determine where models are. An unset variable is empty.
 struct ModelEnvironment {
   std::string data_dir;        // DEBERTA_DATA_DIR
   std::string hf_hub_cache;    // HF_HUB_CACHE
@@ -20,26 +20,26 @@ struct ModelEnvironment {
 DEBERTA_API ModelEnvironment current_environment();  // of this process
 
 struct ModelPlaces {
-  std::vector<std::string> builtin;  // folders that hold a folder for each built-in model, the first one wins
-  std::string hub_cache;             // holds models--ORG--NAME; empty: there is none
+  std::vector<std::string> builtin;  // folders with one subfolder per built-in model; the first match wins
+  std::string hub_cache;             // contains models--ORG--NAME; empty: there is none
 };
 DEBERTA_API ModelPlaces find_places(const ModelEnvironment& environment);
 
-// The folder of the model that `name` names:
+// The folder of the model called `name`:
 //   a path that begins with /, ./ or ../, or any existing directory: itself;
 //   "builtin" (the only one there, or the one called default) or "builtin:NAME";
 //   "ORG/NAME" or "ORG/NAME@REVISION": a snapshot in the hub cache; without a revision that of refs/main. Its links are
 //   followed as far as they stay inside the cache.
-// Throws kFileNotFound with all places that were looked at and the nearest names there, kFileType for a link that
-// leaves the cache.
+// Throws kFileNotFound with all places searched and the nearest names there, kFileType for a link that leaves the
+// cache.
 DEBERTA_API std::string find_model(const std::string& name, const ModelPlaces& places);
 
-// A model that find_model finds by a name.
+// A model that find_model finds by name.
 struct FoundModel {
   std::string name;  // "builtin:NAME" or "ORG/NAME"
   std::string path;
 };
-// All of them that are a DeBERTa: built-in ones, then those of the hub cache, each sorted by name.
+// All DeBERTa models among them: the built-in ones, then those in the hub cache, each sorted by name.
 DEBERTA_API std::vector<FoundModel> list_models(const ModelPlaces& places);
 
 }  // namespace deberta

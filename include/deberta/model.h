@@ -15,15 +15,15 @@
 
 namespace deberta {
 
-// Packed sequences: the only form of input. No padding exists. T tokens of B sequences, one after the other. Row t
+// Packed sequences, the only form of input: T tokens of B sequences, one after another, without padding. Row t
 // belongs to sequence b when starts[b] <= t < starts[b + 1].
 struct Batch {
   std::vector<int32_t> ids_T;
   std::vector<int32_t> starts;          // cu_seqlens [B + 1], starts[0] = 0
   std::vector<int32_t> type_ids_T;      // empty: all 0
   std::vector<int32_t> position_ids_T;  // rows of the absolute table; empty: 0 .. L-1 in each sequence
-  std::vector<uint8_t> mask_T;          // 0: a masked token kept in the pack so that distances stay true; empty: none
-  int32_t longest = 0;                  // tokens of the longest sequence
+  std::vector<uint8_t> mask_T;  // 0: a masked token kept in the pack so that distances stay correct; empty: none
+  int32_t longest = 0;          // tokens of the longest sequence
 
   // 3-D masks [L, L], one for each sequence: bit j % 64 of word i * ceil(L / 64) + j / 64 lets query i see key j. An
   // empty one lets all; no masks at all: none. mask_T holds beside them. A token that no query sees is masked as an
@@ -37,7 +37,7 @@ struct Batch {
   size_t tokens() const { return ids_T.size(); }
   size_t sequences() const { return starts.empty() ? 0 : starts.size() - 1; }
 
-  // Appends one sequence without holes. Throws kInput when type_ids is neither empty nor as long as ids.
+  // Appends one sequence without masked tokens. Throws kInput when type_ids is neither empty nor as long as ids.
   DEBERTA_API void add(std::span<const int32_t> ids, std::span<const int32_t> type_ids = {});
 };
 
@@ -69,7 +69,7 @@ enum class MaskDecoder {
   kOff,   // the plain head on h_N, as transformers computes it
 };
 
-// What a token without any allowed key attends to: padding and holes of the mask, whose rows no other row reads.
+// What a token without any allowed key attends to: padding and masked tokens, whose rows no other row reads.
 enum class EmptyRows {
   kZero,     // nothing, as the original computes it
   kAverage,  // the mean of all values of its sequence, as transformers computes it since 4.47
@@ -77,13 +77,13 @@ enum class EmptyRows {
 
 struct ModelOptions {
   Precision precision = Precision::kFp32;
-  bool allows_uncalibrated = false;  // int8 without a calibration of the activations: a warning instead of an error
+  bool allows_uncalibrated = false;  // int8 without calibrated activations is a warning instead of an error
   size_t threads = 0;                // 0: usable_processors()
   std::string kernels = "auto";      // "reference", "check" or an instruction set; throws kKernels, listing them
   DistanceRule distance = DistanceRule::kOriginal;
   MaskDecoder mask_decoder = MaskDecoder::kAuto;
   EmptyRows empty_rows = EmptyRows::kZero;
-  TokenizerKind tokenizer = TokenizerKind::kSlow;     // of a model directory; the model itself does not ask
+  TokenizerKind tokenizer = TokenizerKind::kSlow;     // of a model directory; the model itself does not use it
   ConfigRules config_rules = ConfigRules::kOriginal;  // of open_pipeline(), which reads the file
 };
 
@@ -139,8 +139,8 @@ class DEBERTA_API Model {
 
   // Throws kTokenId (id outside the vocabulary), kInput (a malformed batch, a row out of range, more tokens in a
   // sequence than the absolute table has rows when the embeddings or the mask decoder read it), kNotFinite.
-  // What `result` held is gone, but its memory is used again: a call no larger than the ones before allocates nothing
-  // (scores and mentions excepted).
+  // Overwrites `result` but reuses its memory: a call no larger than earlier ones allocates nothing (except for scores
+  // and mentions).
   void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const;
 
   const ModelConfig& config() const;  // as given; the layout by the tensors when model_type is missing
@@ -155,7 +155,7 @@ class DEBERTA_API Model {
  private:
   struct State;
   explicit Model(State* state);
-  // An owned pointer: <memory> would double what this header takes to compile.
+  // An owned pointer: <memory> would double the compile time of this header.
   State* state_;
 };
 

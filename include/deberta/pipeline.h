@@ -1,5 +1,5 @@
-// One function a verb: texts in, answers out. Scores are single precision, offsets in code points and in bytes. Texts
-// are packed together; an answer is bit for bit the same alone and in any batch. All functions may be called from
+// One function per verb: texts in, answers out. Scores are single precision; offsets are in code points and in bytes.
+// Texts are packed together; an answer is bitwise the same alone and in any batch. All functions may be called from
 // several threads with one pipeline.
 #pragma once
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace deberta {
 
-// One module behind the pooling of a sentence-transformers folder. kTruncate: the first `outputs` values are kept.
+// One module after the pooling of a sentence-transformers folder. kTruncate: the first `outputs` values are kept.
 struct SentenceLayer {
   enum class Kind { kNormalize, kDense, kLayerNorm, kTruncate };
   Kind kind = Kind::kNormalize;
@@ -26,18 +26,18 @@ struct SentenceLayer {
   std::vector<float> bias;    // [outputs], or empty
   size_t outputs = 0;
   Activation activation = Activation::kLinear;
-  bool adds_input = false;      // Dense: what went in is added behind the activation ...
-  std::vector<float> residual;  // ... times this [outputs, inputs] where the widths differ
+  bool adds_input = false;      // Dense: the input is added after the activation ...
+  std::vector<float> residual;  // ... times this [outputs, inputs] if the widths differ
 };
 
-// How a sentence-transformers folder makes a vector of a text (its modules.json), as far as it says so.
+// How a sentence-transformers folder turns a text into a vector (its modules.json), as far as it is specified.
 struct SentenceModules {
-  std::vector<Pooling> poolings;  // joined in this order; empty: the folder does not say
+  std::vector<Pooling> poolings;  // concatenated in this order; empty: not specified
   std::vector<SentenceLayer> layers;
-  size_t max_tokens = 0;  // 0: it does not say
-  std::string prompt;     // put in front of every text, part of what is pooled; most folders have none
+  size_t max_tokens = 0;  // 0: not specified
+  std::string prompt;     // put before every text, and pooled with it; most folders have none
   bool pools_prompt = true;
-  std::string refusal;  // why embed() cannot do as it says; empty: it can
+  std::string refusal;  // why embed() cannot follow it; empty: it can
 };
 
 // A model directory opened for use: configuration, tokenizer, weights.
@@ -48,8 +48,8 @@ struct Pipeline {
   SentenceModules sentence = {};
 };
 
-// Throws what the parts throw, and kFileNotFound when `path` is no directory. For names of other kinds: find_model()
-// of deberta/find_model.h.
+// Throws what the parts throw, and kFileNotFound when `path` is not a directory. For other names: find_model() in
+// deberta/find_model.h.
 DEBERTA_API Pipeline open_pipeline(const std::string& path, const ModelOptions& options = {},
                                    const OpenOptions& open_options = {});
 
@@ -63,9 +63,9 @@ struct TextInput {
 
 // What happens to a text above encode.max_tokens.
 enum class LongText {
-  kCut,     // as encode.truncate says; answers tell how many tokens were cut
+  kCut,     // as encode.truncate says; answers report how many tokens were cut
   kRefuse,  // kTextTooLong
-  kWindow,  // it is read in windows, whose results are joined (classify, ner, qa); others throw kUsage
+  kWindow,  // reads it in windows and merges their results (classify, ner, qa); others throw kUsage
 };
 
 // How texts become packs. Every function throws kTextTooLong, kInput (text that is not valid UTF-8 or has no token) and
@@ -73,18 +73,18 @@ enum class LongText {
 struct EncodingRules {
   EncodeOptions encode;
   LongText long_text = LongText::kCut;
-  size_t stride = 128;  // tokens that a window shares with the one before it; throws kUsage where it has no room
-  size_t batch_tokens = 16000;             // tokens of one pack; a longer text gets a pack of its own
-  std::optional<std::string> prompt = {};  // in front of each text; none: embed() takes the folder's, others take none
+  size_t stride = 128;          // tokens shared with the previous window; throws kUsage if they leave no room
+  size_t batch_tokens = 16000;  // tokens of one pack; a longer text gets a pack of its own
+  std::optional<std::string> prompt = {};  // put before each text; none: embed() uses the folder's, others use none
 };
 
-// The sequences that the functions below run for an input; for a thread that encodes while another one computes. The
-// first is that of one text or pair: whole, not cut, where windows are asked for. Throws as those functions do.
+// The sequences that the functions below run for an input, for a thread that encodes while another one computes. The
+// first is that of one text or pair, uncut if windows were requested. Throws as those functions do.
 DEBERTA_API Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
 
 struct SequenceOptions {
   EncodingRules rules;
-  std::optional<ScoreFunction> function;  // none: what the configuration asks for
+  std::optional<ScoreFunction> function;  // none: as the configuration says
   size_t top_k = 0;                       // 0: the best label, or all of a multi-label model
 };
 
@@ -98,14 +98,14 @@ struct EntailmentOptions {
   ScoreFunction function = ScoreFunction::kSoftmax;  // kNone: the scores are logits
 };
 
-// Does the first text of each pair entail the second. Throws as classify, kTask when no label says entailment, kInput
-// for an input without a pair.
+// Whether the first text of each pair entails the second. Throws as classify, kTask when no label says entailment,
+// kInput for an input without a pair.
 DEBERTA_API std::vector<EntailmentAnswer> nli(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                               const EntailmentOptions& options = {});
 
-// Candidate labels become hypotheses of an entailment model.
+// Turns candidate labels into hypotheses for an entailment model.
 struct ZeroShotOptions {
-  EncodingRules rules;              // the text alone is cut, never the hypothesis
+  EncodingRules rules;              // only the text is cut, never the hypothesis
   std::vector<std::string> labels;  // the candidates
   std::string hypothesis_template = "This example is {}.";
   bool is_multi_label = false;         // each label by itself, entailment against contradiction; also for one candidate
@@ -121,7 +121,7 @@ DEBERTA_API std::vector<ZeroShotAnswer> zero_shot(const Pipeline& pipeline, std:
 
 struct RankOptions {
   EncodingRules rules;
-  std::optional<ScoreFunction> function;  // none: sigmoid, or what the configuration asks for
+  std::optional<ScoreFunction> function;  // none: sigmoid, or as the configuration says
   size_t top_n = 0;                       // 0: all
 };
 
@@ -148,9 +148,9 @@ struct ChoiceOptions {
 DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
                                                const ChoiceOptions& options);
 
-// Which of the choices `items` goes with the context `text` and the question `pair` (perhaps none). A head with one
-// class gives a logit a choice; with two the logit of class 1 less that of class 0. Throws kTask for another head,
-// kInput for less than two choices.
+// Which of the choices `items` fits the context `text` and the question `pair` (if any). A head with one class gives
+// one logit per choice; with two classes it is the logit of class 1 minus that of class 0. Throws kTask for another
+// head, kInput for fewer than two choices.
 DEBERTA_API std::vector<ChoiceAnswer> choose(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                              const ChoiceOptions& options = {});
 
@@ -162,7 +162,7 @@ struct QuestionOptions {
   bool aligns_to_words = true;          // answers begin and end with white-space-separated words
   bool merges_equal = true;             // answers with the same words, in any case, are one, their scores added
   bool allows_none = false;             // "no answer" is a candidate
-  std::optional<float> null_threshold;  // it is the answer exactly when its logit is above the best span's by more
+  std::optional<float> null_threshold;  // it is the answer exactly when its logit exceeds the best span's by more
   bool as_transformers = false;         // as its pipeline: each window's probabilities sum to 1, words are cut by the
                                         // edges of windows, equal answers are one where the space before them is too
 };
@@ -180,7 +180,7 @@ struct TokenOptions {
   EntityRules entities;
 };
 
-// Both token heads, the original one with a projection and the plain one. Throws kTask when the checkpoint has neither.
+// For both token heads, the original one with a projection and the plain one. Throws kTask if there is neither.
 DEBERTA_API std::vector<TokenAnswer> ner(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                          const TokenOptions& options = {});
 
@@ -199,23 +199,23 @@ DEBERTA_API std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const st
 DEBERTA_API std::vector<FillAnswer> fill(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                          const FillOptions& options = {});
 
-// Each token of a text masked in turn, by a masked language model. Throws as fill, but for the missing mask.
+// Masks each token of a text in turn. Throws as fill, except for the missing mask.
 DEBERTA_API std::vector<TextScoreAnswer> score_text(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                     const EncodingRules& rules = {});
 
 struct EmbeddingOptions {
   EncodingRules rules;
   bool pools = true;               // false: a vector for each token
-  std::optional<Pooling> pooling;  // none: all that the folder says (Pipeline::sentence), else the mean
-  bool normalizes = false;         // in the end, whatever the folder says
+  std::optional<Pooling> pooling;  // none: as the folder specifies (Pipeline::sentence), else the mean
+  bool normalizes = false;         // at the end, whatever the folder specifies
   int64_t layer = -1;              // 0 .. N, or from the end
 };
 
 // Values of each vector.
 DEBERTA_API size_t embedding_columns(const Pipeline& pipeline, const EmbeddingOptions& options = {});
 
-// Throws kInput for a layer that the model does not have, kUnsupported for modules of the folder that are not computed
-// here.
+// Throws kInput for a layer that the model does not have, kUnsupported for modules of the folder that are not
+// supported.
 DEBERTA_API std::vector<EmbeddingAnswer> embed(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                const EmbeddingOptions& options = {});
 
@@ -223,7 +223,7 @@ struct SimilarityOptions {
   EmbeddingOptions embedding;  // with pools
 };
 
-// The text by itself, then the pair or each of the items by itself.
+// Encodes the text, then the pair or each of the items, separately.
 DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
                                                const SimilarityOptions& options);
 

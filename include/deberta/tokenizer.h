@@ -18,7 +18,7 @@ struct Offset {
   bool operator==(const Offset&) const = default;
 };
 
-// Parallel vectors, one entry a token. Special tokens added by the template ([CLS], [SEP]) have empty offsets 0..0.
+// Parallel vectors, one entry per token. Special tokens added by the template ([CLS], [SEP]) have empty offsets 0..0.
 struct Encoding {
   std::vector<int32_t> ids;
   std::vector<int32_t> type_ids;    // 0 for the first text (its [CLS] and [SEP] too), 1 for the second
@@ -26,8 +26,8 @@ struct Encoding {
   std::vector<Offset> bytes;        // the same in bytes
   std::vector<int32_t> words;       // index of the white-space-separated word within its text, -1 for special tokens
   std::vector<uint8_t> is_special;  // 1 for tokens that the template added
-  size_t cut_tokens = 0;            // tokens that truncation took away
-  size_t second_begin = SIZE_MAX;   // of a pair: where the second text's tokens begin
+  size_t cut_tokens = 0;            // tokens removed by truncation
+  size_t second_begin = SIZE_MAX;   // of a pair: index of the second text's first token
 
   size_t size() const { return ids.size(); }
 };
@@ -49,8 +49,8 @@ enum class PairCut { kLongestFirst, kFirst };
 // 0.1.97 does. Other kinds of tokenizer have one way only.
 enum class SpmTies { kFloat, kDouble };
 
-// Whose ids: those of transformers' slow tokenizers, with which the models were trained, or those of its fast ones,
-// which its pipelines use ([UNK] where a SentencePiece model has byte pieces).
+// Which ids: those of the slow tokenizers of transformers, which trained the models, or of the fast ones, which its
+// pipelines use ([UNK] where a SentencePiece model has byte pieces).
 enum class TokenizerKind { kSlow, kFast };
 
 struct EncodeOptions {
@@ -58,7 +58,7 @@ struct EncodeOptions {
   bool parse_special = true;  // false: "[SEP]" written in a text is plain text (--special-text literal)
   Truncate truncate = Truncate::kNone;
   PairCut pair_cut = PairCut::kLongestFirst;  // kFirst: kTextTooLong when the second alone has no room
-  size_t max_tokens = 512;                    // with the special tokens; used when truncating
+  size_t max_tokens = 512;                    // including the special tokens; used when truncating
   size_t max_second_tokens = SIZE_MAX;        // of a pair: the second text is cut to these first, from its end
   size_t max_text_bytes = size_t{1} << 20;    // a longer text throws kTextTooLong
   SpmTies spm_ties = SpmTies::kFloat;
@@ -75,9 +75,9 @@ class DEBERTA_API Tokenizer {
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
 
-  // `text` is valid UTF-8; of other bytes the tokens are not defined, but safe. Throws kTextTooLong, kTokenizerFile.
+  // `text` is valid UTF-8; other bytes are safe, but their tokens are unspecified. Throws kTextTooLong, kTokenizerFile.
   Encoding encode(std::string_view text, const EncodeOptions& options = {}) const;
-  // [CLS] first [SEP] second [SEP], types 0 and 1; where a tokenizer.json says so, two [SEP] or type 0 alone.
+  // [CLS] first [SEP] second [SEP], types 0 and 1; two [SEP] or only type 0 if tokenizer.json says so.
   Encoding encode_pair(std::string_view first, std::string_view second, const EncodeOptions& options = {}) const;
 
   // Ids back to text. Throws kTokenId for an id outside the vocabulary.
@@ -90,16 +90,16 @@ class DEBERTA_API Tokenizer {
   bool is_special(int32_t id) const;
   const SpecialIds& special() const;
 
-  // model_max_length of tokenizer_config.json: the longest input in tokens; nothing: no limit. Encoding goes by
-  // EncodeOptions::max_tokens alone; the program takes the smaller of the two.
+  // model_max_length of tokenizer_config.json: the longest input in tokens; nothing: no limit. Encoding uses only
+  // EncodeOptions::max_tokens; the program takes the smaller of the two.
   std::optional<size_t> max_length() const;
-  // Whether pairs are as version 4 of transformers makes them for all DeBERTa: one [SEP] between, types 0 and 1.
+  // Whether pairs are built as by transformers 4 for all DeBERTa models: one [SEP] between, types 0 and 1.
   bool has_plain_pairs() const;
 
  private:
   struct State;
   explicit Tokenizer(const State* state);
-  // An owned pointer: <memory> would double what this header takes to compile.
+  // An owned pointer: <memory> would double the compile time of this header.
   const State* state_;
 };
 

@@ -1,4 +1,4 @@
-// A block of memory handed out front to back and reset as a whole. Sized once; never grows by itself.
+// A bump allocator: one block, handed out front to back and reset as a whole. It never grows by itself.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -16,7 +16,7 @@ class Arena {
 
   Arena() = default;
 
-  // At least `size_bytes`; keeps a larger block. Pointers handed out before are lost. Throws kOutOfMemory.
+  // At least `size_bytes`; keeps a larger block. Earlier pointers become invalid. Throws kOutOfMemory.
   void reserve(size_t size_bytes);
   void reset() { used_ = 0; }
 
@@ -27,7 +27,7 @@ class Arena {
   }
 
   size_t capacity_bytes() const { return capacity_; }
-  // What take() of `count` elements uses.
+  // The bytes that take() of `count` elements uses.
   template <class T>
   static size_t bytes_for(size_t count) {
     return (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;

@@ -6,7 +6,7 @@
 
 namespace deberta {
 
-// Strict: whole groups of four, '=' only at the end, unused bits zero, no white space. Nothing when it is not that.
+// Strict: whole groups of four, '=' only at the end, unused bits zero, no white space. Otherwise nothing.
 std::optional<std::string> parse_base64(std::string_view text);
 
 }  // namespace deberta

@@ -1,4 +1,4 @@
-// Size arithmetic that cannot wrap, and a bounds-checked view of bytes: what every parser of untrusted bytes uses.
+// Size arithmetic that cannot wrap, and a bounds-checked view of bytes: used by every parser of untrusted bytes.
 #pragma once
 #include <charconv>
 #include <cstddef>
@@ -21,7 +21,7 @@ inline std::optional<uint64_t> checked_mul(uint64_t a, uint64_t b) {
   return result;
 }
 
-// The whole of `text` as a number: no white space, no sign for unsigned types, nothing left over.
+// All of `text` as a number: no white space, no sign for unsigned types, no trailing characters.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};
@@ -39,7 +39,7 @@ inline std::string_view to_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A position in a span of bytes. take() gives nothing, and moves nothing, when fewer bytes are left.
+// A position in a span of bytes. take() returns nothing, and does not advance, if fewer bytes are left.
 class Reader {
  public:
   explicit Reader(Bytes bytes) : bytes_(bytes) {}

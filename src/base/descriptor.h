@@ -1,4 +1,4 @@
-// File descriptors that close themselves, and what is written to them. For the files of this room.
+// File descriptors that close themselves, and writing to them. Internal to this room.
 #pragma once
 #include <functional>
 #include <string>

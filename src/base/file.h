@@ -1,4 +1,4 @@
-// Files: read whole, mapped, or written anew. Those that a user names for output: output_file.h.
+// Files: read whole, mapped, or newly written. For files that a user names for output see output_file.h.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace deberta {
 
-// Mapped pages are shared between processes and come when they are used; a file that someone cuts short in use ends the
-// process by SIGBUS (mapping_table.h). Read bytes are the process's own.
+// Mapped pages are shared between processes and loaded on use; a file that is truncated while in use kills the process
+// with SIGBUS (mapping_table.h). Bytes that are read belong to the process.
 enum class LoadMode { kMap, kRead };
 
 // The bytes of a regular file. Movable; they live as long as the object.
@@ -38,7 +38,7 @@ class MappedFile {
   MappingEntry entry_;  // of a mapped file
 };
 
-// Lets go of the memory of the mapped pages that lie wholly in `bytes`; they come from the file again when they are
+// Releases the memory of the mapped pages that lie entirely in `bytes`; they are loaded from the file again when
 // used. Bytes that are not of a mapped file stay as they are.
 void release_pages(Bytes bytes) noexcept;
 
@@ -59,7 +59,7 @@ class FileWriter {
   ~FileWriter() = default;
 };
 
-// A file that is not there yet, filled and synced. Removed again when anything fails. Throws kFileWrite.
+// A new file, filled and synced. Removed again if anything fails. Throws kFileWrite.
 void write_new_file(const std::string& path, const std::function<void(FileWriter&)>& fill);
 
 // Makes the names in `folder` survive a crash of the machine. Throws kFileWrite.

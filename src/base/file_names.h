@@ -1,4 +1,4 @@
-// Names of files that files name: an index its shards, a manifest its files. They must stay in their folder.
+// File names found in files, such as the shards of an index or the files of a manifest. They must stay in their folder.
 #pragma once
 #include <string_view>
 

@@ -57,7 +57,7 @@ pid_t maker_of(std::string_view name, std::string_view target) {
 // The folder too.
 void remove_files(const std::string& folder) {
   for (const std::string& name : names_in(folder)) ::unlink(fmt::format("{}/{}", folder, name).c_str());
-  if (::rmdir(folder.c_str()) != 0) refuse(folder, "cannot remove what a killed run left", errno);
+  if (::rmdir(folder.c_str()) != 0) refuse(folder, "cannot remove the leftovers of a killed run", errno);
 }
 
 bool is_running(pid_t pid) {
@@ -98,9 +98,9 @@ void check_new_folder(const std::string& target) {
   const bool is_free = is_there ? names && names->empty() : errno == ENOENT;
   if (!is_free)
     throw Error(ErrorCode::kFileWrite, target,
-                "expected a new or an empty folder, got something that would be replaced; name another or remove it");
+                "expected a new or empty folder, got existing content; choose another folder or remove it");
   if (!is_directory(parent))
-    throw Error(ErrorCode::kFileWrite, target, fmt::format("cannot create: there is no folder {}", parent));
+    throw Error(ErrorCode::kFileWrite, target, fmt::format("cannot create: no folder {}", parent));
   if (::faccessat(AT_FDCWD, parent.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
     refuse(target, fmt::format("cannot create a folder in {}", parent), errno);
 }

@@ -1,5 +1,5 @@
-// What is in a folder; and one that appears whole or not at all: built beside its place under a name of its own, then
-// renamed.
+// Listing a folder; and a folder that appears complete or not at all: built next to its target under a temporary name,
+// then renamed.
 #pragma once
 #include <sys/types.h>
 
@@ -13,8 +13,8 @@
 
 namespace deberta {
 
-// The names in a folder, sorted; of more than `most` any. Nothing when it cannot be read: errno says why. (The
-// iterators of the standard library end the process where memory ends.)
+// The names in a folder, sorted; an arbitrary subset if there are more than `most`. Nothing if it cannot be read; see
+// errno. (The iterators of the standard library terminate the process when out of memory.)
 std::optional<std::vector<std::string>> read_names(const std::string& folder, size_t most = SIZE_MAX);
 // None when it cannot be read.
 std::vector<std::string> names_in(const std::string& folder, size_t most = SIZE_MAX);
@@ -47,11 +47,11 @@ class StagedFolder {
   bool is_published_ = false;
 };
 
-// Folders that a StagedFolder of `target` left behind when its process was killed: removed and listed. Those of a
-// process that still runs stay.
+// Removes and lists folders that a StagedFolder of `target` left behind when its process was killed. Those of running
+// processes are kept.
 std::vector<std::string> remove_leftovers(const std::string& target);
 
-// The same folder, however it is written, or one inside the other. Neither has to exist.
+// Whether both are the same folder, however written, or one is inside the other. Neither has to exist.
 bool is_inside(const std::string& path, const std::string& folder);
 
 }  // namespace deberta

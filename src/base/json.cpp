@@ -28,11 +28,11 @@ class Events final : public nlohmann::json_sax<nlohmann::json> {
   bool number_integer(number_integer_t value) override { return add(int64_t{value}); }
   bool number_unsigned(number_unsigned_t value) override {
     if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      builder_.refuse("integer does not fit into 64 bits signed");
+      builder_.refuse("integer does not fit into 64 signed bits");
     return add(static_cast<int64_t>(value));
   }
   bool number_float(number_float_t value, const string_t& text) override {
-    if (text.find_first_of(".eE") == string_t::npos) builder_.refuse("integer does not fit into 64 bits signed");
+    if (text.find_first_of(".eE") == string_t::npos) builder_.refuse("integer does not fit into 64 signed bits");
     return add(value);
   }
   bool string(string_t& value) override { return add(std::move(value)); }
@@ -152,7 +152,7 @@ Json::~Json() = default;
 
 Json::Json(uint64_t value) : value_(static_cast<int64_t>(value)) {
   if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-    throw Error(ErrorCode::kJson, "json", "integer does not fit into 64 bits signed");
+    throw Error(ErrorCode::kJson, "json", "integer does not fit into 64 signed bits");
   }
 }
 

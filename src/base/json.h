@@ -1,6 +1,6 @@
-// JSON with limits: a small value type, two ways of reading and of writing it. Strict: what users hand in (nlohmann's
-// parser, behind json.cpp) and what the program answers. As Python's json module: the files of a model, which Python
-// wrote and reads (python_json.cpp). Objects keep their order. Numbers keep whether they were integers.
+// JSON with limits: a small value type, with two ways of reading and writing it. Strict: input rows (nlohmann's parser,
+// behind json.cpp) and the program's answers. As Python's json module: the files of a model, which Python wrote and
+// reads (python_json.cpp). Objects keep their order. Numbers keep whether they were integers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ using JsonArray = std::vector<Json>;
 using JsonMember = std::pair<std::string, Json>;
 using JsonObject = std::vector<JsonMember>;
 
-// An integer beyond 64 bits signed, as it was written.
+// An integer beyond signed 64 bits, as it was written.
 struct JsonBigInteger {
   std::string digits;  // "-10000000000000000000"
 };
@@ -59,7 +59,7 @@ class Json {
   bool is_array() const { return std::holds_alternative<JsonArray>(value_); }
   bool is_object() const { return std::holds_alternative<JsonObject>(value_); }
 
-  // The value; the type must have been asked for first (std::bad_variant_access otherwise).
+  // The value; the type must have been checked first (std::bad_variant_access otherwise).
   bool as_bool() const { return std::get<bool>(value_); }
   int64_t as_integer() const { return std::get<int64_t>(value_); }
   double as_number() const;  // of an integer beyond all doubles: infinity
@@ -73,10 +73,10 @@ class Json {
   // 512 of 512 and of 512.0; nothing for other values, integers beyond 64 bits among them.
   std::optional<int64_t> whole_number() const;
 
-  // What Python takes for true: not null, false, 0, NaN aside, nor an empty string, array or object.
+  // Python's truth value: false for null, false, 0, and an empty string, array or object; NaN is true.
   bool is_truthy() const;
 
-  // The member of an object, or nullptr when absent or when this is no object.
+  // The member of an object, or nullptr if absent or if this is not an object.
   const Json* find(std::string_view key) const;
 
   // For messages: `"256" (string)`, `-1 (integer)`, `null`, `[...] (array)`; long strings are cut.

@@ -1,4 +1,4 @@
-// What a parser of JSON reports, value by value, made into a Json under the limits. Used by json.cpp and
+// Builds a Json, within the limits, from what a parser reports value by value. Used by json.cpp and
 // python_json.cpp.
 #pragma once
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace deberta {
 
-// What two members of one name mean.
+// How to treat two members of one name.
 enum class RepeatedKey { kRefused, kLastCounts };
 
 // Refusals throw kJson; nothing recurses.
@@ -47,7 +47,7 @@ class JsonBuilder {
   size_t nodes_ = 0;
 };
 
-// The size, UTF-8 without a byte order mark, no NUL: what any reading of JSON asks of a text. Throws kJson, kTooLarge.
+// The size, UTF-8 without a byte order mark, no NUL: the requirements of any JSON text. Throws kJson, kTooLarge.
 void check_json_text(std::string_view text, std::string_view where, const JsonLimits& limits);
 
 }  // namespace deberta

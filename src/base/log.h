@@ -1,4 +1,4 @@
-// How the library warns: the sink is the program's (deberta/library.h).
+// How the library warns; the program provides the sink (deberta/library.h).
 #pragma once
 #include <string_view>
 

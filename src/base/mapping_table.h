@@ -1,4 +1,4 @@
-// The files mapped by this process, by address: what a SIGBUS handler asks when someone cut a file short in use. The
+// The files mapped by this process, by address, for a SIGBUS handler when a file is truncated while in use. The
 // library installs no handler; programs do (program/interrupt.cpp).
 #pragma once
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace deberta {
 
-// Remembered as long as the object lives. With thousands of files mapped at once the last ones are not.
+// Registered as long as the object lives. With thousands of mapped files, the last ones are not registered.
 class MappingEntry {
  public:
   MappingEntry() = default;

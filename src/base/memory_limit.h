@@ -4,7 +4,7 @@
 
 namespace deberta {
 
-// The least of the machine's memory, the cgroup's limit (memory.max) and the limit on address space (ulimit -v).
+// The minimum of the machine's memory, the cgroup's limit (memory.max) and the limit on address space (ulimit -v).
 uint64_t memory_limit_bytes();
 
 }  // namespace deberta

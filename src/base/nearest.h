@@ -5,7 +5,7 @@
 
 namespace deberta {
 
-// The candidate nearest to `word` by edit distance, or empty when none is near enough to suggest.
+// The candidate nearest to `word` by edit distance, or empty if none is near enough to suggest.
 std::string_view nearest_match(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace deberta

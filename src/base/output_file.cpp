@@ -95,7 +95,7 @@ void check_place(const Place& place, const std::string& named) {
   if (place.kind != Kind::kNew) check_access(place.path, W_OK, named, "cannot write");
   if (place.kind == Kind::kStraight) return;
   const std::string folder = parent_folder(place.path);
-  if (!is_directory(folder)) refuse(named, fmt::format("cannot create: there is no folder {}", folder));
+  if (!is_directory(folder)) refuse(named, fmt::format("cannot create: no folder {}", folder));
   check_access(folder, W_OK | X_OK, named, fmt::format("cannot create a file in the folder {}", folder));
 }
 

@@ -1,4 +1,4 @@
-// How a kernel asks for threads without knowing whose they are: the engine passes its pool, a training op torch's.
+// How a kernel uses threads without knowing who owns them: the engine passes its pool, a training op that of torch.
 #pragma once
 #include <cstddef>
 #include <type_traits>

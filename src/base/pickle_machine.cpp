@@ -55,7 +55,7 @@ class PickleMachine {
   // ---- the bytes after an opcode
   Bytes take(uint64_t count) {
     const auto bytes = reader_.take(count);
-    if (!bytes) refuse(fmt::format("expected {} bytes more, got {}: cut off", count, reader_.left()));
+    if (!bytes) refuse(fmt::format("expected {} more bytes, got {}: truncated", count, reader_.left()));
     return *bytes;
   }
   uint64_t number(size_t size_bytes) {
@@ -207,12 +207,12 @@ std::string_view PickleMachine::line() {
   const size_t begin = reader_.position();
   const std::string_view rest = to_text(bytes_).substr(begin);
   const size_t end = rest.find('\n');
-  if (end == rest.npos) refuse("expected a line: cut off");
+  if (end == rest.npos) refuse("expected a line: truncated");
   return to_text(take(end + 1)).substr(0, end);
 }
 
 void PickleMachine::check_proto() {
-  if (offset_ != 0) refuse("expected PROTO once, at the begin");
+  if (offset_ != 0) refuse("expected PROTO once, at the start");
   const uint64_t protocol = number(1);
   if (protocol < 2 || protocol > 5) refuse(fmt::format("expected protocol 2 to 5, got {}", protocol));
 }
@@ -249,7 +249,7 @@ void PickleMachine::push_float() {
 
 void PickleMachine::count_values(size_t count) {
   values_ += count;
-  if (values_ > kMaxValues) refuse(fmt::format("expected at most {} values in all", kMaxValues));
+  if (values_ > kMaxValues) refuse(fmt::format("expected at most {} values in total", kMaxValues));
 }
 
 void PickleMachine::push_object(PickleKind kind, std::vector<PickleValue> items) {
@@ -299,7 +299,7 @@ void PickleMachine::put(uint64_t index) {
 
 void PickleMachine::get(uint64_t index) {
   const auto at = memo_.find(index);
-  if (at == memo_.end()) refuse(fmt::format("expected an index written before, got {}", index));
+  if (at == memo_.end()) refuse(fmt::format("expected an index stored earlier, got {}", index));
   push(at->second);
 }
 
@@ -334,7 +334,7 @@ void PickleMachine::push_global(std::string_view module, std::string_view name) 
     if (globals[i].module == module && globals[i].name == name)
       return push({PickleKind::kGlobal, static_cast<int64_t>(i), {}});
   }
-  refuse(fmt::format("{} of {} is not data: no such file names it", quote_short(name), quote_short(module)));
+  refuse(fmt::format("{} of {} is not data: not an allowed global", quote_short(name), quote_short(module)));
 }
 
 void PickleMachine::read_global() {
@@ -386,7 +386,7 @@ void PickleMachine::reduce() {
     case Use::kStorageType:
       break;
   }
-  refuse(fmt::format("{} is a type, not data to be made from arguments", global.name));
+  refuse(fmt::format("{} is a type, not data: it cannot be called", global.name));
 }
 
 // What makes it, its type, the arguments, attributes: of a tensor that someone hung an attribute on.
@@ -395,7 +395,7 @@ void PickleMachine::push_typed(const std::vector<PickleValue>& items) {
   const Use use = expect_global(items[0]).use;
   expect_global(items[1]);
   expect(items[2], PickleKind::kTuple);
-  if (use != Use::kTensor && use != Use::kParameter) refuse("expected what makes a tensor");
+  if (use != Use::kTensor && use != Use::kParameter) refuse("expected a function that rebuilds a tensor");
   push({use == Use::kTensor ? PickleKind::kTensor : PickleKind::kParameter, items[2].number, {}});
 }
 
@@ -416,7 +416,7 @@ void PickleMachine::build() {
   const std::vector<PickleValue>& items = pickle_.objects_[static_cast<size_t>(state.number)];
   const bool is_metadata =
       items.size() == 2 && items[0].kind == PickleKind::kString && items[0].text == kMetadataAttribute;
-  if (!is_metadata) refuse("expected the attribute _metadata alone");
+  if (!is_metadata) refuse("expected only the attribute _metadata");
 }
 
 void PickleMachine::push_storage() {

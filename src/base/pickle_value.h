@@ -1,4 +1,4 @@
-// What a pickle describes, in tagged form: values, containers, and the globals that it may name.
+// What a pickle describes, in tagged form: values, containers, and the globals that it may use.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -40,7 +40,7 @@ struct PickleValue {
 struct PickleGlobal {
   std::string_view module;
   std::string_view name;
-  // kTyped: makes the tensor or parameter that its arguments name. kOther: what it makes is read by nobody.
+  // kTyped: makes the tensor or parameter that its arguments name. kOther: its result is not used.
   enum class Use : uint8_t { kOrderedDict, kDefaultDict, kSize, kTensor, kParameter, kTyped, kStorageType, kOther } use;
   uint8_t element = 0;  // of a storage type: the caller's number of its element type
 };

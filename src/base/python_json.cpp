@@ -154,7 +154,7 @@ class Scanner {
       const size_t run = at_;
       while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && !is_control(text_[at_])) ++at_;
       out.append(text_, run, at_ - run);
-      if (at_ == text_.size()) refuse("expected the string that begins here to end", begin);
+      if (at_ == text_.size()) refuse("unterminated string", begin);
       if (take('"')) return out;
       if (is_control(text_[at_])) refuse("control character in a string");
       scan_escape(out);
@@ -171,7 +171,7 @@ class Scanner {
       return;
     }
     auto unit = peek_unit();
-    if (!unit) refuse("not an escape");
+    if (!unit) refuse("invalid escape");
     at_ += 6;
     if (const auto low = peek_unit(); is_high_surrogate(*unit) && low && is_low_surrogate(*low)) {
       at_ += 6;

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): what a manifest says of a file. Not for passwords or keys.
+// SHA-256 (FIPS 180-4): for the manifest's file hashes. Not for passwords or keys.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -59,7 +59,7 @@ Pickle read_object(const ZipReader& zip, const std::string& path, std::span<cons
     refuse(path, fmt::format("data.pkl: expected at most {} bytes, got {}", kMaxPickleBytes, entry.bytes.size()));
   Pickle object = parse_pickle(zip.read(entry), path + ": data.pkl", globals);
   if (object.size_bytes() != entry.bytes.size())
-    refuse(path, fmt::format("data.pkl: expected to end with STOP, got {} bytes more",
+    refuse(path, fmt::format("data.pkl: expected to end with STOP, got {} more bytes",
                              entry.bytes.size() - object.size_bytes()));
   return object;
 }
@@ -107,7 +107,7 @@ void check_system(const Pickle& system, const std::string& path) {
   if (system.root().kind != PickleKind::kDict) refuse(path, "system: expected a dict");
   bool is_little = false;
   for (size_t i = 0; i + 1 < items.size(); i += 2) {
-    if (items[i].kind != PickleKind::kString) refuse(path, "system: expected text as keys");
+    if (items[i].kind != PickleKind::kString) refuse(path, "system: expected strings as keys");
     if (items[i].text == "protocol_version") check_protocol(items[i + 1], path);
     if (items[i].text == "little_endian")
       is_little = items[i + 1].kind == PickleKind::kBool && items[i + 1].number == 1;
@@ -138,7 +138,7 @@ TorchSave read_torch_save(Bytes file, const std::string& path, std::span<const P
   const std::string_view text = to_text(file);
   if (const auto magic_bytes = find_legacy_magic(text)) return read_legacy(file, *magic_bytes, path, globals);
   if (!text.starts_with(kZipSignature))
-    refuse(path, "expected a file of torch.save, a zip archive or the older form, got neither");
+    refuse(path, "expected a torch.save file (a zip archive or the legacy format), got neither");
   TorchSave result;
   result.zip.emplace(file, path);
   check_statements(*result.zip, path);

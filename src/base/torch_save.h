@@ -1,5 +1,5 @@
-// The two containers of torch.save, zip (PyTorch 1.6 and later) and legacy (before): one pickled object, as data, and
-// what lies beside it. What the object means is the caller's business.
+// The two containers of torch.save, zip (PyTorch 1.6 and later) and legacy (before): one pickled object, read as data,
+// and the data next to it. The caller interprets the object.
 #pragma once
 #include <optional>
 #include <span>
@@ -17,10 +17,10 @@ struct TorchSave {
   Bytes rest;
 };
 
-// Whether the bytes begin as one of the two containers does.
+// Whether the bytes start like one of the two containers.
 bool is_torch_save(Bytes file);
 
-// `globals` are the names that the object may name. `file` and `globals` must outlive the result; `path` opens each
+// `globals` are the names that the object may use. `file` and `globals` must outlive the result; `path` opens each
 // message. Throws kBin.
 TorchSave read_torch_save(Bytes file, const std::string& path, std::span<const PickleGlobal> globals);
 

@@ -45,7 +45,7 @@ class Cursor {
   }
   Bytes take(uint64_t count) {
     const auto bytes = reader_.take(count);
-    if (!bytes) refuse(fmt::format("expected {} bytes more, got {}: cut off", count, reader_.left()));
+    if (!bytes) refuse(fmt::format("expected {} more bytes, got {}: truncated", count, reader_.left()));
     return *bytes;
   }
   uint64_t number(size_t size_bytes) {
@@ -91,7 +91,7 @@ uint64_t find_end_record(Bytes file, const std::string& where) {
     throw Error(ErrorCode::kBin, where, fmt::format("zip: end record: {}", message));
   };
   const std::string_view text = to_text(file);
-  if (text.size() < kEndBytes) refuse("expected one in the last 65557 bytes, got none: cut off");
+  if (text.size() < kEndBytes) refuse("expected one in the last 65557 bytes, got none: truncated");
   const uint64_t window = std::min<uint64_t>(text.size(), kMaxCommentBytes + kEndBytes);
   const uint64_t first = text.size() - window;
   std::optional<uint64_t> found;
@@ -157,7 +157,7 @@ Directory find_directory(Bytes file, const std::string& where) {
   const auto end = checked_add(directory.begin, directory.size_bytes);
   if (!end || *end != directory.end) {
     record.refuse(
-        fmt::format("directory: expected to end at {}, where the end records begin, got offset {} and size {}",
+        fmt::format("directory: expected to end at {}, where the end records start, got offset {} and size {}",
                     directory.end, directory.begin, directory.size_bytes));
   }
   if (directory.entries > kMaxEntries) {
@@ -205,7 +205,7 @@ void read_zip64_extra(const Cursor& cursor, Bytes extra, std::initializer_list<u
     const auto id = fields.take_little_endian(2);
     const auto size_bytes = fields.take_little_endian(2);
     const auto content = size_bytes ? fields.take(*size_bytes) : std::nullopt;
-    if (!id || !content) cursor.refuse("extra fields: cut off");
+    if (!id || !content) cursor.refuse("extra fields: truncated");
     if (*id != kZip64Field) continue;
     if (large) cursor.refuse("extra fields: expected one zip64 field, got two");
     large = *content;
@@ -316,7 +316,7 @@ void check_ranges(std::vector<Placed>& all, const Directory& directory, const st
     const uint64_t limit = i + 1 < all.size() ? all[i + 1].begin : directory.begin;
     if (all[i].end <= limit) continue;
     throw Error(ErrorCode::kBin, where,
-                fmt::format("zip: {}: expected to end by {}, where the next part begins, got {} (they overlap)",
+                fmt::format("zip: {}: expected to end by {}, where the next part starts, got {} (they overlap)",
                             quote_entry(all[i].entry.name), limit, all[i].end));
   }
 }

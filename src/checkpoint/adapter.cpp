@@ -114,7 +114,7 @@ class Merger {
       lora.is_embedding = lora.is_embedding || row.is_embedding;
       return;
     }
-    if (name.find(".lora_") != name.npos) return refuse(tensor.name, "a part of LoRA that is not computed here");
+    if (name.find(".lora_") != name.npos) return refuse(tensor.name, "an unsupported part of LoRA");
     if (name.find(".original_module") == name.npos) replace(std::string(to_canonical_name(name)), tensor);
   }
 
@@ -124,13 +124,13 @@ class Merger {
     const TensorRow* row = find_tensor_row(name);
     const bool is_head = row != nullptr && is_head_row(*row);
     if (old == nullptr && !is_head)
-      return refuse(tensor.name, "the model has no such tensor; is it the adapter's own?");
+      return refuse(tensor.name, "the model has no such tensor; does the adapter belong to this model?");
     const bool may_change = name.starts_with("classifier.");
     if (old != nullptr && old->shape != tensor.shape && !may_change)
       return refuse(tensor.name, fmt::format("expected shape {} as in the model, got {}", to_string(old->shape),
                                              to_string(tensor.shape)));
     made_[name] = {name, tensor.dtype, tensor.shape, {tensor.bytes.begin(), tensor.bytes.end()}};
-    changes_.push_back({stored_name(name), old == nullptr ? "added" : "replaced", "by the adapter's"});
+    changes_.push_back({stored_name(name), old == nullptr ? "added" : "replaced", "from the adapter"});
   }
 
   void merge(const std::string& module, const Lora& lora) {
@@ -139,7 +139,7 @@ class Merger {
                     fmt::format("expected lora_A and lora_B, got lora_{} alone", lora.a == nullptr ? "B" : "A"));
     const std::string name = module + ".weight";
     const std::optional<TensorView> weight = find(name);
-    if (!weight) return refuse(module, "the model has no such module; is it the adapter's own?");
+    if (!weight) return refuse(module, "the model has no such module; does the adapter belong to this model?");
     if (!fits(*weight, lora))
       return refuse(module, fmt::format("lora_A {} and lora_B {} do not fit the weight {} of the model",
                                         to_string(lora.a->shape), to_string(lora.b->shape), to_string(weight->shape)));
@@ -201,7 +201,7 @@ class Merger {
   void merge_bias(const std::string& module, const TensorView& addend, double scale) {
     const std::string name = module + ".bias";
     const std::optional<TensorView> bias = find(name);
-    if (!bias || bias->shape != addend.shape) return refuse(module, "the bias of lora_B fits no bias of the model");
+    if (!bias || bias->shape != addend.shape) return refuse(module, "the bias of lora_B matches no bias of the model");
     std::vector<float> sum = to_fp32(*bias);
     const std::vector<float> values = to_fp32(addend);
     for (size_t i = 0; i < sum.size(); ++i) sum[i] = static_cast<float>(sum[i] + scale * values[i]);

@@ -1,7 +1,7 @@
-// A LoRA adapter of peft put into the weights of the model that it was trained beside, as merge_and_unload() of peft
+// Merges a peft LoRA adapter into the weights of the model that it was trained on, as merge_and_unload() of peft
 // does:
 //   W' = W + scale B A        scale: alpha / r, or alpha / sqrt(r) of rank-stabilised LoRA
-// and whole tensors that were trained with it (a classifier, biases) in place of the model's.
+// Whole tensors that were trained with it (a classifier, biases) replace the model's.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ struct MergedModel {
 };
 
 // `folder` has adapter_config.json, and adapter_model.safetensors or adapter_model.bin. Throws kFolder (no adapter),
-// kConfig, kUnsupported (all that is in the adapter's settings and not computed here), kTensors (tensors that do not
+// kConfig, kUnsupported (all unsupported settings of the adapter), kTensors (tensors that do not
 // fit the model, or make none of the kind that the adapter was trained for), and what opening the weights throws.
 MergedModel merge_adapter(const Checkpoint& base, const ModelConfig& config, const std::string& folder,
                           const OpenOptions& options = {});

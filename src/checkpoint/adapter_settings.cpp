@@ -18,7 +18,7 @@ struct Unsupported {
   std::string_view key, reason;
 };
 constexpr std::array kUnsupported = {
-    Unsupported{"use_dora", "DoRA, whose magnitudes are not computed here"},
+    Unsupported{"use_dora", "DoRA"},
     Unsupported{"layer_replication", "layers used more than once"},
     Unsupported{"alora_invocation_tokens", "activated LoRA, which changes only some tokens"},
     Unsupported{"target_parameters", "matrices that belong to no module"},
@@ -63,7 +63,7 @@ struct SettingsReader {
   std::string text(std::string_view key) const {
     const Json* value = document.find(key);
     if (value == nullptr || value->is_null()) return {};
-    if (!value->is_string()) refuse(key, "a text");
+    if (!value->is_string()) refuse(key, "a string");
     return value->as_string();
   }
 
@@ -122,7 +122,7 @@ AdapterSettings parse_adapter_settings(std::string_view text, const std::string&
   const std::string type = reader.text("peft_type");
   if (type != "LORA")
     throw Error(ErrorCode::kFolder, where,
-                fmt::format("expected a LORA adapter of peft, got {}; merge it with its own program",
+                fmt::format("expected a peft LORA adapter, got {}; merge it with its own program",
                             type.empty() ? "one without peft_type" : type));
   reader.settings.base_model = reader.text("base_model_name_or_path");
   reader.settings.task_type = reader.text("task_type");

@@ -14,11 +14,11 @@ struct AdapterSettings {
   bool is_rank_stabilised = false;
   std::vector<std::pair<std::string, double>> alpha_pattern;  // module, its own alpha
 
-  // What B A is multiplied with, in the module of that name (as the adapter calls it) with matrices of rank `rank`.
+  // The factor of B A in the module of that name (as in the adapter) with matrices of rank `rank`.
   double scale(std::string_view module, size_t rank) const;
 };
 
-// Throw kFolder for another kind of adapter, kConfig, kUnsupported (all settings that are not computed here), kJson;
+// Throw kFolder for another kind of adapter, kConfig, kUnsupported (all unsupported settings), kJson;
 // what reading a file throws. `where` opens each message.
 AdapterSettings parse_adapter_settings(std::string_view text, const std::string& where);
 AdapterSettings load_adapter_settings(const std::string& folder);

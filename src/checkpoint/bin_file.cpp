@@ -243,10 +243,11 @@ class StateDictReader {
   void refuse_nested(std::span<const PickleValue> items) const {
     for (size_t i = 0; i + 1 < items.size(); i += 2) {
       if (holds_tensors(contents_.object, items[i + 1]))
-        throw Error(ErrorCode::kBin, path_,
-                    fmt::format("expected tensors by name, got them within {}: the state of a training, not a model; "
-                                "write the model with save_pretrained of the program that made it",
-                                describe_entry(items[i], items[i + 1])));
+        throw Error(
+            ErrorCode::kBin, path_,
+            fmt::format("expected tensors by name, got them inside {}: the state of a training run, not a model; "
+                        "save the model with save_pretrained",
+                        describe_entry(items[i], items[i + 1])));
     }
     if (!items.empty())
       throw Error(

@@ -1,4 +1,4 @@
-// pytorch_model.bin as data: a state dict of tensors. Numbers, texts and containers beside them are passed over; any
+// pytorch_model.bin as data: a state dict of tensors. Numbers, strings and containers next to them are skipped; any
 // other deviation refuses the file, and there is no fallback that runs what a pickle asks for.
 #pragma once
 #include <cstddef>

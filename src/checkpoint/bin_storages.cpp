@@ -152,7 +152,8 @@ void read_legacy_storages(const TorchSave& save, Storages& storages, const std::
   Reader reader(save.rest);
   const auto take = [&](uint64_t count, std::string_view key) {
     const auto bytes = reader.take(count);
-    if (!bytes) refuse(path, fmt::format("storage {}: expected {} bytes, got {}: cut off", key, count, reader.left()));
+    if (!bytes)
+      refuse(path, fmt::format("storage {}: expected {} bytes, got {}: truncated", key, count, reader.left()));
     return *bytes;
   };
   const std::span<const PickleValue> keys = save.keys.items(save.keys.root());
@@ -169,7 +170,7 @@ void read_legacy_storages(const TorchSave& save, Storages& storages, const std::
     storage.bytes = take(size_bytes_of(at->first, storage, path), at->first);
   }
   if (reader.left() > 0)
-    refuse(path, fmt::format("expected the file to end with its last storage, got {} bytes more", reader.left()));
+    refuse(path, fmt::format("expected the file to end with its last storage, got {} more bytes", reader.left()));
 }
 
 }  // namespace

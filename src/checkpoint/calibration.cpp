@@ -172,8 +172,8 @@ Calibration read_calibration(const std::string& path, const Checkpoint& checkpoi
   Calibration calibration;
   calibration.weights = metadata_value(file, "weights");
   if (calibration.weights.size() != kDigestDigits || calibration.weights != identity_of(checkpoint)) {
-    refuse(file.path(), fmt::format("is of other weights than {}: calibrate these again, or remove the file",
-                                    checkpoint.paths().front()));
+    refuse(file.path(),
+           fmt::format("does not belong to {}: calibrate again or remove the file", checkpoint.paths().front()));
   }
   calibration.smoothing = metadata_number<double>(file, "smoothing", 0, 1);
   calibration.texts = metadata_number<uint64_t>(file, "texts", 1, uint64_t{1} << 53);

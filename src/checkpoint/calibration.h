@@ -1,5 +1,5 @@
-// calibration.safetensors: what int8 must know of the activations of one checkpoint, beside its weights. Read and
-// written here; how it is found out is src/engine/calibration.h. docs/formats.md has the rules of the file.
+// calibration.safetensors: the activation scales that int8 needs for one checkpoint, stored next to its weights. Read
+// and written here, computed in src/engine/calibration.h. docs/formats.md has the rules of the file.
 // K input channels of a linear layer  O outlier channels
 #pragma once
 #include <array>
@@ -21,7 +21,7 @@ constexpr size_t kMaxOutliers = 16;  // of one input; each costs as much as four
 enum class CalibratedInput { kProjections, kAttentionOutput, kUp, kDown };
 constexpr size_t kCalibratedInputs = 4;
 
-// What every row of one input is multiplied by before it becomes bytes; 0 marks the outliers, which stay in bf16.
+// The factors of one input's channels before quantisation; 0 marks the outliers, which stay in bf16.
 struct InputCalibration {
   std::vector<float> reciprocal_K;
   std::vector<int32_t> outliers_O;  // ascending; follows from the zeros
@@ -51,15 +51,15 @@ struct Calibration {
 size_t columns_of(CalibratedInput input, const ModelConfig& config);
 
 // SHA-256 of the names, types, shapes and some bytes of the encoder and the embeddings: all bytes of small tensors, a
-// few runs of large ones, so that it costs no time to speak of. Two trained checkpoints differ in it; one with a single
-// number changed inside a matrix need not. The head has no part in it.
+// few runs of large ones, so that it takes almost no time. It differs between any two trained checkpoints, but not
+// necessarily after a single number changed inside a matrix. The head is not included.
 std::string identity_of(const Checkpoint& checkpoint);
 
-// The calibration beside the files of `checkpoint`.
+// The calibration next to the files of `checkpoint`.
 std::string calibration_path(const Checkpoint& checkpoint);
 bool has_calibration(const Checkpoint& checkpoint);
 
-// The file at `path`. Throws kCalibration (all that is wrong with its tensors, or its weights are others than those of
+// The file at `path`. Throws kCalibration (all problems of its tensors, or weights that differ from those of
 // `checkpoint`), kSafetensors and what opening throws.
 Calibration read_calibration(const std::string& path, const Checkpoint& checkpoint, const ModelConfig& config);
 

@@ -1,4 +1,4 @@
-// Floating-point values to another type: rounded to nearest, ties to even, straight from the stored value.
+// Casts floating-point values: rounded to nearest, ties to even, straight from the stored value.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,8 +13,8 @@ namespace deberta {
 // has no finite neighbour in `to`.
 void write_cast(Bytes bytes, DType from, DType to, const std::string& name, FileWriter& out);
 
-// Whether each element of `written` is the nearest value to its source: a bound, computed otherwise than by rounding.
-// Gives the first element that is not; nothing when all are.
+// Whether each element of `written` is the nearest value to its source: checked against a bound, not by rounding again.
+// Returns the first element that is not, or nothing.
 std::optional<size_t> find_badly_rounded(Bytes source, DType from, Bytes written, DType to);
 
 }  // namespace deberta

@@ -52,8 +52,8 @@ void warn_of_passed_over(const BinFile& file) {
   const std::vector<std::string>& all = file.passed_over();
   if (all.empty()) return;
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMaxShown));
-  const std::string what = all.size() == 1 ? "1 entry that is not a tensor is passed over"
-                                           : fmt::format("{} entries that are no tensors are passed over", all.size());
+  const std::string what = all.size() == 1 ? "1 entry that is not a tensor is ignored"
+                                           : fmt::format("{} entries that are not tensors are ignored", all.size());
   warn(fmt::format("{}: {}: {}{}", file.path(), what, fmt::join(all.begin(), end, ", "),
                    all.size() > kMaxShown ? ", ..." : ""));
 }
@@ -108,7 +108,7 @@ std::vector<WeightFile> open_shards(const std::string& folder, const Form& form,
   std::vector<Problem> problems;
   for (const std::string& name : names) {
     if (!exists(path_in(folder, name)))
-      problems.push_back({path_in(folder, name), fmt::format("not found; {} names it", index)});
+      problems.push_back({path_in(folder, name), fmt::format("not found; {} lists it", index)});
   }
   if (!problems.empty()) throw Error(ErrorCode::kFileNotFound, std::move(problems));
   std::vector<WeightFile> files;
@@ -141,7 +141,7 @@ void check_shards(const std::string& folder, const std::string& index, const Wei
   for (const auto& [name, file] : entries) {
     if (!found.contains(name))
       problems.push_back(
-          {path_in(folder, file), fmt::format("tensor {}: missing; {} names it", quote_json(name), index)});
+          {path_in(folder, file), fmt::format("tensor {}: missing; {} lists it", quote_json(name), index)});
   }
   if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
 }

@@ -52,12 +52,11 @@ struct Plan {
 
 void plan_tensor(Plan& plan, const TensorView& tensor) {
   const std::string stored(plan.checkpoint.stored_name(tensor.name));
-  if (tensor.name == kPositionIds)
-    return plan.report(stored, "dropped", "a buffer with the numbers from 0, which nothing reads");
+  if (tensor.name == kPositionIds) return plan.report(stored, "dropped", "an unused buffer with the numbers from 0");
   if (const TiedTensor* tied = find_tied(tensor.name))
     return plan.report(stored, "dropped", fmt::format("the same values as {}", tied->same_as));
   if (is_ignored_tensor(tensor.name))
-    plan.report(stored, "kept", "the delta of replaced-token training, which only a continued training reads");
+    plan.report(stored, "kept", "a delta of replaced-token training, used only when training continues");
   plan.conversion.tensors.push_back({{}, tensor.name, tensor.dtype, tensor.dtype, tensor.shape, {tensor.bytes}});
 }
 
@@ -136,7 +135,7 @@ void verify_tensor(const PlannedTensor& planned, const TensorView& written, cons
         refuse(where, planned.name,
                fmt::format("element {} is not its source rounded to {}", done + *bad, to_string(planned.dtype)));
     } else if (!std::equal(run.begin(), run.end(), got.begin(), got.end())) {
-      refuse(where, planned.name, "the bytes that were read again are not those that were written");
+      refuse(where, planned.name, "the bytes read back differ from those written");
     }
     done += count;
   }
@@ -184,13 +183,13 @@ Conversion plan_conversion(const Checkpoint& checkpoint, const ModelConfig& conf
 void verify_tensors(const Conversion& conversion, const Checkpoint& written, const std::string& where) {
   for (const PlannedTensor& planned : conversion.tensors) {
     const TensorView* tensor = written.find(planned.canonical);
-    if (tensor == nullptr) refuse(where, planned.name, "missing in what was written");
+    if (tensor == nullptr) refuse(where, planned.name, "missing from the written files");
     verify_tensor(planned, *tensor, where);
   }
   if (written.tensors().size() != conversion.tensors.size())
-    throw Error(ErrorCode::kTensors, where,
-                fmt::format("expected {} tensors in what was written, got {}", conversion.tensors.size(),
-                            written.tensors().size()));
+    throw Error(
+        ErrorCode::kTensors, where,
+        fmt::format("expected {} written tensors, got {}", conversion.tensors.size(), written.tensors().size()));
 }
 
 }  // namespace deberta

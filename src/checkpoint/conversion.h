@@ -1,4 +1,4 @@
-// A model in another form: the tensors to write, each as runs of bytes of tensors that are there, and its config.json.
+// A model in another format: the tensors to write, each as runs of bytes of existing tensors, and its config.json.
 // Planned here, written by model_writer.h; nothing is read or copied before it is written.
 #pragma once
 #include <memory>
@@ -20,7 +20,7 @@ struct ConversionOptions {
   bool has_hf_head_names = false;  // cls.predictions.* for lm_predictions.lm_head.*
 };
 
-// What is not as it was. `change`: renamed, split, joined, cast, made, dropped, kept, written, left out.
+// One difference from the source. `change`: renamed, split, joined, cast, made, dropped, kept, written, left out.
 struct Change {
   std::string place;  // a tensor as the files named it, config.json, or a file
   std::string change;

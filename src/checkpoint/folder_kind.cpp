@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kConfig = "config.json";
 constexpr std::string_view kAdapter = "adapter_config.json";
 constexpr std::string_view kFetchOther =
-    "fetch the files of transformers (config.json, model.safetensors or pytorch_model.bin)";
+    "download the transformers files (config.json, model.safetensors or pytorch_model.bin)";
 constexpr size_t kMaxNames = 2000;
 constexpr size_t kMaxShown = 5;
 
@@ -40,37 +40,37 @@ struct KindRow {
 };
 // The first row whose mark is there says what the folder is.
 constexpr std::array kKinds = {
-    KindRow{"gliner_config.json", When::kAlways, "a GLiNER model, which has heads of its own over a DeBERTa",
+    KindRow{"gliner_config.json", When::kAlways, "a GLiNER model, with its own heads on top of DeBERTa",
             "run it with the gliner library"},
-    KindRow{"model_index.json", When::kNoConfig, "a pipeline of diffusers", "give the folder of a DeBERTa model"},
-    KindRow{"config.cfg", When::kNoConfig, "a pipeline of spaCy", "give the folder of the transformers model in it"},
+    KindRow{"model_index.json", When::kNoConfig, "a diffusers pipeline", "give the folder of a DeBERTa model"},
+    KindRow{"config.cfg", When::kNoConfig, "a spaCy pipeline", "give the folder of the transformers model in it"},
     KindRow{"task.json", When::kNoWeights, "a Keras preset (keras_hub)", kFetchOther},
     KindRow{"*.weights.h5", When::kNoWeights, "a Keras model", kFetchOther},
     KindRow{"*.keras", When::kNoWeights, "a Keras model", kFetchOther},
     KindRow{"adapter_model.*", When::kNoWeights, "weights of a peft adapter without their adapter_config.json",
             "fetch that file too, and merge both with convert --adapter"},
     KindRow{"pytorch_adapter.bin", When::kNoWeights, "an adapter of the adapters library",
-            "merge it into its model there, and save that"},
+            "merge it into its model with that library and save the result"},
     KindRow{"tf_model.h5", When::kNoWeights, "a TensorFlow model", kFetchOther},
     KindRow{"saved_model.pb", When::kNoWeights, "a TensorFlow model", kFetchOther},
     KindRow{"*.ckpt.index", When::kNoWeights, "a TensorFlow model", kFetchOther},
     KindRow{"flax_model.msgpack", When::kNoWeights, "a Flax model", kFetchOther},
     KindRow{"openvino_model.xml", When::kNoWeights, "an OpenVINO model", kFetchOther},
     KindRow{"*.gguf", When::kNoWeights, "a GGUF model", kFetchOther},
-    KindRow{"rust_model.ot", When::kNoWeights, "a model of rust-bert", kFetchOther},
+    KindRow{"rust_model.ot", When::kNoWeights, "a rust-bert model", kFetchOther},
     KindRow{"*.mlmodel", When::kNoWeights, "a Core ML model", kFetchOther},
     KindRow{"*.mlpackage", When::kNoWeights, "a Core ML model", kFetchOther},
     KindRow{"*.tflite", When::kNoWeights, "a TensorFlow Lite model", kFetchOther},
     KindRow{"*.onnx", When::kNoWeights, "an ONNX model", kFetchOther},
     KindRow{"onnx", When::kNoWeights, "an ONNX model", kFetchOther},
-    KindRow{"zero_to_fp32.py", When::kNoWeights, "the state of a training with DeepSpeed",
+    KindRow{"zero_to_fp32.py", When::kNoWeights, "the state of a DeepSpeed training run",
             "run its zero_to_fp32.py, which writes pytorch_model.bin"},
-    KindRow{"optimizer.pt", When::kNoWeights, "the state of a training without its weights",
-            "fetch model.safetensors or pytorch_model.bin of the same checkpoint"},
-    KindRow{"optimizer.bin", When::kNoWeights, "the state of a training without its weights",
-            "fetch model.safetensors or pytorch_model.bin of the same checkpoint"},
-    KindRow{"trainer_state.json", When::kNoWeights, "the state of a training without its weights",
-            "fetch model.safetensors or pytorch_model.bin of the same checkpoint"},
+    KindRow{"optimizer.pt", When::kNoWeights, "the state of a training run without the weights",
+            "download model.safetensors or pytorch_model.bin of the same checkpoint"},
+    KindRow{"optimizer.bin", When::kNoWeights, "the state of a training run without the weights",
+            "download model.safetensors or pytorch_model.bin of the same checkpoint"},
+    KindRow{"trainer_state.json", When::kNoWeights, "the state of a training run without the weights",
+            "download model.safetensors or pytorch_model.bin of the same checkpoint"},
 };
 
 constexpr std::array<std::string_view, 4> kWeights = {"model.safetensors", "model.safetensors.index.json",
@@ -147,11 +147,10 @@ void check_pointers(const Listing& listing, const std::vector<std::string>& name
     if (is_lfs_pointer(listing.path(name))) pointers.push_back(name);
   }
   if (pointers.empty()) return;
-  throw Error(
-      ErrorCode::kFolder, listing.folder(),
-      fmt::format("expected the files themselves, got pointers of git-lfs in the place of {}; fetch {} with git "
-                  "lfs pull",
-                  join_some(pointers), pointers.size() == 1 ? "it" : "them"));
+  throw Error(ErrorCode::kFolder, listing.folder(),
+              fmt::format("expected the files themselves, got git-lfs pointers instead of {}; download {} with git "
+                          "lfs pull",
+                          join_some(pointers), pointers.size() == 1 ? "it" : "them"));
 }
 
 // Those that will be opened: the first form that is there, with its shards.
@@ -187,9 +186,10 @@ void check_adapter(const Listing& listing) {
   if (!document) return;
   const std::string type = text_of(*document, "peft_type");
   if (type.empty())
-    refuse(listing.folder(), "an adapter of the adapters library", "merge it into its model there, and save that");
+    refuse(listing.folder(), "an adapter of the adapters library",
+           "merge it into its model with that library and save the result");
   std::string base = text_of(*document, "base_model_name_or_path");
-  if (base.empty()) base = "a model that it does not name";
+  if (base.empty()) base = "an unnamed model";
   const std::string kind = fmt::format("a peft adapter ({}) for {}", type, base);
   if (type != "LORA") refuse(listing.folder(), kind, "only LORA can be merged here");
   refuse(listing.folder(), kind,
@@ -203,14 +203,14 @@ void check_config(const Listing& listing) {
     refuse(listing.folder(), "a Keras preset (keras_hub)", kFetchOther);
   const std::string type = text_of(*document, "model_type");
   if (!type.empty() && !type.starts_with("deberta"))
-    refuse(listing.folder(), fmt::format("a model of the type {} (model_type in config.json)", type),
-           "this program runs deberta and deberta-v2, which is version 3 too");
+    refuse(listing.folder(), fmt::format("a model of type {} (model_type in config.json)", type),
+           "this program runs deberta and deberta-v2 (which includes version 3)");
   const Json* quantization = document->find("quantization_config");
   if (quantization == nullptr || !quantization->is_object()) return;
   std::string method = text_of(*quantization, "quant_method");
   if (method.empty()) method = "bitsandbytes";
   refuse(listing.folder(), fmt::format("weights quantised by {} (quantization_config in config.json)", method),
-         "fetch the weights in fp32, fp16 or bf16");
+         "download the weights in fp32, fp16 or bf16");
 }
 
 // ---- folders in the folder
@@ -238,14 +238,14 @@ std::optional<std::string> newest_checkpoint(const Listing& listing) {
 
 void check_subfolders(const Listing& listing) {
   if (const auto newest = newest_checkpoint(listing))
-    refuse(listing.folder(), "a folder with the checkpoints of a training",
-           fmt::format("give one of them, the newest is {}", listing.path(*newest)));
+    refuse(listing.folder(), "a folder of training checkpoints",
+           fmt::format("give one of them; the newest is {}", listing.path(*newest)));
   if (is_directory(listing.path("snapshots")) && is_directory(listing.path("refs")))
     refuse(listing.folder(), "a folder of the hub cache", "give -m ORG/NAME, or the folder of a commit in snapshots/");
   const std::vector<std::string> models = models_in(listing);
   if (!models.empty())
-    refuse(listing.folder(), fmt::format("a folder with models in it: {}", join_some(models)),
-           fmt::format("give one of them, as {}", listing.path(models.front())));
+    refuse(listing.folder(), fmt::format("a folder of models: {}", join_some(models)),
+           fmt::format("give one of them, such as {}", listing.path(models.front())));
 }
 
 // Weights of a name that nobody looks for.
@@ -254,8 +254,8 @@ void check_other_weights(const Listing& listing) {
     for (const std::string& name : listing.find(pattern)) {
       if (name == "training_args.bin" || name == "bpe_encoder.bin" || name == "scheduler.pt") continue;
       const bool is_plain = pattern == "*.safetensors";
-      refuse(listing.folder(), fmt::format("a folder whose weights have the name {}", name),
-             fmt::format("if they are those of the model, call them {}",
+      refuse(listing.folder(), fmt::format("a folder with weights named {}", name),
+             fmt::format("if these are the model's weights, rename them to {}",
                          is_plain ? "model.safetensors" : "pytorch_model.bin"));
     }
   }
@@ -274,7 +274,7 @@ void check_model(const Listing& listing) {
   if (!has_config || !has_weights) check_subfolders(listing);
   if (has_config && !has_weights) check_other_weights(listing);
   if (!has_config && !has_weights && listing.has("tokenizer_config.json"))
-    refuse(listing.folder(), "a tokenizer without its model", "fetch config.json and the weights too");
+    refuse(listing.folder(), "a tokenizer without a model", "download config.json and the weights as well");
   check_pointers(listing, names_of_weights(listing));
 }
 
@@ -288,7 +288,7 @@ bool is_keras_tokenizer(const std::string& path) {
 void check_tokenizer(const Listing& listing) {
   if (is_keras_tokenizer(listing.path("tokenizer.json")))
     refuse(listing.folder(), "a Keras preset (keras_hub), by its tokenizer.json",
-           "fetch the tokenizer of transformers (spm.model, or tokenizer.json)");
+           "download the transformers tokenizer (spm.model, or tokenizer.json)");
   const std::string whole = listing.path(kVocabularies.back());
   if (is_regular_file(whole) && !is_lfs_pointer(whole)) return;
   check_pointers(listing, {kVocabularies.begin(), kVocabularies.end()});
@@ -298,7 +298,7 @@ void check_adapter_folder(const Listing& listing) {
   const std::vector<std::string> weights = listing.find("adapter_model.*");
   if (!listing.has(kAdapter) || weights.empty())
     throw Error(ErrorCode::kFolder, listing.folder(),
-                fmt::format("expected an adapter of peft, got a folder without {}",
+                fmt::format("expected a peft adapter, got a folder without {}",
                             listing.has(kAdapter) ? "adapter_model.safetensors" : "adapter_config.json"));
   check_pointers(listing, weights);
 }

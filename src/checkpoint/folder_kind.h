@@ -1,4 +1,4 @@
-// What a folder is that holds no model for this program, in one sentence with what to do: said before a file is missed.
+// Recognises folders that are not a model for this program, and says what they are before any missing file is reported.
 #pragma once
 #include <string>
 
@@ -7,9 +7,9 @@ namespace deberta {
 // What is about to be read: configuration and weights, the vocabulary, or an adapter of peft.
 enum class FolderUse { kModel, kTokenizer, kAdapter };
 
-// Throws kFolder for a folder of a known other kind. Passes for a model, and where nothing is known of the folder: the
-// reader of the first file that is missing then says so. Of files only names and first bytes are looked at, of
-// config.json and adapter_config.json what they say of themselves.
+// Throws kFolder for a folder of another known kind. Accepts a model and an unknown folder; the reader of the first
+// missing file then reports it. Looks only at file names, first bytes, and the declarations in config.json and
+// adapter_config.json.
 void check_folder_kind(const std::string& folder, FolderUse use);
 
 }  // namespace deberta

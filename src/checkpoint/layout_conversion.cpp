@@ -142,7 +142,7 @@ void find_bias_obstacles(const Checkpoint& checkpoint, const ModelConfig& config
       if (bias != nullptr && !is_zero(*bias)) names += (names.empty() ? "" : ", ") + bias->name;
     }
   }
-  if (!names.empty()) reasons.push_back(fmt::format("it has no bias on keys, and these are not zero: {}", names));
+  if (!names.empty()) reasons.push_back(fmt::format("it has no key bias, but these are not zero: {}", names));
 }
 
 }  // namespace
@@ -151,16 +151,16 @@ std::vector<Problem> find_layout_obstacles(const Checkpoint& checkpoint, const M
                                            const std::string& where) {
   std::vector<std::string> reasons;
   if (layout == Layout::kV2) {
-    if (config.talking_head) reasons.push_back("it has no talking heads, and talking_head is true");
+    if (config.talking_head) reasons.push_back("it has no talking heads, but talking_head is true");
   } else {
     if (config.relative_attention && config.share_att_key)
-      reasons.push_back("it has its own projections for relative positions, and share_att_key is true");
+      reasons.push_back("it has separate projections for relative positions, but share_att_key is true");
     if (config.has_rel_layer_norm)
-      reasons.push_back("it has no norm of the relative table, and norm_rel_ebd asks for it");
+      reasons.push_back("it has no norm for the relative table, but norm_rel_ebd requires it");
     if (config.position_buckets > 0)
-      reasons.push_back(fmt::format("it has no buckets, and position_buckets is {}", config.position_buckets));
+      reasons.push_back(fmt::format("it has no buckets, but position_buckets is {}", config.position_buckets));
     if (config.conv_kernel_size > 0)
-      reasons.push_back(fmt::format("it has no convolution, and conv_kernel_size is {}", config.conv_kernel_size));
+      reasons.push_back(fmt::format("it has no convolution, but conv_kernel_size is {}", config.conv_kernel_size));
     find_bias_obstacles(checkpoint, config, reasons);
   }
   std::vector<Problem> problems;

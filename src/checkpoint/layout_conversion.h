@@ -1,5 +1,5 @@
-// Attention of version 1 (fused in_proj, no key bias) and of version 2 (three projections) into each other
-// (algorithm.md 5.4): the same numbers in other places, so that there and back gives the same bytes.
+// Converts attention between version 1 (fused in_proj, no key bias) and version 2 (three projections)
+// (algorithm.md 5.4): the same numbers in other places, so that a round trip gives the same bytes.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Tensors that are in no file, in the place of a checkpoint's or beside them.
+// Tensors that are in no file, replacing or extending those of a checkpoint.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -67,7 +67,7 @@ void verify_file(const std::string& folder, const ManifestFile& expected, const 
     }
   } catch (const Error& error) {
     for (const Problem& problem : error.problems())
-      errors.push_back({problem.where, fmt::format("{}; {} names it", problem.message, kManifestName)});
+      errors.push_back({problem.where, fmt::format("{}; {} lists it", problem.message, kManifestName)});
   }
 }
 

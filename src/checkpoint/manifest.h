@@ -1,5 +1,5 @@
-// deberta.manifest.json: size and SHA-256 of every file of a model directory, written last. Says that the files are
-// those that were written, not who wrote them.
+// deberta.manifest.json: size and SHA-256 of every file of a model directory, written last. It proves that the files
+// are as they were written, not who wrote them.
 #pragma once
 #include <cstdint>
 #include <functional>

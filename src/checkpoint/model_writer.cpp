@@ -151,7 +151,7 @@ WrittenModel write_model(StagedFolder& folder, const Conversion& conversion, con
   files.add_text("config.json", conversion.config.dump(2, JsonForm::kPython) + "\n");
   WrittenModel model;
   for (const std::string& name : copy_others(files, source, conversion.source_files))
-    model.left_out.push_back({name, "left out", "neither weights nor a file of the tokenizer"});
+    model.left_out.push_back({name, "left out", "neither weights nor a tokenizer file"});
   write_shards(files, folder.path(), conversion, make_shards(conversion, options.shard_bytes));
   options.add_more(
       [&](const std::string& name, const std::function<void(FileWriter&)>& fill) { files.add(name, fill); });

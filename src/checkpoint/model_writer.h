@@ -1,5 +1,5 @@
-// A model directory, written whole into a folder that is still to get its name: config.json, the weights in one file or
-// in shards, the other files of the source byte for byte, and the manifest last.
+// Writes a complete model directory into a folder that does not have its final name yet: config.json, the weights in
+// one file or in shards, the other files of the source byte for byte, and the manifest last.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@ using AddFile = std::function<void(const std::string& name, const std::function<
 struct WriteOptions {
   uint64_t shard_bytes = 5000000000;
   std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  // hears of each piece written; may throw to stop
-  // Called when all of the model lies in the folder and can be opened there, but for the manifest.
+  // Called when the model in the folder is complete except for the manifest, and can be opened.
   std::function<void(const AddFile& add)> add_more = [](const AddFile&) {};
 };
 

@@ -58,7 +58,7 @@ std::string_view header_text(const std::string& path, Bytes file) {
   if (!header)
     refuse(path, fmt::format("header length: expected at most the {} bytes left, got {}", reader.left(), *length));
   const std::string_view text = to_text(*header);
-  if (text.front() != '{') refuse(path, "header: expected an object from its first byte on");
+  if (text.front() != '{') refuse(path, "header: expected an object at the first byte");
   if (text[text.find_last_not_of(' ')] != '}') refuse(path, "header: expected only spaces after the object");
   return text;
 }
@@ -192,8 +192,8 @@ std::vector<TensorView> place_tensors(const std::string& path, std::vector<Entry
     const auto [begin, end] = entry.range;
     if (begin != expected_begin) {
       refuse_tensor(path, entry.tensor.name,
-                    fmt::format("data_offsets: expected to begin at {}, where the tensor before ends, got {} ({})",
-                                expected_begin, begin, begin < expected_begin ? "they overlap" : "a hole"));
+                    fmt::format("data_offsets: expected to start at {}, where the previous tensor ends, got {} ({})",
+                                expected_begin, begin, begin < expected_begin ? "they overlap" : "a gap"));
     }
     if (end > data.size()) {
       refuse_tensor(path, entry.tensor.name,
@@ -204,7 +204,7 @@ std::vector<TensorView> place_tensors(const std::string& path, std::vector<Entry
     expected_begin = end;
   }
   if (expected_begin != data.size()) {
-    refuse(path, fmt::format("expected the file to end with its last tensor, got {} bytes more",
+    refuse(path, fmt::format("expected the file to end with its last tensor, got {} more bytes",
                              data.size() - expected_begin));
   }
   return tensors;
@@ -224,7 +224,7 @@ void check_tensors_to_write(const std::string& path, const std::vector<TensorToW
     check_name(path, tensor.name);
     if (!is_valid_utf8(tensor.name)) refuse_tensor(path, tensor.name, "expected a name in UTF-8");
     if (tensor.name == kMetadataKey)
-      refuse_tensor(path, tensor.name, "expected another name; this one is the format's own");
+      refuse_tensor(path, tensor.name, "expected another name; this one is reserved by the format");
     if (!names.insert(tensor.name).second) refuse_tensor(path, tensor.name, "expected each name once, got it twice");
     const auto expected = size_bytes_of(tensor.dtype, tensor.shape);
     if (tensor.shape.size() > kMaxRank || !expected || *expected > kMaxTensorBytes) {

@@ -1,4 +1,4 @@
-// What the readers and writers of tensor files ask of types and shapes beyond deberta/checkpoint.h.
+// Element types and shapes for readers and writers of tensor files, beyond deberta/checkpoint.h.
 #pragma once
 #include <cstdint>
 #include <optional>

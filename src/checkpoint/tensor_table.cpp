@@ -181,9 +181,9 @@ bool is_tied_copy(Comparison& comparison, const TensorView& tensor) {
         original != nullptr && original->dtype == tensor.dtype && original->shape == tensor.shape &&
         std::equal(tensor.bytes.begin(), tensor.bytes.end(), original->bytes.begin(), original->bytes.end());
     if (!is_same)
-      comparison.refuse(
-          fmt::format("tensor {}: expected the values of {}, got others; untied output tables are not supported",
-                      tensor.name, tied.same_as));
+      comparison.refuse(fmt::format(
+          "tensor {}: expected the values of {}, got different ones; untied output tables are not supported",
+          tensor.name, tied.same_as));
     return true;
   }
   return false;
@@ -224,7 +224,7 @@ void report_unread(Comparison& comparison) {
   constexpr size_t kMaxShown = 3;
   for (const auto& [reason, names] : comparison.unread) {
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMaxShown));
-    std::string message = fmt::format("{} of no use to this configuration {} not read: {}{}{}",
+    std::string message = fmt::format("{} that this configuration does not use {} not read: {}{}{}",
                                       names.size() == 1 ? "1 tensor" : fmt::format("{} tensors", names.size()),
                                       names.size() == 1 ? "is" : "are", fmt::join(names.begin(), end, ", "),
                                       names.size() > kMaxShown ? ", ..." : "", reason);

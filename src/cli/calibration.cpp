@@ -80,7 +80,7 @@ Change Calibrator::verify(const std::string& target) const {
   TextProgress progress(options_, texts_.size());
   const OutputComparison found = compare_outputs(exact_, model, texts_, [&](size_t done) { progress.update(done); });
   std::string report =
-      fmt::format("int8 beside fp32 on {} texts: cosine of all outputs {:.6f}, of a text at least {:.6f}, mean {:.6f}",
+      fmt::format("int8 against fp32 on {} texts: cosine of all outputs {:.6f}, per text at least {:.6f}, mean {:.6f}",
                   texts_.size(), found.cosine, found.least_cosine, found.mean_cosine);
   if (found.answers > 0) report += fmt::format("; {} of {} answers equal", found.equal_answers, found.answers);
   if (!(found.cosine >= kLeastCosine)) {
@@ -104,8 +104,7 @@ FoundCalibration carry_calibration(const Checkpoint& source, const std::string& 
     return {read_calibration(calibration_path(source), written, config), {}};
   } catch (const Error& error) {  // a file that cannot be read is no reason to leave it out
     if (error.code() != ErrorCode::kCalibration && error.code() != ErrorCode::kSafetensors) throw;
-    return {std::nullopt,
-            {{name, "left out", "not a calibration of the weights as they are written; calibrate these again"}}};
+    return {std::nullopt, {{name, "left out", "it does not belong to the written weights; calibrate again"}}};
   }
 }
 

@@ -57,14 +57,13 @@ struct AmbiguousKey {
   std::string_view meaning;
 };
 constexpr AmbiguousKey kAmbiguousKeys[] = {
-    {"model_type", "", [](const ModelConfig&, Head) { return true; },
-     "other programs cannot tell the version; the tensors can"},
+    {"model_type", "", [](const ModelConfig&, Head) { return true; }, "other programs need it to know the version"},
     {"pos_att_type", "", [](const ModelConfig&, Head) { return true; },
-     "the original takes c2p, transformers no terms at all"},
+     "the original uses c2p, transformers uses no terms"},
     {"pooler_hidden_act", "pooling.hidden_act",
      [](const ModelConfig& c, Head head) { return head == Head::kSequence && c.hidden_act != Activation::kGelu; },
-     "the original takes hidden_act, transformers gelu"},
-    {"architectures", "", [](const ModelConfig&, Head) { return true; }, "transformers finds the head by it"},
+     "the original uses hidden_act, transformers uses gelu"},
+    {"architectures", "", [](const ModelConfig&, Head) { return true; }, "transformers uses it to find the head"},
 };
 
 void check_keys(const std::string& path, const ModelConfig& config, Head head, Findings& findings) {
@@ -103,14 +102,13 @@ void check_relative_positions(const std::string& path, const Checkpoint& checkpo
 void check_form(const Checkpoint& checkpoint, Findings& findings) {
   for (const std::string& path : checkpoint.paths()) {
     if (path.ends_with(".bin"))
-      findings.warning(path, "a pickle, which other programs run when they read it; safetensors is plain data",
+      findings.warning(path, "a pickle, which other programs execute when they read it; safetensors is plain data",
                        Fix::kYes);
   }
   const std::string buffer = "embeddings.position_ids";
   if (checkpoint.find(buffer) != nullptr)
     findings.warning(checkpoint.paths().front(),
-                     fmt::format("tensor {}: a buffer, which nothing reads", checkpoint.stored_name(buffer)),
-                     Fix::kYes);
+                     fmt::format("tensor {}: an unused buffer", checkpoint.stored_name(buffer)), Fix::kYes);
 }
 
 // `config` is corrected where only the tensors know better.
@@ -141,7 +139,7 @@ void check_tokenizer(const std::string& path, const std::optional<ModelConfig>& 
   if (!config) return;
   if (tokenizer.size() > static_cast<size_t>(config->vocab_size)) {
     findings.error(path,
-                   fmt::format("the tokenizer has {} tokens, more than vocab_size {}; texts with the last ones fail",
+                   fmt::format("the tokenizer has {} tokens, more than vocab_size {}; texts with the extra tokens fail",
                                tokenizer.size(), config->vocab_size));
   }
   if (tokenizer.special().pad != config->pad_token_id) {
@@ -162,8 +160,7 @@ void check_modules(const std::string& root, const std::optional<ModelConfig>& co
                    Findings& findings) {
   if (!config) return;
   const SentenceModules modules = load_sentence_modules(root, config->hidden_size, open_options(options));
-  if (!modules.refusal.empty())
-    findings.warning(root + "/modules.json", "embed cannot do as it says: " + modules.refusal);
+  if (!modules.refusal.empty()) findings.warning(root + "/modules.json", "embed cannot follow it: " + modules.refusal);
 }
 
 // Everything, with the configuration as it should be; nothing when there is none to correct.

@@ -25,10 +25,10 @@ void check_int8(const Options& options) {
   const bool has_texts = !options.text("calibration-data").empty();
   if (is_int8 && !has_texts)
     throw Error(ErrorCode::kUsage, "--dtype int8",
-                "needs --calibration-data FILE with some hundred texts of the kind expected");
-  if (!is_int8 && has_texts) throw Error(ErrorCode::kUsage, "--calibration-data", "expected --dtype int8 beside it");
+                "expected --calibration-data FILE with a few hundred texts of the kind that the model will read");
+  if (!is_int8 && has_texts) throw Error(ErrorCode::kUsage, "--calibration-data", "expected --dtype int8 as well");
   if (!is_int8 && options.is_given("smoothing"))
-    throw Error(ErrorCode::kUsage, "--smoothing", "expected --dtype int8 beside it");
+    throw Error(ErrorCode::kUsage, "--smoothing", "expected --dtype int8 as well");
 }
 
 }  // namespace

@@ -54,8 +54,7 @@ std::string describe(const SentenceLayer& layer) {
 // How vectors are made decides what they mean: it is said whenever nobody asked for it.
 void note_pooling(const Options& options, const SentenceModules& sentence) {
   if (sentence.poolings.empty()) {
-    note(options,
-         "note: the model does not say how a vector is made of its tokens; their mean is taken (--pooling mean)");
+    note(options, "note: the model does not say how to pool its tokens; using their mean (--pooling mean)");
     return;
   }
   std::string names = sentence.prompt.empty() ? "" : fmt::format("prompt {}, ", quote_json(sentence.prompt));
@@ -63,7 +62,7 @@ void note_pooling(const Options& options, const SentenceModules& sentence) {
   for (const Pooling pooling : sentence.poolings)
     names += (pooling_count++ == 0 ? "" : " + ") + std::string(to_string(pooling));
   for (const SentenceLayer& layer : sentence.layers) names += ", " + describe(layer);
-  note(options, fmt::format("note: vectors as modules.json says: {}", names));
+  note(options, fmt::format("note: pooling as modules.json says: {}", names));
 }
 
 Json to_json(std::span<const float> values) {
@@ -88,7 +87,7 @@ RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_poole
 
 void check_output(const Options& options) {
   if (options.is_given("output-dtype") && !is_vector_file(options.text("output")))
-    throw Error(ErrorCode::kUsage, "--output-dtype", "expected -o FILE.npy or -o FILE.safetensors beside it");
+    throw Error(ErrorCode::kUsage, "--output-dtype", "expected -o FILE.npy or -o FILE.safetensors as well");
   if (options.is_given("digits") && is_vector_file(options.text("output")))
     throw Error(ErrorCode::kUsage, "--digits", "expected answers as text, got -o " + options.text("output"));
 }

@@ -62,8 +62,7 @@ std::vector<std::string> labelled_files(const Options& options) {
   for (const std::string& path : given) {
     std::error_code unknown;
     if (!fs::is_directory(path, unknown)) {
-      if (path != "-" && !fs::exists(path, unknown))
-        throw Error(ErrorCode::kFileNotFound, path, "there is no such file");
+      if (path != "-" && !fs::exists(path, unknown)) throw Error(ErrorCode::kFileNotFound, path, "no such file");
       files.push_back(path);
       continue;
     }
@@ -97,7 +96,7 @@ void report_bad_row(const Options& options, const Error& error) {
 std::vector<Metric> evaluate_all(const Options& options, const Evaluation& evaluation, EvalResult& result) {
   const bool has_labels = result.failed + result.unlabelled < result.rows;
   if (!has_labels && result.rows > 0 && !options.text("write-predictions").empty()) {
-    note(options, "note: no row has a label: there are only predictions");
+    note(options, "note: no row has a label: no metrics, only predictions");
     return evaluate(evaluation, {.samples = 0});
   }
   if (evaluation.units() == 0)
@@ -130,7 +129,7 @@ void check_predictions_name(const std::string& path, const TaskRow& task) {
   for (const std::string_view other : {"json", "jsonl", "ndjson", "tsv", "csv", "conll"}) {
     if (ending == other && other != form)
       throw Error(ErrorCode::kUsage, "--write-predictions",
-                  fmt::format("expected a name that ends in .{}, the form of predictions of {}, got {}", form,
+                  fmt::format("expected a name that ends in .{}, the format of predictions for {}, got {}", form,
                               task.name, path));
   }
 }

@@ -62,7 +62,7 @@ AllResults load_results(const std::string& folder, const Options& options) {
     const Json document = load_json(path);
     const TaskRow* task = task_of(document, path);
     if (task == nullptr) {
-      note(options, fmt::format("note: {}: neither its key task nor its folder names a task", path));
+      note(options, fmt::format("note: {}: neither the key task nor the folder name gives a task", path));
       continue;
     }
     take(*task, document, "", results);

@@ -50,7 +50,7 @@ TaskAnswers read_answers(const Options& options, TaskRows& rows) {
                 fmt::format("expected a prediction for each of {} rows, got none for {}; the first is row {} ({})",
                             answers.size(), missing, first_missing, rows.golds()[first_missing].where));
   if (predictions.unused() > 0)
-    note(options, fmt::format("note: {} of {} predictions name no row", predictions.unused(), predictions.size()));
+    note(options, fmt::format("note: {} of {} predictions match no row", predictions.unused(), predictions.size()));
   return answers;
 }
 

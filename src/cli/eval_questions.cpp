@@ -38,8 +38,7 @@ class Questions {
     for (const std::string& path : options.arguments) {
       ByteSource source = open_labelled(path);
       files_.push_back(read_squad(source));
-      if (files_.back().is_repaired)
-        note(options, fmt::format("note: {} held bytes that are not UTF-8, replaced by U+FFFD", path));
+      if (files_.back().is_repaired) note(options, fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD", path));
       for (const Problem& problem : files_.back().skipped)
         report_bad_row(options, Error(ErrorCode::kInput, problem.where, problem.message));
       result.failed += files_.back().skipped.size();

@@ -191,7 +191,7 @@ void run_model(const Options& options, const TaskRow& task, std::vector<Sentence
                     for (size_t i = 0; i < rows.size(); ++i) {
                       const std::span<Sentence> shown = of(numbers[i]);
                       share_out(word_tags(places_of(words_of(shown)), results[i].entities,
-                                          is_first ? WordLabel::kFirst : WordLabel::kSurest),
+                                          is_first ? WordLabel::kFirst : WordLabel::kMostConfident),
                                 shown);
                       cut += results[i].cut_tokens > 0;
                     }

@@ -32,7 +32,7 @@ Answer describe(const TensorView& tensor, bool wants_statistics) {
   if (!wants_statistics) return answer;
   const Statistics s = statistics_of(tensor);
   const std::pair<const char*, double> values[] = {
-      {"least", s.least}, {"greatest", s.greatest}, {"mean", s.mean}, {"deviation", s.deviation}};
+      {"min", s.min}, {"max", s.max}, {"mean", s.mean}, {"deviation", s.deviation}};
   for (const auto& [name, value] : values) {
     answer.object.emplace_back(name, static_cast<float>(value));
     answer.lines.front().push_back(fmt::format("{:.6g}", value));
@@ -108,7 +108,7 @@ int run_inspect(const Options& options) {
   if (!options.text("diff").empty()) return print_differences(options, checkpoint);
   const bool wants_statistics = options.flag("stats");
   std::vector<std::string> columns = {"name", "dtype", "shape", "bytes"};
-  if (wants_statistics) columns.insert(columns.end(), {"least", "greatest", "mean", "deviation", "not_finite"});
+  if (wants_statistics) columns.insert(columns.end(), {"min", "max", "mean", "deviation", "not_finite"});
   std::vector<Answer> answers;
   for (const TensorView& tensor : checkpoint.tensors()) {
     check_interrupted();

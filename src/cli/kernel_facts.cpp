@@ -46,8 +46,8 @@ std::vector<KernelLevel> by_speed(const Choice& choice, LevelSet usable, Operati
 }
 
 std::string unit_of(const Choice& choice) {
-  if (choice.kind == nullptr) return "billion operations a second of a core (measured)";
-  return fmt::format("operations a cycle of a core ({})", choice.kind->name);
+  if (choice.kind == nullptr) return "billion operations per second and core (measured)";
+  return fmt::format("operations per cycle and core ({})", choice.kind->name);
 }
 
 double figure_of(const Choice& choice, Precision precision, KernelLevel level) {
@@ -62,7 +62,7 @@ bool multiplies(Operation operation) {
 
 std::string reason(const Options& options, Operation operation, Precision precision) {
   if (!is_automatic(options)) return fmt::format("--kernels {}", options.text("kernels"));
-  if (!multiplies(operation)) return "as wide as products of fp32";
+  if (!multiplies(operation)) return "as wide as fp32 products";
   return figures_of(automatic_choice(), usable_levels(), operation, precision);
 }
 
@@ -74,7 +74,7 @@ std::string describe_processor() {
   if (processor.vendor.empty()) return name;
   const ProcessorKind* kind = find_kind(processor);
   return fmt::format("{} ({} family {} model {}, {})", name, processor.vendor, processor.family, processor.model,
-                     kind != nullptr ? kind->name : "of no kind met before");
+                     kind != nullptr ? kind->name : "of an unknown kind");
 }
 
 bool is_automatic(const Options& options) {
@@ -143,7 +143,7 @@ std::string precision_note(const ChosenLevels& levels, const Choice& choice, Pre
   const std::string begin = fmt::format("note: --dtype {} saves memory, not time: ", to_string(precision));
   const KernelSet set{levels, nullptr};
   if (set.level_of(Operation::kGemm) == KernelLevel::kReference)
-    return begin + "the reference computes every precision alike";
+    return begin + "the reference computes every precision in the same way";
   const auto figure = [&](Precision one) {
     const KernelLevel level = set.level_of(Operation::kGemm, one);
     return fmt::format("{} by {} {}", to_string(one), to_string(level), figure_of(choice, one, level));

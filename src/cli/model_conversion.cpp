@@ -83,7 +83,7 @@ void verify_answers(const Opened& source, const Opened& written, const Conversio
   const double logits = largest_difference(expected.logits, got.logits);
   if (is_exact(conversion) ? hidden > 0 || logits > 0 : std::isinf(hidden) || std::isinf(logits)) {
     throw Error(ErrorCode::kTensors, target,
-                fmt::format("verify: the model gives other answers, hidden states by {:.3g}, logits by {:.3g}; nothing "
+                fmt::format("verify: the converted model differs, hidden states by {:.3g}, logits by {:.3g}; nothing "
                             "is written",
                             hidden, logits));
   }
@@ -147,7 +147,7 @@ WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& c
 void check_target(const std::string& target, const std::string& source) {
   if (is_inside(target, source))
     throw Error(ErrorCode::kUsage, target,
-                fmt::format("expected a folder outside the model {}, which is only read", source));
+                fmt::format("expected a folder outside the model {}, which is never changed", source));
   check_new_folder(target);
 }
 
@@ -155,7 +155,7 @@ std::vector<Change> convert_model(const ConversionJob& job, const Options& optio
   check_model_directory(job.source);
   check_target(job.target, job.source);
   for (const std::string& folder : remove_leftovers(job.target))
-    note(options, fmt::format("{}: removed; a run that was killed left it", folder));
+    note(options, fmt::format("{}: removed, left by a killed run", folder));
   std::vector<Change> merged;
   const Opened source = open_source(job, options, merged);
   Conversion conversion = plan_conversion(source.checkpoint, source.config, job.form, job.source);

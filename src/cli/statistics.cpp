@@ -17,8 +17,8 @@ Statistics statistics_of(const TensorView& tensor) {
       ++s.not_finite;
       continue;
     }
-    s.least = finite == 0 ? value : std::min<double>(s.least, value);
-    s.greatest = finite == 0 ? value : std::max<double>(s.greatest, value);
+    s.min = finite == 0 ? value : std::min<double>(s.min, value);
+    s.max = finite == 0 ? value : std::max<double>(s.max, value);
     sum += value;
     ++finite;
   }

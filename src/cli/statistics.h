@@ -8,8 +8,8 @@ namespace deberta::cli {
 
 // Over the finite values; all 0 when there are none.
 struct Statistics {
-  double least = 0;
-  double greatest = 0;
+  double min = 0;
+  double max = 0;
   double mean = 0;
   double deviation = 0;  // population
   uint64_t not_finite = 0;

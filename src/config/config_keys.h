@@ -16,9 +16,9 @@ struct ConfigKey {
   using Field =
       std::variant<int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*>;
 
-  // Does inference with this configuration read the key? A wrong value that it does not read is passed over.
+  // Whether inference with this configuration reads the key. A wrong value that it does not read is ignored.
   using Condition = bool (*)(const ModelConfig&, ConfigRules);
-  // Does this value mean that there is none?
+  // Whether this value means that there is none.
   using Absence = bool (*)(const Json&, const ModelConfig&, ConfigRules);
 
   std::string_view name;
@@ -41,7 +41,7 @@ std::string describe_expected(const ConfigKey& key);
 // The member that `name` ("pooling.dropout": two steps) leads to, or nullptr.
 const Json* find_config_value(const Json& document, std::string_view name);
 
-// Fills the key's field from `value` as Python takes it: 512.0 is 512, a flag is what Python calls true. False when
+// Fills the key's field from `value` as Python does: 512.0 is 512, a flag has Python's truth value. False when
 // type or range is wrong; the field is then as before.
 bool read_config_value(const ConfigKey& key, const Json& value, ConfigRules rules, ModelConfig& config);
 

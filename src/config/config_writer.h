@@ -1,5 +1,5 @@
-// config.json written back: as it was read, with every key that decides something written out, so that programs with
-// other defaults for a missing key compute the same.
+// Writes config.json back as it was read, with every key that matters written out, so that programs with different
+// defaults for missing keys compute the same.
 #pragma once
 #include <string>
 #include <string_view>

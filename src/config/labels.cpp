@@ -53,8 +53,8 @@ void warn_of_gaps(const std::map<int64_t, std::string>& by_id, LabelNames& names
   }
   if (missing.empty()) return;
   names.warnings.push_back(
-      fmt::format("id2label: of {} classes those with the ids {} have no name and are shown as LABEL_ with it; no "
-                  "class has the id {}",
+      fmt::format("id2label: of {} classes, those with ids {} have no name and are shown as LABEL_ID; there is no "
+                  "class with id {}",
                   classes, missing, outside));
 }
 

@@ -128,7 +128,8 @@ void set_defaults_of_the_rules(Parse& parse) {
   if (!is_doubtful) return;
   for (const std::string_view key : {"num_hidden_layers", "num_attention_heads"}) {
     if (parse.document.find(key) == nullptr)
-      parse.refuse(key, "expected an integer, got nothing; the original takes 12 and transformers 24: write the key");
+      parse.refuse(
+          key, "expected an integer, got nothing; the original defaults to 12 and transformers to 24; write the key");
   }
 }
 
@@ -266,7 +267,8 @@ void follow_hf_v2_at_zero(Parse& parse) {
   ModelConfig& c = parse.config;
   if (!parse.is_hf() || c.layout != Layout::kV2) return;
   if (c.num_hidden_layers == 0)
-    parse.refuse("num_hidden_layers", "expected an integer from 1 to 256, got 0; version 2 of transformers fails then");
+    parse.refuse("num_hidden_layers",
+                 "expected an integer from 1 to 256, got 0; version 2 of transformers fails with 0");
   if (c.max_position_embeddings != 0) return;
   const bool has_bound = !c.relative_attention || c.max_relative_positions > 0;
   if (c.position_biased_input || (!has_bound && c.position_buckets < 1))
@@ -290,7 +292,7 @@ void check_together(Parse& parse) {
   }
   if (c.conv_kernel_size > 0 && c.conv_kernel_size % 2 == 0) {
     parse.refuse("conv_kernel_size",
-                 fmt::format("expected 0 or an odd integer to 99, got {} (integer)", c.conv_kernel_size));
+                 fmt::format("expected 0 or an odd integer up to 99, got {} (integer)", c.conv_kernel_size));
   }
   if (c.conv_kernel_size > 0 && c.hidden_size % c.conv_groups != 0) {
     parse.refuse("conv_groups",
@@ -338,7 +340,7 @@ void read_sentence_transformers_activation(Parse& parse) {
     parse.config.sentence_transformers_activation = *found;
     return;
   }
-  warn(fmt::format("{}: activation_fn: expected a class of torch, got {}; the default is used", parse.where,
+  warn(fmt::format("{}: activation_fn: expected a torch class, got {}; the default is used", parse.where,
                    value->describe()));
 }
 

@@ -1,4 +1,4 @@
-// The function that a CrossEncoder of sentence-transformers puts on its logits, by the name of its Python class.
+// The activation of a sentence-transformers CrossEncoder, by the name of its Python class.
 #pragma once
 #include <optional>
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace deberta {
 
-// "Identity", "Sigmoid", "Tanh" or "Softmax"; of another class of torch its whole path, which nothing here computes;
-// nothing for a class that is not torch's: the library does not trust it and takes its default. None is ever looked up.
+// "Identity", "Sigmoid", "Tanh" or "Softmax"; for another torch class its whole path, which is not supported; nothing
+// for a class outside torch, which the library does not trust: it uses its default. Classes are never looked up.
 std::optional<std::string> find_score_activation(std::string_view path);
 
 }  // namespace deberta

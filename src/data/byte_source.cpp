@@ -135,7 +135,7 @@ size_t ByteSource::decompress(std::span<std::byte> out) {
     if (step.taken > 0 || (in.empty() && !is_at_end_)) continue;
     if (is_whole_) return 0;
     throw Error(ErrorCode::kFileRead, name_,
-                fmt::format("{} stream: expected more after byte {}, got the end; the file is cut off",
+                fmt::format("{} stream: expected more after byte {}, got the end; the file is truncated",
                             to_string(compression_), read_bytes_));
   }
 }

@@ -1,5 +1,5 @@
-// The bytes of a file or of standard input as UTF-8, decompressed and converted on the way: what every reader of rows
-// stands on. All positions and limits of those readers count these bytes.
+// The bytes of a file or of standard input as UTF-8, decompressed and converted on the fly: the basis of every reader
+// of rows. All positions and limits of those readers count these bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace deberta {
 
 class ByteSource {
  public:
-  // A file, or "-": standard input. What is compressed is found by the first bytes, else by the ending; UTF-16 by its
-  // byte order mark; no mark is given on. `is_stopped` is asked before each wait for bytes and all the while; once it
-  // says true, the source is at its end. Throws kFileNotFound, kFileType for a folder.
+  // A file, or "-": standard input. Compression is detected by the first bytes, else by the extension; UTF-16 by its
+  // byte order mark; marks are dropped. `is_stopped` is polled before and during each wait for bytes; once it returns
+  // true, the source is at its end. Throws kFileNotFound, kFileType for a folder.
   explicit ByteSource(const std::string& path, std::function<bool()> is_stopped = {});
   // Bytes in memory, which must outlive the source.
   ByteSource(Bytes bytes, std::string name, Compression compression = Compression::kNone);
@@ -29,7 +29,7 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  // Fills the front of `out` and says how far; 0 at the end, and there again. Waits for some bytes, not for all.
+  // Fills the front of `out` and returns the number of bytes; 0 at the end. Waits for some bytes, not for all.
   // Throws kFileRead, also for a compressed stream that is damaged or ends early, kTooLarge for one whose decoder
   // would need more memory than Decompressor allows, and kInput for what is not text (magic.h).
   size_t read(std::span<char> out);
@@ -73,7 +73,7 @@ class ByteSource {
   uint64_t read_bytes_ = 0;
 };
 
-// All that is left of the source. Throws kTooLarge above `max_bytes`, and what read() throws.
+// The rest of the source. Throws kTooLarge above `max_bytes`, and what read() throws.
 std::string read_rest(ByteSource& source, size_t max_bytes);
 
 }  // namespace deberta

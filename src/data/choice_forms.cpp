@@ -20,7 +20,7 @@ std::vector<std::string> texts_of(const Json& value, std::string_view name, cons
   std::vector<std::string> texts;
   for (const Json& item : value.as_array()) {
     if (!item.is_string())
-      throw Error(ErrorCode::kInput, where, fmt::format("{}: expected texts, got {}", name, item.describe()));
+      throw Error(ErrorCode::kInput, where, fmt::format("{}: expected strings, got {}", name, item.describe()));
     texts.push_back(item.as_string());
   }
   return texts;
@@ -49,7 +49,7 @@ struct RacePassage {
 void read_race_question(const RacePassage& passage, size_t number, Example& example) {
   const std::string& where = example.where;
   const Json& question = passage.questions[number];
-  if (!question.is_string()) throw Error(ErrorCode::kInput, where, "expected a text, got " + question.describe());
+  if (!question.is_string()) throw Error(ErrorCode::kInput, where, "expected a string, got " + question.describe());
   example.pair = question.as_string();
   example.choices = texts_of(passage.options[number], "options", where);
   if (example.choices.size() < 2)

@@ -1,4 +1,4 @@
-// Places in a text that a data file counts in code points, as Python does, with the bytes at which they lie.
+// Positions in a text that a data file counts in code points, as Python does, converted to bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ struct TextSpan {
   size_t end_byte = 0;
 };
 
-// Where each code point of a valid text below 4 GiB begins.
+// Where each code point of a valid text below 4 GiB starts.
 class CodePointTable {
  public:
   CodePointTable() : starts_{0} {}

@@ -27,7 +27,8 @@ void add_token(const TextLine& line, ConllSentence& sentence) {
   const auto refuse = [&](const std::string& message) { throw Error(ErrorCode::kInput, line.where, message); };
   const size_t before = sentence.cells.size();
   // A line of many cells ends here before it is taken apart.
-  if (line.text.size() > ConllReader::kMaxSentenceBytes / 2) refuse("expected a token, got a line of megabytes");
+  if (line.text.size() > ConllReader::kMaxSentenceBytes / 2)
+    refuse("expected a token, got a line of several megabytes");
   split(line.text, sentence.cells);
   const size_t columns = sentence.cells.size() - before;
   if (columns < ConllReader::kMinColumns || columns > ConllReader::kMaxColumns) {
@@ -35,7 +36,7 @@ void add_token(const TextLine& line, ConllSentence& sentence) {
         fmt::format("expected {} to {} columns, got {}", ConllReader::kMinColumns, ConllReader::kMaxColumns, columns));
   }
   if (sentence.columns != 0 && columns != sentence.columns)
-    refuse(fmt::format("expected {} columns as in the line before, got {}", sentence.columns, columns));
+    refuse(fmt::format("expected {} columns as in the previous line, got {}", sentence.columns, columns));
   sentence.columns = columns;
   for (size_t i = before; i < sentence.cells.size(); ++i) {
     if (is_blank(sentence.cells[i])) refuse(fmt::format("column {} is empty", i - before + 1));

@@ -1,4 +1,4 @@
-// CoNLL columns: a line a token, white space between its columns, a blank line after each sentence.
+// CoNLL columns: one token per line, columns separated by white space, a blank line after each sentence.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -33,8 +33,8 @@ class ConllReader {
   static constexpr size_t kMaxTokens = 100000;                            // of a sentence
   static constexpr size_t kMaxSentenceBytes = LineReader::kMaxLineBytes;  // of all its lines
 
-  // False at the end. Columns are parted by tabs where a line has any, else by spaces, and are as many in every line
-  // of a sentence. After a sentence with an error the reader goes on behind its blank line. Throws what
+  // False at the end. Columns are separated by tabs if a line has any, else by spaces, and every line of a sentence
+  // has the same number. After a sentence with an error the reader continues after its blank line. Throws what
   // LineReader::next throws.
   bool next(ConllSentence& sentence);
 

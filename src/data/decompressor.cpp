@@ -93,7 +93,7 @@ class XzDecoder final : public Decompressor {
     if (result == LZMA_MEM_ERROR) refuse_memory(Compression::kXz);
     step.is_too_large = result == LZMA_MEMLIMIT_ERROR;
     if (result == LZMA_FORMAT_ERROR) step.problem = "not an xz stream";
-    if (result == LZMA_OPTIONS_ERROR) step.problem = "options that this decoder does not know";
+    if (result == LZMA_OPTIONS_ERROR) step.problem = "unsupported options";
     if (result == LZMA_DATA_ERROR) step.problem = "damaged data";
     return step;
   }

@@ -1,4 +1,4 @@
-// What the ending of a file's name says of the rows in it.
+// The format of a file's rows, by its extension.
 #pragma once
 #include <string_view>
 
@@ -7,8 +7,8 @@ namespace deberta {
 // In any case: a.CSV ends in .csv.
 bool has_ending(std::string_view path, std::string_view ending);
 
-// "tsv", "csv", "jsonl", "json", "conll" or "text" (.txt), below the ending of a compression; "" for an ending that
-// says nothing.
+// "tsv", "csv", "jsonl", "json", "conll" or "text" (.txt), before a compression's extension; "" for any other
+// extension.
 std::string_view form_of_ending(std::string_view path);
 
 }  // namespace deberta

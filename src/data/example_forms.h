@@ -1,4 +1,4 @@
-// From the object of a row to its examples, a function for each form. Only examples.cpp calls them.
+// From the object of a row to its examples, one function per format. Only examples.cpp calls them.
 #pragma once
 #include <deque>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace deberta {
 
-// Adds the examples of a row. What is thrown (kInput) is the error of the row as a whole; parts that are wrong in
-// themselves are added with their own error.
+// Adds the examples of a row. An exception (kInput) is the error of the whole row; single parts that are wrong are
+// added with their own error.
 using ReadForm = void (*)(const Json& row, const std::string& where, const ExampleRules& rules,
                           std::deque<Example>& examples);
 
@@ -30,8 +30,8 @@ void read_alpha_nli(const Json& row, const std::string& where, const ExampleRule
 // Each example holds its passage: throws kTooLarge when the copies of `shared` for one row would fill the memory.
 void check_copies(const Example& shared, size_t copies);
 
-// A label as text: a name as it is, a number as JSON writes it, true or false; a list of names with commas between.
-// Nothing when the member is missing or null, and for -1, with which hidden labels are exported. Throws kInput.
+// A label as text: a name as it is, a number as JSON writes it, true or false; a list of names joined by commas.
+// Nothing if the member is missing or null, or -1, which stands for a hidden label. Throws kInput.
 std::optional<std::string> label_member(const Json& row, std::string_view key, const std::string& where);
 
 // A name or number that says which row it is; empty when it is missing. Throws kInput.

@@ -1,5 +1,5 @@
-// Examples of tasks as plain data, and the reader of their published forms. What is made of them (text forms, classes,
-// metrics) is the business of tasks. Questions with spans and sentences in columns have files of their own: squad.h,
+// Examples of tasks as plain data, and the reader of their published formats. Model inputs, classes and metrics are in
+// the room metrics. Questions with spans and sentences in columns have files of their own: squad.h,
 // conll.h.
 #pragma once
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace deberta {
 
-// One thing to be answered. Which parts are set depends on the form.
+// One thing to answer. Which parts are set depends on the format.
 struct Example {
   std::string where;  // "dev.tsv:12", "val.jsonl:3: passage/questions/1/answers/0"
   std::string id;     // the file's own: idx, id, index, ...; of MultiRC and ReCoRD the inner one; may be empty

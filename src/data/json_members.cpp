@@ -17,7 +17,7 @@ const Json& json_member(const Json& object, std::string_view key, bool (Json::*i
 }
 
 const std::string& text_member(const Json& object, std::string_view key, const std::string& where) {
-  return json_member(object, key, &Json::is_string, "a text", where).as_string();
+  return json_member(object, key, &Json::is_string, "a string", where).as_string();
 }
 const JsonArray& array_member(const Json& object, std::string_view key, const std::string& where) {
   return json_member(object, key, &Json::is_array, "an array", where).as_array();

@@ -1,4 +1,4 @@
-// Members of a JSON object that a data file must have, each with the message that a missing or wrong one gives.
+// Required members of a JSON object in a data file, with an error message for a missing or wrong one.
 #pragma once
 #include <string>
 #include <string_view>

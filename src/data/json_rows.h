@@ -1,4 +1,4 @@
-// JSON as rows: JSON Lines, one value a line; and a document that is read as a whole.
+// JSON as rows: JSON Lines, one value per line; and a document that is read as a whole.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -30,7 +30,7 @@ class JsonLineReader {
 
   static constexpr size_t kMaxDepth = kMaxJsonRowDepth;
 
-  // False at the end. Blank lines are passed over. Throws what LineReader::next throws.
+  // False at the end. Blank lines are skipped. Throws what LineReader::next throws.
   bool next(JsonRow& row);
 
   size_t blank_lines() const { return blank_lines_; }

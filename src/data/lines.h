@@ -1,4 +1,4 @@
-// Lines of a byte source, without waiting for more than are there.
+// Lines of a byte source, without waiting for more than are available.
 #pragma once
 #include <cstddef>
 #include <optional>

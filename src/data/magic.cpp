@@ -22,10 +22,10 @@ constexpr std::string_view kArchive = "unpack it first";
 constexpr std::string_view kTable = "save its rows as csv or jsonl";
 constexpr std::string_view kPlain = "save its text as a .txt file";
 constexpr std::string_view kTwice = "decompress it once";
-constexpr std::string_view kNoTexts = "name the file that holds the texts";
+constexpr std::string_view kNoTexts = "name the file that contains the texts";
 
 constexpr NoText kNoText[] = {
-    {{"PK\x03\x04"sv}, "a zip archive (as .xlsx, .docx and .npz are)", "unpack it first, or save the sheet as csv"},
+    {{"PK\x03\x04"sv}, "a zip archive (such as .xlsx, .docx or .npz)", "unpack it first, or save the sheet as csv"},
     {{"PK\x05\x06"sv}, "an empty zip archive", kArchive},
     {{"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv}, "an old Office file (.xls, .doc)", "save the sheet as csv"},
     {{"7z\xBC\xAF\x27\x1C"sv}, "a 7z archive", kArchive},
@@ -33,7 +33,7 @@ constexpr NoText kNoText[] = {
     {{"ustar"sv, 257}, "a tar archive", kArchive},
     {{"\x04\x22\x4D\x18"sv}, "lz4 data", "decompress it first, or use gzip, xz, zstd or bzip2"},
     {{"LZIP\x01"sv}, "lzip data", "decompress it first, or use gzip, xz, zstd or bzip2"},
-    {{"\x1F\x9D"sv}, "data of the program compress (.Z)", "decompress it first"},
+    {{"\x1F\x9D"sv}, "compress data (.Z)", "decompress it first"},
     {{"\x1F\x8B\x08"sv}, "gzip data within compressed data", kTwice},
     {{"\xFD\x37zXZ\0"sv}, "xz data within compressed data", kTwice},
     {{"\x28\xB5\x2F\xFD"sv}, "zstd data within compressed data", kTwice},
@@ -42,7 +42,7 @@ constexpr NoText kNoText[] = {
     {{"PAR1\x15"sv}, "a Parquet file", kTable},
     {{"ARROW1\0\0"sv}, "an Arrow file (Feather)", kTable},
     {{"Obj\x01"sv}, "an Avro file", kTable},
-    {{"SQLite format 3\0"sv}, "an SQLite data base", kTable},
+    {{"SQLite format 3\0"sv}, "an SQLite database", kTable},
     {{"\x89HDF\r\n\x1A\n"sv}, "an HDF5 file", kNoTexts},
     {{"\x80\x02"sv}, "a Python pickle", kTable},
     {{"\x80\x03"sv}, "a Python pickle", kTable},
@@ -50,12 +50,12 @@ constexpr NoText kNoText[] = {
     {{"\x80\x05"sv}, "a Python pickle", kTable},
     {{"%PDF-"sv}, "a PDF", kPlain},
     {{"{\\rtf1"sv}, "an RTF document", kPlain},
-    {{"\x89PNG\r\n\x1A\n"sv}, "a picture (PNG)", kNoTexts},
-    {{"\xFF\xD8\xFF"sv}, "a picture (JPEG)", kNoTexts},
-    {{"GIF89a"sv}, "a picture (GIF)", kNoTexts},
+    {{"\x89PNG\r\n\x1A\n"sv}, "an image (PNG)", kNoTexts},
+    {{"\xFF\xD8\xFF"sv}, "an image (JPEG)", kNoTexts},
+    {{"GIF89a"sv}, "an image (GIF)", kNoTexts},
     {{"\x7F"
       "ELF"sv},
-     "a program (ELF)",
+     "an executable (ELF)",
      kNoTexts},
     {{"\xFF\xFE\0\0"sv}, "UTF-32", "convert it to UTF-8"},
     {{"\0\0\xFE\xFF"sv}, "UTF-32", "convert it to UTF-8"},

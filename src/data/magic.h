@@ -1,4 +1,4 @@
-// What bytes are, by how they begin: a file's name may say nothing, or something else.
+// Recognises file types by their first bytes, because a file's name may say nothing or be wrong.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +22,8 @@ enum class TextEncoding { kUtf8, kUtf16Le, kUtf16Be };
 // By the byte order mark; without one UTF-8. `mark_bytes`: its length.
 TextEncoding encoding_of(std::string_view bytes, size_t& mark_bytes);
 
-// Throws kInput when the beginning of a file, decompressed, is of no text: of an archive, an array, a picture, of
-// UTF-32, or has NUL bytes. `name` opens the message.
+// Throws kInput if the start of a file, decompressed, is not text but an archive, an array, an image, UTF-32, or has
+// NUL bytes. `name` opens the message.
 void check_text(std::string_view bytes, const std::string& name);
 
 // Whether more bytes are needed for either answer.

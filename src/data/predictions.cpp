@@ -28,7 +28,7 @@ Json read_document_of(ByteSource& source) {
 std::string text_of(const Json& value, const std::string& where) {
   if (value.is_string()) return value.as_string();
   if (value.is_number() || value.is_bool()) return value.dump();
-  throw Error(ErrorCode::kInput, where, "expected a text or a number, got " + value.describe());
+  throw Error(ErrorCode::kInput, where, "expected a string or a number, got " + value.describe());
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ Predictions::Predictions(ByteSource source, Form form) : name_(source.name()) {
 
 void Predictions::add(const std::string& key, std::string text, const std::string& where) {
   if (!keys_.emplace(key, found_.size()).second)
-    throw Error(ErrorCode::kInput, where, fmt::format("{} has been seen before", quote_json(key)));
+    throw Error(ErrorCode::kInput, where, fmt::format("{} appears twice", quote_json(key)));
   found_.push_back({where, std::move(text)});
 }
 

@@ -117,8 +117,9 @@ void RecordReader::read_document(std::string text, const std::string& where) {
     if (line.error) throw *line.error;
     text += '\n' + line.text;
     if (text.size() > kMaxDocumentBytes)
-      throw Error(ErrorCode::kTooLarge, where,
-                  fmt::format("expected an array of rows of at most {} bytes; write a row a line", kMaxDocumentBytes));
+      throw Error(
+          ErrorCode::kTooLarge, where,
+          fmt::format("expected an array of rows of at most {} bytes; write one row per line", kMaxDocumentBytes));
   }
   Json document = parse_json(
       text, lines_.source().name(),

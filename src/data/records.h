@@ -1,4 +1,4 @@
-// Rows with named fields, whatever the form of the file: TSV, CSV, JSON Lines, a JSON document that is an array of
+// Rows with named fields, whatever the file format: TSV, CSV, JSON Lines, a JSON document that is an array of
 // rows, or lines of text.
 #pragma once
 #include <cstddef>

@@ -73,7 +73,7 @@ class SquadReader {
     }
     question.is_labelled = question.is_labelled || question.is_impossible;
     if (!ids_.insert(question.id).second)
-      throw Error(ErrorCode::kInput, where, fmt::format("the id {} has been seen before", quote_json(question.id)));
+      throw Error(ErrorCode::kInput, where, fmt::format("the id {} appears twice", quote_json(question.id)));
     file_.questions.push_back(std::move(question));
   }
 
@@ -92,8 +92,8 @@ class SquadReader {
       const size_t end = std::min(places_.size(), answer.begin_char + count_code_points(answer.text));
       const std::string_view there = context.substr(answer.begin_byte, places_.byte_of(end) - answer.begin_byte);
       throw Error(ErrorCode::kInput, where,
-                  fmt::format("text: expected what stands at answer_start {}, {}, got {}", start,
-                              Json(there).describe(), Json(answer.text).describe()));
+                  fmt::format("text: expected the text at answer_start {}, {}, got {}", start, Json(there).describe(),
+                              Json(answer.text).describe()));
     }
     return answer;
   }

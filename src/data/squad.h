@@ -1,4 +1,4 @@
-// SQuAD, versions 1.1 and 2.0: questions on contexts, answers by their place in code points. Read as a whole.
+// SQuAD, versions 1.1 and 2.0: questions on contexts, answers by their position in code points. Read as a whole.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -37,8 +37,8 @@ struct SquadFile {
 constexpr size_t kMaxSquadBytes = size_t{128} << 20;
 constexpr size_t kMaxSquadValues = 4000000;
 
-// A question is skipped when a part of it is missing or of another type, when its id has been seen, when an answer is
-// not what stands at its place, when it is impossible and has an answer, or says that it is not and has none.
+// A question is skipped if a part of it is missing or of a wrong type, if its id is repeated, if an answer is not the
+// text at its position, if it is impossible but has an answer, or is marked as possible but has none.
 // Throws kJson, kTooLarge, kInput for a file of another shape, and what ByteSource::read throws.
 SquadFile read_squad(ByteSource& source);
 

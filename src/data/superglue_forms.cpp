@@ -18,7 +18,7 @@ TextSpan open_span(const CodePointTable& places, int64_t begin, int64_t end, std
   const auto size = static_cast<int64_t>(places.size());
   if (begin < 0 || end <= begin || end > size)
     throw Error(ErrorCode::kInput, where,
-                fmt::format("{}: expected a place in a text of {} characters, got {} to {}", name, size, begin, end));
+                fmt::format("{}: expected a range in a text of {} characters, got {} to {}", name, size, begin, end));
   return places.span(static_cast<size_t>(begin), static_cast<size_t>(end));
 }
 // The same, its last one included: {"start": 3, "end": 5}.
@@ -108,7 +108,7 @@ TextSpan wsc_span(const Json& target, const Example& example, const std::string&
   const auto found = finder.near(static_cast<size_t>(index));
   if (!found)
     throw Error(ErrorCode::kInput, example.where,
-                fmt::format("{}_text: expected words of the text, got {}", name, Json(phrase).describe()));
+                fmt::format("{}_text: expected words from the text, got {}", name, Json(phrase).describe()));
   return CodePointTable(example.text).span_of_bytes(found->begin, found->end);
 }
 
@@ -144,7 +144,7 @@ void read_query(const Json& json, const CodePointTable& places, Example& example
   example.id = id_member(json, json.find("idx") != nullptr ? "idx" : "id", where);
   example.pair = text_member(json, "query", where);
   if (example.pair->find("@placeholder") == std::string::npos)
-    throw Error(ErrorCode::kInput, where, "query: expected @placeholder in it, got none");
+    throw Error(ErrorCode::kInput, where, "query: expected @placeholder, got none");
   if (json.find("answers") == nullptr) return;
   for (const Json& answer : array_member(json, "answers", where)) {
     const std::string& text = text_member(answer, "text", where);
@@ -152,7 +152,7 @@ void read_query(const Json& json, const CodePointTable& places, Example& example
     const std::string there = example.text.substr(span.begin_byte, span.end_byte - span.begin_byte);
     if (there != text)
       throw Error(ErrorCode::kInput, where,
-                  fmt::format("answers: expected what stands there, {}, got {}", Json(there).describe(),
+                  fmt::format("answers: expected the text at that position, {}, got {}", Json(there).describe(),
                               Json(text).describe()));
     example.answers.push_back(text);
   }

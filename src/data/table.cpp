@@ -38,12 +38,12 @@ void TableReader::split_quoted(std::string text, TableRow& row) {
     if (i == text.size()) {
       if (state != At::kQuoted) return;
       TextLine more;
-      if (!read_text_line(lines_, more)) refuse(row, "a quoted cell does not end");
+      if (!read_text_line(lines_, more)) refuse(row, "unterminated quoted cell");
       if (more.error) throw *more.error;
       bytes += more.text.size();
       if (bytes > kMaxRowBytes)
         throw Error(ErrorCode::kTooLarge, row.where,
-                    fmt::format("a quoted cell does not end: expected a row of at most {} bytes", kMaxRowBytes));
+                    fmt::format("unterminated quoted cell: expected a row of at most {} bytes", kMaxRowBytes));
       text = std::move(more.text);
       line = lines_.number();
       row.cells.back() += '\n';
@@ -60,7 +60,7 @@ void TableReader::split_quoted(std::string text, TableRow& row) {
       add_cell(row);
       state = At::kStart;
     } else if (c == '"') {
-      if (state == At::kPlain) refuse(row, place(i) + ": a quote in a cell that does not begin with one");
+      if (state == At::kPlain) refuse(row, place(i) + ": a quote in an unquoted cell");
       if (state == At::kAfterQuote) row.cells.back() += '"';
       state = At::kQuoted;
     } else {

@@ -32,7 +32,7 @@ class TableReader {
   static constexpr size_t kMaxRowBytes = LineReader::kMaxLineBytes;  // also of a row of several lines
 
   // False at the end. After a row with an error the reader goes on at the next line. Throws kInput for a header that
-  // cannot be read or names a column twice, and what LineReader::next throws.
+  // cannot be read or repeats a column name, and what LineReader::next throws.
   bool next(TableRow& row);
 
   // Reads the header, where the rules say that there is one. Throws as next().

@@ -11,8 +11,8 @@
 
 namespace deberta {
 
-// What the model's problem_type asks for: regression none, multi-label sigmoid; single label and unset: sigmoid for one
-// label, else softmax. A sentence-transformers activation in the configuration wins.
+// The activation for the model's problem_type: regression none, multi-label sigmoid; single-label and unset: sigmoid
+// for one label, else softmax. A sentence-transformers activation in the configuration takes precedence.
 ScoreFunction score_function_of(const ModelConfig& config, size_t labels);
 
 // Whether more than one label can hold at once.

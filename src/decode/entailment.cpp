@@ -31,7 +31,7 @@ EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, 
                                         const std::vector<std::string>& map, const std::string& verb) {
   if (classes < 2)
     throw Error(ErrorCode::kTask, verb,
-                fmt::format("expected a model of entailment, with 2 or 3 classes, got one with {}", classes));
+                fmt::format("expected an entailment model with 2 or 3 classes, got one with {}", classes));
   const std::vector<std::string>& names = map.empty() ? labels : map;
   if (names.size() != classes) {
     throw Error(ErrorCode::kTask, verb,

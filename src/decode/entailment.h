@@ -1,4 +1,4 @@
-// Which label of a model says entailment, neutral, contradiction: by name, never by index.
+// Which labels of a model mean entailment, neutral and contradiction: by name, never by index.
 #pragma once
 #include <optional>
 #include <span>
@@ -15,7 +15,7 @@ struct EntailmentLabels {
 };
 
 // From the label names, any case; `map` overrides them: "entailment", "neutral", "contradiction" by index, as in
-// {"contradiction", "neutral", "entailment"}. Throws kTask, in the name of `verb`, when no label says entailment.
+// {"contradiction", "neutral", "entailment"}. Throws kTask, naming `verb`, if no label says entailment.
 EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, size_t classes,
                                         const std::vector<std::string>& map = {}, const std::string& verb = "nli");
 

@@ -1,4 +1,4 @@
-// What every task asks of logits before it reads them.
+// The check that every task makes before it reads logits.
 #pragma once
 #include <span>
 

@@ -1,4 +1,4 @@
-// From the logits of a language-model head to the likeliest tokens of one mask. Pure functions.
+// From the logits of a language-model head to the most likely tokens of one mask. Pure functions.
 #pragma once
 #include <cstddef>
 #include <cstdint>

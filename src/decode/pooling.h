@@ -11,13 +11,13 @@ namespace deberta {
 
 std::string_view to_string(Pooling pooling);
 
-// rows_LD: L rows of `columns` values, the special tokens among them. Requires at least one row.
+// rows_LD: L rows of `columns` values, special tokens included. Requires at least one row.
 std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling pooling);
 
 // Divides by the Euclidean length; a vector of zeros stays.
 void normalize(std::span<float> vector);
 
-// Of two vectors of the same length; 0 where one has none.
+// Of two vectors of the same dimension; 0 if either is zero.
 float cosine(std::span<const float> a, std::span<const float> b);
 
 }  // namespace deberta

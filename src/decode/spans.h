@@ -34,7 +34,7 @@ struct SpanCandidates {
 };
 
 // The probability of a span is that of its start times that of its end; start and end probabilities are each a softmax
-// over all tokens of all windows and their [CLS], so that windows compare. Throws kNotFinite, and kInput without
+// over all tokens of all windows and their [CLS], so windows are comparable. Throws kNotFinite, and kInput without
 // windows.
 SpanCandidates find_spans(std::span<const SpanLogits> windows, const SpanRules& rules);
 

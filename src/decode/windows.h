@@ -20,8 +20,8 @@ struct Window {
 // ends with the text. One window, perhaps an empty one, when the text fits. Throws kUsage unless overlap < room.
 std::vector<Window> make_windows(size_t tokens, size_t room, size_t overlap);
 
-// For each of `tokens`: the window that shows it with the most context, that is where it stands farthest from an end at
-// which the text goes on; the first of several.
+// For each of `tokens`: the window that shows it with the most context, that is, where it is farthest from a cut; the
+// first of several.
 std::vector<size_t> choose_windows(std::span<const Window> windows, size_t tokens);
 
 // The tokens of `text` (an encoding of one text without special tokens) in a window, between [CLS] and [SEP].

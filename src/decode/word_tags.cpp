@@ -12,7 +12,7 @@ std::vector<std::string> word_tags(std::span<const Offset> words, std::span<cons
     while (piece < pieces.size() && is_before(pieces[piece].bytes)) ++piece;
     const auto is_inside = [&](size_t i) { return i < pieces.size() && pieces[i].bytes.begin < word.end; };
     size_t chosen = piece;
-    for (size_t i = piece + 1; rule == WordLabel::kSurest && is_inside(i); ++i) {
+    for (size_t i = piece + 1; rule == WordLabel::kMostConfident && is_inside(i); ++i) {
       if (pieces[i].score > pieces[chosen].score) chosen = i;
     }
     tags.push_back(is_inside(piece) ? pieces[chosen].label : "O");

@@ -57,7 +57,7 @@ std::string describe_others(std::string_view name, const std::vector<std::string
     if (!near_last.empty()) near = whole[static_cast<size_t>(at - last.begin())];
   }
   if (!near.empty()) return fmt::format("did you mean {}?", near);
-  if (there.empty()) return "there is no model";
+  if (there.empty()) return "no models there";
   const auto end = there.begin() + static_cast<ptrdiff_t>(std::min(there.size(), kMaxShown));
   return fmt::format("models there: {}{}", fmt::join(there.begin(), end, ", "),
                      there.size() > kMaxShown ? fmt::format(" and {} more", there.size() - kMaxShown) : "");
@@ -104,13 +104,14 @@ std::string find_builtin(const std::string& name, const ModelPlaces& places) {
 [[noreturn]] void refuse_name(const std::string& name, const std::optional<HubName>& hub, const ModelPlaces& places) {
   std::string looked = fmt::format("the directory {}", name);
   if (hub && !places.hub_cache.empty()) looked += ", " + repository_folder(places.hub_cache, hub->repository);
-  if (!hub) looked += fmt::format(" (which is no ORG/NAME[@REVISION] of the hub cache {})", places.hub_cache);
+  if (!hub) looked += fmt::format(" (not an ORG/NAME[@REVISION] in the hub cache {})", places.hub_cache);
   std::vector<std::string> there = names_of(list_builtin(places));
   for (const std::string& repository : list_repositories(places.hub_cache)) there.push_back(repository);
-  throw Error(ErrorCode::kFileNotFound, name,
-              fmt::format("no such model; looked for {}; {}; nothing is fetched: give a directory with -m, or fetch it "
-                          "with the hub's own client",
-                          looked, describe_others(hub ? hub->repository : name, there)));
+  throw Error(
+      ErrorCode::kFileNotFound, name,
+      fmt::format("no such model; looked for {}; {}; nothing is downloaded: give a directory with -m, or download it "
+                  "with the hub's own client",
+                  looked, describe_others(hub ? hub->repository : name, there)));
 }
 
 // A hub cache holds models of all kinds.

@@ -68,7 +68,7 @@ void check_link(const fs::path& link, const fs::path& root) {
   const fs::path target = fs::weakly_canonical(link, error);
   if (error || !is_below(target, root)) {
     throw Error(ErrorCode::kFileType, link.string(),
-                fmt::format("expected a link that stays inside {}, got one to {}; fetch the model again, or give its "
+                fmt::format("expected a link inside {}, got one to {}; download the model again, or give its "
                             "directory with -m",
                             root.string(), error ? error.message() : target.string()));
   }
@@ -116,7 +116,7 @@ std::string commit_of(const std::string& folder, const std::string& cache, const
   std::string commit = read_file(path, kMaxRefBytes);
   while (!commit.empty() && (commit.back() == '\n' || commit.back() == '\r')) commit.pop_back();
   if (is_commit(commit)) return commit;
-  throw Error(ErrorCode::kFileRead, path, "expected a commit of 40 hexadecimal digits; fetch the model again");
+  throw Error(ErrorCode::kFileRead, path, "expected a commit of 40 hexadecimal digits; download the model again");
 }
 
 }  // namespace
@@ -162,8 +162,8 @@ std::string find_snapshot(const std::string& cache, const HubName& name) {
   std::string snapshot = fmt::format("{}/snapshots/{}", folder, commit_of(folder, cache, name));
   if (!is_directory(snapshot)) {
     throw Error(ErrorCode::kFileNotFound, fmt::format("{}@{}", name.repository, name.revision),
-                fmt::format("no snapshot of this revision; looked for {}; commits there: {}; fetch it again", snapshot,
-                            join_first(names_in(folder + "/snapshots"))));
+                fmt::format("no snapshot of this revision; looked for {}; commits there: {}; download it again",
+                            snapshot, join_first(names_in(folder + "/snapshots"))));
   }
   check_snapshot(snapshot, cache);
   return snapshot;

@@ -12,7 +12,7 @@ struct HubName {
   std::string revision = "main";  // a branch, a tag, or the 40 hexadecimal digits of a commit
 };
 
-// "ORG/NAME" or "ORG/NAME@REVISION"; nothing when `name` is not of that form, or could leave the cache.
+// "ORG/NAME" or "ORG/NAME@REVISION"; nothing if `name` does not have that form or could leave the cache.
 std::optional<HubName> parse_hub_name(std::string_view name);
 
 // "ORG/NAME" of every repository in the cache, sorted.

@@ -1,8 +1,8 @@
 // Disentangled attention, forward (algorithm.md 5.1; He et al. 2021, equation 4), one pack of sequences:
 //   A[i,j] = scale * ( q_i . k_j  +  [c2p] q_i . Kr[row(i-j)]  +  [p2c] k_j . Qr[row(i-j)] )
 //   P = softmax over the allowed j (masked entries exactly 0);   O_i = sum_j dropout(P)[i,j] v_j
-// c2p and p2c read the same row(i-j). A query without any allowed key gets zeros, unless asked otherwise. fp32 or bf16
-// in and out, sums in fp32; the key bias must be in k (it does not cancel in p2c). An output depends on its own
+// c2p and p2c read the same row(i-j). A query without any allowed key gets zeros, unless requested otherwise. fp32 or
+// bf16 in and out, sums in fp32; the key bias must be in k (it does not cancel in p2c). An output depends on its own
 // sequence and head alone, and on positions within the sequence, so packing, order and threads never change a bit. B
 // sequences  T packed tokens  L queries, S keys of one sequence  H heads  K head size  R relative rows
 #pragma once

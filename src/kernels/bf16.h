@@ -1,5 +1,5 @@
 // bf16, the upper half of an fp32: rounded to nearest, ties to even; a NaN stays a quiet NaN. The only scalar
-// conversion of the house. Not for files compiled with wider flags.
+// conversion in the project. Not for files compiled with wider flags.
 #pragma once
 #include <bit>
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Which implementation of each operation and precision runs unforced: a pure function of what the processor can run and
-// of how fast its multipliers are beside each other. Kernels of different levels round differently, so the choice may
-// never differ between two runs on one machine: the figures of the kinds of processors that were met stand in a table,
-// and only of others they are measured, once in a process.
+// Which implementation of each operation and precision runs unless one is forced: a pure function of what the processor
+// can run and of the relative speed of its multiply instructions. Levels round differently, so the choice must not
+// differ between two runs on one machine: the figures of known processors are in a table; only those of others are
+// measured, once per process.
 #pragma once
 #include <span>
 #include <string_view>
@@ -19,19 +19,19 @@ bool exists(Operation operation, Precision precision, KernelLevel level);
 KernelLevel capped_level(LevelSet usable, Operation operation, Precision precision, KernelLevel cap);
 ChosenLevels capped_levels(LevelSet usable, KernelLevel cap);
 
-// What is close to another may be slower in truth: multipliers of one processor differ by factors of two, and sqrt 2
-// lies in the middle, so neither noise in a measurement nor a clock that falls under load moves a choice.
+// Figures this close may be in the wrong order: the multipliers of one processor differ by factors of two, and sqrt 2
+// lies in the middle, so neither measurement noise nor a clock that drops under load changes a choice.
 inline constexpr double kCloseRatio = 1.4;
 
-// Of each the highest level among those that are within kCloseRatio of the fastest. Higher levels need fewer other
-// instructions beside the same products (wider registers, no widening), so they win what is close.
+// For each, the highest level within kCloseRatio of the fastest. Higher levels need fewer other instructions for the
+// same products (wider registers, no widening), so they win close calls.
 ChosenLevels fastest_levels(LevelSet usable, const Peaks& peaks);
 
 // Whether `precision` multiplies faster than fp32 does, by more than kCloseRatio. False where either has only the
 // reference.
 bool gains_speed(const ChosenLevels& levels, const Peaks& peaks, Precision precision);
 
-// Processors whose multipliers run alike. Peaks are operations a cycle of one core.
+// Processors whose multipliers have the same speed. Peaks are in operations per cycle of one core.
 struct ProcessorKind {
   std::string_view name;
   std::string_view vendor;
@@ -51,7 +51,7 @@ struct Choice {
   Peaks peaks;
   const ProcessorKind* kind = nullptr;  // null: the peaks were measured
 };
-// `measure` is called for a processor of no kind.
+// `measure` is called for a processor of unknown kind.
 Choice choose(const Processor& processor, LevelSet usable, Peaks (*measure)(LevelSet usable));
 // For this processor; the same object in every call.
 const Choice& automatic_choice();

@@ -19,7 +19,7 @@ inline constexpr size_t kOperations = 6;
 
 // Ascending: a forced level is a cap, and each operation takes, for its precision, the highest implementation at or
 // below it that the processor can run. Features are not nested (a processor may have VNNI without BF16). The highest is
-// not always the fastest: what runs unforced is choice.h's to say.
+// not always the fastest: choice.h decides what runs unless a level is forced.
 enum class KernelLevel { kReference, kAvx2, kAvxVnni, kAvx512, kAvx512Vnni, kAvx512Bf16, kAmx };
 inline constexpr size_t kKernelLevels = 7;
 inline constexpr std::array<KernelLevel, kKernelLevels> kLevels = {
@@ -70,7 +70,7 @@ struct KernelSet {
   }
 };
 
-// "auto" (the fastest that this processor has: choice.h), "check" (auto, with the reference beside each call),
+// "auto" (the fastest that this processor has: choice.h), "check" (auto, with the reference run at each call),
 // "reference", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "amx". Throws kKernels, listing what this
 // processor has, for another name or a level it cannot run.
 KernelSet select_kernels(std::string_view name);

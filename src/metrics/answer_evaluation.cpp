@@ -39,7 +39,7 @@ class AnswerEvaluation final : public Evaluation {
     std::vector<Metric> found;
     for (const std::string& name : metrics_) {
       if (name != "f1" && name != "exact_match")
-        throw Error(ErrorCode::kInternal, "metrics", fmt::format("nothing is known of {}", name));
+        throw Error(ErrorCode::kInternal, "metrics", fmt::format("unknown metric {}", name));
       found.push_back(percent_of(name, name == "f1" ? f1 : exact, units.size()));
     }
     return found;

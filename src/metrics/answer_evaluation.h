@@ -1,4 +1,4 @@
-// What questions with an answer in words are counted as: SQuAD, ReCoRD.
+// Metrics of questions with textual answers: SQuAD, ReCoRD.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace deberta {
 
-// A question with an answer among right ones: SQuAD 1.1, ReCoRD.
+// Questions with an answer and the gold answers: SQuAD 1.1, ReCoRD.
 struct AnswerOutcome {
   std::optional<std::string> predicted;  // none counts as wrong
   std::vector<std::string> golds;
@@ -19,7 +19,7 @@ struct AnswerOutcome {
 std::unique_ptr<Evaluation> make_evaluation(const std::vector<AnswerOutcome>& outcomes,
                                             std::vector<std::string> metrics);
 
-// SQuAD 2.0: questions without an answer among them. A question that has no prediction is left out, as the official
+// SQuAD 2.0, where some questions have no answer. A question that has no prediction is left out, as the official
 // script leaves it out.
 struct NullableOutcome {
   std::optional<std::string> predicted;  // "": no answer

@@ -1,5 +1,5 @@
-// How near a text is to a right one, as the evaluation of SQuAD defines it (Rajpurkar et al. 2016, 2018); ReCoRD's is
-// the first of these. Text is compared as Python compares it: lower case, words and white space of Unicode.
+// How close an answer is to a gold answer, as the evaluation of SQuAD defines it (Rajpurkar et al. 2016, 2018);
+// ReCoRD's is the first of these. Text is compared as Python compares it: lower case, words and white space of Unicode.
 #pragma once
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ enum class EmptyRule {
   kEqual,    // 2.0: where either is empty, F1 is 1 when both are
 };
 AnswerScore score_answer(std::string_view predicted, std::string_view gold, EmptyRule rule);
-// The best of each over some right answers; zeros where there are none.
+// The best of each over several gold answers; zeros if there are none.
 AnswerScore best_score(std::string_view predicted, const std::vector<std::string>& golds, EmptyRule rule);
 
 }  // namespace deberta

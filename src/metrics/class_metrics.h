@@ -19,7 +19,7 @@ double f1(Classes gold, Classes predicted, int32_t positive = 1);
 // The mean over the classes that occur in either.
 std::optional<double> f1_macro(Classes gold, Classes predicted);
 
-// Of any number of classes (Gorodkin 2004); 0 where all answers, or all that is right, are one class.
+// Of any number of classes (Gorodkin 2004); 0 if all answers, or all labels, are one class.
 std::optional<double> matthews_correlation(Classes gold, Classes predicted);
 
 std::optional<double> mean_squared_error(Scores gold, Scores predicted);

@@ -1,5 +1,5 @@
-// Metrics of answers against what is right, with intervals by bootstrap. What an evaluation holds is plain: no texts,
-// no model. Every metric is a pure function of a sample of its units, in double precision.
+// Metrics of answers against gold labels, with bootstrap intervals. An evaluation holds plain data: no texts, no
+// model. Every metric is a pure function of a sample of its units, in double precision.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Metric {
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
-  // How many things are drawn: rows; questions whose answers count together; sentences.
+  // The number of sampled units: rows; questions whose answers count together; sentences.
   virtual size_t units() const = 0;
   // Of the units named, one of them perhaps several times; the same metrics in the same order whatever they are.
   virtual std::vector<Metric> metrics(std::span<const uint32_t> units) const = 0;

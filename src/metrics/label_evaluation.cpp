@@ -13,7 +13,7 @@ namespace deberta {
 namespace {
 
 [[noreturn]] void refuse(const std::string& metric) {
-  throw Error(ErrorCode::kInternal, "metrics", fmt::format("nothing is known of {}", metric));
+  throw Error(ErrorCode::kInternal, "metrics", fmt::format("unknown metric {}", metric));
 }
 
 Metric defined_or(const std::string& name, std::optional<double> value, const char* note) {

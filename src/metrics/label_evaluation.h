@@ -1,4 +1,4 @@
-// What rows with a class, a score or several classes are counted as.
+// Metrics of rows with a class, a score or several classes.
 #pragma once
 #include <memory>
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace deberta {
 
-// One class a row.
+// One class per row.
 struct ClassOutcomes {
   std::vector<int32_t> gold, predicted;
-  // Rows that count together, numbered in the order in which they come; empty where each stands alone. Samples are of
+  // Rows that count together, numbered in the order in which they come; empty if each counts alone. Samples are of
   // groups then.
   std::vector<uint32_t> groups;
   // Which of `genre_names` a row is of; empty where the file knows none.
@@ -21,7 +21,7 @@ struct ClassOutcomes {
 struct ScoreOutcomes {
   std::vector<double> gold, predicted;
 };
-// Any number of classes a row, ascending.
+// Any number of classes per row, ascending.
 struct ClassSetOutcomes {
   std::vector<std::vector<uint32_t>> gold, predicted;
 };

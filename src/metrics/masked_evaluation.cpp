@@ -41,7 +41,7 @@ class MaskedEvaluation final : public Evaluation {
     if (all.pieces == 0) return std::nullopt;
     if (name == "accuracy") return static_cast<double>(all.right) / pieces;
     if (name == "perplexity") return std::exp(-all.log_probability / pieces);
-    throw Error(ErrorCode::kInternal, "metrics", fmt::format("nothing is known of {}", name));
+    throw Error(ErrorCode::kInternal, "metrics", fmt::format("unknown metric {}", name));
   }
 
   std::vector<MaskedOutcome> outcomes_;

@@ -1,4 +1,4 @@
-// A masked language model's guesses at a fixed sample of a text's pieces: which ones, and what is counted.
+// A masked language model's predictions for a fixed sample of a text's pieces: the sample, and its metrics.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -61,7 +61,7 @@ double value_of(const std::string& name, const Counts& counts) {
   if (name == "precision") return part(counts.both, counts.predicted);
   if (name == "recall") return part(counts.both, counts.gold);
   if (name == "f1") return part(2 * counts.both, counts.gold + counts.predicted);
-  throw Error(ErrorCode::kInternal, "metrics", fmt::format("nothing is known of {}", name));
+  throw Error(ErrorCode::kInternal, "metrics", fmt::format("unknown metric {}", name));
 }
 
 class TagEvaluation final : public Evaluation {

@@ -1,5 +1,5 @@
-// What sentences of tagged words are counted as: entities, as the evaluation of CoNLL defines them (Tjong Kim Sang
-// 2000), which takes tags that break the scheme as the ends and begins they must mean.
+// Metrics of sentences of tagged words: entities, as the evaluation of CoNLL defines them (Tjong Kim Sang
+// 2000), where tags that break the scheme end or start an entity as they must.
 #pragma once
 #include <cstddef>
 #include <memory>

@@ -1,4 +1,4 @@
-// From an example to what a model is shown.
+// From an example to the model's input.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ struct TaskInput {
 
 // Of all tasks but ReCoRD, SQuAD and NER. WiC: its word between * in both sentences. WSC: the noun between *, the
 // pronoun between #. COPA: pair is "cause" or "effect". AlphaNLI: both observations are the text. Choices keep their
-// order; how they are joined to the rest is the head's business.
+// order; the head joins them to the rest.
 TaskInput input_of(const TaskRow& task, Example example);
 
 // `text` with `mark` before and behind each span. Spans do not overlap.

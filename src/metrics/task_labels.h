@@ -13,7 +13,7 @@ namespace deberta {
 
 class TaskLabels {
  public:
-  // The labels of the table's row. A task without labels of its own takes those that it meets: the set is open.
+  // The labels of the table's row. A task without labels of its own collects those it meets: its set is open.
   explicit TaskLabels(const TaskRow& task);
   // Those of a model.
   explicit TaskLabels(std::vector<std::string> names);
@@ -25,7 +25,7 @@ class TaskLabels {
 
   // By any of a label's names, any case.
   std::optional<size_t> find(std::string_view text) const;
-  // The same; in an open set a name that is new becomes a label. Throws kInput for a name that is none of the labels.
+  // The same; in an open set a name that is new becomes a label. Throws kInput for an unknown name.
   size_t label_of(std::string_view text, const std::string& where);
 
  private:
@@ -36,7 +36,7 @@ class TaskLabels {
   bool is_open_ = false;
 };
 
-// A cell that says that there is no label: empty, "-" (no agreement of annotators) or "-1".
+// A cell that stands for a missing label: empty, "-" (no agreement of annotators) or "-1".
 bool is_no_label(std::string_view text);
 
 // For each of the model's classes, which label of the task it is: by `map` (names in the model's order), else by the

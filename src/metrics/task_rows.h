@@ -1,4 +1,4 @@
-// What is kept of the rows of a labelled file to evaluate answers: labels, not texts.
+// What evaluation needs of the rows of a labelled file: labels, not texts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace deberta {
 
-// What is right, or what was predicted. Which part counts is the task's target.
+// A gold label or a prediction. The task's target decides which part counts.
 struct TaskAnswer {
   size_t label = 0;              // kClass: of the labels, or the number of a choice
   double score = 0;              // kScore
@@ -42,10 +42,10 @@ class TaskRows {
  public:
   TaskRows(const TaskRow& task, TaskLabels labels) : task_(&task), labels_(std::move(labels)) {}
 
-  // One row more; a bad one too, so that rows keep their numbers.
+  // Adds a row, even a bad one, so that rows keep their numbers.
   void add(const Example& example);
-  // A figure over the rows whose labels happen to fit would be one of another task: throws kTask, with the labels, when
-  // a row has one that is none of the task's (or of the model's, where the task has none).
+  // Throws kTask, with the labels found, if a row has a label that the task (or the model, if the task has none) does
+  // not: a metric over only the rows that fit would belong to a different task.
   void check_labels() const;
   bool has_unknown_labels() const { return unknown_rows_ > 0; }
   size_t repaired() const { return repaired_; }  // rows that held bytes that are not UTF-8

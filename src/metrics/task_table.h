@@ -1,4 +1,4 @@
-// The tasks, one row each: what their files hold, what a model is shown, what is counted. `eval`, the trainer and
+// The tasks, one row each: their files, the model's input, the metrics. `eval`, the trainer and
 // docs/tasks.md follow from this table; nothing else names a task.
 #pragma once
 #include <optional>

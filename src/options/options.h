@@ -1,4 +1,4 @@
-// The option table: one row an option, one row a verb. Parsing, help, completion, docs/options.md, environment names
+// The option table: one row per option, one row per verb. Parsing, help, completion, docs/options.md, environment names
 // and
 // --config files all follow from it.
 #pragma once
@@ -37,7 +37,7 @@ std::span<const OptionAlias> option_aliases();
 // Of one verb; null when the name is no former one.
 const OptionAlias* find_alias(std::string_view verb, std::string_view name);
 
-// The values in force for one run of one verb. Every value is checked against its row when it is set.
+// The option values of one run of one verb. Every value is checked against its row when it is set.
 class Options {
  public:
   // All options of `verb` at their defaults.

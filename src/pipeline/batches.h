@@ -1,4 +1,4 @@
-// Encodings to packs of at most so many tokens, in order.
+// Groups encodings, in order, into packs with a limited number of tokens.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace deberta {
 
-// ---- one sequence an input
+// ---- one sequence per input
 
 // The encoding that came with the input, or a new one.
 Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
@@ -19,7 +19,7 @@ Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const En
 std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
                                     const EncodingRules& rules);
 
-// ---- several sequences an input
+// ---- several sequences per input
 
 struct Sequences {
   std::vector<Encoding> all;

@@ -1,4 +1,4 @@
-// Texts through a model to calibrate int8, and int8 beside fp32 on texts.
+// Runs texts through a model to calibrate int8, and to compare int8 with fp32.
 #pragma once
 #include <cstddef>
 #include <functional>

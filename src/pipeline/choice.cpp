@@ -18,7 +18,7 @@ void check_head(const Model& model) {
   if (model.head() != Head::kSequence) refuse_head("choose", "multiple choice", model);
   if (model.labels() == 1 || model.labels() == 2) return;
   throw Error(ErrorCode::kTask, "choose",
-              "expected a head with one class a choice, or two (no, yes), got " + std::to_string(model.labels()));
+              "expected a head with one class per choice, or two (no, yes), got " + std::to_string(model.labels()));
 }
 
 // Runs of white space become one space; white space and blanks ("_") at the ends go.

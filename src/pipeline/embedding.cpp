@@ -95,7 +95,7 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 
 std::vector<SimilarityAnswer> similarity(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                          const SimilarityOptions& options) {
-  if (!options.embedding.pools) throw Error(ErrorCode::kUsage, "pooling", "expected one vector a text, got none");
+  if (!options.embedding.pools) throw Error(ErrorCode::kUsage, "pooling", "expected one vector per text, got none");
   SimilarityOptions prompted = options;
   prompted.embedding.rules = rules_of(pipeline, options.embedding);
   const Sequences sequences = gather_sequences(

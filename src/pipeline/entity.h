@@ -1,4 +1,4 @@
-// The head for ReCoRD: which of a passage's entities a query's @placeholder means. No verb has it: `eval` does.
+// The head for ReCoRD: which of a passage's entities a query's @placeholder means. Used by `eval` only.
 #pragma once
 #include <cstddef>
 #include <span>

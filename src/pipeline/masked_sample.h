@@ -1,4 +1,4 @@
-// How well a masked language model guesses a fixed sample of the pieces of texts. No verb has it: `eval` does.
+// How well a masked language model predicts a fixed sample of the pieces of texts. Used by `eval` only.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -50,7 +50,7 @@ void check_plain_pairs(const std::string& verb, const Tokenizer& tokenizer) {
   if (tokenizer.has_plain_pairs()) return;
   throw Error(ErrorCode::kUnsupported, verb,
               "expected a tokenizer that puts one [SEP] between two texts and gives them types 0 and 1, as for "
-              "training; tokenizer.json has another template: take vocab.json and merges.txt instead");
+              "training; tokenizer.json has a different template; use vocab.json and merges.txt instead");
 }
 
 }  // namespace deberta

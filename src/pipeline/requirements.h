@@ -1,4 +1,4 @@
-// What a function asks of the model and the tokenizer that it is given.
+// What a function requires of its model and tokenizer.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace deberta {
 
-// What a verb says of a model whose head is not its own: kTask with the verbs that take it.
+// The error of a verb for a model with a different head: kTask with the verbs that accept the model.
 [[noreturn]] void refuse_head(const std::string& verb, const std::string& expected, const Model& model);
 
 // For verbs that make pairs of texts themselves. kUnsupported for a tokenizer with another template.

@@ -26,7 +26,7 @@ bool is_of_sentence(const SentenceSettings& settings, SentenceModules& result) {
     const std::optional<std::string> place = settings.text(key);
     if (!place || *place == kSentenceEmbedding) continue;
     refuse_module(result,
-                  fmt::format("{}: {} {}: only {} is computed here", settings.path(), key, *place, kSentenceEmbedding));
+                  fmt::format("{}: {} {}: only {} is supported", settings.path(), key, *place, kSentenceEmbedding));
     return false;
   }
   return true;
@@ -70,7 +70,7 @@ class ModuleWeights {
     for (const TensorView& tensor : checkpoint_.tensors()) {
       if (std::find(taken_.begin(), taken_.end(), tensor.name) == taken_.end())
         throw Error(ErrorCode::kTensors, where_,
-                    fmt::format("unexpected tensor {}: config.json beside it says nothing of it", tensor.name));
+                    fmt::format("unexpected tensor {}: its config.json does not describe it", tensor.name));
     }
   }
 
@@ -85,13 +85,13 @@ std::optional<Activation> dense_activation(const SentenceSettings& settings, Sen
   const std::optional<std::string> name = settings.text("activation_function");
   if (!name) return Activation::kTanh;
   if (!name->starts_with("torch.")) {
-    warn(fmt::format("{}: activation_function {} is no class of torch; Tanh is taken, as sentence-transformers does",
+    warn(fmt::format("{}: activation_function {} is not a torch class; Tanh is used, as in sentence-transformers",
                      settings.path(), *name));
     return Activation::kTanh;
   }
   const std::optional<Activation> activation = find_activation(*name);
   if (!activation)
-    refuse_module(result, fmt::format("{}: activation_function {} is not computed here", settings.path(), *name));
+    refuse_module(result, fmt::format("{}: activation_function {} is not supported", settings.path(), *name));
   return activation;
 }
 
@@ -106,7 +106,7 @@ void read_dense(const std::string& folder, int64_t columns, const OpenOptions& o
   const auto inputs = settings.number("in_features", 1, kMaxColumns);
   const auto outputs = settings.number("out_features", 1, kMaxColumns);
   if (!inputs || *inputs != columns)
-    settings.refuse("in_features", fmt::format("{}, what the module before gives", columns));
+    settings.refuse("in_features", fmt::format("{}, the output size of the previous module", columns));
   if (!outputs) settings.refuse("out_features", "an integer");
   const std::optional<Activation> activation = dense_activation(settings, result);
   if (!activation || !is_of_sentence(settings, result)) return;
@@ -128,7 +128,7 @@ void read_layer_norm(const std::string& folder, int64_t columns, const OpenOptio
   const SentenceSettings settings(folder + "/config.json");
   const auto width = settings.number("dimension", 1, kMaxColumns);
   if (!width || *width != columns)
-    settings.refuse("dimension", fmt::format("{}, what the module before gives", columns));
+    settings.refuse("dimension", fmt::format("{}, the output size of the previous module", columns));
   ModuleWeights weights(folder, options);
   SentenceLayer layer;
   layer.kind = SentenceLayer::Kind::kLayerNorm;

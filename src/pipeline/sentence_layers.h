@@ -1,4 +1,4 @@
-// The modules of sentence-transformers that work on the vector of a text, read from their folders.
+// The sentence-transformers modules that transform the vector of a text, read from their folders.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace deberta {
 
-// Keeps the first reason why the vectors are not computed here.
+// Keeps the first reason why the vectors are not supported.
 void refuse_module(SentenceModules& result, std::string reason);
 
 // Each adds its layer to `result`, or the reason why not. `columns`: what the module before gives. Throw kConfig (wrong

@@ -95,18 +95,18 @@ void check_transformer(const SentenceSettings& settings, SentenceModules& result
     const auto value = settings.text(row.key);
     if (value && *value != row.expected)
       refuse_module(result,
-                    fmt::format("{}: {} {}: only {} is computed here", settings.path(), row.key, *value, row.expected));
+                    fmt::format("{}: {} {}: only {} is supported", settings.path(), row.key, *value, row.expected));
   }
   const Json* modality = settings.find("modality_config");
   const Json* text = modality == nullptr ? nullptr : modality->find("text");
   const Json* output = text == nullptr ? nullptr : text->find("method_output_name");
   if (output != nullptr && !(output->is_string() && output->as_string() == "last_hidden_state"))
-    refuse_module(result, fmt::format("{}: method_output_name {}: only last_hidden_state is computed here",
-                                      settings.path(), output->describe()));
+    refuse_module(result, fmt::format("{}: method_output_name {}: only last_hidden_state is supported", settings.path(),
+                                      output->describe()));
   for (const char* key : {"processing_kwargs", "query_length", "document_length", "query_expansion"}) {
     if (settings.is_true(key))
       refuse_module(result,
-                    fmt::format("{}: {} changes how texts are read, which is not done here", settings.path(), key));
+                    fmt::format("{}: {} changes how texts are read, which is not supported", settings.path(), key));
   }
 }
 
@@ -137,18 +137,18 @@ void read_module(const std::string& path, const ModuleEntry& module, int64_t hid
   const auto is = [&](std::string_view kind) { return module.kind == kind; };
   if (!result.refusal.empty()) return;  // what the vectors look like from here on is not known
   if (!module.type.starts_with(kPackage)) {
-    refuse_module(result, fmt::format("module {} is code of the model's own, which nothing here runs", module.type));
+    refuse_module(result, fmt::format("module {} is the model's own code, which is never run", module.type));
   } else if (is("Transformer") || is("Dropout")) {
     return;
   } else if (is("Pooling") && result.poolings.empty()) {
     read_pooling(folder, hidden_size, result);
   } else if (is("Pooling")) {
-    refuse_module(result, "a second module Pooling is not computed here");
+    refuse_module(result, "a second Pooling module is not supported");
   } else if (!is("Dense") && !is("Normalize") && !is("LayerNorm")) {
     refuse_module(result,
                   fmt::format("module {}: expected Transformer, Pooling, Dense, LayerNorm or Normalize", module.kind));
   } else if (result.poolings.empty()) {
-    refuse_module(result, fmt::format("module {} before any Pooling is not computed here", module.kind));
+    refuse_module(result, fmt::format("module {} before Pooling is not supported", module.kind));
   } else if (is("Dense")) {
     read_dense(folder, columns(), options, result);
   } else if (is("LayerNorm")) {
@@ -181,13 +181,13 @@ void read_prompt(const SentenceSettings& settings, SentenceModules& result) {
     settings.refuse("default_prompt_name", "the name of a text in prompts");
   result.prompt = prompt->as_string();
   if (!result.prompt.empty() && !result.pools_prompt)
-    refuse_module(result, "include_prompt false: a prompt that is read and not pooled is not computed here");
+    refuse_module(result, "include_prompt false: leaving the prompt out of the pooling is not supported");
 }
 
 void warn_of_similarity(const SentenceSettings& settings) {
   const auto name = settings.text("similarity_fn_name");
   if (name && *name != "cosine")
-    warn(fmt::format("{}: similarity_fn_name {}: similarities here are cosines", settings.path(), *name));
+    warn(fmt::format("{}: similarity_fn_name {}: ignored, similarities are cosines", settings.path(), *name));
 }
 
 void read_settings(const SentenceSettings& settings, SentenceModules& result) {
@@ -210,7 +210,7 @@ SentenceModules load_sentence_modules(const std::string& path, int64_t hidden_si
   const std::string name = settings && !modules.empty() ? class_of(*settings) : "SentenceTransformer";
   const bool makes_vectors = name != "CrossEncoder";  // its folder says nothing of vectors
   if (makes_vectors && name != "SentenceTransformer")
-    refuse_module(result, fmt::format("{}: model_type {} is not computed here", settings->path(), name));
+    refuse_module(result, fmt::format("{}: model_type {} is not supported", settings->path(), name));
   if (makes_vectors) {
     for (const ModuleEntry& module : modules) read_module(path, module, hidden_size, options, result);
   }
@@ -229,7 +229,7 @@ void read_cross_encoder(const std::string& path, ModelConfig& config) {
     config.sentence_transformers_activation = *activation;
   } else {
     warn(
-        fmt::format("{}: activation_fn {} is no class of torch; that of config.json is used", settings->path(), *name));
+        fmt::format("{}: activation_fn {} is not a torch class; that of config.json is used", settings->path(), *name));
   }
 }
 

@@ -12,8 +12,8 @@
 
 namespace deberta {
 
-// What the folder says of vectors. Modules that are not computed here make a refusal, not an error: other verbs need
-// none of them. Throws kConfig (all wrong values of one file), kJson, and what opening the weights of a Dense throws.
+// How the folder computes vectors. Unsupported modules set a refusal, not an error, because other verbs do not need
+// them. Throws kConfig (all wrong values of one file), kJson, and what opening the weights of a Dense throws.
 SentenceModules load_sentence_modules(const std::string& path, int64_t hidden_size, const OpenOptions& options = {});
 
 // The function on the logits of a CrossEncoder that version 6 wrote: it wins over what config.json says. Throws kConfig

@@ -35,7 +35,7 @@ std::optional<int64_t> SentenceSettings::number(std::string_view key, int64_t lo
 std::optional<std::string> SentenceSettings::text(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_string()) refuse(key, "a text");
+  if (!value->is_string()) refuse(key, "a string");
   return value->as_string();
 }
 

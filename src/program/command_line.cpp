@@ -93,9 +93,10 @@ NamedOption find_option(const std::string& word, const std::string& verb) {
   const bool may_begin_with_dash = row.type == OptionType::kList || row.range == "TEXT";
   throw Error(
       ErrorCode::kUsage, fmt::format("--{}", row.name),
-      fmt::format("expected {} after it, got {}{}", value_of(row),
-                  next.empty() ? "nothing" : fmt::format("the option {}", next),
-                  may_begin_with_dash ? fmt::format("; write --{}=-x for what begins with a dash", row.name) : ""));
+      fmt::format(
+          "expected {} after it, got {}{}", value_of(row),
+          next.empty() ? "nothing" : fmt::format("the option {}", next),
+          may_begin_with_dash ? fmt::format("; write --{}=-x for a value that starts with a dash", row.name) : ""));
 }
 
 // What CLI11 would take in silence: --pair=no for --pair, and the next option for the value that was forgotten.
@@ -124,7 +125,7 @@ void check_arguments(const VerbRow& verb, const std::vector<std::string>& argume
   if (arguments.size() <= most) return;
   throw Error(ErrorCode::kUsage, std::string(verb.name),
               fmt::format("expected {}, got {}{}", most == 0 ? "no texts" : verb.arguments, fmt::join(arguments, " "),
-                          has_option(verb.name, "model") ? "; a model is named by -m" : ""));
+                          has_option(verb.name, "model") ? "; give a model with -m" : ""));
 }
 
 // A flag stands for `value`.
@@ -237,7 +238,8 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   const std::string path = config != found.values.end() ? config->second.back() : variable("DEBERTA_CONFIG");
   if (!path.empty()) {
     if (const std::string ignored = apply_config_file(path, line.options); !ignored.empty())
-      line.note = fmt::format("note: {}: not of {}, ignored: {}", path, words.front(), ignored);
+      line.note =
+          fmt::format("note: {}: options that do not apply to {} are ignored: {}", path, words.front(), ignored);
   }
   apply_environment(line.options);
   for (const auto& [name, value] : found.values) line.options.set(name, value, "flag");

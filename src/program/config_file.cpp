@@ -51,7 +51,7 @@ bool is_of_type(const Options& options, std::string_view name, OptionType type) 
 
 void set(const std::string& path, const JsonMember& member, Options& options) {
   if (is_of_command_line(member.first))
-    throw Error(ErrorCode::kUsage, path, fmt::format("{}: expected an option of a run", member.first));
+    throw Error(ErrorCode::kUsage, path, fmt::format("{}: allowed on the command line only", member.first));
   const std::string origin = "config " + path;
   if (const OptionAlias* alias = find_alias(options.verb(), member.first)) {
     if (!alias->value.empty()) return set_alias(*alias, text_of(path, member.first, member.second), origin, options);

@@ -71,8 +71,8 @@ std::string overview() {
   text +=
       "\n`deberta VERB --help` shows the options of a verb. DIR is a model directory: config.json, weights\n"
       "(model.safetensors or pytorch_model.bin) and tokenizer (spm.model, vocab.json with\n"
-      "merges.txt, bpe_encoder.bin or tokenizer.json); or the name of a model that is here already:\n"
-      "builtin:NAME, or ORG/NAME of the hub cache (`deberta info` lists them).\n"
+      "merges.txt, bpe_encoder.bin or tokenizer.json); or the name of a local model:\n"
+      "builtin:NAME, or ORG/NAME in the hub cache (`deberta info` lists them).\n"
       "Without texts, rows are read from standard input.\n";
   return text;
 }
@@ -91,7 +91,7 @@ std::string help_of(std::string_view verb) {
     if (!lines.empty()) text += fmt::format("\n{}:\n{}", section, lines);
   }
   text += fmt::format(
-      "\nEvery option can also come from the environment (DEBERTA_MODEL=DIR) or a --config file.\n\nexample:\n  "
+      "\nEvery option can also be set in the environment (DEBERTA_MODEL=DIR) or in a --config file.\n\nexample:\n  "
       "deberta {}\n",
       row->example);
   return text;

@@ -36,7 +36,7 @@ extern "C" void on_bus_error(int number, siginfo_t* info, void*) {
   while (is_reporting.test_and_set()) ::pause();  // another thread reports, and ends all
   write_text("deberta: ");
   write_text(path);
-  write_text(": the file was cut short while it was in use; fetch it again, or load it with --load read\n");
+  write_text(": the file was truncated while in use; download it again, or use --load read\n");
   ::_exit(1);
 }
 

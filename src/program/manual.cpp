@@ -88,23 +88,23 @@ std::string options() {
 constexpr std::string_view kDescription =
     ".SH DESCRIPTION\n"
     "Runs DeBERTa models (versions 1, 2 and 3) on the CPU, exactly as their authors' code does.\n"
-    "Data goes to standard output, words for people to standard error.\n"
-    "Without texts, rows are read from standard input and answered in their order.\n"
-    "\\fBdeberta help\\fR \\fIVERB\\fR shows one verb alone.\n";
+    "Data goes to standard output, messages to standard error.\n"
+    "Without texts, rows are read from standard input and answered in order.\n"
+    "\\fBdeberta help\\fR \\fIVERB\\fR shows a single verb.\n";
 
 constexpr std::string_view kRest =
     ".SH ENVIRONMENT\n"
-    "Every option has a variable: \\fBDEBERTA_\\fR and its name in capitals, with _ for \\-, as "
+    "Every option has a variable: \\fBDEBERTA_\\fR and its name in capitals, with _ for \\-, such as "
     "\\fBDEBERTA_MODEL\\fR.\n"
     "A flag wins over the environment, the environment over the \\fB\\-\\-config\\fR file.\n"
     ".TP\n\\fBDEBERTA_DATA_DIR\\fR\n"
-    "Folder whose \\fImodels\\fR holds the built\\-in models, instead of \\fIPREFIX/share/deberta\\fR.\n"
+    "Folder whose \\fImodels\\fR contains the built\\-in models, instead of \\fIPREFIX/share/deberta\\fR.\n"
     ".TP\n\\fBHF_HUB_CACHE\\fR, \\fBHF_HOME\\fR, \\fBXDG_CACHE_HOME\\fR\n"
-    "Where the hub cache is: the first that is set, as \\fIHF_HUB_CACHE\\fR, \\fIHF_HOME/hub\\fR,\n"
+    "The hub cache; the first that is set counts, as \\fIHF_HUB_CACHE\\fR, \\fIHF_HOME/hub\\fR,\n"
     "\\fIXDG_CACHE_HOME/huggingface/hub\\fR; else \\fI~/.cache/huggingface/hub\\fR.\n"
     ".SH EXIT STATUS\n"
-    ".TP\n0\nDone.\n"
-    ".TP\n1\nFailed: also when a row could not be answered, or \\fBcheck\\fR found errors.\n"
+    ".TP\n0\nSuccess.\n"
+    ".TP\n1\nFailure; also if a row could not be answered, or \\fBcheck\\fR found errors.\n"
     ".TP\n2\nThe command line was wrong.\n"
     ".TP\n129, 130, 143\nStopped by a signal.\n"
     ".SH FILES\n"

@@ -111,8 +111,8 @@ void warn_of_plain_head(const Options& options, const Pipeline& pipeline) {
       pipeline.model.has_mask_decoder() || pipeline.config.position_biased_input)
     return;
   warn(
-      "the checkpoint has no position table: the plain head is used, not the enhanced mask decoder (--emd off says "
-      "so)");
+      "the checkpoint has no position table: the plain head is used instead of the enhanced mask decoder (--emd off "
+      "silences this)");
 }
 
 void print_check_report(const Model& model) {
@@ -158,7 +158,7 @@ void check_length(const Options& given, const TextLimits& limits, const std::str
   throw Error(
       ErrorCode::kTokenizerFile, folder + "/tokenizer_config.json",
       fmt::format(
-          "model_max_length: expected a length that leaves room for a text, got {}; mend it or say --max-tokens",
+          "model_max_length: expected a length that leaves room for a text, got {}; correct it or set --max-tokens",
           limits.too_small));
 }
 

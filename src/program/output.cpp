@@ -96,9 +96,9 @@ void check_ending(const Options& options) {
     refuse(fmt::format("expected a name that does not end in .{}: {} writes safetensors", ending, options.verb()));
   } else if (given != "auto") {
     if (is_array || (!format.empty() && format != given))
-      note(options, fmt::format("note: {} is written as {}, as --format says, not as its ending does", path, given));
+      note(options, fmt::format("note: {} is written as {} because of --format, despite its extension", path, given));
   } else if (is_array || (!format.empty() && !has_format(options.verb(), format))) {
-    refuse(fmt::format("expected a name with the ending of a format of {} ({}), or --format, got {}", options.verb(),
+    refuse(fmt::format("expected a name with the extension of a format of {} ({}), or --format, got {}", options.verb(),
                        formats_of(options.verb()), path));
   }
 }
@@ -136,7 +136,7 @@ void check_outputs(const Options& options) {
     if (row->name == "output") check_ending(options);
     if (std::find(seen.begin(), seen.end(), path) != seen.end())
       throw Error(ErrorCode::kUsage, name,
-                  path == "-" ? "expected a file, got standard output, where the rest is written"
+                  path == "-" ? "expected a file, got standard output, which is already in use"
                               : fmt::format("expected two different files, got {} twice", path));
     seen.push_back(path);
     if (!is_standard_output(path)) check_output_file(path);

@@ -127,7 +127,7 @@ void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_t
 
 void note_repaired_rows(const Options& options, size_t repaired) {
   if (repaired == 0) return;
-  note(options, fmt::format("note: {} held bytes that are not UTF-8, replaced by U+FFFD",
+  note(options, fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD",
                             repaired == 1 ? "1 row" : fmt::format("{} rows", repaired)));
 }
 

@@ -23,9 +23,9 @@ void say_guess(const Options& options, const FormGuess& guess) {
   const std::string_view form = to_string(guess.form);
   note(options,
        guess.is_followed
-           ? fmt::format("note: {} begins like JSON and is read as {} (--input-format text: its lines are texts)",
+           ? fmt::format("note: {} looks like JSON and is read as {} (--input-format text reads its lines as texts)",
                          guess.file, form)
-           : fmt::format("note: the lines of {} are read as texts, though it looks like {} (--input-format {})",
+           : fmt::format("note: the lines of {} are read as texts, although it looks like {} (--input-format {})",
                          guess.file, form, form));
 }
 
@@ -34,8 +34,8 @@ void note_file_names(const Options& options) {
   constexpr size_t kMaxPathBytes = 4096;
   for (const std::string& argument : options.arguments) {
     if (argument.size() > kMaxPathBytes || !is_regular_file(argument)) continue;
-    note(options,
-         fmt::format("note: \"{0}\" is taken as a text, though a file has that name; -i {0} reads the file", argument));
+    note(options, fmt::format("note: \"{0}\" is read as a text, although a file has that name; -i {0} reads the file",
+                              argument));
     return;
   }
 }
@@ -117,7 +117,7 @@ std::unique_ptr<RowSource> open_rows(const Options& options, const std::function
   std::unique_ptr<RowSource> rows = open_plain_rows(options, is_stopped);
   if (options.verb() != "rerank" || options.text("query").empty()) return rows;
   if (!kept_by_name(options).empty())
-    throw Error(ErrorCode::kUsage, "--keep", "expected no names beside --query: the documents are one row together");
+    throw Error(ErrorCode::kUsage, "--keep", "expected no names with --query: all documents form one row");
   return query_row("--query", options.text("query"), std::move(rows));
 }
 

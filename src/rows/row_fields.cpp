@@ -27,7 +27,7 @@ Names keys_of(const Json& object) {
 std::string remedy_for(const Names& columns) {
   for (const char separator : {';', '\t', ',', '|'}) {
     if (columns.size() == 1 && columns[0].find(separator) != std::string::npos) {
-      return fmt::format("the columns seem to be parted by {}: csv has commas, tsv has tabs (--input-format)",
+      return fmt::format("the columns seem to be separated by {}: csv has commas, tsv has tabs (--input-format)",
                          separator == '\t' ? "tabs" : std::string(1, separator));
     }
   }
@@ -42,7 +42,7 @@ const Json& member_of(const Json& object, const std::string& key, const std::str
 
 std::string text_of(const Json& value, const std::string& key, const std::string& where) {
   if (value.is_string()) return value.as_string();
-  throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a text, got {}", key, value.describe()));
+  throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a string, got {}", key, value.describe()));
 }
 
 // A list of texts, or of objects with a text as other servers take them; one text is a list of one.
@@ -61,7 +61,7 @@ void fill_row(const RowShape& shape, std::vector<std::string> parts, Row& row) {
   const bool fits = shape.has_items ? parts.size() >= least : parts.size() == least;
   if (!fits) {
     throw Error(ErrorCode::kInput, row.where,
-                fmt::format("expected {}{} texts ({}) with a tab between, got {}", shape.has_items ? "at least " : "",
+                fmt::format("expected {}{} texts ({}) separated by tabs, got {}", shape.has_items ? "at least " : "",
                             least, fmt::join(shape.names, ", "), parts.size()));
   }
   row.text = std::move(parts[0]);

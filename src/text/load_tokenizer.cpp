@@ -128,7 +128,7 @@ class Loader {
     fast.adds_prefix_space = json.adds_prefix_space;
     fast.may_change_prefix = json.may_change_prefix;
     if (around.doubles_separator || around.second_type != 1) {
-      warn(fmt::format("{}: pairs are made as its post_processor says: {}, {}", document().path,
+      warn(fmt::format("{}: pairs follow its post_processor: {}, {}", document().path,
                        around.doubles_separator ? "two [SEP] between" : "one [SEP] between",
                        around.second_type == 1 ? "types 0 and 1" : "type 0 alone"));
     }

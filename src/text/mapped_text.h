@@ -1,4 +1,4 @@
-// A text made from another, with the way back.
+// A text derived from another, with positions mapped back to the original.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct MappedText {
   }
 };
 
-// A text as it is: each byte comes from its own character.
+// An unchanged text: each byte maps to its own character.
 MappedText to_mapped(std::string_view text);
 
 inline MappedText slice(const MappedText& text, size_t begin, size_t end) {

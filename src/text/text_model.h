@@ -21,7 +21,7 @@ struct Tokens {
   std::vector<Offset> bytes;
 };
 
-// The id of a token that is none of the model's pieces; the tokenizer puts its unknown token there.
+// The id of a token that is not a piece of the model; the tokenizer puts its unknown token there.
 constexpr int32_t kUnknownToken = -1;
 
 // One token on the way back to text: a piece of the model, or a token that is not part of running text.

@@ -147,7 +147,7 @@ Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& op
   }
   const auto unknown = std::find(tokens.ids.begin(), tokens.ids.end(), kUnknownToken);
   if (unknown != tokens.ids.end() && config.special.unk < 0)
-    throw Error(ErrorCode::kTokenizerFile, "text", "expected an unk_token for what has no piece, got null");
+    throw Error(ErrorCode::kTokenizerFile, "text", "expected an unk_token for text without a piece, got null");
   std::replace(unknown, tokens.ids.end(), kUnknownToken, config.special.unk);
   return tokens;
 }

@@ -1,5 +1,5 @@
-// The added and special tokens of a tokenizer, and its switches: what transformers 4.57 makes of the JSON files beside
-// a model for its slow tokenizer, and for its fast one. A bare model needs none of the files.
+// The added and special tokens of a tokenizer, and its flags, as transformers 4.57 derives them from the JSON files
+// next to a model, for its slow tokenizer and for its fast one. All of the files are optional.
 #pragma once
 #include <optional>
 #include <string>

@@ -44,11 +44,10 @@ void check_auto_map(const Json& config, const std::string& path) {
   if (map == nullptr) return;
   const Json* code = map->is_object() ? map->find("AutoTokenizer") : map;
   if (code == nullptr || (code->is_null() && map->is_object())) return;
-  throw Error(
-      ErrorCode::kUnsupported, path,
-      fmt::format("auto_map: the tokenizer is code of the model's own ({}), which is not run; nothing here gives "
-                  "its ids",
-                  code->dump()));
+  throw Error(ErrorCode::kUnsupported, path,
+              fmt::format("auto_map: the tokenizer is the model's own code ({}), which is never run; its ids cannot be "
+                          "reproduced",
+                          code->dump()));
 }
 
 // What a file says of the class: nothing, or a row of kClasses. Words are parted by programs such as Juman++ or MeCab
@@ -66,11 +65,10 @@ std::optional<ClassRow> class_of(const Json& config, const std::string& path) {
     for (const ClassRow& known : kClasses) {
       if (!known.is_fast) names += (names.empty() ? "" : ", ") + std::string(known.name);
     }
-    throw Error(
-        ErrorCode::kUnsupported, path,
-        fmt::format("tokenizer_class: {} is not computed, and other tokenizers would give other ids; those that "
-                    "are: {}, PreTrainedTokenizerFast",
-                    quote_json(name->as_string()), names));
+    throw Error(ErrorCode::kUnsupported, path,
+                fmt::format("tokenizer_class: {} is not supported, and other tokenizers would give different ids; "
+                            "supported: {}, PreTrainedTokenizerFast",
+                            quote_json(name->as_string()), names));
   }
   return *row;
 }
@@ -174,9 +172,9 @@ class Chooser {
     }
     throw Error(ErrorCode::kFileNotFound, folder_,
                 fmt::format("expected a tokenizer file, found none of {}; {}", expected,
-                            others.empty() ? "is this the folder of a model"
-                                           : fmt::format("it has {}, of another class: tokenizer_class in "
-                                                         "tokenizer_config.json says which it is",
+                            others.empty() ? "is this a model folder"
+                                           : fmt::format("it has {}, of another class; name the class in "
+                                                         "tokenizer_config.json (tokenizer_class)",
                                                          others)));
   }
 

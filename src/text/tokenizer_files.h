@@ -1,5 +1,5 @@
-// Which of the tokenizers that a folder may hold is its own: as AutoTokenizer of transformers 4.57 decides it, by
-// tokenizer_class, then by the model_type of config.json; by the names of the files where neither is said.
+// Which of the tokenizers in a folder to use, decided as by AutoTokenizer of transformers 4.57: by tokenizer_class,
+// then by the model_type of config.json; by the names of the files if neither is given.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace deberta {
 
-// The classes of transformers that are computed here; kGeneric is PreTrainedTokenizerFast, any tokenizer.json.
+// The supported classes of transformers; kGeneric is PreTrainedTokenizerFast, any tokenizer.json.
 enum class TokenizerClass : uint8_t { kUnknown, kDeberta, kDebertaV2, kBert, kGeneric };
 
 enum class TokenizerSource : uint8_t { kSpm, kBpe, kBpeEncoder, kVocabTxt, kJson };
@@ -20,8 +20,8 @@ struct TokenizerFiles {
   bool is_fast = false;  // the ids are those of the library's fast tokenizer
 };
 
-// Throws kFileNotFound when the files of the class are not there, kUnsupported for a class that is not computed or for
-// code of the folder's own (auto_map), kTokenizerFile for values of other types, kJson.
+// Throws kFileNotFound when the files of the class are not there, kUnsupported for other classes and for code in
+// the folder (auto_map), kTokenizerFile for values of other types, kJson.
 TokenizerFiles choose_tokenizer_files(const std::string& folder, TokenizerKind kind);
 
 }  // namespace deberta

@@ -67,7 +67,7 @@ int32_t check_id(std::optional<int64_t> id, const std::string& got, const std::s
 void check_role(const Json& value, const std::string& where, bool is_older) {
   if (is_older || !value.is_object() || !is_empty_token(value) || value.find("__type") != nullptr) return;
   refuse_tokenizer_file(
-      where, fmt::format("expected a token with content, got {}; leave the key out or write null", value.describe()));
+      where, fmt::format("expected a token with content, got {}; remove the key or set it to null", value.describe()));
 }
 
 // A string, or an object {"content": ..., "lstrip": ...}. `is_special`: whatever the object says; whether a token is
@@ -247,7 +247,7 @@ void check_settings(const TokenizerSettings& settings) {
   if (settings.is_truthy("split_special_tokens", false))
     refuse_setting(settings, "split_special_tokens", "leave it out and use --special-text literal");
   if (settings.is_truthy("sp_model_kwargs", false))
-    refuse_setting(settings, "sp_model_kwargs", "no option of SentencePiece is computed; expected {}");
+    refuse_setting(settings, "sp_model_kwargs", "SentencePiece options are not supported; expected {}");
 }
 
 // A length that leaves no room for a text. To Python true and false are numbers, too.
@@ -308,8 +308,8 @@ std::optional<size_t> max_length_of(const TokenizerSettings& settings) {
   const double length = value->is_number() ? value->as_number() : 0;
   if (length > kNoLimit || std::isnan(length)) return std::nullopt;
   if (length >= kSmallestLimit) return static_cast<size_t>(length);
-  warn(fmt::format("{}: model_max_length: expected a length of at least {}, got {}; it limits nothing here",
-                   settings.where, kSmallestLimit, value->describe()));
+  warn(fmt::format("{}: model_max_length: expected a length of at least {}, got {}; it is ignored here", settings.where,
+                   kSmallestLimit, value->describe()));
   return std::nullopt;
 }
 

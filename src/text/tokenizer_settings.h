@@ -1,5 +1,5 @@
 // What tokenizer_config.json, special_tokens_map.json and added_tokens.json say, read in the order in which
-// transformers 4.57 reads them. What becomes of it: tokenizer_config.h.
+// transformers 4.57 reads them. How they are applied: tokenizer_config.h.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -56,7 +56,7 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder, TokenizerCl
 // length.
 std::optional<size_t> max_length_of(const TokenizerSettings& settings);
 
-// What a folder says of the length of texts before anything of it is loaded.
+// The folder's limits on the length of texts, before anything is loaded.
 struct TextLimits {
   std::optional<size_t> max_tokens;  // model_max_length, or the length of a table of absolute positions
   bool cuts_left = false;            // truncation_side

@@ -1,5 +1,5 @@
-// How words were split before: texts repeat their words, and looking one up costs a tenth of splitting it. Holds a
-// fixed number of words, the later ones win. Threads share it without locks; no result depends on what it holds.
+// Remembers how words were split: texts repeat their words, and a look-up costs a tenth of a split. Holds a fixed
+// number of words; newer ones replace older ones. Threads share it without locks; no result depends on what it holds.
 #pragma once
 #include <array>
 #include <atomic>

@@ -28,7 +28,7 @@ class Analysis : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(Analysis, SoftmaxOfTheSumOfTheTermsIsWhatWeighsTheValues) {
+TEST_F(Analysis, TheWeightsOfTheValuesAreTheSoftmaxOfTheSumOfTheTerms) {
   const ModelConfig config = test::tiny_config();
   const Model model = make(config);
   const AttentionTerms terms = attention_terms(model, encoding_of({1, 5, 9, 5, 2}));
@@ -61,7 +61,7 @@ TEST_F(Analysis, OnlyTheLayersAskedForAreGiven) {
   EXPECT_ERROR(attention_terms(model, encoding_of({1}), {2, 1}), kInput, "ascending");
 }
 
-TEST_F(Analysis, ATermThatTheModelHasNotIsEmpty) {
+TEST_F(Analysis, ATermThatTheModelLacksIsEmpty) {
   ModelConfig config = test::tiny_config();
   config.has_p2c = false;
   const AttentionTerms terms = attention_terms(make(config), encoding_of({1, 5, 2}));

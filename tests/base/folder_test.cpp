@@ -62,8 +62,8 @@ TEST(StagedFolder, ReplacesNothing) {
   write_text(place.path("file"), "");
   fs::create_directory(place.path("full"));
   write_text(place.path("full/a"), "old");
-  EXPECT_ERROR(StagedFolder(place.path("file")), kFileWrite, "expected a new or an empty folder");
-  EXPECT_ERROR(StagedFolder(place.path("full")), kFileWrite, "full: expected a new or an empty folder");
+  EXPECT_ERROR(StagedFolder(place.path("file")), kFileWrite, "expected a new or empty folder");
+  EXPECT_ERROR(StagedFolder(place.path("full")), kFileWrite, "full: expected a new or empty folder");
   EXPECT_ERROR(StagedFolder(place.path("absent/a")), kFileWrite, "cannot create");
   {
     StagedFolder folder(place.path("late"));

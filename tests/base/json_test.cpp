@@ -72,7 +72,7 @@ TEST(Json, IntegersFitInto64Bits) {
   EXPECT_EQ(parse("-9223372036854775808").as_integer(), std::numeric_limits<int64_t>::min());
   for (const std::string_view text : {"9223372036854775808", "18446744073709551615", "18446744073709551616",
                                       "-9223372036854775809", "100000000000000000000000000"}) {
-    EXPECT_ERROR(parse(text), kJson, "integer does not fit into 64 bits signed");
+    EXPECT_ERROR(parse(text), kJson, "integer does not fit into 64 signed bits");
   }
   EXPECT_EQ(parse("-0").as_integer(), 0);
   EXPECT_ERROR(Json(uint64_t{1} << 63), kJson, "does not fit");

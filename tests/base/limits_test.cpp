@@ -46,7 +46,7 @@ TEST(Limits, APickleHasFourMillionValuesInAll) {
   const auto list = [](size_t items) { return "](" + std::string(items, 'N') + "e"; };         // and the list itself
   const std::string almost = "(" + list(999000) + list(999000) + list(999000) + list(999000);  // 3,996,004
   EXPECT_NO_THROW(read_pickle(almost + list(3995) + "1N"));
-  EXPECT_ERROR(read_pickle(almost + list(3996) + "1N"), kBin, "at most 4000000 values in all");
+  EXPECT_ERROR(read_pickle(almost + list(3996) + "1N"), kBin, "at most 4000000 values in total");
 }
 
 }  // namespace

@@ -224,7 +224,7 @@ TEST(OutputFiles, AreRefusedBeforeAnythingIsWritten) {
   EXPECT_ERROR(check("folder"), kFileWrite, "folder: expected a file, got a folder");
   EXPECT_ERROR(check("folder/"), kFileWrite, "expected a file, got a folder");
   EXPECT_ERROR(check("absent/"), kFileWrite, "got the name of a folder");
-  EXPECT_ERROR(check("absent/a"), kFileWrite, "absent/a: cannot create: there is no folder");
+  EXPECT_ERROR(check("absent/a"), kFileWrite, "absent/a: cannot create: no folder");
   EXPECT_ERROR(check("file/a"), kFileWrite, "file/a: cannot open: Not a directory");
   EXPECT_ERROR(check("circle"), kFileWrite, "circle: cannot open: Too many levels of symbolic links");
   EXPECT_ERROR(check("s"), kFileWrite, "s: expected a file, got a socket");

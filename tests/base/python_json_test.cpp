@@ -167,7 +167,7 @@ TEST(PythonJson, MessagesGiveLineAndColumn) {
   EXPECT_ERROR(parse("{\n  \"a\": tru,\n}"), kJson,
                "config.json: not valid JSON at line 2, column 8: expected a value");
   EXPECT_ERROR(parse("{\"a\": 1"), kJson, "at line 1, column 8: expected , or }");
-  EXPECT_ERROR(parse("[\"a"), kJson, "at line 1, column 2: expected the string that begins here to end");
+  EXPECT_ERROR(parse("[\"a"), kJson, "at line 1, column 2: unterminated string");
 }
 
 TEST(PythonJson, HasLimits) {

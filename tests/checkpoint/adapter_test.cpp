@@ -68,8 +68,8 @@ TEST(Adapter, ScalesByTheRankOrItsRoot) {
 }
 
 TEST(Adapter, RefusesWhatIsNotSuchAnAdapter) {
-  EXPECT_ERROR(merge("v3", "v1"), kFolder, "expected an adapter of peft, got a folder without adapter_config.json");
-  EXPECT_ERROR(merge("v3", "adapter21_ia3"), kFolder, "expected a LORA adapter of peft, got IA3");
+  EXPECT_ERROR(merge("v3", "v1"), kFolder, "expected a peft adapter, got a folder without adapter_config.json");
+  EXPECT_ERROR(merge("v3", "adapter21_ia3"), kFolder, "expected a peft LORA adapter, got IA3");
   EXPECT_ERROR(merge("v3", "adapter21_dora"), kUnsupported, "use_dora: DoRA");
   EXPECT_ERROR(merge("v1", "adapter21_plain"), kTensors, "query_proj: the model has no such module");
 }
@@ -104,7 +104,7 @@ TEST_F(AdapterFile, RefusesValuesWithoutSense) {
   write(R"({"peft_type": "LORA", "lora_alpha": 8, "alpha_pattern": {"a": "2"}})");
   EXPECT_ERROR(load(), kConfig, "alpha_pattern: expected an object of numbers");
   write(R"({"peft_type": 3})");
-  EXPECT_ERROR(load(), kConfig, "peft_type: expected a text, got 3");
+  EXPECT_ERROR(load(), kConfig, "peft_type: expected a string, got 3");
   write("[]");
   EXPECT_ERROR(load(), kConfig, "expected an object");
 }

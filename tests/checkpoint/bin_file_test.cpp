@@ -54,7 +54,7 @@ TEST(BinFile, ReadsWhatPyTorchWrote) {
 }
 
 // Written by torch.save in every protocol (tests/support/make_published_fixtures.py).
-TEST(BinFile, PassesOverWhatIsNoTensor) {
+TEST(BinFile, SkipsEntriesThatAreNotTensors) {
   for (const std::string form : {"zip", "legacy"}) {
     for (const std::string protocol : {"2", "3", "4", "5"}) {
       const std::string path = fixture("published/bin/" + form + protocol + ".bin");
@@ -74,17 +74,17 @@ TEST(BinFile, PassesOverWhatIsNoTensor) {
       const Checkpoint checkpoint = Checkpoint::open_file(path);
       EXPECT_EQ(checkpoint.tensors().size(), 3u);
       EXPECT_EQ(warnings.text, path +
-                                   ": 7 entries that are no tensors are passed over: \"config\" (dict), \"epoch\" "
+                                   ": 7 entries that are not tensors are ignored: \"config\" (dict), \"epoch\" "
                                    "(integer), \"loss\" (float), \"name\" (string), \"nothing\" (None), \"done\" "
                                    "(bool), \"steps\" (list)\n");
     }
   }
 }
 
-TEST(BinFile, SaysThatTheStateOfATrainingIsNoModel) {
+TEST(BinFile, SaysThatATrainingStateIsNotAModel) {
   EXPECT_ERROR(
       BinFile(fixture("published/bin/training.bin")), kBin,
-      "got them within \"model_state_dict\" (dict): the state of a training, not a model; write the model with "
+      "got them inside \"model_state_dict\" (dict): the state of a training run, not a model; save the model with "
       "save_pretrained");
 }
 

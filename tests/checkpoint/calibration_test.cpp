@@ -153,7 +153,7 @@ TEST_F(CalibrationFile, BrokenFilesAreRefusedWithTheReason) {
       {"metadata: tokens: expected a number from 1", set("tokens", "-4")},
       {"metadata: tokens: missing", [](Content& c) { c.metadata.erase("tokens"); }},
       {"metadata: weights: missing", [](Content& c) { c.metadata.erase("weights"); }},
-      {"is of other weights", set("weights", "")},
+      {"does not belong to", set("weights", "")},
   };
   for (const auto& one : cases) {
     SCOPED_TRACE(one.part);
@@ -187,7 +187,7 @@ TEST_F(CalibrationFile, ValuesThatCouldNotBeReadAreNotWritten) {
 TEST_F(CalibrationFile, OtherWeightsAreRefused) {
   write(make());
   write_tiny_model(folder_.path(), config_, Head::kSequence, 3, 2);
-  EXPECT_ERROR(read(), kCalibration, "is of other weights");
+  EXPECT_ERROR(read(), kCalibration, "does not belong to");
 }
 
 TEST_F(CalibrationFile, TheIdentityFollowsFromEncoderAndEmbeddings) {

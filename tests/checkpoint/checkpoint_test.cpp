@@ -127,7 +127,7 @@ TEST(Checkpoint, GivesPickledWeightsCanonicalNames) {
 }
 
 // The mark of a value lies in the file as it is; its CRC-32 is then another.
-TEST(Checkpoint, PassesOverChecksumsOnlyWhenItIsTold) {
+TEST(Checkpoint, SkipsChecksumsOnlyOnRequest) {
   const TemporaryFolder folder;
   std::string bytes = test::small_bin();
   const size_t at = bytes.find(test::six_floats());
@@ -142,7 +142,7 @@ TEST(Checkpoint, PassesOverChecksumsOnlyWhenItIsTold) {
   }
 }
 
-TEST(Checkpoint, MayBeReadInsteadOfMapped) {
+TEST(Checkpoint, CanBeReadInsteadOfMapped) {
   const TemporaryFolder folder;
   const std::string path = folder.path("model.safetensors");
   write_names(path, {"deberta.a"});
@@ -152,7 +152,7 @@ TEST(Checkpoint, MayBeReadInsteadOfMapped) {
 }
 
 // Something else under the file's name is an error, not a reason to look further.
-TEST(Checkpoint, DoesNotPassOverABadFile) {
+TEST(Checkpoint, DoesNotIgnoreABadFile) {
   const TemporaryFolder folder;
   const std::string path = folder.path("model.safetensors");
   write_text(folder.path("pytorch_model.bin"), "anything");
@@ -285,7 +285,7 @@ TEST_F(PickledShards, HaveAnIndexOfTheRightForm) {
   EXPECT_ERROR(open_with(R"({"a": "x", "a": "y"})"), kFileNotFound, "y: not found");  // as Python: the last counts
   EXPECT_ERROR(open_with(R"({"deberta.a": "three.bin"})"), kFileNotFound, "three.bin: not found");
   write_names(folder.path("plain"), {"deberta.a"});
-  EXPECT_ERROR(open_with(R"({"deberta.a": "plain"})"), kBin, "expected a file of torch.save");
+  EXPECT_ERROR(open_with(R"({"deberta.a": "plain"})"), kBin, "expected a torch.save file");
   std::string many = "{\"t0\": \"f0\"";
   for (int i = 1; i <= 1000; ++i) many += ", \"t" + std::to_string(i) + "\": \"f" + std::to_string(i) + "\"";
   EXPECT_ERROR(open_with(many + "}"), kBin, "at most 1000 files, got 1001");

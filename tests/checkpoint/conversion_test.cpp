@@ -155,7 +155,7 @@ TEST_F(Conversions, ToVersion1AreRefusedWithEveryReason) {
     EXPECT_FALSE(std::filesystem::exists(folder.path("v1")));
   };
   refuse(tiny_unshared_config(),
-         "no bias on keys, and these are not zero: "
+         "no key bias, but these are not zero: "
          "encoder.layer.0.attention.self.key_proj.bias");
   refuse(tiny_unshared_config(), "encoder.layer.1.attention.self.pos_key_proj.bias");
   ModelConfig config = tiny_unshared_config();
@@ -163,7 +163,7 @@ TEST_F(Conversions, ToVersion1AreRefusedWithEveryReason) {
   refuse(config, "share_att_key is true");
   config = tiny_unshared_config();
   config.has_rel_layer_norm = true;
-  refuse(config, "norm_rel_ebd asks for it");
+  refuse(config, "norm_rel_ebd requires it");
   config = tiny_unshared_config();
   config.position_buckets = 8;
   refuse(config, "position_buckets is 8");

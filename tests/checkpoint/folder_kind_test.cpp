@@ -46,40 +46,40 @@ TEST_F(FolderKind, IsToldByTheFilesOfOtherPrograms) {
   const std::vector<Case> cases = {
       {{config, {"model.safetensors"}, {"gliner_config.json", "{}"}}, "a GLiNER model"},
       {{{"gliner_config.json", "{}"}, {"pytorch_model.bin"}}, "run it with the gliner library"},
-      {{{"model_index.json", "{}"}, {"unet/config.json", "{}"}}, "a pipeline of diffusers"},
-      {{{"config.cfg"}, {"meta.json", "{}"}}, "a pipeline of spaCy"},
+      {{{"model_index.json", "{}"}, {"unet/config.json", "{}"}}, "a diffusers pipeline"},
+      {{{"config.cfg"}, {"meta.json", "{}"}}, "a spaCy pipeline"},
       {{{"task.json", "{}"}, {"config.json", R"({"module": "keras_hub.src.models"})"}}, "a Keras preset (keras_hub)"},
       {{{"config.json", R"({"module": "keras_nlp.models"})"}, {"model.weights.h5"}}, "a Keras preset (keras_hub)"},
-      {{{"model.weights.h5"}}, "a Keras model; fetch the files of transformers"},
-      {{config, {"tf_model.h5"}}, "a TensorFlow model; fetch the files of transformers"},
+      {{{"model.weights.h5"}}, "a Keras model; download the transformers files"},
+      {{config, {"tf_model.h5"}}, "a TensorFlow model; download the transformers files"},
       {{config, {"flax_model.msgpack"}}, "a Flax model"},
       {{config, {"openvino_model.xml"}, {"openvino_model.bin"}}, "an OpenVINO model"},
       {{config, {"deberta.Q4_K.gguf"}}, "a GGUF model"},
       {{config, {"model_quantized.onnx"}}, "an ONNX model"},
       {{config, {"onnx/model.onnx"}}, "an ONNX model"},
-      {{config, {"optimizer.pt"}, {"scheduler.pt"}}, "the state of a training without its weights"},
+      {{config, {"optimizer.pt"}, {"scheduler.pt"}}, "the state of a training run without the weights"},
       {{config, {"zero_to_fp32.py"}, {"global_step5/x"}}, "run its zero_to_fp32.py"},
       {{config, {"adapter_model.safetensors"}}, "weights of a peft adapter without their adapter_config.json"},
       {{config, {"weights-v2.safetensors"}},
-       "weights have the name weights-v2.safetensors; if they are those of the "
-       "model, call them model.safetensors"},
-      {{config, {"model.pt"}, {"training_args.bin"}}, "call them pytorch_model.bin"},
-      {{{"tokenizer_config.json", "{}"}, {"spm.model"}}, "a tokenizer without its model"},
-      {{{"config.json", R"({"model_type": "bert"})"}, {"model.safetensors"}}, "a model of the type bert"},
+       "weights named weights-v2.safetensors; if these are the "
+       "model's weights, rename them to model.safetensors"},
+      {{config, {"model.pt"}, {"training_args.bin"}}, "rename them to pytorch_model.bin"},
+      {{{"tokenizer_config.json", "{}"}, {"spm.model"}}, "a tokenizer without a model"},
+      {{{"config.json", R"({"model_type": "bert"})"}, {"model.safetensors"}}, "a model of type bert"},
       {{{"config.json", R"({"model_type": "deberta", "quantization_config": {"quant_method": "gptq"}})"},
         {"model.safetensors"}},
        "weights quantised by gptq"},
       {{{"config.json", R"({"model_type": "deberta", "quantization_config": {"load_in_8bit": true}})"}},
        "weights quantised by bitsandbytes"},
       {{{"checkpoint-90/config.json", kConfig}, {"checkpoint-500/config.json", kConfig}, {"checkpoint-x/a"}},
-       "a folder with the checkpoints of a training; give one of them, the newest is "},
+       "a folder of training checkpoints; give one of them; the newest is "},
       {{{"refs/main"}, {"snapshots/abc/config.json", kConfig}}, "a folder of the hub cache"},
       {{{"base/config.json", kConfig},
         {"base/model.safetensors"},
         {"large/config.json", kConfig},
         {"large/pytorch_model.bin"},
         {"1_Pooling/config.json", "{}"}},
-       "a folder with models in it: base, large; give"},
+       "a folder of models: base, large; give"},
       {{}, "an empty folder"},
   };
   for (const Case& one : cases) {
@@ -100,7 +100,7 @@ TEST_F(FolderKind, NamesTheModelOfAnAdapterAndItsKind) {
   EXPECT_ERROR(check_folder_kind(path, FolderUse::kModel), kFolder,
                "a peft adapter (LORA) for a/b; merge it: convert -m FOLDER_OF_THAT_MODEL --adapter " + path);
   EXPECT_ERROR(check_folder_kind(make({{"adapter_config.json", R"({"peft_type": "IA3"})"}}), FolderUse::kModel),
-               kFolder, "a peft adapter (IA3) for a model that it does not name; only LORA can be merged here");
+               kFolder, "a peft adapter (IA3) for an unnamed model; only LORA can be merged here");
   EXPECT_ERROR(check_folder_kind(make({{"adapter_config.json", R"({"config": {}})"}}), FolderUse::kModel), kFolder,
                "an adapter of the adapters library");
 }
@@ -114,14 +114,15 @@ TEST_F(FolderKind, AnAdapterBesideWeightsIsAnAdapter) {
 
 TEST_F(FolderKind, PointersOfGitLfsAreNamedWhereTheyAreNeeded) {
   EXPECT_ERROR(check_folder_kind(make({{"config.json", kConfig}, {"model.safetensors", kPointer}}), FolderUse::kModel),
-               kFolder, "got pointers of git-lfs in the place of model.safetensors; fetch it with git lfs pull");
+               kFolder, "got git-lfs pointers instead of model.safetensors; download it with git lfs pull");
   EXPECT_NO_THROW(check_folder_kind(folder_->path(), FolderUse::kTokenizer));
   EXPECT_ERROR(check_folder_kind(make({{"config.json", kConfig},
                                        {"pytorch_model.bin.index.json", "{}"},
                                        {"pytorch_model-00001-of-00002.bin", kPointer},
                                        {"pytorch_model-00002-of-00002.bin", kPointer}}),
                                  FolderUse::kModel),
-               kFolder, "pytorch_model-00001-of-00002.bin, pytorch_model-00002-of-00002.bin; fetch them with git lfs");
+               kFolder,
+               "pytorch_model-00001-of-00002.bin, pytorch_model-00002-of-00002.bin; download them with git lfs");
   EXPECT_ERROR(check_folder_kind(make({{"spm.model", kPointer}, {"tokenizer.json", kPointer}}), FolderUse::kTokenizer),
                kFolder, "spm.model, tokenizer.json");
   // What nothing needs may stay a pointer.

@@ -89,7 +89,7 @@ TEST(SafetensorsWriter, RefusesWhatTheReaderWouldRefuse) {
   EXPECT_ERROR(write({tensor(std::string(1025, 'n'), DType::kU8, {1})}), kSafetensors, "1 to 1024 bytes");
   EXPECT_ERROR(write({tensor("a\nb", DType::kU8, {1})}), kSafetensors, "control characters");
   EXPECT_ERROR(write({tensor("\xFF", DType::kU8, {1})}), kSafetensors, "UTF-8");
-  EXPECT_ERROR(write({tensor("__metadata__", DType::kU8, {1})}), kSafetensors, "the format's own");
+  EXPECT_ERROR(write({tensor("__metadata__", DType::kU8, {1})}), kSafetensors, "reserved by the format");
   EXPECT_ERROR(write({}, {{"k", "1"}, {"k", "2"}}), kSafetensors, "\"k\" twice");
   EXPECT_ERROR(write({}, {{"k", "\xFF"}}), kSafetensors, "UTF-8");
   EXPECT_ERROR(write({}, {{"k", std::string((1 << 20) + 1, 'v')}}), kSafetensors, "at most 1048576 bytes");

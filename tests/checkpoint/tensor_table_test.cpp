@@ -269,7 +269,7 @@ TEST_F(Comparison, ListsWhatIsUnexpectedWithTheReason) {
 }
 
 // As the library: it reads what it wants, and says what it left.
-TEST_F(Comparison, WarnsOfWhatIsNotReadWhereNothingIsMissing) {
+TEST_F(Comparison, WarnsAboutUnreadTensorsIfNoneIsMissing) {
   ModelConfig wide = small_config();
   wide.num_hidden_layers = 3;
   fill(wide, Head::kSequence);
@@ -279,9 +279,9 @@ TEST_F(Comparison, WarnsOfWhatIsNotReadWhereNothingIsMissing) {
   EXPECT_EQ(errors(config, Head::kSequence), Messages{});
   const Messages messages = unread(config, Head::kSequence);
   ASSERT_EQ(messages.size(), 2u);
-  EXPECT_EQ(messages[0], "1 tensor of no use to this configuration is not read: projection.weight");
+  EXPECT_EQ(messages[0], "1 tensor that this configuration does not use is not read: projection.weight");
   EXPECT_EQ(messages[1],
-            "16 tensors of no use to this configuration are not read: "
+            "16 tensors that this configuration does not use are not read: "
             "encoder.layer.2.attention.output.LayerNorm.bias, encoder.layer.2.attention.output.LayerNorm.weight, "
             "encoder.layer.2.attention.output.dense.bias, ...; config.json has num_hidden_layers 2");
 }
@@ -348,7 +348,7 @@ TEST_F(Comparison, AcceptsACopyOfATiedTableAndNoOther) {
   at("cls.predictions.decoder.weight").bytes = to_bytes(other);
   EXPECT_EQ(errors(small_config(), Head::kMaskedLm),
             Messages{"tensor cls.predictions.decoder.weight: expected the values of embeddings.word_embeddings.weight, "
-                     "got others; "
+                     "got different ones; "
                      "untied output tables are not supported"});
 }
 

@@ -28,11 +28,11 @@ Choice measured(double wide, double dp_bf16) {
 TEST(KernelFacts, TheFiguresBeginWithWhatRuns) {
   const Choice choice = emerald(kWithoutTiles);
   EXPECT_EQ(figures_of(choice, kWithoutTiles, Operation::kGemm, Precision::kBf16),
-            "avx512 64, avx2 32, avx512_bf16 32 operations a cycle of a core (Emerald Rapids)");
+            "avx512 64, avx2 32, avx512_bf16 32 operations per cycle and core (Emerald Rapids)");
   EXPECT_EQ(figures_of(emerald(kAll), kAll, Operation::kAttention, Precision::kBf16),
-            "amx 1024, avx512 64, avx2 32, avx512_bf16 32 operations a cycle of a core (Emerald Rapids)");
+            "amx 1024, avx512 64, avx2 32, avx512_bf16 32 operations per cycle and core (Emerald Rapids)");
   EXPECT_EQ(figures_of(measured(172.4e9, 200e9), kWithoutTiles, Operation::kGemm, Precision::kBf16),
-            "avx512_bf16 200, avx512 172 billion operations a second of a core (measured)");
+            "avx512_bf16 200, avx512 172 billion operations per second and core (measured)");
   EXPECT_EQ(figures_of({}, level_bit(KernelLevel::kReference), Operation::kGemm, Precision::kBf16),
             "nothing else can run here");
 }
@@ -40,17 +40,17 @@ TEST(KernelFacts, TheFiguresBeginWithWhatRuns) {
 TEST(KernelFacts, APrecisionThatGainsNothingIsSaid) {
   const Choice choice = emerald(kWithoutTiles);
   EXPECT_EQ(precision_note(choice.levels, choice, Precision::kBf16),
-            "note: --dtype bf16 saves memory, not time: bf16 by avx512 64, fp32 by avx512 64 operations a cycle of a "
-            "core (Emerald Rapids)");
+            "note: --dtype bf16 saves memory, not time: bf16 by avx512 64, fp32 by avx512 64 operations per cycle "
+            "and core (Emerald Rapids)");
   EXPECT_EQ(precision_note(choice.levels, choice, Precision::kInt8), "");
   EXPECT_EQ(precision_note(choice.levels, choice, Precision::kFp32), "");
   const Choice with_tiles = emerald(kAll);
   EXPECT_EQ(precision_note(with_tiles.levels, with_tiles, Precision::kBf16), "");
   EXPECT_EQ(precision_note(capped_levels(kAll, KernelLevel::kAvx512), with_tiles, Precision::kBf16),
-            "note: --dtype bf16 saves memory, not time: bf16 by avx512 64, fp32 by avx512 64 operations a cycle of a "
-            "core (Emerald Rapids)");
+            "note: --dtype bf16 saves memory, not time: bf16 by avx512 64, fp32 by avx512 64 operations per cycle "
+            "and core (Emerald Rapids)");
   EXPECT_EQ(precision_note({}, {}, Precision::kInt8),
-            "note: --dtype int8 saves memory, not time: the reference computes every precision alike");
+            "note: --dtype int8 saves memory, not time: the reference computes every precision in the same way");
 }
 
 TEST(KernelFacts, BenchSaysWhereItsPeaksSpeakForAnotherChoice) {

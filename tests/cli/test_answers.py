@@ -115,7 +115,7 @@ def test_what_is_kept_takes_no_name_of_the_answer(deberta, sequence_model):
     assert [row[key] for key in ("input_label", "input_input_score", "input_score", "id")] == ["gold", "9", "8", "1"] and list(row)[-1] == "labels"
 
 
-def test_a_kept_error_is_no_failed_row(deberta, sequence_model):
+def test_a_kept_error_is_not_a_failed_row(deberta, sequence_model):
     words = ("classify", "-m", sequence_model, "--input-format", "jsonl", "-f", "jsonl")
     good, bad = (json.loads(line) for line in deberta(*words, stdin='{"error": "E", "label": "l", "text": "x"}\n{"error": "F", "label": "m"}\n').stdout.splitlines())
     assert good["input_error"] == "E" and good["input_label"] == "l" and "error" not in good

@@ -100,7 +100,7 @@ def test_bad_numbers_are_usage_errors(deberta, sequence_model, words, message):
 
 @pytest.mark.parametrize("option, text, message", [
     ("--lengths-file", "3\nfour\n", ":2: expected a length in 1..1048576, got \"four\""),
-    ("--lengths-file", "", "expected one length a line, got an empty file"),
+    ("--lengths-file", "", "expected one length per line, got an empty file"),
     ("--baseline", '{"what": "latency", "peer": "p", "seq": 8, "ms_min": 0}\n', ":1: ms_min: expected a number above 0"),
 ])
 def test_bad_files_name_the_line(deberta, sequence_model, tmp_path, option, text, message):

@@ -72,7 +72,7 @@ def test_the_report_says_what_was_made_and_verified(deberta, sequence_model, tmp
     assert done.returncode == 0, done.stderr
     about = {row["change"]: row["detail"] for row in map(json.loads, done.stdout.splitlines()) if row["place"] == FILE}
     assert about["made"].startswith("8 texts, ") and "smoothing 0.7" in about["made"]
-    assert "int8 beside fp32 on 8 texts: cosine of all outputs 0.9" in about["verified"] and " of 8 answers equal" in about["verified"]
+    assert "int8 against fp32 on 8 texts: cosine of all outputs 0.9" in about["verified"] and " of 8 answers equal" in about["verified"]
     assert about["verified"] in done.stderr
 
 
@@ -98,7 +98,7 @@ def test_what_cannot_be_calibrated_leaves_nothing(deberta, sequence_model, tmp_p
     (tmp_path / "bad.jsonl").write_text('{"text": "one"}\n{"txt": "two"}\n')
     before = left(tmp_path)
     for words, code, message in (
-            (["--dtype", "int8"], 2, "--dtype int8: needs --calibration-data FILE"),
+            (["--dtype", "int8"], 2, "--dtype int8: expected --calibration-data FILE"),
             (["--calibration-data", texts], 2, "--calibration-data: expected --dtype int8"),
             (["--dtype", "bf16", "--calibration-data", texts], 2, "--calibration-data: expected --dtype int8"),
             (["--smoothing", "0.7"], 2, "--smoothing: expected --dtype int8"),
@@ -116,11 +116,11 @@ def test_another_conversion_carries_it_only_with_the_same_weights(deberta, calib
     assert done.returncode == 0 and (tmp_path / "same" / FILE).read_bytes() == (calibrated / FILE).read_bytes()
     assert deberta("classify", "-m", tmp_path / "same", "--dtype", "int8", "text").returncode == 0
     done = deberta("convert", "-m", calibrated, "--to", tmp_path / "bf16", "--dtype", "bf16")
-    assert done.returncode == 0 and f"{FILE}\tleft out\tnot a calibration of the weights" in done.stdout
+    assert done.returncode == 0 and f"{FILE}\tleft out\tit does not belong to the written weights" in done.stdout
     assert FILE not in left(tmp_path / "bf16")
     (calibrated / FILE).write_bytes((calibrated / FILE).read_bytes()[:-1])
     done = deberta("convert", "-m", calibrated, "--to", tmp_path / "damaged")
-    assert done.returncode == 0 and f"{FILE}\tleft out\tnot a calibration" in done.stdout and FILE not in left(tmp_path / "damaged")
+    assert done.returncode == 0 and f"{FILE}\tleft out\tit does not belong" in done.stdout and FILE not in left(tmp_path / "damaged")
 
 
 def test_a_calibration_of_other_weights_is_refused(deberta, calibrated):
@@ -130,10 +130,10 @@ def test_a_calibration_of_other_weights_is_refused(deberta, calibrated):
     (calibrated / "deberta.manifest.json").unlink()
     for words in ([], ["--allow-uncalibrated"]):
         done = deberta("classify", "-m", calibrated, "--dtype", "int8", *words, "text")
-        assert done.returncode == 1 and f"{FILE}: is of other weights" in done.stderr
+        assert done.returncode == 1 and f"{FILE}: does not belong to" in done.stderr
     assert deberta("classify", "-m", calibrated, "text").returncode == 0
     checked = deberta("check", "-m", calibrated)
-    assert checked.returncode == 1 and "is of other weights" in checked.stdout
+    assert checked.returncode == 1 and "does not belong to" in checked.stdout
     assert "calibration\trefused: " in deberta("info", "-m", calibrated).stdout
 
 

@@ -30,9 +30,9 @@ def tensors_of(model):
 
 @pytest.mark.parametrize("remove, keys, message", [
     (["model_type"], {}, "model_type: missing"),
-    (["pos_att_type"], {}, "pos_att_type: missing: the original takes c2p, transformers no terms at all"),
+    (["pos_att_type"], {}, "pos_att_type: missing: the original uses c2p, transformers uses no terms"),
     (["architectures"], {}, "architectures: missing"),
-    ([], {"hidden_act": "relu"}, "pooler_hidden_act: missing: the original takes hidden_act, transformers gelu"),
+    ([], {"hidden_act": "relu"}, "pooler_hidden_act: missing: the original uses hidden_act, transformers uses gelu"),
     ([], {"label2id": {"negative": 2}}, "label2id disagrees with id2label"),
     ([], {"architectures": ["DebertaV2ForTokenClassification"]}, "architectures names DebertaV2ForTokenClassification"),
 ])
@@ -70,7 +70,7 @@ def test_buffers_are_found_and_left_out(deberta, tmp_path):
     model = make_model(tmp_path / "m", "sequence")
     write_safetensors(model / "model.safetensors", tensors_of(model) | {"deberta.embeddings.position_ids": numpy.arange(8, dtype=numpy.int64)[None]})
     done, rows = findings(deberta, model)
-    assert find(rows, "deberta.embeddings.position_ids: a buffer")["fix"] is True
+    assert find(rows, "deberta.embeddings.position_ids: an unused buffer")["fix"] is True
     assert deberta("check", "-m", model, "--fix", tmp_path / "a").returncode == 0
     assert "deberta.embeddings.position_ids" not in read_safetensors(tmp_path / "a/model.safetensors")
 
@@ -120,7 +120,7 @@ def test_a_tensor_that_nothing_reads_is_a_warning_and_changes_no_answer(deberta,
     tensors["extra"] = numpy.zeros(3, numpy.float32)
     write_safetensors(model / "model.safetensors", tensors)
     done, rows = findings(deberta, model)
-    message = "1 tensor of no use to this configuration is not read: extra"
+    message = "1 tensor that this configuration does not use is not read: extra"
     assert done.returncode == 0 and find(rows, message)["severity"] == "warning"
     answered = deberta("classify", "-m", model, "some text")
     assert answered.stdout == expected and message in answered.stderr

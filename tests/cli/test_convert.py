@@ -109,7 +109,7 @@ def test_convert_refuses_what_would_lose_something(deberta, sequence_model, tmp_
             (["--to", model], 2, "expected a folder outside the model"),
             (["--to", model / "sub"], 2, "expected a folder outside the model"),
             (["--to", tmp_path / "x/../m"], 2, "expected a folder outside the model"),
-            (["--to", tmp_path], 1, "expected a new or an empty folder"),
+            (["--to", tmp_path], 1, "expected a new or empty folder"),
             (["--to", tmp_path / "absent/a"], 1, "cannot create"),
             (["--to", tmp_path / "a", "--dtype", "fp8"], 2, "keep, fp32, bf16, fp16, int8"),
             (["--to", tmp_path / "a", "--layout", "v3"], 2, "keep, v1, v2"),

@@ -95,13 +95,13 @@ def test_a_kill_at_any_call_leaves_the_old_state_or_the_new_one_and_the_next_run
             left = job.left()
             again = job.run()
             assert again.returncode == 0 and job.is_done(), (call, again.stderr)
-            assert ("removed; a run that was killed left it" in again.stderr) == bool(left), call
+            assert ("removed, left by a killed run" in again.stderr) == bool(left), call
         assert job.left() == [], call
         shutil.rmtree(job.place / "a")
     assert finished == {True, False}
 
 
-def test_a_run_killed_while_it_removes_what_another_left_is_no_harm(job, deberta):
+def test_a_run_killed_while_it_removes_leftovers_does_no_harm(job, deberta):
     for call in (job.calls // 2, *range(1, 25)):
         assert job.run("kill", call).returncode == 77
         assert not job.is_done()

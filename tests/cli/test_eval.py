@@ -86,11 +86,11 @@ def test_every_row_needs_a_prediction(evaluate):
     done = evaluate("sst-2", SST2, "index\tprediction\n0\t1\n1\t1\n9\t1\n")
     assert done.returncode == 1 and done.stdout == ""
     assert "answers.tsv: expected a prediction for each of 8 rows, got none for 6; the first is row 2 (gold.tsv:4)" in done.stderr
-    assert evaluate("sst-2", SST2, predictions([1] * 10)).stderr == "note: 2 of 10 predictions name no row\n"
+    assert evaluate("sst-2", SST2, predictions([1] * 10)).stderr == "note: 2 of 10 predictions match no row\n"
 
 
 @pytest.mark.parametrize("text, message", [
-    ("index\tprediction\n0\t1\n0\t1\n", 'answers.tsv:3: "0" has been seen before'),
+    ("index\tprediction\n0\t1\n0\t1\n", 'answers.tsv:3: "0" appears twice'),
     ("index\tprediction\nx\t1\n", 'answers.tsv:2: index: expected a row\'s number, got "x"'),
     ("index\tprediction\n" + "".join(f"{i}\tgreat\n" for i in range(8)), 'answers.tsv:2: label: expected one of 0, 1, got "great"'),
     ("a\tb\tc\n", "columns named index, prediction"),
@@ -186,7 +186,7 @@ def test_squad_answers_go_by_id(evaluate):
     found = result(done, code=1)
     assert (found["rows"], found["failed"], found["unanswered"]) == (3, 1, 1)
     assert found["metrics"] == {"f1": pytest.approx(100 / 3), "exact_match": 0}
-    assert "dev.json: data/0/paragraphs/0/qas/2/answers/0: text: expected what stands at answer_start 0" in done.stderr
+    assert "dev.json: data/0/paragraphs/0/qas/2/answers/0: text: expected the text at answer_start 0" in done.stderr
 
 
 def test_squad2_with_and_without_no_answer_probabilities(evaluate, tmp_path):
@@ -277,14 +277,14 @@ def test_a_label_that_the_task_does_not_have_stops_the_run(evaluate):
     for words in ((), ("--on-bad-row", "skip")):
         done = evaluate("sst-2", gold, predictions([1, 1, 0, 0]), *words)
         assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr == ('gold.tsv:3: label: expected one of 0, 1, got "3"; so it is in 2 of 4 rows, whose labels are 0 (1), 1 (1), 3 (2); '
-                               "is it a file of the task sst-2?\n")
+        assert done.stderr == ('gold.tsv:3: label: expected one of 0, 1, got "3"; the same holds for 2 of 4 rows, whose labels are 0 (1), 1 (1), 3 (2); '
+                               "is this a file of the task sst-2?\n")
 
 
 @pytest.mark.parametrize("task, gold, name, message", [
     ("copa", "".join(json.dumps({"premise": "p", "choice1": "a", "choice2": "b", "question": "cause", "label": i}) + "\n" for i in (1, 2, 1)), "dev.jsonl",
-     'dev.jsonl:2: label: expected the number of one of 2 choices, got "2" (string); so it is in 1 of 3 rows; is it a file of the task copa?\n'),
-    ("regression", "text\tlabel\na\t1.5\nb\tn/a\n", "dev.tsv", 'dev.tsv:3: expected a number, got "n/a"; so it is in 1 of 2 rows; is it a file of the task regression?\n'),
+     'dev.jsonl:2: label: expected the number of one of 2 choices, got "2" (string); the same holds for 1 of 3 rows; is this a file of the task copa?\n'),
+    ("regression", "text\tlabel\na\t1.5\nb\tn/a\n", "dev.tsv", 'dev.tsv:3: expected a number, got "n/a"; the same holds for 1 of 2 rows; is this a file of the task regression?\n'),
 ])
 def test_choices_and_scores_of_another_kind_stop_too(evaluate, task, gold, name, message):
     done = evaluate(task, gold, predictions([0, 0, 0][:gold.count("\n") - (name == "dev.tsv")]), gold_name=name)
@@ -312,12 +312,12 @@ def test_bytes_that_are_not_utf8_are_counted(deberta, tmp_path):
     (tmp_path / "a.tsv").write_bytes(b"sentence\tlabel\ncaf\xe9\t1\nb\t0\n")
     (tmp_path / "answers.tsv").write_text(predictions([1, 0]))
     done = deberta("eval", "--task", "sst-2", "-p", "answers.tsv", "a.tsv", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "note: 1 row held bytes that are not UTF-8, replaced by U+FFFD\n")
+    assert (done.returncode, done.stderr) == (0, "note: 1 row had invalid UTF-8, replaced by U+FFFD\n")
     (tmp_path / "gold.txt").write_bytes(b"caf\xe9 O\n\xe9 B-LOC\n\nParis B-LOC\n")
     done = deberta("eval", "--task", "ner", "-p", "gold.txt", "gold.txt", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "note: 1 row held bytes that are not UTF-8, replaced by U+FFFD\n")
+    assert (done.returncode, done.stderr) == (0, "note: 1 row had invalid UTF-8, replaced by U+FFFD\n")
     qas = [{"id": "1", "question": "Who ?", "answers": [{"text": "cat", "answer_start": 4}]}]
     (tmp_path / "dev.json").write_bytes(json.dumps({"data": [{"title": "", "paragraphs": [{"context": "The cat @ .", "qas": qas}]}]}).encode().replace(b"@", b"\xe9"))
     (tmp_path / "answers.json").write_text('{"1": "cat"}')
     done = deberta("eval", "--task", "squad", "-p", "answers.json", "dev.json", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "note: dev.json held bytes that are not UTF-8, replaced by U+FFFD\n")
+    assert (done.returncode, done.stderr) == (0, "note: dev.json had invalid UTF-8, replaced by U+FFFD\n")

@@ -93,7 +93,7 @@ def test_a_file_without_labels_still_gives_predictions(deberta, pair_model, tmp_
     done = deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "test.csv", "--write-predictions", answers, "-f", "json")
     found = result(done)
     assert len(answers.read_text().splitlines()) == 3 and found["metrics"] == {"accuracy": None} and found["unlabelled"] == 2
-    assert "note: no row has a label: there are only predictions" in done.stderr
+    assert "note: no row has a label: no metrics, only predictions" in done.stderr
     assert deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "test.csv").returncode == 1
 
 
@@ -214,7 +214,7 @@ def test_labels_that_the_model_does_not_have_ask_for_a_map(deberta, tmp_path):
     words = ("eval", "--task", "classification", "-m", model, "dev.csv", "-f", "json", "--bootstrap", "0")
     done = deberta(*words, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == ('dev.csv:2: label: expected one of NEGATIVE, POSITIVE, got "0"; so it is in 300 of 301 rows, whose labels are 0 (150), 1 (150), negative (1); '
+    assert done.stderr == ('dev.csv:2: label: expected one of NEGATIVE, POSITIVE, got "0"; the same holds for 300 of 301 rows, whose labels are 0 (150), 1 (150), negative (1); '
                            "give the file's names for the model's classes NEGATIVE, POSITIVE, in this order, with --label-map\n")
     (tmp_path / "dev.csv").write_text("text,label\n" + "".join(f"text {i},{i % 2}\n" for i in range(30)))
     assert result(deberta(*words, "--label-map", "0,1", cwd=tmp_path))["rows"] == 30
@@ -223,7 +223,7 @@ def test_labels_that_the_model_does_not_have_ask_for_a_map(deberta, tmp_path):
     assert result(deberta(*words, "--label-map", "-1,1", cwd=tmp_path))["unlabelled"] == 0
 
 
-def test_the_settings_of_squad_and_ner_are_options_and_said(deberta, tmp_path):
+def test_the_settings_of_squad_and_ner_are_options_and_reported(deberta, tmp_path):
     model = make_model(tmp_path / "span", "span")
     qas = [{"id": str(i), "question": f"Who {i} ?", "answers": [{"text": "cat", "answer_start": 4}]} for i in range(12)]
     (tmp_path / "dev.json").write_text(json.dumps({"data": [{"title": "", "paragraphs": [{"context": "The cat sat on the mat " * 9, "qas": qas}]}]}))
@@ -251,5 +251,5 @@ def test_the_settings_of_squad_and_ner_are_options_and_said(deberta, tmp_path):
     assert result(first)["settings"] == {"word-label": "first", "max-tokens": 512, "sentences": "each by itself"}
     assert first.stderr.splitlines()[-1] == "note: settings: word-label first, max-tokens 512, sentences each by itself"
     by_first = (tmp_path / "answers.txt").read_text()
-    assert result(deberta(*words, "--word-label", "surest", cwd=tmp_path))["settings"]["word-label"] == "surest"
+    assert result(deberta(*words, "--word-label", "most_confident", cwd=tmp_path))["settings"]["word-label"] == "most_confident"
     assert (tmp_path / "answers.txt").read_text() != by_first

@@ -86,7 +86,7 @@ def test_inspect_lists_tensors_with_statistics(deberta, sequence_model):
     rows = [json.loads(line) for line in deberta("inspect", "-m", sequence_model, "--stats", "-f", "jsonl").stdout.splitlines()]
     row = next(r for r in rows if r["name"] == "classifier.weight")
     assert row["dtype"] == "F32" and row["shape"] == "[3, 16]" and row["bytes"] == 192 and row["not_finite"] == 0
-    assert row["least"] <= row["mean"] <= row["greatest"]
+    assert row["min"] <= row["mean"] <= row["max"]
 
 
 def test_inspect_shows_the_differences_of_two_models(deberta, sequence_model, tmp_path):

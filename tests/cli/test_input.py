@@ -119,21 +119,21 @@ def archive(kind):
 
 
 @pytest.mark.parametrize("data, what", [
-    (archive("zip"), "a zip archive (as .xlsx, .docx and .npz are); unpack it first, or save the sheet as csv"),
-    (archive("npz"), "a zip archive (as .xlsx, .docx and .npz are); unpack it first, or save the sheet as csv"),
+    (archive("zip"), "a zip archive (such as .xlsx, .docx or .npz); unpack it first, or save the sheet as csv"),
+    (archive("npz"), "a zip archive (such as .xlsx, .docx or .npz); unpack it first, or save the sheet as csv"),
     (archive("tar"), "a tar archive; unpack it first"),
-    (archive("npy"), "a NumPy array (.npy); name the file that holds the texts"),
+    (archive("npy"), "a NumPy array (.npy); name the file that contains the texts"),
     (gzip.compress(archive("tar")), "a tar archive; unpack it first"),
     (gzip.compress(gzip.compress(b"text\n")), "gzip data within compressed data; decompress it once"),
     (b"PAR1\x15\x04\x15\x10PAR1", "a Parquet file; save its rows as csv or jsonl"),
-    (b"SQLite format 3\0", "an SQLite data base; save its rows as csv or jsonl"),
+    (b"SQLite format 3\0", "an SQLite database; save its rows as csv or jsonl"),
     (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF; save its text as a .txt file"),
     ("a text\n".encode("utf-32"), "UTF-32; convert it to UTF-8"),
     ("a text\n".encode("utf-16-le"), "a NUL byte at byte 1: binary data, or UTF-16 without a byte order mark; convert it to UTF-8"),
     (struct.pack("<Q", 2) + b"{}", "a NUL byte at byte 1: binary data, or UTF-16 without a byte order mark; convert it to UTF-8"),
     (b"one\0two\0", "a NUL byte at byte 3: binary data, or UTF-16 without a byte order mark; convert it to UTF-8"),
 ])
-def test_what_is_no_text_is_refused_by_its_name(deberta, sequence_model, tmp_path, data, what):
+def test_binary_files_are_refused_by_their_type(deberta, sequence_model, tmp_path, data, what):
     for name in ("a", "a.csv", "a.jsonl", "a.txt", "a.json"):
         (tmp_path / name).write_bytes(data)
         refused(deberta("tokenize", "-m", sequence_model, "-i", name, cwd=tmp_path), f"{name}: expected text, got {what}")
@@ -169,7 +169,7 @@ def test_lines_that_end_in_carriage_returns_alone(classify, expected, tmp_path):
 
 
 def test_json_is_known_by_its_first_line(classify, expected):
-    note = "note: standard input begins like JSON and is read as {} (--input-format text: its lines are texts)\n"
+    note = "note: standard input looks like JSON and is read as {} (--input-format text reads its lines as texts)\n"
     check(classify("--keep", "none", stdin=FORMS["jsonl"]), expected, note.format("jsonl"))
     check(classify("--keep", "none", stdin=FORMS["json"]), expected, note.format("json"))
     check(classify(stdin='{\n  "text": "one text"\n}\n'), classify("one text").stdout, note.format("json"))
@@ -179,20 +179,20 @@ def test_json_is_known_by_its_first_line(classify, expected):
             check(classify(stdin=text + "\n"), classify(text).stdout)
 
 
-def test_what_looks_like_rows_and_is_read_as_texts_is_said(classify, tmp_path):
+def test_text_lines_that_look_like_rows_cause_a_note(classify, tmp_path):
     (tmp_path / "a.txt").write_text(FORMS["jsonl"])
     check(classify("-i", "a.txt", cwd=tmp_path), classify(*FORMS["jsonl"].splitlines()).stdout,
-          "note: the lines of a.txt are read as texts, though it looks like jsonl (--input-format jsonl)\n")
+          "note: the lines of a.txt are read as texts, although it looks like jsonl (--input-format jsonl)\n")
     for form in ("csv", "tsv"):
         check(classify(stdin=FORMS[form]), classify(*FORMS[form].splitlines()).stdout,
-              f"note: the lines of standard input are read as texts, though it looks like {form} (--input-format {form})\n")
+              f"note: the lines of standard input are read as texts, although it looks like {form} (--input-format {form})\n")
     check(classify("-i", "a.txt", "--input-format", "text", cwd=tmp_path), classify(*FORMS["jsonl"].splitlines()).stdout)
 
 
-def test_an_argument_that_names_a_file_is_said(classify, tmp_path):
+def test_an_argument_that_names_a_file_causes_a_note(classify, tmp_path):
     (tmp_path / "reviews.csv").write_text(FORMS["csv"])
     check(classify("reviews.csv", cwd=tmp_path), classify("reviews.csv").stdout,
-          'note: "reviews.csv" is taken as a text, though a file has that name; -i reviews.csv reads the file\n')
+          'note: "reviews.csv" is read as a text, although a file has that name; -i reviews.csv reads the file\n')
     check(classify("-q", "reviews.csv", cwd=tmp_path), classify("reviews.csv").stdout)
 
 
@@ -201,22 +201,22 @@ def test_bytes_that_are_not_utf8_are_counted(deberta, sequence_model, tmp_path):
         done = deberta("classify", "-m", sequence_model, "--keep", "none", *words, stdin=data, encoding=None)
         assert done.returncode == 0
         return done.stderr.decode()
-    assert run(b"caf\xe9\nfine\n\xff\xfe x\n".replace(b"\xff\xfe", b"x\xff")) == "note: 2 rows held bytes that are not UTF-8, replaced by U+FFFD\n"
+    assert run(b"caf\xe9\nfine\n\xff\xfe x\n".replace(b"\xff\xfe", b"x\xff")) == "note: 2 rows had invalid UTF-8, replaced by U+FFFD\n"
     assert run("caf\u00e9\ufffd\n".encode()) == ""
-    assert run(b'text,id\n"two\xe9\nlines\xe9",1\n', "--input-format", "csv") == "note: 1 row held bytes that are not UTF-8, replaced by U+FFFD\n"
-    assert run(b'[{"text": "x\xe9"}, {"text": "y"}]', "--input-format", "json") == "note: 1 row held bytes that are not UTF-8, replaced by U+FFFD\n"
-    assert run("x\ud800\n".encode("utf-16-le", "surrogatepass").join((b"\xff\xfe", b""))) == "note: 1 row held bytes that are not UTF-8, replaced by U+FFFD\n"
+    assert run(b'text,id\n"two\xe9\nlines\xe9",1\n', "--input-format", "csv") == "note: 1 row had invalid UTF-8, replaced by U+FFFD\n"
+    assert run(b'[{"text": "x\xe9"}, {"text": "y"}]', "--input-format", "json") == "note: 1 row had invalid UTF-8, replaced by U+FFFD\n"
+    assert run("x\ud800\n".encode("utf-16-le", "surrogatepass").join((b"\xff\xfe", b""))) == "note: 1 row had invalid UTF-8, replaced by U+FFFD\n"
     argument = deberta("classify", "-m", sequence_model, "caf\udce9")  # the byte E9
-    assert argument.stderr == "note: 1 row held bytes that are not UTF-8, replaced by U+FFFD\n"
+    assert argument.stderr == "note: 1 row had invalid UTF-8, replaced by U+FFFD\n"
 
 
-def test_an_input_without_rows_is_said(classify, tmp_path):
+def test_an_input_without_rows_causes_a_note(classify, tmp_path):
     for name, text in (("a.txt", ""), ("a.csv", ""), ("a.csv", "text,id\n"), ("a.jsonl", "\n\n"), ("a.json", "[]")):
         (tmp_path / name).write_text(text)
         check(classify("-i", tmp_path / name), "", "note: the input has no rows\n")
 
 
-def test_a_folder_is_no_file(classify, tmp_path):
+def test_a_folder_is_not_a_file(classify, tmp_path):
     refused(classify("-i", tmp_path), f"{tmp_path}: expected a file, got a folder")
 
 
@@ -228,8 +228,8 @@ def test_a_folder_is_no_file(classify, tmp_path):
     ("id,text\n1,x\n", ("--input-field", "review"), 'no column "review" among id, text; name it with --input-field'),
     ("id,text\n1,x\n", ("--pair",), 'no column "text_pair" among id, text; name it with --input-field'),
     ("id,text\n1,x\n", ("--keep", "idd"), 'no column "idd" among id, text; did you mean id? --keep names columns of the input'),
-    ("id;text\n1;x\n", (), 'no column "text" among id;text; the columns seem to be parted by ;: csv has commas, tsv has tabs (--input-format)'),
-    ("id\ttext\n1\tx\n", (), 'no column "text" among id\ttext; the columns seem to be parted by tabs: csv has commas, tsv has tabs (--input-format)'),
+    ("id;text\n1;x\n", (), 'no column "text" among id;text; the columns seem to be separated by ;: csv has commas, tsv has tabs (--input-format)'),
+    ("id\ttext\n1\tx\n", (), 'no column "text" among id\ttext; the columns seem to be separated by tabs: csv has commas, tsv has tabs (--input-format)'),
     ("x,y\n", ("--input-field", "3"), 'no column "3" among 1, 2; name it with --input-field'),
 ])
 def test_a_column_that_is_not_there_stops_at_once(classify, text, words, message):

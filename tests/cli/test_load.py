@@ -23,7 +23,7 @@ def test_a_mapped_file_cut_short_in_use_ends_the_program_with_its_name(tmp_path)
     weights = model / "model.safetensors"
     code, rest, errors = answers_around(model, lambda: os.truncate(weights, 0))
     assert code == 1 and rest == ""
-    assert errors == f"deberta: {weights}: the file was cut short while it was in use; fetch it again, or load it with --load read\n"
+    assert errors == f"deberta: {weights}: the file was truncated while in use; download it again, or use --load read\n"
 
 
 def test_a_file_that_was_read_may_be_cut_short(tmp_path):

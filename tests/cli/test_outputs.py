@@ -288,7 +288,7 @@ def test_a_signal_ends_a_benchmark(sequence_model, number, code):
 @pytest.mark.parametrize("words", [["classify", "-o"], ["embed", "-o"], ["forward", "--ids", "none", "-o"], ["eval", "--task", "sst-2", "none.tsv", "--write-predictions"]])
 def test_places_are_refused_before_a_model_is_looked_for(deberta, tmp_path, words):
     (tmp_path / "folder").mkdir()
-    for place, message in (("folder", "expected a file, got a folder"), ("none/file", "cannot create: there is no folder")):
+    for place, message in (("folder", "expected a file, got a folder"), ("none/file", "cannot create: no folder")):
         done = deberta(*words, tmp_path / place, "-m", tmp_path / "no-model")
         assert done.returncode == 1 and message in done.stderr and "no-model" not in done.stderr
 
@@ -297,7 +297,7 @@ def test_places_are_refused_before_a_model_is_looked_for(deberta, tmp_path, word
 def test_folders_are_refused_before_the_work(deberta, sequence_model, tmp_path, words):
     (tmp_path / "full").mkdir()
     (tmp_path / "full/file").write_text("")
-    for place, message in (("full", "expected a new or an empty folder"), ("full/file", "expected a new or an empty folder"), ("none/new", "cannot create: there is no folder")):
+    for place, message in (("full", "expected a new or empty folder"), ("full/file", "expected a new or empty folder"), ("none/new", "cannot create: no folder")):
         done = deberta(*words, tmp_path / place, "-m", sequence_model)
         assert done.returncode == 1 and message in done.stderr and done.stdout == ""
 
@@ -335,7 +335,7 @@ def test_the_ending_chooses_the_form(deberta, sequence_model, tmp_path):
     assert written("a.tsv")[0].startswith("label\tscore\n") and written("a.txt")[0] == written("a")[0] == written("a.tsv")[0]
     assert written("a.csv")[0].startswith("label,score\n") and written("a.CSV")[0] == written("a.csv")[0]
     text, said = written("b.json", "-f", "tsv")
-    assert text.startswith("label\tscore\n") and said == f"note: {tmp_path}/b.json is written as tsv, as --format says, not as its ending does\n"
+    assert text.startswith("label\tscore\n") and said == f"note: {tmp_path}/b.json is written as tsv because of --format, despite its extension\n"
     assert written("b.json", "-f", "json")[1] == "" and written("b.txt", "-f", "json")[1] == ""
 
 

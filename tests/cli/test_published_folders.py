@@ -39,7 +39,7 @@ def test_the_note_says_what_the_modules_do(deberta, tmp_path):
                        ("sentence6_layers", "max, dense to 8, layer norm, normalized"), ("sentence6_truncated", "mean, cut to 6"),
                        ("sentence6_prompt", 'prompt "what is: ", mean')):
         folder, expected = make_folder(tmp_path / name, name)
-        assert f"note: vectors as modules.json says: {said}\n" in run(deberta, "embed", "-m", folder, "-f", "jsonl", *expected["texts"])[1]
+        assert f"note: pooling as modules.json says: {said}\n" in run(deberta, "embed", "-m", folder, "-f", "jsonl", *expected["texts"])[1]
 
 
 @pytest.mark.parametrize("name", [name for name in CROSSES if not name.endswith("relu")])

@@ -34,7 +34,7 @@ def test_a_stream_that_is_cut_off_fails_with_its_file_and_place(deberta, sequenc
     path = tmp_path / ("a.txt" + ending)
     path.write_bytes(WRITERS[ending](b"one text\nanother\n")[:-3])
     done = deberta("classify", "-m", sequence_model, "--input", path)
-    assert done.returncode == 1 and f"{path}: " in done.stderr and "the file is cut off" in done.stderr
+    assert done.returncode == 1 and f"{path}: " in done.stderr and "the file is truncated" in done.stderr
 
 
 def test_the_rows_before_the_damage_are_answered(deberta, sequence_model, tmp_path):
@@ -42,4 +42,4 @@ def test_the_rows_before_the_damage_are_answered(deberta, sequence_model, tmp_pa
     path.write_bytes(gzip.compress(b"one text\nanother\n") + gzip.compress(b"a third\n")[:-3])
     done = deberta("classify", "-m", sequence_model, "-f", "jsonl", "--input", path)
     assert done.returncode == 1 and len([json.loads(line) for line in done.stdout.splitlines()]) == 3
-    assert "the file is cut off" in done.stderr
+    assert "the file is truncated" in done.stderr

@@ -27,18 +27,18 @@ def embed(deberta, model, *words):
     return numpy.array(json.loads(done.stdout)["embedding"]), done.stderr
 
 
-def test_the_folder_decides_and_it_is_said(deberta, tmp_path):
+def test_the_folder_decides_and_a_note_reports_it(deberta, tmp_path):
     model = make_folder(tmp_path / "m", ("Pooling", "Normalize"), pooling_mode_cls_token=True)
     vector, said = embed(deberta, model)
     plain, nothing = embed(deberta, model, "--pooling", "cls")
     assert numpy.allclose(vector, plain / numpy.linalg.norm(plain), atol=1e-6)
-    assert said == "note: vectors as modules.json says: cls, normalized\n" and nothing == ""
+    assert said == "note: pooling as modules.json says: cls, normalized\n" and nothing == ""
     assert embed(deberta, model, "-q")[1] == ""
 
 
-def test_without_modules_the_mean_is_taken_and_said(deberta, sequence_model):
+def test_without_modules_the_mean_is_used_and_reported(deberta, sequence_model):
     vector, said = embed(deberta, sequence_model)
-    assert "the model does not say how a vector is made of its tokens; their mean is taken (--pooling mean)" in said
+    assert "the model does not say how to pool its tokens; using their mean (--pooling mean)" in said
     mean, nothing = embed(deberta, sequence_model, "--pooling", "mean")
     assert (vector == mean).all() and nothing == ""
 

@@ -123,7 +123,7 @@ def test_a_config_file_has_options_of_many_verbs(deberta, tmp_path):
     config.write_text(json.dumps({"qa": {"top-k": 3}, "classify": {"top-k": 5}, "threads": 2, "top-k": 9, "aggregate": "max", "stride": 7}))
     classify = deberta("classify", "--config", config, "--print-config")
     assert json.loads(classify.stdout)["classify"] == {"threads": 2, "top-k": 5, "stride": 7}  # the section wins
-    assert f"note: {config}: not of classify, ignored: aggregate\n" in classify.stderr
+    assert f"note: {config}: options that do not apply to classify are ignored: aggregate\n" in classify.stderr
     assert json.loads(deberta("qa", "--config", config, "--print-config").stdout)["qa"] == {"threads": 2, "top-k": 3, "stride": 7}
     tokenize = deberta("tokenize", "--config", config, "--print-config")
     assert json.loads(tokenize.stdout) == {"tokenize": {}}
@@ -143,7 +143,7 @@ def test_a_config_file_has_options_of_many_verbs(deberta, tmp_path):
     ('{"model": ""}', 'model: expected DIR, got ""'),
     ('{"keep": ["a,b"]}', 'keep: expected texts without commas, got "a,b"'),
     ('{"keep": [1]}', "keep: expected texts without commas, got 1"),
-    ('{"config": "other.json"}', "config: expected an option of a run"),
+    ('{"config": "other.json"}', "config: allowed on the command line only"),
     ('[1]', "expected an object of options"),
 ])
 def test_mistakes_in_a_config_file_name_their_place(deberta, tmp_path, text, message):
@@ -229,7 +229,7 @@ def test_info_names_the_processor_and_its_kernels_and_refuses_unknown_ones(deber
     assert {operation for operation, _ in rows} == {"gemm", "attention", "layer_norm", "quantize", "embedding", "convolution"}
     for operation, precision in [("gemm", "fp32"), ("gemm", "bf16"), ("gemm", "int8"), ("attention", "fp32"), ("attention", "bf16")]:
         row = rows[operation, precision]
-        assert row["level"] == "reference" or re.match(rf"{row['level']} \d+(, \w+ \d+)* (operations a cycle|billion operations a second) of a core \(.+\)$", row["why"]), row
+        assert row["level"] == "reference" or re.match(rf"{row['level']} \d+(, \w+ \d+)* (operations per cycle|billion operations per second) and core \(.+\)$", row["why"]), row
     assert {row["level"] for row in facts["multipliers"]} <= set(facts["kernels_available"]) and all(row["gops"] > 0 for row in facts["multipliers"])
     forced = json.loads(deberta("info", "--format", "jsonl", "--kernels", "reference").stdout)
     assert {(row["level"], row["why"]) for row in forced["kernels_chosen"]} == {("reference", "--kernels reference")}
@@ -238,13 +238,13 @@ def test_info_names_the_processor_and_its_kernels_and_refuses_unknown_ones(deber
     assert sum(line.startswith("kernels_chosen\tgemm  bf16  ") for line in people) == 1 and sum(line.startswith("multipliers\t") for line in people) == len(facts["multipliers"])
 
 
-def test_a_precision_that_gains_nothing_is_said_once(deberta, sequence_model):
+def test_a_precision_that_gains_nothing_is_reported_once(deberta, sequence_model):
     def notes(*words):
         done = deberta("classify", "-m", sequence_model, "--allow-uncalibrated", *words, "one", "two")
         assert done.returncode == 0, done.stderr
         return [line for line in done.stderr.splitlines() if "saves memory, not time" in line]
 
-    assert notes("--dtype", "bf16", "--kernels", "reference") == ["note: --dtype bf16 saves memory, not time: the reference computes every precision alike"]
+    assert notes("--dtype", "bf16", "--kernels", "reference") == ["note: --dtype bf16 saves memory, not time: the reference computes every precision in the same way"]
     assert notes("--dtype", "bf16", "--kernels", "reference", "-q") == notes("--dtype", "fp32", "--kernels", "reference") == notes() == []
     gains = json.loads(deberta("info", "--format", "jsonl").stdout)["faster_than_fp32"]
     for dtype in ("bf16", "int8"):

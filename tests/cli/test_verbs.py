@@ -107,7 +107,7 @@ def test_bad_rows_keep_their_place(deberta, sequence_model):
     assert ["error" in row for row in got] == [False, True, True, True, False]
     assert got[1]["error"]["code"] == "input" and "standard input:2" in got[1]["error"]["message"] and got[1]["id"] == 2
     assert got[2]["error"]["code"] == "json" and "standard input:3" in got[2]["error"]["message"]
-    assert "expected a text, got 5 (integer)" in got[3]["error"]["message"]
+    assert "expected a string, got 5 (integer)" in got[3]["error"]["message"]
     assert "rows: 2 ok, 3 failed" in done.stderr
     tsv = deberta("classify", "-m", sequence_model, "--input-format", "jsonl", stdin=BAD).stdout.splitlines()
     assert [line.startswith("!error") for line in tsv[1:]] == [False, True, True, True, False]

@@ -161,7 +161,7 @@ TEST(ModelConfig, KnowsTheActivations) {
     EXPECT_ERROR(parse("\"hidden_act\": \"" + name + "\""), kConfig, "(string)");
 }
 
-// algorithm.md 18: without a pooling block the original takes hidden_act, transformers gelu.
+// algorithm.md 18: without a pooling block the original uses hidden_act, transformers uses gelu.
 TEST(ModelConfig, PoolerActivationDependsOnTheKindOfFile) {
   EXPECT_EQ(parse(R"("hidden_act": "relu")").pooler_hidden_act, Activation::kRelu);
   EXPECT_EQ(parse(R"("hidden_act": "relu", )" + kV2).pooler_hidden_act, Activation::kGelu);
@@ -192,7 +192,7 @@ TEST(ModelConfig, RulesBetweenKeys) {
   EXPECT_ERROR(parse(R"("attention_head_size": 32)"), kConfig,
                "attention_head_size: expected hidden_size / num_attention_heads = 768 / 12, got 32");
   EXPECT_ERROR(parse(R"("conv_kernel_size": 4)"), kConfig,
-               "conv_kernel_size: expected 0 or an odd integer to 99, got 4");
+               "conv_kernel_size: expected 0 or an odd integer up to 99, got 4");
   EXPECT_EQ(parse(R"("conv_groups": 5)").conv_kernel_size, 0) << "no convolution, no groups";
   EXPECT_ERROR(parse(R"("conv_groups": 5, "conv_kernel_size": 3)"), kConfig,
                "conv_groups: expected a divisor of hidden_size 768, got 5");
@@ -253,8 +253,8 @@ TEST(ModelConfig, ClassesWithoutANameAreShownByTheirNumber) {
             (std::vector<std::string>{"a", "LABEL_1", "LABEL_2"}));
   EXPECT_EQ(
       warnings.text,
-      "config.json: id2label: of 3 classes those with the ids 1, 2 have no name and are shown as LABEL_ with it; no "
-      "class has the id -1, 5\n");
+      "config.json: id2label: of 3 classes, those with ids 1, 2 have no name and are shown as LABEL_ID; there is no "
+      "class with id -1, 5\n");
 }
 
 TEST(ModelConfig, RefusesLabelsThatAreNoObject) {
@@ -349,8 +349,9 @@ TEST(ModelConfig, TransformersRunsVersion1WithoutLayersAndVersion2WithoutABound)
 }
 
 TEST(ModelConfig, HeadsAndLayersAreNotGuessedWhereTheRulesDisagree) {
-  EXPECT_ERROR(parse(R"("model_type": "deberta-v2", "num_hidden_layers": 2)"), kConfig,
-               "num_attention_heads: expected an integer, got nothing; the original takes 12 and transformers 24");
+  EXPECT_ERROR(
+      parse(R"("model_type": "deberta-v2", "num_hidden_layers": 2)"), kConfig,
+      "num_attention_heads: expected an integer, got nothing; the original defaults to 12 and transformers to 24");
   EXPECT_ERROR(parse(R"("model_type": "deberta-v2", "num_attention_heads": 2)"), kConfig,
                "num_hidden_layers: expected");
   EXPECT_ERROR(parse_hf(R"("vocab_size": 9, "num_hidden_layers": 2)"), kConfig, "num_attention_heads: expected");
@@ -435,7 +436,7 @@ TEST(ModelConfig, MapsTheActivationOfSentenceTransformersByFixedNames) {
   for (const std::string value : {"\"os.system\"", "\"x.Sigmoid\"", "3", "{}"}) {
     const Warnings warnings;
     EXPECT_EQ(parse("\"activation_fn\": " + value).sentence_transformers_activation, "");
-    EXPECT_NE(warnings.text.find("activation_fn: expected a class of torch"), std::string::npos) << value;
+    EXPECT_NE(warnings.text.find("activation_fn: expected a torch class"), std::string::npos) << value;
   }
   const Warnings warnings;
   EXPECT_EQ(parse(R"("sentence_transformers": 3)").sentence_transformers_activation, "");

@@ -42,7 +42,7 @@ TEST(Conll, ADocumentBeginsAtItsLine) {
             (Sentences{"*a/O", "b/O", "*c/O"}));
 }
 
-TEST(Conll, ColumnsArePartedByTabsOrBySpaces) {
+TEST(Conll, ColumnsAreSeparatedByTabsOrSpaces) {
   EXPECT_EQ(sentences_of("New York\tB-LOC\nis\tO\n"), (Sentences{"New York/B-LOC is/O"}));
   EXPECT_EQ(sentences_of("a   b  O\n"), (Sentences{"a/O"}));
   EXPECT_EQ(sentences_of("# # O\n"), (Sentences{"#/O"}));
@@ -64,8 +64,8 @@ TEST(Conll, WhatIsWrongIsReportedWithItsLineAndTheNextSentenceIsRead) {
     std::string lines, error;
   } cases[] = {{"a\n", "in:3: expected 2 to 16 columns, got 1"},
                {"a 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 O\n", "in:3: expected 2 to 16 columns, got 17"},
-               {"a O\nb x O\n", "in:4: expected 2 columns as in the line before, got 3"},
-               {"a O\nb x O\nc\n", "in:4: expected 2 columns as in the line before, got 3"},
+               {"a O\nb x O\n", "in:4: expected 2 columns as in the previous line, got 3"},
+               {"a O\nb x O\nc\n", "in:4: expected 2 columns as in the previous line, got 3"},
                {"a\t\tO\n", "in:3: column 2 is empty"},
                {"\tO\n", "in:3: column 1 is empty"},
                {"a\t \n", "in:3: column 2 is empty"}};
@@ -88,7 +88,7 @@ TEST(Conll, HasLimits) {
   EXPECT_EQ(sentences_of(word + " O\n" + word + " O\n" + word + " O\n\nb O"),
             (Sentences{"!in:3: expected a sentence of at most 16777216 bytes", "b/O"}));
   EXPECT_EQ(sentences_of(word + word + " O\n\nb O"),
-            (Sentences{"!in:1: expected a token, got a line of megabytes", "b/O"}));
+            (Sentences{"!in:1: expected a token, got a line of several megabytes", "b/O"}));
 }
 
 TEST(Conll, ReadsThePublishedFileWhenItIsThere) {

@@ -125,7 +125,7 @@ TEST(Examples, AWrongRowIsReportedWithItsPlaceAndTheNextIsRead) {
       "{}}\n\n{\"sentence\": \"c\"}\n",
       text_rules(), "in.jsonl");
   ASSERT_EQ(lines.size(), 6u);
-  EXPECT_STREQ(lines[0].error->what(), "in.jsonl:1: sentence: expected a text, got 5 (integer)");
+  EXPECT_STREQ(lines[0].error->what(), "in.jsonl:1: sentence: expected a string, got 5 (integer)");
   EXPECT_EQ(lines[1].error->code(), ErrorCode::kJson);
   EXPECT_STREQ(lines[2].error->what(), "in.jsonl:3: expected an object, got an array");
   EXPECT_STREQ(lines[3].error->what(), "in.jsonl:4: expected a field named sentence or text, got x");
@@ -242,9 +242,9 @@ TEST(Examples, ARacePassageGivesAnExampleAQuestion) {
                                R"(["A", "A", "A", "C", "A"])"),
                           form_rules(ExampleForm::kRace));
   ASSERT_EQ(mixed.size(), 5u);
-  EXPECT_STREQ(mixed[0].error->what(), "in:1: questions/0: expected a text, got 1 (integer)");
+  EXPECT_STREQ(mixed[0].error->what(), "in:1: questions/0: expected a string, got 1 (integer)");
   EXPECT_STREQ(mixed[1].error->what(), "in:1: questions/1: options: expected two or more, got 1");
-  EXPECT_STREQ(mixed[2].error->what(), "in:1: questions/2: options: expected texts, got 2 (integer)");
+  EXPECT_STREQ(mixed[2].error->what(), "in:1: questions/2: options: expected strings, got 2 (integer)");
   EXPECT_STREQ(mixed[3].error->what(),
                "in:1: questions/3: answers: expected the number of one of 2 choices, got \"C\" (string)");
   EXPECT_FALSE(mixed[4].error);
@@ -269,7 +269,7 @@ TEST(Examples, WicCountsCodePoints) {
                                    "\"start1\": 2, \"end1\": 2, \"start2\": 0, \"end2\": 5",
                                    "\"start1\": 3, \"end1\": 9223372036854775807, \"start2\": 0, \"end2\": 5"}) {
     EXPECT_NE(refusal(wic(places), ExampleForm::kWic, right)
-                  .find("in:1: start1, end1: expected a place in a text of 9 characters"),
+                  .find("in:1: start1, end1: expected a range in a text of 9 characters"),
               std::string::npos)
         << places;
   }
@@ -309,7 +309,7 @@ TEST(Examples, WrongWscSpansAreBadRows) {
             "in:1: span2_index: expected the number of one of 2 words, got 2");
   EXPECT_NE(refusal(wsc("a b", "a", -1, "b", 1), ExampleForm::kWsc, right).find("got -1"), std::string::npos);
   EXPECT_EQ(refusal(wsc("a b", "c", 0, "b", 1), ExampleForm::kWsc, right),
-            "in:1: span1_text: expected words of the text, got \"c\" (string)");
+            "in:1: span1_text: expected words from the text, got \"c\" (string)");
   EXPECT_NE(refusal(wsc("a b", "", 0, "b", 1), ExampleForm::kWsc, right).find("span1_text"), std::string::npos);
   std::string many;
   for (int i = 0; i < 101; ++i) many += "a ";
@@ -330,10 +330,10 @@ TEST(Examples, AMultircPassageGivesAnExampleAnAnswer) {
   EXPECT_EQ(examples[0].label, "1");
   EXPECT_EQ(examples[0].id, "9");
   EXPECT_STREQ(examples[1].error->what(),
-               "in:1: passage/questions/0/answers/1: text: expected a text, got 4 (integer)");
+               "in:1: passage/questions/0/answers/1: text: expected a string, got 4 (integer)");
   EXPECT_FALSE(examples[2].label);
   EXPECT_EQ(examples[2].group, examples[0].group);
-  EXPECT_STREQ(examples[3].error->what(), "in:1: passage/questions/1: question: expected a text, got 3 (integer)");
+  EXPECT_STREQ(examples[3].error->what(), "in:1: passage/questions/1: question: expected a string, got 3 (integer)");
   EXPECT_NE(examples[4].group, examples[0].group);
 }
 
@@ -356,7 +356,7 @@ TEST(Examples, ARecordPassageGivesAnExampleAQuery) {
   EXPECT_TRUE(examples[1].answers.empty());
   const std::string query = R"({"query": "@placeholder", "idx": 8})";
   EXPECT_NE(refusal(record_row(R"({"start": 13, "end": 16})", query), ExampleForm::kRecord, right)
-                .find("in:1: entities: expected a place in a text of 16 characters, got 13 to 17"),
+                .find("in:1: entities: expected a range in a text of 16 characters, got 13 to 17"),
             std::string::npos);
   EXPECT_NE(refusal(record_row(R"({"start": 3, "end": 9223372036854775807})", query), ExampleForm::kRecord, right)
                 .find("entities"),
@@ -364,9 +364,9 @@ TEST(Examples, ARecordPassageGivesAnExampleAQuery) {
   const auto bad_query = [&](const std::string& rest) {
     return refusal(record_row("", "{" + rest + "}"), ExampleForm::kRecord, right);
   };
-  EXPECT_EQ(bad_query("\"query\": \"no gap\""), "in:1: qas/0: query: expected @placeholder in it, got none");
+  EXPECT_EQ(bad_query("\"query\": \"no gap\""), "in:1: qas/0: query: expected @placeholder, got none");
   EXPECT_EQ(bad_query(R"("query": "@placeholder", "answers": [{"start": 5, "end": 7, "text": "Bo"}])"),
-            "in:1: qas/0: answers: expected what stands there, \"Ada\" (string), got \"Bo\" (string)");
+            "in:1: qas/0: answers: expected the text at that position, \"Ada\" (string), got \"Bo\" (string)");
 }
 
 TEST(Examples, ARowWhosePassageWouldBeCopiedTooOftenIsRefused) {

@@ -126,7 +126,7 @@ TEST(ByteSource, EmptyTextIsAStreamAndAnEmptyFileIsNone) {
   for (const Compression compression : kCompressed) {
     EXPECT_EQ(lines_of(source_of(compressed("", compression), compression)), Lines{});
     EXPECT_ERROR(lines_of(source_of("", compression)), kFileRead,
-                 "expected more after byte 0, got the end; the file is cut off");
+                 "expected more after byte 0, got the end; the file is truncated");
   }
 }
 
@@ -265,7 +265,7 @@ TEST(ByteSource, ReadsUtf16ByItsByteOrderMark) {
   EXPECT_EQ(lines_of(source_of(utf16(text, false))), (Lines{expected}));
 }
 
-TEST(ByteSource, RefusesWhatIsNoTextByItsName) {
+TEST(ByteSource, RefusesBinaryFilesByTheirType) {
   using namespace std::string_view_literals;
   struct Case {
     std::string_view bytes;
@@ -273,8 +273,8 @@ TEST(ByteSource, RefusesWhatIsNoTextByItsName) {
   };
   for (const Case& each :
        {Case{"PK\x03\x04rest"sv,
-             "got a zip archive (as .xlsx, .docx and .npz are); unpack it first, or save the sheet as csv"},
-        Case{"\x93NUMPY\x01\0"sv, "got a NumPy array (.npy); name the file that holds the texts"},
+             "got a zip archive (such as .xlsx, .docx or .npz); unpack it first, or save the sheet as csv"},
+        Case{"\x93NUMPY\x01\0"sv, "got a NumPy array (.npy); name the file that contains the texts"},
         Case{"PAR1\x15\x04"sv, "got a Parquet file; save its rows as csv or jsonl"},
         Case{"\x80\x04\x95"sv, "got a Python pickle"}, Case{"%PDF-1.7\n"sv, "got a PDF; save its text as a .txt file"},
         Case{"\xFF\xFE\0\0a\0\0\0"sv, "got UTF-32; convert it to UTF-8"},

@@ -58,16 +58,16 @@ TEST(Predictions, ADocumentIsAnObjectOrAnArrayOfRows) {
 }
 
 TEST(Predictions, WrongOnesAreRefusedWithTheirPlace) {
-  EXPECT_ERROR(read("0\ta\n0\tb\n", Form::kTable), kInput, "in:2: \"0\" has been seen before");
-  EXPECT_ERROR(read("1\ta\n01\tb\n", Form::kTable), kInput, "in:2: \"1\" has been seen before");
+  EXPECT_ERROR(read("0\ta\n0\tb\n", Form::kTable), kInput, "in:2: \"0\" appears twice");
+  EXPECT_ERROR(read("1\ta\n01\tb\n", Form::kTable), kInput, "in:2: \"1\" appears twice");
   EXPECT_ERROR(read("-1\ta\n", Form::kTable), kInput, "in:1: index: expected a row's number, got \"-1\"");
   EXPECT_ERROR(read("0\ta\nb\n", Form::kTable), kInput, "in:2: expected 2 columns, got 1");
   EXPECT_ERROR(read("{\"idx\": 1}\n", Form::kLines), kInput, "in:1: expected an object with idx and label");
-  EXPECT_ERROR(read("{\"idx\": [1], \"label\": 2}\n", Form::kLines), kInput, "in:1: expected a text or a number");
+  EXPECT_ERROR(read("{\"idx\": [1], \"label\": 2}\n", Form::kLines), kInput, "in:1: expected a string or a number");
   EXPECT_ERROR(read("{\"passage\": {}}\n", Form::kLines), kInput, "in:1: no questions");
   EXPECT_ERROR(read("{\n", Form::kLines), kJson, "in:1");
   EXPECT_ERROR(read("7", Form::kDocument), kInput, "in: expected an object from ids to answers, got 7 (integer)");
-  EXPECT_ERROR(read("{\"a\": {}}", Form::kDocument), kInput, "in: \"a\": expected a text or a number");
+  EXPECT_ERROR(read("{\"a\": {}}", Form::kDocument), kInput, "in: \"a\": expected a string or a number");
 }
 
 TEST(Predictions, NumbersByIdKeepTheirOrder) {

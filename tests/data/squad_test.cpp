@@ -65,18 +65,18 @@ TEST(Squad, AWrongQuestionIsSkippedAndReportedWithItsPlace) {
   const auto answer = [](const std::string& members) { return question(", \"answers\": [{" + members + "}]"); };
   const std::vector<Hostile> cases = {
       {answer(R"("text": "cat", "answer_start": 7)"),
-       R"(/answers/0: text: expected what stands at answer_start 7, " ca" (string), got "cat" (string))"},
+       R"(/answers/0: text: expected the text at answer_start 7, " ca" (string), got "cat" (string))"},
       {answer(R"("text": "cat", "answer_start": 12)"), "/answers/0: answer_start: expected 0 to 11, got 12"},
       {answer(R"("text": "cat", "answer_start": 11)"),
-       "/answers/0: text: expected what stands at answer_start 11, \"\" (string)"},
-      {answer(R"("text": "cats", "answer_start": 8)"), "/answers/0: text: expected what stands"},
+       "/answers/0: text: expected the text at answer_start 11, \"\" (string)"},
+      {answer(R"("text": "cats", "answer_start": 8)"), "/answers/0: text: expected the text at"},
       {answer(R"("text": "cat", "answer_start": -1)"), "/answers/0: answer_start: expected 0 to 11, got -1"},
       {answer(R"("text": "cat", "answer_start": 9223372036854775807)"), "/answers/0: answer_start: expected 0 to 11"},
       {answer(R"("text": "cat", "answer_start": 8.0)"), "/answers/0: answer_start: expected an integer, got 8.0"},
       {answer(R"("text": "cat", "answer_start": "8")"),
        "/answers/0: answer_start: expected an integer, got \"8\" (string)"},
       {answer(R"("text": "", "answer_start": 8)"), "/answers/0: text: expected an answer, got an empty text"},
-      {answer(R"("text": 5, "answer_start": 8)"), "/answers/0: text: expected a text, got 5"},
+      {answer(R"("text": 5, "answer_start": 8)"), "/answers/0: text: expected a string, got 5"},
       {answer(R"("text": "cat")"), "/answers/0: no answer_start"},
       {answer(R"("answer_start": 8)"), "/answers/0: no text"},
       {question(R"(, "answers": {"text": ["cat"]})"), ": answers: expected an array"},
@@ -86,10 +86,10 @@ TEST(Squad, AWrongQuestionIsSkippedAndReportedWithItsPlace) {
       {question(R"(, "is_impossible": false, "answers": [])"), ": answers: expected one, got none"},
       {question(R"(, "is_impossible": "no")"), ": is_impossible: expected true or false"},
       {R"({"question": "What?"})", ": no id"},
-      {R"({"id": 5, "question": "What?"})", ": id: expected a text"},
+      {R"({"id": 5, "question": "What?"})", ": id: expected a string"},
       {R"({"id": "q"})", ": no question"},
       {"5", ": no id"},
-      {question("") + "," + question(""), "/qas/2: the id \"q\" has been seen before"}};
+      {question("") + "," + question(""), "/qas/2: the id \"q\" appears twice"}};
   for (const Hostile& hostile : cases) {
     SCOPED_TRACE(hostile.question);
     const SquadFile file = read(file_of(

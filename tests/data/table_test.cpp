@@ -56,14 +56,13 @@ TEST(Table, QuotedCellsHoldSeparatorsQuotesAndLineEnds) {
 }
 
 TEST(Table, QuotesInOtherPlacesAreErrorsWithLineAndColumn) {
-  EXPECT_EQ(
-      rows_of("a,b\nx\"y\",z\n1,2\n", kCsv),
-      (std::vector<Cells>{{"in:2: line 2, column 2: a quote in a cell that does not begin with one"}, {"1", "2"}}));
+  EXPECT_EQ(rows_of("a,b\nx\"y\",z\n1,2\n", kCsv),
+            (std::vector<Cells>{{"in:2: line 2, column 2: a quote in an unquoted cell"}, {"1", "2"}}));
   EXPECT_EQ(rows_of("a,b\n\"x\" ,z\n1,2\n", kCsv),
             (std::vector<Cells>{{"in:2: line 2, column 4: expected a separator after a quoted cell"}, {"1", "2"}}));
   EXPECT_EQ(rows_of("a,b\n\"x\ny\"z,1\n1,2\n", kCsv),
             (std::vector<Cells>{{"in:2: line 3, column 3: expected a separator after a quoted cell"}, {"1", "2"}}));
-  EXPECT_EQ(rows_of("a\n\"x\ny\n", kCsv), (std::vector<Cells>{{"in:2: a quoted cell does not end"}}));
+  EXPECT_EQ(rows_of("a\n\"x\ny\n", kCsv), (std::vector<Cells>{{"in:2: unterminated quoted cell"}}));
 }
 
 TEST(Table, RaggedRowsAreReportedWithTheirLineAndTheRestIsRead) {
@@ -80,7 +79,7 @@ TEST(Table, RaggedRowsAreReportedWithTheirLineAndTheRestIsRead) {
 
 TEST(Table, ABrokenHeaderEndsTheReading) {
   EXPECT_ERROR(rows_of("a\tb\ta\n1\t2\t3\n", {}), kInput, "in:1: two columns are named \"a\"");
-  EXPECT_ERROR(rows_of("a,\"b\nc,d\n", kCsv), kInput, "in:1: a quoted cell does not end");
+  EXPECT_ERROR(rows_of("a,\"b\nc,d\n", kCsv), kInput, "in:1: unterminated quoted cell");
   EXPECT_ERROR(rows_of(std::string(LineReader::kMaxLineBytes + 1, 'x'), {}), kTooLarge,
                "in:1: expected a line of at most");
 }
@@ -97,17 +96,17 @@ TEST(Table, HasLimits) {
   const std::string half(LineReader::kMaxLineBytes / 2, 'x');
   const auto rows = rows_of("a\n\"" + half + "\n" + half + "\"\n" + half + "\n\"b\"\n", kCsv);
   ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[0], (Cells{"in:2: a quoted cell does not end: expected a row of at most 16777216 bytes"}));
+  EXPECT_EQ(rows[0], (Cells{"in:2: unterminated quoted cell: expected a row of at most 16777216 bytes"}));
   EXPECT_EQ(rows[1][0].size(), half.size());
   EXPECT_EQ(rows[2], (Cells{"b"}));
 }
 
-TEST(Table, AnErrorOfTheStreamIsNoRow) {
+TEST(Table, AnErrorOfTheStreamIsNotARow) {
   const std::string whole = test::compressed("a,b\n1,2\n\"x\ny", Compression::kGzip);
   TableReader reader(LineReader(ByteSource(to_bytes(whole).first(whole.size() - 4), "in", Compression::kGzip)), kCsv);
   TableRow row;
   EXPECT_TRUE(reader.next(row));
-  EXPECT_ERROR(reader.next(row), kFileRead, "the file is cut off");
+  EXPECT_ERROR(reader.next(row), kFileRead, "the file is truncated");
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST(FindEntities, PiecesOfOneCharacterAreOneEntity) {
   EXPECT_EQ(find_entities(logits({1, 3, 3, 0}), kLabels, e, {Aggregation::kNone, {}}).size(), 4u);
 }
 
-TEST(FindEntities, WordsTakeTheirFirstMeanOrSurestPiece) {
+TEST(FindEntities, WordsTakeTheirFirstMeanOrMostConfidentPiece) {
   std::vector<float> rows = logits({0, 2, 3, 0}, 1);  // the word's pieces: I-PER, then a surer LOC
   rows[3 * kLabels.size() + 3] = 3;
   const auto kind = [&](Aggregation aggregation) {

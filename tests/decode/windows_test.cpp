@@ -24,12 +24,12 @@ TEST(MakeWindows, AnOverlapWithoutRoomIsRefused) {
   EXPECT_ERROR(make_windows(9, 4, 4), kUsage, "--stride: expected less than the 4 tokens");
 }
 
-TEST(ChooseWindows, ATokenIsReadWhereItStandsFarthestFromACut) {
+TEST(ChooseWindows, ATokenIsReadWhereItIsFarthestFromACut) {
   const std::vector<Window> windows = make_windows(9, 6, 3);  // 0..6, 3..9
   EXPECT_EQ(choose_windows(windows, 9), (std::vector<size_t>{0, 0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
-TEST(ChooseWindows, TheEndsOfTheTextAreNoCuts) {
+TEST(ChooseWindows, TheEndsOfTheTextAreNotCuts) {
   const std::vector<Window> windows{{0, 4}, {3, 5}};
   EXPECT_EQ(choose_windows(windows, 5), (std::vector<size_t>{0, 0, 0, 0, 1}));
 }

@@ -24,10 +24,10 @@ TEST(WordTags, TheMarkOfAWordsBeginIsItsFirstPiece) {
             (std::vector<std::string>{"B-PER", "O", "B-LOC"}));
 }
 
-TEST(WordTags, OrOfItsSurestPiece) {
+TEST(WordTags, OrThatOfItsMostConfidentPiece) {
   std::vector<Entity> pieces{piece("B-X", 0, 2), piece("B-Y", 2, 3), piece("O", 4, 5), piece("I-X", 5, 6)};
   pieces[1].score = 2;
-  EXPECT_EQ(word_tags(places_of({"Ada", "of", "Rome"}), pieces, WordLabel::kSurest),
+  EXPECT_EQ(word_tags(places_of({"Ada", "of", "Rome"}), pieces, WordLabel::kMostConfident),
             (std::vector<std::string>{"B-Y", "O", "O"}));
 }
 

@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(All, BatchInvariance,
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BatchInvariance);  // a processor with the reference alone
 
-TEST_P(BatchInvariance, TwoHundredTextsInAnyCompanyOrderAndThreads) {
+TEST_P(BatchInvariance, TwoHundredTextsHaveTheSameBitsInAnyBatchOrderAndThreads) {
   const auto texts = make_texts();
   const Outputs alone = outputs_of(load(1), texts, shuffled(kTexts, 0), 1, true);
   struct Run {
@@ -96,7 +96,7 @@ TEST_P(BatchInvariance, TwoHundredTextsInAnyCompanyOrderAndThreads) {
   }
 }
 
-TEST_P(BatchInvariance, ALongTextAloneAndInCompany) {
+TEST_P(BatchInvariance, ALongTextAloneAndInABatch) {
   const std::vector<int32_t> text = make_ids(1, kLong);
   const Model model = load(2);
   const std::vector<float> alone = run(model, make_batch({text})).logits;

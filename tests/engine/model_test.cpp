@@ -280,7 +280,7 @@ uint64_t attention_calls(KernelLevel level) {
   return 0;
 }
 
-TEST(EmptyRowsRule, SlowsNoBatchThatHasNone) {
+TEST(EmptyRowsRule, DoesNotSlowBatchesWithoutThem) {
   if (fast_level() == KernelLevel::kReference) GTEST_SKIP() << "this processor has no fast attention";
   const ModelOptions options{.threads = 1, .empty_rows = EmptyRows::kAverage};
   const Model model = load_tiny(with_fast_heads(), Head::kNone, options);

@@ -148,7 +148,7 @@ TEST_F(FindModel, AnUnknownNameListsAllPlacesAndTheNearestNames) {
                    repository("microsoft--deberta-v3-smal") + "; did you mean microsoft/deberta-v3-small?");
   EXPECT_ERROR(find("deberta-v3-small"), kFileNotFound, "did you mean microsoft/deberta-v3-small?");
   EXPECT_ERROR(find("somebody/deberta-v3-small"), kFileNotFound, "did you mean microsoft/deberta-v3-small?");
-  EXPECT_ERROR(find("x"), kFileNotFound, "models there: microsoft/deberta-v3-small; nothing is fetched");
+  EXPECT_ERROR(find("x"), kFileNotFound, "models there: microsoft/deberta-v3-small; nothing is downloaded");
 }
 
 TEST_F(FindModel, NamesThatCouldLeaveTheCacheAreNoNamesOfRepositories) {
@@ -168,13 +168,13 @@ TEST_F(FindModel, ALinkThatLeavesTheCacheIsRefused) {
   const std::string snapshot = add_snapshot("org--name", kCommit, "main");
   write(folder_.path("outside/secret"), "x");
   fs::create_symlink(folder_.path("outside/secret"), snapshot + "/spm.model");
-  EXPECT_ERROR(find("org/name"), kFileType, "expected a link that stays inside");
+  EXPECT_ERROR(find("org/name"), kFileType, "expected a link inside");
   fs::remove(snapshot + "/spm.model");
   EXPECT_EQ(find("org/name"), snapshot);
 
   fs::create_directory(snapshot + "/1_Pooling");
   fs::create_symlink("../../../../../outside/secret", snapshot + "/1_Pooling/config.json");
-  EXPECT_ERROR(find("org/name"), kFileType, "1_Pooling/config.json: expected a link that stays inside");
+  EXPECT_ERROR(find("org/name"), kFileType, "1_Pooling/config.json: expected a link inside");
   fs::remove(snapshot + "/1_Pooling/config.json");
 
   fs::create_directory_symlink("../../blobs", snapshot + "/2_Dense");

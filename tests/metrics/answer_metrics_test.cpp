@@ -58,7 +58,7 @@ std::string text_of(const std::vector<Metric>& metrics) {
   return text;
 }
 
-TEST(AnswerEvaluation, TheBestOfTheRightAnswersCountsAndAMissingOneIsWrong) {
+TEST(AnswerEvaluation, TheBestOfTheGoldAnswersCountsAndAMissingOneIsWrong) {
   const std::vector<AnswerOutcome> outcomes = {
       {"big cat", {"a cat", "the big cat"}}, {"dog", {"a cat", "dog house"}}, {std::nullopt, {"x"}}, {"x", {}}};
   EXPECT_EQ(text_of(evaluate(*make_evaluation(outcomes, {"f1", "exact_match"}), {.samples = 0})),

@@ -51,7 +51,7 @@ TEST(ClassMetrics, CorrelationIsNotDefinedForEqualValues) {
   EXPECT_FALSE(pearson(Numbers{}, Numbers{}));
 }
 
-TEST(ClassMetrics, OfNothingThereIsNothing) {
+TEST(ClassMetrics, WithoutRowsThereIsNoMetric) {
   EXPECT_FALSE(accuracy(Ints{}, Ints{}));
   EXPECT_FALSE(f1_macro(Ints{}, Ints{}));
   EXPECT_FALSE(matthews_correlation(Ints{}, Ints{}));

@@ -126,7 +126,7 @@ TEST(LabelEvaluation, SetsOfClasses) {
 }
 
 TEST(LabelEvaluation, AnUnknownMetricIsOurMistake) {
-  EXPECT_ERROR(evaluate(*make_evaluation(half_right(2), {"bleu"}), {}), kInternal, "nothing is known of bleu");
+  EXPECT_ERROR(evaluate(*make_evaluation(half_right(2), {"bleu"}), {}), kInternal, "unknown metric bleu");
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(TaskLabels, AreFoundByAnyNameInAnyCase) {
   EXPECT_ERROR(labels.label_of("good", "in:3"), kInput, "in:3: label: expected one of 0, 1, got \"good\"");
 }
 
-TEST(TaskLabels, NumbersSayNothingWhereTheirOrderIsNotAgreed) {
+TEST(TaskLabels, NumbersAreNotUsedWhereTheirOrderIsNotAgreed) {
   EXPECT_FALSE(TaskLabels(find_task("rte")).find("0"));
   EXPECT_FALSE(TaskLabels(find_task("mnli")).find("0"));
   EXPECT_EQ(TaskLabels(find_task("wnli")).find("1"), 1u);
@@ -105,13 +105,13 @@ TEST(TaskLabels, ModelsAreReadByTheirNames) {
   EXPECT_EQ(mapped("sst-2", {"negative", "positive"}), (std::vector<size_t>{0, 1}));
 }
 
-TEST(TaskLabels, NamesThatSayNothingGoByTheTasksOrder) {
+TEST(TaskLabels, MeaninglessNamesFollowTheTasksOrder) {
   EXPECT_EQ(mapped("mnli", {"LABEL_0", "LABEL_1", "LABEL_2"}), (std::vector<size_t>{0, 1, 2}));
   EXPECT_EQ(mapped("mnli", {"0", "1", "2"}), (std::vector<size_t>{0, 1, 2}));
   EXPECT_EQ(map_classes(TaskLabels(find_task("rte")), {}, 2, {}), (std::vector<size_t>{0, 1}));
 }
 
-TEST(TaskLabels, AMapComesBeforeTheNames) {
+TEST(TaskLabels, AMapOverridesTheNames) {
   EXPECT_EQ(mapped("mnli", {"x", "y", "z"}, {"entailment", "neutral", "contradiction"}),
             (std::vector<size_t>{2, 1, 0}));
 }
@@ -157,9 +157,10 @@ TEST(TaskRows, ALabelOfAnotherTaskStopsTheRunWithTheLabelsThere) {
   TaskRows rows(find_task("sst-2"), TaskLabels(find_task("sst-2")));
   for (const char* label : {"1", "2", "1", "2", "x"}) rows.add(labelled(label));
   EXPECT_TRUE(rows.has_unknown_labels());
-  EXPECT_ERROR(rows.check_labels(), kTask,
-               "in:1: label: expected one of 0, 1, got \"2\"; so it is in 3 of 5 rows, whose labels are 1 (2), 2 (2), "
-               "x (1); is it a file of the task sst-2?");
+  EXPECT_ERROR(
+      rows.check_labels(), kTask,
+      "in:1: label: expected one of 0, 1, got \"2\"; the same holds for 3 of 5 rows, whose labels are 1 (2), 2 (2), "
+      "x (1); is this a file of the task sst-2?");
   TaskRows own(find_task("classification"), TaskLabels(std::vector<std::string>{"ham", "spam"}));
   own.add(labelled("0"));
   EXPECT_ERROR(own.check_labels(), kTask,

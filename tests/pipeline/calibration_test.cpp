@@ -166,7 +166,7 @@ TEST(CalibratedHeads, EveryHeadHasOutputsToCompare) {
   }
 }
 
-TEST(CalibratedHeads, TextsAndTokensAreCountedAndNoneIsAnError) {
+TEST(CalibratedHeads, TextsAndTokensAreCountedAndHavingNoneIsAnError) {
   const TemporaryFolder folder;
   write_tiny_model(folder.path(), tiny_config(), Head::kSequence);
   const Checkpoint checkpoint = Checkpoint::open(folder.path());

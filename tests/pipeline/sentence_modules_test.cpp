@@ -159,7 +159,7 @@ TEST_F(SentenceModulesTest, ThePromptOfTheFolderStandsBeforeEveryText) {
   own.rules.prompt = "";
   EXPECT_EQ(vector(own), plain);
   write("1_Pooling/config.json", R"({"pooling_mode": "mean", "include_prompt": false})");
-  EXPECT_ERROR(vector(), kUnsupported, "include_prompt false: a prompt that is read and not pooled");
+  EXPECT_ERROR(vector(), kUnsupported, "include_prompt false: leaving the prompt out of the pooling");
   write("config_sentence_transformers.json", R"({"default_prompt_name": "q", "prompts": {"q": ""}})");
   EXPECT_EQ(vector(), plain);
   write("config_sentence_transformers.json", R"({"default_prompt_name": "query"})");
@@ -272,22 +272,22 @@ TEST_F(SentenceModulesTest, WhatIsNotComputedIsRefusedByEmbedAloneWithTheReason)
   EXPECT_NO_THROW(pooled(Pooling::kMean));
   fs::remove(folder_.path("sentence_bert_config.json"));
   write("config_sentence_transformers.json", R"({"model_type": "SparseEncoder"})");
-  EXPECT_ERROR(vector(), kUnsupported, "model_type SparseEncoder is not computed here");
+  EXPECT_ERROR(vector(), kUnsupported, "model_type SparseEncoder is not supported");
   fs::remove(folder_.path("config_sentence_transformers.json"));
   write_modules({"Pooling", "WeightedLayerPooling"});
   EXPECT_ERROR(vector(), kUnsupported,
                "module WeightedLayerPooling: expected Transformer, Pooling, Dense, LayerNorm or Normalize");
   write_modules({"Pooling", "Pooling"});
   write("2_Pooling/config.json", "{}");
-  EXPECT_ERROR(vector(), kUnsupported, "a second module Pooling is not computed here");
+  EXPECT_ERROR(vector(), kUnsupported, "a second Pooling module is not supported");
   write("modules.json", R"([{"path": "", "type": "custom_model.Transformer"}])");
-  EXPECT_ERROR(vector(), kUnsupported, "module custom_model.Transformer is code of the model's own");
+  EXPECT_ERROR(vector(), kUnsupported, "module custom_model.Transformer is the model's own code");
   write_modules({"Normalize"});
-  EXPECT_ERROR(vector(), kUnsupported, "module Normalize before any Pooling");
+  EXPECT_ERROR(vector(), kUnsupported, "module Normalize before Pooling");
   write_modules({"Pooling", "Dense"});
   write_pooling(R"(, "pooling_mode_mean_tokens": true)");
   write_dense("2_Dense", 16, 3, "torch.nn.modules.activation.Mish");
-  EXPECT_ERROR(vector(), kUnsupported, "activation_function torch.nn.modules.activation.Mish is not computed here");
+  EXPECT_ERROR(vector(), kUnsupported, "activation_function torch.nn.modules.activation.Mish is not supported");
   write_modules({"Pooling", "Normalize"});
   write("2_Normalize/config.json", R"({"module_input_name": "token_embeddings"})");
   EXPECT_ERROR(vector(), kUnsupported, "module_input_name token_embeddings: only sentence_embedding");
@@ -310,7 +310,7 @@ TEST_F(SentenceModulesTest, WrongFilesAreErrorsOfTheirOwn) {
   write_pooling(R"(, "pooling_mode_mean_tokens": true)");
   write_modules({"Pooling", "Dense"});
   write_dense("2_Dense", 12, 3, "torch.nn.modules.activation.Tanh");
-  EXPECT_ERROR(load(), kConfig, "in_features: expected 16, what the module before gives, got 12 (integer)");
+  EXPECT_ERROR(load(), kConfig, "in_features: expected 16, the output size of the previous module, got 12 (integer)");
   write_dense("2_Dense", 16, 3, "torch.nn.modules.activation.Tanh");
   write("2_Dense/config.json", R"({"in_features": 16, "out_features": 4})");
   EXPECT_ERROR(load(), kTensors, "tensor linear.weight: expected shape [4, 16], got [3, 16]");

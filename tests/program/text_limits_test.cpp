@@ -51,7 +51,7 @@ TEST_F(TextLimitsTest, ALimitWithoutRoomForATextIsRefusedUnlessTheUserSaysAnothe
     settings(std::string(R"({"model_max_length": )") + length + "}");
     const std::string part = "model_max_length: expected a length that leaves room for a text, got ";
     EXPECT_ERROR(with_folder_limits(options("classify")), kTokenizerFile, part + length);
-    EXPECT_ERROR(with_folder_limits(options("qa")), kTokenizerFile, "say --max-tokens");
+    EXPECT_ERROR(with_folder_limits(options("qa")), kTokenizerFile, "set --max-tokens");
     Options given = options("classify");
     given.set("max-tokens", "64", "flag");
     EXPECT_EQ(with_folder_limits(given).integer("max-tokens"), 64);

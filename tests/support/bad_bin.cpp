@@ -55,7 +55,7 @@ void add_end_records(std::vector<BadFile>& files) {
   files.push_back(
       {"one entry too many",
        patched(patched(plain, end_at(plain) + kEndEntries, u16(3)), end_at(plain) + kEndEntries + 2, u16(3)),
-       "directory entry 2: expected 4 bytes more, got 0"});
+       "directory entry 2: expected 4 more bytes, got 0"});
   files.push_back(
       {"one entry too few",
        patched(patched(plain, end_at(plain) + kEndEntries, u16(1)), end_at(plain) + kEndEntries + 2, u16(1)),
@@ -141,17 +141,17 @@ void add_entries(std::vector<BadFile>& files) {
   files.push_back(
       {"no local header there", patched(zip, central + kCentralOffset, u32(1)), "\"r/a\": expected its signature"});
   files.push_back({"local header beyond the file", patched(zip, central + kCentralOffset, u32(0xFFFFFF00)),
-                   "\"r/a\": expected 4 bytes more, got 0"});
+                   "\"r/a\": expected 4 more bytes, got 0"});
   files.push_back({"two entries share their bytes", patched(zip, central_at(zip, 1) + kCentralOffset, u32(0)),
                    "the same name in the local header"});
   files.push_back({"size beyond the file", both(plain, kLocalSize, kCentralSize, u32(1 << 30)), "packed size"});
   files.push_back({"saturated size without zip64", both(plain, kLocalSize, kCentralSize, u32(0xFFFFFFFF)),
                    "64-bit sizes that the header announces"});
-  files.push_back({"extra field cut off", patched(plain, plain.find("FB") + 2, u16(9)), "extra fields: cut off"});
+  files.push_back({"extra field cut off", patched(plain, plain.find("FB") + 2, u16(9)), "extra fields: truncated"});
   const std::string wide = zip_bytes(two_parts(), {.has_zip64_sizes = true, .comment = {}});
   files.push_back({"zip64 entry size 2^64 - 1",
                    patched(wide, central_at(wide, 0) + kCentralName + 3 + 4, std::string(16, '\xFF')),
-                   "\"r/a\": expected 18446744073709551615 bytes more"});
+                   "\"r/a\": expected 18446744073709551615 more bytes"});
   // The 24 bytes of the zip64 field, cut into two fields of 8 and 12.
   files.push_back({"two zip64 fields",
                    patched(patched(wide, central_at(wide, 0) + kCentralName + 3 + 2, u16(8)),
@@ -159,7 +159,7 @@ void add_entries(std::vector<BadFile>& files) {
                    "extra fields: expected one zip64 field, got two"});
   files.push_back({"zip64 offset 2^64 - 1",
                    patched(wide, central_at(wide, 0) + kCentralName + 3 + 20, std::string(8, '\xFF')),
-                   "\"r/a\": expected 4 bytes more, got 0"});
+                   "\"r/a\": expected 4 more bytes, got 0"});
 }
 
 // One local header inside the data of another: what a zip bomb of stored entries is made of.
@@ -229,7 +229,7 @@ void add_globals(std::vector<BadFile>& files) {
   files.push_back({"GLOBAL without its lines",
                    "\x80\x02"
                    "cos\nsystem",
-                   "expected a line: cut off"});
+                   "expected a line: truncated"});
   files.push_back(
       {"STACK_GLOBAL", pickle("\x8c\x02os\x8c\x06system\x93"), "STACK_GLOBAL at offset 14: \"system\" of \"os\""});
   files.push_back({"STACK_GLOBAL from the memo",
@@ -248,7 +248,7 @@ void add_calls(std::vector<BadFile>& files) {
   const std::string tensor_type = push_global("torch", "Tensor");
   files.push_back({"a typed tensor of three", pickle(typed + "(" + tensor_type + "NNtR"), "expected four arguments"});
   files.push_back({"a typed list", pickle(typed + "(" + tensor_type + tensor_type + ")NtR"),
-                   "REDUCE at offset 71: expected what makes a tensor"});
+                   "REDUCE at offset 71: expected a function that rebuilds a tensor"});
   files.push_back({"ADDITEMS on a list", pickle("](N\x90"), "expected a set, got a list"});
   files.push_back({"BINBYTES cut off", pickle("B\xff\xff\xff\x7f"), "BINBYTES at offset 2"});
   files.push_back({"OrderedDict with arguments", pickle(ordered + "]\x85R"), "OrderedDict: expected no arguments"});
@@ -264,10 +264,10 @@ void add_calls(std::vector<BadFile>& files) {
   files.push_back({"BUILD on a dict", pickle("}}b"), "BUILD at offset 4: expected a OrderedDict, got a dict"});
   files.push_back({"BUILD with another attribute",
                    pickle(push_empty_ordered_dict() + "}" + push_text("__class__") + "NsbQ"),
-                   "the attribute _metadata alone"});
+                   "only the attribute _metadata"});
   files.push_back({"BUILD with two attributes",
                    pickle(push_empty_ordered_dict() + "}" + push_text("_metadata") + "Ns" + push_text("x") + "Nsb"),
-                   "the attribute _metadata alone"});
+                   "only the attribute _metadata"});
   files.push_back({"BUILD with a tuple", pickle(push_empty_ordered_dict() + ")b"), "expected a dict, got a tuple"});
   files.push_back({"persistent id is text", pickle(push_text("0") + "Q"), "BINPERSID at offset 8: expected a tuple"});
 }
@@ -290,13 +290,13 @@ void add_stack(std::vector<BadFile>& files) {
   files.push_back({"APPEND to a tuple", pickle(")Na"), "expected a list, got a tuple"});
   files.push_back({"SETITEM on a list", pickle("]NNs"), "expected a dict, got a list"});
   files.push_back({"SETITEMS of an odd number", pickle("}(Nu"), "expected keys with values, got an odd number"});
-  files.push_back({"memo read before it is written", pickle("h\x05"), "expected an index written before, got 5"});
+  files.push_back({"memo read before it is written", pickle("h\x05"), "expected an index stored earlier, got 5"});
   files.push_back(
       {"memo index 2^31", pickle("Nr" + u32(uint64_t{1} << 31)), "expected an index below 1000000, got 2147483648"});
-  files.push_back({"memo read at 2^31", pickle("j" + u32(uint64_t{1} << 31)), "written before, got 2147483648"});
+  files.push_back({"memo read at 2^31", pickle("j" + u32(uint64_t{1} << 31)), "stored earlier, got 2147483648"});
   files.push_back({"memo of nothing", pickle("q\x01"), "expected a value on the stack, got none"});
   files.push_back({"string of 2^32 - 1 bytes", pickle("X\xFF\xFF\xFF\xFF"), "at most 16 MB, got 4294967295 bytes"});
-  files.push_back({"string longer than the file", pickle("X" + u32(9)), "expected 9 bytes more, got 1: cut off"});
+  files.push_back({"string longer than the file", pickle("X" + u32(9)), "expected 9 more bytes, got 1: truncated"});
   files.push_back({"integer of 9 bytes as a key", pickle("}\x8a\x09" + std::string(9, '\x01') + "s"),
                    "expected a value on the stack, got none"});
   files.push_back({"frame longer than the file", pickle("\x95" + std::string(8, '\xFF') + "}"),
@@ -307,10 +307,10 @@ void add_stack(std::vector<BadFile>& files) {
       {"a million and one marks", pickle(std::string(1000001, '(')), "at most 1000000 values on the stack"});
   std::string many;
   for (int i = 0; i < 5; ++i) many += "(" + std::string(900000, ']') + "1";
-  files.push_back({"too many objects", pickle(many), "at most 4000000 values in all"});
+  files.push_back({"too many objects", pickle(many), "at most 4000000 values in total"});
   std::string items = "]q\x01";
   for (int i = 0; i < 5; ++i) items += "(" + std::string(900000, 'N') + "e";
-  files.push_back({"too many items", pickle(items), "at most 4000000 values in all"});
+  files.push_back({"too many items", pickle(items), "at most 4000000 values in total"});
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::string named(const std::string& name) {
 
 void add_containers(std::vector<BadFile>& files) {
   const std::string object = pickle(push_state_dict({{"a", push_tensor({})}}));
-  const std::string neither = "expected a file of torch.save";
+  const std::string neither = "expected a torch.save file";
   const auto with_part = [&](const std::string& name, const std::string& data) {
     return zip_bytes({{"r/data.pkl", object}, {"r/data/0", six_floats()}, {name, data}});
   };
@@ -42,7 +42,7 @@ void add_containers(std::vector<BadFile>& files) {
                    "storage 0: expected 6 elements of F32, 24 bytes, got 23"});
   files.push_back({"storage too long", zip_bin(object, {{"0", six_floats() + "x"}}), "24 bytes, got 25"});
   files.push_back({"bytes after STOP", zip_bin(object + "x", {{"0", six_floats()}}),
-                   "data.pkl: expected to end with STOP, got 1 bytes more"});
+                   "data.pkl: expected to end with STOP, got 1 more bytes"});
   files.push_back({"a second pickle", zip_bin(object + object, {{"0", six_floats()}}), "to end with STOP"});
   files.push_back({"big-endian", with_part("r/byteorder", "big"), "byteorder: expected \"little\", got \"big\""});
   files.push_back({"format of another time", with_part("r/version", "11\n"), "version: expected 1 to 10, got \"11\""});
@@ -109,7 +109,7 @@ void add_tensors(std::vector<BadFile>& files) {
       {"value is a number", one("K\x01"), "expected tensors by name, got none; the first entry is \"a\" (integer)"});
   files.push_back({"value is a storage", one(push_storage({})), "expected a tensor, got a storage"});
   files.push_back({"value is a state dict", one(push_state_dict({{"b", push_tensor({})}})),
-                   "got them within \"a\" (OrderedDict): the state of a training"});
+                   "got them inside \"a\" (OrderedDict): the state of a training"});
   files.push_back({"offset negative", with_layout(-1, {2, 3}, {3, 1}), "offset: expected at least 0, got -1"});
   files.push_back({"offset past the storage", with_layout(1, {2, 3}, {3, 1}), "within the 6 elements of the storage"});
   files.push_back({"offset 2^63 - 1", with_layout(INT64_MAX, {2, 3}, {3, 1}), "within the 6 elements of the storage"});
@@ -198,9 +198,9 @@ std::vector<BadFile> bad_legacy_files() {
   const std::string whole = legacy_bin(object, storages);
   return {
       {"another magic number", with({.magic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x18."}),
-       "expected a file of torch.save"},
+       "expected a torch.save file"},
       {"magic of protocol 1", with({.magic = "\x80\x01\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."}),
-       "expected a file of torch.save"},
+       "expected a torch.save file"},
       {"another protocol", with({.protocol = pickle("M\xe8\x03")}), "protocol: expected 1001, got integer 1000"},
       {"protocol is text", with({.protocol = pickle(push_text("1001"))}), "protocol: expected 1001, got string"},
       {"big-endian", with({.system = system(little + "\x89")}), "system: expected little_endian True"},
@@ -208,7 +208,7 @@ std::vector<BadFile> bad_legacy_files() {
       {"two protocols", with({.system = system(little + "\x88" + version + "K\x01")}),
        "protocol: expected 1001, got integer 1"},
       {"system is a list", with({.system = pickle("]")}), "system: expected a dict"},
-      {"system of numbers", with({.system = system("K\x01\x88")}), "system: expected text as keys"},
+      {"system of numbers", with({.system = system("K\x01\x88")}), "system: expected strings as keys"},
       {"system that runs", with({.system = pickle("cos\nsystem\n)R")}),
        "system: pickle: GLOBAL at offset 2: \"system\" of \"os\""},
       {"no keys", with({.keys = pickle("]")}), "keys: expected the 1 storages of the object, got 0"},
@@ -221,11 +221,11 @@ std::vector<BadFile> bad_legacy_files() {
        "keys: expected each storage of the object once"},
       {"another count", legacy_bin(object, {{"0", 5, six_floats()}}), "storage 0: expected 6 elements, got 5"},
       {"storage cut off", legacy_bin(object, {{"0", 6, six_floats().substr(1)}}),
-       "storage 0: expected 24 bytes, got 23: cut off"},
+       "storage 0: expected 24 bytes, got 23: truncated"},
       {"a key twice", legacy_bin(two, {{"0", 6, six_floats()}, {"0", 6, six_floats()}}),
        "keys: expected each storage of the object once, got \"0\""},
-      {"no storage", whole.substr(0, whole.size() - 32), "storage 0: expected 8 bytes, got 0: cut off"},
-      {"1 byte more", whole + "x", "to end with its last storage, got 1 bytes more"},
+      {"no storage", whole.substr(0, whole.size() - 32), "storage 0: expected 8 bytes, got 0: truncated"},
+      {"1 byte more", whole + "x", "to end with its last storage, got 1 more bytes"},
       {"part of another storage", legacy_bin(part_of_another, storages), form},
       {"five items", legacy_bin(without_part, storages), form},
   };

@@ -104,7 +104,7 @@ void add_entries(std::vector<BadFile>& files) {
   files.push_back({"2^32 x 2^32", one(entry("\"F32\"", "[4294967296,4294967296]", "[0,8]")), "less than 2^48 bytes"});
   files.push_back({"2^62 x 4 bytes, wraps to 0", one(entry("\"F32\"", "[2147483648,2147483648]", "[0,0]"), 0),
                    "less than 2^48 bytes"});
-  files.push_back({"2^63 x 2 x 0", one(entry("\"F32\"", "[9223372036854775808,2,0]", "[0,0]"), 0), "64 bits signed"});
+  files.push_back({"2^63 x 2 x 0", one(entry("\"F32\"", "[9223372036854775808,2,0]", "[0,0]"), 0), "64 signed bits"});
   files.push_back({"overflow before the 0", one(entry("\"F32\"", "[4503599627370496,4503599627370496,0]", "[0,0]"), 0),
                    "less than 2^48"});
   files.push_back(
@@ -117,7 +117,7 @@ void add_offsets(std::vector<BadFile>& files) {
   files.push_back({"offsets negative", offsets("[-8,0]"), "two integers >= 0"});
   files.push_back({"offsets are fractions", offsets("[0.0,8.0]"), "two integers >= 0"});
   files.push_back({"offset 1e20", offsets("[0,1e20]"), "two integers >= 0"});
-  files.push_back({"offset 2^63", offsets("[0,9223372036854775808]"), "64 bits signed"});
+  files.push_back({"offset 2^63", offsets("[0,9223372036854775808]"), "64 signed bits"});
   files.push_back({"offsets are text", offsets("[\"0\",\"8\"]"), "two integers >= 0"});
   files.push_back({"offsets in one text", offsets("\"0,8\""), "two integers >= 0"});
   files.push_back({"one offset", offsets("[8]"), "two integers >= 0"});
@@ -126,15 +126,15 @@ void add_offsets(std::vector<BadFile>& files) {
   files.push_back(
       {"range too long", one(entry("\"F32\"", "[2]", "[0,9]"), 9), "expected the 8 bytes of F32 [2], got 9"});
   files.push_back({"first range not at 0", one(entry("\"U8\"", "[7]", "[1,8]")),
-                   "begin at 0, where the tensor before ends, got 1 (a hole)"});
+                   "start at 0, where the previous tensor ends, got 1 (a gap)"});
   files.push_back({"overlap of 1 byte", two(0, 4, 3, 8, 8), "got 3 (they overlap)"});
-  files.push_back({"hole of 1 byte", two(0, 4, 5, 8, 8), "got 5 (a hole)"});
+  files.push_back({"hole of 1 byte", two(0, 4, 5, 8, 8), "got 5 (a gap)"});
   files.push_back({"two tensors over one region", two(0, 8, 0, 8, 8), "got 0 (they overlap)"});
   files.push_back({"one tensor inside another", two(0, 8, 2, 4, 8), "got 2 (they overlap)"});
   files.push_back({"data short by 1", two(0, 4, 4, 8, 7), "within the 7 bytes of data, got 8"});
   files.push_back({"no data", two(0, 4, 4, 8, 0), "within the 0 bytes of data, got 4"});
-  files.push_back({"1 byte more", two(0, 4, 4, 8, 9), "got 1 bytes more"});
-  files.push_back({"data without tensors", safetensors_bytes("{}", bytes(1)), "got 1 bytes more"});
+  files.push_back({"1 byte more", two(0, 4, 4, 8, 9), "got 1 more bytes"});
+  files.push_back({"data without tensors", safetensors_bytes("{}", bytes(1)), "got 1 more bytes"});
 }
 
 void add_names(std::vector<BadFile>& files) {

@@ -145,7 +145,7 @@ std::string with_charsmap(const std::string& blob) {
 void add_wire_cases(std::vector<HostileFile>& files) {
   const std::string many(10, '\xFF');
   files.push_back({"empty file", "", "expected pieces"});
-  files.push_back({"one byte", "\x0A", "inside a varint"});
+  files.push_back({"one byte", "\x0A", "truncated varint"});
   files.push_back({"text", "not a model at all", "wire type"});
   files.push_back({"length beyond the file", and_then(key(1, 2) + varint(100)), "claims 100 bytes, 0 are left"});
   files.push_back(
@@ -153,15 +153,15 @@ void add_wire_cases(std::vector<HostileFile>& files) {
   files.push_back({"length 2^64 - 1", and_then(key(1, 2) + varint(UINT64_MAX) + "x"), "claims 18446744073709551615"});
   files.push_back({"varint of 11 bytes", and_then(key(9, 0) + many + "\x01"), "varint"});
   files.push_back({"varint above 64 bits", and_then(key(9, 0) + many.substr(1) + "\x02"), "64 bits"});
-  files.push_back({"varint without end", and_then(key(9, 0) + "\xFF"), "inside a varint"});
+  files.push_back({"varint without end", and_then(key(9, 0) + "\xFF"), "truncated varint"});
   files.push_back({"group start", and_then(key(9, 3)), "wire type 3"});
   files.push_back({"group end", and_then(key(9, 4)), "wire type 4"});
   files.push_back({"wire type 6", and_then(key(9, 6)), "wire type 6"});
   files.push_back({"wire type 7", and_then(key(9, 7)), "wire type 7"});
   files.push_back({"field number 0", and_then(varint(2) + varint(0)), "field number"});
   files.push_back({"field number 2^29", and_then(varint(uint64_t{1} << 32) + varint(0)), "field number"});
-  files.push_back({"cut fixed32", and_then(key(9, 5) + "abc"), "the end comes inside"});
-  files.push_back({"cut fixed64", and_then(key(9, 1) + "abcdefg"), "the end comes inside"});
+  files.push_back({"cut fixed32", and_then(key(9, 5) + "abc"), "truncated field 9"});
+  files.push_back({"cut fixed64", and_then(key(9, 1) + "abcdefg"), "truncated field 9"});
   files.push_back({"pieces as a number", and_then(wire_varint(1, 5)), "wire type"});
   files.push_back({"score as a number", and_then(wire_bytes(1, wire_bytes(1, "z") + wire_varint(2, 1))), "score"});
   files.push_back({"text as a number", and_then(wire_bytes(1, wire_varint(1, 1))), "piece"});
@@ -172,7 +172,7 @@ void add_piece_cases(std::vector<HostileFile>& files) {
   const float infinity = std::numeric_limits<float>::infinity();
   SpmSpec no_unknown = small_spm({good()});
   no_unknown.pieces.erase(no_unknown.pieces.begin() + 3);
-  files.push_back({"empty piece", with({"", -1}), "expected a text"});
+  files.push_back({"empty piece", with({"", -1}), "expected a string"});
   files.push_back({"piece of 1025 bytes", with({std::string(1025, 'a'), -1}), "1024 bytes, got 1025"});
   files.push_back({"piece of invalid UTF-8", with({"\xC3", -1}), "UTF-8"});
   files.push_back({"overlong piece", with({"\xC0\x80", -1}), "UTF-8"});

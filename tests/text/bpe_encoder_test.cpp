@@ -80,7 +80,7 @@ TEST(BpeEncoder, NumbersTheSymbolsInTheOrderOfTheMapAfterFourSpecialOnes) {
   EXPECT_EQ(load(legacy_bin(pickle(object_of({})), {})).pieces, expected);
 }
 
-TEST(BpeEncoder, RefusesWhatIsNoVocabularyOfThisForm) {
+TEST(BpeEncoder, RefusesWhatIsNotSuchAVocabulary) {
   const std::vector<std::pair<Parts, std::string>> cases = {
       {{.encoder = "]"}, "encoder: expected a dict, got list"},
       {{.encoder = push_dict({{"a", push_text("7")}})}, "encoder: \"a\": expected an integer, got string"},
@@ -105,7 +105,7 @@ TEST(BpeEncoder, RefusesWhatIsNoVocabularyOfThisForm) {
   }
   EXPECT_ERROR(load(pickle("]")), kTokenizerFile, "expected a dict, got list");
   EXPECT_ERROR(load(pickle(push_dict({{"encoder", "}"}}))), kTokenizerFile, "dict_map: expected in the dict, got none");
-  EXPECT_ERROR(load(pickle(object_of({})) + "x"), kTokenizerFile, "expected to end with STOP, got 1 bytes more");
+  EXPECT_ERROR(load(pickle(object_of({})) + "x"), kTokenizerFile, "expected to end with STOP, got 1 more bytes");
   EXPECT_ERROR(load(legacy_bin(pickle(object_of({})), {{"0", 1, "abcd"}})), kTokenizerFile, "got tensors");
 }
 

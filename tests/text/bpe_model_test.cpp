@@ -81,7 +81,7 @@ TEST_F(BpeModelTest, HolesAreReported) {
   const BpeModel model = load_bpe_model(files_.path());
   set_warning_sink(nullptr);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings[0].find("2 of the ids 0..5 have no piece, the first is 2"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("2 of the ids 0..5 have no piece; the first is 2"), std::string::npos) << warnings[0];
   EXPECT_EQ(model.pieces[4], "");
   EXPECT_EQ(model.id_of(""), std::nullopt);
 }
@@ -112,14 +112,14 @@ TEST_F(BpeModelTest, WrongVocabulariesAreRefused) {
 TEST_F(BpeModelTest, WrongMergesAreRefused) {
   const std::string name = "merges.txt";
   const std::string head = "#version: 0.2\n";
-  expect_refused(name, "", "begins with #version");
-  expect_refused(name, "a b\n", "begins with #version");
+  expect_refused(name, "", "starts with #version");
+  expect_refused(name, "a b\n", "starts with #version");
   expect_refused(name, head + "a c\n", R"(merge 1: expected a piece of the vocabulary, got "c")");
   expect_refused(name, head + "c a\n", R"(got "c")");
   expect_refused(name, head + "b a\n", R"(got "ba")");
   expect_refused(name, head + "a b\na b\n", R"(merge 2: "a" "b" appears twice)");
   for (const char* line : {"a\n", "a b a\n", " a b\n", "a b \n", "\na b\n", "a  b\n", "a b\n\n", " \n"}) {
-    expect_refused(name, head + line, "expected two pieces with one space between");
+    expect_refused(name, head + line, "expected two pieces separated by one space");
   }
   expect_refused(name, head + "a\tb\n", "line 2: expected two pieces");
 }
@@ -151,7 +151,7 @@ BpeModel make(const std::string& vocab, const BpeMergeTexts& merges) {
   return make_bpe_model(read_bpe_vocab(parse_json(vocab, "vocab"), "vocab"), "vocab", merges, "merges");
 }
 
-TEST(BpeMerging, LowerRanksMeltFirst) {
+TEST(BpeMerging, LowerRanksAreMergedFirst) {
   const std::string vocab = R"({"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4})";
   EXPECT_EQ(melt(make(vocab, {{"a", "b"}, {"b", "c"}}), "abc"), (Ids{3, 2}));
   EXPECT_EQ(melt(make(vocab, {{"b", "c"}, {"a", "b"}}), "abc"), (Ids{0, 4}));
@@ -159,19 +159,19 @@ TEST(BpeMerging, LowerRanksMeltFirst) {
   EXPECT_EQ(melt(make(vocab, {}), "cab"), (Ids{2, 0, 1}));
 }
 
-TEST(BpeMerging, RunsMeltFromTheLeft) {
+TEST(BpeMerging, RunsAreMergedFromTheLeft) {
   const BpeModel model = make(R"({"a": 0, "aa": 1, "aaa": 2})", {{"a", "a"}});
   EXPECT_EQ(melt(model, "aaa"), (Ids{1, 0}));
   EXPECT_EQ(melt(model, "aaaaaa"), (Ids{1, 1, 1}));
 }
 
-TEST(BpeMerging, APairThatComesIntoBeingWaitsForTheRoundToEnd) {
+TEST(BpeMerging, ANewPairIsMergedInTheNextRound) {
   const BpeModel model = make(R"({"a": 0, "b": 1, "ab": 2, "aba": 3})", {{"ab", "a"}, {"a", "b"}});
   EXPECT_EQ(melt(model, "abab"), (Ids{2, 2}));
   EXPECT_EQ(melt(model, "aba"), (Ids{3}));
 }
 
-TEST(BpeMerging, BytesWithoutAPieceStayUnknownAndMeltWithNothing) {
+TEST(BpeMerging, BytesWithoutAPieceStayUnknownAndAreNeverMerged) {
   const BpeModel model = make(R"({"a": 0, "aa": 1})", {{"a", "a"}});
   EXPECT_EQ(melt(model, "axaa?"), (Ids{0, -1, 1, -1}));
 }

@@ -206,13 +206,13 @@ TEST(BpeTokenizer, BytesWithoutAPieceBecomeTheUnknownToken) {
   EXPECT_EQ(tokenizer.encode("a").bytes[1], (Offset{0, 1}));
 }
 
-TEST(BpeTokenizer, DecodingRepairsBytesThatAreNoText) {
+TEST(BpeTokenizer, DecodingRepairsInvalidUtf8) {
   const Tokenizer tokenizer = Folder().load();
   const Ids ids{*tokenizer.id_of("\u00f0"), *tokenizer.id_of("\u0141"), *tokenizer.id_of("a")};
   EXPECT_EQ(tokenizer.decode(ids), "\ufffda");
 }
 
-TEST(BpeTokenizer, ASpaceIsPutInFrontWhereTheSettingsSaySo) {
+TEST(BpeTokenizer, ASpaceIsAddedInFrontIfTheSettingsSaySo) {
   const Folder folder;
   write_text(folder.files.path("tokenizer_config.json"), R"({"add_prefix_space": true})");
   const Tokenizer spaced = folder.load();

@@ -92,14 +92,14 @@ class TokenizerFilesTest : public testing::Test {
 
 TEST_F(TokenizerFilesTest, ForeignClassesAreRefusedByName) {
   set(R"({"tokenizer_class": "DebertaV2JumanppTokenizer"})");
-  EXPECT_ERROR(load(), kUnsupported, "tokenizer_class: \"DebertaV2JumanppTokenizer\" is not computed");
+  EXPECT_ERROR(load(), kUnsupported, "tokenizer_class: \"DebertaV2JumanppTokenizer\" is not supported");
   set(R"({"tokenizer_class": 7})");
   EXPECT_ERROR(load(), kTokenizerFile, "tokenizer_class: expected the name of a class, got 7");
 }
 
 TEST_F(TokenizerFilesTest, CodeOfTheFolderIsNotRunAndNotReplaced) {
   set(R"({"tokenizer_class": "DebertaV2Tokenizer", "auto_map": {"AutoTokenizer": ["own.Tokenizer", null]}})");
-  EXPECT_ERROR(load(), kUnsupported, "auto_map: the tokenizer is code of the model's own");
+  EXPECT_ERROR(load(), kUnsupported, "auto_map: the tokenizer is the model's own code");
   set(R"({"auto_map": {"AutoModel": "own.Model", "AutoTokenizer": null}})");
   EXPECT_EQ(load().size(), 601U);
   set("{}");
@@ -123,7 +123,7 @@ TEST_F(TokenizerFilesTest, BrokenModelsGiveWayToTokenizerJsonAndSaySo) {
   EXPECT_NE(warnings.text.find("tokenizer.json is used instead"), std::string::npos) << warnings.text;
 }
 
-TEST_F(TokenizerFilesTest, OtherPairsAreSaid) {
+TEST_F(TokenizerFilesTest, DifferentPairsCauseAWarning) {
   const TemporaryFolder v5;
   copy_fixture(v5, "tokenizer.json", "classes/v5_bytes.json");
   const Warnings warnings;

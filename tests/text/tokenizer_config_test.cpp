@@ -90,7 +90,7 @@ TEST_F(TokenizerConfigTest, SwitchesHaveTheTruthOfTheirValues) {
   }
 }
 
-TEST_F(TokenizerConfigTest, TokensWithoutATextAreNone) {
+TEST_F(TokenizerConfigTest, TokensWithoutATextAreIgnored) {
   for (const char* none : {"null", "\"\"", R"({"__type": "AddedToken", "content": null})"}) {
     write("tokenizer_config.json", std::string(R"({"mask_token": )") + none + "}");
     EXPECT_EQ(load().special().mask, -1) << none;

@@ -138,7 +138,7 @@ TEST(TokenizerJsonUnigram, LiteralTextGivesNoSpecialToken) {
   EXPECT_EQ(ids_of(tokenizer, "[UNK]b", false), (Ids{4, 3}));
 }
 
-TEST(TokenizerJsonUnigram, UnknownCharactersMeltIntoOneToken) {
+TEST(TokenizerJsonUnigram, UnknownCharactersBecomeOneToken) {
   EXPECT_EQ(ids_of(load(text_of({})), "xyz ax"), (Ids{4, 3, 4, 5, 3}));
   // The unknown piece itself melts with them.
   EXPECT_EQ(ids_of(load(text_of({.more = R"("unk_id": 5)"})), "xayaa a"), (Ids{4, 5, 4, 5}));
@@ -208,22 +208,22 @@ using Change = std::function<void(Unigram&)>;
 
 TEST(TokenizerJsonUnigram, RefusesComponentsThatAreNotComputed) {
   const std::vector<std::pair<Change, std::string>> cases = {
-      {[](Unigram& f) { f.normalizer = R"({"type": "NFKC"})"; }, "normalizer: \"NFKC\" is not computed"},
+      {[](Unigram& f) { f.normalizer = R"({"type": "NFKC"})"; }, "normalizer: \"NFKC\" is not supported"},
       {[](Unigram& f) { f.normalizer = R"({"type": "Sequence", "normalizers": [{"type": "Nmt"}]})"; }, "\"Nmt\""},
       {[](Unigram& f) { f.normalizer = R"({"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": ""})"; },
-       "the pattern \"(a+)+$\" is not known"},
+       "the pattern \"(a+)+$\" is unknown"},
       {[](Unigram& f) { f.pre_tokenizer = R"({"type": "UnicodeScripts"})"; }, "pre_tokenizer: \"UnicodeScripts\""},
       {[](Unigram& f) {
          f.pre_tokenizer = R"({"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": "a|b"}}]})";
        },
-       "the pattern \"a|b\" is not known"},
+       "the pattern \"a|b\" is unknown"},
       {[](Unigram& f) {
          f.pre_tokenizer = R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first"})";
        },
        "prepend_scheme: expected always or never"},
       {[](Unigram& f) { f.decoder = R"({"type": "BPEDecoder"})"; }, "decoder: \"BPEDecoder\""},
-      {[](Unigram& f) { f.post_processor = "null"; }, "got none, which leaves texts without special tokens"},
-      {[](Unigram& f) { f.post_processor = R"({"type": "Other"})"; }, "post_processor: \"Other\" is not computed"},
+      {[](Unigram& f) { f.post_processor = "null"; }, "got none: texts would have no special tokens"},
+      {[](Unigram& f) { f.post_processor = R"({"type": "Other"})"; }, "post_processor: \"Other\" is not supported"},
       {[](Unigram& f) { f.decoder = R"({"type": "Sequence", "decoders": [{"type": "CTC"}]})"; }, "\"CTC\""},
   };
   for (const auto& [change, part] : cases) {
@@ -232,7 +232,7 @@ TEST(TokenizerJsonUnigram, RefusesComponentsThatAreNotComputed) {
     change(file);
     EXPECT_ERROR(load(text_of(file)), kUnsupported, part);
   }
-  EXPECT_ERROR(load(R"({"model": {"type": "WordLevel"}})"), kUnsupported, "model: \"WordLevel\" is not computed");
+  EXPECT_ERROR(load(R"({"model": {"type": "WordLevel"}})"), kUnsupported, "model: \"WordLevel\" is not supported");
 }
 
 TEST(TokenizerJsonUnigram, RefusesBrokenFiles) {
@@ -256,7 +256,7 @@ TEST(TokenizerJsonUnigram, RefusesBrokenFiles) {
       {[](Unigram& f) { f.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": "AAAA"})"; },
        "precompiled_charsmap: expected at least 4 bytes"},
       {[](Unigram& f) { f.normalizer = R"({"type": "Replace", "pattern": {"String": ""}, "content": "a"})"; },
-       "Replace: expected a text, got none"},
+       "Replace: expected a string, got none"},
       {[](Unigram& f) { f.normalizer = R"({"type": "Replace", "pattern": "x", "content": "a"})"; },
        "pattern: expected an object with String or Regex"},
       {[](Unigram& f) { f.pre_tokenizer = "null"; }, "pre_tokenizer: expected one Metaspace, got 0"},
@@ -278,7 +278,7 @@ TEST(TokenizerJsonUnigram, RefusesBrokenFiles) {
          f.normalizer = R"({"type": "Strip", "strip_left": true, "strip_right": true})";
          f.added += R"(, {"id": 6, "content": " ", "normalized": true})";
        },
-       "expected a token that normalisation leaves"},
+       "expected a token that"},
   };
   for (const auto& [change, part] : cases) {
     SCOPED_TRACE(part);
@@ -289,14 +289,14 @@ TEST(TokenizerJsonUnigram, RefusesBrokenFiles) {
   }
 }
 
-TEST(TokenizerJson, AnAddedTokenWithoutATextIsPassedOver) {
+TEST(TokenizerJson, AnAddedTokenWithoutATextIsIgnored) {
   Unigram file;
   const Ids expected = ids_of(load(text_of(file)), "a");
   file.added = R"({"id": 3, "content": ""}, )" + file.added;
   EXPECT_EQ(ids_of(load(text_of(file)), "a"), expected);
 }
 
-TEST(TokenizerJson, RefusesWhatIsNoSuchFile) {
+TEST(TokenizerJson, RefusesOtherFiles) {
   EXPECT_ERROR(load("[]"), kTokenizerFile, "expected an object");
   EXPECT_ERROR(load("{}"), kTokenizerFile, "model: expected an object or null, got null");
   EXPECT_ERROR(load(R"({"model": {}})"), kTokenizerFile, "model: expected type, got none");
@@ -346,13 +346,14 @@ TEST(TokenizerJsonBpe, KnowsThePatternOfGpt2ByItsText) {
   std::string other = split;
   other.replace(other.find("'ll"), 3, "'LL");
   EXPECT_ERROR(load(text_of(Bpe{.pre_tokenizer = both(other, bytes)})), kUnsupported, "'LL");
-  EXPECT_ERROR(load(text_of(Bpe{.pre_tokenizer = both(split, Bpe().pre_tokenizer)})), kTokenizerFile, "cut once");
-  EXPECT_ERROR(load(text_of(Bpe{.pre_tokenizer = bytes})), kTokenizerFile, "cut once");
+  EXPECT_ERROR(load(text_of(Bpe{.pre_tokenizer = both(split, Bpe().pre_tokenizer)})), kTokenizerFile,
+               "exactly one split into words");
+  EXPECT_ERROR(load(text_of(Bpe{.pre_tokenizer = bytes})), kTokenizerFile, "exactly one split into words");
 }
 
-TEST(TokenizerJsonBpe, RefusesWhatDebertaHasNot) {
+TEST(TokenizerJsonBpe, RefusesWhatDebertaDoesNotUse) {
   const std::vector<std::pair<Bpe, std::string>> cases = {
-      {{.normalizer = R"({"type": "Lowercase"})"}, "normalizer: expected null beside BPE"},
+      {{.normalizer = R"({"type": "Lowercase"})"}, "normalizer: expected null with BPE"},
       {{.pre_tokenizer = R"({"type": "Whitespace"})"}, "\"Whitespace\""},
       {{.more = R"(, "dropout": 0.1)"}, "dropout: expected null"},
       {{.more = R"(, "fuse_unk": true)"}, "fuse_unk: expected false"},

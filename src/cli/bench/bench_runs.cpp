@@ -114,7 +114,7 @@ std::vector<int32_t> load_lengths(const std::string& path) {
     lengths.push_back(*length);
     at = end + 1;
   }
-  if (lengths.empty()) throw Error(ErrorCode::kInput, path, "expected one length a line, got an empty file");
+  if (lengths.empty()) throw Error(ErrorCode::kInput, path, "expected one length per line, got an empty file");
   return lengths;
 }
 

@@ -42,7 +42,7 @@ Pickle read_object(Bytes file, const std::string& path) {
   }
   Pickle object = parse_pickle(file, path, kGlobals);
   if (object.size_bytes() != file.size())
-    refuse(path, fmt::format("expected to end with STOP, got {} bytes more", file.size() - object.size_bytes()));
+    refuse(path, fmt::format("expected to end with STOP, got {} more bytes", file.size() - object.size_bytes()));
   return object;
 }
 

@@ -21,7 +21,7 @@ class BpeMerges {
   BpeMerges(std::vector<BpeMerge> merges, size_t ids);
 
   static constexpr uint32_t kNone = UINT32_MAX;
-  // kNone when the two do not melt; an id may be negative, then they never do.
+  // kNone if the two are not merged; they never are if an id is negative.
   uint32_t rank_of(int32_t left, int32_t right) const;
   const BpeMerge& at(uint32_t rank) const { return merges_[rank]; }
 

@@ -38,7 +38,7 @@ void warn_of_holes(const std::vector<std::string>& pieces, const std::string& wh
   const auto holes = std::count(pieces.begin(), pieces.end(), "");
   if (holes == 0) return;
   const auto hole = std::find(pieces.begin(), pieces.end(), "");
-  warn(fmt::format("{}: {} of the ids 0..{} have no piece, the first is {}", where, holes, pieces.size() - 1,
+  warn(fmt::format("{}: {} of the ids 0..{} have no piece; the first is {}", where, holes, pieces.size() - 1,
                    hole - pieces.begin()));
 }
 
@@ -114,7 +114,7 @@ BpeModel make_bpe_model(std::vector<std::string> pieces, const std::string& voca
 }
 
 BpeMergeTexts parse_merges(std::string_view text, const std::string& where) {
-  if (!text.starts_with("#version")) refuse(where, "expected a first line that begins with #version, got none");
+  if (!text.starts_with("#version")) refuse(where, "expected a first line that starts with #version, got none");
   BpeMergeTexts merges;
   size_t number = 0;
   for (size_t begin = 0; begin < text.size(); ++number) {
@@ -126,7 +126,7 @@ BpeMergeTexts parse_merges(std::string_view text, const std::string& where) {
     const size_t space = line.find(' ');
     if (space == 0 || space == std::string_view::npos || space + 1 == line.size() || space != line.rfind(' ')) {
       refuse(where,
-             fmt::format("line {}: expected two pieces with one space between, got {}", number + 1, quote_json(line)));
+             fmt::format("line {}: expected two pieces separated by one space, got {}", number + 1, quote_json(line)));
     }
     merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   }

@@ -7,7 +7,7 @@
 namespace deberta {
 
 char32_t to_alphabet(uint8_t byte);
-// Nothing for a code point that stands for no byte.
+// Nothing for a code point that is not in the alphabet.
 std::optional<uint8_t> from_alphabet(char32_t point);
 
 }  // namespace deberta

@@ -35,13 +35,13 @@ Json load_settings_object(const std::string& path, JsonWarnings warnings) {
 
 void refuse_component(std::string_view type, const std::string& where) {
   throw Error(ErrorCode::kUnsupported, where,
-              fmt::format("{} is not computed; no DeBERTa tokenizer that is known has it", quote_json(type)));
+              fmt::format("{} is not supported; no known DeBERTa tokenizer uses it", quote_json(type)));
 }
 
 void refuse_pattern(std::string_view regex, const std::string& where) {
-  throw Error(
-      ErrorCode::kUnsupported, where,
-      fmt::format("the pattern {} is not known; regular expressions are recognised, never run", quote_json(regex)));
+  throw Error(ErrorCode::kUnsupported, where,
+              fmt::format("the pattern {} is unknown; regular expressions are recognised by their text, never run",
+                          quote_json(regex)));
 }
 
 const std::string& component_type(const Json& component, const std::string& where) {

@@ -11,11 +11,11 @@ namespace deberta {
 inline constexpr JsonLimits kSettingsLimits{.max_bytes = size_t{16} << 20, .max_depth = 16, .max_nodes = 1000000};
 
 [[noreturn]] void refuse_tokenizer_file(const std::string& where, const std::string& message);  // kTokenizerFile
-// A component, or a regular expression, that is not computed. Throw kUnsupported.
+// An unsupported component or regular expression. Throw kUnsupported.
 [[noreturn]] void refuse_component(std::string_view type, const std::string& where);
 [[noreturn]] void refuse_pattern(std::string_view regex, const std::string& where);
 
-// A settings file beside the tokenizer, read as Python reads it; an empty object when it is not there.
+// A settings file next to the tokenizer, read as Python reads it; an empty object if it does not exist.
 Json load_settings_object(const std::string& path, JsonWarnings warnings = JsonWarnings::kSaid);
 
 // The member "type" of a component. The others throw kTokenizerFile when the member is missing or of another kind.

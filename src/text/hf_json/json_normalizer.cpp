@@ -239,7 +239,7 @@ JsonNormalizer::Step JsonNormalizer::replacing(const Json& component, const std:
   Step step{.kind = Kind::kReplace, .content = string_field(component, "content", where)};
   const Pattern pattern = pattern_field(component, where);
   step.pattern = pattern.text;
-  if (!pattern.is_regex && pattern.text.empty()) refuse_tokenizer_file(where, "Replace: expected a text, got none");
+  if (!pattern.is_regex && pattern.text.empty()) refuse_tokenizer_file(where, "Replace: expected a string, got none");
   if (!pattern.is_regex) return step;
   if (pattern.text != kSpacesPattern && pattern.text != kLinesPattern) refuse_pattern(pattern.text, where);
   step.kind = pattern.text == kSpacesPattern ? Kind::kReplaceSpaces : Kind::kReplaceLines;

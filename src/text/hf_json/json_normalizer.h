@@ -1,6 +1,6 @@
 // The normalizer of a tokenizer.json, component by component, as the tokenizers library runs it: Strip, Precompiled,
-// Lowercase, Replace of a fixed text or by one of two known patterns, NFC, NFD, StripAccents, BertNormalizer. What else
-// there is, is refused.
+// Lowercase, Replace of a fixed text or by one of two known patterns, NFC, NFD, StripAccents, BertNormalizer. All
+// others are refused.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace deberta {
 
-// The switches of BertNormalizer.
+// The flags of BertNormalizer.
 struct BertRules {
   bool cleans = true;
   bool parts_chinese = true;

@@ -145,8 +145,9 @@ std::vector<AddedToken> tokens_of_model(const std::vector<AddedToken>& tokens, c
     inner.back().content = normalizer.normalize(token.content).text;
     const bool is_new = seen.insert(inner.back().content).second;
     if (inner.back().content.empty() || !is_new) {
-      refuse_tokenizer_file(where, fmt::format("added_tokens: {}: expected a token that normalisation leaves {}",
-                                               quote_json(token.content), is_new ? "" : "different from others"));
+      refuse_tokenizer_file(
+          where, fmt::format("added_tokens: {}: expected a token that {} after normalisation",
+                             quote_json(token.content), is_new ? "is not empty" : "differs from all others"));
     }
   }
   return inner;
@@ -158,7 +159,7 @@ ConvertedUnigram convert_spm_model(SpmModel model, bool lowers, bool splits_punc
   if (model.trainer_unk_id != static_cast<uint64_t>(model.unk_id)) {
     throw Error(
         ErrorCode::kUnsupported, where,
-        fmt::format("unk_id: expected {}, the unknown piece, got {}: the fast tokenizer would take another piece "
+        fmt::format("unk_id: expected {}, the unknown piece, got {}: the fast tokenizer would use another piece "
                     "for it",
                     model.unk_id, model.trainer_unk_id));
   }

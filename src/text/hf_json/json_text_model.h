@@ -32,7 +32,7 @@ struct JsonUnigram {
 // `where` names the file in messages.
 std::unique_ptr<TextModel> make_json_text_model(JsonUnigram parts, const std::string& where);
 
-// Those of the tokens that are looked for in the normalised text, as that text writes them. Throws kTokenizerFile.
+// The tokens to look for in the normalised text, normalised themselves. Throws kTokenizerFile.
 std::vector<AddedToken> tokens_of_model(const std::vector<AddedToken>& tokens, const JsonNormalizer& normalizer,
                                         const std::string& where);
 

@@ -11,7 +11,7 @@
 
 namespace deberta {
 
-// What becomes of the parts that a cut is made at.
+// What to do with the matched separators.
 enum class SplitBehavior : uint8_t { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
 class PreTokenizer {

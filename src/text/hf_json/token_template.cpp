@@ -66,7 +66,7 @@ TokenTemplate read_processing(const Json& component, const std::string& where) {
   const bool is_single = single.size() == 3 && is_special(single[0]) && !is_special(single[1]) &&
                          !single[1].is_second && is_special(single[2]) &&
                          single[0].type + single[1].type + single[2].type == 0;
-  if (!is_single) refuse_form(where, fmt::format("another template of {} elements for one text", single.size()));
+  if (!is_single) refuse_form(where, fmt::format("a different template of {} elements for one text", single.size()));
   TokenTemplate result{single_id(component, single[0].text, where), single_id(component, single[2].text, where)};
   result.doubles_separator = pair.size() == 6;
   const size_t second = result.doubles_separator ? 4 : 3;
@@ -76,7 +76,7 @@ TokenTemplate read_processing(const Json& component, const std::string& where) {
     const int32_t type = i < second ? 0 : pair[second].type;
     is_pair = pair[i].text == expected && pair[i].type == type && pair[i].is_second == (i == second);
   }
-  if (!is_pair) refuse_form(where, fmt::format("another template of {} elements for a pair", pair.size()));
+  if (!is_pair) refuse_form(where, fmt::format("a different template of {} elements for a pair", pair.size()));
   result.second_type = pair[second].type;
   return result;
 }
@@ -96,7 +96,7 @@ TokenTemplate read_token_template(const Json& post_processor, const std::string&
   for (const Json* component : components_of(post_processor, "processors", where)) {
     const std::string& type = component_type(*component, where);
     if (type == "ByteLevel") continue;  // offsets only
-    if (result) refuse_form(where, "several of them");
+    if (result) refuse_form(where, "several");
     if (type == "TemplateProcessing") {
       result = read_processing(*component, where);
     } else if (type == "BertProcessing" || type == "RobertaProcessing") {
@@ -107,7 +107,7 @@ TokenTemplate read_token_template(const Json& post_processor, const std::string&
       refuse_component(type, where);
     }
   }
-  if (!result) refuse_form(where, "none, which leaves texts without special tokens");
+  if (!result) refuse_form(where, "none: texts would have no special tokens");
   return *result;
 }
 

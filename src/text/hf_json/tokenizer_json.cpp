@@ -132,7 +132,7 @@ void read_unigram_pre_tokenizer(const Json& root, JsonUnigram& unigram, const st
   }
   if (metaspaces != 1) refuse_tokenizer_file(where, fmt::format("expected one Metaspace, got {}", metaspaces));
   if (component_type(*components.back(), where) != "Metaspace")
-    throw Error(ErrorCode::kUnsupported, where, "expected Metaspace as the last one");
+    throw Error(ErrorCode::kUnsupported, where, "expected Metaspace as the last pre-tokenizer");
 }
 
 void add_piece(const Json& entry, JsonUnigram& unigram, const std::string& where) {
@@ -219,7 +219,7 @@ bool read_byte_level(const Json& component, bool has_split, const std::string& w
   const std::string& type = component_type(component, where);
   if (type != "ByteLevel") refuse_component(type, where);
   if (bool_field(component, "use_regex", true, where) == has_split)
-    refuse_tokenizer_file(where, "expected words to be cut once, by ByteLevel or by Split");
+    refuse_tokenizer_file(where, "expected exactly one split into words, by ByteLevel or Split");
   return bool_field(component, "add_prefix_space", where);
 }
 
@@ -251,7 +251,7 @@ ByteLevel read_bpe_pre_tokenizer(const Json& root, const std::string& path) {
   const bool adds = read_byte_level(*components.back(), has_split, where);
   if (adds && has_split) {
     throw Error(ErrorCode::kUnsupported, where,
-                "add_prefix_space: expected false behind Split, got true; put the space into the texts");
+                "add_prefix_space: expected false after Split, got true; put the space into the texts");
   }
   return {adds, components.front() == &value};
 }
@@ -299,7 +299,7 @@ std::unique_ptr<TextModel> make_bpe(const Json& root, const Json& json, const st
   const JsonNormalizer normalizer(member(root, "normalizer"), path + ": normalizer");
   if (!normalizer.is_empty()) {
     throw Error(ErrorCode::kUnsupported, path,
-                fmt::format("normalizer: expected null beside BPE, got {}", member(root, "normalizer").describe()));
+                fmt::format("normalizer: expected null with BPE, got {}", member(root, "normalizer").describe()));
   }
   check_bpe_options(json, where);
   std::vector<std::string> pieces = read_bpe_vocab(member(json, "vocab"), where + ": vocab");

@@ -1,5 +1,5 @@
 // tokenizer.json, the one-file form of the tokenizers library, as DeBERTa uses it: Unigram (v2, v3), byte-level BPE
-// (v1) and WordPiece. Its components are known by name; one that is not computed is refused. Truncation and padding are
+// (v1) and WordPiece. Its components are known by name; all others are refused. Truncation and padding are
 // the tokenizer's own (tokenizer.cpp), not the file's.
 #pragma once
 #include <memory>

@@ -1,5 +1,5 @@
-// The pairs of neighbouring bytes that some piece has. Between two bytes that no piece has side by side a text can be
-// cut before it is split: no piece reaches over the cut.
+// The pairs of adjacent bytes that occur in some piece. A text can be cut between two bytes that are adjacent in no
+// piece before it is split, because no piece crosses the cut.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The text that the pieces are matched against, and the way back from it to the original text.
-// Does what SentencePiece's normaliser does: replacement rules, user-defined symbols untouched, white space collapsed,
+// The normalised text that pieces are matched against, with positions mapped back to the original text.
+// Works as SentencePiece's normaliser: replacement rules, user-defined symbols untouched, white space collapsed,
 // a space put in front. Splitting into pieces is unigram.h.
 #pragma once
 #include <array>

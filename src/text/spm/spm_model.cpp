@@ -41,7 +41,7 @@ bool take_bool(const WireField& field, const std::string& where, std::string_vie
 
 void check_piece(const SpmPiece& piece, size_t id, const std::string& where) {
   const auto fail = [&](const std::string& message) { refuse(where, fmt::format("piece {}: {}", id, message)); };
-  if (piece.text.empty()) fail("expected a text, got none");
+  if (piece.text.empty()) fail("expected a string, got none");
   if (piece.text.size() > kMaxPieceBytes)
     fail(fmt::format("expected at most {} bytes, got {}", kMaxPieceBytes, piece.text.size()));
   if (!is_valid_utf8(piece.text)) fail("expected valid UTF-8");
@@ -85,7 +85,7 @@ void parse_trainer(std::string_view message, SpmModel& model, const std::string&
         if (field.value != kUnigram) {
           refuse_unsupported(
               where,
-              fmt::format("model_type: expected 1 (unigram), got {}; only unigram models are computed", field.value));
+              fmt::format("model_type: expected 1 (unigram), got {}; only unigram models are supported", field.value));
         }
         break;
       case 24:

@@ -14,14 +14,14 @@ constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
 void WireReader::refuse(const std::string& message) const {
   throw Error(ErrorCode::kTokenizerFile, std::string(where_),
-              fmt::format("damaged at byte {} of a message: {}; fetch the file again", reader_.position(), message));
+              fmt::format("damaged at byte {} of a message: {}; download the file again", reader_.position(), message));
 }
 
 uint64_t WireReader::take_varint() {
   uint64_t value = 0;
   for (size_t i = 0; i < kMaxVarintBytes; ++i) {
     const auto byte = reader_.take_little_endian(1);
-    if (!byte) refuse("the end comes inside a varint");
+    if (!byte) refuse("truncated varint");
     const uint64_t part = *byte & 0x7F;
     if (i == kMaxVarintBytes - 1 && part > 1) refuse("a varint does not fit into 64 bits");
     value |= part << (7 * i);
@@ -58,7 +58,7 @@ bool WireReader::next(WireField& field) {
       const bool is_wide = (key & 7) == 1;
       field.type = is_wide ? WireType::kFixed64 : WireType::kFixed32;
       const auto value = reader_.take_little_endian(is_wide ? 8 : 4);
-      if (!value) refuse(fmt::format("the end comes inside field {}", number));
+      if (!value) refuse(fmt::format("truncated field {}", number));
       field.value = *value;
       return true;
     }

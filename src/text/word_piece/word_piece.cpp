@@ -44,7 +44,7 @@ WordPieceModel load_vocab_txt(const std::string& path) {
     model.pieces.push_back(text.substr(begin, end - begin));
     begin = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
   }
-  if (model.pieces.empty()) refuse_tokenizer_file(path, "expected a piece a line, got none");
+  if (model.pieces.empty()) refuse_tokenizer_file(path, "expected one piece per line, got none");
   index_pieces(model, path);
   return model;
 }
