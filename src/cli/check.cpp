@@ -163,7 +163,8 @@ void check_modules(const std::string& root, const std::optional<ModelConfig>& co
   if (!config) return;
   const SentenceModules modules = load_sentence_modules(root, config->hidden_size, open_options(options));
   if (!modules.refusal.empty())
-    findings.warning(root + "/modules.json", "embed cannot do as it says: " + modules.refusal);
+    findings.warning(root + "/modules.json",
+                     "embed cannot do as it says: " + modules.refusal + "; choose another way with --pooling");
 }
 
 // Everything, with the configuration as it should be; nothing when there is none to correct.

@@ -11,6 +11,7 @@
 #include "cli/progress_printer.h"
 #include "cli/row_fields.h"
 #include "deberta/error.h"
+#include "options/error_options.h"
 #include "options/options.h"
 
 namespace deberta::cli {
@@ -87,7 +88,7 @@ class Loop {
     const std::string& mode = options_.text("on-bad-row");
     if (mode == "fail") throw named;
     ++counts_.failed;
-    if (mode == "report") writer_.bad(row, named);
+    if (mode == "report") writer_.bad(row, with_options(named, options_.verb()));
   }
 
   const Options& options_;
@@ -131,7 +132,10 @@ void note_repaired_rows(const Options& options, size_t repaired) {
 }
 
 Error with_place(const Error& error, const Row& row) {
-  return error.problems().front().where == row.where ? error : Error(error.code(), row.where, error.what());
+  if (error.where() == row.where) return error;
+  std::vector<Problem> problems = error.problems();
+  for (Problem& problem : problems) problem.source = row.where;
+  return {error.code(), std::move(problems)};
 }
 
 void answer_parts(size_t rows, const std::function<void(size_t first, size_t count)>& answer,

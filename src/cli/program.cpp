@@ -22,6 +22,7 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/library.h"
+#include "options/error_options.h"
 #include "options/options.h"
 
 namespace deberta::cli {
@@ -100,7 +101,8 @@ int run_program(int argc, char** argv) {
     return interrupted();
   } catch (const ReaderGone&) {  // the right answers are no longer wanted, but not all are given
   } catch (const Error& error) {
-    std::fputs(fmt::format("{}\n", error.what()).c_str(), stderr);
+    const Error named = with_options(error, argc > 1 ? argv[1] : "");
+    std::fputs(fmt::format("{}\n", named.what()).c_str(), stderr);
     return interrupted() != 0 ? interrupted() : error.exit_code();
   } catch (const std::bad_alloc&) {
     std::fputs("out of memory\n", stderr);
