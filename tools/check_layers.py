@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Fails on an include that goes up or sideways between rooms, or brings a heavy header where it may not be.
+"""Fails on an include that goes up or sideways between rooms, or brings a heavy header where it may not be, and on a text that
+speaks of the program's options in a room that knows none.
 
 The floors are those of rooms.txt. A public header stands on the floor of the room that
-implements it, and includes only public headers and the standard library's."""
+implements it, and includes only public headers and the standard library's. Below the room `options` and in public headers no
+string literal has an option in it: an error says which argument it speaks of (deberta/error.h), and the program names the option."""
 import pathlib
 import re
 import sys
@@ -19,6 +21,10 @@ LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "strin
 # Headers that only the named files may include: they cost seconds to compile or belong to one place.
 HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_line.cpp"],
          r"immintrin\.h": ["src/kernels/x86/"], r"torch/|ATen/|c10/": ["train/"], r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"]}
+OPTIONS = FLOORS["options"]
+# One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
+TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)
+OPTION = re.compile(r"--[A-Za-z]|(?<![\w.-])-[A-Za-z](?![\w-])")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 
 
@@ -33,8 +39,9 @@ def public_problems(path: pathlib.Path) -> list[str]:
     if path.name not in PUBLIC:
         return [f"{name}: not in the table of public headers"]
     floor = FLOORS.get(PUBLIC[path.name], max(FLOORS.values()))
-    found = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    text = path.read_text()
+    found = options_named(text, name)
+    for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
             continue
@@ -46,13 +53,27 @@ def public_problems(path: pathlib.Path) -> list[str]:
     return found
 
 
+def options_named(text: str, name: str) -> list[str]:
+    """Literals that hold an option: --max-tokens, -m."""
+    found = []
+    for token in TOKEN.finditer(text):
+        option = OPTION.search(token["raw"] or token["text"] or "")
+        if option:
+            line = text.count("\n", 0, token.start()) + 1
+            found.append(f"{name}:{line}: a literal names an option ({token[0]}); below the room options only arguments have names (deberta/error.h)")
+    return found
+
+
 def problems_of(path: pathlib.Path) -> list[str]:
     name = path.relative_to(ROOT).as_posix()
     room = name.split("/")[1]
     found = []
     if room not in FLOORS:
         return [f"{name}: {room} is no room of the house"]
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    text = path.read_text()
+    if FLOORS[room] < OPTIONS:
+        found += options_named(text, name)
+    for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
             continue

@@ -25,6 +25,8 @@ ROOMS_BEGIN, ROOMS_END = "<!-- from rooms.txt, by tools/make_docs.py -->\n", "<!
 def errors_page() -> str:
     lines = ["# Error codes", "", "Generated from `include/deberta/error_codes.inc` by `tools/make_docs.py`. The name is stable: it stands in the key",
              "`error.code` of JSON output. Exit code 2 means that the command line was wrong, 1 that the work failed.", "",
+             "Arguments have the names of the library here, as in its own messages; the program says its options: `max_tokens` is `--max-tokens`. Which argument an error",
+             "speaks of, the limit, the input and what helps are fields of each `Problem` of an `Error` ([library.md](library.md)).", "",
              "| name | exit code | meaning | what to do |", "|---|---|---|---|"]
     lines += [f"| `{r['name']}` | {r['exit']} | {r['meaning']} | {r['remedy']} |" for r in error_rows()]
     return "\n".join(lines) + "\n"

@@ -1,6 +1,9 @@
 // The one exception type of the project and the table of its codes.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,13 +32,28 @@ struct ErrorCodeInfo {
 DEBERTA_API std::span<const ErrorCodeInfo> error_code_table();
 DEBERTA_API const ErrorCodeInfo& error_code_info(ErrorCode code);
 
-// One problem. Printed as `where: what: expected x, got y; remedy` (lower case, no final period).
-struct Problem {
-  std::string where;    // file, key, row, option
-  std::string message;  // the rest of the line
+// What may help, in a few words. Where there is an argument, the last {} of the text stands for it, with its value if
+// it has one: "raise {}". A text without {} is whole; a program that knows the argument may add how it is done there.
+struct Remedy {
+  std::string text;
+  std::string argument = {};  // "max_tokens"; a function with (): "classify()"
+  std::string value = {};     // "right"
 };
 
-// Carries one problem, or all problems of one configuration or checkpoint. what() has one line for each.
+// One thing that is wrong. Printed as `where: what: expected x, got y; remedy` (lower case, no final period).
+// Arguments have the names of this library; a program whose options are called otherwise renames them.
+struct Problem {
+  std::string where = {};              // file, key, text; empty where the argument itself is the place
+  std::string message = {};            // the rest of the line, but for the remedies
+  std::string argument = {};           // at fault: "max_tokens"
+  std::optional<uint64_t> limit = {};  // that was not kept
+  std::optional<size_t> input = {};    // at fault, of the inputs of one call, from 0
+  std::string source = {};             // where that input was read (file and line), for programs that know it
+  std::vector<Remedy> remedies = {};   // any of them helps
+};
+
+// Carries one problem, or all problems of one configuration or checkpoint. what() has one line for each, with the
+// arguments' own names: "inputs[2]: text: expected at most 8 tokens, got 9; split it or cut it with truncate=right".
 class DEBERTA_API Error : public std::exception {
  public:
   Error(ErrorCode code, std::string where, std::string message);
@@ -43,7 +61,7 @@ class DEBERTA_API Error : public std::exception {
   Error(ErrorCode code, std::vector<Problem> problems);
 
   ErrorCode code() const noexcept { return code_; }
-  // Of the first problem.
+  // Of the first problem; its message is without the remedies.
   const std::string& where() const noexcept { return problems_.front().where; }
   const std::string& message() const noexcept { return problems_.front().message; }
   const std::vector<Problem>& problems() const noexcept { return problems_; }

@@ -55,7 +55,7 @@ enum class TokenizerKind { kSlow, kFast };
 
 struct EncodeOptions {
   bool add_special_tokens = true;
-  bool parse_special = true;  // false: "[SEP]" written in a text is plain text (--special-text literal)
+  bool parse_special = true;  // false: "[SEP]" written in a text is plain text
   Truncate truncate = Truncate::kNone;
   PairCut pair_cut = PairCut::kLongestFirst;  // kFirst: kTextTooLong when the second alone has no room
   size_t max_tokens = 512;                    // including the special tokens; used when truncating

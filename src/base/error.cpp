@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/problem_text.h"
+
 namespace deberta {
 namespace {
 
@@ -15,11 +17,25 @@ constexpr std::array kTable = {
 #undef DEBERTA_ERROR
 };
 
-std::string join(const std::vector<Problem>& problems) {
+// As the library names it: "truncate=right".
+std::string own_words(const Remedy& remedy) {
+  if (remedy.text.find("{}") == std::string::npos) return "";
+  return remedy.value.empty() ? remedy.argument : remedy.argument + "=" + remedy.value;
+}
+
+std::string line_of(const Problem& problem) {
   std::string text;
-  for (const Problem& p : problems) {
+  if (problem.input && problem.source.empty()) text = "inputs[" + std::to_string(*problem.input) + "]: ";
+  const std::string place = place_text(problem, own_words);
+  if (!place.empty()) text += place + ": ";
+  return text + message_text(problem, own_words);
+}
+
+std::string lines_of(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
     if (!text.empty()) text += '\n';
-    text += p.where.empty() ? p.message : p.where + ": " + p.message;
+    text += line_of(problem);
   }
   return text;
 }
@@ -35,10 +51,10 @@ const ErrorCodeInfo& error_code_info(ErrorCode code) {
 }
 
 Error::Error(ErrorCode code, std::string where, std::string message)
-    : Error(code, std::vector<Problem>{{std::move(where), std::move(message)}}) {}
+    : Error(code, std::vector<Problem>{{.where = std::move(where), .message = std::move(message)}}) {}
 
 Error::Error(ErrorCode code, std::vector<Problem> problems)
-    : code_(code), problems_(std::move(problems)), text_(join(problems_)) {}
+    : code_(code), problems_(std::move(problems)), text_(lines_of(problems_)) {}
 
 int Error::exit_code() const noexcept {
   return kTable[static_cast<size_t>(code_)].exit_code;

@@ -232,10 +232,13 @@ void check_head(const Checkpoint& merged, const AdapterSettings& settings, const
   for (const TaskRow& row : kTasks) {
     if (row.task_type != settings.task_type || row.head == head) continue;
     throw Error(
-        ErrorCode::kTensors, folder,
-        fmt::format("task_type {}: expected a {} head, got {}; {} is in neither the adapter nor the model: give "
-                    "with -m the model that the adapter was trained on, with its head",
-                    row.task_type, to_string(row.head), to_string(head), row.missing));
+        ErrorCode::kTensors,
+        {{.where = folder,
+          .message = fmt::format("task_type {}: expected a {} head, got {}; {} is in neither the adapter nor the "
+                                 "model",
+                                 row.task_type, to_string(row.head), to_string(head), row.missing),
+          .argument = "model",
+          .remedies = {{"give the model that the adapter was trained on, with its head"}}}});
   }
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kConfig = "config.json";
 constexpr std::string_view kAdapter = "adapter_config.json";
-constexpr std::string_view kFetchOther =
+constexpr const char* kFetchOther =
     "download the transformers files (config.json, model.safetensors or pytorch_model.bin)";
 constexpr size_t kMaxNames = 2000;
 constexpr size_t kMaxShown = 5;
@@ -37,6 +37,7 @@ struct KindRow {
   When when;
   std::string_view kind;
   std::string_view remedy;
+  std::string_view argument = {};  // of the remedy, which takes the folder
 };
 // The first row whose mark is there says what the folder is.
 constexpr std::array kKinds = {
@@ -48,7 +49,7 @@ constexpr std::array kKinds = {
     KindRow{"*.weights.h5", When::kNoWeights, "a Keras model", kFetchOther},
     KindRow{"*.keras", When::kNoWeights, "a Keras model", kFetchOther},
     KindRow{"adapter_model.*", When::kNoWeights, "weights of a peft adapter without their adapter_config.json",
-            "fetch that file too, and merge both with convert --adapter"},
+            "fetch that file too, and merge both", "adapter"},
     KindRow{"pytorch_adapter.bin", When::kNoWeights, "an adapter of the adapters library",
             "merge it into its model with that library and save the result"},
     KindRow{"tf_model.h5", When::kNoWeights, "a TensorFlow model", kFetchOther},
@@ -79,8 +80,10 @@ constexpr std::array<std::string_view, 4> kWeights = {"model.safetensors", "mode
 constexpr std::array<std::string_view, 7> kVocabularies = {
     "spm.model", "spiece.model", "bpe_encoder.bin", "vocab.json", "merges.txt", "vocab.txt", "tokenizer.json"};
 
-[[noreturn]] void refuse(const std::string& folder, std::string_view kind, std::string_view remedy) {
-  throw Error(ErrorCode::kFolder, folder, fmt::format("expected a DeBERTa model, got {}; {}", kind, remedy));
+[[noreturn]] void refuse(const std::string& folder, std::string_view kind, Remedy remedy) {
+  throw Error(ErrorCode::kFolder, {{.where = folder,
+                                    .message = fmt::format("expected a DeBERTa model, got {}", kind),
+                                    .remedies = {std::move(remedy)}}});
 }
 
 bool matches(std::string_view pattern, std::string_view name) {
@@ -187,30 +190,29 @@ void check_adapter(const Listing& listing) {
   const std::string type = text_of(*document, "peft_type");
   if (type.empty())
     refuse(listing.folder(), "an adapter of the adapters library",
-           "merge it into its model with that library and save the result");
+           {"merge it into its model with that library and save the result"});
   std::string base = text_of(*document, "base_model_name_or_path");
   if (base.empty()) base = "an unnamed model";
   const std::string kind = fmt::format("a peft adapter ({}) for {}", type, base);
-  if (type != "LORA") refuse(listing.folder(), kind, "only LORA can be merged here");
-  refuse(listing.folder(), kind,
-         fmt::format("merge it: convert -m FOLDER_OF_THAT_MODEL --adapter {} --to NEW_FOLDER", listing.folder()));
+  if (type != "LORA") refuse(listing.folder(), kind, {"only LORA can be merged here"});
+  refuse(listing.folder(), kind, {"merge it", "adapter", listing.folder()});
 }
 
 void check_config(const Listing& listing) {
   const std::optional<Json> document = read_object(listing.path(kConfig));
   if (!document) return;
   if (text_of(*document, "module").starts_with("keras"))
-    refuse(listing.folder(), "a Keras preset (keras_hub)", kFetchOther);
+    refuse(listing.folder(), "a Keras preset (keras_hub)", {kFetchOther});
   const std::string type = text_of(*document, "model_type");
   if (!type.empty() && !type.starts_with("deberta"))
     refuse(listing.folder(), fmt::format("a model of type {} (model_type in config.json)", type),
-           "this program runs deberta and deberta-v2 (which includes version 3)");
+           {"this program runs deberta and deberta-v2 (which includes version 3)"});
   const Json* quantization = document->find("quantization_config");
   if (quantization == nullptr || !quantization->is_object()) return;
   std::string method = text_of(*quantization, "quant_method");
   if (method.empty()) method = "bitsandbytes";
   refuse(listing.folder(), fmt::format("weights quantised by {} (quantization_config in config.json)", method),
-         "download the weights in fp32, fp16 or bf16");
+         {"download the weights in fp32, fp16 or bf16"});
 }
 
 // ---- folders in the folder
@@ -239,13 +241,14 @@ std::optional<std::string> newest_checkpoint(const Listing& listing) {
 void check_subfolders(const Listing& listing) {
   if (const auto newest = newest_checkpoint(listing))
     refuse(listing.folder(), "a folder of training checkpoints",
-           fmt::format("give one of them; the newest is {}", listing.path(*newest)));
+           {fmt::format("give one of them; the newest is {}", listing.path(*newest))});
   if (is_directory(listing.path("snapshots")) && is_directory(listing.path("refs")))
-    refuse(listing.folder(), "a folder of the hub cache", "give -m ORG/NAME, or the folder of a commit in snapshots/");
+    refuse(listing.folder(), "a folder of the hub cache",
+           {"give {}, or the folder of a commit in snapshots/", "model", "ORG/NAME"});
   const std::vector<std::string> models = models_in(listing);
   if (!models.empty())
     refuse(listing.folder(), fmt::format("a folder of models: {}", join_some(models)),
-           fmt::format("give one of them, such as {}", listing.path(models.front())));
+           {fmt::format("give one of them, such as {}", listing.path(models.front()))});
 }
 
 // Weights of a name that nobody looks for.
@@ -255,8 +258,8 @@ void check_other_weights(const Listing& listing) {
       if (name == "training_args.bin" || name == "bpe_encoder.bin" || name == "scheduler.pt") continue;
       const bool is_plain = pattern == "*.safetensors";
       refuse(listing.folder(), fmt::format("a folder with weights named {}", name),
-             fmt::format("if these are the model's weights, rename them to {}",
-                         is_plain ? "model.safetensors" : "pytorch_model.bin"));
+             {fmt::format("if these are the model's weights, rename them to {}",
+                          is_plain ? "model.safetensors" : "pytorch_model.bin")});
     }
   }
 }
@@ -268,13 +271,14 @@ void check_model(const Listing& listing) {
   const bool has_config = listing.has(kConfig), has_weights = listing.has_weights();
   for (const KindRow& row : kKinds) {
     const bool may_be = row.when == When::kAlways || (row.when == When::kNoConfig ? !has_config : !has_weights);
-    if (may_be && listing.has(row.mark)) refuse(listing.folder(), row.kind, row.remedy);
+    if (may_be && listing.has(row.mark))
+      refuse(listing.folder(), row.kind, {std::string(row.remedy), std::string(row.argument), listing.folder()});
   }
-  if (listing.is_empty()) refuse(listing.folder(), "an empty folder", "give the folder of a model");
+  if (listing.is_empty()) refuse(listing.folder(), "an empty folder", {"give the folder of a model"});
   if (!has_config || !has_weights) check_subfolders(listing);
   if (has_config && !has_weights) check_other_weights(listing);
   if (!has_config && !has_weights && listing.has("tokenizer_config.json"))
-    refuse(listing.folder(), "a tokenizer without a model", "download config.json and the weights as well");
+    refuse(listing.folder(), "a tokenizer without a model", {"download config.json and the weights as well"});
   check_pointers(listing, names_of_weights(listing));
 }
 
@@ -288,7 +292,7 @@ bool is_keras_tokenizer(const std::string& path) {
 void check_tokenizer(const Listing& listing) {
   if (is_keras_tokenizer(listing.path("tokenizer.json")))
     refuse(listing.folder(), "a Keras preset (keras_hub), by its tokenizer.json",
-           "download the transformers tokenizer (spm.model, or tokenizer.json)");
+           {"download the transformers tokenizer (spm.model, or tokenizer.json)"});
   const std::string whole = listing.path(kVocabularies.back());
   if (is_regular_file(whole) && !is_lfs_pointer(whole)) return;
   check_pointers(listing, {kVocabularies.begin(), kVocabularies.end()});

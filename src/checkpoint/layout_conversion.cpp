@@ -92,9 +92,11 @@ void LayoutPlan::join(const std::string& self) {
   const TensorView& first = *parts[0];
   for (const TensorView* part : parts) {
     if (part->dtype != first.dtype)
-      throw Error(ErrorCode::kUnsupported, self + "*",
-                  fmt::format("expected query, key and value of one type, got {} and {}; cast them first (--dtype)",
-                              to_string(first.dtype), to_string(part->dtype)));
+      throw Error(ErrorCode::kUnsupported,
+                  {{.where = self + "*",
+                    .message = fmt::format("expected query, key and value of one type, got {} and {}",
+                                           to_string(first.dtype), to_string(part->dtype)),
+                    .remedies = {{"cast them first ({})", "dtype"}}}});
   }
   const size_t head_bytes = first.bytes.size() / heads_;
   std::vector<Bytes> runs;

@@ -160,7 +160,9 @@ void check_modules(const std::string& root, const std::optional<ModelConfig>& co
                    Findings& findings) {
   if (!config) return;
   const SentenceModules modules = load_sentence_modules(root, config->hidden_size, open_options(options));
-  if (!modules.refusal.empty()) findings.warning(root + "/modules.json", "embed cannot follow it: " + modules.refusal);
+  if (!modules.refusal.empty())
+    findings.warning(root + "/modules.json",
+                     "embed cannot follow it: " + modules.refusal + "; choose another way with --pooling");
 }
 
 // Everything, with the configuration as it should be; nothing when there is none to correct.

@@ -11,6 +11,7 @@
 #include "base/folder.h"
 #include "cli/eval_run.h"
 #include "cli/verbs.h"
+#include "options/error_options.h"
 #include "options/options.h"
 #include "program/answers.h"
 #include "program/interrupt.h"
@@ -85,12 +86,16 @@ Predictions open_predictions(const Options& options) {
 
 void stop_at_bad_row(const Options& options, const Error& error) {
   if (options.text("on-bad-row") != "fail") return;
-  throw Error(error.code(), error.where(), error.message() + "; --on-bad-row report counts the other rows");
+  std::vector<Problem> problems = error.problems();
+  Problem& last = problems.back();
+  std::string& end = last.remedies.empty() ? last.message : last.remedies.back().text;
+  end += "; --on-bad-row report counts the other rows";
+  throw Error(error.code(), std::move(problems));
 }
 
 void report_bad_row(const Options& options, const Error& error) {
   stop_at_bad_row(options, error);
-  if (options.text("on-bad-row") == "report") note(options, error.what());
+  if (options.text("on-bad-row") == "report") note(options, with_options(error).what());
 }
 
 std::vector<Metric> evaluate_all(const Options& options, const Evaluation& evaluation, EvalResult& result) {
@@ -162,7 +167,9 @@ int run_eval(const Options& options) {
     return eval_task(files, task);
   } catch (const Error& error) {  // what a head says of a model names the head's own verb
     if (error.code() != ErrorCode::kTask || find_verb(error.where()) == nullptr) throw;
-    throw Error(ErrorCode::kTask, "eval", error.message());
+    std::vector<Problem> problems = error.problems();
+    problems.front().where = "eval";
+    throw Error(ErrorCode::kTask, std::move(problems));
   }
 }
 

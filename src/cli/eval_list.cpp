@@ -14,19 +14,33 @@ Json json_of(const std::vector<std::string>& words) {
   return JsonArray(words.begin(), words.end());
 }
 
+std::string what_of(const TaskRow& task) {
+  std::string what(task.what);
+  return task.pair_fields.empty() ? what : what + fmt::format("; a pair with --input-field {}", task.pair_fields);
+}
+
+// The label's field shows that the texts have names of their own, too.
+std::string command_of(const TaskRow& task) {
+  std::string command = fmt::format("deberta eval --task {} -m DIR {}", task.name, task.file);
+  if (!task.labels_file.empty()) command += fmt::format(" --labels-file {}", task.labels_file);
+  if (!task.label_field.empty())
+    command += fmt::format(" --input-field {} --label-field {}", task.pair_fields, task.label_field);
+  return command;
+}
+
 JsonObject object_of(const TaskRow& task) {
   JsonArray labels;
   for (const std::string& label : split_words(task.labels)) labels.push_back(split_words(label, '=').front());
   const TaskRecipe& recipe = task.recipe;
   return {{"task", task.name},
           {"aliases", json_of(split_words(task.aliases))},
-          {"what", task.what},
+          {"what", what_of(task)},
           {"verb", verb_of(task)},
           {"input", task.input},
           {"labels", std::move(labels)},
           {"metrics", json_of(split_words(task.metrics))},
           {"head", task.tensors},
-          {"command", fmt::format("deberta eval --task {} -m DIR {}", task.name, task.file)},
+          {"command", command_of(task)},
           {"length", recipe.length},
           {"base", recipe.base},
           {"large", recipe.large},
@@ -42,9 +56,9 @@ void print_tasks(const Options& options) {
   std::vector<Answer> answers;
   for (const TaskRow& task : task_table()) {
     const std::string metrics = fmt::format("{}", fmt::join(split_words(task.metrics), ","));
-    answers.push_back({object_of(task),
-                       {{std::string(task.name), std::string(task.aliases), std::string(verb_of(task)), metrics,
-                         std::string(task.what)}}});
+    answers.push_back(
+        {object_of(task),
+         {{std::string(task.name), std::string(task.aliases), std::string(verb_of(task)), metrics, what_of(task)}}});
   }
   print_rows(options, {"task", "aliases", "verb", "metrics", "what"}, answers);
 }

@@ -40,7 +40,7 @@ class Questions {
       files_.push_back(read_squad(source));
       if (files_.back().is_repaired) note(options, fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD", path));
       for (const Problem& problem : files_.back().skipped)
-        report_bad_row(options, Error(ErrorCode::kInput, problem.where, problem.message));
+        report_bad_row(options, Error(ErrorCode::kInput, std::vector{problem}));
       result.failed += files_.back().skipped.size();
       add(files_.back(), path, *result.task);
       check_interrupted();

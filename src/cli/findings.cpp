@@ -1,6 +1,8 @@
 // Counting, and one answer for each finding.
 #include "cli/findings.h"
 
+#include "options/error_options.h"
+
 namespace deberta::cli {
 
 void Findings::add(Severity severity, Fix fix, const Problem& problem) {
@@ -18,7 +20,8 @@ void Findings::run(const std::function<void()>& part) {
   try {
     part();
   } catch (const Error& error) {
-    for (const Problem& problem : error.problems()) add(Severity::kError, Fix::kNo, problem);
+    const Error named = with_options(error);
+    for (const Problem& problem : named.problems()) add(Severity::kError, Fix::kNo, problem);
   }
 }
 

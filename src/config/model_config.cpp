@@ -216,8 +216,7 @@ void read_pos_att_type(Parse& parse) {
   if (value != nullptr) return read_original_pos_att_type(parse, *value);
   // The original's default is c2p.
   if (parse.has("model_type"))
-    warn(parse.where +
-         ": pos_att_type is missing: c2p, as the original takes it; transformers takes no terms (--compat hf)");
+    warn(parse.where + ": pos_att_type is missing: c2p, as the original takes it; transformers takes no terms");
 }
 
 void read_norm_rel_ebd(Parse& parse) {

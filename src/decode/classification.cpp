@@ -19,8 +19,10 @@ ScoreFunction score_function_of(const ModelConfig& config, size_t labels) {
   if (activation == "Tanh") return ScoreFunction::kTanh;
   if (activation == "Softmax") return ScoreFunction::kSoftmax;
   if (!activation.empty())
-    throw Error(ErrorCode::kUnsupported, "activation_fn",
-                fmt::format("{} is not computed here; choose a function with --activation, or --raw", activation));
+    throw Error(ErrorCode::kUnsupported, {{.where = "activation_fn",
+                                           .message = fmt::format("{} is not computed here", activation),
+                                           .argument = "function",
+                                           .remedies = {{"choose a function", "function"}}}});
   switch (config.problem_type) {
     case ProblemType::kRegression:
       return ScoreFunction::kNone;

@@ -34,9 +34,11 @@ EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, 
                 fmt::format("expected an entailment model with 2 or 3 classes, got one with {}", classes));
   const std::vector<std::string>& names = map.empty() ? labels : map;
   if (names.size() != classes) {
-    throw Error(ErrorCode::kTask, verb,
-                fmt::format("expected {} label names, got {}; give them in the model's order with --label-map", classes,
-                            names.size()));
+    throw Error(ErrorCode::kTask, {{.where = verb,
+                                    .message = fmt::format("expected {} label names, got {}", classes, names.size()),
+                                    .argument = "label_map",
+                                    .limit = classes,
+                                    .remedies = {{"give them in the model's order with {}", "label_map"}}}});
   }
   EntailmentLabels found;
   std::optional<size_t> entailment;
@@ -50,10 +52,12 @@ EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, 
       found.neutral = i;
   }
   if (!entailment) {
-    throw Error(ErrorCode::kTask, verb,
-                fmt::format("expected a label named entailment, got {}; give the names in the model's order with "
-                            "--label-map contradiction,neutral,entailment",
-                            fmt::join(names, ", ")));
+    throw Error(ErrorCode::kTask,
+                {{.where = verb,
+                  .message = fmt::format("expected a label named entailment, got {}", fmt::join(names, ", ")),
+                  .argument = "label_map",
+                  .remedies = {{"give the names in the model's order with {}", "label_map",
+                                "contradiction,neutral,entailment"}}}});
   }
   found.entailment = *entailment;
   return found;

@@ -34,9 +34,11 @@ void append(const Encoding& from, const Window& window, int32_t type_id, Encodin
 
 std::vector<Window> make_windows(size_t tokens, size_t room, size_t overlap) {
   if (overlap >= room) {
-    throw Error(
-        ErrorCode::kUsage, "--stride",
-        fmt::format("expected less than the {} tokens of text that a window has room for, got {}", room, overlap));
+    throw Error(ErrorCode::kUsage,
+                {{.message = fmt::format("expected less than the {} tokens of text that a window has room for, got {}",
+                                         room, overlap),
+                  .argument = "stride",
+                  .limit = room}});
   }
   std::vector<Window> windows{{0, std::min(tokens, room)}};
   while (windows.back().last < tokens) {

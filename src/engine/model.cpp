@@ -57,9 +57,12 @@ Calibration find_calibration(const Checkpoint& checkpoint, const ModelConfig& co
   if (has_calibration(checkpoint)) return read_calibration(calibration_path(checkpoint), checkpoint, config);
   const std::string where = checkpoint.paths().front();
   if (!options.allows_uncalibrated) {
-    throw Error(ErrorCode::kUncalibrated, where,
-                "int8 needs a calibration of the activations, and there is none; make one with `deberta convert -m DIR "
-                "--to DIR2 --dtype int8 --calibration-data FILE`, use bf16, or allow it uncalibrated");
+    throw Error(ErrorCode::kUncalibrated, {{.where = where,
+                                            .message = "int8 needs a calibration of the activations, and there is none",
+                                            .argument = "precision",
+                                            .remedies = {{"make one", "calibrate"},
+                                                         {"use bf16", "precision", "bf16"},
+                                                         {"allow it uncalibrated", "allows_uncalibrated"}}}});
   }
   warn(where + ": int8 without a calibration: answers of models with outlier channels may be wrong");
   return {};

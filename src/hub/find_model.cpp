@@ -108,10 +108,13 @@ std::string find_builtin(const std::string& name, const ModelPlaces& places) {
   std::vector<std::string> there = names_of(list_builtin(places));
   for (const std::string& repository : list_repositories(places.hub_cache)) there.push_back(repository);
   throw Error(
-      ErrorCode::kFileNotFound, name,
-      fmt::format("no such model; looked for {}; {}; nothing is downloaded: give a directory with -m, or download it "
-                  "with the hub's own client",
-                  looked, describe_others(hub ? hub->repository : name, there)));
+      ErrorCode::kFileNotFound,
+      {{.where = name,
+        .message = fmt::format("no such model; looked for {}; {}", looked,
+                               describe_others(hub ? hub->repository : name, there)),
+        .argument = "model",
+        .remedies = {
+            {"nothing is downloaded: give a directory with {}, or download it with the hub's own client", "model"}}}});
 }
 
 // A hub cache holds models of all kinds.

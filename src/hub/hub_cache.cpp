@@ -67,14 +67,16 @@ void check_link(const fs::path& link, const fs::path& root) {
   std::error_code error;
   const fs::path target = fs::weakly_canonical(link, error);
   if (error || !is_below(target, root)) {
-    throw Error(ErrorCode::kFileType, link.string(),
-                fmt::format("expected a link inside {}, got one to {}; download the model again, or give its "
-                            "directory with -m",
-                            root.string(), error ? error.message() : target.string()));
+    throw Error(ErrorCode::kFileType,
+                {{.where = link.string(),
+                  .message = fmt::format("expected a link inside {}, got one to {}", root.string(),
+                                         error ? error.message() : target.string()),
+                  .remedies = {{"download the model again, or give its directory with {}", "model"}}}});
   }
   if (fs::is_directory(target, error)) {
-    throw Error(ErrorCode::kFileType, link.string(),
-                "expected a file or a link to one, got a link to a folder; give the directory itself with -m");
+    throw Error(ErrorCode::kFileType, {{.where = link.string(),
+                                        .message = "expected a file or a link to one, got a link to a folder",
+                                        .remedies = {{"give the directory itself with {}", "model"}}}});
   }
 }
 
@@ -83,8 +85,9 @@ void check_snapshot(const fs::path& snapshot, const std::string& cache) {
   const fs::path root = fs::canonical(cache, error);
   const fs::path folder = fs::canonical(snapshot, error);
   if (error || !is_below(folder, root)) {
-    throw Error(ErrorCode::kFileType, snapshot.string(),
-                fmt::format("expected a folder inside {}; give the directory itself with -m", cache));
+    throw Error(ErrorCode::kFileType, {{.where = snapshot.string(),
+                                        .message = fmt::format("expected a folder inside {}", cache),
+                                        .remedies = {{"give the directory itself with {}", "model"}}}});
   }
   std::vector<std::string> folders{folder.string()};
   while (!folders.empty()) {

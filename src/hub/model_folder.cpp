@@ -34,9 +34,10 @@ std::string nearest_sibling(const std::string& path) {
 void check_model_directory(const std::string& path) {
   if (is_directory(path)) return;
   if (is_regular_file(path))
-    throw Error(
-        ErrorCode::kFileNotFound, path,
-        fmt::format("expected a model folder, got a file; give the folder of the file: -m {}", parent_folder(path)));
+    throw Error(ErrorCode::kFileNotFound,
+                {{.where = path,
+                  .message = "expected a model folder, got a file",
+                  .remedies = {{"give the folder of the file: {}", "model", parent_folder(path)}}}});
   const std::string near = nearest_sibling(path);
   throw Error(ErrorCode::kFileNotFound, path,
               fmt::format("no such model directory; expected a folder with config.json, weights and a tokenizer{}",

@@ -25,10 +25,12 @@ bool says_nothing(const std::string& name, size_t index) {
 }
 
 [[noreturn]] void refuse(const TaskLabels& task, const std::vector<std::string>& names, size_t classes) {
-  throw Error(ErrorCode::kTask, "eval",
-              fmt::format("expected a model with the classes {}, got {} classes{}{}; give the task's labels in the "
-                          "model's order with --label-map",
-                          fmt::join(task.names(), ", "), classes, names.empty() ? "" : ": ", fmt::join(names, ", ")));
+  throw Error(ErrorCode::kTask, {{.where = "eval",
+                                  .message = fmt::format("expected a model with the classes {}, got {} classes{}{}",
+                                                         fmt::join(task.names(), ", "), classes,
+                                                         names.empty() ? "" : ": ", fmt::join(names, ", ")),
+                                  .argument = "label_map",
+                                  .remedies = {{"give the task's labels in the model's order with {}", "label_map"}}}});
 }
 
 }  // namespace

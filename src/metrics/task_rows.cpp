@@ -119,18 +119,23 @@ void TaskRows::add(const Example& example) {
 void TaskRows::check_labels() const {
   if (unknown_rows_ == 0) return;
   const TaskGold& first = golds_[first_unknown_];
-  std::string message =
-      fmt::format("{}; the same holds for {} of {} rows", first.error->message(), unknown_rows_, golds_.size());
+  Problem problem = first.error->problems().front();
+  problem.message += fmt::format("; the same holds for {} of {} rows", unknown_rows_, golds_.size());
   if (task_->target == TaskTarget::kClass && !has_choices(*task_)) {
     std::vector<std::string> found;
     for (const auto& [label, rows] : found_labels_) found.push_back(fmt::format("{} ({})", label, rows));
-    message += fmt::format(", whose labels are {}", fmt::join(found, ", "));
+    problem.message += fmt::format(", whose labels are {}", fmt::join(found, ", "));
   }
-  const bool is_own = task_->labels.empty() && labels_.size() > 0;  // the labels are the model's
-  message += is_own ? fmt::format("; give the file's names for the model's classes {}, in this order, with --label-map",
-                                  fmt::join(labels_.names(), ", "))
-                    : fmt::format("; is this a file of the task {}?", task_->name);
-  throw Error(ErrorCode::kTask, first.error->where(), message);
+  if (task_->labels.empty() && labels_.size() > 0) {  // the labels are the model's
+    problem.argument = "label_map";
+    problem.remedies.push_back(
+        {fmt::format("give the file's names for the model's classes {}, in this order, with {{}}",
+                     fmt::join(labels_.names(), ", ")),
+         "label_map"});
+  } else {
+    problem.remedies.push_back({fmt::format("is this a file of the task {}?", task_->name)});
+  }
+  throw Error(ErrorCode::kTask, {std::move(problem)});
 }
 
 void TaskRows::add_label(const Example& example, TaskGold& gold) {

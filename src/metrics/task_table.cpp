@@ -181,7 +181,8 @@ constexpr std::array kTasks = {
             .labels = kYesNoLabels,
             .metrics = "accuracy",
             .form = ExampleForm::kAlphaNli,
-            .file = "dev.jsonl --labels-file dev-labels.lst",
+            .file = "dev.jsonl",
+            .labels_file = "dev-labels.lst",
             .input = "both observations, hypothesis; the hypothesis with the larger probability of 1 wins",
             .tensors = kSequenceHead,
             .recipe = {"70", "", "", "", "", "", "10/1000/7e-6/256/.1"}},
@@ -285,20 +286,23 @@ constexpr std::array kTasks = {
             .tensors = kSequenceHead},
     TaskRow{.name = "classification",
             .aliases = "classify",
-            .what = "any classes; a pair with --input-field a,b",
+            .what = "any classes",
             .kind = kSentence,
             .metrics = "accuracy f1_macro",
             .fields = kPlainFields,
             .file = "dev.csv",
+            .pair_fields = "a,b",
             .input = "text, or a pair",
             .tensors = kSequenceHead},
     TaskRow{.name = "regression",
-            .what = "any scores; a pair with --input-field a,b",
+            .what = "any scores",
             .kind = kSentence,
             .target = kScore,
             .metrics = "pearson spearmanr mse",
             .fields = kPlainFields,
-            .file = "dev.jsonl --input-field a,b --label-field score",
+            .file = "dev.jsonl",
+            .label_field = "score",
+            .pair_fields = "a,b",
             .input = "text, or a pair",
             .tensors = "pooler.dense, classifier with one row"},
     TaskRow{.name = "multi-label",
@@ -361,9 +365,10 @@ const TaskRow& find_task(std::string_view name) {
   names.reserve(kTasks.size());
   for (const TaskRow& row : kTasks) names.push_back(row.name);
   const std::string_view near = nearest_match(canonical(name), names);
-  throw Error(ErrorCode::kUsage, "--task",
-              fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), name,
-                          near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+  throw Error(ErrorCode::kUsage,
+              {{.message = fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), name,
+                                       near.empty() ? "" : fmt::format("; did you mean {}?", near)),
+                .argument = "task"}});
 }
 
 std::string_view verb_of(const TaskRow& task) {

@@ -59,9 +59,12 @@ struct TaskRow {
   std::string_view metrics = {};  // the first selects a checkpoint
   ExampleForm form = ExampleForm::kText;
   TaskFields fields = {};
-  std::string_view file = {};     // a published file's name, and what else `eval` needs with it
-  std::string_view input = {};    // what the model is shown, for people
-  std::string_view tensors = {};  // of the head
+  std::string_view file = {};         // a published file's name
+  std::string_view labels_file = {};  // the name of the file with its labels, where they stand apart
+  std::string_view label_field = {};  // an example: the files have names of their own
+  std::string_view pair_fields = {};  // an example: a text, or a pair by the names of two fields
+  std::string_view input = {};        // what the model is shown, for people
+  std::string_view tensors = {};      // of the head
   TaskRecipe recipe = {};
 };
 

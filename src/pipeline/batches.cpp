@@ -19,9 +19,13 @@ void check_size(const TextInput& input, const Encoding& encoding, const Encoding
   if (encoding.size() == 0) throw Error(ErrorCode::kInput, "text", "expected at least one token, got none");
   const bool is_refused = rules.long_text == LongText::kRefuse || (rules.long_text == LongText::kWindow && input.pair);
   if (is_refused && encoding.size() > rules.encode.max_tokens) {
-    throw Error(ErrorCode::kTextTooLong, "text",
-                fmt::format("expected at most {} tokens, got {}; split it or cut it with --truncate right",
-                            rules.encode.max_tokens, encoding.size()));
+    throw Error(
+        ErrorCode::kTextTooLong,
+        {{.where = "text",
+          .message = fmt::format("expected at most {} tokens, got {}", rules.encode.max_tokens, encoding.size()),
+          .argument = "max_tokens",
+          .limit = rules.encode.max_tokens,
+          .remedies = {{"split it"}, {"cut it with {}", "truncate", "right"}}}});
   }
 }
 
@@ -42,6 +46,18 @@ Encoding strip_template(const Encoding& text) {
 }
 
 }  // namespace
+
+void for_each_input(size_t count, const std::function<void(size_t i)>& run) {
+  for (size_t i = 0; i < count; ++i) {
+    try {
+      run(i);
+    } catch (const Error& error) {
+      std::vector<Problem> problems = error.problems();
+      for (Problem& problem : problems) problem.input = i;
+      throw Error(error.code(), std::move(problems));
+    }
+  }
+}
 
 // ---- one sequence an input
 
@@ -69,10 +85,11 @@ Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const En
 std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
                                     const EncodingRules& rules) {
   if (rules.long_text == LongText::kWindow)
-    throw Error(ErrorCode::kUsage, "--truncate", "expected right, left or error, got window: this task has none");
+    throw Error(ErrorCode::kUsage,
+                {{.message = "expected right, left or error, got window: this task has none", .argument = "truncate"}});
   std::vector<Encoding> encodings;
   encodings.reserve(inputs.size());
-  for (const TextInput& input : inputs) encodings.push_back(encode_one(tokenizer, input, rules));
+  for_each_input(inputs.size(), [&](size_t i) { encodings.push_back(encode_one(tokenizer, inputs[i], rules)); });
   return encodings;
 }
 
@@ -93,14 +110,14 @@ size_t Sequences::cut_tokens_of(size_t input) const {
 Sequences gather_sequences(std::span<const TextInput> inputs,
                            const std::function<std::vector<Encoding>(const TextInput&)>& encode) {
   Sequences sequences{{}, {0}};
-  for (const TextInput& input : inputs) {
-    if (input.encodings.empty()) {
-      for (Encoding& encoding : encode(input)) sequences.all.push_back(std::move(encoding));
+  for_each_input(inputs.size(), [&](size_t i) {
+    if (inputs[i].encodings.empty()) {
+      for (Encoding& encoding : encode(inputs[i])) sequences.all.push_back(std::move(encoding));
     } else {
-      sequences.all.insert(sequences.all.end(), input.encodings.begin(), input.encodings.end());
+      sequences.all.insert(sequences.all.end(), inputs[i].encodings.begin(), inputs[i].encodings.end());
     }
     sequences.starts.push_back(sequences.all.size());
-  }
+  });
   return sequences;
 }
 
@@ -119,8 +136,8 @@ std::vector<float> sequence_logits(const Model& model, std::span<const Encoding>
 WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
                              const EncodingRules& rules) {
   WindowedInputs windowed{{}, {{}, {0}}, {}};
-  for (const TextInput& input : inputs) {
-    const Encoding& text = windowed.texts.emplace_back(encode_one(tokenizer, input, rules));
+  for_each_input(inputs.size(), [&](size_t i) {
+    const Encoding& text = windowed.texts.emplace_back(encode_one(tokenizer, inputs[i], rules));
     std::vector<Window>& windows = windowed.windows.emplace_back();
     std::vector<Encoding>& all = windowed.sequences.all;
     if (rules.long_text == LongText::kWindow && text.size() > rules.encode.max_tokens) {
@@ -131,7 +148,7 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
       all.push_back(text);
     }
     windowed.sequences.starts.push_back(all.size());
-  }
+  });
   return windowed;
 }
 

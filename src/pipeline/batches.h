@@ -11,6 +11,9 @@
 
 namespace deberta {
 
+// Runs `run` for 0 .. count - 1; what it throws names its input.
+void for_each_input(size_t count, const std::function<void(size_t i)>& run);
+
 // ---- one sequence per input
 
 // The encoding that came with the input, or a new one.

@@ -14,8 +14,9 @@ namespace {
 int32_t layer_of(int64_t layer, int64_t layers) {
   const int64_t chosen = layer < 0 ? layers + 1 + layer : layer;
   if (chosen < 0 || chosen > layers) {
-    throw Error(ErrorCode::kInput, "--layer",
-                fmt::format("expected a layer in {}..{}, got {}", -layers - 1, layers, layer));
+    throw Error(ErrorCode::kInput,
+                {{.message = fmt::format("expected a layer in {}..{}, got {}", -layers - 1, layers, layer),
+                  .argument = "layer"}});
   }
   return static_cast<int32_t>(chosen);
 }
@@ -24,7 +25,11 @@ int32_t layer_of(int64_t layer, int64_t layers) {
 SentenceModules modules_of(const Pipeline& pipeline, const EmbeddingOptions& options) {
   SentenceModules modules;
   if (!options.pooling) modules = pipeline.sentence;
-  if (!modules.refusal.empty()) throw Error(ErrorCode::kUnsupported, "modules.json", modules.refusal);
+  if (!modules.refusal.empty())
+    throw Error(ErrorCode::kUnsupported, {{.where = "modules.json",
+                                           .message = modules.refusal,
+                                           .argument = "pooling",
+                                           .remedies = {{"choose another way with {}", "pooling"}}}});
   if (modules.poolings.empty()) modules.poolings = {options.pooling.value_or(Pooling::kMean)};
   if (options.normalizes) modules.layers.emplace_back();
   return modules;
@@ -95,7 +100,8 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 
 std::vector<SimilarityAnswer> similarity(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                          const SimilarityOptions& options) {
-  if (!options.embedding.pools) throw Error(ErrorCode::kUsage, "pooling", "expected one vector per text, got none");
+  if (!options.embedding.pools)
+    throw Error(ErrorCode::kUsage, {{.message = "expected one vector per text, got none", .argument = "pooling"}});
   SimilarityOptions prompted = options;
   prompted.embedding.rules = rules_of(pipeline, options.embedding);
   const Sequences sequences = gather_sequences(

@@ -4,15 +4,16 @@
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/entailment.h"
+#include "pipeline/batches.h"
 #include "pipeline/requirements.h"
 
 namespace deberta {
 
 std::vector<EntailmentAnswer> nli(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                   const EntailmentOptions& options) {
-  for (const TextInput& input : inputs) {
-    if (!input.pair) throw Error(ErrorCode::kInput, "pair", "expected a premise and a hypothesis, got one text");
-  }
+  for_each_input(inputs.size(), [&](size_t i) {
+    if (!inputs[i].pair) throw Error(ErrorCode::kInput, "pair", "expected a premise and a hypothesis, got one text");
+  });
   if (pipeline.model.head() != Head::kSequence) refuse_head("nli", "sequence classification", pipeline.model);
   SequenceOptions sequence;
   sequence.rules = options.rules;

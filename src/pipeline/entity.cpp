@@ -97,8 +97,12 @@ class Entities {
     question.counts.resize(query.entities.size());
     const size_t taken = asked.ids.size() + kTemplateTokens;
     if (taken + rules_.stride >= rules_.encode.max_tokens) {
-      throw Error(ErrorCode::kTextTooLong, "query",
-                  fmt::format("expected less than {} tokens, got {}", rules_.encode.max_tokens - rules_.stride, taken));
+      const size_t limit = rules_.encode.max_tokens - rules_.stride;
+      throw Error(ErrorCode::kTextTooLong,
+                  {{.where = "query",
+                    .message = fmt::format("expected less than {} tokens, got {}", limit, taken),
+                    .argument = "max_tokens",
+                    .limit = limit}});
     }
     for (const Window& window : original_windows(passage.size(), rules_.encode.max_tokens - taken, rules_.stride)) {
       pieces_.push_back({questions_.size(), window});

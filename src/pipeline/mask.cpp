@@ -19,12 +19,15 @@ std::vector<size_t> mask_positions(const Encoding& encoding, int32_t mask_id) {
   for (size_t i = 0; i < encoding.size(); ++i) {
     if (encoding.ids[i] == mask_id) positions.push_back(i);
   }
-  if (positions.empty()) {
-    throw Error(ErrorCode::kInput, "text",
-                encoding.cut_tokens > 0
-                    ? "expected a mask token, got none in the part that was not cut; raise --max-tokens"
-                    : "expected at least one mask token, got none; write [MASK] where a word is missing");
+  if (positions.empty() && encoding.cut_tokens > 0) {
+    throw Error(ErrorCode::kInput, {{.where = "text",
+                                     .message = "expected a mask token, got none in the part that was not cut",
+                                     .argument = "max_tokens",
+                                     .remedies = {{"raise {}", "max_tokens"}}}});
   }
+  if (positions.empty())
+    throw Error(ErrorCode::kInput, "text",
+                "expected at least one mask token, got none; write [MASK] where a word is missing");
   return positions;
 }
 
@@ -49,9 +52,9 @@ std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<st
     std::optional<int32_t> id = tokenizer.id_of(std::string(kWordStart) + word);
     if (!id) id = tokenizer.id_of(word);
     if (!id) {
-      throw Error(
-          ErrorCode::kInput, "--targets",
-          fmt::format("expected words that are one token, got \"{}\"; `deberta tokenize` shows its pieces", word));
+      throw Error(ErrorCode::kInput, {{.message = fmt::format("expected words that are one token, got \"{}\"", word),
+                                       .argument = "targets",
+                                       .remedies = {{"{} shows its pieces", "encode()"}}}});
     }
     ids.push_back(*id);
   }
@@ -62,10 +65,10 @@ std::vector<FillAnswer> fill(const Pipeline& pipeline, std::span<const TextInput
   check_masked_lm("fill", pipeline);
   std::vector<Encoding> encodings;
   std::vector<std::vector<size_t>> masks;
-  for (const TextInput& input : inputs) {
-    encodings.push_back(encode_one(pipeline.tokenizer, input, options.rules));
+  for_each_input(inputs.size(), [&](size_t i) {
+    encodings.push_back(encode_one(pipeline.tokenizer, inputs[i], options.rules));
     masks.push_back(mask_positions(encodings.back(), pipeline.tokenizer.special().mask));
-  }
+  });
   std::vector<FillAnswer> answers(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     answers[i].tokens = encodings[i].size();

@@ -14,9 +14,10 @@ namespace {
 void check_head(const Model& model) {
   if (model.head() != Head::kSequence) refuse_head("rerank", "sequence classification", model);
   if (model.labels() == 1) return;
-  throw Error(ErrorCode::kTask, "rerank",
-              "expected a head with one class, got " + std::to_string(model.labels()) +
-                  "; a cross-encoder or reward model has one, `deberta classify --pair` scores the classes");
+  throw Error(ErrorCode::kTask,
+              {{.where = "rerank",
+                .message = "expected a head with one class, got " + std::to_string(model.labels()),
+                .remedies = {{"a cross-encoder or reward model has one, {} scores the classes", "classify()"}}}});
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ std::optional<Activation> dense_activation(const SentenceSettings& settings, Sen
 }  // namespace
 
 void refuse_module(SentenceModules& result, std::string reason) {
-  if (result.refusal.empty()) result.refusal = std::move(reason) + "; choose another way with --pooling";
+  if (result.refusal.empty()) result.refusal = std::move(reason);
 }
 
 void read_dense(const std::string& folder, int64_t columns, const OpenOptions& options, SentenceModules& result) {

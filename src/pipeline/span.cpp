@@ -72,10 +72,13 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
   const Encoding context = encode_part(tokenizer, *input.pair, encode, SIZE_MAX);
   const size_t taken = question.size() + kTemplateTokens;
   if (taken >= encode.max_tokens) {
-    throw Error(ErrorCode::kTextTooLong, "question",
-                fmt::format("expected less than {} tokens with the special ones, got {}; raise --max-tokens or lower "
-                            "--max-question-len",
-                            encode.max_tokens, taken));
+    throw Error(ErrorCode::kTextTooLong,
+                {{.where = "question",
+                  .message = fmt::format("expected less than {} tokens with the special ones, got {}",
+                                         encode.max_tokens, taken),
+                  .argument = "max_tokens",
+                  .limit = encode.max_tokens,
+                  .remedies = {{"raise {}", "max_tokens"}, {"lower {}", "max_question_tokens"}}}});
   }
   const size_t room = encode.max_tokens - taken, most = options.as_transformers ? room - 1 : room / 2;
   std::vector<Encoding> encodings;

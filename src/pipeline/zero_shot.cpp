@@ -17,10 +17,13 @@ constexpr std::string_view kSlot = "{}";
 
 void check_options(const ZeroShotOptions& options) {
   if (options.labels.empty())
-    throw Error(ErrorCode::kUsage, "--labels", "expected candidate labels, got none; write --labels sports,politics");
+    throw Error(ErrorCode::kUsage, {{.message = "expected candidate labels, got none",
+                                     .argument = "labels",
+                                     .remedies = {{"write {}", "labels", "sports,politics"}}}});
   if (options.hypothesis_template.find(kSlot) == std::string::npos) {
-    throw Error(ErrorCode::kUsage, "--template",
-                "expected {} where the label goes, got \"" + options.hypothesis_template + "\"");
+    throw Error(ErrorCode::kUsage,
+                {{.message = "expected {} where the label goes, got \"" + options.hypothesis_template + "\"",
+                  .argument = "hypothesis_template"}});
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "deberta/error.h"
 #include "deberta/library.h"
+#include "options/error_options.h"
 #include "options/options.h"
 #include "program/answers.h"
 #include "program/command_line.h"
@@ -68,7 +69,8 @@ int run_program(int argc, char** argv, RunVerb run_verb) {
     return interrupted();
   } catch (const ReaderGone&) {  // the right answers are no longer wanted, but not all are given
   } catch (const Error& error) {
-    std::fputs(fmt::format("{}\n", error.what()).c_str(), stderr);
+    const Error named = with_options(error);
+    std::fputs(fmt::format("{}\n", named.what()).c_str(), stderr);
     return interrupted() != 0 ? interrupted() : error.exit_code();
   } catch (const std::bad_alloc&) {
     std::fputs("out of memory\n", stderr);

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "deberta/error.h"
+#include "options/error_options.h"
 #include "options/options.h"
 #include "program/interrupt.h"
 #include "program/progress_printer.h"
@@ -88,7 +89,7 @@ class Loop {
     const std::string& mode = options_.text("on-bad-row");
     if (mode == "fail") throw named;
     ++counts_.failed;
-    if (mode == "report") writer_.bad(row, named);
+    if (mode == "report") writer_.bad(row, with_options(named));
   }
 
   const Options& options_;

@@ -2,11 +2,16 @@
 #include "rows/row_parts.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace deberta {
 
 Error with_place(const Error& error, const Row& row) {
-  return error.problems().front().where == row.where ? error : Error(error.code(), row.where, error.what());
+  if (error.where() == row.where) return error;
+  std::vector<Problem> problems = error.problems();
+  for (Problem& problem : problems) problem.source = row.where;
+  return {error.code(), std::move(problems)};
 }
 
 void answer_parts(size_t rows, const std::function<void(size_t first, size_t count)>& answer,

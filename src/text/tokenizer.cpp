@@ -40,8 +40,11 @@ void keep_longest_first(size_t limit, bool is_fast, size_t& first, size_t& secon
 void keep_tokens(PairCut cut, size_t limit, bool is_fast, size_t& first, size_t& second) {
   if (cut == PairCut::kLongestFirst) return keep_longest_first(limit, is_fast, first, second);
   if (second > limit) {
-    throw Error(ErrorCode::kTextTooLong, "second text",
-                fmt::format("expected at most {} tokens, got {}; it is not cut, raise --max-tokens", limit, second));
+    throw Error(ErrorCode::kTextTooLong, {{.where = "second text",
+                                           .message = fmt::format("expected at most {} tokens, got {}", limit, second),
+                                           .argument = "max_tokens",
+                                           .limit = limit,
+                                           .remedies = {{"it is not cut, raise {}", "max_tokens"}}}});
   }
   first = std::min(first, limit - second);
 }
@@ -129,9 +132,12 @@ MappedText Tokenizer::State::change_text(std::string_view text, bool adds_space,
 
 Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& options) const {
   if (text.size() > options.max_text_bytes) {
-    throw Error(ErrorCode::kTextTooLong, "text",
-                fmt::format("expected at most {} bytes, got {}; split the text or raise --max-text-bytes",
-                            options.max_text_bytes, text.size()));
+    throw Error(ErrorCode::kTextTooLong,
+                {{.where = "text",
+                  .message = fmt::format("expected at most {} bytes, got {}", options.max_text_bytes, text.size()),
+                  .argument = "max_text_bytes",
+                  .limit = options.max_text_bytes,
+                  .remedies = {{"split the text"}, {"raise {}", "max_text_bytes"}}}});
   }
   // The slow byte-level tokenizer puts its space before the text, the fast one before each part of it.
   const SplitOptions split{options.parse_special, options.spm_ties, config.add_prefix_space && is_fast};
@@ -185,8 +191,11 @@ size_t room_for_text(const EncodeOptions& options, size_t template_tokens) {
   if (options.truncate == Truncate::kNone) return SIZE_MAX / 2;
   const size_t taken = options.add_special_tokens ? template_tokens : 0;
   if (options.max_tokens < taken) {
-    throw Error(ErrorCode::kTextTooLong, "--max-tokens",
-                fmt::format("expected at least {} for the special tokens, got {}", taken, options.max_tokens));
+    throw Error(
+        ErrorCode::kTextTooLong,
+        {{.message = fmt::format("expected at least {} for the special tokens, got {}", taken, options.max_tokens),
+          .argument = "max_tokens",
+          .limit = taken}});
   }
   return options.max_tokens - taken;
 }

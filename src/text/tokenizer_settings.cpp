@@ -237,17 +237,18 @@ class SettingsReader {
   TokenizerSettings result_;
 };
 
-void refuse_setting(const TokenizerSettings& settings, std::string_view key, std::string_view remedy) {
-  throw Error(ErrorCode::kUnsupported, settings.where,
-              fmt::format("{}: got {}; {}", key, settings.find(key)->describe(), remedy));
+void refuse_setting(const TokenizerSettings& settings, std::string_view key, Remedy remedy) {
+  throw Error(ErrorCode::kUnsupported, {{.where = settings.where,
+                                         .message = fmt::format("{}: got {}", key, settings.find(key)->describe()),
+                                         .remedies = {std::move(remedy)}}});
 }
 
 // Settings that make the library compute something else.
 void check_settings(const TokenizerSettings& settings) {
   if (settings.is_truthy("split_special_tokens", false))
-    refuse_setting(settings, "split_special_tokens", "leave it out and use --special-text literal");
+    refuse_setting(settings, "split_special_tokens", {"leave it out and use {}", "parse_special", "false"});
   if (settings.is_truthy("sp_model_kwargs", false))
-    refuse_setting(settings, "sp_model_kwargs", "SentencePiece options are not supported; expected {}");
+    refuse_setting(settings, "sp_model_kwargs", {"SentencePiece options are not supported; expected {}"});
 }
 
 // A length that leaves no room for a text. To Python true and false are numbers, too.

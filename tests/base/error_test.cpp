@@ -5,7 +5,9 @@
 
 #include <array>
 #include <set>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -23,6 +25,45 @@ TEST(Error, IsOneLineForEachProblem) {
   EXPECT_EQ(error.code(), ErrorCode::kConfig);
   EXPECT_EQ(error.exit_code(), 1);
   EXPECT_EQ(Error(ErrorCode::kUsage, "", "").exit_code(), 2);
+}
+
+TEST(Error, NamesArgumentsAsTheLibraryDoes) {
+  const Error error(ErrorCode::kTextTooLong, {{.where = "text",
+                                               .message = "expected at most 512 tokens, got 600",
+                                               .argument = "max_tokens",
+                                               .limit = 512,
+                                               .remedies = {{"raise {}", "max_tokens"}}}});
+  EXPECT_STREQ(error.what(), "text: expected at most 512 tokens, got 600; raise max_tokens");
+  EXPECT_EQ(error.message(), "expected at most 512 tokens, got 600");
+  const Error place(ErrorCode::kUsage, {{.message = "expected less than 4, got 4", .argument = "stride", .limit = 4}});
+  EXPECT_STREQ(place.what(), "stride: expected less than 4, got 4");
+}
+
+TEST(Error, SaysWhichInputIsAtFaultByItsSourceIfThereIsOne) {
+  Problem problem{.where = "text", .message = "got none", .input = 2};
+  EXPECT_STREQ(Error(ErrorCode::kInput, std::vector{problem}).what(), "inputs[2]: text: got none");
+  problem.source = "in.tsv:3";
+  EXPECT_STREQ(Error(ErrorCode::kInput, std::vector{problem}).what(), "in.tsv:3: text: got none");
+}
+
+TEST(Error, JoinsRemediesOfWhichAnyHelps) {
+  const auto text = [](std::vector<Remedy> remedies) {
+    return std::string(Error(ErrorCode::kInput, {{.message = "x", .remedies = std::move(remedies)}}).what());
+  };
+  EXPECT_EQ(text({}), "x");
+  EXPECT_EQ(text({{"cut it with {}", "truncate", "right"}}), "x; cut it with truncate=right");
+  EXPECT_EQ(text({{"split it"}, {"raise {}", "max_tokens"}}), "x; split it or raise max_tokens");
+  EXPECT_EQ(text({{"make one", "calibrate"}, {"use bf16", "precision", "bf16"}, {"stop"}}),
+            "x; make one, use bf16, or stop");
+}
+
+// Only the last {} of a remedy with an argument stands for something.
+TEST(Error, LeavesOtherBracesAlone) {
+  const Error error(ErrorCode::kInput, {{.where = "{}",
+                                         .message = "got {}",
+                                         .argument = "x",
+                                         .remedies = {{"give a/{}"}, {"name {} with {}", "label_map"}}}});
+  EXPECT_STREQ(error.what(), "{}: got {}; give a/{} or name {} with label_map");
 }
 
 TEST(ErrorTable, HasAnEntryForEachCode) {

@@ -9,6 +9,7 @@
 #include "deberta/checkpoint.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
+#include "support/problem_of.h"
 #include "support/tiny_model.h"
 
 namespace deberta {
@@ -97,8 +98,8 @@ TEST_F(FolderKind, NamesTheNewestCheckpointByItsNumber) {
 TEST_F(FolderKind, NamesTheModelOfAnAdapterAndItsKind) {
   const std::string path =
       make({{"adapter_config.json", R"({"peft_type": "LORA", "base_model_name_or_path": "a/b"})"}});
-  EXPECT_ERROR(check_folder_kind(path, FolderUse::kModel), kFolder,
-               "a peft adapter (LORA) for a/b; merge it: convert -m FOLDER_OF_THAT_MODEL --adapter " + path);
+  EXPECT_ERROR(check_folder_kind(path, FolderUse::kModel), kFolder, "a peft adapter (LORA) for a/b; merge it");
+  EXPECT_EQ(test::problem_of([&] { check_folder_kind(path, FolderUse::kModel); }).remedies.at(0).value, path);
   EXPECT_ERROR(check_folder_kind(make({{"adapter_config.json", R"({"peft_type": "IA3"})"}}), FolderUse::kModel),
                kFolder, "a peft adapter (IA3) for an unnamed model; only LORA can be merged here");
   EXPECT_ERROR(check_folder_kind(make({{"adapter_config.json", R"({"config": {}})"}}), FolderUse::kModel), kFolder,

@@ -307,10 +307,8 @@ TEST(ModelConfig, TheTwoRulesTakeOtherDefaults) {
   const Warnings warnings;
   const ModelConfig original = parse(R"("model_type": "deberta", "hidden_act": "relu")");
   EXPECT_TRUE(original.has_c2p);
-  EXPECT_EQ(
-      warnings.text,
-      "config.json: pos_att_type is missing: c2p, as the original takes it; transformers takes no terms (--compat "
-      "hf)\n");
+  EXPECT_EQ(warnings.text,
+            "config.json: pos_att_type is missing: c2p, as the original takes it; transformers takes no terms\n");
   const ModelConfig v1 = parse_hf(R"("model_type": "deberta")");
   EXPECT_EQ(v1.vocab_size, 50265);
   EXPECT_EQ(v1.hidden_size, 768);

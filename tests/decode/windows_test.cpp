@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/expect_error.h"
+#include "support/problem_of.h"
 
 namespace deberta {
 namespace {
@@ -21,7 +22,10 @@ TEST(MakeWindows, EachSharesTheOverlapWithTheOneBeforeAndTheLastEndsWithTheText)
 }
 
 TEST(MakeWindows, AnOverlapWithoutRoomIsRefused) {
-  EXPECT_ERROR(make_windows(9, 4, 4), kUsage, "--stride: expected less than the 4 tokens");
+  EXPECT_ERROR(make_windows(9, 4, 4), kUsage, "stride: expected less than the 4 tokens");
+  const Problem problem = test::problem_of([] { make_windows(9, 4, 4); });
+  EXPECT_EQ(problem.argument, "stride");
+  EXPECT_EQ(problem.limit, 4u);
 }
 
 TEST(ChooseWindows, ATokenIsReadWhereItIsFarthestFromACut) {

@@ -275,7 +275,8 @@ TEST(CalibratedInt8, NeedsNoPermissionAndWarnsOnceWithoutACalibration) {
                    nullptr);
   warnings = 0;
   ModelOptions options{.precision = Precision::kInt8, .threads = 1};
-  EXPECT_ERROR(load(folder.path(), options), kUncalibrated, "--dtype int8 --calibration-data FILE");
+  EXPECT_ERROR(load(folder.path(), options), kUncalibrated,
+               "there is none; make one, use bf16, or allow it uncalibrated");
   EXPECT_EQ(warnings, 0u);
   options.allows_uncalibrated = true;
   const Model uncalibrated = load(folder.path(), options);

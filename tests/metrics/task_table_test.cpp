@@ -122,7 +122,8 @@ TEST(TaskLabels, AMismatchShowsBothLists) {
   EXPECT_ERROR(mapped("rte", {"contradiction", "neutral", "entailment"}), kTask,
                "classes not_entailment, entailment, got 3 classes: contradiction, neutral, entailment");
   EXPECT_ERROR(mapped("sst-2", {"positive", "1"}), kTask, "positive, 1");
-  EXPECT_ERROR(mapped("sst-2", {"a", "b"}, {"positive"}), kTask, "--label-map");
+  EXPECT_ERROR(mapped("sst-2", {"a", "b"}, {"positive"}), kTask,
+               "give the task's labels in the model's order with label_map");
   EXPECT_ERROR(map_classes(TaskLabels(find_task("sst-2")), {}, 3, {}), kTask, "got 3 classes;");
 }
 
@@ -164,7 +165,7 @@ TEST(TaskRows, ALabelOfAnotherTaskStopsTheRunWithTheLabelsThere) {
   TaskRows own(find_task("classification"), TaskLabels(std::vector<std::string>{"ham", "spam"}));
   own.add(labelled("0"));
   EXPECT_ERROR(own.check_labels(), kTask,
-               "give the file's names for the model's classes ham, spam, in this order, with --label-map");
+               "give the file's names for the model's classes ham, spam, in this order, with label_map");
   TaskRows signs(find_task("classification"), TaskLabels(std::vector<std::string>{"-1", "1"}));
   signs.add(labelled("-1"));
   EXPECT_TRUE(signs.golds()[0].is_labelled);

@@ -8,6 +8,7 @@
 #include "deberta/pipeline.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
+#include "support/problem_of.h"
 #include "support/tiny_model.h"
 
 namespace deberta {
@@ -81,6 +82,39 @@ TEST_F(Heads, LongTextsAreCutAndCountedOrRefused) {
   EXPECT_ERROR(classify(pipeline, inputs, options), kTextTooLong, "expected at most 6 tokens, got");
 }
 
+TEST_F(Heads, AnErrorSaysWhichInputWhichArgumentAndWhichLimit) {
+  const Pipeline pipeline = make(Head::kSequence);
+  const std::vector<std::string> texts{"word", "word word word word word word word word"};
+  const auto inputs = inputs_of(texts);
+  SequenceOptions options;
+  options.rules.encode.max_tokens = 6;
+  options.rules.long_text = LongText::kRefuse;
+  const Problem too_long = test::problem_of([&] { classify(pipeline, inputs, options); });
+  EXPECT_EQ(too_long.where, "text");
+  EXPECT_EQ(too_long.argument, "max_tokens");
+  EXPECT_EQ(too_long.limit, 6u);
+  EXPECT_EQ(too_long.input, 1u);
+  ASSERT_EQ(too_long.remedies.size(), 2u);
+  EXPECT_EQ(too_long.remedies[1].argument, "truncate");
+  EXPECT_ERROR(classify(pipeline, inputs, options), kTextTooLong, "split it or cut it with truncate=right");
+
+  options.rules.long_text = LongText::kWindow;
+  options.rules.stride = 4;
+  const Problem stride = test::problem_of([&] { classify(pipeline, inputs, options); });
+  EXPECT_EQ(stride.where, "");
+  EXPECT_EQ(stride.argument, "stride");
+  EXPECT_EQ(stride.limit, 4u);
+  EXPECT_EQ(stride.input, 1u);
+
+  const TextInput pair{"a", "b"};
+  const Problem labels = test::problem_of([&] { nli(pipeline, {&pair, 1}); });
+  EXPECT_EQ(labels.where, "nli");
+  EXPECT_EQ(labels.argument, "label_map");
+  EXPECT_FALSE(labels.input);
+  ASSERT_EQ(labels.remedies.size(), 1u);
+  EXPECT_EQ(labels.remedies[0].value, "contradiction,neutral,entailment");
+}
+
 TEST_F(Heads, AHeadOfAnotherKindIsRefused) {
   EXPECT_ERROR(classify(make(Head::kMaskedLm), {}), kTask, "expected a sequence classification head");
   EXPECT_ERROR(fill(make(Head::kSequence), {}), kTask, "expected a masked language model head");
@@ -109,7 +143,7 @@ TEST_F(Heads, FillNeedsAMask) {
   FillOptions options;
   options.rules.encode.max_tokens = 4;
   options.rules.encode.truncate = Truncate::kRight;
-  EXPECT_ERROR(fill(pipeline, inputs_of(late), options), kInput, "raise --max-tokens");
+  EXPECT_ERROR(fill(pipeline, inputs_of(late), options), kInput, "raise max_tokens");
 }
 
 TEST_F(Heads, TargetsAreWordsOfOneToken) {

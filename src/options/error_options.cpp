@@ -1,0 +1,71 @@
+#include "options/error_options.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/problem_text.h"
+#include "options/options.h"
+
+namespace deberta {
+namespace {
+
+// Options that are not called as their argument is; all others are.
+struct OptionName {
+  std::string_view argument;
+  std::string_view option;
+};
+constexpr std::array kNames = {OptionName{"model", "-m"}, OptionName{"max_question_tokens", "--max-question-len"},
+                               OptionName{"hypothesis_template", "--template"}};
+
+// What is done here by other means than the option of an argument; {} stands for the value.
+struct Phrase {
+  std::string_view argument;
+  std::string_view words;
+};
+constexpr std::array kPhrases = {
+    Phrase{"parse_special", "--special-text literal"},
+    Phrase{"function", " with --activation"},
+    Phrase{"calibrate", " with `deberta convert -m DIR --to DIR2 --dtype int8 --calibration-data FILE`"},
+    Phrase{"adapter", ": convert -m FOLDER_OF_THAT_MODEL --adapter {} --to NEW_FOLDER"},
+    Phrase{"classify()", "`deberta classify --pair`"},
+    Phrase{"encode()", "`deberta tokenize`"},
+};
+
+std::string option_of(std::string_view argument) {
+  for (const OptionName& row : kNames) {
+    if (row.argument == argument) return std::string(row.option);
+  }
+  std::string name(argument);
+  std::replace(name.begin(), name.end(), '_', '-');
+  const auto table = option_table();
+  const bool is_option =
+      std::any_of(table.begin(), table.end(), [&](const OptionRow& row) { return row.name == name; });
+  return is_option ? "--" + name : std::string(argument);
+}
+
+std::string words_of(const Remedy& remedy) {
+  constexpr std::string_view kSlot = "{}";
+  for (const Phrase& row : kPhrases) {
+    if (row.argument != remedy.argument) continue;
+    std::string words(row.words);
+    const size_t at = words.find(kSlot);
+    return at == words.npos ? words : words.replace(at, kSlot.size(), remedy.value);
+  }
+  if (remedy.text.find(kSlot) == remedy.text.npos) return "";
+  const std::string option = option_of(remedy.argument);
+  return remedy.value.empty() ? option : option + " " + remedy.value;
+}
+
+}  // namespace
+
+Error with_options(const Error& error) {
+  std::vector<Problem> problems;
+  for (const Problem& problem : error.problems())
+    problems.push_back({.where = place_text(problem, words_of), .message = message_text(problem, words_of)});
+  return {error.code(), std::move(problems)};
+}
+
+}  // namespace deberta
