@@ -34,11 +34,8 @@ size_t before_white_space(std::string_view text, size_t begin, size_t end, Strip
 
 // What a token does to its neighbours: strips them, or melts into one of them. A neighbour is judged as it was before
 // the strip, and only U+0020 parts a single word from it: both as the reference does.
-void apply(const AddedToken& token, std::string_view text, StripRule rule, std::vector<TextPart>& parts, size_t i) {
-  TextPart none;
-  TextPart& self = parts[i];
-  TextPart& left = i > 0 ? parts[i - 1] : none;
-  TextPart& right = i + 1 < parts.size() ? parts[i + 1] : none;
+void apply(const AddedToken& token, std::string_view text, StripRule rule, TextPart& left, TextPart& self,
+           TextPart& right) {
   const bool has_left = left.begin < left.end;
   const bool has_right = right.begin < right.end;
   const bool touches_left = has_left && text[left.end - 1] != ' ';
@@ -121,8 +118,16 @@ std::vector<TextPart> SpecialTokens::cut(std::string_view text) const {
 std::vector<TextPart> SpecialTokens::split(std::string_view text) const {
   std::vector<TextPart> parts = cut(text);
   const auto content = [&](const TextPart& part) { return text.substr(part.begin, part.end - part.begin); };
+  TextPart none;
+  // The library never takes white space from another token ("sat. " before [MASK]); the slow tokenizers do.
+  const auto neighbour = [&](size_t i) -> TextPart& {
+    const bool is_kept =
+        i >= parts.size() || (strip_rule_ == StripRule::kUnicode && find_in(trie_, content(parts[i])) != nullptr);
+    return is_kept ? none : parts[i];
+  };
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (const AddedToken* token = find_in(trie_, content(parts[i]))) apply(*token, text, strip_rule_, parts, i);
+    if (const AddedToken* token = find_in(trie_, content(parts[i])))
+      apply(*token, text, strip_rule_, neighbour(i - 1), parts[i], neighbour(i + 1));  // 0 - 1 is beyond the end
   }
   std::erase_if(parts, [](const TextPart& part) { return part.begin >= part.end; });
   for (TextPart& part : parts) {

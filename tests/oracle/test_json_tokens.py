@@ -221,10 +221,10 @@ def test_pieces_and_offsets_are_those_of_the_library_where_nothing_is_normalised
         check_offsets(line, answer["offsets"])
         expected = library.encode(line, add_special_tokens=False)
         for piece, (begin, end), token, (first, last) in zip(answer["tokens"], answer["offsets"], expected.tokens, expected.offsets):
-            assert piece in (token, "[UNK]"), (line, piece, token)
+            assert piece in (token, token.strip(), "[UNK]"), (line, piece, token)  # a token that takes the space before it
             if begin == end:
                 continue
-            while first < last and line[first] == " ":
+            while first < last and line[first] in " \u2581":
                 first += 1
             assert (begin, end) == (first, last), (line, piece)
             compared += 1

@@ -94,7 +94,8 @@ def test_offsets_name_the_part_of_the_text_that_the_piece_is_of(path, lines, tmp
             else:
                 assert wanted in got or wanted in normalised(spm, line[max(0, begin - 1) : end + 1]), (line, piece, begin, end)
                 contained += 1
-    assert contained <= equal / 20
+    if SHARED.exists():  # of real text; the texts of the fixture are made to cross borders
+        assert contained <= equal / 20
 
 
 # ---- special tokens and pairs, against the slow tokenizer

@@ -198,6 +198,14 @@ TEST(TokenizerJsonUnigram, ATokenThatStripsTakesWhiteSpaceOfUnicodeNotOfPython) 
   EXPECT_EQ(ids_of(tokenizer, "a\x1c[MASK]"), (Ids{4, 5, 3, 6}));
 }
 
+TEST(TokenizerJsonUnigram, ATokenThatStripsLeavesAnotherTokenWhole) {
+  Unigram file;
+  file.added += R"(, {"id": 6, "content": "b ", "special": true, "normalized": false})";
+  file.added += R"(, {"id": 7, "content": "[MASK]", "special": true, "lstrip": true, "normalized": false})";
+  const Tokenizer tokenizer = load(text_of(file));
+  EXPECT_EQ(ids_of(tokenizer, "ab [MASK]"), (Ids{4, 5, 6, 7}));
+}
+
 TEST(TokenizerJsonUnigram, AMissingMaskComesAfterAllOthers) {
   EXPECT_EQ(load(text_of({})).special().mask, 6);
 }
