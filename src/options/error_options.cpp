@@ -17,8 +17,12 @@ struct OptionName {
   std::string_view argument;
   std::string_view option;
 };
-constexpr std::array kNames = {OptionName{"model", "-m"}, OptionName{"max_question_tokens", "--max-question-len"},
-                               OptionName{"hypothesis_template", "--template"}};
+constexpr std::array kNames = {OptionName{"model", "-m"},
+                               OptionName{"max_question_tokens", "--max-question-len"},
+                               OptionName{"hypothesis_template", "--template"},
+                               OptionName{"fields", "--input-field"},
+                               OptionName{"form", "--input-format"},
+                               OptionName{"kept", "--keep"}};
 
 // What is done here by other means than the option of an argument; {} stands for the value.
 struct Phrase {

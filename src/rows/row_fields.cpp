@@ -23,21 +23,29 @@ Names keys_of(const Json& object) {
   return keys;
 }
 
-// A header of one column that holds separators of other tables.
-std::string remedy_for(const Names& columns) {
+// An error of the input, and the argument that helps.
+Error input_error(const std::string& where, std::string message, Remedy remedy) {
+  return {ErrorCode::kInput, {{.where = where, .message = std::move(message), .remedies = {std::move(remedy)}}}};
+}
+
+Remedy name_it() {
+  return {"name it with {}", "fields"};
+}
+
+// A header of one column may hold separators of other tables.
+Remedy remedy_for(const Names& columns) {
   for (const char separator : {';', '\t', ',', '|'}) {
     if (columns.size() == 1 && columns[0].find(separator) != std::string::npos) {
-      return fmt::format("the columns seem to be separated by {}: csv has commas, tsv has tabs (--input-format)",
-                         separator == '\t' ? "tabs" : std::string(1, separator));
+      const std::string found = separator == '\t' ? "tabs" : std::string(1, separator);
+      return {"the columns seem to be separated by " + found + ": csv has commas, tsv has tabs ({})", "form"};
     }
   }
-  return "name it with --input-field";
+  return name_it();
 }
 
 const Json& member_of(const Json& object, const std::string& key, const std::string& where) {
   if (const Json* value = object.find(key)) return *value;
-  throw Error(ErrorCode::kInput, where,
-              fmt::format("no key \"{}\" among {}; name it with --input-field", key, fmt::join(keys_of(object), ", ")));
+  throw input_error(where, fmt::format("no key \"{}\" among {}", key, fmt::join(keys_of(object), ", ")), name_it());
 }
 
 std::string text_of(const Json& value, const std::string& key, const std::string& where) {
@@ -78,9 +86,10 @@ RowFields::RowFields(const FieldRules& rules)
   const size_t most = shape_.has_items ? SIZE_MAX : shape_.names.size();
   const size_t least = shape_.needs_all ? shape_.names.size() : 1;
   if (is_given_ && (names_.size() < least || names_.size() > most)) {
-    throw Error(ErrorCode::kUsage, "--input-field",
-                fmt::format("expected {} names ({}), got {}", shape_.has_items ? "these or more" : "these",
-                            fmt::join(shape_.names, ","), names_.size()));
+    throw Error(ErrorCode::kUsage,
+                {{.message = fmt::format("expected {} names ({}), got {}", shape_.has_items ? "these or more" : "these",
+                                         fmt::join(shape_.names, ","), names_.size()),
+                  .argument = "fields"}});
   }
 }
 
@@ -97,11 +106,13 @@ bool RowFields::keeps(std::string_view name, const Names& texts) const {
 }
 
 void refuse_names(const FieldRules& rules, const std::string& what) {
-  const auto refuse = [&](const char* option, const char* expected) {
-    throw Error(ErrorCode::kUsage, option, fmt::format("expected {}, got {}", expected, what));
+  const auto refuse = [&](const char* argument, const char* expected, std::vector<Remedy> remedies) {
+    throw Error(ErrorCode::kUsage, {{.message = fmt::format("expected {}, got {}", expected, what),
+                                     .argument = argument,
+                                     .remedies = std::move(remedies)}});
   };
-  if (!rules.fields.empty()) refuse("--input-field", "rows with columns or keys (--input-format)");
-  if (!rules.kept.names.empty()) refuse("--keep", "rows with columns or keys of these names");
+  if (!rules.fields.empty()) refuse("fields", "rows with columns or keys", {{"name their format with {}", "form"}});
+  if (!rules.kept.names.empty()) refuse("kept", "rows with columns or keys of these names", {});
 }
 
 // The names under which the texts of an object or a table with these keys stand.
@@ -117,9 +128,10 @@ const Names& RowFields::names_of(const Json& object, const std::string& where) c
   for (const Names* names : known) {
     if (!has_all(*names)) continue;
     if (found != nullptr) {
-      throw Error(ErrorCode::kInput, where,
-                  fmt::format("expected one pair of texts, got {} and {}; name them with --input-field",
-                              fmt::join(*found, ","), fmt::join(*names, ",")));
+      throw input_error(
+          where,
+          fmt::format("expected one pair of texts, got {} and {}", fmt::join(*found, ","), fmt::join(*names, ",")),
+          {"name them with {}", "fields"});
     }
     found = names;
   }
@@ -130,11 +142,11 @@ void RowFields::check_columns(const Names& columns, const std::string& where) co
   JsonObject header;
   for (const std::string& column : columns) header.emplace_back(column, nullptr);
   const Json object(std::move(header));
-  const auto refuse = [&](const std::string& name, std::string remedy) {
+  const auto refuse = [&](const std::string& name, Remedy remedy) {
     const std::string_view near = nearest_match(name, std::vector<std::string_view>(columns.begin(), columns.end()));
-    if (!near.empty() && name.size() > 1) remedy = fmt::format("did you mean {}? {}", near, remedy);
-    throw Error(ErrorCode::kInput, where,
-                fmt::format("no column \"{}\" among {}; {}", name, fmt::join(columns, ", "), remedy));
+    if (!near.empty() && name.size() > 1) remedy.text = fmt::format("did you mean {}? {}", near, remedy.text);
+    throw input_error(where, fmt::format("no column \"{}\" among {}", name, fmt::join(columns, ", ")),
+                      std::move(remedy));
   };
   const Names& names = names_of(object, where);
   const size_t needed = is_given_ || shape_.needs_all ? names.size() : 1;
@@ -142,7 +154,7 @@ void RowFields::check_columns(const Names& columns, const std::string& where) co
     if (!has(columns, names[i])) refuse(names[i], remedy_for(columns));
   }
   for (const std::string& name : kept_.names) {
-    if (!has(columns, name)) refuse(name, "--keep names columns of the input");
+    if (!has(columns, name)) refuse(name, {"{} names columns of the input", "kept"});
   }
 }
 
@@ -161,17 +173,16 @@ std::string RowFields::first_keys() const {
 
 std::optional<Error> RowFields::missing_text(const std::string& where) const {
   if (!has_had_object_ || has_had_text_) return std::nullopt;
-  return Error(ErrorCode::kInput, where,
-               fmt::format("no row has the key \"{}\", the first one has {}; name it with --input-field", names_[0],
-                           first_keys()));
+  return input_error(where, fmt::format("no row has the key \"{}\", the first one has {}", names_[0], first_keys()),
+                     name_it());
 }
 
 std::optional<Error> RowFields::missing_kept(const std::string& where) const {
   for (size_t i = 0; has_had_object_ && i < kept_.names.size(); ++i) {
     if (!has_had_kept_[i]) {
-      return Error(
-          ErrorCode::kInput, where,
-          fmt::format("no row has the key \"{}\" of --keep, the first one has {}", kept_.names[i], first_keys()));
+      return input_error(where,
+                         fmt::format("no row has the key \"{}\", the first one has {}", kept_.names[i], first_keys()),
+                         {"{} names keys of the input", "kept"});
     }
   }
   return std::nullopt;

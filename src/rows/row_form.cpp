@@ -82,9 +82,9 @@ RowForm find_row_form(const FormRules& rules, const Names& names, ByteSource& so
   const std::string_view ending = form_of_ending(source.name());
   const std::optional<RowForm> form = parse_row_form(ending);
   if (form == RowForm::kConll && !rules.has_conll) {
-    throw Error(ErrorCode::kUsage, source.name(),
-                "expected text, tsv, csv, jsonl or json, got CoNLL columns; --input-format text reads its lines as "
-                "texts");
+    throw Error(ErrorCode::kUsage, {{.where = source.name(),
+                                     .message = "expected text, tsv, csv, jsonl or json, got CoNLL columns",
+                                     .remedies = {{"{} reads its lines as texts", "form", "text"}}}});
   }
   if (form && form != RowForm::kText) return *form;
   return guess_form(rules, names, source, ending);

@@ -252,15 +252,15 @@ def test_a_key_kept_that_no_row_has_fails(classify):
     rows = '{"id": 1, "text": "x"}\n{"id": 2, "text": "y", "note": "n"}\n'
     assert classify("--input-format", "jsonl", "--keep", "note", stdin=rows).returncode == 0
     done = classify("--input-format", "jsonl", "--keep", "idd", stdin=rows)
-    assert (done.returncode, done.stderr) == (1, 'standard input: no row has the key "idd" of --keep, the first one has id, text\n')
+    assert (done.returncode, done.stderr) == (1, 'standard input: no row has the key "idd", the first one has id, text; --keep names keys of the input\n')
     refused(classify("--input-format", "json", "--keep", "idd", stdin="[" + rows.replace("\n", ",")[:-1] + "]"),
-            'standard input: no row has the key "idd" of --keep, the first one has id, text')
+            'standard input: no row has the key "idd", the first one has id, text; --keep names keys of the input')
 
 
 def test_names_of_what_rows_cannot_have_are_refused(classify):
     refused(classify("--keep", "id", "a text"), "--keep: expected rows with columns or keys of these names, got texts as arguments", 2)
     refused(classify("--keep", "id", stdin="a text\n"), "--keep: expected rows with columns or keys of these names, got lines of text from standard input", 2)
-    refused(classify("--input-field", "review", stdin="a text\n"), "--input-field: expected rows with columns or keys (--input-format), got lines of text from standard input", 2)
+    refused(classify("--input-field", "review", stdin="a text\n"), "--input-field: expected rows with columns or keys, got lines of text from standard input; name their format with --input-format", 2)
 
 
 def test_nli_knows_the_names_of_published_files(deberta, tmp_path):

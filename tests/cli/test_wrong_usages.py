@@ -98,7 +98,7 @@ USAGES = [
     ("classify -m SEQ -i ids.safetensors", 1, "ids.safetensors: expected text, got a NUL byte at byte 1: binary data, or UTF-16 without a byte order mark"),
     ("classify -m SEQ -i dev.tsv --input-field sentence --keep idd", 1, 'dev.tsv: no column "idd" among sentence, label; --keep names columns of the input'),
     ("classify -m SEQ -i texts.txt --keep id", 2, "--keep: expected rows with columns or keys of these names, got lines of text from texts.txt"),
-    ("classify -m SEQ -i texts.txt --input-field review", 2, "--input-field: expected rows with columns or keys (--input-format), got lines of text from texts.txt"),
+    ("classify -m SEQ -i texts.txt --input-field review", 2, "--input-field: expected rows with columns or keys, got lines of text from texts.txt; name their format with --input-format"),
     ("rerank -m ONE --query q -i dev.tsv --input-field sentence --keep label", 2, "--keep: expected no names with --query: all documents form one row"),
     ("embed -m SEQ --digits 3 -o x.npy x", 2, "--digits: expected answers as text, got -o x.npy"),
     ("eval --task rte -p answers.tsv -i dev.tsv", 1, "dev.tsv:1: expected a header line with columns named"),

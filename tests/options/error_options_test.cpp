@@ -43,6 +43,9 @@ TEST(ErrorOptions, AnOptionMayHaveAnotherNameThanItsArgument) {
   EXPECT_EQ(remedy("max_question_tokens", ""), "x; say --max-question-len");
   EXPECT_EQ(remedy("stride", ""), "x; say --stride");
   EXPECT_EQ(remedy("hypothesis_template", ""), "x; say --template");
+  EXPECT_EQ(remedy("fields", ""), "x; say --input-field");
+  EXPECT_EQ(remedy("form", "text"), "x; say --input-format text");
+  EXPECT_EQ(remedy("kept", ""), "x; say --keep");
   EXPECT_EQ(remedy("model", "ORG/NAME"), "x; say -m ORG/NAME");
   EXPECT_EQ(remedy("parse_special", "false"), "x; say --special-text literal");
   EXPECT_EQ(remedy("classify()", ""), "x; say `deberta classify --pair`");
