@@ -21,7 +21,7 @@ set_target_properties(deberta_shared PROPERTIES
 target_compile_features(deberta_shared INTERFACE cxx_std_20)
 target_include_directories(deberta_shared INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(deberta_shared PRIVATE deberta_flags fmt::fmt ZLIB::ZLIB Threads::Threads)
+target_link_libraries(deberta_shared PRIVATE deberta_flags ${third_party})
 target_link_options(deberta_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
 if(NOT DEBERTA_SANITIZE)  # sanitizers leave their symbols to the program
   target_link_options(deberta_shared PRIVATE -Wl,-z,defs)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Fails on an include that goes up or sideways between rooms, or brings a heavy header where it may not be, and on a text that
-speaks of the program's options in a room that knows none.
+speaks of the program's options in the library.
 
-The floors are those of rooms.txt. A public header stands on the floor of the room that
-implements it, and includes only public headers and the standard library's. Below the room `options` and in public headers no
-string literal has an option in it: an error says which argument it speaks of (deberta/error.h), and the program names the option."""
+The floors and parts are those of rooms.txt: a room of the library includes none of the program. A public header stands on the floor
+of the room that implements it, and includes only public headers and the standard library's. In the library no string literal has an
+option in it: an error says which argument it speaks of (deberta/error.h), and the program names the option."""
 import pathlib
 import re
 import sys
@@ -12,7 +12,8 @@ import sys
 from rooms import read_rooms
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FLOORS = {room.name: room.floor for room in read_rooms(ROOT / "rooms.txt") if room.floor is not None}
+ROOMS = {room.name: room for room in read_rooms(ROOT / "rooms.txt") if room.floor is not None}
+FLOORS = {name: room.floor for name, room in ROOMS.items()}
 # include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
 PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "tokenizer.h": "text", "config.h": "config", "precision.h": "kernels", "checkpoint.h": "checkpoint",
           "answer.h": "decode", "model.h": "engine", "pipeline.h": "pipeline", "find_model.h": "hub", "analysis.h": "analysis", "deberta.h": None}
@@ -21,7 +22,6 @@ LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "strin
 # Headers that only the named files may include: they cost seconds to compile or belong to one place.
 HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_line.cpp"],
          r"immintrin\.h": ["src/kernels/x86/"], r"torch/|ATen/|c10/": ["train/"], r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"]}
-OPTIONS = FLOORS["options"]
 # One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
 TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)
 OPTION = re.compile(r"--[A-Za-z]|(?<![\w.-])-[A-Za-z](?![\w-])")
@@ -60,7 +60,7 @@ def options_named(text: str, name: str) -> list[str]:
         option = OPTION.search(token["raw"] or token["text"] or "")
         if option:
             line = text.count("\n", 0, token.start()) + 1
-            found.append(f"{name}:{line}: a literal names an option ({token[0]}); below the room options only arguments have names (deberta/error.h)")
+            found.append(f"{name}:{line}: a literal names an option ({token[0]}); in the library only arguments have names (deberta/error.h)")
     return found
 
 
@@ -71,7 +71,7 @@ def problems_of(path: pathlib.Path) -> list[str]:
     if room not in FLOORS:
         return [f"{name}: {room} is no room of the house"]
     text = path.read_text()
-    if FLOORS[room] < OPTIONS:
+    if ROOMS[room].part == "library":
         found += options_named(text, name)
     for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
@@ -83,6 +83,8 @@ def problems_of(path: pathlib.Path) -> list[str]:
             found.append(f"{name}:{number}: the umbrella header is for users; include the one that declares what is used")
         if match.group(1) == '"' and other in FLOORS and other != room and FLOORS[other] >= FLOORS[room]:
             found.append(f"{name}:{number}: {room} (floor {FLOORS[room]}) may not include {target} (floor {FLOORS[other]})")
+        elif other in FLOORS and other != room and ROOMS[room].part == "library" and ROOMS[other].part == "program":
+            found.append(f"{name}:{number}: {room} is a room of the library and may not include {target}, which is the program's")
         for pattern, allowed in HEAVY.items():
             if re.match(pattern, target) and not any(name.startswith(a) for a in allowed):
                 found.append(f"{name}:{number}: {target} may only be included in {', '.join(allowed)}")
