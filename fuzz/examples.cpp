@@ -1,5 +1,5 @@
-// Rows of tasks: the first byte chooses the form and the format. What is accepted is text; places lie in it, on code
-// points; labels of choices name one of them.
+// Rows of tasks: the first byte chooses the form of examples and that of rows. What is accepted is text; places lie in
+// it, on code points; labels of choices name one of them.
 #include "data/examples.h"
 
 #include "base/checked.h"
@@ -42,9 +42,9 @@ void run(Bytes input) {
   rules.fields = {{"text", "premise"}, {}, {"label", "labels"}, {"genre"}, {"idx"}};
   if (choice % 2 == 0) rules.fields.pair = {"pair", "hypothesis"};
   rules.without_header = {"source", "label", "mark", "text"};
-  const auto format = static_cast<RecordFormat>(choice / kForms % 4);
+  constexpr RowForm kRowForms[] = {RowForm::kTsv, RowForm::kCsv, RowForm::kJsonl, RowForm::kText};
   const std::string_view text = cut.rest();
-  ExampleReader reader(ByteSource(to_bytes(text), "in"), rules, format);
+  ExampleReader reader(ByteSource(to_bytes(text), "in"), rules, kRowForms[choice / kForms % 4]);
   for (Example example; reader.next(example);) check_example(example, rules.form);
 }
 

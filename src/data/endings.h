@@ -1,4 +1,4 @@
-// The format of a file's rows, by its extension.
+// Endings of file names.
 #pragma once
 #include <string_view>
 
@@ -6,9 +6,5 @@ namespace deberta {
 
 // In any case: a.CSV ends in .csv.
 bool has_ending(std::string_view path, std::string_view ending);
-
-// "tsv", "csv", "jsonl", "json", "conll" or "text" (.txt), before a compression's extension; "" for any other
-// extension.
-std::string_view form_of_ending(std::string_view path);
 
 }  // namespace deberta

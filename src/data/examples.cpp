@@ -54,24 +54,28 @@ bool is_nested(ExampleForm form) {
          form == ExampleForm::kRecord || form == ExampleForm::kRace;
 }
 
-RecordFormat format_for(const std::string& name, ExampleForm form, std::optional<RecordFormat> given) {
-  if (is_nested(form)) return RecordFormat::kJsonl;
+// Of files whose name does not tell.
+RowForm default_form(ExampleForm form) {
+  if (form == ExampleForm::kText) return RowForm::kTsv;
+  return form == ExampleForm::kLines ? RowForm::kText : RowForm::kJsonl;
+}
+
+RowForm form_for(const std::string& name, ExampleForm form, std::optional<RowForm> given) {
+  if (is_nested(form)) return RowForm::kJsonl;
   if (given) return *given;
-  return record_format_of(name).value_or(default_format(form));
+  const std::optional<RowForm> ending = form_of_ending(name);
+  // Published tables are called .txt too.
+  const bool tells = ending && *ending != RowForm::kText && *ending != RowForm::kConll;
+  return tells ? *ending : default_form(form);
 }
 
 }  // namespace
 
-RecordFormat default_format(ExampleForm form) {
-  if (form == ExampleForm::kText) return RecordFormat::kTsv;
-  return form == ExampleForm::kLines ? RecordFormat::kText : RecordFormat::kJsonl;
-}
-
-ExampleReader::ExampleReader(ByteSource source, ExampleRules rules, std::optional<RecordFormat> format,
+ExampleReader::ExampleReader(ByteSource source, ExampleRules rules, std::optional<RowForm> given,
                              std::optional<LineReader> labels)
     : rules_(std::move(rules)),
       records_([&] {
-        const RecordFormat form = format_for(source.name(), rules_.form, format);
+        const RowForm form = form_for(source.name(), rules_.form, given);
         return RecordReader(LineReader(std::move(source)), form, columns_of(rules_));
       }()),
       labels_(std::move(labels)) {}

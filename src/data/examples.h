@@ -52,14 +52,11 @@ struct ExampleRules {
   std::vector<std::string> without_header;  // columns of a table that does not name them
 };
 
-// The form of files whose name does not tell.
-RecordFormat default_format(ExampleForm form);
-
 class ExampleReader {
  public:
-  // Where the file's name says no format and none is given, it is that of the form. `labels` (AlphaNLI): a line for
-  // each row, "1" or "2".
-  ExampleReader(ByteSource source, ExampleRules rules, std::optional<RecordFormat> format = std::nullopt,
+  // Where the file's name says no form of rows and none is given, it is that of the form of examples. `labels`
+  // (AlphaNLI): a line for each row, "1" or "2".
+  ExampleReader(ByteSource source, ExampleRules rules, std::optional<RowForm> given = std::nullopt,
                 std::optional<LineReader> labels = std::nullopt);
 
   // False at the end. A row that holds several examples gives one after the other; a bad part of it spoils no other

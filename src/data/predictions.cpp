@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "data/endings.h"
 #include "data/json_members.h"
 #include "data/json_rows.h"
 #include "data/records.h"
+#include "data/row_form.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -34,9 +34,9 @@ std::string text_of(const Json& value, const std::string& where) {
 }  // namespace
 
 Predictions::Form Predictions::form_of(std::string_view path) {
-  const std::string_view form = form_of_ending(path);
-  if (form == "json") return Form::kDocument;
-  return form == "jsonl" ? Form::kLines : Form::kTable;
+  const std::optional<RowForm> form = form_of_ending(path);
+  if (form == RowForm::kJson) return Form::kDocument;
+  return form == RowForm::kJsonl ? Form::kLines : Form::kTable;
 }
 
 Predictions::Predictions(ByteSource source, Form form) : name_(source.name()) {
@@ -62,7 +62,7 @@ void Predictions::add(const std::string& key, std::string text, const std::strin
 
 void Predictions::read_table(ByteSource source) {
   goes_by_number_ = true;
-  RecordReader reader(LineReader(std::move(source)), RecordFormat::kTsv,
+  RecordReader reader(LineReader(std::move(source)), RowForm::kTsv,
                       {{{"index"}, {"prediction"}}, {"index", "prediction"}});
   for (JsonRow row; reader.next(row);) {
     if (row.error) throw *row.error;

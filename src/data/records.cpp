@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "data/endings.h"
-
 namespace deberta {
 namespace {
 
@@ -18,8 +16,8 @@ bool has_one_of(const std::vector<std::string>& names, const std::vector<std::st
   });
 }
 
-TableReader open_table(LineReader lines, RecordFormat format) {
-  const bool is_csv = format == RecordFormat::kCsv;
+TableReader open_table(LineReader lines, RowForm form) {
+  const bool is_csv = form == RowForm::kCsv;
   // Whether the first line names the columns is decided here, not by the reader.
   return {std::move(lines), {.separator = is_csv ? ',' : '\t', .has_quotes = is_csv, .has_header = false}};
 }
@@ -34,23 +32,15 @@ bool next_line(LineReader& lines, TextLine& line) {
 
 }  // namespace
 
-std::optional<RecordFormat> record_format_of(std::string_view path) {
-  const std::string_view form = form_of_ending(path);
-  if (form == "tsv") return RecordFormat::kTsv;
-  if (form == "csv") return RecordFormat::kCsv;
-  if (form == "jsonl" || form == "json") return RecordFormat::kJsonl;
-  return std::nullopt;
-}
-
-RecordReader::RecordReader(LineReader lines, RecordFormat format, RecordColumns columns)
-    : format_(format), columns_(std::move(columns)), lines_(std::move(lines)) {
-  if (format_ == RecordFormat::kTsv || format_ == RecordFormat::kCsv)
-    table_.emplace(open_table(std::move(lines_), format_));
+RecordReader::RecordReader(LineReader lines, RowForm form, RecordColumns columns)
+    : form_(form), columns_(std::move(columns)), lines_(std::move(lines)) {
+  if (form_ == RowForm::kConll) throw Error(ErrorCode::kInternal, lines_.source().name(), "sentences are no records");
+  if (form_ == RowForm::kTsv || form_ == RowForm::kCsv) table_.emplace(open_table(std::move(lines_), form_));
 }
 
 bool RecordReader::next(JsonRow& row) {
   if (table_) return next_of_table(row);
-  if (format_ == RecordFormat::kText) return next_of_text(row);
+  if (form_ == RowForm::kText) return next_of_text(row);
   return document_ ? next_of_document(row) : next_of_lines(row);
 }
 

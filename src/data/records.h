@@ -4,20 +4,17 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "data/json_rows.h"
 #include "data/lines.h"
+#include "data/row_form.h"
 #include "data/table.h"
 
 namespace deberta {
 
-enum class RecordFormat { kTsv, kCsv, kJsonl, kText };  // kText: a line that is not blank is a row with `text`
-
-// By the ending of a file's name, below that of a compression; none for an ending that says nothing.
-std::optional<RecordFormat> record_format_of(std::string_view path);
+using RecordFormat = RowForm;
 
 // What a table must have. JSON needs no such rules: each row says what its fields are.
 struct RecordColumns {
@@ -29,7 +26,9 @@ struct RecordColumns {
 
 class RecordReader {
  public:
-  RecordReader(LineReader lines, RecordFormat format, RecordColumns columns);
+  // kText: a line that is not blank is a row with `text`. kJson and kJsonl are one: an array in the first line begins a
+  // document. Throws kInternal for kConll, whose sentences are no records.
+  RecordReader(LineReader lines, RowForm form, RecordColumns columns);
 
   static constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
 
@@ -47,7 +46,7 @@ class RecordReader {
   void read_document(std::string text, const std::string& where);
   bool take_header(TableRow& first);
 
-  RecordFormat format_;
+  RowForm form_;
   RecordColumns columns_;
   LineReader lines_;
   std::optional<TableReader> table_;

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "rows/find_form.h"
 #include "rows/row.h"
 #include "rows/row_fields.h"
-#include "rows/row_form.h"
 
 namespace deberta {
 

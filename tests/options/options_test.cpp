@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "data/row_form.h"
 #include "support/expect_error.h"
 
 namespace deberta {
@@ -31,6 +32,15 @@ TEST(OptionTable, EveryRowNamesVerbsThatExist) {
     if (row.verbs == "*") continue;
     std::istringstream words{std::string(row.verbs)};
     for (std::string verb; words >> verb;) EXPECT_NE(find_verb(verb), nullptr) << row.name << " names " << verb;
+  }
+}
+
+TEST(OptionTable, EveryInputFormatIsAFormOfRows) {
+  for (const OptionRow& row : option_table()) {
+    if (row.name != "input-format") continue;
+    std::istringstream words{std::string(row.range)};
+    for (std::string word; std::getline(words, word, '|');)
+      EXPECT_EQ(parse_row_form(word).has_value(), word != "auto") << row.verbs << ": " << word;
   }
 }
 

@@ -3,16 +3,12 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "data/byte_source.h"
+#include "data/row_form.h"
 #include "rows/row_fields.h"
 
 namespace deberta {
-
-enum class RowForm { kText, kTsv, kCsv, kJsonl, kJson, kConll };
-std::string_view to_string(RowForm form);                      // "text", "tsv", "csv", "jsonl", "json", "conll"
-std::optional<RowForm> parse_row_form(std::string_view name);  // none for another word
 
 // What a reader may want to tell its user: a file without an ending begins like JSON and is read as `form`; or its
 // lines are read as texts, though they look like `form`.

@@ -1,0 +1,77 @@
+// Endings, and two questions about a first line: is it JSON, does it name columns.
+#include "rows/find_form.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "data/json_rows.h"
+#include "data/lines.h"
+#include "deberta/error.h"
+
+namespace deberta {
+namespace {
+
+bool is_json(std::string_view text) {
+  try {
+    parse_json(text, "", {.max_bytes = LineReader::kMaxLineBytes, .max_depth = JsonLineReader::kMaxDepth});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// The form of JSON that a file with this first line has, if any. A text seldom begins with a bracket and a quote, rows
+// of JSON always do.
+std::optional<RowForm> json_form(std::string_view line) {
+  constexpr std::string_view kSpace = " \t\r";
+  const size_t begin = line.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const size_t next = line.find_first_not_of(kSpace, begin + 1);
+  const char bracket = line[begin], inner = next == std::string_view::npos ? '\0' : line[next];
+  if (bracket == '[' && (inner == '\0' || inner == '{' || inner == '"')) return RowForm::kJson;
+  if (bracket != '{' || (inner != '\0' && inner != '"' && inner != '}')) return std::nullopt;
+  return is_json(line) ? RowForm::kJsonl : RowForm::kJson;
+}
+
+// The form of a table whose header this line may be: a cell of several has the name of a text of the verb.
+std::optional<RowForm> table_form(std::string_view line, const std::vector<std::string>& names) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  for (const auto& [separator, form] : {std::pair('\t', RowForm::kTsv), std::pair(',', RowForm::kCsv)}) {
+    if (line.find(separator) == std::string_view::npos) continue;
+    for (size_t at = 0; at <= line.size();) {
+      const size_t end = std::min(line.find(separator, at), line.size());
+      if (std::find(names.begin(), names.end(), line.substr(at, end - at)) != names.end()) return form;
+      at = end + 1;
+    }
+  }
+  return std::nullopt;
+}
+
+RowForm guess_form(const FormRules& rules, const Names& names, ByteSource& source, bool has_ending) {
+  const std::string line(source.peek_line(LineReader::kMaxLineBytes));
+  const std::optional<RowForm> json = json_form(line);
+  const std::optional<RowForm> found = json ? json : table_form(line, names);
+  if (!found) return RowForm::kText;
+  const bool is_followed = json && !has_ending;
+  if (rules.on_guess) rules.on_guess({source.name(), *found, is_followed});
+  return is_followed ? *found : RowForm::kText;
+}
+
+}  // namespace
+
+RowForm find_row_form(const FormRules& rules, const Names& names, ByteSource& source) {
+  if (rules.given) return *rules.given;
+  const std::optional<RowForm> form = form_of_ending(source.name());
+  if (form == RowForm::kConll && !rules.has_conll) {
+    throw Error(ErrorCode::kUsage, {{.where = source.name(),
+                                     .message = "expected text, tsv, csv, jsonl or json, got CoNLL columns",
+                                     .remedies = {{"{} reads its lines as texts", "form", "text"}}}});
+  }
+  if (form && form != RowForm::kText) return *form;
+  return guess_form(rules, names, source, form.has_value());
+}
+
+}  // namespace deberta
