@@ -77,6 +77,11 @@ bool ByteSource::is_stopped() const {
   return stop_ && stop_();
 }
 
+std::optional<double> ByteSource::fraction_read() const {
+  if (total_bytes_.value_or(0) == 0) return std::nullopt;
+  return static_cast<double>(read_bytes_) / static_cast<double>(*total_bytes_);
+}
+
 // The next stored bytes; 0 at the end.
 size_t ByteSource::read_stored(std::span<std::byte> out) {
   if (is_at_end_) return 0;

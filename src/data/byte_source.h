@@ -43,6 +43,7 @@ class ByteSource {
 
   std::optional<uint64_t> total_bytes() const { return total_bytes_; }  // of a regular file, as it is stored
   uint64_t read_bytes() const { return read_bytes_; }                   // of the same, so far
+  std::optional<double> fraction_read() const;                          // none where the total is not known, or is 0
   const std::string& name() const { return name_; }                     // the path, or "standard input"
 
  private:

@@ -21,10 +21,8 @@ std::string_view present(const Json& row, const std::vector<std::string>& names)
 std::string needed_text(const Json& row, const std::vector<std::string>& names, const std::string& where) {
   const std::string_view name = present(row, names);
   if (name.empty()) {
-    std::vector<std::string_view> keys;
-    for (const JsonMember& member : row.as_object()) keys.push_back(member.first);
     throw Error(ErrorCode::kInput, where,
-                fmt::format("expected a field named {}, got {}", fmt::join(names, " or "), fmt::join(keys, ", ")));
+                fmt::format("expected a field named {}, got {}", fmt::join(names, " or "), key_list(row)));
   }
   return text_member(row, name, where);
 }

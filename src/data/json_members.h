@@ -11,6 +11,12 @@ namespace deberta {
 const Json& json_member(const Json& object, std::string_view key, bool (Json::*is_right)() const,
                         std::string_view expected, const std::string& where);
 
+// A value that was found under `key`: throws as json_member().
+const std::string& text_value(const Json& value, std::string_view key, const std::string& where);
+
+// The keys of an object, for messages: "id, text".
+std::string key_list(const Json& object);
+
 const std::string& text_member(const Json& object, std::string_view key, const std::string& where);
 const JsonArray& array_member(const Json& object, std::string_view key, const std::string& where);
 int64_t integer_member(const Json& object, std::string_view key, const std::string& where);

@@ -8,8 +8,6 @@
 namespace deberta {
 namespace {
 
-constexpr size_t kMaxDocumentValues = 10000000;
-
 bool has_one_of(const std::vector<std::string>& names, const std::vector<std::string>& wanted) {
   return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -45,20 +43,17 @@ bool RecordReader::next(JsonRow& row) {
 }
 
 // Whether the first line is a header; else it is a row.
-bool RecordReader::take_header(TableRow& first) {
+bool RecordReader::take_header(TableRow first) {
   if (first.error) throw *first.error;
   const auto is_named = [&](const std::vector<std::string>& wanted) { return has_one_of(first.cells, wanted); };
   if (std::all_of(columns_.needed.begin(), columns_.needed.end(), is_named)) {
-    names_ = std::move(first.cells);
-    for (auto name = names_.begin(); name != names_.end(); ++name) {
-      if (std::find(names_.begin(), name, *name) != name)
-        throw Error(ErrorCode::kInput, first.where, fmt::format("two columns are named \"{}\"", *name));
-    }
+    table_->name_columns(std::move(first));
     return true;
   }
   const bool is_partly_named = std::any_of(columns_.needed.begin(), columns_.needed.end(), is_named);
   if (!is_partly_named && !columns_.without_header.empty() && first.cells.size() == columns_.without_header.size()) {
-    names_ = columns_.without_header;
+    first.cells = columns_.without_header;
+    table_->name_columns(std::move(first));
     return false;
   }
   std::vector<std::string> wanted;
@@ -71,12 +66,9 @@ bool RecordReader::take_header(TableRow& first) {
 bool RecordReader::next_of_table(JsonRow& row) {
   TableRow cells;
   if (!table_->next(cells)) return false;
-  if (names_.empty() && take_header(cells) && !table_->next(cells)) return false;
+  if (!std::exchange(has_names_, true) && take_header(cells) && !table_->next(cells)) return false;
   row = {std::move(cells.where), nullptr, std::move(cells.error)};
-  if (row.error) return true;
-  JsonObject object;
-  for (size_t i = 0; i < cells.cells.size(); ++i) object.emplace_back(names_[i], std::move(cells.cells[i]));
-  row.value = std::move(object);
+  if (!row.error) row.value = table_->by_column(std::move(cells));
   return true;
 }
 
@@ -106,14 +98,14 @@ void RecordReader::read_document(std::string text, const std::string& where) {
   for (TextLine line; read_text_line(lines_, line);) {
     if (line.error) throw *line.error;
     text += '\n' + line.text;
-    if (text.size() > kMaxDocumentBytes)
+    if (text.size() > kMaxJsonDocumentBytes)
       throw Error(
           ErrorCode::kTooLarge, where,
-          fmt::format("expected an array of rows of at most {} bytes; write one row per line", kMaxDocumentBytes));
+          fmt::format("expected an array of rows of at most {} bytes; write one row per line", kMaxJsonDocumentBytes));
   }
   Json document = parse_json(
       text, lines_.source().name(),
-      {.max_bytes = 3 * kMaxDocumentBytes, .max_depth = kMaxJsonRowDepth + 1, .max_nodes = kMaxDocumentValues});
+      {.max_bytes = 3 * kMaxJsonDocumentBytes, .max_depth = kMaxJsonRowDepth + 1, .max_nodes = kMaxJsonDocumentValues});
   document_ = std::move(document.as_array());
   next_ = 0;
 }

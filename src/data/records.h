@@ -30,8 +30,6 @@ class RecordReader {
   // document. Throws kInternal for kConll, whose sentences are no records.
   RecordReader(LineReader lines, RowForm form, RecordColumns columns);
 
-  static constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
-
   // False at the end. `row.value` is an object; of a table, its values are texts. Throws kInput for a table without the
   // needed columns, kJson and kTooLarge for an array of rows that cannot be read, and what LineReader::next throws.
   bool next(JsonRow& row);
@@ -44,13 +42,13 @@ class RecordReader {
   bool next_of_text(JsonRow& row);
   bool next_of_document(JsonRow& row);
   void read_document(std::string text, const std::string& where);
-  bool take_header(TableRow& first);
+  bool take_header(TableRow first);
 
   RowForm form_;
   RecordColumns columns_;
   LineReader lines_;
   std::optional<TableReader> table_;
-  std::vector<std::string> names_;     // of the table's columns
+  bool has_names_ = false;             // of the table's columns
   std::optional<JsonArray> document_;  // the rest is read
   size_t next_ = 0;                    // of the document
 };

@@ -95,11 +95,21 @@ void TableReader::read_header() {
   TableRow header;
   if (!read(header)) return;
   if (header.error) throw *header.error;
-  std::set<std::string_view> names;
-  for (const std::string& name : header.cells) {
-    if (!names.insert(name).second) refuse(header, fmt::format("two columns are named \"{}\"", name));
+  name_columns(std::move(header));
+}
+
+void TableReader::name_columns(TableRow names) {
+  std::set<std::string_view> known;
+  for (const std::string& name : names.cells) {
+    if (!known.insert(name).second) refuse(names, fmt::format("two columns are named \"{}\"", name));
   }
-  columns_ = std::move(header.cells);
+  columns_ = std::move(names.cells);
+}
+
+JsonObject TableReader::by_column(TableRow row) const {
+  JsonObject object;
+  for (size_t i = 0; i < row.cells.size(); ++i) object.emplace_back(columns_[i], std::move(row.cells[i]));
+  return object;
 }
 
 void TableReader::begin() {

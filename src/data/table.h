@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "data/lines.h"
 
 namespace deberta {
@@ -38,20 +39,26 @@ class TableReader {
   // Reads the header, where the rules say that there is one. Throws as next().
   void begin();
 
+  // Of a table without a header: what its columns are called instead of "1", "2", ... Throws kInput, naming the place
+  // of the row, for two that are called the same.
+  void name_columns(TableRow names);
+
   // The names in the header, else "1", "2", ...; none before the first row.
   const std::vector<std::string>& columns() const { return columns_; }
+  // The cells of a row of next() by their columns, as texts.
+  JsonObject by_column(TableRow row) const;
   const LineReader& lines() const { return lines_; }
 
  private:
   bool read(TableRow& row);
   void read_header();
-  bool is_begun_ = false;
   void split(const std::string& text, TableRow& row);
   void split_quoted(std::string text, TableRow& row);
 
   LineReader lines_;
   TableRules rules_;
   std::vector<std::string> columns_;
+  bool is_begun_ = false;
 };
 
 }  // namespace deberta

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/nearest.h"
+#include "data/json_members.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -15,12 +16,6 @@ namespace {
 
 bool has(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-Names keys_of(const Json& object) {
-  Names keys;
-  for (const JsonMember& member : object.as_object()) keys.push_back(member.first);
-  return keys;
 }
 
 // An error of the input, and the argument that helps.
@@ -45,20 +40,15 @@ Remedy remedy_for(const Names& columns) {
 
 const Json& member_of(const Json& object, const std::string& key, const std::string& where) {
   if (const Json* value = object.find(key)) return *value;
-  throw input_error(where, fmt::format("no key \"{}\" among {}", key, fmt::join(keys_of(object), ", ")), name_it());
-}
-
-std::string text_of(const Json& value, const std::string& key, const std::string& where) {
-  if (value.is_string()) return value.as_string();
-  throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a string, got {}", key, value.describe()));
+  throw input_error(where, fmt::format("no key \"{}\" among {}", key, key_list(object)), name_it());
 }
 
 // A list of texts, or of objects with a text as other servers take them; one text is a list of one.
 void append_items(const Json& value, const std::string& key, Row& row) {
-  if (!value.is_array()) return row.items.push_back(text_of(value, key, row.where));
+  if (!value.is_array()) return row.items.push_back(text_value(value, key, row.where));
   for (const Json& item : value.as_array()) {
     const bool is_object = item.is_object();
-    row.items.push_back(text_of(is_object ? member_of(item, "text", row.where) : item, key, row.where));
+    row.items.push_back(text_value(is_object ? member_of(item, "text", row.where) : item, key, row.where));
   }
 }
 
@@ -159,7 +149,7 @@ void RowFields::check_columns(const Names& columns, const std::string& where) co
 }
 
 void RowFields::count(const Json& object, const Names& names) {
-  if (!has_had_object_) first_keys_ = keys_of(object);
+  if (!has_had_object_) first_keys_ = object.as_object().empty() ? "none" : key_list(object);
   has_had_object_ = true;
   has_had_text_ = has_had_text_ || object.find(names[0]) != nullptr;
   for (size_t i = 0; i < kept_.names.size(); ++i) {
@@ -167,13 +157,9 @@ void RowFields::count(const Json& object, const Names& names) {
   }
 }
 
-std::string RowFields::first_keys() const {
-  return first_keys_.empty() ? "none" : fmt::format("{}", fmt::join(first_keys_, ", "));
-}
-
 std::optional<Error> RowFields::missing_text(const std::string& where) const {
   if (!has_had_object_ || has_had_text_) return std::nullopt;
-  return input_error(where, fmt::format("no row has the key \"{}\", the first one has {}", names_[0], first_keys()),
+  return input_error(where, fmt::format("no row has the key \"{}\", the first one has {}", names_[0], first_keys_),
                      name_it());
 }
 
@@ -181,7 +167,7 @@ std::optional<Error> RowFields::missing_kept(const std::string& where) const {
   for (size_t i = 0; has_had_object_ && i < kept_.names.size(); ++i) {
     if (!has_had_kept_[i]) {
       return input_error(where,
-                         fmt::format("no row has the key \"{}\", the first one has {}", kept_.names[i], first_keys()),
+                         fmt::format("no row has the key \"{}\", the first one has {}", kept_.names[i], first_keys_),
                          {"{} names keys of the input", "kept"});
     }
   }
@@ -206,11 +192,11 @@ void RowFields::read(const Json& object, Row& row) {
   for (const auto& [key, value] : object.as_object()) {
     if (keeps(key, names)) row.kept.emplace_back(key, value);
   }
-  row.text = text_of(member_of(object, names[0], row.where), names[0], row.where);
+  row.text = text_value(member_of(object, names[0], row.where), names[0], row.where);
   if (shape_.texts() > 1 && names.size() > 1) {
     const Json* second = object.find(names[1]);
     if (second == nullptr && (is_given_ || shape_.needs_all)) member_of(object, names[1], row.where);  // throws
-    if (second != nullptr && !second->is_null()) row.pair = text_of(*second, names[1], row.where);
+    if (second != nullptr && !second->is_null()) row.pair = text_value(*second, names[1], row.where);
   }
   if (shape_.has_items) read_items(object, names, row);
 }

@@ -64,7 +64,6 @@ class RowFields {
   bool keeps(std::string_view name, const Names& texts) const;
   void read_items(const Json& object, const Names& names, Row& row) const;
   void count(const Json& object, const Names& names);
-  std::string first_keys() const;
 
   RowShape shape_;
   KeptFields kept_;
@@ -72,7 +71,7 @@ class RowFields {
   Names names_;  // as in shape_, more than one of items where several columns hold one each
 
   bool has_had_text_ = false;
-  Names first_keys_;  // of the first object
+  std::string first_keys_;  // of the first object, for messages
   bool has_had_object_ = false;
   std::vector<bool> has_had_kept_;  // of kept_.names
 };

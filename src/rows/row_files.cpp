@@ -17,7 +17,6 @@
 namespace deberta {
 namespace {
 
-constexpr size_t kMaxJsonBytes = size_t{64} << 20;
 constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 // Texts in groups of as many as the verb takes; with items all arguments are one row.
@@ -59,11 +58,7 @@ class LineRows : public RowSource {
  public:
   explicit LineRows(const FieldRules& rules) : fields_(rules) {}
   bool is_ready() const override { return lines().is_ready(); }
-  std::optional<double> fraction_done() const override {
-    const ByteSource& source = lines().source();
-    if (source.total_bytes().value_or(0) == 0) return std::nullopt;
-    return static_cast<double>(source.read_bytes()) / static_cast<double>(*source.total_bytes());
-  }
+  std::optional<double> fraction_done() const override { return lines().source().fraction_read(); }
 
  protected:
   virtual const LineReader& lines() const = 0;
@@ -139,12 +134,7 @@ class ColumnRows final : public LineRows {
     TableRow record;
     if (!reader_.next(record)) return false;
     check_columns();
-    return take(record, row, [&] {
-      JsonObject object;
-      for (size_t i = 0; i < record.cells.size(); ++i)
-        object.emplace_back(reader_.columns()[i], std::move(record.cells[i]));
-      fields_.read(object, row);
-    });
+    return take(record, row, [&] { fields_.read(reader_.by_column(std::move(record)), row); });
   }
 
  private:
@@ -240,7 +230,8 @@ class JsonRows final : public RowSource {
  public:
   JsonRows(const FieldRules& rules, ByteSource source) : fields_(rules), path_(source.name()) {
     Json document = read_json_document(
-        source, {.max_bytes = kMaxJsonBytes, .max_depth = JsonLineReader::kMaxDepth, .max_nodes = 10000000},
+        source,
+        {.max_bytes = kMaxJsonDocumentBytes, .max_depth = kMaxJsonRowDepth, .max_nodes = kMaxJsonDocumentValues},
         &is_repaired_);
     rows_ = document.is_array() ? std::move(document.as_array()) : JsonArray{std::move(document)};
     RowFields fields(rules);

@@ -308,8 +308,12 @@ TEST(ByteSource, CountsStoredBytesForProgress) {
   ByteSource source(folder.path("a.zst"));
   EXPECT_EQ(source.total_bytes(), stored.size());
   EXPECT_EQ(source.read_bytes(), 0u);
+  EXPECT_EQ(source.fraction_read(), 0.0);
   read_rest(source, 1 << 20);
   EXPECT_EQ(source.read_bytes(), stored.size());
+  EXPECT_EQ(source.fraction_read(), 1.0);
+  test::write_text(folder.path("empty"), "");
+  EXPECT_EQ(ByteSource(folder.path("empty")).fraction_read(), std::nullopt);
 }
 
 TEST(ByteSource, EndsWhereItIsStopped) {

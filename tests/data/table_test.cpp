@@ -84,6 +84,17 @@ TEST(Table, ABrokenHeaderEndsTheReading) {
                "in:1: expected a line of at most");
 }
 
+TEST(Table, ColumnsWithoutAHeaderMayBeNamedLater) {
+  TableReader reader = reader_of("1\t2\n3\t4\n", {.has_header = false});
+  TableRow row;
+  ASSERT_TRUE(reader.next(row));
+  EXPECT_EQ(Json(reader.by_column(row)).dump(), R"({"1": "1", "2": "2"})");
+  EXPECT_ERROR(reader.name_columns({row.where, {"a", "a"}, {}}), kInput, "in:1: two columns are named \"a\"");
+  reader.name_columns({row.where, {"a", "b"}, {}});
+  ASSERT_TRUE(reader.next(row));
+  EXPECT_EQ(Json(reader.by_column(row)).dump(), R"({"a": "3", "b": "4"})");
+}
+
 TEST(Table, InvalidUtf8IsRepaired) {
   EXPECT_EQ(rows_of("a\tb\xFF\n\xC0\xAF\t\xE2\x82\n", {.has_header = false}),
             (std::vector<Cells>{{"a", "b\xEF\xBF\xBD"}, {"\xEF\xBF\xBD\xEF\xBF\xBD", "\xEF\xBF\xBD"}}));
