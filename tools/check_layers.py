@@ -4,7 +4,10 @@ speaks of the program's options in the library.
 
 The floors and parts are those of rooms.txt: a room of the library includes none of the program. A public header stands on the floor
 of the room that implements it, and includes only public headers and the standard library's. In the library no string literal has an
-option in it: an error says which argument it speaks of (deberta/error.h), and the program names the option."""
+option in it: an error says which argument it speaks of (deberta/error.h), and the program names the option.
+
+train/, the half that may include torch, has rooms of its own: a table here says which of src each includes. Nothing of src or
+include/ includes train/."""
 import pathlib
 import re
 import sys
@@ -22,6 +25,11 @@ LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "strin
 # Headers that only the named files may include: they cost seconds to compile or belong to one place.
 HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_line.cpp"],
          r"immintrin\.h": ["src/kernels/x86/"], r"torch/|ATen/|c10/": ["train/"], r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"]}
+# train/ROOM: its floor among the rooms of train, and the rooms of src that it includes.
+MODEL = {"base", "text", "config", "kernels", "checkpoint"}
+READERS = MODEL | {"data", "decode", "metrics", "rows", "eval", "pipeline"}
+TRAIN = {"ops": (0, MODEL), "model": (1, MODEL), "optim": (1, MODEL), "objectives": (2, MODEL), "data": (3, READERS), "loop": (4, READERS),
+         "cli": (5, READERS | {"options", "program"})}
 # One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
 TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)
 OPTION = re.compile(r"--[A-Za-z]|(?<![\w.-])-[A-Za-z](?![\w-])")
@@ -60,31 +68,54 @@ def options_named(text: str, name: str) -> list[str]:
         option = OPTION.search(token["raw"] or token["text"] or "")
         if option:
             line = text.count("\n", 0, token.start()) + 1
-            found.append(f"{name}:{line}: a literal names an option ({token[0]}); in the library only arguments have names (deberta/error.h)")
+            found.append(f"{name}:{line}: a literal names an option ({token[0]}); here only arguments have names (deberta/error.h)")
     return found
+
+
+def wrong_include_of_src(room: str, target: str) -> str:
+    """Why src/ROOM may not include the target; "" when it may."""
+    other = room_of(target)
+    if other == "train":
+        return f"nothing outside train/ may include {target}"
+    if other not in FLOORS or other == room:
+        return ""
+    if FLOORS[other] >= FLOORS[room]:
+        return f"{room} (floor {FLOORS[room]}) may not include {target} (floor {FLOORS[other]})"
+    if ROOMS[room].part == "library" and ROOMS[other].part == "program":
+        return f"{room} is a room of the library and may not include {target}, which is the program's"
+    return ""
+
+
+def wrong_include_of_train(room: str, target: str) -> str:
+    """The same for train/ROOM."""
+    floor, rooms_of_src = TRAIN[room]
+    if not target.startswith("train/"):
+        other = room_of(target)
+        return "" if other not in FLOORS or other in rooms_of_src else f"train/{room} may not include {target} (src/{other})"
+    other = target.split("/")[1]
+    if other not in TRAIN:
+        return f"{target} is in no room of train"
+    return "" if other == room or TRAIN[other][0] < floor else f"train/{room} (floor {floor}) may not include {target} (floor {TRAIN[other][0]})"
 
 
 def problems_of(path: pathlib.Path) -> list[str]:
     name = path.relative_to(ROOT).as_posix()
-    room = name.split("/")[1]
-    found = []
-    if room not in FLOORS:
-        return [f"{name}: {room} is no room of the house"]
+    half, room = name.split("/")[:2]
+    is_train = half == "train"
+    if room not in (TRAIN if is_train else FLOORS):
+        return [f"{name}: {room} is no room of {'train' if is_train else 'the house'}"]
     text = path.read_text()
-    if ROOMS[room].part == "library":
-        found += options_named(text, name)
+    knows_options = room == "cli" if is_train else ROOMS[room].part == "program"
+    found = [] if knows_options else options_named(text, name)
     for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
             continue
         target = match.group(2)
-        other = room_of(target)
         if target == "deberta/deberta.h":
             found.append(f"{name}:{number}: the umbrella header is for users; include the one that declares what is used")
-        if match.group(1) == '"' and other in FLOORS and other != room and FLOORS[other] >= FLOORS[room]:
-            found.append(f"{name}:{number}: {room} (floor {FLOORS[room]}) may not include {target} (floor {FLOORS[other]})")
-        elif other in FLOORS and other != room and ROOMS[room].part == "library" and ROOMS[other].part == "program":
-            found.append(f"{name}:{number}: {room} is a room of the library and may not include {target}, which is the program's")
+        if wrong := (wrong_include_of_train if is_train else wrong_include_of_src)(room, target):
+            found.append(f"{name}:{number}: {wrong}")
         for pattern, allowed in HEAVY.items():
             if re.match(pattern, target) and not any(name.startswith(a) for a in allowed):
                 found.append(f"{name}:{number}: {target} may only be included in {', '.join(allowed)}")
@@ -94,12 +125,12 @@ def problems_of(path: pathlib.Path) -> list[str]:
 
 
 def main() -> int:
-    files = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in (".h", ".cpp", ".cu"))
+    files = sorted(p for half in ("src", "train") for p in (ROOT / half).rglob("*") if p.suffix in (".h", ".cpp", ".cu"))
     found = [p for path in files for p in problems_of(path)]
     public = sorted((ROOT / "include/deberta").iterdir())
     found += [p for path in public for p in public_problems(path)]
-    rooms = {p.relative_to(ROOT / "src").parts[0] for p in files}
-    found += [f"src/{room}: no README.md" for room in sorted(rooms) if not (ROOT / "src" / room / "README.md").exists()]
+    rooms = {"/".join(p.relative_to(ROOT).parts[:2]) for p in files}
+    found += [f"{room}: no README.md" for room in sorted(rooms) if not (ROOT / room / "README.md").exists()]
     print("\n".join(found) or f"layers: {len(files)} files in {len(rooms)} rooms, {len(public)} public headers, no problem")
     return 1 if found else 0
 

@@ -11,7 +11,7 @@ cli      7  program  program  always  things
 
 
 @pytest.fixture
-def check(run, write):
+def check(run, write, repository):
     """check(file, text) -> (exit code, lines), with that file in the house"""
     def go(name="src/base/one.cpp", text=""):
         write("rooms.txt", ROOMS)
@@ -20,6 +20,8 @@ def check(run, write):
             write(f"src/{room}/empty.cpp", "")
         write("include/deberta/error.h", "#pragma once\n")
         write(name, text)
+        if name.startswith("train/"):
+            (repository / name).with_name("README.md").write_text("")
         return run("tools/check_layers.py")
     return go
 
@@ -68,3 +70,54 @@ def test_a_room_of_the_library_includes_none_of_the_program(check):
 
 def test_a_room_of_the_program_includes_the_library(check):
     assert check("src/cli/one.cpp", '#include "eval/empty.h"\n#include "options/options.h"\n')[0] == 0
+
+
+@pytest.mark.parametrize("header", ["torch/torch.h", "ATen/ATen.h", "c10/core/Device.h"])
+def test_torch_is_for_train_alone(check, header):
+    code, lines = check("src/eval/one.cpp", f"#include <{header}>\n")
+    assert code == 1 and lines == [f"src/eval/one.cpp:1: {header} may only be included in train/"]
+    assert check("src/eval/one.cpp")[0] == 0
+    assert check("train/ops/one.h", f"#include <{header}>\n")[0] == 0
+
+
+def test_torch_is_no_part_of_a_public_header(check):
+    code, lines = check("include/deberta/error.h", "#include <torch/torch.h>\n")
+    assert code == 1 and lines[0].startswith("include/deberta/error.h:1: a public header includes only ")
+
+
+@pytest.mark.parametrize("name, target", [
+    ("train/ops/one.cpp", "text/empty.h"), ("train/ops/one.cpp", "deberta/error.h"), ("train/model/one.cpp", "train/ops/one.h"), ("train/data/one.cpp", "rows/empty.h"),
+    ("train/loop/one.cpp", "eval/empty.h"), ("train/loop/one.cpp", "train/objectives/one.h"), ("train/cli/one.cpp", "options/options.h"), ("train/cli/one.cpp", "train/loop/one.h")])
+def test_what_the_rooms_of_train_may_include(check, name, target):
+    assert check(name, f'#include "{target}"\n')[0] == 0
+
+
+@pytest.mark.parametrize("name, target, why", [
+    ("train/ops/one.cpp", "rows/empty.h", "train/ops may not include rows/empty.h (src/rows)"),
+    ("train/model/one.h", "eval/empty.h", "train/model may not include eval/empty.h (src/eval)"),
+    ("train/loop/one.cpp", "options/options.h", "train/loop may not include options/options.h (src/options)"),
+    ("train/cli/one.cpp", "cli/verbs.h", "train/cli may not include cli/verbs.h (src/cli)"),
+    ("train/ops/one.cpp", "train/model/one.h", "train/ops (floor 0) may not include train/model/one.h (floor 1)"),
+    ("train/cli/one.cpp", "train/hall/one.h", "train/hall/one.h is in no room of train"),
+    ("src/cli/one.cpp", "train/ops/one.h", "nothing outside train/ may include train/ops/one.h"),
+    ("include/deberta/error.h", "train/ops/one.h", "train/ops/one.h is no public header of this floor (0) or below")])
+def test_what_crosses_the_border_of_train_is_red(check, name, target, why):
+    code, lines = check(name, f'#include "{target}"\n')
+    assert code == 1 and lines == [f"{name}:1: {why}"]
+
+
+def test_a_folder_of_train_that_is_no_room_is_red(check):
+    code, lines = check("train/hall/one.cpp")
+    assert code == 1 and lines == ["train/hall/one.cpp: hall is no room of train"]
+
+
+def test_the_rooms_of_train_but_its_cli_name_no_option(check):
+    code, lines = check("train/loop/one.cpp", '"raise --max-steps"')
+    assert code == 1 and lines[0].startswith("train/loop/one.cpp:1: a literal names an option")
+    assert check("train/loop/one.cpp")[0] == 0 and check("train/cli/one.cpp", '"raise --max-steps"')[0] == 0
+
+
+def test_a_room_of_train_has_a_readme(check, run, repository):
+    check("train/ops/one.cpp")
+    (repository / "train/ops/README.md").unlink()
+    assert run("tools/check_layers.py") == (1, ["train/ops: no README.md"])
