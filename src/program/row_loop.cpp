@@ -14,6 +14,7 @@
 #include "program/progress_printer.h"
 #include "program/row_options.h"
 #include "rows/row_parts.h"
+#include "rows/row_taker.h"
 
 namespace deberta::cli {
 namespace {
@@ -25,14 +26,6 @@ struct Counts {
   size_t tokens = 0;
   size_t repaired = 0;
 };
-
-void name_error(const Row& row, const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    throw with_place(error, row);
-  }
-}
 
 class Loop {
  public:
@@ -161,27 +154,23 @@ int run_rows(const Options& options, const AnswerColumns& columns, const AnswerR
 
 int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take,
                  const EncodeRow& encode) {
-  ReadAhead rows = read_rows(options, encode);
+  ReadAhead reading = read_rows(options, encode);
   ProgressPrinter progress(options, options.arguments.empty());
-  Counts counts;
-  rows.run([&](RowGroup& group) {
-    for (const Row& row : group.rows) {
-      counts.repaired += row.is_repaired;
-      if (row.error) throw with_place(*row.error, row);
-      for (const Encoding& encoding : row.encodings) counts.tokens += encoding.size();
-    }
-    try {
-      take(group.rows);
-    } catch (const Error&) {
-      for (const Row& row : group.rows) name_error(row, [&] { take({&row, 1}); });
-      throw;
-    }
-    counts.ok += group.rows.size();
-    progress.update(counts.ok, counts.tokens, group.fraction_done);
-  });
+  size_t done = 0, repaired = 0;
+  take_rows(reading, {.answer =
+                          [&](std::span<const size_t>, std::span<const Row> rows) {
+                            take(rows);
+                            for (const Row& row : rows) repaired += row.is_repaired;
+                          },
+                      .refuse = [](size_t, const Error& error) { throw error; },
+                      .advance =
+                          [&](size_t rows, size_t tokens, std::optional<double> fraction) {
+                            done = rows;
+                            progress.update(rows, tokens, fraction);
+                          }});
   progress.clear();
-  note_repaired_rows(options, counts.repaired);
-  note_no_rows(options, counts.ok);
+  note_repaired_rows(options, repaired);
+  note_no_rows(options, done);
   return interrupted();
 }
 

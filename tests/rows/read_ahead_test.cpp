@@ -2,10 +2,13 @@
 #include "rows/read_ahead.h"
 
 #include "rows/row_files.h"
+#include "rows/row_taker.h"
 
 #include <gtest/gtest.h>
 
 #include <new>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -132,6 +135,55 @@ TEST_F(ReadAheadOf, WhatReadingThrowsComesAfterTheRowsBefore) {
   };
   EXPECT_THROW(reading(break_down).run([&](RowGroup& group) { taken += group.rows.size(); }), std::bad_alloc);
   EXPECT_EQ(taken, 99u);
+}
+
+// ---- rows by their numbers
+
+TEST_F(ReadAheadOf, EveryRowIsAnsweredOrRefusedUnderItsNumber) {
+  const auto refuse_nines = [](const Row& row) {
+    if (row.text.ends_with('9')) throw Error(ErrorCode::kInput, "encoding", "a nine");
+    return encode(row);
+  };
+  std::vector<std::string> fate(kRows);
+  size_t rows_told = 0, tokens_told = 0;
+  ReadAhead rows = reading(refuse_nines);
+  take_rows(rows, {.answer =
+                       [&](std::span<const size_t> numbers, std::span<const Row> part) {
+                         for (const Row& row : part) {
+                           if (row.text.ends_with("55")) throw Error(ErrorCode::kInput, "answer", "ends in 55");
+                         }
+                         for (size_t i = 0; i < part.size(); ++i) fate[numbers[i]] += part[i].text;
+                       },
+                   .refuse = [&](size_t number, const Error& error) { fate[number] += error.what(); },
+                   .advance =
+                       [&](size_t done, size_t tokens, std::optional<double>) {
+                         rows_told = done;
+                         tokens_told = tokens;
+                       }});
+  for (size_t i = 0; i < kRows; ++i) {
+    const std::string where = path_ + ":" + std::to_string(i + 1) + ": ";
+    EXPECT_EQ(fate[i], i % 10 == 9     ? where + "encoding: a nine"
+                       : i % 100 == 55 ? where + "answer: ends in 55"
+                                       : "line " + std::to_string(i));
+  }
+  EXPECT_EQ(rows_told, kRows);
+  EXPECT_GT(tokens_told, kRows);
+}
+
+TEST_F(ReadAheadOf, WhatRefusingThrowsEndsReading) {
+  ReadAhead rows = reading([](const Row& row) -> std::vector<Encoding> {
+    if (row.number == 2) throw Error(ErrorCode::kInput, "encoding", "the second");
+    return encode(row);
+  });
+  size_t refused = 0;
+  EXPECT_ERROR(take_rows(rows, {.answer = [](auto, auto) {},
+                                .refuse =
+                                    [&](size_t, const Error& error) {
+                                      ++refused;
+                                      throw Error(error);
+                                    }}),
+               kInput, ":2: encoding: the second");
+  EXPECT_EQ(refused, 1u);
 }
 
 }  // namespace
