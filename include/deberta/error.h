@@ -34,6 +34,7 @@ DEBERTA_API const ErrorCodeInfo& error_code_info(ErrorCode code);
 
 // What may help, in a few words. Where there is an argument, the last {} of the text stands for it, with its value if
 // it has one: "raise {}". A text without {} is whole; a program that knows the argument may add how it is done there.
+// One that begins with {} is a sentence of its own, no choice among the others: "{} shows its pieces".
 struct Remedy {
   std::string text;
   std::string argument = {};  // "max_tokens"; a function with (): "classify()"

@@ -1,16 +1,23 @@
 #include "base/problem_text.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace deberta {
 namespace {
 
+constexpr std::string_view kSlot = "{}";
+
+// A remedy that begins with its argument is a sentence of its own: "{} shows why".
+bool is_sentence(const Remedy& remedy) {
+  return !remedy.argument.empty() && remedy.text.starts_with(kSlot);
+}
+
 std::string remedy_text(const Remedy& remedy, const ArgumentWords& words) {
   if (remedy.argument.empty()) return remedy.text;
-  constexpr std::string_view kArgument = "{}";
-  const size_t at = remedy.text.rfind(kArgument);
+  const size_t at = remedy.text.rfind(kSlot);
   std::string text = remedy.text;
-  return at == text.npos ? text + words(remedy) : text.replace(at, kArgument.size(), words(remedy));
+  return at == text.npos ? text + words(remedy) : text.replace(at, kSlot.size(), words(remedy));
 }
 
 // "a", "a or b", "a, b, or c"
@@ -31,9 +38,12 @@ std::string place_text(const Problem& problem, const ArgumentWords& words) {
 
 std::string message_text(const Problem& problem, const ArgumentWords& words) {
   std::string text = problem.message;
-  for (size_t i = 0; i < problem.remedies.size(); ++i) {
-    text += joint_before(i, problem.remedies.size());
-    text += remedy_text(problem.remedies[i], words);
+  const auto& remedies = problem.remedies;
+  const auto sentences = static_cast<size_t>(std::count_if(remedies.begin(), remedies.end(), is_sentence));
+  size_t choice = 0;
+  for (const Remedy& remedy : remedies) {
+    text += is_sentence(remedy) ? "; " : joint_before(choice++, remedies.size() - sentences);
+    text += remedy_text(remedy, words);
   }
   return text;
 }

@@ -55,6 +55,9 @@ TEST(Error, JoinsRemediesOfWhichAnyHelps) {
   EXPECT_EQ(text({{"split it"}, {"raise {}", "max_tokens"}}), "x; split it or raise max_tokens");
   EXPECT_EQ(text({{"make one", "calibrate"}, {"use bf16", "precision", "bf16"}, {"stop"}}),
             "x; make one, use bf16, or stop");
+  EXPECT_EQ(text({{"split it"}, {"raise {}", "max_tokens"}, {"{} shows why", "encode()"}}),
+            "x; split it or raise max_tokens; encode() shows why");
+  EXPECT_EQ(text({{"{} shows why", "encode()"}}), "x; encode() shows why");
 }
 
 // Only the last {} of a remedy with an argument stands for something.
