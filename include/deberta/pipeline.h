@@ -178,9 +178,11 @@ DEBERTA_API std::vector<QuestionAnswer> qa(const Pipeline& pipeline, std::span<c
 struct TokenOptions {
   EncodingRules rules;
   EntityRules entities;
+  std::vector<std::string> label_map = {};  // names of the classes in the model's order, instead of its labels
 };
 
-// For both token heads, the original one with a projection and the plain one. Throws kTask if there is neither.
+// For both token heads, the original one with a projection and the plain one. Throws kTask if there is neither, and for
+// a label_map of another size.
 DEBERTA_API std::vector<TokenAnswer> ner(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                          const TokenOptions& options = {});
 

@@ -2,8 +2,11 @@
 // that shows it with the most context; entities are then found in the whole text.
 #include "deberta/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "deberta/error.h"
 #include "decode/classification.h"
 #include "decode/entities.h"
 #include "pipeline/batches.h"
@@ -57,7 +60,14 @@ std::vector<TokenAnswer> ner(const Pipeline& pipeline, std::span<const TextInput
     refuse_head("ner", "token classification", pipeline.model);
   }
   const auto classes = static_cast<size_t>(pipeline.model.labels());
-  std::vector<std::string> labels = pipeline.config.labels;
+  if (!options.label_map.empty() && options.label_map.size() != classes)
+    throw Error(ErrorCode::kTask,
+                {{.where = "ner",
+                  .message = fmt::format("expected {} label names, got {}", classes, options.label_map.size()),
+                  .argument = "label_map",
+                  .limit = classes,
+                  .remedies = {{"give them in the model's order with {}", "label_map"}}}});
+  std::vector<std::string> labels = options.label_map.empty() ? pipeline.config.labels : options.label_map;
   for (size_t c = labels.size(); c < classes; ++c) labels.push_back(label_name(labels, c));
 
   const WindowedInputs windowed = window_inputs(pipeline.tokenizer, inputs, options.rules);

@@ -52,6 +52,22 @@ std::vector<float> raw_logits(const Pipeline& pipeline, const TextInput& input) 
   return classify(pipeline, {&input, 1}, options).at(0).scores;
 }
 
+TEST_F(TaskHeads, EntitiesTakeTheNamesOfTheMap) {
+  const Pipeline pipeline = make(Head::kToken, {"O", "B-X", "I-X"}, 3);
+  const TextInput input{"some words of a text"};
+  TokenOptions options;
+  options.entities = {.aggregation = Aggregation::kNone, .ignored = {}};
+  const auto own = ner(pipeline, {&input, 1}, options).at(0).entities;
+  options.label_map = {"none", "begin", "inside"};
+  const auto named = ner(pipeline, {&input, 1}, options).at(0).entities;
+  ASSERT_EQ(own.size(), named.size());
+  for (size_t i = 0; i < own.size(); ++i)
+    EXPECT_EQ(named[i].label, own[i].label == "O" ? "none" : own[i].label == "B-X" ? "begin" : "inside");
+  options.label_map.pop_back();
+  EXPECT_ERROR(ner(pipeline, {&input, 1}, options), kTask,
+               "ner: expected 3 label names, got 2; give them in the model's order with label_map");
+}
+
 // Each window by hand, then each token's label where the window shows it best.
 TEST_F(TaskHeads, EntitiesOfALongTextAreThoseOfItsWindows) {
   const Pipeline pipeline = make(Head::kToken, {"O", "B-X", "I-X"}, 3);
