@@ -1,130 +1,116 @@
-// The verb `eval`: a labelled file and answers, a model's or those of a file, to the official metrics of a task.
+// The verb `eval`: options to the settings of an evaluation (src/eval), and its result to people and files.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <optional>
 #include <utility>
 
-#include "base/descriptor.h"
-#include "base/file.h"
-#include "base/folder.h"
-#include "cli/eval_run.h"
+#include "cli/eval_report.h"
 #include "cli/verbs.h"
+#include "deberta/error.h"
+#include "eval/answered_rows.h"
+#include "eval/example_files.h"
+#include "eval/examples.h"
+#include "eval/masked.h"
+#include "eval/questions.h"
+#include "eval/tags.h"
 #include "options/error_options.h"
 #include "options/options.h"
 #include "program/answers.h"
 #include "program/interrupt.h"
+#include "program/model_options.h"
+#include "program/progress_printer.h"
+#include "program/row_loop.h"
 
 namespace deberta::cli {
-
 namespace {
 
-namespace fs = std::filesystem;
-
-// Numbers in names by their value: 2.txt comes before 10.txt.
-bool is_before(const std::string& a, const std::string& b) {
-  const fs::path x(a), y(b);
-  if (x.parent_path() != y.parent_path()) return x.parent_path() < y.parent_path();
-  const std::string left = x.filename().string(), right = y.filename().string();
-  const auto is_number = [](const std::string& name) { return !name.empty() && name[0] >= '0' && name[0] <= '9'; };
-  if (is_number(left) && is_number(right) && left.size() != right.size()) return left.size() < right.size();
-  return left < right;
-}
-
-// The files in a folder and its folders, hidden ones left out.
-std::vector<std::string> files_below(const std::string& folder) {
-  std::vector<std::string> files, folders{folder};
-  while (!folders.empty()) {
-    const std::string here = std::move(folders.back());
-    folders.pop_back();
-    const auto names = read_names(here);
-    if (!names) throw Error(ErrorCode::kFileNotFound, here, system_message());
-    for (const std::string& name : *names) {
-      const std::string path = fmt::format("{}{}{}", here, here.ends_with('/') ? "" : "/", name);
-      if (name.starts_with('.')) continue;
-      if (is_regular_file(path)) files.push_back(path);
-      if (is_directory(path) && !is_link(path)) folders.push_back(path);
-    }
-  }
-  if (files.empty()) throw Error(ErrorCode::kFileNotFound, folder, "expected labelled files in the folder, got none");
-  std::sort(files.begin(), files.end(), is_before);
-  return files;
-}
-
-// The files to evaluate, folders as the files below them. Throws kUsage when none are named.
 std::vector<std::string> labelled_files(const Options& options) {
   std::vector<std::string> given = options.arguments;
   given.insert(given.end(), options.files("input").begin(), options.files("input").end());
-  if (given.empty())
-    throw Error(ErrorCode::kUsage, "eval",
-                "expected a labelled file or a folder of such files (- is standard input), got none");
-  std::vector<std::string> files;
-  for (const std::string& path : given) {
-    std::error_code unknown;
-    if (!fs::is_directory(path, unknown)) {
-      if (path != "-" && !fs::exists(path, unknown)) throw Error(ErrorCode::kFileNotFound, path, "no such file");
-      files.push_back(path);
-      continue;
-    }
-    for (std::string& file : files_below(path)) files.push_back(std::move(file));
-  }
-  return files;
+  return find_labelled_files(given);
 }
 
-}  // namespace
+// ---- options to settings
 
-ByteSource open_labelled(const std::string& path) {
-  return ByteSource(path, [] { return interrupted() != 0; });
+ExampleInput example_input(const Options& options) {
+  const std::string& format = options.text("input-format");
+  std::optional<RecordFormat> known;
+  if (format == "tsv") known = RecordFormat::kTsv;
+  if (format == "csv") known = RecordFormat::kCsv;
+  if (format == "jsonl") known = RecordFormat::kJsonl;
+  if (format == "text") known = RecordFormat::kText;
+  return {.files = options.arguments,
+          .format = known,
+          .input_fields = options.list("input-field"),
+          .label_field = options.text("label-field"),
+          .labels_file = options.text("labels-file")};
 }
 
-Predictions open_predictions(const Options& options) {
-  const std::string& path = options.text("predictions");
-  if (path.empty()) throw Error(ErrorCode::kUsage, "--predictions", "expected a file, got none");
-  return Predictions(ByteSource(path), Predictions::form_of(path));
+ExampleSettings example_settings(const Options& options) {
+  return {.input = example_input(options),
+          .predictions = options.text("predictions"),
+          .rules = encoding_rules(options),
+          .label_map = options.list("label-map")};
 }
 
-void stop_at_bad_row(const Options& options, const Error& error) {
-  if (options.text("on-bad-row") != "fail") return;
-  std::vector<Problem> problems = error.problems();
-  Problem& last = problems.back();
-  std::string& end = last.remedies.empty() ? last.message : last.remedies.back().text;
-  end += "; --on-bad-row report counts the other rows";
-  throw Error(error.code(), std::move(problems));
+QuestionSettings question_settings(const Options& options) {
+  QuestionSettings settings{
+      .files = options.arguments, .predictions = options.text("predictions"), .na_prob = options.text("na-prob")};
+  if (options.is_given("no-answer-threshold")) settings.no_answer_threshold = options.number("no-answer-threshold");
+  settings.question.rules = encoding_rules(options);
+  if (!options.is_given("max-tokens")) settings.question.rules.encode.max_tokens = kSquadWindowTokens;
+  settings.question.max_answer_tokens = static_cast<size_t>(options.integer("max-answer-len"));
+  settings.question.max_question_tokens = static_cast<size_t>(options.integer("max-question-len"));
+  settings.question.aligns_to_words = options.text("align") == "words";
+  return settings;
 }
 
-void report_bad_row(const Options& options, const Error& error) {
-  stop_at_bad_row(options, error);
-  if (options.text("on-bad-row") == "report") note(options, with_options(error).what());
+TagSettings tag_settings(const Options& options) {
+  TagSettings settings{
+      .files = options.arguments,
+      .predictions = options.text("predictions"),
+      .rules = encoding_rules(options),
+      .word_label = options.text("word-label") == "first" ? WordLabel::kFirst : WordLabel::kMostConfident,
+      .merges_sentences = options.flag("merge-sentences"),
+      .label_map = options.list("label-map")};
+  if (!options.is_given("truncate")) settings.rules.long_text = LongText::kWindow;
+  return settings;
 }
 
-std::vector<Metric> evaluate_all(const Options& options, const Evaluation& evaluation, EvalResult& result) {
-  const bool has_labels = result.failed + result.unlabelled < result.rows;
-  if (!has_labels && result.rows > 0 && !options.text("write-predictions").empty()) {
-    note(options, "note: no row has a label: no metrics, only predictions");
-    return evaluate(evaluation, {.samples = 0});
-  }
-  if (evaluation.units() == 0)
-    throw Error(ErrorCode::kInput, "eval",
-                fmt::format("expected rows with a label and an answer, got none of {} ({} failed, {} without a label)",
-                            result.rows, result.failed, result.unlabelled));
-  ProgressPrinter progress(options, true, {.items = "samples", .tokens = ""});
-  result.samples = static_cast<size_t>(options.integer("bootstrap"));
-  return evaluate(
-      evaluation,
-      {.samples = result.samples, .seed = static_cast<uint64_t>(options.integer("seed")), .each = [&](size_t done) {
-         check_interrupted();
-         progress.update(done, 0, static_cast<double>(done) / static_cast<double>(result.samples));
-       }});
+MaskedSettings masked_settings(const Options& options) {
+  return {.input = example_input(options),
+          .sample = {encoding_rules(options), options.number("mlm-probability"),
+                     static_cast<uint64_t>(options.integer("seed"))}};
 }
 
-int finish(const Options& options, const EvalResult& result) {
-  print_result(options, result);
-  if (!options.text("output-dir").empty()) write_results(options.text("output-dir"), result);
-  return result.failed > 0 ? 1 : 0;
+ScoreSettings score_settings(const Options& options) {
+  return {.samples = static_cast<size_t>(options.integer("bootstrap")),
+          .seed = static_cast<uint64_t>(options.integer("seed")),
+          .needs_labels = options.text("write-predictions").empty()};
 }
 
-namespace {
+BadRows bad_rows(const Options& options) {
+  const std::string& name = options.text("on-bad-row");
+  return name == "fail" ? BadRows::kFail : name == "report" ? BadRows::kReport : BadRows::kSkip;
+}
+
+// The printer is made by the first progress that there is.
+EvalHooks hooks_of(const Options& options, ProgressUnits units, std::optional<ProgressPrinter>& printer) {
+  return {.bad_rows = bad_rows(options),
+          .on_bad_row =
+              [&](const Error& error) {
+                if (printer) printer->clear();
+                note(options, with_options(error).what());
+              },
+          .on_progress =
+              [&options, &printer, units](size_t done, size_t tokens, std::optional<double> fraction) {
+                if (!printer) printer.emplace(options, true, units);
+                printer->update(done, tokens, fraction);
+              },
+          .is_stopped = [] { return interrupted() != 0; }};
+}
+
+// ---- what is refused before anything is read
 
 // --predictions goes by the ending: what is called another form would not be read again.
 void check_predictions_name(const std::string& path, const TaskRow& task) {
@@ -139,32 +125,71 @@ void check_predictions_name(const std::string& path, const TaskRow& task) {
   }
 }
 
+void refuse_predictions(const Options& options) {
+  for (const char* name : {"predictions", "write-predictions"}) {
+    if (!options.text(name).empty())
+      throw Error(ErrorCode::kUsage, fmt::format("--{}", name), "the task mlm has no predictions in files");
+  }
+}
+
+// ---- the run
+
+AnsweredRows answer_rows(const Options& options, const TaskRow& task, const OpenModel& open_model) {
+  const bool has_model = options.text("predictions").empty();
+  std::optional<ProgressPrinter> progress;
+  const EvalHooks hooks =
+      hooks_of(options, has_model ? ProgressUnits{} : ProgressUnits{.items = "rows", .tokens = ""}, progress);
+  if (task.kind == TaskKind::kQuestion) return answer_questions(task, question_settings(options), open_model, hooks);
+  if (task.kind == TaskKind::kTokens) return answer_tags(task, tag_settings(options), open_model, hooks);
+  if (task.kind == TaskKind::kMasked) return answer_masked(task, masked_settings(options), open_model, hooks);
+  return answer_examples(task, example_settings(options), open_model, hooks);
+}
+
+EvalResult score_rows(const Options& options, const AnsweredRows& rows) {
+  std::optional<ProgressPrinter> progress;
+  return score(rows, score_settings(options), hooks_of(options, {.items = "samples", .tokens = ""}, progress));
+}
+
 int eval_task(const Options& options, const TaskRow& task) {
-  if (task.kind == TaskKind::kQuestion) return eval_questions(options, task);
-  if (task.kind == TaskKind::kTokens) return eval_tags(options, task);
-  if (task.kind == TaskKind::kMasked) return eval_masked(options, task);
-  return eval_examples(options, task);
+  std::optional<Pipeline> pipeline;
+  const AnsweredRows rows = answer_rows(options, task, [&]() -> const Pipeline& {
+    pipeline.emplace(open_model(options));
+    if (task.kind == TaskKind::kMasked) warn_of_plain_head(options, *pipeline);
+    return *pipeline;
+  });
+  print_answer_notes(options, rows.result);
+  if (pipeline) print_check_report(pipeline->model);
+  pipeline.reset();
+  if (const std::string& path = options.text("write-predictions"); !path.empty())
+    write_output(path, rows.write_predictions);
+  const EvalResult result = score_rows(options, rows);
+  print_result(options, result);
+  if (!options.text("output-dir").empty()) write_results(options.text("output-dir"), result);
+  return result.failed > 0 ? 1 : 0;
 }
 
 }  // namespace
 
-int run_eval(const Options& options) {
-  if (options.flag("list")) {
-    print_tasks(options);
+int run_eval(const Options& given) {
+  if (given.flag("list")) {
+    print_tasks(given);
     return 0;
   }
-  if (!options.text("average").empty()) {
-    print_averages(options, options.text("average"));
+  if (!given.text("average").empty()) {
+    print_averages(given, given.text("average"));
     return 0;
   }
-  if (options.text("task").empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
-  const TaskRow& task = find_task(options.text("task"));
-  Options files = options;
-  files.arguments = labelled_files(options);  // before a model is opened
+  if (given.text("task").empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
+  const TaskRow& task = find_task(given.text("task"));
+  Options options = given;
+  options.arguments = labelled_files(given);  // before a model is opened
   if (task.kind != TaskKind::kMasked) check_predictions_name(options.text("write-predictions"), task);
   if (!options.text("output-dir").empty()) check_results(options.text("output-dir"));
+  if (task.kind == TaskKind::kMasked) refuse_predictions(options);
   try {
-    return eval_task(files, task);
+    return eval_task(options, task);
+  } catch (const EvalStopped&) {
+    throw Interrupted{};
   } catch (const Error& error) {  // what a head says of a model names the head's own verb
     if (error.code() != ErrorCode::kTask || find_verb(error.where()) == nullptr) throw;
     std::vector<Problem> problems = error.problems();

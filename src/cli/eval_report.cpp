@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/output_file.h"
 #include "deberta/error.h"
+#include "eval/results.h"
 #include "options/options.h"
 #include "program/row_loop.h"
 
@@ -89,7 +90,17 @@ void set(JsonObject& object, const std::string& key, Json value) {
 
 }  // namespace
 
+void print_answer_notes(const Options& options, const EvalResult& result) {
+  for (const std::string& file : result.repaired_files)
+    note(options, fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD", file));
+  note_cut_rows(options, result.cut.rows, result.cut.of, result.cut.max_tokens);
+  if (result.unused_predictions > 0)
+    note(options,
+         fmt::format("note: {} of {} predictions match no row", result.unused_predictions, result.predictions));
+}
+
 void print_result(const Options& options, const EvalResult& result) {
+  if (!result.has_labels()) note(options, "note: no row has a label: no metrics, only predictions");
   with_output(options, [&](FileWriter& out) {
     const Format format = format_of(options);
     if (format == Format::kJson || format == Format::kJsonl) {
@@ -120,7 +131,7 @@ void print_rows(const Options& options, const std::vector<std::string>& columns,
 namespace {
 
 std::string results_path(const std::string& folder) {
-  return folder + "/all_results.json";
+  return fmt::format("{}/{}", folder, kResultsName);
 }
 
 }  // namespace
@@ -136,7 +147,7 @@ void check_results(const std::string& folder) {
   fs::path above = fs::absolute(folder, unknown).lexically_normal();
   while (!fs::exists(above, unknown) && above.has_relative_path()) above = above.parent_path();
   if (!is_directory(above.string())) throw Error(ErrorCode::kFileWrite, folder, "expected a folder, got a file");
-  check_output_file((above / "all_results.json").string());
+  check_output_file((above / kResultsName).string());
 }
 
 void write_results(const std::string& folder, const EvalResult& result) {

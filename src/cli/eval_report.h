@@ -1,28 +1,17 @@
 // What `eval` says: metrics as a table, tsv or JSON, and all_results.json with the names that the Hugging Face scripts
 // give them.
 #pragma once
-#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "metrics/evaluation.h"
-#include "metrics/task_table.h"
+#include "eval/answered_rows.h"
 #include "options/options.h"
 #include "program/answers.h"
 
 namespace deberta::cli {
 
-struct EvalResult {
-  const TaskRow* task = nullptr;
-  std::vector<Metric> metrics;
-  size_t rows = 0;           // of the files, bad ones too
-  size_t failed = 0;         // that could not be read or answered
-  size_t unlabelled = 0;     // that say nothing of what is right
-  size_t unanswered = 0;     // without a prediction
-  size_t samples = 0;        // of the bootstrap
-  size_t repaired = 0;       // that held bytes that are not UTF-8
-  JsonObject settings = {};  // that decide over answers, where a task has some
-};
+// Notes to standard error, of what the answers leave out.
+void print_answer_notes(const Options& options, const EvalResult& result);
 
 // To standard output or -o; notes to standard error.
 void print_result(const Options& options, const EvalResult& result);

@@ -1,20 +1,19 @@
 // Which head answers which kind of example.
+#include "eval/example_answers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "cli/eval_model.h"
-#include "cli/eval_run.h"
-#include "cli/example_files.h"
+#include "deberta/error.h"
+#include "eval/example_files.h"
+#include "eval/model_rows.h"
 #include "metrics/task_inputs.h"
-#include "options/options.h"
 #include "pipeline/entity.h"
-#include "program/model_options.h"
-#include "program/row_loop.h"
 #include "rows/row_input.h"
 
-namespace deberta::cli {
+namespace deberta {
 namespace {
 
 // Makes the row of an example. What is right goes to `rows`, which belongs to the thread that reads.
@@ -36,8 +35,8 @@ void fill_row(TaskRows& rows, ExampleFiles& files, Example example, Row& row) {
 
 class Answers {
  public:
-  Answers(const Options& options, const Pipeline& pipeline, const TaskRows& rows)
-      : options_(options), pipeline_(pipeline), rules_(encoding_rules(options)), task_(rows.task()) {
+  Answers(const ExampleSettings& settings, const Pipeline& pipeline, const TaskRows& rows)
+      : pipeline_(pipeline), rules_(settings.rules), task_(rows.task()) {
     if (task_.kind == TaskKind::kEntity) {
       rules_.stride = rules_.encode.max_tokens / 2;
       score_entities(pipeline_, {}, rules_);  // refuses a model without the head before any row is read
@@ -46,7 +45,7 @@ class Answers {
       choose(pipeline_, {}, choice_);
     } else {
       classify(pipeline_, {}, {rules_, ScoreFunction::kNone, 0});
-      map_classes_of(rows);
+      map_classes_of(rows, settings.label_map);
     }
   }
 
@@ -71,11 +70,11 @@ class Answers {
     for (size_t i = 0; i < rows.size(); ++i) set(numbers[i], read(results[i].scores), results[i].cut_tokens);
   }
 
-  std::vector<std::optional<TaskAnswer>> take(size_t rows) {
-    note_cut_rows(options_, cut_, rows, rules_.encode.max_tokens);
+  TaskAnswers take(size_t rows) {
     answers_.resize(rows);
     return std::move(answers_);
   }
+  size_t cut() const { return cut_; }
 
  private:
   bool is_choice() const { return task_.kind == TaskKind::kYesNo || task_.kind == TaskKind::kChoice; }
@@ -84,12 +83,12 @@ class Answers {
     return task_.form == ExampleForm::kRace ? ChoiceForm::kRace : ChoiceForm::kPlain;
   }
 
-  void map_classes_of(const TaskRows& rows) {
+  void map_classes_of(const TaskRows& rows, const std::vector<std::string>& label_map) {
     const auto classes = static_cast<size_t>(pipeline_.model.labels());
     if (task_.target != TaskTarget::kScore) {
       const bool is_own = rows.task().labels.empty();  // the labels are the model's
-      classes_ = map_classes(rows.labels(), is_own ? rows.labels().names() : pipeline_.config.labels, classes,
-                             options_.list("label-map"));
+      classes_ =
+          map_classes(rows.labels(), is_own ? rows.labels().names() : pipeline_.config.labels, classes, label_map);
     } else if (classes != 1) {
       throw Error(ErrorCode::kTask, "eval",
                   fmt::format("expected a model with one score for {}, got {} classes", task_.name, classes));
@@ -133,37 +132,34 @@ class Answers {
     cut_ += cut_tokens > 0;
   }
 
-  const Options& options_;
   const Pipeline& pipeline_;
   EncodingRules rules_;
   const TaskRow& task_;
   ChoiceOptions choice_;
   std::vector<size_t> classes_;  // which label each class of the model is
-  std::vector<std::optional<TaskAnswer>> answers_;
+  TaskAnswers answers_;
   size_t cut_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::optional<TaskAnswer>> answer_examples(const Options& options, const Pipeline& pipeline,
-                                                       TaskRows& rows) {
-  Answers answers(options, pipeline, rows);
+TaskAnswers answer_rows(const ExampleSettings& settings, const Pipeline& pipeline, TaskRows& rows, CutRows& cut,
+                        const EvalHooks& hooks) {
+  Answers answers(settings, pipeline, rows);
   std::vector<std::pair<size_t, Error>> refused;  // the rows belong to the thread that reads until it is done
-  run_model_rows(options,
-                 [&](const std::function<bool()>& is_stopped) {
-                   const auto fill = [&](ExampleFiles& files, Example example, Row& row) {
-                     fill_row(rows, files, std::move(example), row);
-                   };
-                   return example_rows(options, rows.task(), is_stopped, fill);
-                 },
-                 answers.encoder(),
-                 {[&](std::span<const size_t> numbers, std::span<const Row> part) { answers.answer(numbers, part); },
-                  [&](size_t number, const Error& error) {
-                    stop_at_bad_row(options, error);
-                    refused.emplace_back(number, error);
-                  }});
+  const auto fill = [&](ExampleFiles& files, Example example, Row& row) {
+    fill_row(rows, files, std::move(example), row);
+  };
+  const auto refuse = [&](size_t number, const Error& error) {
+    stop_at_bad_row(hooks, error);
+    refused.emplace_back(number, error);
+  };
+  run_model_rows([&](const auto& is_stopped) { return example_rows(settings.input, rows.task(), is_stopped, fill); },
+                 answers.encoder(), settings.rules.batch_tokens,
+                 {.answer = [&](auto numbers, auto part) { answers.answer(numbers, part); }, .refuse = refuse}, hooks);
   for (const auto& [number, error] : refused) rows.refuse(number, error);
+  cut = {answers.cut(), rows.golds().size(), settings.rules.encode.max_tokens};
   return answers.take(rows.golds().size());
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta

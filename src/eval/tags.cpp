@@ -1,24 +1,25 @@
-// CoNLL columns: words with tags, predicted by a model or in another file of columns.
+#include "eval/tags.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
-#include "cli/eval_model.h"
-#include "cli/eval_run.h"
 #include "data/conll.h"
-#include "decode/word_tags.h"
+#include "deberta/error.h"
+#include "eval/model_rows.h"
 #include "metrics/tag_evaluation.h"
-#include "options/options.h"
-#include "program/answers.h"
-#include "program/interrupt.h"
-#include "program/model_options.h"
-#include "program/row_loop.h"
 #include "rows/row_input.h"
 
-namespace deberta::cli {
+namespace deberta {
 namespace {
+
+Remedy give_tags() {
+  return {"give its tags in order with {}", "label_map"};
+}
 
 struct Sentence {
   std::string where;
@@ -37,16 +38,17 @@ Sentence sentence_of(const ConllSentence& read) {
   return sentence;
 }
 
-std::vector<Sentence> read_sentences(const Options& options, EvalResult& result) {
+std::vector<Sentence> read_sentences(const std::vector<std::string>& paths, const EvalHooks& hooks,
+                                     EvalResult& result) {
   std::vector<Sentence> sentences;
-  for (const std::string& path : options.arguments) {
-    ConllReader reader(LineReader{open_labelled(path)});
+  for (const std::string& path : paths) {
+    ConllReader reader(LineReader{ByteSource(path, hooks.is_stopped)});
     size_t repaired = 0;  // lines of the file so far
     for (ConllSentence sentence; reader.next(sentence);) {
       sentences.push_back(sentence_of(sentence));
       result.repaired += std::exchange(repaired, reader.lines().repaired()) < reader.lines().repaired();
     }
-    check_interrupted();
+    check_stopped(hooks);
   }
   return sentences;
 }
@@ -141,17 +143,19 @@ class SentenceRows final : public RowSource {
 };
 
 // The model's tags: its names, or where they say nothing those of the task in the original's order.
-std::vector<std::string> tags_of(const Options& options, const Pipeline& pipeline, const TaskRow& task) {
-  std::vector<std::string> names = class_names(pipeline, options), own = split_words(task.labels);
+std::vector<std::string> tags_of(const Pipeline& pipeline, const std::vector<std::string>& label_map,
+                                 const TaskRow& task) {
+  std::vector<std::string> names = class_names(pipeline, label_map), own = split_words(task.labels);
   const bool says_nothing =
-      options.list("label-map").empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+      label_map.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
         return name.starts_with("LABEL_") || name.find_first_not_of("0123456789") == std::string::npos;
       });
   if (!says_nothing) return names;
   if (names.size() == own.size()) return own;
-  throw Error(ErrorCode::kTask, "eval",
-              fmt::format("expected a model with the tags {}, got {}; give its tags in order with --label-map",
-                          fmt::join(own, ", "), fmt::join(names, ", ")));
+  throw Error(ErrorCode::kTask, {{.where = "eval",
+                                  .message = fmt::format("expected a model with the tags {}, got {}",
+                                                         fmt::join(own, ", "), fmt::join(names, ", ")),
+                                  .remedies = {give_tags()}}});
 }
 
 // A file of other tags would only show that nothing is found.
@@ -161,85 +165,84 @@ void check_tags(const std::vector<Sentence>& sentences, const std::vector<std::s
   golds.erase("O");
   const auto is_known = [&](const std::string& tag) { return golds.count(tag) > 0; };
   if (golds.empty() || std::any_of(tags.begin(), tags.end(), is_known)) return;
-  throw Error(ErrorCode::kTask, "eval",
-              fmt::format("none of the model's tags {} is in the files, which have {}; give its tags in order with "
-                          "--label-map",
-                          fmt::join(tags, ", "), fmt::join(golds, ", ")));
+  throw Error(ErrorCode::kTask, {{.where = "eval",
+                                  .message = fmt::format("none of the model's tags {} is in the files, which have {}",
+                                                         fmt::join(tags, ", "), fmt::join(golds, ", ")),
+                                  .remedies = {give_tags()}}});
 }
 
-void run_model(const Options& options, const TaskRow& task, std::vector<Sentence>& sentences, EvalResult& result) {
-  const bool is_first = options.text("word-label") == "first";
-  result.settings = {{"word-label", options.text("word-label")},
-                     {"max-tokens", options.integer("max-tokens")},
-                     {"sentences", options.flag("merge-sentences") ? "merged" : "each by itself"}};
-  Pipeline pipeline = open_model(options);
-  TokenOptions token{.rules = encoding_rules(options), .entities = {.aggregation = Aggregation::kNone, .ignored = {}}};
-  if (!options.is_given("truncate")) token.rules.long_text = LongText::kWindow;
+JsonObject settings_of(const TagSettings& settings) {
+  return {{"word-label", settings.word_label == WordLabel::kFirst ? "first" : "most_confident"},
+          {"max-tokens", static_cast<uint64_t>(settings.rules.encode.max_tokens)},
+          {"sentences", settings.merges_sentences ? "merged" : "each by itself"}};
+}
+
+void run_model(const TaskRow& task, const TagSettings& settings, const Pipeline& pipeline,
+               std::vector<Sentence>& sentences, const EvalHooks& hooks, EvalResult& result) {
+  result.settings = settings_of(settings);
+  TokenOptions token{.rules = settings.rules, .entities = {.aggregation = Aggregation::kNone, .ignored = {}}};
   ner(pipeline, {}, token);  // refuses a model without the head before any row is read
-  pipeline.config.labels = tags_of(options, pipeline, task);
-  check_tags(sentences, pipeline.config.labels);
-  const size_t special = pipeline.tokenizer.encode("").size();
+  token.label_map = tags_of(pipeline, settings.label_map, task);
+  check_tags(sentences, token.label_map);
   std::optional<size_t> room;
-  if (options.flag("merge-sentences")) room = token.rules.encode.max_tokens - special;
+  if (settings.merges_sentences) room = token.rules.encode.max_tokens - pipeline.tokenizer.encode("").size();
   const std::vector<SentenceRange> texts = texts_of(sentences, pipeline.tokenizer, room);
   const auto of = [&](size_t text) { return std::span(sentences).subspan(texts[text].first, texts[text].count); };
-  size_t cut = 0;
-  run_model_rows(options, [&](const auto&) { return std::make_unique<SentenceRows>(sentences, texts); },
-                 row_encoder(pipeline.tokenizer, token.rules),
-                 {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
-                    const auto results = ner(pipeline, text_inputs(rows), token);
-                    for (size_t i = 0; i < rows.size(); ++i) {
-                      const std::span<Sentence> shown = of(numbers[i]);
-                      share_out(word_tags(places_of(words_of(shown)), results[i].entities,
-                                          is_first ? WordLabel::kFirst : WordLabel::kMostConfident),
-                                shown);
-                      cut += results[i].cut_tokens > 0;
-                    }
-                  },
-                  [&](size_t number, const Error& error) {
-                    for (Sentence& sentence : of(number)) sentence.error = error;
-                  }});
-  note_cut_rows(options, cut, texts.size(), token.rules.encode.max_tokens);
-  print_check_report(pipeline.model);
+  const auto answer = [&](std::span<const size_t> numbers, std::span<const Row> rows) {
+    const auto results = ner(pipeline, text_inputs(rows), token);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const std::span<Sentence> shown = of(numbers[i]);
+      share_out(word_tags(places_of(words_of(shown)), results[i].entities, settings.word_label), shown);
+      result.cut.rows += results[i].cut_tokens > 0;
+    }
+  };
+  const auto refuse = [&](size_t number, const Error& error) {
+    for (Sentence& sentence : of(number)) sentence.error = error;
+  };
+  run_model_rows([&](const auto&) { return std::make_unique<SentenceRows>(sentences, texts); },
+                 row_encoder(pipeline.tokenizer, token.rules), token.rules.batch_tokens,
+                 {.answer = answer, .refuse = refuse}, hooks);
+  result.cut.of = texts.size();
+  result.cut.max_tokens = token.rules.encode.max_tokens;
 }
 
-void write_answers(const std::string& path, const std::vector<Sentence>& sentences) {
-  write_output(path, [&](FileWriter& out) {
-    for (const Sentence& sentence : sentences) {
-      std::string lines;
-      for (size_t i = 0; i < sentence.tags.predicted.size(); ++i)
-        lines += fmt::format("{} {} {}\n", sentence.words[i], sentence.tags.gold[i], sentence.tags.predicted[i]);
-      if (!lines.empty()) out.write(lines + '\n');
-    }
-  });
+void write_answers(const std::vector<Sentence>& sentences, FileWriter& out) {
+  for (const Sentence& sentence : sentences) {
+    std::string lines;
+    for (size_t i = 0; i < sentence.tags.predicted.size(); ++i)
+      lines += fmt::format("{} {} {}\n", sentence.words[i], sentence.tags.gold[i], sentence.tags.predicted[i]);
+    if (!lines.empty()) out.write(lines + '\n');
+  }
 }
 
 }  // namespace
 
-int eval_tags(const Options& options, const TaskRow& task) {
-  EvalResult result;
+AnsweredRows answer_tags(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,
+                         const EvalHooks& hooks) {
+  AnsweredRows answered;
+  EvalResult& result = answered.result;
   result.task = &task;
-  std::vector<Sentence> sentences = read_sentences(options, result);
-  for (const Sentence& sentence : sentences) {
-    if (sentence.error) stop_at_bad_row(options, *sentence.error);
+  const auto sentences = std::make_shared<std::vector<Sentence>>(read_sentences(settings.files, hooks, result));
+  for (const Sentence& sentence : *sentences) {
+    if (sentence.error) stop_at_bad_row(hooks, *sentence.error);
   }
-  if (options.text("predictions").empty())
-    run_model(options, task, sentences, result);
+  if (settings.predictions.empty())
+    run_model(task, settings, opened(open_model), *sentences, hooks, result);
   else
-    read_answers(options.text("predictions"), sentences);
-  result.rows = sentences.size();
+    read_answers(settings.predictions, *sentences);
+  result.rows = sentences->size();
   std::vector<TagOutcome> outcomes;
-  for (Sentence& sentence : sentences) {
+  for (const Sentence& sentence : *sentences) {
     if (sentence.error) {
       ++result.failed;
-      report_bad_row(options, *sentence.error);
+      report_bad_row(hooks, *sentence.error);
     } else {
       outcomes.push_back(sentence.tags);
     }
   }
-  if (!options.text("write-predictions").empty()) write_answers(options.text("write-predictions"), sentences);
-  result.metrics = evaluate_all(options, *make_evaluation(outcomes, split_words(task.metrics)), result);
-  return finish(options, result);
+  answered.evaluation = make_evaluation(outcomes, split_words(task.metrics));
+  answered.write_predictions = [sentences](FileWriter& out) { write_answers(*sentences, out); };
+  return answered;
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta

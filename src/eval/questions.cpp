@@ -1,27 +1,22 @@
-// SQuAD: questions on contexts, answers by id.
+#include "eval/questions.h"
+
 #include <fmt/format.h>
 
 #include <deque>
-#include <optional>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
-#include "cli/eval_model.h"
-#include "cli/eval_run.h"
+#include "base/json.h"
 #include "data/predictions.h"
 #include "data/squad.h"
+#include "deberta/error.h"
+#include "eval/model_rows.h"
 #include "metrics/answer_evaluation.h"
-#include "options/options.h"
-#include "program/answers.h"
-#include "program/interrupt.h"
-#include "program/model_options.h"
-#include "program/row_loop.h"
 #include "rows/row_input.h"
 
-namespace deberta::cli {
+namespace deberta {
 namespace {
-
-constexpr int64_t kWindowTokens = 384;  // where --max-tokens is not given
 
 struct Question {
   const SquadQuestion* question;
@@ -31,19 +26,29 @@ struct Question {
   bool has_failed = false;
 };
 
+// What a document is up to the point of stopping is none.
+SquadFile load_squad(const std::string& path, const EvalHooks& hooks) {
+  ByteSource source(path, hooks.is_stopped);
+  try {
+    return read_squad(source);
+  } catch (const Error&) {
+    check_stopped(hooks);
+    throw;
+  }
+}
+
 // All questions of all files.
 class Questions {
  public:
-  Questions(const Options& options, EvalResult& result) {
-    for (const std::string& path : options.arguments) {
-      ByteSource source = open_labelled(path);
-      files_.push_back(read_squad(source));
-      if (files_.back().is_repaired) note(options, fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD", path));
+  Questions(const std::vector<std::string>& paths, const EvalHooks& hooks, EvalResult& result) {
+    for (const std::string& path : paths) {
+      files_.push_back(load_squad(path, hooks));
+      if (files_.back().is_repaired) result.repaired_files.push_back(path);
       for (const Problem& problem : files_.back().skipped)
-        report_bad_row(options, Error(ErrorCode::kInput, std::vector{problem}));
+        report_bad_row(hooks, Error(ErrorCode::kInput, std::vector{problem}));
       result.failed += files_.back().skipped.size();
       add(files_.back(), path, *result.task);
-      check_interrupted();
+      check_stopped(hooks);
     }
     result.rows = all_.size() + result.failed;
     for (const Question& each : all_) result.unlabelled += !each.question->is_labelled;
@@ -55,8 +60,9 @@ class Questions {
   void add(const SquadFile& file, const std::string& path, const TaskRow& task) {
     for (const SquadQuestion& question : file.questions) {
       if (question.is_impossible && task.name != "squad2")
-        throw Error(ErrorCode::kInput, path,
-                    fmt::format("question {} has no answer; use --task squad2", quote_json(question.id)));
+        throw Error(ErrorCode::kInput, {{.where = path,
+                                         .message = fmt::format("question {} has no answer", quote_json(question.id)),
+                                         .remedies = {{"use {}", "task", "squad2"}}}});
       all_.push_back({&question, &file.contexts[question.context], std::nullopt, 0, false});
     }
   }
@@ -67,8 +73,8 @@ class Questions {
 
 // ---- answers of a file
 
-void read_answers(const Options& options, std::vector<Question>& questions, EvalResult& result) {
-  Predictions predictions = open_predictions(options);
+void read_answers(const std::string& path, std::vector<Question>& questions, EvalResult& result) {
+  Predictions predictions(ByteSource(path), Predictions::form_of(path));
   for (size_t i = 0; i < questions.size(); ++i) {
     const FoundPrediction* found = predictions.find(i, questions[i].question->id);
     if (found != nullptr) questions[i].answer = found->text;
@@ -116,17 +122,6 @@ class QuestionRows final : public RowSource {
   size_t next_ = 0;
 };
 
-QuestionOptions question_options(const Options& options) {
-  QuestionOptions question;
-  question.rules = encoding_rules(options);
-  if (!options.is_given("max-tokens")) question.rules.encode.max_tokens = kWindowTokens;
-  question.max_answer_tokens = static_cast<size_t>(options.integer("max-answer-len"));
-  question.max_question_tokens = static_cast<size_t>(options.integer("max-question-len"));
-  question.aligns_to_words = options.text("align") == "words";
-  question.merges_equal = false;
-  return question;
-}
-
 JsonObject settings_of(const QuestionOptions& question) {
   return {{"max-tokens", static_cast<uint64_t>(question.rules.encode.max_tokens)},
           {"doc-stride", static_cast<uint64_t>(question.rules.stride)},
@@ -136,31 +131,30 @@ JsonObject settings_of(const QuestionOptions& question) {
           {"n-best", "all spans"}};
 }
 
-void run_model(const Options& options, std::vector<Question>& questions, EvalResult& result) {
-  const Pipeline pipeline = open_model(options);
-  const QuestionOptions question = question_options(options);
+void run_model(const Pipeline& pipeline, const QuestionOptions& question, std::vector<Question>& questions,
+               const EvalHooks& hooks, EvalResult& result) {
   result.settings = settings_of(question);
   qa(pipeline, {}, question);  // refuses a model without the head before any row is read
-  size_t cut = 0;
-  run_model_rows(options, [&](const auto&) { return std::make_unique<QuestionRows>(questions); },
-                 row_encoder(pipeline.tokenizer, question),
-                 {[&](std::span<const size_t> numbers, std::span<const Row> rows) {
-                    const auto results = qa(pipeline, text_inputs(rows), question);
-                    for (size_t i = 0; i < rows.size(); ++i) {
-                      Question& each = questions[numbers[i]];
-                      const bool has_span = !results[i].answers.empty();
-                      each.answer = has_span ? results[i].answers.front().text : "";
-                      each.no_answer = has_span ? double{results[i].null_logit} - results[i].answers.front().logit : 0;
-                      cut += results[i].cut_tokens > 0;
-                    }
-                  },
-                  [&](size_t number, const Error& error) {
-                    questions[number].has_failed = true;
-                    ++result.failed;
-                    report_bad_row(options, error);
-                  }});
-  note_cut_rows(options, cut, questions.size(), question.max_question_tokens);
-  print_check_report(pipeline.model);
+  const auto answer = [&](std::span<const size_t> numbers, std::span<const Row> rows) {
+    const auto results = qa(pipeline, text_inputs(rows), question);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      Question& each = questions[numbers[i]];
+      const bool has_span = !results[i].answers.empty();
+      each.answer = has_span ? results[i].answers.front().text : "";
+      each.no_answer = has_span ? double{results[i].null_logit} - results[i].answers.front().logit : 0;
+      result.cut.rows += results[i].cut_tokens > 0;
+    }
+  };
+  const auto refuse = [&](size_t number, const Error& error) {
+    questions[number].has_failed = true;
+    ++result.failed;
+    report_bad_row(hooks, error);
+  };
+  run_model_rows([&](const auto&) { return std::make_unique<QuestionRows>(questions); },
+                 row_encoder(pipeline.tokenizer, question), question.rules.batch_tokens,
+                 {.answer = answer, .refuse = refuse}, hooks);
+  result.cut.of = questions.size();
+  result.cut.max_tokens = question.max_question_tokens;
 }
 
 // ---- what is counted
@@ -195,38 +189,48 @@ std::unique_ptr<Evaluation> evaluate_nullable(const std::vector<Question>& quest
   return make_evaluation(outcomes, rules);
 }
 
-void write_answers(const std::string& path, const std::vector<Question>& questions, bool has_null, double threshold) {
+void write_answers(const std::vector<Question>& questions, std::optional<double> threshold, FileWriter& out) {
   JsonObject answers;
   for (const Question& each : questions) {
     if (!each.answer) continue;
-    answers.emplace_back(each.question->id, has_null && each.no_answer > threshold ? "" : *each.answer);
+    answers.emplace_back(each.question->id, threshold && each.no_answer > *threshold ? "" : *each.answer);
   }
-  write_output(path, [&](FileWriter& out) { out.write(Json(std::move(answers)).dump(2) + '\n'); });
+  out.write(Json(std::move(answers)).dump(2) + '\n');
 }
 
 }  // namespace
 
-int eval_questions(const Options& options, const TaskRow& task) {
-  EvalResult result;
-  result.task = &task;
-  Questions questions(options, result);
-  const bool has_null = task.name == "squad2", has_model = options.text("predictions").empty();
-  NullableRules rules;
-  // Of a model: the logit of no answer above that of the best span.
-  rules.threshold = has_model && !options.is_given("no-answer-threshold") ? 0 : options.number("no-answer-threshold");
-  if (has_model) {
-    run_model(options, questions.all(), result);
-  } else {
-    read_answers(options, questions.all(), result);
-    if (!options.text("na-prob").empty()) rules.order = read_no_answer(options.text("na-prob"), questions.all());
-  }
-  rules.finds_thresholds = has_model || !rules.order.empty();
-  if (!options.text("write-predictions").empty())
-    write_answers(options.text("write-predictions"), questions.all(), has_null, rules.threshold);
-  const std::unique_ptr<Evaluation> evaluation =
-      has_null ? evaluate_nullable(questions.all(), rules) : evaluate_plain(questions.all(), task);
-  result.metrics = evaluate_all(options, *evaluation, result);
-  return finish(options, result);
+QuestionOptions squad_options() {
+  QuestionOptions question;
+  question.rules.encode.max_tokens = kSquadWindowTokens;
+  question.max_answer_tokens = 30;
+  question.aligns_to_words = false;
+  question.merges_equal = false;
+  return question;
 }
 
-}  // namespace deberta::cli
+AnsweredRows answer_questions(const TaskRow& task, const QuestionSettings& settings, const OpenModel& open_model,
+                              const EvalHooks& hooks) {
+  AnsweredRows answered;
+  answered.result.task = &task;
+  const auto questions = std::make_shared<Questions>(settings.files, hooks, answered.result);
+  const bool has_null = task.name == "squad2", has_model = settings.predictions.empty();
+  NullableRules rules;
+  rules.threshold = settings.no_answer_threshold.value_or(has_model ? 0 : 1);
+  if (has_model) {
+    run_model(opened(open_model), settings.question, questions->all(), hooks, answered.result);
+  } else {
+    read_answers(settings.predictions, questions->all(), answered.result);
+    if (!settings.na_prob.empty()) rules.order = read_no_answer(settings.na_prob, questions->all());
+  }
+  rules.finds_thresholds = has_model || !rules.order.empty();
+  const std::optional<double> threshold = has_null ? std::optional(rules.threshold) : std::nullopt;
+  answered.write_predictions = [questions, threshold](FileWriter& out) {
+    write_answers(questions->all(), threshold, out);
+  };
+  answered.evaluation =
+      has_null ? evaluate_nullable(questions->all(), std::move(rules)) : evaluate_plain(questions->all(), task);
+  return answered;
+}
+
+}  // namespace deberta

@@ -1,0 +1,65 @@
+// The two steps of every evaluation: labelled rows get their answers, from a model or from a file; answers get their
+// metrics. Between them the answers can be written.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "deberta/pipeline.h"
+#include "eval/eval_hooks.h"
+#include "metrics/evaluation.h"
+#include "metrics/task_table.h"
+
+namespace deberta {
+
+// Gives the model that answers, when it is needed: some labelled files are read before. It lives until the rows are
+// answered.
+using OpenModel = std::function<const Pipeline&()>;
+
+// Texts that were longer than the model was shown.
+struct CutRows {
+  size_t rows = 0;
+  size_t of = 0;
+  size_t max_tokens = 0;
+};
+
+struct EvalResult {
+  const TaskRow* task = nullptr;
+  std::vector<Metric> metrics = {};
+  size_t rows = 0;                               // of the files, bad ones too
+  size_t failed = 0;                             // that could not be read or answered
+  size_t unlabelled = 0;                         // that say nothing of what is right
+  size_t unanswered = 0;                         // without a prediction
+  size_t samples = 0;                            // of the bootstrap
+  size_t repaired = 0;                           // that held bytes that are not UTF-8
+  std::vector<std::string> repaired_files = {};  // the same, of files that are read as a whole
+  CutRows cut = {};
+  size_t predictions = 0;         // in the file
+  size_t unused_predictions = 0;  // that match no row
+  JsonObject settings = {};       // that decide over answers, where a task has some
+
+  bool has_labels() const { return failed + unlabelled < rows; }
+};
+
+struct AnsweredRows {
+  EvalResult result;  // but for the metrics
+  std::unique_ptr<Evaluation> evaluation;
+  // In the format in which predictions are read. None: the task has no such files.
+  std::function<void(FileWriter& out)> write_predictions = {};
+};
+
+struct ScoreSettings {
+  size_t samples = 1000;  // of the bootstrap; 0: no intervals
+  uint64_t seed = 0;
+  bool needs_labels = true;  // false: files without any label have metrics without values
+};
+
+// The result with its metrics. Throws kInput when no row counts.
+EvalResult score(const AnsweredRows& rows, const ScoreSettings& settings, const EvalHooks& hooks = {});
+
+}  // namespace deberta

@@ -1,0 +1,40 @@
+// What an evaluation tells and asks of whoever runs it.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <optional>
+
+#include "deberta/error.h"
+
+namespace deberta {
+
+// What becomes of a row that cannot be read or answered.
+enum class BadRows {
+  kFail,    // its error is thrown
+  kReport,  // it is counted, and its error goes to on_bad_row
+  kSkip,    // it is counted
+};
+
+struct EvalHooks {
+  BadRows bad_rows = BadRows::kFail;
+  std::function<void(const Error& error)> on_bad_row = {};
+  // Of rows, or of bootstrap samples (without tokens): with zeros before the first. Not called for work that is quick.
+  std::function<void(size_t done, size_t tokens, std::optional<double> fraction)> on_progress = {};
+  // Asked on several threads at once. What is evaluated then ends with EvalStopped.
+  std::function<bool()> is_stopped = [] { return false; };
+};
+
+struct EvalStopped {};
+
+// ---- for the functions of this room
+
+// Throws the error when bad rows fail, with a word on what else can become of them.
+void stop_at_bad_row(const EvalHooks& hooks, const Error& error);
+// The same; else on_bad_row hears of it where bad rows are reported.
+void report_bad_row(const EvalHooks& hooks, const Error& error);
+
+void tell_progress(const EvalHooks& hooks, size_t done, size_t tokens, std::optional<double> fraction);
+// Throws EvalStopped.
+void check_stopped(const EvalHooks& hooks);
+
+}  // namespace deberta

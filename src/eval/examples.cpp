@@ -1,0 +1,109 @@
+#include "eval/examples.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "data/predictions.h"
+#include "deberta/error.h"
+#include "eval/example_answers.h"
+#include "eval/model_rows.h"
+#include "metrics/task_rows.h"
+
+namespace deberta {
+namespace {
+
+void read_rows(const ExampleInput& input, TaskRows& rows, const EvalHooks& hooks) {
+  tell_progress(hooks, 0, 0, std::nullopt);
+  ExampleFiles files(input, rows.task(), hooks.is_stopped);
+  for (Example example; files.next(example);) {
+    rows.add(example);
+    tell_progress(hooks, rows.golds().size(), 0, files.fraction_done());
+  }
+  check_stopped(hooks);
+  rows.check_labels();
+}
+
+// The predictions of a file, by row. Tasks whose answers are texts count a missing one as wrong; of others it is an
+// error.
+TaskAnswers read_answers(const std::string& path, TaskRows& rows, EvalResult& result) {
+  Predictions predictions(ByteSource(path), Predictions::form_of(path));
+  TaskAnswers answers(rows.golds().size());
+  size_t missing = 0, first_missing = 0;
+  for (size_t row = 0; row < answers.size(); ++row) {
+    const TaskGold& gold = rows.golds()[row];
+    const FoundPrediction* found = predictions.find(row, gold.id);
+    if (gold.error) continue;
+    if (found != nullptr)
+      answers[row] = rows.parse(row, found->text, found->where);
+    else if (missing++ == 0)
+      first_missing = row;
+  }
+  if (missing > 0 && rows.task().target != TaskTarget::kText)
+    throw Error(ErrorCode::kInput, predictions.name(),
+                fmt::format("expected a prediction for each of {} rows, got none for {}; the first is row {} ({})",
+                            answers.size(), missing, first_missing, rows.golds()[first_missing].where));
+  result.predictions = predictions.size();
+  result.unused_predictions = predictions.unused();
+  return answers;
+}
+
+// The task's, or where it has none the model's.
+TaskLabels labels_of(const ExampleSettings& settings, const TaskRow& task, const Pipeline* pipeline) {
+  const bool has_classes = task.target == TaskTarget::kClass || task.target == TaskTarget::kClasses;
+  const bool is_choice = task.kind == TaskKind::kChoice;
+  if (pipeline == nullptr || !has_classes || is_choice || !task.labels.empty()) return TaskLabels(task);
+  return TaskLabels(class_names(*pipeline, settings.label_map));
+}
+
+void count(const TaskRows& rows, const TaskAnswers& answers, const EvalHooks& hooks, EvalResult& result) {
+  result.task = &rows.task();
+  result.rows = rows.golds().size();
+  result.repaired = rows.repaired();
+  for (size_t row = 0; row < answers.size(); ++row) {
+    const TaskGold& gold = rows.golds()[row];
+    if (gold.error) {
+      ++result.failed;
+      report_bad_row(hooks, *gold.error);
+    } else {
+      result.unlabelled += !gold.is_labelled;
+      result.unanswered += !answers[row];
+    }
+  }
+}
+
+void write_answers(const TaskRows& rows, const TaskAnswers& answers, FileWriter& out) {
+  out.write("index\tprediction\n");
+  for (size_t row = 0; row < answers.size(); ++row) {
+    if (answers[row]) out.write(fmt::format("{}\t{}\n", row, rows.to_text(*answers[row])));
+  }
+}
+
+struct Examples {
+  TaskRows rows;
+  TaskAnswers answers;
+};
+
+}  // namespace
+
+AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& settings, const OpenModel& open_model,
+                             const EvalHooks& hooks) {
+  const Pipeline* pipeline = settings.predictions.empty() ? &opened(open_model) : nullptr;
+  AnsweredRows answered;
+  const auto examples = std::make_shared<Examples>(Examples{TaskRows(task, labels_of(settings, task, pipeline)), {}});
+  auto& [rows, answers] = *examples;
+  if (pipeline != nullptr) {
+    answers = answer_rows(settings, *pipeline, rows, answered.result.cut, hooks);
+  } else {
+    read_rows(settings.input, rows, hooks);
+    answers = read_answers(settings.predictions, rows, answered.result);
+  }
+  count(rows, answers, hooks, answered.result);
+  answered.evaluation = rows.evaluate(answers);
+  answered.write_predictions = [examples](FileWriter& out) { write_answers(examples->rows, examples->answers, out); };
+  return answered;
+}
+
+}  // namespace deberta

@@ -1,0 +1,27 @@
+// Tasks of rows with a class, a score, a choice or an entity.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "deberta/pipeline.h"
+#include "eval/answered_rows.h"
+#include "eval/eval_hooks.h"
+#include "eval/example_files.h"
+#include "metrics/task_table.h"
+
+namespace deberta {
+
+struct ExampleSettings {
+  ExampleInput input;
+  std::string predictions = {};             // a file; empty: a model answers
+  EncodingRules rules = {};                 // of the model
+  std::vector<std::string> label_map = {};  // the task's labels in the model's order, instead of its labels
+};
+
+// The model is opened first. Throws kTask for a head that the task does not have, and for labels of files or model
+// that are not the task's, before any row is answered; kInput for rows without a prediction, unless the task's answers
+// are texts.
+AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& settings, const OpenModel& open_model,
+                             const EvalHooks& hooks = {});
+
+}  // namespace deberta

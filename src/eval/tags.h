@@ -1,0 +1,28 @@
+// CoNLL columns: words with tags, predicted by a model or in another file of columns.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "deberta/pipeline.h"
+#include "decode/word_tags.h"
+#include "eval/answered_rows.h"
+#include "eval/eval_hooks.h"
+#include "metrics/task_table.h"
+
+namespace deberta {
+
+struct TagSettings {
+  std::vector<std::string> files;
+  std::string predictions = {};  // a file; empty: a model answers
+  EncodingRules rules = {.encode = {}, .long_text = LongText::kWindow};
+  WordLabel word_label = WordLabel::kFirst;
+  bool merges_sentences = false;            // as many of a document as fit are one text, as in training
+  std::vector<std::string> label_map = {};  // the tags in the model's order, instead of its labels
+};
+
+// The model is opened when the files have been read. Throws kTask for a model without the head or with other tags than
+// the files.
+AnsweredRows answer_tags(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,
+                         const EvalHooks& hooks = {});
+
+}  // namespace deberta

@@ -1,0 +1,114 @@
+// Rows with a class against predictions and against a model; bad rows; stopping.
+#include "eval/examples.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "eval/eval_case.h"
+#include "support/expect_error.h"
+
+namespace deberta {
+namespace {
+
+constexpr const char* kGold = "sentence\tlabel\ngood\t1\nbad\t0\nfine\t1\nworse\t0\n";
+constexpr const char* kBroken = "sentence\tlabel\ngood\t1\nbroken\nbad\t0\n";
+
+class Examples : public test::EvalCase {
+ protected:
+  ExampleSettings settings(const std::string& gold, const std::string& predictions) {
+    ExampleSettings settings{.input = {.files = {write("gold.tsv", gold)}}};
+    if (!predictions.empty()) settings.predictions = write("answers.tsv", "index\tprediction\n" + predictions);
+    return settings;
+  }
+  const TaskRow& task_ = find_task("sst-2");
+};
+
+TEST_F(Examples, PredictionsHaveTheirAccuracyWithAnInterval) {
+  const AnsweredRows rows = answer_examples(task_, settings(kGold, "0\t1\n1\t0\n2\t0\n3\t0\n9\t1\n"), {}, hooks());
+  EXPECT_EQ(rows.result.predictions, 5u);
+  EXPECT_EQ(rows.result.unused_predictions, 1u);
+  EXPECT_EQ(written(rows), "index\tprediction\n0\t1\n1\t0\n2\t0\n3\t0\n");
+  EXPECT_EQ(progress_, (std::vector<size_t>{0, 1, 2, 3, 4}));
+  progress_.clear();
+  const EvalResult result = score(rows, {.samples = 10}, hooks());
+  EXPECT_EQ(value(result, "accuracy"), 0.75);
+  EXPECT_TRUE(result.metrics.front().low.has_value());
+  EXPECT_EQ(result.samples, 10u);
+  EXPECT_EQ(progress_.size(), 11u);
+}
+
+TEST_F(Examples, WithoutAModelThereMustBePredictions) {
+  EXPECT_ERROR(answer_examples(task_, settings(kGold, ""), {}), kUsage, "predictions: expected a file or a model");
+  EXPECT_ERROR(answer_examples(task_, settings(kGold, "0\t1\n"), {}), kInput,
+               "expected a prediction for each of 4 rows, got none for 3");
+  ExampleSettings other = settings(kGold, "0\t1\n");
+  other.input.labels_file = other.predictions;
+  EXPECT_ERROR(answer_examples(task_, other, {}), kUsage, "labels_file: expected the task alphanli and one file");
+}
+
+TEST_F(Examples, ABadRowFailsIsReportedOrIsSkipped) {
+  const ExampleSettings broken = settings(kBroken, "0\t1\n1\t1\n2\t1\n");
+  EXPECT_ERROR(answer_examples(task_, broken, {}, hooks()), kInput,
+               "gold.tsv:3: expected 2 columns, got 1; on_bad_row=report counts the other rows");
+  EXPECT_TRUE(bad_.empty());
+  const AnsweredRows reported = answer_examples(task_, broken, {}, hooks(BadRows::kReport));
+  ASSERT_EQ(bad_.size(), 1u);
+  EXPECT_EQ(bad_[0], broken.input.files[0] + ":3: expected 2 columns, got 1");
+  EXPECT_EQ(reported.result.rows, 3u);
+  EXPECT_EQ(reported.result.failed, 1u);
+  EXPECT_EQ(value(score(reported, {.samples = 0}), "accuracy"), 0.5);
+  const AnsweredRows skipped = answer_examples(task_, broken, {}, hooks(BadRows::kSkip));
+  EXPECT_EQ(skipped.result.failed, 1u);
+  EXPECT_EQ(bad_.size(), 1u);
+}
+
+// What may help with the row stays in front of what helps with all.
+TEST_F(Examples, ABadRowKeepsItsRemedies) {
+  ExampleSettings short_texts = settings("sentence\tlabel\na text of many words\t1\n", "");
+  short_texts.rules.encode.max_tokens = 3;
+  short_texts.rules.long_text = LongText::kRefuse;
+  EXPECT_ERROR(answer_examples(task_, short_texts, model(Head::kSequence, {"0", "1"}), hooks()), kTextTooLong,
+               "split it or cut it with truncate=right; on_bad_row=report counts the other rows");
+}
+
+TEST_F(Examples, ARunThatIsStoppedHasNoResult) {
+  const ExampleSettings predicted = settings(kGold, "0\t1\n1\t0\n2\t0\n3\t0\n");
+  const AnsweredRows rows = answer_examples(task_, predicted, {}, hooks());
+  is_stopped_ = true;
+  EXPECT_THROW(answer_examples(task_, predicted, {}, hooks()), EvalStopped);
+  EXPECT_THROW(answer_examples(task_, settings(kGold, ""), model(Head::kSequence, {"0", "1"}), hooks()), EvalStopped);
+  EXPECT_THROW(score(rows, {}, hooks()), EvalStopped);
+}
+
+TEST_F(Examples, AModelsAnswersAreThoseThatAreWritten) {
+  const AnsweredRows rows =
+      answer_examples(task_, settings(kGold, ""), model(Head::kSequence, {"negative", "positive"}), hooks());
+  EXPECT_EQ(opened_, 1u);
+  const double accuracy = value(score(rows, {.samples = 0}), "accuracy");
+  ExampleSettings again = settings(kGold, "");
+  again.predictions = write("written.tsv", written(rows));
+  EXPECT_EQ(value(score(answer_examples(task_, again, {}), {.samples = 0}), "accuracy"), accuracy);
+}
+
+TEST_F(Examples, TextsAboveTheLimitAreCounted) {
+  ExampleSettings cut = settings(kGold, "");
+  cut.rules.encode.max_tokens = 3;
+  cut.rules.encode.truncate = Truncate::kRight;
+  const AnsweredRows rows = answer_examples(task_, cut, model(Head::kSequence, {"0", "1"}), hooks());
+  EXPECT_GT(rows.result.cut.rows, 0u);
+  EXPECT_EQ(rows.result.cut.of, 4u);
+  EXPECT_EQ(rows.result.cut.max_tokens, 3u);
+}
+
+TEST_F(Examples, FilesWithoutLabelsHaveNoMetricsOrAnError) {
+  const AnsweredRows rows = answer_examples(task_, settings("sentence\na\nb\n", "0\t1\n1\t0\n"), {});
+  EXPECT_ERROR(score(rows, {}), kInput, "got none of 2 (0 failed, 2 without a label)");
+  const EvalResult result = score(rows, {.needs_labels = false});
+  EXPECT_FALSE(result.has_labels());
+  EXPECT_FALSE(result.metrics.front().value.has_value());
+}
+
+}  // namespace
+}  // namespace deberta
