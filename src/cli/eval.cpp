@@ -56,9 +56,9 @@ ExampleSettings example_settings(const Options& options) {
 QuestionSettings question_settings(const Options& options) {
   QuestionSettings settings{
       .files = options.arguments, .predictions = options.text("predictions"), .na_prob = options.text("na-prob")};
-  if (options.is_given("no-answer-threshold")) settings.no_answer_threshold = options.number("no-answer-threshold");
+  if (!options.is_auto("no-answer-threshold")) settings.no_answer_threshold = options.number("no-answer-threshold");
   settings.question.rules = encoding_rules(options);
-  if (!options.is_given("max-tokens")) settings.question.rules.encode.max_tokens = kSquadWindowTokens;
+  if (options.is_auto("max-tokens")) settings.question.rules.encode.max_tokens = kSquadWindowTokens;
   settings.question.max_answer_tokens = static_cast<size_t>(options.integer("max-answer-len"));
   settings.question.max_question_tokens = static_cast<size_t>(options.integer("max-question-len"));
   settings.question.aligns_to_words = options.text("align") == "words";
@@ -73,7 +73,7 @@ TagSettings tag_settings(const Options& options) {
       .word_label = options.text("word-label") == "first" ? WordLabel::kFirst : WordLabel::kMostConfident,
       .merges_sentences = options.flag("merge-sentences"),
       .label_map = options.list("label-map")};
-  if (!options.is_given("truncate")) settings.rules.long_text = LongText::kWindow;
+  if (options.is_auto("truncate")) settings.rules.long_text = LongText::kWindow;
   return settings;
 }
 

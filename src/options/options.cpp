@@ -46,9 +46,16 @@ std::pair<double, double> parse_range(std::string_view range) {
   return {end_of(range.substr(0, dots)), end_of(range.substr(dots + 2))};
 }
 
+constexpr std::string_view kAuto = "auto", kAutoRange = "auto|";
+
+// The range of the numbers alone.
+std::string_view numbers_of(const OptionRow& row) {
+  return takes_auto(row) ? row.range.substr(kAutoRange.size()) : row.range;
+}
+
 void check_in_range(const OptionRow& row, std::string_view where, std::string_view text, double value) {
-  const auto [low, high] = parse_range(row.range);
-  if (!(value >= low && value <= high)) refuse(where, fmt::format("a value in {}", row.range), text);
+  const auto [low, high] = parse_range(numbers_of(row));
+  if (!(value >= low && value <= high)) refuse(where, fmt::format("a value in {}", range_text(row)), text);
 }
 
 bool parse_flag(std::string_view text, std::string_view where) {
@@ -59,18 +66,19 @@ bool parse_flag(std::string_view text, std::string_view where) {
 
 // "16k" as "16000" and so on; throws when `text` is no value of the row.
 std::string checked_value(const OptionRow& row, std::string_view text, std::string_view where) {
+  if (text == kAuto && takes_auto(row)) return std::string(text);
   switch (row.type) {
     case OptionType::kFlag:
       return parse_flag(text, where) ? "true" : "false";
     case OptionType::kInteger: {
       const auto value = parse_number<int64_t>(text);
-      if (!value) refuse(where, fmt::format("a whole number in {}", row.range), text);
+      if (!value) refuse(where, fmt::format("a whole number in {}", range_text(row)), text);
       check_in_range(row, where, text, static_cast<double>(*value));
       return std::string(text);
     }
     case OptionType::kNumber: {
       const auto value = parse_number<double>(text);
-      if (!value) refuse(where, fmt::format("a number in {}", row.range), text);
+      if (!value) refuse(where, fmt::format("a number in {}", range_text(row)), text);
       check_in_range(row, where, text, *value);
       return std::string(text);
     }
@@ -98,6 +106,15 @@ std::string checked_value(const OptionRow& row, std::string_view text, std::stri
 }
 
 }  // namespace
+
+bool takes_auto(const OptionRow& row) {
+  const bool is_number = row.type == OptionType::kInteger || row.type == OptionType::kNumber;
+  return is_number && row.range.starts_with(kAutoRange);
+}
+
+std::string range_text(const OptionRow& row) {
+  return std::string(numbers_of(row)) + (takes_auto(row) ? " or auto" : "");
+}
 
 const VerbRow* find_verb(std::string_view name) {
   const auto verbs = verb_table();
@@ -215,6 +232,9 @@ const Options::Value& Options::value(std::string_view name) const {
 
 bool Options::is_given(std::string_view name) const {
   return value(name).origin != "default";
+}
+bool Options::is_auto(std::string_view name) const {
+  return value(name).text == kAuto;
 }
 const std::string& Options::origin(std::string_view name) const {
   return value(name).origin;

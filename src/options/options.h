@@ -19,12 +19,16 @@ struct OptionRow {
   char short_name;        // 0: none
   OptionType type;
   std::string_view default_value;  // as it would be typed; "" for none
-  std::string_view range;          // "1..64" for numbers and sizes, "a|b" for choices, a word for the value of others
-  std::string_view verbs;          // separated by spaces; "*": every verb
-  std::string_view section;        // heading in the help
+  // "1..64" for numbers and sizes, "auto|1..64" for numbers that other options decide where none is given, "a|b" for
+  // choices, a word for the value of others
+  std::string_view range;
+  std::string_view verbs;    // separated by spaces; "*": every verb
+  std::string_view section;  // heading in the help
   std::string_view help;
 };
 std::span<const OptionRow> option_table();
+bool takes_auto(const OptionRow& row);
+std::string range_text(const OptionRow& row);  // for messages: "1..64", "1..64 or auto"
 
 // A former name of an option, which command lines, --config files and the environment may still use.
 struct OptionAlias {
@@ -50,6 +54,7 @@ class Options {
 
   const std::string& verb() const { return verb_; }
   bool is_given(std::string_view name) const;  // set by anything but the default
+  bool is_auto(std::string_view name) const;   // given or not; then it has no number
   const std::string& origin(std::string_view name) const;
   bool flag(std::string_view name) const;
   const std::string& text(std::string_view name) const;

@@ -282,8 +282,9 @@ constexpr std::array kOptions = {
         "and label, json from ids to answers (SQuAD, ReCoRD), CoNLL columns (ner)"},
     OptionRow{"na-prob", 0, kText, "", "FILE", "eval", "Input",
               "squad2: JSON from ids to no-answer probabilities; the best thresholds are then computed"},
-    OptionRow{"no-answer-threshold", 0, kNumber, "1", "-1G..1G", "eval", "Answer",
-              "squad2: a question whose --na-prob is above this counts as unanswered"},
+    OptionRow{"no-answer-threshold", 0, kNumber, "auto", "auto|-1G..1G", "eval", "Answer",
+              "squad2: a question whose --na-prob (of a model: the logit of no answer less that of the best span) is "
+              "above this counts as unanswered; auto: 1 with --predictions, 0 with a model"},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|tsv|csv|jsonl|text", "eval", "Input",
               "format of the files; auto: by their extension (before .gz, .xz, .zst, .bz2), else by the task"},
     OptionRow{"input-field", 0, kList, "", "NAMES", "eval", "Input",
@@ -291,12 +292,14 @@ constexpr std::array kOptions = {
     OptionRow{"label-field", 0, kText, "", "NAME", "eval", "Input",
               "column or key of the label, if it differs from the task's"},
     OptionRow{"labels-file", 0, kText, "", "FILE", "eval", "Input", "alphanli: the labels, 1 or 2, one per line"},
-    OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576", "eval", "Input",
-              "maximum input length in tokens, special tokens included; for SQuAD the window length, 384 by default"},
+    OptionRow{"max-tokens", 0, kInteger, "auto", "auto|3..1048576", "eval", "Input",
+              "maximum input length in tokens, special tokens included, for SQuAD that of a window; auto: the length "
+              "that the model's folder gives if it is below 512, else 384 for squad and squad2, 512 for other tasks"},
     OptionRow{
-        "truncate", 0, kChoice, "right", "right|left|window|error", "eval", "Input",
-        "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping windows "
-        "(the default for ner), or report the row as bad; contexts of SQuAD and ReCoRD are always read in windows"},
+        "truncate", 0, kChoice, "auto", "auto|right|left|window|error", "eval", "Input",
+        "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
+        "windows, or report the row as bad; auto: left if the model's folder says so, else window for ner and right "
+        "for other tasks; contexts of SQuAD and ReCoRD are always read in windows"},
     OptionRow{"label-map", 0, kList, "", "NAMES", "eval", "Answer",
               "the task's labels in the model's order, if its configuration does not name them"},
     OptionRow{"mlm-probability", 0, kNumber, "0.15", "0..1", "eval", "Input",

@@ -58,10 +58,10 @@ struct Found {
 std::string value_of(const OptionRow& row) {
   switch (row.type) {
     case OptionType::kInteger:
-      return fmt::format("a whole number in {}", row.range);
+      return fmt::format("a whole number in {}", range_text(row));
     case OptionType::kNumber:
     case OptionType::kSize:
-      return fmt::format("a number in {}", row.range);
+      return fmt::format("a number in {}", range_text(row));
     case OptionType::kFlag:
     case OptionType::kText:
     case OptionType::kChoice:

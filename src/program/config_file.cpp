@@ -90,6 +90,7 @@ void apply_section(const std::string& path, const JsonMember& section, Options& 
 }
 
 Json value_of(const OptionRow& row, const Options& options) {
+  if (takes_auto(row) && options.is_auto(row.name)) return options.text(row.name);
   switch (row.type) {
     case OptionType::kFlag:
       return options.flag(row.name);

@@ -130,7 +130,7 @@ LongText long_text_of(const std::string& truncate) {
 
 EncodingRules encoding_rules(const Options& options) {
   EncodingRules rules;
-  rules.encode.max_tokens = static_cast<size_t>(options.integer("max-tokens"));
+  if (!options.is_auto("max-tokens")) rules.encode.max_tokens = static_cast<size_t>(options.integer("max-tokens"));
   rules.encode.max_text_bytes = static_cast<size_t>(options.integer("max-text-bytes"));
   rules.encode.parse_special = options.text("special-text") == "parse";
   rules.encode.spm_ties = options.text("spm-ties") == "double" ? SpmTies::kDouble : SpmTies::kFloat;
@@ -146,15 +146,21 @@ EncodingRules encoding_rules(const Options& options) {
 
 namespace {
 
-// An option of whole numbers that nobody gave, made smaller.
+// Nobody said anything else than the table.
+bool is_free(const Options& options, const char* name) {
+  return has_option(options.verb(), name) && (!options.is_given(name) || options.is_auto(name));
+}
+
+// An option of whole numbers that nobody gave, made smaller. Lengths that are auto are those of the library.
 void lower_option(Options& options, const char* name, size_t limit, const std::string& origin) {
-  if (!has_option(options.verb(), name) || options.is_given(name)) return;
-  if (limit < static_cast<size_t>(options.integer(name))) options.set(name, std::to_string(limit), origin);
+  if (!is_free(options, name)) return;
+  const size_t now = options.is_auto(name) ? EncodeOptions{}.max_tokens : static_cast<size_t>(options.integer(name));
+  if (limit < now) options.set(name, std::to_string(limit), origin);
 }
 
 // A limit that is used and leaves no room for a text: what the library does then differs from tokenizer to tokenizer.
 void check_length(const Options& given, const TextLimits& limits, const std::string& folder) {
-  if (limits.too_small.empty() || given.is_given("max-tokens")) return;
+  if (limits.too_small.empty() || !is_free(given, "max-tokens")) return;
   throw Error(
       ErrorCode::kTokenizerFile, folder + "/tokenizer_config.json",
       fmt::format(
@@ -187,8 +193,8 @@ Options with_text_limits(const Options& given) {
       lower_option(options, "max-tokens", given.verb() == "qa" ? window : *limits.max_tokens, limits.where);
       lower_option(options, "stride", window / 4, limits.where);
     }
-    if (limits.cuts_left && has_option(given.verb(), "truncate") && !given.is_given("truncate") &&
-        given.text("truncate") == "right")
+    if (limits.cuts_left && is_free(given, "truncate") &&
+        (given.is_auto("truncate") || given.text("truncate") == "right"))
       options.set("truncate", "left", limits.where);
   } catch (const Error&) {
     return given;

@@ -253,3 +253,23 @@ def test_the_settings_of_squad_and_ner_are_options_and_reported(deberta, tmp_pat
     by_first = (tmp_path / "answers.txt").read_text()
     assert result(deberta(*words, "--word-label", "most_confident", cwd=tmp_path))["settings"]["word-label"] == "most_confident"
     assert (tmp_path / "answers.txt").read_text() != by_first
+
+
+def test_what_the_task_decides_is_called_auto(deberta, tmp_path):
+    shown = deberta("eval", "--task", "squad", "-m", "x", "dev.json", "--print-config")
+    for name in ("max-tokens", "truncate", "no-answer-threshold"):
+        assert f"{name} = auto  (default)" in shown.stderr
+    given = deberta("eval", "--task", "squad", "-m", "x", "dev.json", "--max-tokens", "auto", "--print-config")
+    assert json.loads(given.stdout)["eval"]["max-tokens"] == "auto"
+
+    model = make_model(tmp_path / "ner", "token", labels=("O", "B-PER", "I-PER"))
+    (tmp_path / "valid.txt").write_text("".join(f"word{i} O\n" for i in range(300)))
+    words = ("eval", "--task", "ner", "-m", model, "valid.txt", "-f", "json", "--bootstrap", "0")
+    own = deberta(*words, cwd=tmp_path)
+    assert "cut" not in own.stderr and deberta(*words, "--max-tokens", "auto", "--truncate", "auto", cwd=tmp_path).stdout == own.stdout
+    assert "note: 1 of 1 rows cut to 512 tokens" in deberta(*words, "--truncate", "right", cwd=tmp_path).stderr
+    # A model's folder that says less is heard, also where auto was given.
+    (model / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 100, "truncation_side": "left"}))
+    for auto in ((), ("--max-tokens", "auto", "--truncate", "auto")):
+        lowered = deberta(*words, *auto, cwd=tmp_path)
+        assert result(lowered)["settings"]["max-tokens"] == 100 and "rows cut to 100 tokens (the model's model_max_length; " in lowered.stderr

@@ -134,6 +134,21 @@ TEST(Options, WhatIsGivenSeveralTimesAddsUpOrIsRefused) {
   EXPECT_ERROR(options.set("none", std::vector<std::string>{"8", "9"}, "flag"), kUsage, "");
 }
 
+TEST(Options, ANumberThatOtherOptionsDecideIsAuto) {
+  Options options("eval");
+  EXPECT_TRUE(options.is_auto("max-tokens"));
+  EXPECT_FALSE(options.is_given("max-tokens"));
+  options.set("max-tokens", "8", "flag");
+  EXPECT_FALSE(options.is_auto("max-tokens"));
+  EXPECT_EQ(options.integer("max-tokens"), 8);
+  options.set("max-tokens", "auto", "flag");
+  EXPECT_TRUE(options.is_auto("max-tokens"));
+  EXPECT_ERROR(options.set("max-tokens", "2", "flag"), kUsage,
+               "--max-tokens: expected a value in 3..1048576 or auto, got \"2\"");
+  EXPECT_ERROR(options.set("no-answer-threshold", "x", "flag"), kUsage, "expected a number in -1G..1G or auto");
+  EXPECT_ERROR(Options("classify").set("max-tokens", "auto", "flag"), kUsage, "expected a whole number in 3..1048576,");
+}
+
 TEST(Options, SizesTakeUnits) {
   EXPECT_EQ(parse_size("16k", ""), 16000u);
   EXPECT_EQ(parse_size("2KiB", ""), 2048u);
