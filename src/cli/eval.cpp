@@ -6,6 +6,7 @@
 
 #include "cli/eval_report.h"
 #include "cli/verbs.h"
+#include "data/row_form.h"
 #include "deberta/error.h"
 #include "eval/answered_rows.h"
 #include "eval/example_files.h"
@@ -33,14 +34,8 @@ std::vector<std::string> labelled_files(const Options& options) {
 // ---- options to settings
 
 ExampleInput example_input(const Options& options) {
-  const std::string& format = options.text("input-format");
-  std::optional<RecordFormat> known;
-  if (format == "tsv") known = RecordFormat::kTsv;
-  if (format == "csv") known = RecordFormat::kCsv;
-  if (format == "jsonl") known = RecordFormat::kJsonl;
-  if (format == "text") known = RecordFormat::kText;
   return {.files = options.arguments,
-          .format = known,
+          .format = parse_row_form(options.text("input-format")),
           .input_fields = options.list("input-field"),
           .label_field = options.text("label-field"),
           .labels_file = options.text("labels-file")};

@@ -14,8 +14,6 @@
 
 namespace deberta {
 
-using RecordFormat = RowForm;
-
 // What a table must have. JSON needs no such rules: each row says what its fields are.
 struct RecordColumns {
   // At least one name of each list stands in the header line.

@@ -93,10 +93,9 @@ bool ExampleFiles::next(Example& example) {
 
 std::optional<double> ExampleFiles::fraction_done() const {
   if (!reader_) return std::nullopt;
-  const ByteSource& source = reader_->lines().source();
-  if (source.total_bytes().value_or(0) == 0) return std::nullopt;
-  const double part = static_cast<double>(source.read_bytes()) / static_cast<double>(*source.total_bytes());
-  return (static_cast<double>(opened_ - 1) + part) / static_cast<double>(input_.files.size());
+  const std::optional<double> part = reader_->lines().source().fraction_read();
+  if (!part) return std::nullopt;
+  return (static_cast<double>(opened_ - 1) + *part) / static_cast<double>(input_.files.size());
 }
 
 namespace {

@@ -19,10 +19,10 @@ std::vector<std::string> find_labelled_files(const std::vector<std::string>& pat
 
 struct ExampleInput {
   std::vector<std::string> files;
-  std::optional<RecordFormat> format = std::nullopt;  // none: by a file's name, else the task's
-  std::vector<std::string> input_fields = {};         // the text, and its pair; none: the task's
-  std::string label_field = {};                       // empty: the task's
-  std::string labels_file = {};                       // AlphaNLI: the labels, one per line
+  std::optional<RowForm> format = std::nullopt;  // none: by a file's name, else the task's
+  std::vector<std::string> input_fields = {};    // the text, and its pair; none: the task's
+  std::string label_field = {};                  // empty: the task's
+  std::string labels_file = {};                  // AlphaNLI: the labels, one per line
 };
 
 class ExampleFiles {
