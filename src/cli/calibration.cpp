@@ -4,14 +4,10 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "base/checked.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
-#include "options/options.h"
 #include "pipeline/calibration.h"
-#include "program/answers.h"
 #include "program/interrupt.h"
-#include "program/model_options.h"
 #include "program/progress_printer.h"
 #include "program/row_loop.h"
 #include "rows/row_input.h"
@@ -24,8 +20,8 @@ constexpr double kLeastCosine = 0.999;
 // Progress over `texts`, and a place where Ctrl-C is heard.
 class TextProgress {
  public:
-  TextProgress(const Options& options, size_t texts)
-      : printer_(options, true, {.items = "texts", .tokens = ""}), texts_(texts) {}
+  TextProgress(ShowProgress show, size_t texts)
+      : printer_(show, true, {.items = "texts", .tokens = ""}), texts_(texts) {}
   ~TextProgress() { printer_.clear(); }
   TextProgress(const TextProgress&) = delete;
   TextProgress& operator=(const TextProgress&) = delete;
@@ -39,37 +35,36 @@ class TextProgress {
   size_t texts_;
 };
 
-double smoothing_of(const Options& options, const ModelConfig& config) {
-  return parse_number<double>(options.text("smoothing")).value_or(usual_smoothing(config));
-}
-
 }  // namespace
 
-std::vector<Encoding> read_calibration_texts(const Options& options, const std::string& model_folder) {
-  const Tokenizer tokenizer = Tokenizer::load(model_folder, tokenizer_kind(options));
-  const EncodeRow encode = row_encoder(tokenizer, encoding_rules(options));
+std::vector<Encoding> read_calibration_texts(const CalibrationRules& rules, ShowProgress progress,
+                                             const std::string& model_folder) {
+  const Tokenizer tokenizer = Tokenizer::load(model_folder, rules.tokenizer);
+  const EncodeRow encode = row_encoder(tokenizer, rules.encoding);
   std::vector<Encoding> texts;
-  collect_rows(options,
+  collect_rows(rules.reading, progress,
                [&](std::span<const Row> rows) {
                  for (const Row& row : rows) texts.push_back(std::move(encode(row).front()));
                },
                {});
   check_interrupted();
   if (texts.empty())
-    throw Error(ErrorCode::kInput, options.text("calibration-data"), "expected texts to calibrate with, got none");
+    throw Error(ErrorCode::kInput, fmt::format("{}", fmt::join(rules.reading.files, ",")),
+                "expected texts to calibrate with, got none");
   return texts;
 }
 
-Calibrator::Calibrator(const std::string& folder, const std::vector<Encoding>& texts, const Options& options)
+Calibrator::Calibrator(const std::string& folder, const std::vector<Encoding>& texts, const OpenOptions& open,
+                       ShowProgress progress)
     : texts_(texts),
-      options_(options),
-      checkpoint_(Checkpoint::open(folder, open_options(options))),
+      progress_(progress),
+      checkpoint_(Checkpoint::open(folder, open)),
       config_(load_model_config(folder + "/config.json")),
       exact_(Model::load(checkpoint_, config_)) {}
 
-FoundCalibration Calibrator::calibrate() const {
-  TextProgress progress(options_, texts_.size());
-  Calibration made = deberta::calibrate(exact_, checkpoint_, texts_, smoothing_of(options_, config_),
+FoundCalibration Calibrator::calibrate(std::optional<double> smoothing) const {
+  TextProgress progress(progress_, texts_.size());
+  Calibration made = deberta::calibrate(exact_, checkpoint_, texts_, smoothing.value_or(usual_smoothing(config_)),
                                         [&](size_t done) { progress.update(done); });
   Change change{std::string(kCalibrationName), "made", describe(made)};
   return {std::move(made), {std::move(change)}};
@@ -77,7 +72,7 @@ FoundCalibration Calibrator::calibrate() const {
 
 Change Calibrator::verify(const std::string& target) const {
   const Model model = Model::load(checkpoint_, config_, {.precision = Precision::kInt8});
-  TextProgress progress(options_, texts_.size());
+  TextProgress progress(progress_, texts_.size());
   const OutputComparison found = compare_outputs(exact_, model, texts_, [&](size_t done) { progress.update(done); });
   std::string report =
       fmt::format("int8 against fp32 on {} texts: cosine of all outputs {:.6f}, per text at least {:.6f}, mean {:.6f}",

@@ -9,13 +9,22 @@
 #include "deberta/config.h"
 #include "deberta/model.h"
 #include "deberta/tokenizer.h"
-#include "options/options.h"
+#include "options/choices.h"
+#include "program/row_options.h"
 
 namespace deberta::cli {
 
-// The texts of --calibration-data as the model reads them. Throws Interrupted, kInput (none), and what reading and
-// encoding throws: no row is passed over.
-std::vector<Encoding> read_calibration_texts(const Options& options, const std::string& model_folder);
+// Which texts, as the model reads them, and what is made of them.
+struct CalibrationRules {
+  RowReading reading;
+  EncodingRules encoding;
+  TokenizerKind tokenizer = TokenizerKind::kSlow;
+  std::optional<double> smoothing;  // none: what is usual for the model
+};
+
+// Throws Interrupted, kInput (none), and what reading and encoding throws: no row is passed over.
+std::vector<Encoding> read_calibration_texts(const CalibrationRules& rules, ShowProgress progress,
+                                             const std::string& model_folder);
 
 std::string describe(const Calibration& calibration);  // "300 texts, 7421 tokens, smoothing 0.5, 2 outlier channels"
 
@@ -25,19 +34,20 @@ struct FoundCalibration {
   std::vector<Change> changes;
 };
 
-// Runs the model written in `folder` over the texts; loaded in fp32 once, for both questions. `texts` and `options`
-// must outlive it. All throw Interrupted.
+// Runs the model written in `folder` over the texts; loaded in fp32 once, for both questions. `texts` must outlive it.
+// All throw Interrupted.
 class Calibrator {
  public:
-  Calibrator(const std::string& folder, const std::vector<Encoding>& texts, const Options& options);
-  FoundCalibration calibrate() const;
+  Calibrator(const std::string& folder, const std::vector<Encoding>& texts, const OpenOptions& open,
+             ShowProgress progress);
+  FoundCalibration calibrate(std::optional<double> smoothing) const;
   // int8, with the calibration that lies in the folder by now, beside fp32. Throws kCalibration, naming `target`, when
   // their outputs have a cosine below .999.
   Change verify(const std::string& target) const;
 
  private:
   const std::vector<Encoding>& texts_;
-  const Options& options_;
+  ShowProgress progress_;
   Checkpoint checkpoint_;
   ModelConfig config_;
   Model exact_;

@@ -26,19 +26,19 @@
 #include "deberta/library.h"
 #include "deberta/tokenizer.h"
 #include "hub/module_list.h"
-#include "options/options.h"
 #include "pipeline/sentence_modules.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
+#include "program/note.h"
 #include "program/progress_printer.h"
 
 namespace deberta::cli {
 namespace {
 
-void check_manifest(const std::string& path, const Options& options, Findings& findings) {
+void check_manifest(const std::string& path, const CheckVerb& options, Findings& findings) {
   constexpr uint64_t kMegabyte = 1000000;
   if (!is_regular_file(fmt::format("{}/{}", path, kManifestName))) return;
-  ProgressPrinter progress(options, true, {.items = "MB", .tokens = ""});
+  ProgressPrinter progress(options.progress, true, {.items = "MB", .tokens = ""});
   uint64_t done = 0;
   const ManifestReport report = verify_manifest(path, [&](uint64_t bytes) {
     check_interrupted();
@@ -112,9 +112,9 @@ void check_form(const Checkpoint& checkpoint, Findings& findings) {
 }
 
 // `config` is corrected where only the tensors know better.
-void check_tensors(const std::string& path, std::optional<ModelConfig>& config, const Options& options,
+void check_tensors(const std::string& path, std::optional<ModelConfig>& config, const CheckVerb& options,
                    Findings& findings) {
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
   check_form(checkpoint, findings);
   if (config) {
     const Head head = detect_head(checkpoint);
@@ -149,24 +149,24 @@ void check_tokenizer(const std::string& path, const std::optional<ModelConfig>& 
   if (tokenizer.special().mask < 0) findings.warning(path, "the tokenizer has no mask token");
 }
 
-void check_calibration(const std::string& path, std::optional<ModelConfig> config, const Options& options) {
+void check_calibration(const std::string& path, std::optional<ModelConfig> config, const CheckVerb& options) {
   if (!config || !is_regular_file(fmt::format("{}/{}", path, kCalibrationName))) return;
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
   read_calibration(calibration_path(checkpoint), checkpoint, *config);
 }
 
 // Of sentence-transformers: modules.json and the files that it names.
-void check_modules(const std::string& root, const std::optional<ModelConfig>& config, const Options& options,
+void check_modules(const std::string& root, const std::optional<ModelConfig>& config, const CheckVerb& options,
                    Findings& findings) {
   if (!config) return;
-  const SentenceModules modules = load_sentence_modules(root, config->hidden_size, open_options(options));
+  const SentenceModules modules = load_sentence_modules(root, config->hidden_size, open_options(options.model));
   if (!modules.refusal.empty())
     findings.warning(root + "/modules.json",
                      "embed cannot follow it: " + modules.refusal + "; choose another way with --pooling");
 }
 
 // Everything, with the configuration as it should be; nothing when there is none to correct.
-std::optional<ModelConfig> find_all(const std::string& path, const Options& options, Findings& findings) {
+std::optional<ModelConfig> find_all(const std::string& path, const CheckVerb& options, Findings& findings) {
   // Of labels and terms the check says more than the warning of the parser.
   set_warning_sink(
       [](void* to, std::string_view message) {
@@ -189,35 +189,40 @@ std::optional<ModelConfig> find_all(const std::string& path, const Options& opti
   findings.run([&] { check_tensors(path, config, options, findings); });
   findings.run([&] { check_tokenizer(path, config, findings); });
   findings.run([&] { check_calibration(path, config, options); });
-  findings.run([&] { check_modules(model_root(options), config, options, findings); });
+  findings.run([&] { check_modules(model_root(options.model.name), config, options, findings); });
   set_warning_sink(nullptr);
   return config;
 }
 
-int fix(const std::string& path, const std::optional<ModelConfig>& config, const Options& options,
+int fix(const std::string& path, const std::optional<ModelConfig>& config, const CheckVerb& options,
         const Findings& findings) {
-  const std::string& target = options.text("fix");
+  const std::string& target = options.fix;
   if (findings.lasting_errors() > 0 || !config) {
-    note(options, fmt::format("{}: not written; {} errors need a decision", target, findings.lasting_errors()));
+    note(fmt::format("{}: not written; {} errors need a decision", target, findings.lasting_errors()));
     return 1;
   }
-  convert_model({.source = path, .target = target, .config = config, .adapter = {}, .form = {}}, options);
-  return options.flag("strict") && findings.lasting_warnings() > 0 ? 1 : 0;
+  convert_model({.source = path,
+                 .target = target,
+                 .config = config,
+                 .adapter = {},
+                 .form = {},
+                 .open = open_options(options.model),
+                 .progress = options.progress});
+  return options.strict && findings.lasting_warnings() > 0 ? 1 : 0;
 }
 
 }  // namespace
 
-int run_check(const Options& options) {
-  const std::string path = transformer_folder(model_root(options));
-  if (!options.text("fix").empty()) check_target(options.text("fix"), path);
+int run(const CheckVerb& options) {
+  const std::string path = transformer_folder(model_root(options.model.name));
+  if (!options.fix.empty()) check_target(options.fix, path);
   Findings findings;
   const std::optional<ModelConfig> config = find_all(path, options, findings);
-  print_table(options, {"severity", "where", "message", "fix"}, findings.answers());
-  note(options,
-       fmt::format("{}: {} errors, {} warnings; --fix repairs {} of them", path, findings.errors(), findings.warnings(),
+  print_table(options.output, {"severity", "where", "message", "fix"}, findings.answers());
+  note(fmt::format("{}: {} errors, {} warnings; --fix repairs {} of them", path, findings.errors(), findings.warnings(),
                    findings.errors() + findings.warnings() - findings.lasting_errors() - findings.lasting_warnings()));
-  if (!options.text("fix").empty()) return fix(path, config, options, findings);
-  return findings.errors() > 0 || (options.flag("strict") && findings.warnings() > 0) ? 1 : 0;
+  if (!options.fix.empty()) return fix(path, config, options, findings);
+  return findings.errors() > 0 || (options.strict && findings.warnings() > 0) ? 1 : 0;
 }
 
 }  // namespace deberta::cli

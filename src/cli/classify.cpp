@@ -6,17 +6,17 @@
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "decode/classification.h"
-#include "options/options.h"
+#include "pipeline/answer_json.h"
 #include "program/text_verb.h"
 
 namespace deberta::cli {
 namespace {
 
-SequenceOptions sequence_options(const Options& options) {
+SequenceOptions sequence_options(const ClassifyVerb& options) {
   SequenceOptions sequence;
-  sequence.rules = encoding_rules(options);
-  sequence.top_k = static_cast<size_t>(options.integer("top-k"));
-  sequence.function = chosen_function(options);
+  sequence.rules = encoding_rules(options.encoding);
+  sequence.top_k = options.top_k;
+  sequence.function = chosen_function(options.activation);
   return sequence;
 }
 
@@ -33,29 +33,26 @@ std::vector<std::string> columns_for(size_t labels) {
 
 RowAnswer to_answer(const SequenceAnswer& result) {
   Cells cells;
-  JsonArray labels;
   for (const LabelScore& entry : result.labels) {
     cells.push_back(entry.label);
     cells.push_back(cell(entry.score));
-    labels.push_back(JsonObject{{"label", entry.label}, {"score", entry.score}});
   }
-  const LabelScore& best = result.labels.front();
-  JsonObject object{{"label", best.label}, {"score", best.score}, {"labels", std::move(labels)}};
-  return {{std::move(object), {std::move(cells)}}, result.tokens, result.cut_tokens};
+  return {{to_json(result), {std::move(cells)}}, result.tokens, result.cut_tokens};
 }
 
 }  // namespace
 
-int run_classify(const Options& options) {
+int run(const ClassifyVerb& options) {
   const SequenceOptions sequence = sequence_options(options);
-  const Pipeline pipeline = open_model(options);
-  classify(pipeline, {}, sequence);  // refuses a model without the head before any row is read
+  RowReading reading = reading_of(options);
+  if (options.pair) reading.shape = pair_shape();
+  const Pipeline pipeline = open_model(options.model);
   const auto classes = static_cast<size_t>(pipeline.model.labels());
   const size_t shown = sequence.top_k > 0                ? std::min(sequence.top_k, classes)
                        : is_multi_label(pipeline.config) ? classes
                                                          : 1;
   return run_text_verb(
-      options, pipeline, columns_for(shown),
+      options, reading, pipeline, columns_for(shown),
       [&](std::span<const TextInput> inputs) { return classify(pipeline, inputs, sequence); },
       [](const Row&, const SequenceAnswer& result) { return to_answer(result); });
 }

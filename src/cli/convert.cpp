@@ -3,56 +3,72 @@
 #include <string>
 #include <vector>
 
+#include "base/checked.h"
 #include "cli/model_conversion.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
-#include "options/options.h"
 #include "program/answers.h"
 #include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {
 
-std::optional<Layout> layout_of(const std::string& name) {
-  if (name == "v1") return Layout::kV1;
-  if (name == "v2") return Layout::kV2;
+std::optional<Layout> layout_of(LayoutChoice layout) {
+  if (layout == LayoutChoice::kV1) return Layout::kV1;
+  if (layout == LayoutChoice::kV2) return Layout::kV2;
+  return std::nullopt;
+}
+
+// None: as they are stored.
+std::optional<DType> dtype_of(WrittenDtype dtype) {
+  if (dtype == WrittenDtype::kFp32) return DType::kF32;
+  if (dtype == WrittenDtype::kBf16) return DType::kBf16;
+  if (dtype == WrittenDtype::kFp16) return DType::kF16;
   return std::nullopt;
 }
 
 // int8 is a calibration beside weights that stay as they are stored: neither makes sense without the other.
-void check_int8(const Options& options) {
-  const bool is_int8 = options.text("dtype") == "int8";
-  const bool has_texts = !options.text("calibration-data").empty();
+void check_int8(const ConvertVerb& options) {
+  const bool is_int8 = options.dtype == WrittenDtype::kInt8;
+  const bool has_texts = !options.calibration_data.empty();
   if (is_int8 && !has_texts)
     throw Error(ErrorCode::kUsage, "--dtype int8",
                 "expected --calibration-data FILE with a few hundred texts of the kind that the model will read");
   if (!is_int8 && has_texts) throw Error(ErrorCode::kUsage, "--calibration-data", "expected --dtype int8 as well");
-  if (!is_int8 && options.is_given("smoothing"))
+  if (!is_int8 && options.smoothing.is_given())
     throw Error(ErrorCode::kUsage, "--smoothing", "expected --dtype int8 as well");
+}
+
+CalibrationRules calibration_rules(const ConvertVerb& options) {
+  return {.reading = {.verb = options.verb, .texts = {}, .files = options.calibration_data, .settings = options.rows},
+          .encoding = encoding_rules(options.encoding),
+          .tokenizer = options.tokenizer,
+          .smoothing = parse_number<double>(options.smoothing.value)};
 }
 
 }  // namespace
 
-int run_convert(const Options& options) {
-  if (options.text("to").empty())
-    throw Error(ErrorCode::kUsage, "--to", "expected a new folder for the model, got none");
-  const ConversionJob job{.source = model_path(options),
-                          .target = options.text("to"),
-                          .config = {},
-                          .adapter = options.text("adapter"),
-                          .form = {.dtype = dtype_of(options.text("dtype")),
-                                   .layout = layout_of(options.text("layout")),
-                                   .has_hf_head_names = options.text("head-names") == "hf"},
-                          .shard_bytes = static_cast<uint64_t>(options.integer("shard-size")),
-                          .wants_verify = options.flag("verify"),
-                          .calibrates = options.text("dtype") == "int8"};
+int run(const ConvertVerb& options) {
+  if (options.to.empty()) throw Error(ErrorCode::kUsage, "--to", "expected a new folder for the model, got none");
+  ConversionJob job{.source = model_path(options.model.name),
+                    .target = options.to,
+                    .config = {},
+                    .adapter = options.adapter,
+                    .form = {.dtype = dtype_of(options.dtype),
+                             .layout = layout_of(options.layout),
+                             .has_hf_head_names = options.head_names == HeadNames::kHf},
+                    .shard_bytes = options.shard_size,
+                    .wants_verify = options.verify,
+                    .open = open_options(options.model),
+                    .progress = options.progress};
   check_int8(options);
+  if (options.dtype == WrittenDtype::kInt8) job.calibration = calibration_rules(options);
   std::vector<Answer> answers;
-  for (const Change& change : convert_model(job, options)) {
+  for (const Change& change : convert_model(job)) {
     answers.push_back({{{"place", change.place}, {"change", change.change}, {"detail", change.detail}},
                        {{change.place, change.change, change.detail}}});
   }
-  print_table(options, {"place", "change", "detail"}, answers);
+  print_table(options.output, {"place", "change", "detail"}, answers);
   return 0;
 }
 

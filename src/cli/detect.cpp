@@ -3,10 +3,10 @@
 
 #include <cstdlib>
 
-#include "cli/offsets.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
-#include "options/options.h"
+#include "decode/offset_units.h"
+#include "pipeline/answer_json.h"
 #include "program/text_verb.h"
 
 namespace deberta::cli {
@@ -15,10 +15,9 @@ namespace {
 constexpr const char* kReplaced = "\x1b[1;31m";  // bold red
 constexpr const char* kPlain = "\x1b[0m";
 
-bool wants_color(const Options& options) {
-  const std::string& color = options.text("color");
-  if (format_of(options) != Format::kTable || color == "never") return false;
-  if (color == "always") return true;
+bool wants_color(const DetectVerb& options) {
+  if (format_of(options.output) != Format::kTable || options.color == Color::kNever) return false;
+  if (options.color == Color::kAlways) return true;
   const auto is_set = [](const char* name) {
     const char* value = std::getenv(name);
     return value != nullptr && *value != 0;
@@ -41,38 +40,28 @@ std::string paint(const std::string& text, const ReplacedAnswer& result, double 
   return painted + escape_table(text.substr(at));
 }
 
-RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const Options& options, bool is_painted) {
-  RowAnswer answer{{}, result.tokens, result.cut_tokens};
-  const OffsetUnits units(options.text("offsets"), row.text);
-  const double threshold = options.number("threshold");
-  JsonArray tokens;
+RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const DetectVerb& options, bool is_painted) {
+  const double threshold = options.threshold;
+  RowAnswer answer{{to_json(result, row.text, options.offsets, threshold), {}}, result.tokens, result.cut_tokens};
+  const OffsetUnits units(options.offsets, row.text);
   for (const ReplacedToken& piece : result.pieces) {
     const Offset span = units.convert(piece.chars, piece.bytes);
-    const bool is_replaced = piece.score >= threshold;
-    answer.answer.lines.push_back({piece.piece, cell(piece.score), is_replaced ? "yes" : "no",
+    answer.answer.lines.push_back({piece.piece, cell(piece.score), piece.score >= threshold ? "yes" : "no",
                                    cell(uint64_t{span.begin}), cell(uint64_t{span.end})});
-    tokens.push_back(JsonObject{{"piece", piece.piece},
-                                {"token", int64_t{piece.token}},
-                                {"score", piece.score},
-                                {"logit", piece.logit},
-                                {"replaced", is_replaced},
-                                {"start", int64_t{span.begin}},
-                                {"end", int64_t{span.end}}});
   }
-  answer.answer.object = {{"tokens", std::move(tokens)}};
   if (is_painted) answer.answer.painted = paint(row.text, result, threshold);
   return answer;
 }
 
 }  // namespace
 
-int run_detect(const Options& options) {
-  const EncodingRules rules = encoding_rules(options);
+int run(const DetectVerb& options) {
+  const EncodingRules rules = encoding_rules(options.encoding);
   const bool is_painted = wants_color(options);
-  const Pipeline pipeline = open_model(options);
-  detect(pipeline, {}, rules);  // refuses a model without the head before any row is read
+  const Pipeline pipeline = open_model(options.model);
   return run_text_verb(
-      options, pipeline, {std::vector<std::string>{"piece", "score", "replaced", "start", "end"}, true},
+      options, reading_of(options), pipeline,
+      {std::vector<std::string>{"piece", "score", "replaced", "start", "end"}, true},
       [&](std::span<const TextInput> inputs) { return detect(pipeline, inputs, rules); },
       [&](const Row& row, const ReplacedAnswer& result) { return to_answer(row, result, options, is_painted); });
 }

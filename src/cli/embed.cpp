@@ -7,34 +7,36 @@
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/pooling.h"
-#include "options/options.h"
+#include "pipeline/answer_json.h"
 #include "program/model_options.h"
+#include "program/note.h"
 #include "program/text_verb.h"
 #include "rows/row_input.h"
 
 namespace deberta::cli {
 namespace {
 
-EmbeddingOptions embedding_options(const Options& options) {
+EmbeddingOptions embedding_options(const EmbedVerb& options) {
   EmbeddingOptions embedding;
-  embedding.rules = encoding_rules(options);
-  embedding.normalizes = options.flag("normalize");
-  embedding.layer = options.integer("layer");
-  const std::string& pooling = options.text("pooling");
-  embedding.pools = pooling != "none";
-  if (pooling == "cls") embedding.pooling = Pooling::kCls;
-  if (pooling == "mean") embedding.pooling = Pooling::kMean;
-  if (pooling == "max") embedding.pooling = Pooling::kMax;
+  embedding.rules = encoding_rules(options.encoding);
+  embedding.normalizes = options.normalize;
+  embedding.layer = options.layer;
+  embedding.pools = options.pooling != PoolingChoice::kNone;
+  if (options.pooling == PoolingChoice::kCls) embedding.pooling = Pooling::kCls;
+  if (options.pooling == PoolingChoice::kMean) embedding.pooling = Pooling::kMean;
+  if (options.pooling == PoolingChoice::kMax) embedding.pooling = Pooling::kMax;
   return embedding;
 }
 
 // The texts are cut where the folder says, unless the user says otherwise.
-Options with_length_of(const SentenceModules& sentence, const Options& given) {
-  if (given.is_given("max-tokens")) return given;
-  if (sentence.max_tokens == 0) return with_text_limits(given);
-  Options options = given;
-  options.set("max-tokens", std::to_string(sentence.max_tokens), "sentence_bert_config.json");
-  return options;
+EncodingSettings with_length_of(const SentenceModules& sentence, const EmbedVerb& options) {
+  EncodingSettings encoding = options.encoding;
+  if (encoding.max_tokens.is_given()) return encoding;
+  if (sentence.max_tokens == 0)
+    follow_folder_limits(encoding, options.model.name);
+  else
+    encoding.max_tokens.set(sentence.max_tokens, "sentence_bert_config.json");
+  return encoding;
 }
 
 std::string describe(const SentenceLayer& layer) {
@@ -52,9 +54,9 @@ std::string describe(const SentenceLayer& layer) {
 }
 
 // How vectors are made decides what they mean: it is said whenever nobody asked for it.
-void note_pooling(const Options& options, const SentenceModules& sentence) {
+void note_pooling(const SentenceModules& sentence) {
   if (sentence.poolings.empty()) {
-    note(options, "note: the model does not say how to pool its tokens; using their mean (--pooling mean)");
+    note("note: the model does not say how to pool its tokens; using their mean (--pooling mean)");
     return;
   }
   std::string names = sentence.prompt.empty() ? "" : fmt::format("prompt {}, ", quote_json(sentence.prompt));
@@ -62,40 +64,34 @@ void note_pooling(const Options& options, const SentenceModules& sentence) {
   for (const Pooling pooling : sentence.poolings)
     names += (pooling_count++ == 0 ? "" : " + ") + std::string(to_string(pooling));
   for (const SentenceLayer& layer : sentence.layers) names += ", " + describe(layer);
-  note(options, fmt::format("note: pooling as modules.json says: {}", names));
-}
-
-Json to_json(std::span<const float> values) {
-  return JsonArray(values.begin(), values.end());
+  note(fmt::format("note: pooling as modules.json says: {}", names));
 }
 
 // One line a vector: its values as cells of one column, so that the number of columns does not depend on the model.
 RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_pooled, int digits) {
-  RowAnswer answer{{}, result.tokens, result.cut_tokens};
-  JsonArray rows;
+  RowAnswer answer{{to_json(result, columns, is_pooled), {}}, result.tokens, result.cut_tokens};
   for (size_t at = 0; at < result.vectors.size(); at += columns) {
     const std::span<const float> vector = std::span(result.vectors).subspan(at, columns);
     std::string text;
     for (const float value : vector) text += (text.empty() ? "" : " ") + with_digits(cell(value).text, digits);
     answer.answer.lines.push_back({std::move(text)});
-    rows.push_back(to_json(vector));
   }
-  answer.answer.object = is_pooled ? JsonObject{{"embedding", std::move(rows.front())}}
-                                   : JsonObject{{"token_embeddings", std::move(rows)}};
   return answer;
 }
 
-void check_output(const Options& options) {
-  if (options.is_given("output-dtype") && !is_vector_file(options.text("output")))
+void check_output(const EmbedVerb& options) {
+  const bool is_array = is_vector_file(*options.output.file);
+  if (options.output_dtype.is_given() && !is_array)
     throw Error(ErrorCode::kUsage, "--output-dtype", "expected -o FILE.npy or -o FILE.safetensors as well");
-  if (options.is_given("digits") && is_vector_file(options.text("output")))
-    throw Error(ErrorCode::kUsage, "--digits", "expected answers as text, got -o " + options.text("output"));
+  if (options.output.digits->is_given() && is_array)
+    throw Error(ErrorCode::kUsage, "--digits", "expected answers as text, got -o " + *options.output.file);
 }
 
 // All vectors of all rows to one array. A bad row is an error: an array has no place for one.
-int write_file(const Options& options, const Pipeline& pipeline, const EmbeddingOptions& embedding) {
-  const DType dtype = dtype_of(options.text("output-dtype")).value();
-  const std::string& path = options.text("output");
+int write_file(const EmbedVerb& options, const RowReading& reading, const Pipeline& pipeline,
+               const EmbeddingOptions& embedding) {
+  const DType dtype = options.output_dtype.value;
+  const std::string& path = *options.output.file;
   Vectors vectors;
   vectors.columns = embedding_columns(pipeline, embedding);
   if (!embedding.pools) vectors.starts.push_back(0);
@@ -107,46 +103,49 @@ int write_file(const Options& options, const Pipeline& pipeline, const Embedding
       if (!embedding.pools) vectors.starts.push_back(static_cast<int64_t>(vectors.values.size() / vectors.columns));
     }
   };
-  const int code = collect_rows(options, take, row_encoder(pipeline.tokenizer, embedding.rules));
+  const int code = collect_rows(reading, options.progress, take, row_encoder(pipeline.tokenizer, embedding.rules));
   if (code != 0) leave_unwritten(path);
   write_vectors(path, vectors, dtype);
   return 0;
 }
 
-int show_similarity(const Options& options, const Pipeline& pipeline, const EmbeddingOptions& embedding) {
+int show_similarity(const EmbedVerb& options, const RowReading& reading, const Pipeline& pipeline,
+                    const EmbeddingOptions& embedding) {
   if (!embedding.pools)
     throw Error(ErrorCode::kUsage, "--pooling", "expected auto, cls, mean or max for --similarity, got none");
-  if (is_vector_file(options.text("output")))
-    throw Error(ErrorCode::kUsage, "--similarity", "expected answers as text, got -o " + options.text("output"));
+  if (is_vector_file(*options.output.file))
+    throw Error(ErrorCode::kUsage, "--similarity", "expected answers as text, got -o " + *options.output.file);
   const SimilarityOptions similar{embedding};
   return run_text_verb(
-      options, pipeline, {"similarity"},
+      options, reading, pipeline, {"similarity"},
       [&](std::span<const TextInput> inputs) { return similarity(pipeline, inputs, similar); },
       [](const Row&, const SimilarityAnswer& result) {
-        const float cosine = result.cosines.front();
-        return RowAnswer{{{{"similarity", cosine}}, {{cell(cosine)}}}, result.tokens, result.cut_tokens};
+        return RowAnswer{{to_json(result), {{cell(result.cosines.front())}}}, result.tokens, result.cut_tokens};
       },
       row_encoder(pipeline.tokenizer, similar));
 }
 
 }  // namespace
 
-int run_embed(const Options& given) {
+int run(const EmbedVerb& given) {
   check_output(given);
-  const Pipeline pipeline = open_model(given);
-  const Options options = with_length_of(pipeline.sentence, given);
+  EmbedVerb options = given;
+  const Pipeline pipeline = open_model(options.model);
+  options.encoding = with_length_of(pipeline.sentence, given);
+  RowReading reading = reading_of(options);
+  if (options.similarity) reading.shape = pair_shape();
   EmbeddingOptions embedding = embedding_options(options);
   if (embedding.pools && !embedding.pooling) embedding.rules.prompt = pipeline.sentence.prompt;
   embed(pipeline, {}, embedding);  // refuses a wrong layer before any row is read
-  if (embedding.pools && !embedding.pooling) note_pooling(options, pipeline.sentence);
-  if (options.flag("similarity")) return show_similarity(options, pipeline, embedding);
-  if (is_vector_file(options.text("output"))) return write_file(options, pipeline, embedding);
+  if (embedding.pools && !embedding.pooling) note_pooling(pipeline.sentence);
+  if (options.similarity) return show_similarity(options, reading, pipeline, embedding);
+  if (is_vector_file(*options.output.file)) return write_file(options, reading, pipeline, embedding);
   const size_t columns = embedding_columns(pipeline, embedding);
   return run_text_verb(
-      options, pipeline, {std::vector<std::string>{"embedding"}, !embedding.pools},
+      options, reading, pipeline, {std::vector<std::string>{"embedding"}, !embedding.pools},
       [&](std::span<const TextInput> inputs) { return embed(pipeline, inputs, embedding); },
       [&](const Row&, const EmbeddingAnswer& result) {
-        return to_answer(result, columns, embedding.pools, digits_of(options));
+        return to_answer(result, columns, embedding.pools, digits_of(options.output));
       },
       row_encoder(pipeline.tokenizer, embedding.rules));
 }

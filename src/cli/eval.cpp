@@ -15,91 +15,81 @@
 #include "eval/questions.h"
 #include "eval/tags.h"
 #include "options/error_options.h"
-#include "options/options.h"
 #include "program/answers.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
+#include "program/note.h"
 #include "program/progress_printer.h"
 #include "program/row_loop.h"
 
 namespace deberta::cli {
 namespace {
 
-std::vector<std::string> labelled_files(const Options& options) {
+std::vector<std::string> labelled_files(const EvalVerb& options) {
   std::vector<std::string> given = options.arguments;
-  given.insert(given.end(), options.files("input").begin(), options.files("input").end());
+  given.insert(given.end(), options.input.begin(), options.input.end());
   return find_labelled_files(given);
 }
 
 // ---- options to settings
 
-ExampleInput example_input(const Options& options) {
+ExampleInput example_input(const EvalVerb& options) {
   return {.files = options.arguments,
-          .format = parse_row_form(options.text("input-format")),
-          .input_fields = options.list("input-field"),
-          .label_field = options.text("label-field"),
-          .labels_file = options.text("labels-file")};
+          .format = parse_row_form(options.input_format),
+          .input_fields = options.input_field,
+          .label_field = options.label_field,
+          .labels_file = options.labels_file};
 }
 
-ExampleSettings example_settings(const Options& options) {
+ExampleSettings example_settings(const EvalVerb& options) {
   return {.input = example_input(options),
-          .predictions = options.text("predictions"),
-          .rules = encoding_rules(options),
-          .label_map = options.list("label-map")};
+          .predictions = options.predictions,
+          .rules = encoding_rules(options.encoding),
+          .label_map = options.label_map};
 }
 
-QuestionSettings question_settings(const Options& options) {
-  QuestionSettings settings{
-      .files = options.arguments, .predictions = options.text("predictions"), .na_prob = options.text("na-prob")};
-  if (!options.is_auto("no-answer-threshold")) settings.no_answer_threshold = options.number("no-answer-threshold");
-  settings.question.rules = encoding_rules(options);
-  if (options.is_auto("max-tokens")) settings.question.rules.encode.max_tokens = kSquadWindowTokens;
-  settings.question.max_answer_tokens = static_cast<size_t>(options.integer("max-answer-len"));
-  settings.question.max_question_tokens = static_cast<size_t>(options.integer("max-question-len"));
-  settings.question.aligns_to_words = options.text("align") == "words";
+QuestionSettings question_settings(const EvalVerb& options) {
+  QuestionSettings settings{.files = options.arguments, .predictions = options.predictions, .na_prob = options.na_prob};
+  settings.no_answer_threshold = options.no_answer_threshold.value;
+  settings.question.rules = encoding_rules(options.encoding);
+  if (!options.encoding.max_tokens.value) settings.question.rules.encode.max_tokens = kSquadWindowTokens;
+  settings.question.max_answer_tokens = options.max_answer_len;
+  settings.question.max_question_tokens = options.max_question_len;
+  settings.question.aligns_to_words = options.align == AnswerEnds::kWords;
   return settings;
 }
 
-TagSettings tag_settings(const Options& options) {
-  TagSettings settings{
-      .files = options.arguments,
-      .predictions = options.text("predictions"),
-      .rules = encoding_rules(options),
-      .word_label = options.text("word-label") == "first" ? WordLabel::kFirst : WordLabel::kMostConfident,
-      .merges_sentences = options.flag("merge-sentences"),
-      .label_map = options.list("label-map")};
-  if (options.is_auto("truncate")) settings.rules.long_text = LongText::kWindow;
+TagSettings tag_settings(const EvalVerb& options) {
+  TagSettings settings{.files = options.arguments,
+                       .predictions = options.predictions,
+                       .rules = encoding_rules(options.encoding),
+                       .word_label = options.word_label,
+                       .merges_sentences = options.merge_sentences,
+                       .label_map = options.label_map};
+  if (options.encoding.truncate->value == TruncateChoice::kAuto) settings.rules.long_text = LongText::kWindow;
   return settings;
 }
 
-MaskedSettings masked_settings(const Options& options) {
+MaskedSettings masked_settings(const EvalVerb& options) {
   return {.input = example_input(options),
-          .sample = {encoding_rules(options), options.number("mlm-probability"),
-                     static_cast<uint64_t>(options.integer("seed"))}};
+          .sample = {encoding_rules(options.encoding), options.mlm_probability, options.seed}};
 }
 
-ScoreSettings score_settings(const Options& options) {
-  return {.samples = static_cast<size_t>(options.integer("bootstrap")),
-          .seed = static_cast<uint64_t>(options.integer("seed")),
-          .needs_labels = options.text("write-predictions").empty()};
-}
-
-BadRows bad_rows(const Options& options) {
-  const std::string& name = options.text("on-bad-row");
-  return name == "fail" ? BadRows::kFail : name == "report" ? BadRows::kReport : BadRows::kSkip;
+ScoreSettings score_settings(const EvalVerb& options) {
+  return {.samples = options.bootstrap, .seed = options.seed, .needs_labels = options.write_predictions.empty()};
 }
 
 // The printer is made by the first progress that there is.
-EvalHooks hooks_of(const Options& options, ProgressUnits units, std::optional<ProgressPrinter>& printer) {
-  return {.bad_rows = bad_rows(options),
+EvalHooks hooks_of(const EvalVerb& options, ProgressUnits units, std::optional<ProgressPrinter>& printer) {
+  return {.bad_rows = options.on_bad_row,
           .on_bad_row =
               [&](const Error& error) {
                 if (printer) printer->clear();
-                note(options, with_options(error).what());
+                note(with_options(error).what());
               },
           .on_progress =
               [&options, &printer, units](size_t done, size_t tokens, std::optional<double> fraction) {
-                if (!printer) printer.emplace(options, true, units);
+                if (!printer) printer.emplace(options.progress, true, units);
                 printer->update(done, tokens, fraction);
               },
           .is_stopped = [] { return interrupted() != 0; }};
@@ -120,17 +110,18 @@ void check_predictions_name(const std::string& path, const TaskRow& task) {
   }
 }
 
-void refuse_predictions(const Options& options) {
-  for (const char* name : {"predictions", "write-predictions"}) {
-    if (!options.text(name).empty())
-      throw Error(ErrorCode::kUsage, fmt::format("--{}", name), "the task mlm has no predictions in files");
-  }
+void refuse_predictions(const EvalVerb& options) {
+  const auto refuse = [](const std::string& option, const std::string& path) {
+    if (!path.empty()) throw Error(ErrorCode::kUsage, option, "the task mlm has no predictions in files");
+  };
+  refuse("--predictions", options.predictions);
+  refuse("--write-predictions", options.write_predictions);
 }
 
 // ---- the run
 
-AnsweredRows answer_rows(const Options& options, const TaskRow& task, const OpenModel& open_model) {
-  const bool has_model = options.text("predictions").empty();
+AnsweredRows answer_rows(const EvalVerb& options, const TaskRow& task, const OpenModel& open_model) {
+  const bool has_model = options.predictions.empty();
   std::optional<ProgressPrinter> progress;
   const EvalHooks hooks =
       hooks_of(options, has_model ? ProgressUnits{} : ProgressUnits{.items = "rows", .tokens = ""}, progress);
@@ -140,46 +131,45 @@ AnsweredRows answer_rows(const Options& options, const TaskRow& task, const Open
   return answer_examples(task, example_settings(options), open_model, hooks);
 }
 
-EvalResult score_rows(const Options& options, const AnsweredRows& rows) {
+EvalResult score_rows(const EvalVerb& options, const AnsweredRows& rows) {
   std::optional<ProgressPrinter> progress;
   return score(rows, score_settings(options), hooks_of(options, {.items = "samples", .tokens = ""}, progress));
 }
 
-int eval_task(const Options& options, const TaskRow& task) {
+int eval_task(const EvalVerb& options, const TaskRow& task) {
   std::optional<Pipeline> pipeline;
   const AnsweredRows rows = answer_rows(options, task, [&]() -> const Pipeline& {
-    pipeline.emplace(open_model(options));
-    if (task.kind == TaskKind::kMasked) warn_of_plain_head(options, *pipeline);
+    pipeline.emplace(open_model(options.model));
+    if (task.kind == TaskKind::kMasked) warn_of_plain_head(options.model, *pipeline);
     return *pipeline;
   });
-  print_answer_notes(options, rows.result);
+  print_answer_notes(options.encoding, rows.result);
   if (pipeline) print_check_report(pipeline->model);
   pipeline.reset();
-  if (const std::string& path = options.text("write-predictions"); !path.empty())
-    write_output(path, rows.write_predictions);
+  if (const std::string& path = options.write_predictions; !path.empty()) write_output(path, rows.write_predictions);
   const EvalResult result = score_rows(options, rows);
-  print_result(options, result);
-  if (!options.text("output-dir").empty()) write_results(options.text("output-dir"), result);
+  print_result(options.output, result);
+  if (!options.output_dir.empty()) write_results(options.output_dir, result);
   return result.failed > 0 ? 1 : 0;
 }
 
 }  // namespace
 
-int run_eval(const Options& given) {
-  if (given.flag("list")) {
-    print_tasks(given);
+int run(const EvalVerb& given) {
+  if (given.list) {
+    print_tasks(given.output);
     return 0;
   }
-  if (!given.text("average").empty()) {
-    print_averages(given, given.text("average"));
+  if (!given.average.empty()) {
+    print_averages(given.output, given.average);
     return 0;
   }
-  if (given.text("task").empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
-  const TaskRow& task = find_task(given.text("task"));
-  Options options = given;
+  if (given.task.empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
+  const TaskRow& task = find_task(given.task);
+  EvalVerb options = given;
   options.arguments = labelled_files(given);  // before a model is opened
-  if (task.kind != TaskKind::kMasked) check_predictions_name(options.text("write-predictions"), task);
-  if (!options.text("output-dir").empty()) check_results(options.text("output-dir"));
+  if (task.kind != TaskKind::kMasked) check_predictions_name(options.write_predictions, task);
+  if (!options.output_dir.empty()) check_results(options.output_dir);
   if (task.kind == TaskKind::kMasked) refuse_predictions(options);
   try {
     return eval_task(options, task);

@@ -6,7 +6,7 @@
 #include "cli/eval_report.h"
 #include "eval/results.h"
 #include "metrics/benchmarks.h"
-#include "options/options.h"
+#include "program/note.h"
 
 namespace deberta::cli {
 namespace {
@@ -17,10 +17,10 @@ std::string cell_of(double value) {
 
 }  // namespace
 
-void print_averages(const Options& options, const std::string& folder) {
+void print_averages(const OutputSettings& output, const std::string& folder) {
   const LoadedResults results = load_results(folder);
   for (const std::string& path : results.nameless)
-    note(options, fmt::format("note: {}: neither the key task nor the folder name gives a task", path));
+    note(fmt::format("note: {}: neither the key task nor the folder name gives a task", path));
   std::vector<Answer> answers;
   for (const TaskRow& task : task_table()) {
     const auto found = results.tasks.find(std::string(task.name));
@@ -41,7 +41,7 @@ void print_averages(const Options& options, const std::string& folder) {
                        {{score.name, "average", score.value ? cell_of(*score.value) : "",
                          fmt::format("{}", fmt::join(score.missing, ", "))}}});
   }
-  print_rows(options, {"task", "metric", "value", "missing"}, answers);
+  print_rows(output, {"task", "metric", "value", "missing"}, answers);
 }
 
 }  // namespace deberta::cli

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "cli/eval_report.h"
-#include "options/options.h"
 #include "program/answers.h"
 
 namespace deberta::cli {
@@ -52,7 +51,7 @@ JsonObject object_of(const TaskRow& task) {
 
 }  // namespace
 
-void print_tasks(const Options& options) {
+void print_tasks(const OutputSettings& output) {
   std::vector<Answer> answers;
   for (const TaskRow& task : task_table()) {
     const std::string metrics = fmt::format("{}", fmt::join(split_words(task.metrics), ","));
@@ -60,7 +59,7 @@ void print_tasks(const Options& options) {
         {object_of(task),
          {{std::string(task.name), std::string(task.aliases), std::string(verb_of(task)), metrics, what_of(task)}}});
   }
-  print_rows(options, {"task", "aliases", "verb", "metrics", "what"}, answers);
+  print_rows(output, {"task", "aliases", "verb", "metrics", "what"}, answers);
 }
 
 }  // namespace deberta::cli

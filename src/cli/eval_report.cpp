@@ -12,7 +12,7 @@
 #include "base/output_file.h"
 #include "deberta/error.h"
 #include "eval/results.h"
-#include "options/options.h"
+#include "program/note.h"
 #include "program/row_loop.h"
 
 namespace deberta::cli {
@@ -45,24 +45,23 @@ Json document_of(const EvalResult& result) {
 }
 
 // For a person: what the numbers leave out.
-void print_notes(const Options& options, const EvalResult& result) {
+void print_notes(const EvalResult& result) {
   for (const Metric& metric : result.metrics) {
-    if (!metric.note.empty()) note(options, fmt::format("note: {}: {}", metric.name, metric.note));
+    if (!metric.note.empty()) note(fmt::format("note: {}: {}", metric.name, metric.note));
   }
-  note_repaired_rows(options, result.repaired);
+  note_repaired_rows(result.repaired);
   if (!result.settings.empty()) {
     std::string settings;
     for (const auto& [name, value] : result.settings)
       settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", name,
                               value.is_string() ? value.as_string() : value.dump());
-    note(options, "note: settings: " + settings);
+    note("note: settings: " + settings);
   }
   if (result.unlabelled > 0)
-    note(options, fmt::format("note: {} of {} rows have no label and are not counted", result.unlabelled, result.rows));
+    note(fmt::format("note: {} of {} rows have no label and are not counted", result.unlabelled, result.rows));
   if (result.unanswered > 0)
-    note(options, fmt::format("note: {} of {} rows have no prediction", result.unanswered, result.rows));
-  if (result.failed > 0)
-    note(options, fmt::format("rows: {} ok, {} failed", result.rows - result.failed, result.failed));
+    note(fmt::format("note: {} of {} rows have no prediction", result.unanswered, result.rows));
+  if (result.failed > 0) note(fmt::format("rows: {} ok, {} failed", result.rows - result.failed, result.failed));
 }
 
 // "accuracy/fiction" of mnli-mm is eval_accuracy_fiction_mm: as the Hugging Face scripts write it beside mnli's.
@@ -90,39 +89,39 @@ void set(JsonObject& object, const std::string& key, Json value) {
 
 }  // namespace
 
-void print_answer_notes(const Options& options, const EvalResult& result) {
+void print_answer_notes(const EncodingSettings& encoding, const EvalResult& result) {
   for (const std::string& file : result.repaired_files)
-    note(options, fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD", file));
-  note_cut_rows(options, result.cut.rows, result.cut.of, result.cut.max_tokens);
+    note(fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD", file));
+  note_cut_rows(encoding, result.cut.rows, result.cut.of, result.cut.max_tokens);
   if (result.unused_predictions > 0)
-    note(options,
-         fmt::format("note: {} of {} predictions match no row", result.unused_predictions, result.predictions));
+    note(fmt::format("note: {} of {} predictions match no row", result.unused_predictions, result.predictions));
 }
 
-void print_result(const Options& options, const EvalResult& result) {
-  if (!result.has_labels()) note(options, "note: no row has a label: no metrics, only predictions");
-  with_output(options, [&](FileWriter& out) {
-    const Format format = format_of(options);
+void print_result(const OutputSettings& output, const EvalResult& result) {
+  if (!result.has_labels()) note("note: no row has a label: no metrics, only predictions");
+  with_output(output, [&](FileWriter& out) {
+    const Format format = format_of(output);
     if (format == Format::kJson || format == Format::kJsonl) {
-      out.write(with_digits(document_of(result), digits_of(options)).dump(format == Format::kJson ? 2 : 0) + '\n');
+      out.write(with_digits(document_of(result), digits_of(output)).dump(format == Format::kJson ? 2 : 0) + '\n');
       return;
     }
     AnswerWriter writer({.format = format,
                          .columns = {"metric", "value", "low", "high"},
-                         .has_header = !options.flag("no-header"),
-                         .digits = digits_of(options)},
+                         .has_header = !output.no_header.value_or(false),
+                         .digits = digits_of(output)},
                         out);
     for (const Metric& metric : result.metrics)
       writer.answer({}, {{}, {{metric.name, cell_of(metric.value), cell_of(metric.low), cell_of(metric.high)}}});
     writer.finish();
   });
-  print_notes(options, result);
+  print_notes(result);
 }
 
-void print_rows(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers) {
-  with_output(options, [&](FileWriter& out) {
-    AnswerWriter writer({.format = format_of(options), .columns = columns, .has_header = !options.flag("no-header")},
-                        out);
+void print_rows(const OutputSettings& output, const std::vector<std::string>& columns,
+                const std::vector<Answer>& answers) {
+  with_output(output, [&](FileWriter& out) {
+    AnswerWriter writer(
+        {.format = format_of(output), .columns = columns, .has_header = !output.no_header.value_or(false)}, out);
     for (const Answer& answer : answers) writer.answer({}, answer);
     writer.finish();
   });

@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "eval/answered_rows.h"
-#include "options/options.h"
+#include "options/verb_options.h"
 #include "program/answers.h"
 
 namespace deberta::cli {
 
 // Notes to standard error, of what the answers leave out.
-void print_answer_notes(const Options& options, const EvalResult& result);
+void print_answer_notes(const EncodingSettings& encoding, const EvalResult& result);
 
 // To standard output or -o; notes to standard error.
-void print_result(const Options& options, const EvalResult& result);
+void print_result(const OutputSettings& output, const EvalResult& result);
 
 // Throws what write_results() would throw, before anything is computed.
 void check_results(const std::string& folder);
@@ -23,13 +23,14 @@ void check_results(const std::string& folder);
 void write_results(const std::string& folder, const EvalResult& result);
 
 // A table of our own, to standard output or -o.
-void print_rows(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers);
+void print_rows(const OutputSettings& output, const std::vector<std::string>& columns,
+                const std::vector<Answer>& answers);
 
 // The table of tasks.
-void print_tasks(const Options& options);
+void print_tasks(const OutputSettings& output);
 
 // The results in DIR/all_results.json and DIR/*/all_results.json, a line a task, and the averages of GLUE and
 // SuperGLUE.
-void print_averages(const Options& options, const std::string& folder);
+void print_averages(const OutputSettings& output, const std::string& folder);
 
 }  // namespace deberta::cli

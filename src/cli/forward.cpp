@@ -16,9 +16,9 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
-#include "options/options.h"
-#include "program/answers.h"
 #include "program/model_options.h"
+#include "program/note.h"
+#include "program/output.h"
 
 namespace deberta::cli {
 namespace {
@@ -80,10 +80,10 @@ void load_mask(const SafetensorsFile& file, Inputs& inputs) {
   }
 }
 
-Inputs load_inputs(const Options& options) {
-  if (options.text("ids").empty())
+Inputs load_inputs(const ForwardVerb& options) {
+  if (options.ids.empty())
     throw Error(ErrorCode::kUsage, "--ids", "expected a safetensors file with input_ids, got none");
-  const SafetensorsFile file(options.text("ids"));
+  const SafetensorsFile file(options.ids);
   const TensorView* ids = file.find("input_ids");
   if (ids == nullptr) refuse(file, "no tensor input_ids");
   if (ids->shape.size() != 2)
@@ -95,8 +95,8 @@ Inputs load_inputs(const Options& options) {
   inputs.type_ids_BL = int32_tensor(file, "token_type_ids", ids->shape);
   inputs.position_ids_BL = int32_tensor(file, "position_ids", ids->shape);
   inputs.buckets_LL = int32_tensor(file, "relative_buckets", {inputs.columns(), inputs.columns()});
-  inputs.keeps_padding = options.text("compat") == "hf";
-  const std::string& mask_path = options.text("mask");
+  inputs.keeps_padding = options.model.compat == Compat::kHf;
+  const std::string& mask_path = options.mask;
   if (mask_path.empty()) {
     load_mask(file, inputs);
     return inputs;
@@ -107,9 +107,9 @@ Inputs load_inputs(const Options& options) {
   return inputs;
 }
 
-std::vector<int32_t> wanted_layers(const Options& options, int64_t layers) {
+std::vector<int32_t> wanted_layers(const ForwardVerb& options, int64_t layers) {
   std::vector<int32_t> wanted;
-  const auto names = options.list("layers");
+  const auto names = options.layers;
   if (names == std::vector<std::string>{"none"}) return wanted;
   if (names == std::vector<std::string>{"all"}) {
     for (int64_t n = 0; n <= layers; ++n) wanted.push_back(static_cast<int32_t>(n));
@@ -209,19 +209,20 @@ Outputs collect_outputs(const Model& model, const Inputs& inputs, const PackedRo
 
 }  // namespace
 
-int run_forward(const Options& options) {
-  const std::string& output = options.text("output");
+int run(const ForwardVerb& options) {
+  const std::string& output = options.output;
   if (output.empty()) throw Error(ErrorCode::kUsage, "--output", "expected a file for the tensors, got none");
   if (output == "-" && ::isatty(STDOUT_FILENO) != 0)
     throw Error(ErrorCode::kUsage, "--output", "expected a file or a pipe for the tensors, got a terminal");
   const Inputs inputs = load_inputs(options);
-  const std::string path = model_path(options);
-  const ModelConfig config = load_model_config(path + "/config.json", config_rules(options));  // no tokenizer
-  const Model model = Model::load(Checkpoint::open(path, open_options(options)), config, model_options(options));
+  const std::string path = model_path(options.model.name);
+  const ModelConfig config = load_model_config(path + "/config.json", config_rules(options.model));  // no tokenizer
+  const Model model =
+      Model::load(Checkpoint::open(path, open_options(options.model)), config, model_options(options.model));
 
   ForwardOptions forward;
   forward.layers = wanted_layers(options, config.num_hidden_layers);
-  forward.wants_scores = options.flag("scores");
+  forward.wants_scores = options.scores;
   forward.wants_logits = model.head() != Head::kNone;
   const PackedRows packed = inputs.pack();
   ForwardResult result;
@@ -232,8 +233,7 @@ int run_forward(const Options& options) {
   write_output(output, [&](FileWriter& out) {
     write_safetensors(out, output, to_write(outputs.tensors()), {{"program", "deberta forward"}});
   });
-  for (const TensorView& tensor : outputs.tensors())
-    note(options, fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
+  for (const TensorView& tensor : outputs.tensors()) note(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
   return 0;
 }
 

@@ -12,7 +12,6 @@
 #include "deberta/find_model.h"
 #include "deberta/library.h"
 #include "kernels/choice.h"
-#include "options/options.h"
 #include "program/answers.h"
 #include "program/model_options.h"
 
@@ -59,12 +58,12 @@ std::string compiler() {
 #endif
 }
 
-void add_kernels(const Options& options, Facts& facts) {
+void add_kernels(const InfoVerb& options, Facts& facts) {
   JsonArray levels;
   for (const KernelLevel level : available_levels()) levels.push_back(to_string(level));
   facts.add("kernels_available", std::move(levels));
-  facts.add("kernels_chosen", chosen_kernels(options));
-  const KernelSet set = select_kernels(options.text("kernels"));
+  facts.add("kernels_chosen", chosen_kernels(options.kernels));
+  const KernelSet set = select_kernels(options.kernels);
   const auto gains = [&](Precision precision) { return gains_speed(set.levels, automatic_choice().peaks, precision); };
   facts.add("faster_than_fp32", JsonObject{{"bf16", gains(Precision::kBf16)}, {"int8", gains(Precision::kInt8)}});
   facts.add("multipliers", multipliers(compare_multipliers(usable_levels())));
@@ -87,11 +86,11 @@ void add_models_found(Facts& facts) {
   facts.add("models_found", std::move(found));
 }
 
-void add_model(const std::string& path, const Options& options, Facts& facts) {
+void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {
   const ModelConfig config = load_model_config(path + "/config.json");
   const Tokenizer tokenizer = Tokenizer::load(path);
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
-  const Model model = Model::load(checkpoint, config, {.kernels = options.text("kernels")});
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
+  const Model model = Model::load(checkpoint, config, {.kernels = options.kernels});
   uint64_t parameters = 0;
   for (const TensorView& tensor : checkpoint.tensors()) parameters += tensor.count();
   facts.add("model", path);
@@ -120,7 +119,7 @@ void add_model(const std::string& path, const Options& options, Facts& facts) {
 
 }  // namespace
 
-int run_info(const Options& options) {
+int run(const InfoVerb& options) {
   Facts facts;
   facts.add("version", version());
   facts.add("compiler", compiler());
@@ -128,8 +127,8 @@ int run_info(const Options& options) {
   facts.add("processors", static_cast<uint64_t>(usable_processors()));
   add_kernels(options, facts);
   add_models_found(facts);
-  if (!options.text("model").empty()) add_model(model_path(options), options, facts);
-  print_table(options, {"name", "value"}, facts.answers());
+  if (!options.model.name.empty()) add_model(model_path(options.model.name), options, facts);
+  print_table(options.output, {"name", "value"}, facts.answers());
   return 0;
 }
 

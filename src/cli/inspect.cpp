@@ -13,10 +13,10 @@
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "hub/module_list.h"
-#include "options/options.h"
 #include "program/answers.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
+#include "program/note.h"
 
 namespace deberta::cli {
 namespace {
@@ -84,9 +84,8 @@ std::string summarise(const Checkpoint& ours, const Checkpoint& theirs, const st
   return fmt::format("{}; the heads: {}, {}", encoders, describe_head(ours), describe_head(theirs));
 }
 
-int print_differences(const Options& options, const Checkpoint& ours) {
-  const Checkpoint theirs =
-      Checkpoint::open(transformer_folder(named_model_path(options.text("diff"))), open_options(options));
+int print_differences(const InspectVerb& options, const Checkpoint& ours) {
+  const Checkpoint theirs = Checkpoint::open(transformer_folder(model_root(options.diff)), open_options(options.model));
   std::vector<Answer> answers;
   for (const TensorView& tensor : ours.tensors()) {
     check_interrupted();
@@ -95,18 +94,18 @@ int print_differences(const Options& options, const Checkpoint& ours) {
   for (const TensorView& tensor : theirs.tensors()) {
     if (ours.find(tensor.name) == nullptr) answers.push_back(difference(tensor.name, "only in the second", 0));
   }
-  print_table(options, {"name", "difference", "largest"}, answers);
-  note(options, summarise(ours, theirs, answers));
+  print_table(options.output, {"name", "difference", "largest"}, answers);
+  note(summarise(ours, theirs, answers));
   return 0;
 }
 
 }  // namespace
 
-int run_inspect(const Options& options) {
-  const std::string path = model_path(options);
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
-  if (!options.text("diff").empty()) return print_differences(options, checkpoint);
-  const bool wants_statistics = options.flag("stats");
+int run(const InspectVerb& options) {
+  const std::string path = model_path(options.model.name);
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
+  if (!options.diff.empty()) return print_differences(options, checkpoint);
+  const bool wants_statistics = options.stats;
   std::vector<std::string> columns = {"name", "dtype", "shape", "bytes"};
   if (wants_statistics) columns.insert(columns.end(), {"min", "max", "mean", "deviation", "not_finite"});
   std::vector<Answer> answers;
@@ -114,7 +113,7 @@ int run_inspect(const Options& options) {
     check_interrupted();
     answers.push_back(describe(tensor, wants_statistics));
   }
-  print_table(options, columns, answers);
+  print_table(options.output, columns, answers);
   return 0;
 }
 

@@ -10,9 +10,8 @@
 
 #include "base/file.h"
 #include "deberta/error.h"
-#include "options/options.h"
-#include "program/answers.h"
 #include "program/model_options.h"
+#include "program/note.h"
 
 namespace deberta::cli {
 namespace {
@@ -60,8 +59,8 @@ bool multiplies(Operation operation) {
   return operation == Operation::kGemm || operation == Operation::kAttention;
 }
 
-std::string reason(const Options& options, Operation operation, Precision precision) {
-  if (!is_automatic(options)) return fmt::format("--kernels {}", options.text("kernels"));
+std::string reason(const std::string& kernels, Operation operation, Precision precision) {
+  if (!is_automatic(kernels)) return fmt::format("--kernels {}", kernels);
   if (!multiplies(operation)) return "as wide as fp32 products";
   return figures_of(automatic_choice(), usable_levels(), operation, precision);
 }
@@ -77,8 +76,7 @@ std::string describe_processor() {
                      kind != nullptr ? kind->name : "of an unknown kind");
 }
 
-bool is_automatic(const Options& options) {
-  const std::string& kernels = options.text("kernels");
+bool is_automatic(const std::string& kernels) {
   return kernels == "auto" || kernels == "check";
 }
 
@@ -94,8 +92,8 @@ std::string figures_of(const Choice& choice, LevelSet usable, Operation operatio
   return fmt::format("{} {}", text, unit_of(choice));
 }
 
-JsonArray chosen_kernels(const Options& options) {
-  const KernelSet set = select_kernels(options.text("kernels"));
+JsonArray chosen_kernels(const std::string& kernels) {
+  const KernelSet set = select_kernels(kernels);
   JsonArray rows;
   for (size_t i = 0; i < kOperations; ++i) {
     const auto operation = static_cast<Operation>(i);
@@ -105,7 +103,7 @@ JsonArray chosen_kernels(const Options& options) {
       rows.push_back(JsonObject{{"operation", to_string(operation)},
                                 {"precision", to_string(precision)},
                                 {"level", to_string(set.level_of(operation, precision))},
-                                {"why", reason(options, operation, precision)}});
+                                {"why", reason(kernels, operation, precision)}});
     }
   }
   return rows;
@@ -125,11 +123,11 @@ JsonArray multipliers(const Peaks& peaks) {
   return rows;
 }
 
-void add_reasons(const Options& options, JsonArray& rows) {
+void add_reasons(const std::string& kernels, JsonArray& rows) {
   const auto is_same = [](const Json& a, const Json& b, const char* key) {
     return a.find(key)->as_string() == b.find(key)->as_string();
   };
-  for (const Json& chosen : chosen_kernels(options)) {
+  for (const Json& chosen : chosen_kernels(kernels)) {
     if (chosen.find("operation")->as_string() != to_string(Operation::kGemm)) continue;
     for (Json& row : rows) {
       if (!is_same(row, chosen, "precision") || !is_same(row, chosen, "level")) continue;
@@ -151,13 +149,11 @@ std::string precision_note(const ChosenLevels& levels, const Choice& choice, Pre
   return begin + fmt::format("{}, {} {}", figure(precision), figure(Precision::kFp32), unit_of(choice));
 }
 
-void note_of_precision(const Options& options) {
-  if (!has_option(options.verb(), "dtype") || !has_option(options.verb(), "kernels")) return;
-  const Precision precision = precision_of(options);
+void note_of_precision(const std::string& kernels, DtypeChoice dtype) {
+  const Precision precision = precision_of(dtype);
   if (precision == Precision::kFp32) return;
-  const std::string text =
-      precision_note(select_kernels(options.text("kernels")).levels, automatic_choice(), precision);
-  if (!text.empty()) note(options, text);
+  const std::string text = precision_note(select_kernels(kernels).levels, automatic_choice(), precision);
+  if (!text.empty()) note(text);
 }
 
 }  // namespace deberta::cli

@@ -12,11 +12,9 @@
 #include "deberta/error.h"
 #include "deberta/model.h"
 #include "hub/model_folder.h"
-#include "options/options.h"
 #include "pipeline/requirements.h"
-#include "program/answers.h"
 #include "program/interrupt.h"
-#include "program/model_options.h"
+#include "program/note.h"
 #include "program/progress_printer.h"
 
 namespace deberta::cli {
@@ -29,11 +27,11 @@ struct Opened {
 };
 
 // The source, with the adapter in it where there is one. `changes`: what the adapter changed.
-Opened open_source(const ConversionJob& job, const Options& options, std::vector<Change>& changes) {
+Opened open_source(const ConversionJob& job, std::vector<Change>& changes) {
   ModelConfig config = job.config ? *job.config : load_model_config(job.source + "/config.json");
-  Checkpoint checkpoint = Checkpoint::open(job.source, open_options(options));
+  Checkpoint checkpoint = Checkpoint::open(job.source, job.open);
   if (job.adapter.empty()) return {std::move(config), std::move(checkpoint)};
-  MergedModel merged = merge_adapter(checkpoint, config, job.adapter, open_options(options));
+  MergedModel merged = merge_adapter(checkpoint, config, job.adapter, job.open);
   changes = std::move(merged.changes);
   return {std::move(merged.config), std::move(merged.checkpoint)};
 }
@@ -74,7 +72,7 @@ bool is_exact(const Conversion& conversion) {
 }
 
 void verify_answers(const Opened& source, const Opened& written, const Conversion& conversion,
-                    const std::string& target, const Options& options) {
+                    const std::string& target) {
   const ForwardResult expected = run_on_fixed_ids(source.checkpoint, source.config);
   const ForwardResult got = run_on_fixed_ids(written.checkpoint, written.config);
   double hidden = largest_difference(expected.pooled_BD, got.pooled_BD);
@@ -87,27 +85,22 @@ void verify_answers(const Opened& source, const Opened& written, const Conversio
                             "is written",
                             hidden, logits));
   }
-  note(options, is_exact(conversion)
-                    ? fmt::format("verified: {} tensors; the same hidden states and logits", conversion.tensors.size())
-                    : fmt::format("verified: {} tensors; hidden states differ by at most {:.3g}, logits by {:.3g}",
-                                  conversion.tensors.size(), hidden, logits));
+  note(is_exact(conversion)
+           ? fmt::format("verified: {} tensors; the same hidden states and logits", conversion.tensors.size())
+           : fmt::format("verified: {} tensors; hidden states differ by at most {:.3g}, logits by {:.3g}",
+                         conversion.tensors.size(), hidden, logits));
 }
 
-void verify(const Opened& source, const Conversion& conversion, const StagedFolder& folder, const std::string& target,
-            const Options& options) {
-  const Opened written{load_model_config(folder.path() + "/config.json"),
-                       Checkpoint::open(folder.path(), open_options(options))};
-  verify_tensors(conversion, written.checkpoint, target);
+void verify(const ConversionJob& job, const Opened& source, const Conversion& conversion, const StagedFolder& folder) {
+  const Opened written{load_model_config(folder.path() + "/config.json"), Checkpoint::open(folder.path(), job.open)};
+  verify_tensors(conversion, written.checkpoint, job.target);
   check_interrupted();
-  verify_answers(source, written, conversion, target, options);
+  verify_answers(source, written, conversion, job.target);
   check_interrupted();
 }
 
-// The calibrator's, or the source's own.
-void add_calibration(const AddFile& add, const Opened& source, const std::string& folder, const Calibrator* calibrator,
+void add_calibration(const AddFile& add, const FoundCalibration& found, const std::string& folder,
                      std::vector<Change>& changes) {
-  const FoundCalibration found =
-      calibrator != nullptr ? calibrator->calibrate() : carry_calibration(source.checkpoint, folder);
   changes.insert(changes.end(), found.changes.begin(), found.changes.end());
   if (!found.calibration) return;
   add(std::string(kCalibrationName), [&](FileWriter& file) {
@@ -116,9 +109,9 @@ void add_calibration(const AddFile& add, const Opened& source, const std::string
 }
 
 WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& conversion, StagedFolder& folder,
-                   const std::vector<Encoding>& texts, const Options& options) {
+                   const std::vector<Encoding>& texts) {
   constexpr uint64_t kMegabyte = 1000000;
-  ProgressPrinter progress(options, true, {.items = "MB", .tokens = ""});
+  ProgressPrinter progress(job.progress, true, {.items = "MB", .tokens = ""});
   const auto total = static_cast<double>(std::max<uint64_t>(1, conversion.size_bytes()));
   uint64_t done = 0;
   const auto on_bytes = [&](uint64_t bytes) {
@@ -129,15 +122,18 @@ WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& c
   std::optional<Calibrator> calibrator;  // reads the weights that are written by then
   const auto add_more = [&](const AddFile& add) {
     progress.clear();
-    if (job.calibrates) calibrator.emplace(folder.path(), texts, options);
-    add_calibration(add, source, folder.path(), calibrator ? &*calibrator : nullptr, conversion.changes);
+    if (job.calibration) calibrator.emplace(folder.path(), texts, job.open, job.progress);
+    add_calibration(add,
+                    calibrator ? calibrator->calibrate(job.calibration->smoothing)
+                               : carry_calibration(source.checkpoint, folder.path()),
+                    folder.path(), conversion.changes);
   };
   WrittenModel written = write_model(folder, conversion, job.source,
                                      {.shard_bytes = job.shard_bytes, .on_bytes = on_bytes, .add_more = add_more});
   progress.clear();
   if (calibrator && job.wants_verify) {
     conversion.changes.push_back(calibrator->verify(job.target));
-    note(options, fmt::format("verified: {}", conversion.changes.back().detail));
+    note(fmt::format("verified: {}", conversion.changes.back().detail));
   }
   return written;
 }
@@ -151,24 +147,24 @@ void check_target(const std::string& target, const std::string& source) {
   check_new_folder(target);
 }
 
-std::vector<Change> convert_model(const ConversionJob& job, const Options& options) {
+std::vector<Change> convert_model(const ConversionJob& job) {
   check_model_directory(job.source);
   check_target(job.target, job.source);
   for (const std::string& folder : remove_leftovers(job.target))
-    note(options, fmt::format("{}: removed, left by a killed run", folder));
+    note(fmt::format("{}: removed, left by a killed run", folder));
   std::vector<Change> merged;
-  const Opened source = open_source(job, options, merged);
+  const Opened source = open_source(job, merged);
   Conversion conversion = plan_conversion(source.checkpoint, source.config, job.form, job.source);
   conversion.changes.insert(conversion.changes.begin(), merged.begin(), merged.end());
   std::vector<Encoding> texts;
-  if (job.calibrates) texts = read_calibration_texts(options, job.source);
+  if (job.calibration) texts = read_calibration_texts(*job.calibration, job.progress, job.source);
   StagedFolder folder(job.target);
-  WrittenModel written = write(job, source, conversion, folder, texts, options);
-  if (job.wants_verify) verify(source, conversion, folder, job.target, options);
+  WrittenModel written = write(job, source, conversion, folder, texts);
+  if (job.wants_verify) verify(job, source, conversion, folder);
   folder.publish();
   conversion.changes.insert(conversion.changes.end(), written.left_out.begin(), written.left_out.end());
-  note(options, fmt::format("{}: {} tensors, {} files, {} bytes; {} changes", job.target, conversion.tensors.size(),
-                            written.files.size() + 1, written.size_bytes, conversion.changes.size()));
+  note(fmt::format("{}: {} tensors, {} files, {} bytes; {} changes", job.target, conversion.tensors.size(),
+                   written.files.size() + 1, written.size_bytes, conversion.changes.size()));
   return std::move(conversion.changes);
 }
 

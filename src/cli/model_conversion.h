@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "checkpoint/conversion.h"
+#include "cli/calibration.h"
 #include "deberta/config.h"
-#include "options/options.h"
+#include "options/choices.h"
 
 namespace deberta::cli {
 
@@ -18,7 +19,9 @@ struct ConversionJob {
   ConversionOptions form;
   uint64_t shard_bytes = 5000000000;
   bool wants_verify = false;
-  bool calibrates = false;  // int8: with the texts of --calibration-data
+  OpenOptions open = {};  // of the source and of what is written, to verify it
+  ShowProgress progress = ShowProgress::kAuto;
+  std::optional<CalibrationRules> calibration = {};  // int8: with these texts
 };
 
 // Throws kUsage for a target inside the source, kFileWrite for one that cannot be made or would replace something.
@@ -26,6 +29,6 @@ void check_target(const std::string& target, const std::string& source);
 
 // All that is not as it was, and a line on standard error with the sizes. Throws Interrupted once everything
 // half-written is removed, kUsage (a target inside the source), and what planning, writing and verifying throw.
-std::vector<Change> convert_model(const ConversionJob& job, const Options& options);
+std::vector<Change> convert_model(const ConversionJob& job);
 
 }  // namespace deberta::cli

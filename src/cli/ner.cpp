@@ -1,47 +1,32 @@
 // The verb `ner`: entities of texts, or the label of each piece.
 #include <algorithm>
 
-#include "cli/offsets.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
+#include "decode/offset_units.h"
 #include "decode/word_tags.h"
-#include "options/options.h"
+#include "pipeline/answer_json.h"
 #include "program/text_verb.h"
 
 namespace deberta::cli {
 namespace {
 
-TokenOptions token_options(const Options& options) {
+TokenOptions token_options(const NerVerb& options) {
   TokenOptions token;
-  token.rules = encoding_rules(options);
-  const std::string& aggregate = options.text("aggregate");
-  token.entities.aggregation = aggregate == "none"      ? Aggregation::kNone
-                               : aggregate == "first"   ? Aggregation::kFirst
-                               : aggregate == "average" ? Aggregation::kAverage
-                               : aggregate == "max"     ? Aggregation::kMax
-                                                        : Aggregation::kSimple;
-  token.entities.ignored = options.list("ignore-labels");
+  token.rules = encoding_rules(options.encoding);
+  token.entities = {.aggregation = options.aggregate, .ignored = options.ignore_labels};
   return token;
 }
 
-RowAnswer to_answer(const Row& row, const TokenAnswer& result, const std::string& unit, bool is_raw) {
-  RowAnswer answer{{}, result.tokens, result.cut_tokens};
+RowAnswer to_answer(const Row& row, const TokenAnswer& result, OffsetUnit unit, bool is_grouped) {
+  RowAnswer answer{{to_json(result, row.text, unit, is_grouped), {}}, result.tokens, result.cut_tokens};
   const OffsetUnits units(unit, row.text);
-  JsonArray entities;
   for (const Entity& entity : result.entities) {
     const Offset span = units.convert(entity.chars, entity.bytes);
-    const std::string word = row.text.substr(entity.bytes.begin, entity.bytes.end - entity.bytes.begin);
-    answer.answer.lines.push_back(
-        {entity.label, cell(entity.score), cell(uint64_t{span.begin}), cell(uint64_t{span.end}), word});
-    JsonObject object{{is_raw ? "entity" : "entity_group", entity.label},
-                      {"score", entity.score},
-                      {"word", word},
-                      {"start", int64_t{span.begin}},
-                      {"end", int64_t{span.end}}};
-    if (is_raw) object.emplace_back("index", static_cast<uint64_t>(entity.first_token));
-    entities.push_back(std::move(object));
+    answer.answer.lines.push_back({entity.label, cell(entity.score), cell(uint64_t{span.begin}),
+                                   cell(uint64_t{span.end}),
+                                   row.text.substr(entity.bytes.begin, entity.bytes.end - entity.bytes.begin)});
   }
-  answer.answer.object = {{"entities", std::move(entities)}};
   return answer;
 }
 
@@ -83,18 +68,19 @@ RowAnswer to_conll(const Row& row, const TokenAnswer& result) {
 
 }  // namespace
 
-int run_ner(const Options& options) {
+int run(const NerVerb& options) {
   TokenOptions token = token_options(options);
-  const bool is_conll = format_of(options) == Format::kConll;
+  const bool is_conll = format_of(options.output) == Format::kConll;
   if (is_conll) token.entities = {.aggregation = Aggregation::kNone, .ignored = {}};
-  const Pipeline pipeline = open_model(options);
-  ner(pipeline, {}, token);  // refuses a model without the head before any row is read
-  const bool is_raw = token.entities.aggregation == Aggregation::kNone;
+  RowReading reading = reading_of(options);
+  reading.has_conll = true;
+  const Pipeline pipeline = open_model(options.model);
+  const bool is_grouped = token.entities.aggregation != Aggregation::kNone;
   return run_text_verb(
-      options, pipeline, {std::vector<std::string>{"label", "score", "start", "end", "word"}, true},
+      options, reading, pipeline, {std::vector<std::string>{"label", "score", "start", "end", "word"}, true},
       [&](std::span<const TextInput> inputs) { return ner(pipeline, inputs, token); },
       [&](const Row& row, const TokenAnswer& result) {
-        return is_conll ? to_conll(row, result) : to_answer(row, result, options.text("offsets"), is_raw);
+        return is_conll ? to_conll(row, result) : to_answer(row, result, options.offsets, is_grouped);
       });
 }
 

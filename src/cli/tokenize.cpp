@@ -4,18 +4,17 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "cli/offsets.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/tokenizer.h"
-#include "options/options.h"
+#include "decode/offset_units.h"
 #include "program/model_options.h"
 #include "program/row_loop.h"
 
 namespace deberta::cli {
 namespace {
 
-RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, const std::string& unit, const Row& row) {
+RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, OffsetUnit unit, const Row& row) {
   const Encoding encoding =
       row.pair ? tokenizer.encode_pair(row.text, *row.pair, encode) : tokenizer.encode(row.text, encode);
   const OffsetUnits first(unit, row.text), second(unit, row.pair.value_or(""));
@@ -56,18 +55,19 @@ RowAnswer decode_row(const Tokenizer& tokenizer, bool skip_special, const Row& r
 
 }  // namespace
 
-int run_tokenize(const Options& options) {
-  const std::string path = tokenizer_path(options);
-  const Tokenizer tokenizer = Tokenizer::load(path, tokenizer_kind(options));
-  EncodeOptions encode = encoding_rules(options).encode;
-  encode.add_special_tokens = !options.flag("no-special");
-  const bool decodes = options.flag("decode");
-  const AnswerColumns columns = decodes ? AnswerColumns{"text"} : AnswerColumns({"id", "piece", "start", "end"}, true);
-  return run_rows(options, columns, [&](std::span<const Row> rows) {
+int run(const TokenizeVerb& options) {
+  const Tokenizer tokenizer = Tokenizer::load(tokenizer_path(options.model), options.tokenizer);
+  EncodeOptions encode = encoding_rules(options.encoding).encode;
+  encode.add_special_tokens = !options.no_special;
+  RowReading reading = reading_of(options);
+  if (options.pair) reading.shape = pair_shape();
+  const AnswerColumns columns =
+      options.decode ? AnswerColumns{"text"} : AnswerColumns({"id", "piece", "start", "end"}, true);
+  return run_rows(options, reading, columns, [&](std::span<const Row> rows) {
     std::vector<RowAnswer> answers;
     for (const Row& row : rows) {
-      answers.push_back(decodes ? decode_row(tokenizer, options.flag("no-special"), row)
-                                : encode_row(tokenizer, encode, options.text("offsets"), row));
+      answers.push_back(options.decode ? decode_row(tokenizer, options.no_special, row)
+                                       : encode_row(tokenizer, encode, options.offsets, row));
     }
     return answers;
   });

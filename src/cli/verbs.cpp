@@ -1,10 +1,8 @@
-// The table of verbs and their functions.
+// From the name of a verb to the type of its options, and to its function.
 #include "cli/verbs.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-#include <utility>
+#include <optional>
+#include <type_traits>
 
 #include "cli/kernel_facts.h"
 #include "deberta/error.h"
@@ -14,38 +12,46 @@
 namespace deberta::cli {
 namespace {
 
-constexpr std::pair<std::string_view, int (*)(const Options&)> kRuns[] = {
-    {"classify", run_classify},
-    {"nli", run_nli},
-    {"zero-shot", run_zero_shot},
-    {"ner", run_ner},
-    {"qa", run_qa},
-    {"choose", run_choose},
-    {"rerank", run_rerank},
-    {"embed", run_embed},
-    {"detect", run_detect},
-    {"fill", run_fill},
-    {"score", run_score},
-    {"eval", run_eval},
-    {"tokenize", run_tokenize},
-    {"forward", run_forward},
-    {"inspect", run_inspect},
-    {"check", run_check},
-    {"convert", run_convert},
-    {"bench", run_bench},
-    {"info", run_info},
-    {"completion", run_completion},
-    {"help", run_help},
-};
+// What the model's folder says of lengths; `embed` asks its sentence_bert_config.json first.
+template <class Verb>
+void follow_folder(Verb& options) {
+  if constexpr (std::is_same_v<Verb, TokenizeVerb>) {
+    follow_folder_limits(options.encoding, options.model);
+  } else if constexpr (requires { options.encoding; } && !std::is_same_v<Verb, EmbedVerb>) {
+    follow_folder_limits(options.encoding, options.model.name);
+  }
+}
+
+template <class Verb>
+void note_precision(const Verb& options) {
+  if constexpr (requires { options.model.kernels; }) {
+    note_of_precision(options.model.kernels, options.model.dtype);
+  } else if constexpr (std::is_same_v<Verb, BenchVerb>) {
+    note_of_precision(options.kernels, options.dtype);
+  }
+}
+
+template <class Verb>
+int run_as(const Options& given) {
+  Verb options(given);
+  note_precision(options);
+  follow_folder(options);
+  return run(options);
+}
+
+template <class... Verb>
+std::optional<int> run_one(const Options& given, const std::tuple<Verb...>*) {
+  std::optional<int> code;
+  ((given.verb() == Verb::kName && (code = run_as<Verb>(given), true)) || ...);
+  return code;
+}
 
 }  // namespace
 
 int run_verb(const Options& options) {
-  note_of_precision(options);
-  const auto* run =
-      std::find_if(std::begin(kRuns), std::end(kRuns), [&](const auto& row) { return row.first == options.verb(); });
-  if (run == std::end(kRuns)) throw Error(ErrorCode::kInternal, options.verb(), "the verb has no code");
-  return run->second(with_folder_limits(options));
+  const std::optional<int> code = run_one(options, static_cast<const Verbs*>(nullptr));
+  if (!code) throw Error(ErrorCode::kInternal, options.verb(), "the verb has no code");
+  return *code;
 }
 
 }  // namespace deberta::cli

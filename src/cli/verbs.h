@@ -1,31 +1,31 @@
-// One function a verb, each in the file of its name; they return the exit code and throw Error. `help` and
-// `completion` are in program/.
+// What each verb does, in the file of its name; one function a verb, told apart by the type of its options. They return
+// the exit code and throw Error. `help` and `completion` are in program/.
 #pragma once
-#include "options/options.h"
+#include "options/verb_options.h"
 
 namespace deberta::cli {
 
-// The one that the options name.
-int run_verb(const Options& options);
+int run(const ClassifyVerb& options);
+int run(const NliVerb& options);
+int run(const ZeroShotVerb& options);
+int run(const NerVerb& options);
+int run(const QaVerb& options);
+int run(const ChooseVerb& options);
+int run(const RerankVerb& options);
+int run(const EmbedVerb& options);
+int run(const FillVerb& options);
+int run(const ScoreVerb& options);
+int run(const DetectVerb& options);
+int run(const TokenizeVerb& options);
+int run(const ForwardVerb& options);
+int run(const EvalVerb& options);
+int run(const InspectVerb& options);
+int run(const CheckVerb& options);
+int run(const ConvertVerb& options);
+int run(const BenchVerb& options);
+int run(const InfoVerb& options);
 
-int run_classify(const Options& options);
-int run_nli(const Options& options);
-int run_zero_shot(const Options& options);
-int run_ner(const Options& options);
-int run_qa(const Options& options);
-int run_choose(const Options& options);
-int run_rerank(const Options& options);
-int run_embed(const Options& options);
-int run_detect(const Options& options);
-int run_fill(const Options& options);
-int run_score(const Options& options);
-int run_eval(const Options& options);
-int run_tokenize(const Options& options);
-int run_forward(const Options& options);
-int run_inspect(const Options& options);
-int run_check(const Options& options);
-int run_convert(const Options& options);
-int run_bench(const Options& options);
-int run_info(const Options& options);
+// The verb of the options.
+int run_verb(const Options& options);
 
 }  // namespace deberta::cli

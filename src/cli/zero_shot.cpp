@@ -5,7 +5,7 @@
 #include "data/lines.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
-#include "options/options.h"
+#include "pipeline/answer_json.h"
 #include "program/text_verb.h"
 
 namespace deberta::cli {
@@ -18,9 +18,9 @@ std::string trim(const std::string& text) {
 }
 
 // --labels, or the lines of --labels-file.
-std::vector<std::string> candidate_labels(const Options& options) {
-  std::vector<std::string> given = options.list("labels");
-  const std::string& path = options.text("labels-file");
+std::vector<std::string> candidate_labels(const ZeroShotVerb& options) {
+  std::vector<std::string> given = options.labels;
+  const std::string& path = options.labels_file;
   if (!path.empty() && !given.empty())
     throw Error(ErrorCode::kUsage, "--labels-file", "expected --labels or --labels-file, got both");
   if (!path.empty()) {
@@ -41,13 +41,13 @@ std::vector<std::string> candidate_labels(const Options& options) {
   return labels;
 }
 
-ZeroShotOptions zero_shot_options(const Options& options) {
+ZeroShotOptions zero_shot_options(const ZeroShotVerb& options) {
   ZeroShotOptions settings;
-  settings.rules = encoding_rules(options);
+  settings.rules = encoding_rules(options.encoding);
   settings.labels = candidate_labels(options);
-  settings.hypothesis_template = options.text("template");
-  settings.is_multi_label = options.flag("multi-label");
-  settings.label_map = options.list("label-map");
+  settings.hypothesis_template = options.hypothesis_template;
+  settings.is_multi_label = options.multi_label;
+  settings.label_map = options.label_map;
   return settings;
 }
 
@@ -56,25 +56,20 @@ RowAnswer to_answer(const Row& row, const ZeroShotAnswer& result) {
   const LabelScore& best = result.labels.front();
   Cells cells{best.label, cell(best.score)};
   for (const float score : result.scores) cells.push_back(cell(score));
-  JsonArray labels, scores;
-  for (const LabelScore& label : result.labels) {
-    labels.push_back(label.label);
-    scores.push_back(label.score);
-  }
-  JsonObject object{{"sequence", row.text}, {"labels", std::move(labels)}, {"scores", std::move(scores)}};
-  return {{std::move(object), {std::move(cells)}}, result.tokens, result.cut_tokens};
+  return {{to_json(result, row.text), {std::move(cells)}}, result.tokens, result.cut_tokens};
 }
 
 }  // namespace
 
-int run_zero_shot(const Options& options) {
+int run(const ZeroShotVerb& options) {
   const ZeroShotOptions settings = zero_shot_options(options);
-  const Pipeline pipeline = open_model(options);
-  zero_shot(pipeline, {}, settings);  // refuses a model without the head or the labels before any row is read
+  RowReading reading = reading_of(options);
+  reading.shape = {{"text"}, false, true};
+  const Pipeline pipeline = open_model(options.model);
   std::vector<std::string> columns{"label", "score"};
   columns.insert(columns.end(), settings.labels.begin(), settings.labels.end());
   return run_text_verb(
-      options, pipeline, columns,
+      options, reading, pipeline, columns,
       [&](std::span<const TextInput> inputs) { return zero_shot(pipeline, inputs, settings); }, to_answer,
       row_encoder(pipeline.tokenizer, settings));
 }

@@ -5,18 +5,12 @@
 #include <optional>
 
 #include "deberta/error.h"
+#include "rows/row.h"
 
 namespace deberta {
 
-// What becomes of a row that cannot be read or answered.
-enum class BadRows {
-  kFail,    // its error is thrown
-  kReport,  // it is counted, and its error goes to on_bad_row
-  kSkip,    // it is counted
-};
-
 struct EvalHooks {
-  BadRows bad_rows = BadRows::kFail;
+  BadRows bad_rows = BadRows::kFail;  // kReport: its error goes to on_bad_row
   std::function<void(const Error& error)> on_bad_row = {};
   // Of rows, or of bootstrap samples (without tokens): with zeros before the first. Not called for work that is quick.
   std::function<void(size_t done, size_t tokens, std::optional<double> fraction)> on_progress = {};

@@ -126,6 +126,10 @@ bool applies_to(const OptionRow& row, std::string_view verb) {
   return row.verbs == "*" || names_word(row.verbs, verb);
 }
 
+bool writes_array(const VerbRow& verb, std::string_view ending) {
+  return names_word(verb.arrays, ending);
+}
+
 const OptionAlias* find_alias(std::string_view verb, std::string_view name) {
   const auto aliases = option_aliases();
   const auto found = std::find_if(aliases.begin(), aliases.end(), [&](const OptionAlias& alias) {
@@ -134,10 +138,19 @@ const OptionAlias* find_alias(std::string_view verb, std::string_view name) {
   return found == aliases.end() ? nullptr : &*found;
 }
 
+const OptionRow* find_option(std::string_view verb, std::string_view name) {
+  const auto table = option_table();
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const OptionRow& row) { return row.name == name && applies_to(row, verb); });
+  return found == table.end() ? nullptr : &*found;
+}
+
 bool has_option(std::string_view verb, std::string_view name) {
-  const auto& table = option_table();
-  return std::any_of(table.begin(), table.end(),
-                     [&](const OptionRow& row) { return row.name == name && applies_to(row, verb); });
+  return find_option(verb, name) != nullptr;
+}
+
+double range_min(const OptionRow& row) {
+  return parse_range(numbers_of(row)).first;
 }
 
 std::vector<const OptionRow*> options_of(std::string_view verb) {
@@ -223,43 +236,53 @@ void Options::set(std::string_view name, std::string_view value, std::string_vie
       fmt::format("unknown option --{}{}", name, near.empty() ? "" : fmt::format("; did you mean --{}?", near)));
 }
 
-const Options::Value& Options::value(std::string_view name) const {
+const Options::Value& Options::value(const OptionRow& row) const {
   for (const Value& entry : values_) {
-    if (entry.row->name == name) return entry;
+    if (entry.row != &row) continue;
+    entry.is_read = true;
+    return entry;
   }
-  throw Error(ErrorCode::kInternal, "options", fmt::format("verb {} has no option --{}", verb_, name));
+  throw Error(ErrorCode::kInternal, "options", fmt::format("verb {} has no such row for --{}", verb_, row.name));
 }
 
-bool Options::is_given(std::string_view name) const {
-  return value(name).origin != "default";
+bool Options::is_given(const OptionRow& row) const {
+  return value(row).origin != "default";
 }
-bool Options::is_auto(std::string_view name) const {
-  return value(name).text == kAuto;
+bool Options::is_auto(const OptionRow& row) const {
+  return value(row).text == kAuto;
 }
-const std::string& Options::origin(std::string_view name) const {
-  return value(name).origin;
+const std::string& Options::origin(const OptionRow& row) const {
+  return value(row).origin;
 }
-bool Options::flag(std::string_view name) const {
-  return value(name).text == "true";
+bool Options::flag(const OptionRow& row) const {
+  return value(row).text == "true";
 }
-const std::string& Options::text(std::string_view name) const {
-  return value(name).text;
+const std::string& Options::text(const OptionRow& row) const {
+  return value(row).text;
 }
-int64_t Options::integer(std::string_view name) const {
-  return parse_number<int64_t>(value(name).text).value();
+int64_t Options::integer(const OptionRow& row) const {
+  return parse_number<int64_t>(value(row).text).value();
 }
-double Options::number(std::string_view name) const {
-  return parse_number<double>(value(name).text).value();
+double Options::number(const OptionRow& row) const {
+  return parse_number<double>(value(row).text).value();
 }
 
-std::vector<std::string> Options::list(std::string_view name) const {
+std::vector<std::string> Options::list(const OptionRow& row) const {
   std::vector<std::string> items;
-  for (const std::string_view part : split(value(name).text, ',')) items.emplace_back(part);
+  for (const std::string_view part : split(value(row).text, ',')) items.emplace_back(part);
   return items;
 }
 
-const std::vector<std::string>& Options::files(std::string_view name) const {
-  return value(name).files;
+const std::vector<std::string>& Options::files(const OptionRow& row) const {
+  return value(row).files;
+}
+
+std::vector<const OptionRow*> Options::unread() const {
+  std::vector<const OptionRow*> rows;
+  for (const Value& entry : values_) {
+    if (!entry.is_read) rows.push_back(entry.row);
+  }
+  return rows;
 }
 
 std::string Options::describe() const {

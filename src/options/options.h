@@ -53,17 +53,20 @@ class Options {
   void set(std::string_view name, const std::vector<std::string>& values, std::string_view origin);
 
   const std::string& verb() const { return verb_; }
-  bool is_given(std::string_view name) const;  // set by anything but the default
-  bool is_auto(std::string_view name) const;   // given or not; then it has no number
-  const std::string& origin(std::string_view name) const;
-  bool flag(std::string_view name) const;
-  const std::string& text(std::string_view name) const;
-  int64_t integer(std::string_view name) const;
-  double number(std::string_view name) const;
-  std::vector<std::string> list(std::string_view name) const;  // split at commas; empty text: no items
-  const std::vector<std::string>& files(std::string_view name) const;
+  // `row` is one of options_of(verb()). A verb reads its values from a struct of verb_options.h.
+  bool is_given(const OptionRow& row) const;  // set by anything but the default
+  bool is_auto(const OptionRow& row) const;   // given or not; then it has no number
+  const std::string& origin(const OptionRow& row) const;
+  bool flag(const OptionRow& row) const;
+  const std::string& text(const OptionRow& row) const;
+  int64_t integer(const OptionRow& row) const;
+  double number(const OptionRow& row) const;
+  std::vector<std::string> list(const OptionRow& row) const;  // split at commas; empty text: no items
+  const std::vector<std::string>& files(const OptionRow& row) const;
 
   std::vector<std::string> arguments;  // the positional ones
+
+  std::vector<const OptionRow*> unread() const;  // whose value nobody has asked for
 
   // `name = value  (origin)`, a line an option.
   std::string describe() const;
@@ -74,8 +77,9 @@ class Options {
     std::string text;
     std::string origin;
     std::vector<std::string> files = {};  // kFiles; `text` then shows them
+    mutable bool is_read = false;
   };
-  const Value& value(std::string_view name) const;
+  const Value& value(const OptionRow& row) const;
 
   std::string verb_;
   std::vector<Value> values_;
@@ -87,15 +91,19 @@ void set_alias(const OptionAlias& alias, std::string_view value, std::string_vie
 struct VerbRow {
   std::string_view name;
   std::string_view summary;
-  std::string_view arguments;  // positional ones, as in the usage line
-  std::string_view example;    // the words after `deberta`
+  std::string_view arguments;    // positional ones, as in the usage line
+  std::string_view example;      // the words after `deberta`
+  std::string_view arrays = {};  // endings of -o that mean an array, separated by spaces
 };
 
 std::span<const VerbRow> verb_table();
 const VerbRow* find_verb(std::string_view name);
 bool applies_to(const OptionRow& row, std::string_view verb);
+bool writes_array(const VerbRow& verb, std::string_view ending);
 std::vector<const OptionRow*> options_of(std::string_view verb);
+const OptionRow* find_option(std::string_view verb, std::string_view name);  // null when the verb has none of the name
 bool has_option(std::string_view verb, std::string_view name);
+double range_min(const OptionRow& row);                 // of a number or a size
 std::string environment_name(std::string_view option);  // "max-tokens" -> "DEBERTA_MAX_TOKENS"
 
 // "16k" -> 16000, "2GiB" -> 2^31: a number with an optional k, M, G, KiB, MiB or GiB. Throws kUsage.

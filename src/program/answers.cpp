@@ -86,8 +86,8 @@ Cell cell(uint64_t value) {
   return std::to_string(value);
 }
 
-int digits_of(const Options& options) {
-  return has_option(options.verb(), "digits") ? static_cast<int>(options.integer("digits")) : 0;
+int digits_of(const OutputSettings& output) {
+  return output.digits ? output.digits->value : 0;
 }
 
 std::string with_digits(const std::string& number, int digits) {
@@ -111,16 +111,10 @@ Json with_digits(Json value, int digits) {
   return value;
 }
 
-Format format_of(const Options& options) {
-  const std::string name = output_format(options);
-  if (name == "table") return Format::kTable;
-  if (name == "json") return Format::kJson;
-  if (name == "jsonl") return Format::kJsonl;
-  if (name == "tsv") return Format::kTsv;
-  if (name == "csv") return Format::kCsv;
-  if (name == "conll") return Format::kConll;
-  const bool is_file =
-      has_option(options.verb(), "output") && !options.text("output").empty() && options.text("output") != "-";
+Format format_of(const OutputSettings& output) {
+  if (const Format format = output_format(output); format != Format::kAuto) return format;
+  const std::string file = output.file.value_or("");
+  const bool is_file = !file.empty() && file != "-";
   return !is_file && ::isatty(STDOUT_FILENO) != 0 ? Format::kTable : Format::kTsv;
 }
 
@@ -297,14 +291,11 @@ void AnswerWriter::finish() {
   flush();
 }
 
-void note(const Options& options, const std::string& text) {
-  if (!options.flag("quiet")) std::fputs((text + '\n').c_str(), stderr);
-}
-
-void print_table(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers) {
-  const bool has_header = !(has_option(options.verb(), "no-header") && options.flag("no-header"));
+void print_table(const OutputSettings& output, const std::vector<std::string>& columns,
+                 const std::vector<Answer>& answers) {
   write_output("-", [&](FileWriter& out) {
-    AnswerWriter writer({.format = format_of(options), .columns = columns, .has_header = has_header}, out);
+    AnswerWriter writer(
+        {.format = format_of(output), .columns = columns, .has_header = !output.no_header.value_or(false)}, out);
     for (const Answer& answer : answers) writer.answer({}, answer);
     writer.finish();
   });

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "options/options.h"
+#include "options/verb_options.h"
 #include "program/output.h"
 #include "rows/row.h"
 
@@ -39,12 +39,12 @@ Cell cell(double value);  // the same
 Cell cell(uint64_t value);
 
 // --digits: scores with so many significant digits; 0: all that there are.
-int digits_of(const Options& options);
+int digits_of(const OutputSettings& output);
 std::string with_digits(const std::string& number, int digits);
 Json with_digits(Json value, int digits);  // the floats in it
 
-enum class Format { kTable, kTsv, kCsv, kJson, kJsonl, kConll };
-Format format_of(const Options& options);  // auto: by the ending of -o, else a table on a terminal and tsv elsewhere
+// --format; auto: by the ending of -o, else a table on a terminal and tsv elsewhere. Never kAuto.
+Format format_of(const OutputSettings& output);
 
 // The columns of a verb. With several lines a row, each begins with the row's number.
 struct AnswerColumns {
@@ -97,10 +97,8 @@ class AnswerWriter {
   size_t written_ = 0;
 };
 
-// A line on standard error for a person, unless --quiet.
-void note(const Options& options, const std::string& text);
-
 // For verbs that print one table: rows as objects and cells.
-void print_table(const Options& options, const std::vector<std::string>& columns, const std::vector<Answer>& answers);
+void print_table(const OutputSettings& output, const std::vector<std::string>& columns,
+                 const std::vector<Answer>& answers);
 
 }  // namespace deberta::cli

@@ -78,7 +78,7 @@ struct NamedOption {
   bool is_flag = false;
 };
 
-NamedOption find_option(const std::string& word, const std::string& verb) {
+NamedOption named_option(const std::string& word, const std::string& verb) {
   const std::string name = word.substr(0, word.find('='));
   const OptionAlias* alias = name.starts_with("--") ? find_alias(verb, name.substr(2)) : nullptr;
   for (const OptionRow* row : options_of(verb)) {
@@ -103,7 +103,7 @@ NamedOption find_option(const std::string& word, const std::string& verb) {
 void check_values(const std::vector<std::string>& words) {
   const std::string& verb = words.front();
   for (auto word = words.begin() + 1; word != words.end() && *word != "--"; ++word) {
-    const NamedOption option = find_option(*word, verb);
+    const NamedOption option = named_option(*word, verb);
     if (option.row == nullptr) continue;
     const size_t equals = word->find('=');
     if (option.is_flag) {
@@ -113,7 +113,7 @@ void check_values(const std::vector<std::string>& words) {
     } else if (equals == std::string::npos) {
       const auto next = word + 1;
       if (next == words.end()) refuse_missing_value(*option.row, "");
-      if (find_option(*next, verb).row != nullptr) refuse_missing_value(*option.row, *next);
+      if (named_option(*next, verb).row != nullptr) refuse_missing_value(*option.row, *next);
       word = next;
     }
   }
@@ -180,7 +180,7 @@ Found take_apart(const std::vector<std::string>& words) {
     app.parse(rest);
   } catch (const CLI::ArgumentMismatch& error) {  // "--top-k: ...", of -qk
     const std::string message = error.what();
-    const OptionRow* row = find_option(message.substr(0, message.find(':')), verb).row;
+    const OptionRow* row = named_option(message.substr(0, message.find(':')), verb).row;
     if (row == nullptr) throw Error(ErrorCode::kUsage, "", message);
     refuse_missing_value(*row, "");
   } catch (const CLI::ParseError& error) {

@@ -141,7 +141,7 @@ std::string fish() {
 
 }  // namespace
 
-int run_completion(const Options& options) {
+int run(const CompletionVerb& options) {
   const std::string shell = options.arguments.empty() ? "" : options.arguments.front();
   if (shell != "bash" && shell != "zsh" && shell != "fish") {
     throw Error(ErrorCode::kUsage, "completion", fmt::format("expected bash, zsh or fish, got \"{}\"", shell));

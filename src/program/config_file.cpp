@@ -90,29 +90,29 @@ void apply_section(const std::string& path, const JsonMember& section, Options& 
 }
 
 Json value_of(const OptionRow& row, const Options& options) {
-  if (takes_auto(row) && options.is_auto(row.name)) return options.text(row.name);
+  if (takes_auto(row) && options.is_auto(row)) return options.text(row);
   switch (row.type) {
     case OptionType::kFlag:
-      return options.flag(row.name);
+      return options.flag(row);
     case OptionType::kInteger:
     case OptionType::kSize:
-      return options.integer(row.name);
+      return options.integer(row);
     case OptionType::kNumber:
-      return options.number(row.name);
+      return options.number(row);
     case OptionType::kList: {
       JsonArray items;
-      for (std::string& item : options.list(row.name)) items.emplace_back(std::move(item));
+      for (std::string& item : options.list(row)) items.emplace_back(std::move(item));
       return items;
     }
     case OptionType::kFiles: {
-      JsonArray items(options.files(row.name).begin(), options.files(row.name).end());
+      JsonArray items(options.files(row).begin(), options.files(row).end());
       return items;
     }
     case OptionType::kText:
     case OptionType::kChoice:
-      return options.text(row.name);
+      return options.text(row);
   }
-  return options.text(row.name);
+  return options.text(row);
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ std::string apply_config_file(const std::string& path, Options& options) {
 std::string config_text(const Options& options) {
   JsonObject section;
   for (const OptionRow* row : options_of(options.verb())) {
-    if (options.is_given(row->name) && !is_of_command_line(row->name))
+    if (options.is_given(*row) && !is_of_command_line(row->name))
       section.emplace_back(row->name, value_of(*row, options));
   }
   return Json(JsonObject{{options.verb(), std::move(section)}}).dump(2) + '\n';

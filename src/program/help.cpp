@@ -97,8 +97,8 @@ std::string help_of(std::string_view verb) {
   return text;
 }
 
-int run_help(const Options& options) {
-  const std::string text = options.flag("man")         ? manual()
+int run(const HelpVerb& options) {
+  const std::string text = options.man                 ? manual()
                            : options.arguments.empty() ? overview()
                                                        : help_of(options.arguments.front());
   print(text);

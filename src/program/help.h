@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "options/options.h"
+#include "options/verb_options.h"
 
 namespace deberta::cli {
 
@@ -14,7 +14,7 @@ std::string manual();                        // all of it as a manual page (manu
 
 std::span<const std::string_view> option_sections();  // in the order in which they are shown
 
-int run_help(const Options& options);
-int run_completion(const Options& options);  // completion.cpp
+int run(const HelpVerb& options);
+int run(const CompletionVerb& options);  // completion.cpp
 
 }  // namespace deberta::cli

@@ -11,7 +11,6 @@
 #include "deberta/error.h"
 #include "deberta/find_model.h"
 #include "hub/module_list.h"
-#include "options/options.h"
 #include "text/tokenizer_settings.h"
 
 namespace deberta::cli {
@@ -25,19 +24,19 @@ std::string checked_folder(const std::string& root, FolderUse use) {
 
 }  // namespace
 
-std::string model_path(const Options& options) {
-  return checked_folder(model_root(options), FolderUse::kModel);
+std::string model_path(const std::string& name) {
+  return checked_folder(model_root(name), FolderUse::kModel);
 }
 
-std::string tokenizer_path(const Options& options) {
-  return checked_folder(model_root(options), FolderUse::kTokenizer);
+std::string tokenizer_path(const std::string& name) {
+  return checked_folder(model_root(name), FolderUse::kTokenizer);
 }
 
-std::string model_root(const Options& options) {
-  const std::string& name = options.text("model");
-  if (!name.empty()) return named_model_path(name);
+std::string model_root(const std::string& name) {
+  const ModelPlaces places = find_places(current_environment());
+  if (!name.empty()) return find_model(name, places);
   try {
-    return named_model_path("builtin");
+    return find_model("builtin", places);
   } catch (const Error& error) {
     throw Error(ErrorCode::kUsage, "--model",
                 fmt::format("expected a model directory, got none; give -m DIR or set DEBERTA_MODEL ({}: {})",
@@ -45,69 +44,55 @@ std::string model_root(const Options& options) {
   }
 }
 
-std::string named_model_path(const std::string& name) {
-  return find_model(name, find_places(current_environment()));
+OpenOptions open_options(const WeightSettings& model) {
+  return {.reads_whole = model.load == LoadWeights::kRead, .checks_crc = !model.no_crc};
 }
 
-OpenOptions open_options(const Options& options) {
-  return {.reads_whole = options.text("load") == "read", .checks_crc = !options.flag("no-crc")};
-}
-
-Precision precision_of(const Options& options) {
-  for (const Precision precision : {Precision::kBf16, Precision::kInt8}) {
-    if (options.text("dtype") == to_string(precision)) return precision;
-  }
+Precision precision_of(DtypeChoice dtype) {
+  if (dtype == DtypeChoice::kBf16) return Precision::kBf16;
+  if (dtype == DtypeChoice::kInt8) return Precision::kInt8;
   return Precision::kFp32;
 }
 
-std::optional<DType> dtype_of(const std::string& name) {
-  if (name == "fp32") return DType::kF32;
-  if (name == "bf16") return DType::kBf16;
-  if (name == "fp16") return DType::kF16;
-  return std::nullopt;
+ConfigRules config_rules(const ModelSettings& model) {
+  return model.compat == Compat::kHf ? ConfigRules::kHf : ConfigRules::kOriginal;
 }
 
-TokenizerKind tokenizer_kind(const Options& options) {
-  const bool is_fast = has_option(options.verb(), "tokenizer") && options.text("tokenizer") == "fast";
-  return is_fast ? TokenizerKind::kFast : TokenizerKind::kSlow;
-}
-
-ConfigRules config_rules(const Options& options) {
-  const bool is_hf = has_option(options.verb(), "compat") && options.text("compat") == "hf";
-  return is_hf ? ConfigRules::kHf : ConfigRules::kOriginal;
-}
-
-ModelOptions model_options(const Options& options) {
-  const bool is_hf = options.text("compat") == "hf";
-  const std::string emd = has_option(options.verb(), "emd") ? options.text("emd") : "auto";
-  return {.precision = precision_of(options),
-          .allows_uncalibrated = options.flag("allow-uncalibrated"),
-          .threads = static_cast<size_t>(options.integer("threads")),
-          .kernels = options.text("kernels"),
+ModelOptions model_options(const ModelSettings& model) {
+  const bool is_hf = model.compat == Compat::kHf;
+  const MaskDecoder emd = model.emd.value_or(MaskDecoder::kAuto);
+  return {.precision = precision_of(model.dtype),
+          .allows_uncalibrated = model.allow_uncalibrated,
+          .threads = model.threads,
+          .kernels = model.kernels,
           .distance = is_hf ? DistanceRule::kHf : DistanceRule::kOriginal,
-          .mask_decoder = emd == "on"             ? MaskDecoder::kOn
-                          : emd == "off" || is_hf ? MaskDecoder::kOff
-                                                  : MaskDecoder::kAuto,
+          .mask_decoder = emd == MaskDecoder::kAuto && is_hf ? MaskDecoder::kOff : emd,
           .empty_rows = is_hf ? EmptyRows::kAverage : EmptyRows::kZero,
-          .tokenizer = tokenizer_kind(options),
-          .config_rules = config_rules(options)};
+          .tokenizer = model.tokenizer.value_or(TokenizerKind::kSlow),
+          .config_rules = config_rules(model)};
 }
 
-std::optional<ScoreFunction> chosen_function(const Options& options) {
-  const std::string& name = options.text("activation");
-  if (name == "none") return ScoreFunction::kNone;
-  if (name == "softmax") return ScoreFunction::kSoftmax;
-  if (name == "sigmoid") return ScoreFunction::kSigmoid;
+std::optional<ScoreFunction> chosen_function(ActivationChoice activation) {
+  switch (activation) {
+    case ActivationChoice::kSoftmax:
+      return ScoreFunction::kSoftmax;
+    case ActivationChoice::kSigmoid:
+      return ScoreFunction::kSigmoid;
+    case ActivationChoice::kNone:
+      return ScoreFunction::kNone;
+    case ActivationChoice::kAuto:
+      break;
+  }
   return std::nullopt;
 }
 
-Pipeline open_model(const Options& options) {
-  return open_pipeline(model_root(options), model_options(options), open_options(options));
+Pipeline open_model(const ModelSettings& model) {
+  return open_pipeline(model_root(model.name), model_options(model), open_options(model));
 }
 
 // Such a model guesses badly without the decoder it was trained with, and its file does not say how it was trained.
-void warn_of_plain_head(const Options& options, const Pipeline& pipeline) {
-  if (pipeline.model.head() != Head::kMaskedLm || options.text("emd") != "auto" || options.text("compat") == "hf" ||
+void warn_of_plain_head(const ModelSettings& model, const Pipeline& pipeline) {
+  if (pipeline.model.head() != Head::kMaskedLm || model.emd != MaskDecoder::kAuto || model.compat == Compat::kHf ||
       pipeline.model.has_mask_decoder() || pipeline.config.position_biased_input)
     return;
   warn(
@@ -121,46 +106,40 @@ void print_check_report(const Model& model) {
 
 namespace {
 
-LongText long_text_of(const std::string& truncate) {
-  if (truncate == "error") return LongText::kRefuse;
-  return truncate == "window" ? LongText::kWindow : LongText::kCut;
+LongText long_text_of(TruncateChoice truncate) {
+  if (truncate == TruncateChoice::kError) return LongText::kRefuse;
+  return truncate == TruncateChoice::kWindow ? LongText::kWindow : LongText::kCut;
 }
 
 }  // namespace
 
-EncodingRules encoding_rules(const Options& options) {
+EncodingRules encoding_rules(const EncodingSettings& encoding) {
   EncodingRules rules;
-  if (!options.is_auto("max-tokens")) rules.encode.max_tokens = static_cast<size_t>(options.integer("max-tokens"));
-  rules.encode.max_text_bytes = static_cast<size_t>(options.integer("max-text-bytes"));
-  rules.encode.parse_special = options.text("special-text") == "parse";
-  rules.encode.spm_ties = options.text("spm-ties") == "double" ? SpmTies::kDouble : SpmTies::kFloat;
-  if (has_option(options.verb(), "truncate")) {
-    rules.long_text = long_text_of(options.text("truncate"));
-    rules.encode.truncate = options.text("truncate") == "left" ? Truncate::kLeft : Truncate::kRight;
+  if (encoding.max_tokens.value) rules.encode.max_tokens = *encoding.max_tokens.value;
+  rules.encode.max_text_bytes = encoding.max_text_bytes;
+  rules.encode.parse_special = encoding.special_text == SpecialText::kParse;
+  rules.encode.spm_ties = encoding.spm_ties;
+  if (encoding.truncate) {
+    rules.long_text = long_text_of(encoding.truncate->value);
+    rules.encode.truncate = encoding.truncate->value == TruncateChoice::kLeft ? Truncate::kLeft : Truncate::kRight;
   }
-  if (has_option(options.verb(), "stride")) rules.stride = static_cast<size_t>(options.integer("stride"));
-  if (has_option(options.verb(), "batch-tokens"))
-    rules.batch_tokens = static_cast<size_t>(options.integer("batch-tokens"));
+  if (encoding.stride) rules.stride = encoding.stride->value;
+  if (encoding.batch_tokens) rules.batch_tokens = *encoding.batch_tokens;
   return rules;
 }
 
 namespace {
 
-// Nobody said anything else than the table.
-bool is_free(const Options& options, const char* name) {
-  return has_option(options.verb(), name) && (!options.is_given(name) || options.is_auto(name));
-}
-
-// An option of whole numbers that nobody gave, made smaller. Lengths that are auto are those of the library.
-void lower_option(Options& options, const char* name, size_t limit, const std::string& origin) {
-  if (!is_free(options, name)) return;
-  const size_t now = options.is_auto(name) ? EncodeOptions{}.max_tokens : static_cast<size_t>(options.integer(name));
-  if (limit < now) options.set(name, std::to_string(limit), origin);
+// A number that nobody gave, and that is `now`, made smaller as far as its range goes.
+template <class T>
+void lower(Setting<T>& setting, size_t now, size_t limit, const std::string& origin) {
+  const size_t value = std::max(limit, static_cast<size_t>(range_min(*setting.row)));
+  if (setting.is_free() && value < now) setting.set(value, origin);
 }
 
 // A limit that is used and leaves no room for a text: what the library does then differs from tokenizer to tokenizer.
-void check_length(const Options& given, const TextLimits& limits, const std::string& folder) {
-  if (limits.too_small.empty() || !is_free(given, "max-tokens")) return;
+void check_length(const EncodingSettings& encoding, const TextLimits& limits, const std::string& folder) {
+  if (limits.too_small.empty() || !encoding.max_tokens.is_free()) return;
   throw Error(
       ErrorCode::kTokenizerFile, folder + "/tokenizer_config.json",
       fmt::format(
@@ -170,36 +149,27 @@ void check_length(const Options& given, const TextLimits& limits, const std::str
 
 }  // namespace
 
-Options with_folder_limits(const Options& given) {
-  return given.verb() == "embed" ? given : with_text_limits(given);
-}
-
-Options with_text_limits(const Options& given) {
-  Options options = given;
-  if (!has_option(given.verb(), "max-tokens") || !has_option(given.verb(), "model")) return options;
+void follow_folder_limits(EncodingSettings& encoding, const std::string& model_name) {
   std::string folder;
   TextLimits limits;
   try {
-    folder = transformer_folder(model_root(given));
+    folder = transformer_folder(model_root(model_name));
     limits = read_text_limits(folder);
   } catch (const Error&) {
-    return given;
+    return;
   }
-  check_length(given, limits, folder);
-  try {
-    if (limits.max_tokens) {
-      constexpr size_t kSmallestWindow = 8;
-      const size_t window = std::max(*limits.max_tokens, kSmallestWindow);
-      lower_option(options, "max-tokens", given.verb() == "qa" ? window : *limits.max_tokens, limits.where);
-      lower_option(options, "stride", window / 4, limits.where);
-    }
-    if (limits.cuts_left && is_free(given, "truncate") &&
-        (given.is_auto("truncate") || given.text("truncate") == "right"))
-      options.set("truncate", "left", limits.where);
-  } catch (const Error&) {
-    return given;
+  check_length(encoding, limits, folder);
+  if (limits.max_tokens) {
+    constexpr size_t kSmallestWindow = 8;
+    const size_t now = encoding.max_tokens.value.value_or(EncodeOptions{}.max_tokens);  // auto is the library's
+    lower(encoding.max_tokens, now, *limits.max_tokens, limits.where);
+    if (encoding.stride)
+      lower(*encoding.stride, encoding.stride->value, std::max(*limits.max_tokens, kSmallestWindow) / 4, limits.where);
   }
-  return options;
+  if (!limits.cuts_left || !encoding.truncate || !encoding.truncate->is_free()) return;
+  const TruncateChoice truncate = encoding.truncate->value;
+  if (truncate == TruncateChoice::kRight || truncate == TruncateChoice::kAuto)
+    encoding.truncate->set(TruncateChoice::kLeft, limits.where);
 }
 
 }  // namespace deberta::cli

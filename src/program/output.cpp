@@ -16,8 +16,8 @@
 #include "base/output_file.h"
 #include "deberta/error.h"
 #include "options/options.h"
-#include "program/answers.h"
 #include "program/interrupt.h"
+#include "program/note.h"
 
 namespace deberta::cli {
 namespace {
@@ -45,29 +45,34 @@ std::vector<const OptionRow*> output_files(const Options& options) {
   std::vector<const OptionRow*> rows;
   for (const OptionRow* row : options_of(options.verb())) {
     const bool is_file = row->section == "Output" && row->type == OptionType::kText && row->range == "FILE";
-    if (is_file && !options.text(row->name).empty()) rows.push_back(row);
+    if (is_file && !options.text(*row).empty()) rows.push_back(row);
   }
   return rows;
 }
 
 // The choices of --format; none of a verb that writes tensors.
 std::string_view formats_of(std::string_view verb) {
-  for (const OptionRow* row : options_of(verb)) {
-    if (row->name == "format") return row->range;
-  }
-  return "";
+  const OptionRow* row = find_option(verb, "format");
+  return row == nullptr ? "" : row->range;
 }
 
 bool has_format(std::string_view verb, std::string_view name) {
   return fmt::format("|{}|", formats_of(verb)).find(fmt::format("|{}|", name)) != std::string::npos;
 }
 
-// The format that an ending means; "" of an ending that means none.
+// The word of --format that an ending means; "" of an ending that means none.
 std::string_view format_of_ending(std::string_view ending) {
   for (const std::string_view name : {"json", "jsonl", "csv", "tsv", "conll"}) {
     if (ending == name) return name;
   }
   return ending == "ndjson" ? "jsonl" : "";
+}
+
+std::string_view word_of(Format format) {
+  for (const auto& [word, meaning] : kChoiceWords<Format>) {
+    if (meaning == format) return word;
+  }
+  return "auto";
 }
 
 void check_compression(const std::string& name, const std::string& path) {
@@ -82,24 +87,23 @@ void check_compression(const std::string& name, const std::string& path) {
 }
 
 // A file that is called one thing and holds another is read wrongly by whoever gets it.
-void check_ending(const Options& options) {
-  const std::string& path = options.text("output");
+void check_ending(const std::string& verb, const OutputSettings& output) {
+  const std::string& path = *output.file;
   const std::string ending = ending_of(path);
   const std::string_view format = format_of_ending(ending);
-  const bool is_array = ending == "npy" || ending == "safetensors", writes_text = !formats_of(options.verb()).empty();
-  const bool has_arrays = options.verb() == "embed" || (options.verb() == "forward" && ending == "safetensors");
+  const bool is_array = ending == "npy" || ending == "safetensors";
   const auto refuse = [&](const std::string& what) { throw Error(ErrorCode::kUsage, "--output", what); };
-  const std::string& given = writes_text ? options.text("format") : "auto";
-  if (is_array && has_arrays) {
+  const std::string_view given = word_of(output.format.value_or(Format::kAuto));
+  if (is_array && writes_array(*find_verb(verb), ending)) {
     if (given != "auto") refuse(fmt::format("{} is an array; --format {} contradicts that", path, given));
-  } else if (!writes_text && (is_array || !format.empty())) {
-    refuse(fmt::format("expected a name that does not end in .{}: {} writes safetensors", ending, options.verb()));
+  } else if (!output.format && (is_array || !format.empty())) {
+    refuse(fmt::format("expected a name that does not end in .{}: {} writes safetensors", ending, verb));
   } else if (given != "auto") {
     if (is_array || (!format.empty() && format != given))
-      note(options, fmt::format("note: {} is written as {} because of --format, despite its extension", path, given));
-  } else if (is_array || (!format.empty() && !has_format(options.verb(), format))) {
-    refuse(fmt::format("expected a name with the extension of a format of {} ({}), or --format, got {}", options.verb(),
-                       formats_of(options.verb()), path));
+      note(fmt::format("note: {} is written as {} because of --format, despite its extension", path, given));
+  } else if (is_array || (!format.empty() && !has_format(verb, format))) {
+    refuse(fmt::format("expected a name with the extension of a format of {} ({}), or --format, got {}", verb,
+                       formats_of(verb), path));
   }
 }
 
@@ -127,13 +131,14 @@ std::string ending_of(const std::string& path) {
 }
 
 void check_outputs(const Options& options) {
+  const OutputSettings output(options);
   std::vector<std::string> seen;
-  if (has_option(options.verb(), "output") && options.text("output").empty()) seen.emplace_back("-");
+  if (output.file && output.file->empty()) seen.emplace_back("-");
   for (const OptionRow* row : output_files(options)) {
-    const std::string& path = options.text(row->name);
+    const std::string& path = options.text(*row);
     const std::string name = fmt::format("--{}", row->name);
     check_compression(name, path);
-    if (row->name == "output") check_ending(options);
+    if (row->name == "output") check_ending(options.verb(), output);
     if (std::find(seen.begin(), seen.end(), path) != seen.end())
       throw Error(ErrorCode::kUsage, name,
                   path == "-" ? "expected a file, got standard output, which is already in use"
@@ -143,11 +148,14 @@ void check_outputs(const Options& options) {
   }
 }
 
-std::string output_format(const Options& options) {
-  const std::string& given = options.text("format");
-  if (given != "auto" || !has_option(options.verb(), "output")) return given;
-  const std::string_view format = format_of_ending(ending_of(options.text("output")));
-  return format.empty() ? given : std::string(format);
+Format output_format(const OutputSettings& output) {
+  const Format given = output.format.value_or(Format::kAuto);
+  if (given != Format::kAuto || !output.file) return given;
+  const std::string_view named = format_of_ending(ending_of(*output.file));
+  for (const auto& [word, meaning] : kChoiceWords<Format>) {
+    if (word == named) return meaning;
+  }
+  return Format::kAuto;
 }
 
 void write_output(const std::string& path, const std::function<void(FileWriter&)>& fill) {
@@ -167,8 +175,8 @@ void leave_unwritten(const std::string& path) {
   throw Interrupted{};
 }
 
-void with_output(const Options& options, const std::function<void(FileWriter&)>& run) {
-  write_output(options.text("output"), run);
+void with_output(const OutputSettings& output, const std::function<void(FileWriter&)>& run) {
+  write_output(output.file.value_or(""), run);
 }
 
 }  // namespace deberta::cli

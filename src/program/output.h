@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/file.h"
-#include "options/options.h"
+#include "options/verb_options.h"
 
 namespace deberta::cli {
 
@@ -26,8 +26,8 @@ std::string ending_of(const std::string& path);
 // what it will not be. Throws kFileWrite, kUsage.
 void check_outputs(const Options& options);
 
-// --format, or where it is auto what the ending of -o asks for: a choice of --format.
-std::string output_format(const Options& options);
+// --format, or where it is auto what the ending of -o asks for, if anything.
+Format output_format(const OutputSettings& output);
 
 // `-` is standard output; else as write_output_file(). A file that is replaced whole is left as it is after Ctrl-C.
 // Throws kFileWrite, Interrupted, ReaderGone.
@@ -37,6 +37,6 @@ void write_output(const std::string& path, const std::function<void(FileWriter&)
 [[noreturn]] void leave_unwritten(const std::string& path);
 
 // write_output() to the place that -o names, or to standard output.
-void with_output(const Options& options, const std::function<void(FileWriter&)>& run);
+void with_output(const OutputSettings& output, const std::function<void(FileWriter&)>& run);
 
 }  // namespace deberta::cli

@@ -13,11 +13,12 @@
 #include "deberta/library.h"
 #include "options/error_options.h"
 #include "options/options.h"
-#include "program/answers.h"
+#include "options/verb_options.h"
 #include "program/command_line.h"
 #include "program/config_file.h"
 #include "program/help.h"
 #include "program/interrupt.h"
+#include "program/note.h"
 #include "program/output.h"
 
 namespace deberta::cli {
@@ -43,13 +44,15 @@ int run_words(const std::vector<std::string>& words, RunVerb run_verb) {
     print(help_of(words.front()));
     return 0;
   }
-  if (!line.note.empty()) note(line.options, line.note);
-  if (line.options.flag("print-config")) {
-    note(line.options, line.options.describe());
+  const AnyVerb general(line.options);
+  set_quiet(general.quiet);
+  if (!line.note.empty()) note(line.note);
+  if (general.print_config) {
+    note(line.options.describe());
     print(config_text(line.options));
     return 0;
   }
-  if (!line.options.flag("quiet")) {
+  if (!general.quiet) {
     set_warning_sink(
         [](void*, std::string_view message) { std::fputs(fmt::format("warning: {}\n", message).c_str(), stderr); });
   }

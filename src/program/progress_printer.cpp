@@ -1,6 +1,5 @@
 // When to print; what to print is the meter's.
 #include "program/progress_printer.h"
-#include "options/options.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -9,6 +8,8 @@
 #include <cstdio>
 #include <string>
 #include <utility>
+
+#include "program/note.h"
 
 namespace deberta::cli {
 
@@ -25,11 +26,10 @@ size_t terminal_columns() {
 
 }  // namespace
 
-ProgressPrinter::ProgressPrinter(const Options& options, bool is_long, ProgressUnits units)
+ProgressPrinter::ProgressPrinter(ShowProgress show, bool is_long, ProgressUnits units)
     : is_terminal_(::isatty(STDERR_FILENO) != 0),
-      is_on_(options.text("progress") == "on" ||
-             (options.text("progress") == "auto" && is_long && !options.flag("quiet"))),
-      has_summary_(options.text("progress") == "on"),
+      is_on_(show == ShowProgress::kOn || (show == ShowProgress::kAuto && is_long && !is_quiet())),
+      has_summary_(show == ShowProgress::kOn),
       meter_(units) {}
 
 ProgressPrinter::~ProgressPrinter() {

@@ -6,14 +6,14 @@
 
 #include "base/progress.h"
 #include "deberta/config.h"
-#include "options/options.h"
+#include "options/choices.h"
 
 namespace deberta::cli {
 
 class ProgressPrinter {
  public:
-  // --progress decides; `is_long`: whether auto shows it.
-  ProgressPrinter(const Options& options, bool is_long, ProgressUnits units = {});
+  // `is_long`: whether auto shows it.
+  ProgressPrinter(ShowProgress show, bool is_long, ProgressUnits units = {});
 
   ~ProgressPrinter();
   ProgressPrinter(const ProgressPrinter&) = delete;

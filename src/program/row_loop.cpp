@@ -9,10 +9,10 @@
 
 #include "deberta/error.h"
 #include "options/error_options.h"
-#include "options/options.h"
 #include "program/interrupt.h"
+#include "program/model_options.h"
+#include "program/note.h"
 #include "program/progress_printer.h"
-#include "program/row_options.h"
 #include "rows/row_parts.h"
 #include "rows/row_taker.h"
 
@@ -29,8 +29,8 @@ struct Counts {
 
 class Loop {
  public:
-  Loop(const Options& options, const AnswerRows& answer_rows, AnswerWriter& writer)
-      : options_(options), answer_rows_(answer_rows), writer_(writer) {}
+  Loop(BadRows bad_rows, const AnswerRows& answer_rows, AnswerWriter& writer)
+      : bad_rows_(bad_rows), answer_rows_(answer_rows), writer_(writer) {}
 
   void answer(std::vector<Row>& rows) {
     std::vector<Row> readable;
@@ -79,65 +79,59 @@ class Loop {
   }
   void write_bad(const Row& row, const Error& error) {
     const Error named = with_place(error, row);
-    const std::string& mode = options_.text("on-bad-row");
-    if (mode == "fail") throw named;
+    if (bad_rows_ == BadRows::kFail) throw named;
     ++counts_.failed;
-    if (mode == "report") writer_.bad(row, with_options(named));
+    if (bad_rows_ == BadRows::kReport) writer_.bad(row, with_options(named));
   }
 
-  const Options& options_;
+  BadRows bad_rows_;
   const AnswerRows& answer_rows_;
   AnswerWriter& writer_;
   Counts counts_;
 };
 
-void note_no_rows(const Options& options, size_t rows) {
-  if (rows == 0 && interrupted() == 0) note(options, "note: the input has no rows");
+void note_no_rows(size_t rows) {
+  if (rows == 0 && interrupted() == 0) note("note: the input has no rows");
 }
 
 // What a person should know at the end: only when rows failed or were cut.
-void report(const Options& options, const Counts& counts) {
+void report(const Counts& counts, const NoteCut& note_cut) {
   const size_t rows = counts.ok + counts.failed;
-  if (options.verb() != "qa") {
-    note_cut_rows(options, counts.cut, rows, static_cast<size_t>(options.integer("max-tokens")));
-  } else if (counts.cut > 0) {  // contexts are never cut
-    note(options, fmt::format("note: {} of {} questions cut to {} tokens (--max-question-len)", counts.cut, rows,
-                              options.integer("max-question-len")));
-  }
-  note_repaired_rows(options, counts.repaired);
-  note_no_rows(options, rows);
-  if (counts.failed > 0) note(options, fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
+  if (counts.cut > 0) note_cut(counts.cut, rows);
+  note_repaired_rows(counts.repaired);
+  note_no_rows(rows);
+  if (counts.failed > 0) note(fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
 }
 
 }  // namespace
 
-void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens) {
+void note_cut_rows(const EncodingSettings& encoding, size_t cut, size_t rows, size_t max_tokens) {
   if (cut == 0) return;
-  const std::string& origin = options.origin("max-tokens");
+  const std::string& origin = encoding.max_tokens.origin;
   const bool is_of_folder = origin == "model_max_length" || origin == "max_position_embeddings";
-  note(options, fmt::format("note: {} of {} rows cut to {} tokens ({}--max-tokens, --truncate)", cut, rows, max_tokens,
-                            is_of_folder ? "the model's " + origin + "; " : ""));
+  note(fmt::format("note: {} of {} rows cut to {} tokens ({}--max-tokens, --truncate)", cut, rows, max_tokens,
+                   is_of_folder ? "the model's " + origin + "; " : ""));
 }
 
-void note_repaired_rows(const Options& options, size_t repaired) {
+void note_repaired_rows(size_t repaired) {
   if (repaired == 0) return;
-  note(options, fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD",
-                            repaired == 1 ? "1 row" : fmt::format("{} rows", repaired)));
+  note(fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD",
+                   repaired == 1 ? "1 row" : fmt::format("{} rows", repaired)));
 }
 
-int run_rows(const Options& options, const AnswerColumns& columns, const AnswerRows& answer_rows,
-             const EncodeRow& encode) {
-  ReadAhead rows = read_rows(options, encode);
+int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColumns& columns,
+             const AnswerRows& answer_rows, const EncodeRow& encode, const NoteCut& note_cut) {
+  ReadAhead rows = read_rows(reading, encode);
   Counts counts;
-  with_output(options, [&](FileWriter& out) {
-    AnswerWriter writer({.format = format_of(options),
+  with_output(options.output, [&](FileWriter& out) {
+    AnswerWriter writer({.format = format_of(options.output),
                          .columns = columns,
-                         .has_header = !options.flag("no-header"),
-                         .kept = kept_by_name(options),
-                         .digits = digits_of(options)},
+                         .has_header = !options.output.no_header.value_or(false),
+                         .kept = kept_by_name(options.rows),
+                         .digits = digits_of(options.output)},
                         out);
-    Loop loop(options, answer_rows, writer);
-    ProgressPrinter progress(options, options.arguments.empty());
+    Loop loop(options.on_bad_row, answer_rows, writer);
+    ProgressPrinter progress(options.progress, reading.texts.empty());
     rows.run([&](RowGroup& group) {
       progress.clear();
       loop.answer(group.rows);
@@ -147,30 +141,33 @@ int run_rows(const Options& options, const AnswerColumns& columns, const AnswerR
     writer.finish();
     counts = loop.counts();
   });
-  report(options, counts);
+  report(
+      counts, note_cut ? note_cut : [&](size_t cut, size_t answered) {
+        note_cut_rows(options.encoding, cut, answered, encoding_rules(options.encoding).encode.max_tokens);
+      });
   if (interrupted() != 0) return interrupted();
   return counts.failed > 0 ? 1 : 0;
 }
 
-int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take,
-                 const EncodeRow& encode) {
-  ReadAhead reading = read_rows(options, encode);
-  ProgressPrinter progress(options, options.arguments.empty());
+int collect_rows(const RowReading& reading, ShowProgress show,
+                 const std::function<void(std::span<const Row> rows)>& take, const EncodeRow& encode) {
+  ReadAhead ahead = read_rows(reading, encode);
+  ProgressPrinter progress(show, reading.texts.empty());
   size_t done = 0, repaired = 0;
-  take_rows(reading, {.answer =
-                          [&](std::span<const size_t>, std::span<const Row> rows) {
-                            take(rows);
-                            for (const Row& row : rows) repaired += row.is_repaired;
-                          },
-                      .refuse = [](size_t, const Error& error) { throw error; },
-                      .advance =
-                          [&](size_t rows, size_t tokens, std::optional<double> fraction) {
-                            done = rows;
-                            progress.update(rows, tokens, fraction);
-                          }});
+  take_rows(ahead, {.answer =
+                        [&](std::span<const size_t>, std::span<const Row> rows) {
+                          take(rows);
+                          for (const Row& row : rows) repaired += row.is_repaired;
+                        },
+                    .refuse = [](size_t, const Error& error) { throw error; },
+                    .advance =
+                        [&](size_t rows, size_t tokens, std::optional<double> fraction) {
+                          done = rows;
+                          progress.update(rows, tokens, fraction);
+                        }});
   progress.clear();
-  note_repaired_rows(options, repaired);
-  note_no_rows(options, done);
+  note_repaired_rows(repaired);
+  note_no_rows(done);
   return interrupted();
 }
 

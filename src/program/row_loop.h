@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "options/options.h"
+#include "options/verb_options.h"
 #include "program/answers.h"
+#include "program/row_options.h"
 #include "rows/read_ahead.h"
 #include "rows/row.h"
 
@@ -22,18 +23,22 @@ struct RowAnswer {
 // on a thread of its own, one group after the other.
 using AnswerRows = std::function<std::vector<RowAnswer>(std::span<const Row> rows)>;
 
-// Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C.
-int run_rows(const Options& options, const AnswerColumns& columns, const AnswerRows& answer_rows,
-             const EncodeRow& encode = {});
+// The note on rows that were cut, of those that were answered.
+using NoteCut = std::function<void(size_t cut, size_t rows)>;
 
-// A note when rows were cut.
-void note_cut_rows(const Options& options, size_t cut, size_t rows, size_t max_tokens);
+// Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C. Without `note_cut`, rows are cut to
+// --max-tokens.
+int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColumns& columns,
+             const AnswerRows& answer_rows, const EncodeRow& encode = {}, const NoteCut& note_cut = {});
+
+// A note when rows were cut to `max_tokens`, which may be those of `encoding` or fewer.
+void note_cut_rows(const EncodingSettings& encoding, size_t cut, size_t rows, size_t max_tokens);
 // A note when rows held bytes that are not UTF-8.
-void note_repaired_rows(const Options& options, size_t repaired);
+void note_repaired_rows(size_t repaired);
 
 // For output that has no place for bad rows: hands groups of rows over in order and throws at the first bad one, naming
 // it. Returns 0, or 128 + signal after Ctrl-C.
-int collect_rows(const Options& options, const std::function<void(std::span<const Row> rows)>& take,
-                 const EncodeRow& encode);
+int collect_rows(const RowReading& reading, ShowProgress progress,
+                 const std::function<void(std::span<const Row> rows)>& take, const EncodeRow& encode);
 
 }  // namespace deberta::cli

@@ -2,28 +2,40 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "options/options.h"
+#include "options/verb_options.h"
 #include "rows/read_ahead.h"
 #include "rows/row_files.h"
 
 namespace deberta::cli {
 
-// What the verb reads from a row.
-RowShape row_shape(const Options& options);
+// What is read, and from where.
+struct RowReading {
+  std::string verb;                // for messages
+  std::vector<std::string> texts;  // as arguments
+  std::vector<std::string> files;  // else these, one after the other; none: standard input
+  RowSettings settings;
+  std::optional<size_t> batch_tokens = {};  // of a group; none: as many as ReadAhead takes
+  RowShape shape{{"text", "text_pair"}};
+  bool has_conll = false;  // sentences in columns too
+  std::string query = {};  // not empty: each row is a document, and all of them are one row
+};
+// The arguments or --input of a verb; rows of one text each.
+RowReading reading_of(const RowVerb& options);
+// A shape whose rows are pairs of texts.
+RowShape pair_shape();
 
-// What --keep names; none where it says all or none.
-Names kept_by_name(const Options& options);
+// What --keep names, once each; none where it says all or none.
+Names kept_by_name(const RowSettings& settings);
 
-// --input-format, --input-field, --keep; what was guessed of a form is said on standard error.
-RowRules row_rules(const Options& options);
+// Throws kUsage, and what open_row_file() throws. What was guessed of a form is said on standard error.
+std::unique_ptr<RowSource> open_rows(const RowReading& reading, const std::function<bool()>& is_stopped);
 
-// From the arguments, else the files of --input (or --calibration-data) one after the other, else standard input.
-// Throws kUsage, and what open_row_file() throws.
-std::unique_ptr<RowSource> open_rows(const Options& options, const std::function<bool()>& is_stopped);
-
-// Reads ahead until Ctrl-C, by groups of --batch-tokens.
-ReadAhead read_rows(const Options& options, EncodeRow encode);
-ReadAhead read_rows(const Options& options, EncodeRow encode, const OpenRows& open);
+// Reads ahead until Ctrl-C, by groups of `batch_tokens`.
+ReadAhead read_rows(std::optional<size_t> batch_tokens, EncodeRow encode, const OpenRows& open);
+ReadAhead read_rows(const RowReading& reading, EncodeRow encode);
 
 }  // namespace deberta::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "options/options.h"
+#include "options/verb_options.h"
 #include "program/model_options.h"
 #include "program/row_loop.h"
 #include "rows/row_input.h"
@@ -15,8 +15,10 @@ namespace deberta::cli {
 // `answer` turns inputs into as many results, `to_answer(row, result)` each of them into what is printed; `encode`
 // makes the sequences of a row. Returns the exit code.
 template <class AnswerTexts, class ToAnswer>
-int run_text_verb(const Options& options, const Pipeline& pipeline, const AnswerColumns& columns,
-                  const AnswerTexts& answer, const ToAnswer& to_answer, const EncodeRow& encode) {
+int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipeline& pipeline,
+                  const AnswerColumns& columns, const AnswerTexts& answer, const ToAnswer& to_answer,
+                  const EncodeRow& encode, const NoteCut& note_cut = {}) {
+  answer(std::span<const TextInput>());  // refuses a model without the head before any row is read
   const auto answer_rows = [&](std::span<const Row> rows) {
     const std::vector<TextInput> inputs = text_inputs(rows);
     const auto results = answer(inputs);
@@ -24,17 +26,17 @@ int run_text_verb(const Options& options, const Pipeline& pipeline, const Answer
     for (size_t i = 0; i < rows.size(); ++i) answers.push_back(to_answer(rows[i], results[i]));
     return answers;
   };
-  const int code = run_rows(options, columns, answer_rows, encode);
+  const int code = run_rows(options, reading, columns, answer_rows, encode, note_cut);
   print_check_report(pipeline.model);
   return code;
 }
 
 // For tasks that run one sequence for an input.
 template <class AnswerTexts, class ToAnswer>
-int run_text_verb(const Options& options, const Pipeline& pipeline, const AnswerColumns& columns,
-                  const AnswerTexts& answer, const ToAnswer& to_answer) {
-  return run_text_verb(options, pipeline, columns, answer, to_answer,
-                       row_encoder(pipeline.tokenizer, encoding_rules(options)));
+int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipeline& pipeline,
+                  const AnswerColumns& columns, const AnswerTexts& answer, const ToAnswer& to_answer) {
+  return run_text_verb(options, reading, pipeline, columns, answer, to_answer,
+                       row_encoder(pipeline.tokenizer, encoding_rules(options.encoding)));
 }
 
 }  // namespace deberta::cli

@@ -24,6 +24,13 @@ struct Row {
   std::vector<Encoding> encodings;  // made while other rows are computed (read_ahead.h)
 };
 
+// What becomes of a row that cannot be read or answered.
+enum class BadRows {
+  kFail,    // its error is thrown, and ends the run
+  kReport,  // it is counted, and its error is told in its place
+  kSkip,    // it is counted
+};
+
 class RowSource {
  public:
   virtual ~RowSource() = default;

@@ -13,6 +13,10 @@
 namespace deberta {
 namespace {
 
+const OptionRow& row_of(const Options& options, std::string_view name) {
+  return *find_option(options.verb(), name);
+}
+
 TEST(OptionTable, EveryRowHasHelpAndADefaultThatItsOwnCheckAccepts) {
   for (const VerbRow& verb : verb_table()) {
     EXPECT_NO_THROW(Options{verb.name}) << verb.name;
@@ -54,7 +58,7 @@ TEST(OptionTable, FormerNamesMeanOptionsOfTheirVerbsAndAreNamesOfNone) {
       Options options(verb);
       if (!alias.value.empty()) {
         EXPECT_NO_THROW(set_alias(alias, "true", "test", options)) << alias.name;
-        EXPECT_EQ(options.text(alias.option), alias.value);
+        EXPECT_EQ(options.text(row_of(options, alias.option)), alias.value);
       }
     }
   }
@@ -103,32 +107,32 @@ TEST(Options, ABadValueFromTheEnvironmentNamesTheVariable) {
 
 TEST(Options, ValuesKeepTheirOrigin) {
   Options options("classify");
-  EXPECT_FALSE(options.is_given("top-k"));
+  EXPECT_FALSE(options.is_given(row_of(options, "top-k")));
   options.set("top-k", "3", "flag");
-  EXPECT_TRUE(options.is_given("top-k"));
-  EXPECT_EQ(options.integer("top-k"), 3);
+  EXPECT_TRUE(options.is_given(row_of(options, "top-k")));
+  EXPECT_EQ(options.integer(row_of(options, "top-k")), 3);
   EXPECT_NE(options.describe().find("top-k = 3  (flag)"), std::string::npos);
   EXPECT_NE(options.describe().find("threads = 0  (default)"), std::string::npos);
 }
 
 TEST(Options, ListsSplitAtCommas) {
   Options options("fill");
-  EXPECT_TRUE(options.list("targets").empty());
+  EXPECT_TRUE(options.list(row_of(options, "targets")).empty());
   options.set("targets", "one,two", "flag");
-  EXPECT_EQ(options.list("targets"), (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(options.list(row_of(options, "targets")), (std::vector<std::string>{"one", "two"}));
 }
 
 TEST(Options, WhatIsGivenSeveralTimesAddsUpOrIsRefused) {
   Options options("zero-shot");
-  EXPECT_TRUE(options.files("input").empty());
+  EXPECT_TRUE(options.files(row_of(options, "input")).empty());
   options.set("input", std::vector<std::string>{"a,b.csv", "c.csv"}, "flag");
-  EXPECT_EQ(options.files("input"), (std::vector<std::string>{"a,b.csv", "c.csv"}));
+  EXPECT_EQ(options.files(row_of(options, "input")), (std::vector<std::string>{"a,b.csv", "c.csv"}));
   options.set("input", "d.csv", "flag");  // another origin, another value
-  EXPECT_EQ(options.files("input"), (std::vector<std::string>{"d.csv"}));
+  EXPECT_EQ(options.files(row_of(options, "input")), (std::vector<std::string>{"d.csv"}));
   EXPECT_ERROR(options.set("input", std::vector<std::string>{"a", ""}, "flag"), kUsage,
                "--input: expected FILE, got \"\"");
   options.set("labels", std::vector<std::string>{"one,two", "three"}, "flag");
-  EXPECT_EQ(options.list("labels"), (std::vector<std::string>{"one", "two", "three"}));
+  EXPECT_EQ(options.list(row_of(options, "labels")), (std::vector<std::string>{"one", "two", "three"}));
   EXPECT_ERROR(options.set("max-tokens", std::vector<std::string>{"8", "9"}, "flag"), kUsage,
                "--max-tokens: expected one value, got 2: 8, 9");
   EXPECT_ERROR(options.set("none", std::vector<std::string>{"8", "9"}, "flag"), kUsage, "");
@@ -136,13 +140,13 @@ TEST(Options, WhatIsGivenSeveralTimesAddsUpOrIsRefused) {
 
 TEST(Options, ANumberThatOtherOptionsDecideIsAuto) {
   Options options("eval");
-  EXPECT_TRUE(options.is_auto("max-tokens"));
-  EXPECT_FALSE(options.is_given("max-tokens"));
+  EXPECT_TRUE(options.is_auto(row_of(options, "max-tokens")));
+  EXPECT_FALSE(options.is_given(row_of(options, "max-tokens")));
   options.set("max-tokens", "8", "flag");
-  EXPECT_FALSE(options.is_auto("max-tokens"));
-  EXPECT_EQ(options.integer("max-tokens"), 8);
+  EXPECT_FALSE(options.is_auto(row_of(options, "max-tokens")));
+  EXPECT_EQ(options.integer(row_of(options, "max-tokens")), 8);
   options.set("max-tokens", "auto", "flag");
-  EXPECT_TRUE(options.is_auto("max-tokens"));
+  EXPECT_TRUE(options.is_auto(row_of(options, "max-tokens")));
   EXPECT_ERROR(options.set("max-tokens", "2", "flag"), kUsage,
                "--max-tokens: expected a value in 3..1048576 or auto, got \"2\"");
   EXPECT_ERROR(options.set("no-answer-threshold", "x", "flag"), kUsage, "expected a number in -1G..1G or auto");

@@ -19,9 +19,9 @@
 #include "cli/kernel_facts.h"
 #include "cli/verbs.h"
 #include "deberta/library.h"
-#include "options/options.h"
 #include "program/answers.h"
 #include "program/model_options.h"
+#include "program/note.h"
 
 namespace deberta::cli {
 namespace {
@@ -33,12 +33,12 @@ double rounded(double value, double parts) {
   return std::round(value * parts) / parts;
 }
 
-std::vector<int32_t> numbers(const Options& options, const std::string& name, int32_t most) {
+std::vector<int32_t> numbers(const std::string& option, const std::vector<std::string>& words, int32_t most) {
   std::vector<int32_t> values;
-  for (const std::string& word : options.list(name)) {
+  for (const std::string& word : words) {
     const auto value = parse_number<int32_t>(word);
     if (!value || *value < 1 || *value > most) {
-      throw Error(ErrorCode::kUsage, "--" + name, fmt::format("expected numbers in 1..{}, got \"{}\"", most, word));
+      throw Error(ErrorCode::kUsage, option, fmt::format("expected numbers in 1..{}, got \"{}\"", most, word));
     }
     values.push_back(*value);
   }
@@ -46,10 +46,10 @@ std::vector<int32_t> numbers(const Options& options, const std::string& name, in
 }
 
 // 0 in --threads: the processors that this process may use.
-std::vector<size_t> thread_counts(const Options& options) {
-  if (options.list("threads") == std::vector<std::string>{"0"}) return {usable_processors()};
+std::vector<size_t> thread_counts(const std::vector<std::string>& words) {
+  if (words == std::vector<std::string>{"0"}) return {usable_processors()};
   std::vector<size_t> counts;
-  for (const int32_t count : numbers(options, "threads", 1024)) counts.push_back(static_cast<size_t>(count));
+  for (const int32_t count : numbers("--threads", words, 1024)) counts.push_back(static_cast<size_t>(count));
   return counts;
 }
 
@@ -67,10 +67,11 @@ std::string cell_of(const Json& value) {
 // Rows of one table or lines of JSON, in the order of `columns`.
 class Report {
  public:
-  Report(const Options& options, std::vector<std::string> columns) : options_(options), columns_(std::move(columns)) {}
+  Report(const OutputSettings& output, std::vector<std::string> columns)
+      : output_(output), columns_(std::move(columns)) {}
 
   void add(JsonObject figure) {
-    if (format_of(options_) == Format::kJsonl) {
+    if (format_of(output_) == Format::kJsonl) {
       cli::print(Json(std::move(figure)).dump() + '\n');
       return;
     }
@@ -83,11 +84,11 @@ class Report {
     answers_.push_back({std::move(figure), {std::move(cells)}});
   }
   void print() const {
-    if (!answers_.empty()) print_table(options_, columns_, answers_);
+    if (!answers_.empty()) print_table(output_, columns_, answers_);
   }
 
  private:
-  const Options& options_;
+  const OutputSettings& output_;
   std::vector<std::string> columns_;
   std::vector<Answer> answers_;
 };
@@ -132,21 +133,21 @@ class Shares {
 // One loaded model with its number of threads, and what its figures share.
 class Bench {
  public:
-  Bench(const Options& options, const Checkpoint& checkpoint, const ModelConfig& config, size_t threads)
+  Bench(const BenchVerb& options, const Checkpoint& checkpoint, const ModelConfig& config, size_t threads)
       : options_(options),
-        precision_(precision_of(options)),
-        kernels_(select_kernels(options.text("kernels"))),
+        precision_(precision_of(options.dtype)),
+        kernels_(select_kernels(options.kernels)),
         pool_(threads),
         machine_(measure_machine(kernels_, pool_)),
         model_(Model::load(checkpoint, config, bench_options(options, threads))) {
     forward_.wants_logits = model_.head() != Head::kNone;
   }
 
-  JsonObject machine_figure() const { return cli::machine_figure(machine_, kernels_, options_); }
+  JsonObject machine_figure() const { return cli::machine_figure(machine_, kernels_, options_.kernels, precision_); }
   void note_other_choice() const {
-    if (!is_automatic(options_)) return;
+    if (!is_automatic(options_.kernels)) return;
     const std::string text = other_choice(automatic_choice(), usable_levels(), machine_.peaks);
-    if (!text.empty()) note(options_, text);
+    if (!text.empty()) note(text);
   }
 
   // In turns; in the order of `shapes`.
@@ -163,7 +164,7 @@ class Bench {
   }
 
   JsonObject mixed(const std::vector<int32_t>& lengths, const PeerFigures& peers) {
-    const auto budget = static_cast<size_t>(options_.integer("batch-tokens"));
+    const auto budget = options_.batch_tokens;
     const Load load{lengths, packed_batches(lengths, budget, model_.config().vocab_size)};
     const Timed timed = time_runs({load}, 1).front();
     JsonObject figure = begin_figure("mixed");
@@ -187,7 +188,7 @@ class Bench {
       run(batch);
       ++count;
     };
-    measure(options_.number("min-time") / 2, kLeastRuns, {&work, 1});
+    measure(options_.min_time / 2, kLeastRuns, {&work, 1});
     const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::vector<ProfileEntry> entries = stop_profile();
     std::sort(entries.begin(), entries.end(),
@@ -207,12 +208,12 @@ class Bench {
   }
 
  private:
-  static ModelOptions bench_options(const Options& options, size_t threads) {
+  static ModelOptions bench_options(const BenchVerb& options, size_t threads) {
     ModelOptions model;
-    model.precision = precision_of(options);
+    model.precision = precision_of(options.dtype);
     model.allows_uncalibrated = true;  // random ids: times, not answers
     model.threads = threads;
-    model.kernels = options.text("kernels");
+    model.kernels = options.kernels;
     return model;
   }
 
@@ -287,11 +288,10 @@ class Bench {
     }
     const auto machine_now = [&] { return at_this_moment(machine_, kernels_, pool_, precision_); };
     Shares shares(loads.size(), machine_now());
-    std::vector<Durations> times =
-        measure(options_.number("min-time"), least_runs, works, [&](size_t i, double seconds) {
-          shares.add(i, work_of(loads[i]), seconds);
-          if (shares.waiting_seconds() >= kBetweenLimits) shares.settle(machine_now(), precision_);
-        });
+    std::vector<Durations> times = measure(options_.min_time, least_runs, works, [&](size_t i, double seconds) {
+      shares.add(i, work_of(loads[i]), seconds);
+      if (shares.waiting_seconds() >= kBetweenLimits) shares.settle(machine_now(), precision_);
+    });
     shares.settle(machine_now(), precision_);
     std::vector<Timed> timed;
     for (size_t i = 0; i < loads.size(); ++i)
@@ -327,7 +327,7 @@ class Bench {
     if (!ratios.empty()) figure.emplace_back("times_as_fast_as", std::move(ratios));
   }
 
-  const Options& options_;
+  const BenchVerb& options_;
   Precision precision_;
   KernelSet kernels_;
   ThreadPool pool_;
@@ -339,31 +339,30 @@ class Bench {
 
 }  // namespace
 
-int run_bench(const Options& options) {
-  const std::vector<int32_t> lengths = numbers(options, "lengths", 1 << 20);
-  const std::vector<int32_t> batches = numbers(options, "batch", 1 << 16);
-  const std::string& lengths_file = options.text("lengths-file");
-  const std::vector<int32_t> mixed = lengths_file.empty() ? std::vector<int32_t>{} : load_lengths(lengths_file);
-  const std::string& against = options.text("baseline");
-  const PeerFigures peers = against.empty() ? PeerFigures() : PeerFigures(against);
-  const std::string path = model_path(options);
+int run(const BenchVerb& options) {
+  const std::vector<int32_t> lengths = numbers("--lengths", options.lengths, 1 << 20);
+  const std::vector<int32_t> batches = numbers("--batch", options.batch, 1 << 16);
+  const std::vector<int32_t> mixed =
+      options.lengths_file.empty() ? std::vector<int32_t>{} : load_lengths(options.lengths_file);
+  const PeerFigures peers = options.baseline.empty() ? PeerFigures() : PeerFigures(options.baseline);
+  const std::string path = model_path(options.model.name);
   const ModelConfig config = load_model_config(path + "/config.json");
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options));
+  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
 
-  Report machines(options,
+  Report machines(options.output,
                   {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16", "peak_gops_int8", "read_gb_per_s"});
-  Report multipliers(options, {"precision", "level", "instruction", "gops", "why"});
-  Report figures(options, {"what", "dtype", "threads", "seq", "batch", "ms_median", "ms_min", "ms_p99", "tokens_per_s",
-                           "of_limit", "peak_mb", "times_as_fast_as"});
-  Report calls(options, {"operation", "precision", "level", "calls"});
-  Report operations(options,
+  Report multipliers(options.output, {"precision", "level", "instruction", "gops", "why"});
+  Report figures(options.output, {"what", "dtype", "threads", "seq", "batch", "ms_median", "ms_min", "ms_p99",
+                                  "tokens_per_s", "of_limit", "peak_mb", "times_as_fast_as"});
+  Report calls(options.output, {"operation", "precision", "level", "calls"});
+  Report operations(options.output,
                     {"threads", "seq", "batch", "operation", "shape", "calls", "ms", "share", "gflops", "of_peak"});
-  for (const size_t threads : thread_counts(options)) {
+  for (const size_t threads : thread_counts(options.threads)) {
     Bench bench(options, checkpoint, config, threads);
     const Json machine(bench.machine_figure());
     machines.add(machine.as_object());
     for (const Json& row : machine.find("multipliers")->as_array()) {
-      if (format_of(options) != Format::kJsonl) multipliers.add(row.as_object());
+      if (format_of(options.output) != Format::kJsonl) multipliers.add(row.as_object());
     }
     bench.note_other_choice();
     std::vector<Shape> shapes;
@@ -372,11 +371,11 @@ int run_bench(const Options& options) {
     }
     for (JsonObject& figure : bench.latencies(shapes, peers)) figures.add(std::move(figure));
     for (const Shape& shape : shapes) {
-      if (options.flag("operations")) bench.operations(shape.length, shape.sequences, operations);
+      if (options.operations) bench.operations(shape.length, shape.sequences, operations);
     }
     if (!mixed.empty()) figures.add(bench.mixed(mixed, peers));
   }
-  if (options.flag("operations")) {
+  if (options.operations) {
     for (JsonObject& count : kernel_calls()) calls.add(std::move(count));
   }
   machines.print();

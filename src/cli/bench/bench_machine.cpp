@@ -12,8 +12,6 @@
 #include "deberta/library.h"
 #include "kernels/operand.h"
 #include "kernels/rel_lut.h"
-#include "options/options.h"
-#include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {
@@ -125,17 +123,17 @@ std::string operation_name(const ProfileKey& key, const ModelConfig& config, Pre
   return name + " head";
 }
 
-JsonObject machine_figure(const Machine& machine, const KernelSet& kernels, const Options& options) {
+JsonObject machine_figure(const Machine& machine, const KernelSet& set, const std::string& kernels,
+                          Precision precision) {
   const auto billions = [](double value) { return std::round(value / 1e8) / 10; };
-  const Precision precision = precision_of(options);
   JsonArray all = multipliers(machine.peaks);
-  add_reasons(options, all);
+  add_reasons(kernels, all);
   return {{"what", "machine"},
           {"cpu", describe_processor()},
           {"version", version()},
           {"threads", static_cast<uint64_t>(machine.threads)},
           {"dtype", to_string(precision)},
-          {"isa", chosen_levels(kernels, precision)},
+          {"isa", chosen_levels(set, precision)},
           {"peak_gflops_fp32", billions(machine.peak_fp32)},
           {"peak_gflops_bf16", billions(machine.peak_bf16)},
           {"peak_gops_int8", billions(machine.peak_int8)},

@@ -12,7 +12,6 @@
 #include "deberta/precision.h"
 #include "kernels/choice.h"
 #include "kernels/profile.h"
-#include "options/options.h"
 
 namespace deberta::cli {
 
@@ -50,7 +49,8 @@ double limit_seconds(const Machine& machine, Precision precision, const Work& wo
 std::string operation_name(const ProfileKey& key, const ModelConfig& config, Precision precision);
 
 // What `bench` says first: the processor, its peaks and the levels that run.
-JsonObject machine_figure(const Machine& machine, const KernelSet& kernels, const Options& options);
+JsonObject machine_figure(const Machine& machine, const KernelSet& set, const std::string& kernels,
+                          Precision precision);
 
 // The implementations that ran in this process and how often, by their counters.
 std::vector<JsonObject> kernel_calls();

@@ -1,15 +1,12 @@
 // A table of UTF-16 units before each byte.
-#include "cli/offsets.h"
+#include "decode/offset_units.h"
 
 #include "base/utf8.h"
 
-namespace deberta::cli {
+namespace deberta {
 
-OffsetUnits::OffsetUnits(const std::string& unit, std::string_view text)
-    : unit_(unit == "bytes"   ? Unit::kBytes
-            : unit == "utf16" ? Unit::kUtf16
-                              : Unit::kChars) {
-  if (unit_ != Unit::kUtf16) return;
+OffsetUnits::OffsetUnits(OffsetUnit unit, std::string_view text) : unit_(unit) {
+  if (unit_ != OffsetUnit::kUtf16) return;
   units_before_byte_.resize(text.size() + 1);
   uint32_t units = 0;
   for (size_t i = 0; i < text.size();) {
@@ -22,9 +19,9 @@ OffsetUnits::OffsetUnits(const std::string& unit, std::string_view text)
 }
 
 Offset OffsetUnits::convert(Offset chars, Offset bytes) const {
-  if (unit_ == Unit::kChars) return chars;
-  if (unit_ == Unit::kBytes) return bytes;
+  if (unit_ == OffsetUnit::kChars) return chars;
+  if (unit_ == OffsetUnit::kBytes) return bytes;
   return {units_before_byte_[bytes.begin], units_before_byte_[bytes.end]};
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta

@@ -1,0 +1,145 @@
+// What the words of a choice mean, in the library's types where it has one. A word of the option table that a type
+// lacks fails a test.
+#pragma once
+#include <array>
+#include <string_view>
+#include <type_traits>
+
+#include "deberta/model.h"
+#include "deberta/pipeline.h"
+#include "decode/offset_units.h"
+#include "decode/word_tags.h"
+#include "rows/row.h"
+
+namespace deberta {
+
+enum class LoadWeights { kMap, kRead };
+enum class DtypeChoice { kAuto, kFp32, kBf16, kInt8 };
+enum class WrittenDtype { kKeep, kFp32, kBf16, kFp16, kInt8 };
+enum class Compat { kOriginal, kHf };
+enum class TruncateChoice { kAuto, kRight, kLeft, kWindow, kError };
+enum class SpecialText { kParse, kLiteral };
+enum class AnswerEnds { kWords, kTokens };
+enum class ActivationChoice { kAuto, kSoftmax, kSigmoid, kNone };
+enum class PoolingChoice { kAuto, kCls, kMean, kMax, kNone };
+enum class Color { kAuto, kAlways, kNever };
+enum class Format { kAuto, kTable, kTsv, kCsv, kJson, kJsonl, kConll };
+enum class ShowProgress { kAuto, kOn, kOff };
+enum class LayoutChoice { kKeep, kV1, kV2 };
+enum class HeadNames { kOriginal, kHf };
+
+template <class T>
+struct ChoiceWord {
+  std::string_view word;
+  T meaning;
+};
+
+// The words of a type; of one that is no choice: nothing.
+template <class T>
+inline constexpr auto kChoiceWords = nullptr;
+
+template <class T>
+concept ChoiceType = !std::is_same_v<decltype(kChoiceWords<T>), const std::nullptr_t>;
+
+template <>
+inline constexpr auto kChoiceWords<LoadWeights> =
+    std::to_array<ChoiceWord<LoadWeights>>({{"mmap", LoadWeights::kMap}, {"read", LoadWeights::kRead}});
+template <>
+inline constexpr auto kChoiceWords<DtypeChoice> = std::to_array<ChoiceWord<DtypeChoice>>({{"auto", DtypeChoice::kAuto},
+                                                                                          {"fp32", DtypeChoice::kFp32},
+                                                                                          {"bf16", DtypeChoice::kBf16},
+                                                                                          {"int8",
+                                                                                           DtypeChoice::kInt8}});
+template <>
+inline constexpr auto kChoiceWords<WrittenDtype> =
+    std::to_array<ChoiceWord<WrittenDtype>>({{"keep", WrittenDtype::kKeep},
+                                             {"fp32", WrittenDtype::kFp32},
+                                             {"bf16", WrittenDtype::kBf16},
+                                             {"fp16", WrittenDtype::kFp16},
+                                             {"int8", WrittenDtype::kInt8}});
+template <>
+inline constexpr auto kChoiceWords<DType> =
+    std::to_array<ChoiceWord<DType>>({{"fp32", DType::kF32}, {"fp16", DType::kF16}, {"bf16", DType::kBf16}});
+template <>
+inline constexpr auto kChoiceWords<Compat> = std::to_array<ChoiceWord<Compat>>({{"original", Compat::kOriginal},
+                                                                                {"hf", Compat::kHf}});
+template <>
+inline constexpr auto kChoiceWords<BadRows> = std::to_array<ChoiceWord<BadRows>>({{"report", BadRows::kReport},
+                                                                                  {"skip", BadRows::kSkip},
+                                                                                  {"fail", BadRows::kFail}});
+template <>
+inline constexpr auto kChoiceWords<TruncateChoice> =
+    std::to_array<ChoiceWord<TruncateChoice>>({{"auto", TruncateChoice::kAuto},
+                                               {"right", TruncateChoice::kRight},
+                                               {"left", TruncateChoice::kLeft},
+                                               {"window", TruncateChoice::kWindow},
+                                               {"error", TruncateChoice::kError}});
+template <>
+inline constexpr auto kChoiceWords<ChoiceForm> = std::to_array<ChoiceWord<ChoiceForm>>({{"race", ChoiceForm::kRace},
+                                                                                        {"plain", ChoiceForm::kPlain},
+                                                                                        {"copa", ChoiceForm::kCopa}});
+template <>
+inline constexpr auto kChoiceWords<SpecialText> =
+    std::to_array<ChoiceWord<SpecialText>>({{"parse", SpecialText::kParse}, {"literal", SpecialText::kLiteral}});
+template <>
+inline constexpr auto kChoiceWords<TokenizerKind> =
+    std::to_array<ChoiceWord<TokenizerKind>>({{"slow", TokenizerKind::kSlow}, {"fast", TokenizerKind::kFast}});
+template <>
+inline constexpr auto kChoiceWords<SpmTies> = std::to_array<ChoiceWord<SpmTies>>({{"float", SpmTies::kFloat},
+                                                                                  {"double", SpmTies::kDouble}});
+template <>
+inline constexpr auto kChoiceWords<AnswerEnds> =
+    std::to_array<ChoiceWord<AnswerEnds>>({{"words", AnswerEnds::kWords}, {"tokens", AnswerEnds::kTokens}});
+template <>
+inline constexpr auto kChoiceWords<WordLabel> =
+    std::to_array<ChoiceWord<WordLabel>>({{"first", WordLabel::kFirst}, {"most_confident", WordLabel::kMostConfident}});
+template <>
+inline constexpr auto kChoiceWords<ActivationChoice> =
+    std::to_array<ChoiceWord<ActivationChoice>>({{"auto", ActivationChoice::kAuto},
+                                                 {"softmax", ActivationChoice::kSoftmax},
+                                                 {"sigmoid", ActivationChoice::kSigmoid},
+                                                 {"none", ActivationChoice::kNone}});
+template <>
+inline constexpr auto kChoiceWords<Aggregation> =
+    std::to_array<ChoiceWord<Aggregation>>({{"none", Aggregation::kNone},
+                                            {"simple", Aggregation::kSimple},
+                                            {"first", Aggregation::kFirst},
+                                            {"average", Aggregation::kAverage},
+                                            {"max", Aggregation::kMax}});
+template <>
+inline constexpr auto kChoiceWords<PoolingChoice> =
+    std::to_array<ChoiceWord<PoolingChoice>>({{"auto", PoolingChoice::kAuto},
+                                              {"cls", PoolingChoice::kCls},
+                                              {"mean", PoolingChoice::kMean},
+                                              {"max", PoolingChoice::kMax},
+                                              {"none", PoolingChoice::kNone}});
+template <>
+inline constexpr auto kChoiceWords<MaskDecoder> = std::to_array<ChoiceWord<MaskDecoder>>({{"auto", MaskDecoder::kAuto},
+                                                                                          {"on", MaskDecoder::kOn},
+                                                                                          {"off", MaskDecoder::kOff}});
+template <>
+inline constexpr auto kChoiceWords<Color> =
+    std::to_array<ChoiceWord<Color>>({{"auto", Color::kAuto}, {"always", Color::kAlways}, {"never", Color::kNever}});
+template <>
+inline constexpr auto kChoiceWords<OffsetUnit> = std::to_array<ChoiceWord<OffsetUnit>>({{"chars", OffsetUnit::kChars},
+                                                                                        {"bytes", OffsetUnit::kBytes},
+                                                                                        {"utf16", OffsetUnit::kUtf16}});
+template <>
+inline constexpr auto kChoiceWords<Format> = std::to_array<ChoiceWord<Format>>({{"auto", Format::kAuto},
+                                                                                {"table", Format::kTable},
+                                                                                {"tsv", Format::kTsv},
+                                                                                {"csv", Format::kCsv},
+                                                                                {"json", Format::kJson},
+                                                                                {"jsonl", Format::kJsonl},
+                                                                                {"conll", Format::kConll}});
+template <>
+inline constexpr auto kChoiceWords<ShowProgress> = std::to_array<ChoiceWord<ShowProgress>>(
+    {{"auto", ShowProgress::kAuto}, {"on", ShowProgress::kOn}, {"off", ShowProgress::kOff}});
+template <>
+inline constexpr auto kChoiceWords<LayoutChoice> = std::to_array<ChoiceWord<LayoutChoice>>(
+    {{"keep", LayoutChoice::kKeep}, {"v1", LayoutChoice::kV1}, {"v2", LayoutChoice::kV2}});
+template <>
+inline constexpr auto kChoiceWords<HeadNames> =
+    std::to_array<ChoiceWord<HeadNames>>({{"original", HeadNames::kOriginal}, {"hf", HeadNames::kHf}});
+
+}  // namespace deberta

@@ -1,0 +1,322 @@
+// The options of each verb, typed: one struct per verb, named for it, and groups that several verbs share. Names,
+// defaults and ranges are in the option table (options_table.cpp).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "options/choices.h"
+#include "options/option_group.h"
+
+namespace deberta {
+
+// ---- groups
+
+// A model whose weights are read.
+struct WeightSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  std::string name = option("model");
+  LoadWeights load = option("load");
+  bool no_crc = option("no-crc");
+};
+
+// A model that runs.
+struct ModelSettings : WeightSettings {
+  using WeightSettings::WeightSettings;
+  std::string kernels = option("kernels");
+  DtypeChoice dtype = option("dtype");
+  bool allow_uncalibrated = option("allow-uncalibrated");
+  size_t threads = option("threads");
+  Compat compat = option("compat");
+  std::optional<MaskDecoder> emd = option_if_any("emd");
+  std::optional<TokenizerKind> tokenizer = option_if_any("tokenizer");
+};
+
+// From a text to what the model reads.
+struct EncodingSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  Setting<std::optional<size_t>> max_tokens = option("max-tokens");  // none: auto
+  std::optional<Setting<TruncateChoice>> truncate = option_if_any("truncate");
+  std::optional<Setting<size_t>> stride = option_if_any("stride");
+  size_t max_text_bytes = option("max-text-bytes");
+  SpecialText special_text = option("special-text");
+  SpmTies spm_ties = option("spm-ties");
+  std::optional<size_t> batch_tokens = option_if_any("batch-tokens");
+};
+
+// From files to rows.
+struct RowSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  std::string input_format = option("input-format");
+  std::vector<std::string> input_field = option("input-field");
+  std::optional<std::vector<std::string>> keep = option_if_any("keep");
+};
+
+// Where answers go, and in which form.
+struct OutputSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  std::optional<std::string> file = option_if_any("output");
+  std::optional<Format> format = option_if_any("format");
+  std::optional<bool> no_header = option_if_any("no-header");
+  std::optional<Setting<int>> digits = option_if_any("digits");
+};
+
+// ---- verbs
+
+struct AnyVerb : OptionGroup {
+  using OptionGroup::OptionGroup;
+  std::string verb = given().verb();
+  std::vector<std::string> arguments = given().arguments;  // the positional ones
+  bool quiet = option("quiet");
+  std::string config = option("config");
+  bool print_config = option("print-config");
+};
+
+// One that answers rows.
+struct RowVerb : AnyVerb {
+  using AnyVerb::AnyVerb;
+  std::vector<std::string> input = option("input");
+  RowSettings rows{given()};
+  BadRows on_bad_row = option("on-bad-row");
+  EncodingSettings encoding{given()};
+  OutputSettings output{given()};
+  ShowProgress progress = option("progress");
+};
+
+// One that answers rows with a model.
+struct TextVerb : RowVerb {
+  using RowVerb::RowVerb;
+  ModelSettings model{given()};
+};
+
+struct ClassifyVerb : TextVerb {
+  static constexpr std::string_view kName = "classify";
+  using TextVerb::TextVerb;
+  bool pair = option("pair");
+  size_t top_k = option("top-k");
+  ActivationChoice activation = option("activation");
+};
+
+struct NliVerb : TextVerb {
+  static constexpr std::string_view kName = "nli";
+  using TextVerb::TextVerb;
+  std::vector<std::string> label_map = option("label-map");
+  ActivationChoice activation = option("activation");
+};
+
+struct ZeroShotVerb : TextVerb {
+  static constexpr std::string_view kName = "zero-shot";
+  using TextVerb::TextVerb;
+  std::vector<std::string> labels = option("labels");
+  std::string labels_file = option("labels-file");
+  std::string hypothesis_template = option("template");
+  bool multi_label = option("multi-label");
+  std::vector<std::string> label_map = option("label-map");
+};
+
+struct NerVerb : TextVerb {
+  static constexpr std::string_view kName = "ner";
+  using TextVerb::TextVerb;
+  Aggregation aggregate = option("aggregate");
+  std::vector<std::string> ignore_labels = option("ignore-labels");
+  OffsetUnit offsets = option("offsets");
+};
+
+struct QaVerb : TextVerb {
+  static constexpr std::string_view kName = "qa";
+  using TextVerb::TextVerb;
+  size_t max_question_len = option("max-question-len");
+  size_t top_k = option("top-k");
+  size_t max_answer_len = option("max-answer-len");
+  AnswerEnds align = option("align");
+  bool allow_no_answer = option("allow-no-answer");
+  Setting<double> no_answer_threshold = option("no-answer-threshold");
+  OffsetUnit offsets = option("offsets");
+};
+
+struct ChooseVerb : TextVerb {
+  static constexpr std::string_view kName = "choose";
+  using TextVerb::TextVerb;
+  ChoiceForm form = option("form");
+};
+
+struct RerankVerb : TextVerb {
+  static constexpr std::string_view kName = "rerank";
+  using TextVerb::TextVerb;
+  std::string query = option("query");
+  size_t top_n = option("top-n");
+  bool return_text = option("return-text");
+  ActivationChoice activation = option("activation");
+};
+
+struct EmbedVerb : TextVerb {
+  static constexpr std::string_view kName = "embed";
+  using TextVerb::TextVerb;
+  PoolingChoice pooling = option("pooling");
+  bool normalize = option("normalize");
+  bool similarity = option("similarity");
+  Setting<DType> output_dtype = option("output-dtype");
+  int64_t layer = option("layer");
+};
+
+struct FillVerb : TextVerb {
+  static constexpr std::string_view kName = "fill";
+  using TextVerb::TextVerb;
+  size_t top_k = option("top-k");
+  std::vector<std::string> targets = option("targets");
+};
+
+struct ScoreVerb : TextVerb {
+  static constexpr std::string_view kName = "score";
+  using TextVerb::TextVerb;
+  bool tokens = option("tokens");
+  OffsetUnit offsets = option("offsets");
+};
+
+struct DetectVerb : TextVerb {
+  static constexpr std::string_view kName = "detect";
+  using TextVerb::TextVerb;
+  double threshold = option("threshold");
+  Color color = option("color");
+  OffsetUnit offsets = option("offsets");
+};
+
+struct TokenizeVerb : RowVerb {
+  static constexpr std::string_view kName = "tokenize";
+  using RowVerb::RowVerb;
+  std::string model = option("model");
+  TokenizerKind tokenizer = option("tokenizer");
+  bool pair = option("pair");
+  bool no_special = option("no-special");
+  bool decode = option("decode");
+  OffsetUnit offsets = option("offsets");
+};
+
+struct ForwardVerb : AnyVerb {
+  static constexpr std::string_view kName = "forward";
+  using AnyVerb::AnyVerb;
+  ModelSettings model{given()};
+  std::string ids = option("ids");
+  std::string mask = option("mask");
+  std::vector<std::string> layers = option("layers");
+  bool scores = option("scores");
+  std::string output = option("output");
+};
+
+struct EvalVerb : AnyVerb {
+  static constexpr std::string_view kName = "eval";
+  using AnyVerb::AnyVerb;
+  ModelSettings model{given()};
+  EncodingSettings encoding{given()};
+  OutputSettings output{given()};
+  ShowProgress progress = option("progress");
+  std::string task = option("task");
+  std::vector<std::string> input = option("input");  // files, beside those among the arguments
+  std::string input_format = option("input-format");
+  std::vector<std::string> input_field = option("input-field");
+  std::string label_field = option("label-field");
+  std::string labels_file = option("labels-file");
+  BadRows on_bad_row = option("on-bad-row");
+  std::string predictions = option("predictions");
+  std::string na_prob = option("na-prob");
+  Setting<std::optional<double>> no_answer_threshold = option("no-answer-threshold");  // none: auto
+  size_t max_answer_len = option("max-answer-len");
+  size_t max_question_len = option("max-question-len");
+  AnswerEnds align = option("align");
+  WordLabel word_label = option("word-label");
+  bool merge_sentences = option("merge-sentences");
+  std::vector<std::string> label_map = option("label-map");
+  double mlm_probability = option("mlm-probability");
+  size_t bootstrap = option("bootstrap");
+  uint64_t seed = option("seed");
+  std::string write_predictions = option("write-predictions");
+  std::string output_dir = option("output-dir");
+  bool list = option("list");
+  std::string average = option("average");
+};
+
+struct InspectVerb : AnyVerb {
+  static constexpr std::string_view kName = "inspect";
+  using AnyVerb::AnyVerb;
+  WeightSettings model{given()};
+  OutputSettings output{given()};
+  bool stats = option("stats");
+  std::string diff = option("diff");
+};
+
+struct CheckVerb : AnyVerb {
+  static constexpr std::string_view kName = "check";
+  using AnyVerb::AnyVerb;
+  WeightSettings model{given()};
+  OutputSettings output{given()};
+  ShowProgress progress = option("progress");
+  std::string fix = option("fix");
+  bool strict = option("strict");
+};
+
+struct ConvertVerb : AnyVerb {
+  static constexpr std::string_view kName = "convert";
+  using AnyVerb::AnyVerb;
+  WeightSettings model{given()};
+  OutputSettings output{given()};
+  ShowProgress progress = option("progress");
+  std::string to = option("to");
+  WrittenDtype dtype = option("dtype");
+  LayoutChoice layout = option("layout");
+  HeadNames head_names = option("head-names");
+  uint64_t shard_size = option("shard-size");
+  std::string adapter = option("adapter");
+  bool verify = option("verify");
+  // With int8: the texts.
+  std::vector<std::string> calibration_data = option("calibration-data");
+  Setting<std::string> smoothing = option("smoothing");
+  RowSettings rows{given()};
+  EncodingSettings encoding{given()};
+  TokenizerKind tokenizer = option("tokenizer");
+};
+
+struct BenchVerb : AnyVerb {
+  static constexpr std::string_view kName = "bench";
+  using AnyVerb::AnyVerb;
+  WeightSettings model{given()};
+  OutputSettings output{given()};
+  std::string kernels = option("kernels");
+  DtypeChoice dtype = option("dtype");
+  std::vector<std::string> threads = option("threads");
+  std::vector<std::string> lengths = option("lengths");
+  std::string lengths_file = option("lengths-file");
+  std::vector<std::string> batch = option("batch");
+  size_t batch_tokens = option("batch-tokens");
+  double min_time = option("min-time");
+  bool operations = option("operations");
+  std::string baseline = option("baseline");
+};
+
+struct InfoVerb : AnyVerb {
+  static constexpr std::string_view kName = "info";
+  using AnyVerb::AnyVerb;
+  WeightSettings model{given()};
+  OutputSettings output{given()};
+  std::string kernels = option("kernels");
+};
+
+struct CompletionVerb : AnyVerb {
+  static constexpr std::string_view kName = "completion";
+  using AnyVerb::AnyVerb;
+};
+
+struct HelpVerb : AnyVerb {
+  static constexpr std::string_view kName = "help";
+  using AnyVerb::AnyVerb;
+  bool man = option("man");
+};
+
+// In the order of the table of verbs.
+using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
+                         FillVerb, ScoreVerb, DetectVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb, CheckVerb,
+                         ConvertVerb, BenchVerb, InfoVerb, CompletionVerb, HelpVerb>;
+
+}  // namespace deberta

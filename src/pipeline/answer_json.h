@@ -1,0 +1,39 @@
+// The one JSON form of every answer: what a program prints, a server sends and docs/formats.md describes. Texts that an
+// answer was made from are given again where the form shows parts of them. Offsets are in `unit`.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "deberta/answer.h"
+#include "deberta/tokenizer.h"
+#include "decode/offset_units.h"
+
+namespace deberta {
+
+JsonObject to_json(const SequenceAnswer& answer);
+JsonObject to_json(const EntailmentAnswer& answer);
+JsonObject to_json(const ZeroShotAnswer& answer, const std::string& text);
+// `is_grouped`: entities, not the pieces by themselves.
+JsonObject to_json(const TokenAnswer& answer, const std::string& text, OffsetUnit unit, bool is_grouped);
+// `has_all`: beside the best answer the list of all. A context without tokens has no span: no answer.
+JsonObject to_json(const QuestionAnswer& answer, const std::string& context, OffsetUnit unit, bool has_all);
+JsonObject to_json(const ChoiceAnswer& answer, std::span<const std::string> choices);
+JsonObject to_json(const RankAnswer& answer, const std::string& query, std::span<const std::string> documents,
+                   bool has_texts);
+// `columns`: of a vector. `is_pooled`: one vector a text.
+JsonObject to_json(const EmbeddingAnswer& answer, size_t columns, bool is_pooled);
+JsonObject to_json(const SimilarityAnswer& answer);  // of one pair
+JsonObject to_json(const FillAnswer& answer);
+JsonObject to_json(const TextScoreAnswer& answer);
+JsonArray to_json(std::span<const TextScoreAnswer::Token> pieces, const std::string& text, OffsetUnit unit,
+                  const Tokenizer& tokenizer);
+// `threshold`: the probability at which a piece counts as replaced.
+JsonObject to_json(const ReplacedAnswer& answer, const std::string& text, OffsetUnit unit, double threshold);
+
+// The spans of an answer, or where it has none the empty one: no answer.
+std::vector<SpanAnswer> spans_of(const QuestionAnswer& answer);
+
+}  // namespace deberta
