@@ -12,7 +12,7 @@ namespace deberta {
 
 namespace {
 
-// Large blocks ask for large pages: fewer page faults while they are filled, fewer translations when they are read.
+// Large blocks ask for huge pages: fewer page faults while they are filled, fewer TLB misses when they are read.
 constexpr size_t kLargePage = 2 << 20;
 
 size_t alignment_of(size_t size_bytes) {
@@ -34,7 +34,7 @@ void Arena::reserve(size_t size_bytes) {
   void* block = ::operator new (size_bytes, std::align_val_t{alignment}, std::nothrow);
   if (block == nullptr)
     throw Error(ErrorCode::kOutOfMemory, "arena", fmt::format("cannot allocate {} bytes", size_bytes));
-  if (alignment == kLargePage) ::madvise(block, size_bytes, MADV_HUGEPAGE);  // a wish: what it answers does not matter
+  if (alignment == kLargePage) ::madvise(block, size_bytes, MADV_HUGEPAGE);  // a hint: failure is harmless
   block_ = {static_cast<std::byte*>(block), ArenaFree{alignment}};
   capacity_ = size_bytes;
 }

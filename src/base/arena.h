@@ -27,7 +27,7 @@ class Arena {
   }
 
   size_t capacity_bytes() const { return capacity_; }
-  // The bytes that take() of `count` elements uses.
+  // The bytes that take() uses for `count` elements.
   template <class T>
   static size_t bytes_for(size_t count) {
     return (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;

@@ -22,7 +22,7 @@ std::optional<std::string> parse_base64(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size() / 4 * 3 + 2);
   uint32_t bits = 0;
-  uint32_t count = 0;  // of bits not yet written
+  uint32_t count = 0;  // bits not yet written
   for (const char c : text) {
     const auto digit = digit_of(c);
     if (!digit) return std::nullopt;

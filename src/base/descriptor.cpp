@@ -1,4 +1,4 @@
-// Writing goes on after interruptions and short writes.
+// Writing resumes after interruptions and short writes.
 #include "base/descriptor.h"
 
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 namespace deberta {
 namespace {
 
-// Small parts are gathered, large ones go straight through.
+// Small parts are buffered; large ones go straight through.
 class BufferedWriter final : public FileWriter {
  public:
   BufferedWriter(int fd, const std::string& path) : fd_(fd), path_(path) {}

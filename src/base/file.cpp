@@ -1,4 +1,4 @@
-// POSIX files: open, map, read, write anew.
+// POSIX files: open, map, read, write new ones.
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace deberta {
 namespace {
 
-// Opens a regular file for reading and gives its size. O_NONBLOCK so that a FIFO without a writer cannot hang us.
+// Opens a regular file for reading and returns its size too. O_NONBLOCK so that a FIFO without a writer cannot hang us.
 std::pair<int, uint64_t> open_regular(const std::string& path) {
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) throw Error(ErrorCode::kFileNotFound, path, fmt::format("cannot open: {}", system_message()));
@@ -30,7 +30,7 @@ std::pair<int, uint64_t> open_regular(const std::string& path) {
   return {fd.release(), static_cast<uint64_t>(status.st_size)};
 }
 
-// Reads until `size_bytes` are there or the file ends; gives how many came.
+// Reads `size_bytes`, or less if the file ends; returns how many it read.
 size_t read_into(int fd, const std::string& path, char* out, size_t size_bytes) {
   size_t done = 0;
   while (done < size_bytes) {
@@ -64,7 +64,7 @@ void MappedFile::map(int fd, size_t size_bytes) {
   entry_ = MappingEntry(address, size_bytes, path_);
 }
 
-// Into pages of our own, which the destructor gives back as it does those of a mapped file.
+// Into anonymous pages, which the destructor unmaps like those of a mapped file.
 void MappedFile::read(int fd, size_t size_bytes) {
   void* address = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED)
@@ -95,7 +95,7 @@ void release_pages(Bytes bytes) noexcept {
   const uintptr_t begin = (address + page - 1) / page * page, end = (address + bytes.size()) / page * page;
   if (begin >= end || mapped_path_at(bytes.data()) == nullptr) return;
   auto* const first = const_cast<std::byte*>(bytes.data()) + (begin - address);
-  ::madvise(first, end - begin, MADV_DONTNEED);  // when it fails, nothing is lost
+  ::madvise(first, end - begin, MADV_DONTNEED);  // harmless when it fails
 }
 
 std::string read_file(const std::string& path, uint64_t max_bytes) {
@@ -111,7 +111,7 @@ std::string read_file(const std::string& path, uint64_t max_bytes) {
   if (done < text.size()) {
     throw Error(ErrorCode::kFileRead, path, fmt::format("expected {} bytes, got {}", text.size(), done));
   }
-  // Files of the kernel (a cgroup's limits) say that they have 0 bytes and have more.
+  // Kernel files (a cgroup's limits) report a size of 0 bytes but hold more.
   std::array<char, 4096> more;
   for (size_t count = 1; size == 0 && count > 0;) {
     count = read_into(fd.get(), path, more.data(), more.size());

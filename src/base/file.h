@@ -15,7 +15,7 @@ namespace deberta {
 enum class LoadMode { kMap, kRead };
 
 // The bytes of a regular file. Movable; they live as long as the object.
-// Throws kFileNotFound, kFileType, kFileRead, and kOutOfMemory when they are to be read.
+// Throws kFileNotFound, kFileType, kFileRead, and with kRead kOutOfMemory.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path, LoadMode mode = LoadMode::kMap);
@@ -39,10 +39,10 @@ class MappedFile {
 };
 
 // Releases the memory of the mapped pages that lie entirely in `bytes`; they are loaded from the file again when
-// used. Bytes that are not of a mapped file stay as they are.
+// used. Bytes outside mapped files stay as they are.
 void release_pages(Bytes bytes) noexcept;
 
-// The whole of a regular file. Throws as MappedFile, and kTooLarge above `max_bytes`.
+// A whole regular file. Throws like MappedFile, and kTooLarge above `max_bytes`.
 std::string read_file(const std::string& path, uint64_t max_bytes);
 
 bool is_regular_file(const std::string& path);

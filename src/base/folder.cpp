@@ -35,7 +35,7 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-// Where a link leads; a folder that is not there yet as it is named.
+// Where a link leads; a folder that does not exist yet, as it is named.
 std::string place_of(const std::string& target) {
   std::error_code error;
   const fs::path path = without_slashes(target);
@@ -54,7 +54,7 @@ pid_t maker_of(std::string_view name, std::string_view target) {
   return pid && *pid > 0 ? *pid : 0;
 }
 
-// The folder too.
+// And the folder itself.
 void remove_files(const std::string& folder) {
   for (const std::string& name : names_in(folder)) ::unlink(fmt::format("{}/{}", folder, name).c_str());
   if (::rmdir(folder.c_str()) != 0) refuse(folder, "cannot remove the leftovers of a killed run", errno);

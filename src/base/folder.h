@@ -27,7 +27,7 @@ void check_new_folder(const std::string& target);
 
 class StagedFolder {
  public:
-  // As check_new_folder(). A link to an empty folder is followed; that folder's mode is kept. Throws kFileWrite.
+  // Like check_new_folder(). A link to an empty folder is followed; that folder's mode is kept. Throws kFileWrite.
   explicit StagedFolder(const std::string& target);
   ~StagedFolder();  // removes what is there unless publish() has succeeded
   StagedFolder(const StagedFolder&) = delete;
@@ -42,7 +42,7 @@ class StagedFolder {
  private:
   std::string target_;
   std::string path_;
-  mode_t mode_ = 0;  // of the folder that is replaced; 0: none is
+  mode_t mode_ = 0;  // of the folder being replaced; 0: none
   std::vector<std::string> files_;
   bool is_published_ = false;
 };

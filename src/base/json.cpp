@@ -87,7 +87,7 @@ void write_float(std::string& out, Float value, JsonForm form) {
   if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
-// A surrogate by itself in its three bytes, which no UTF-8 holds; 0 for anything else.
+// A lone surrogate encoded in three bytes, which valid UTF-8 never has; 0 for anything else.
 uint32_t surrogate_at(std::string_view text, size_t i) {
   const auto byte_at = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
   if (text.size() - i < 3 || byte_at(i) != 0xED || byte_at(i + 1) < 0xA0) return 0;
@@ -128,7 +128,7 @@ void write_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-// from_chars gives no value for what is out of range.
+// from_chars gives no value when the number is out of range.
 double to_double(const std::string& integer) {
   double value = 0;
   const auto [end, error] = std::from_chars(integer.data(), integer.data() + integer.size(), value);

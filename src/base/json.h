@@ -1,6 +1,6 @@
 // JSON with limits: a small value type, with two ways of reading and writing it. Strict: input rows (nlohmann's parser,
-// behind json.cpp) and the program's answers. As Python's json module: the files of a model, which Python wrote and
-// reads (python_json.cpp). Objects keep their order. Numbers keep whether they were integers.
+// behind json.cpp) and the program's answers. Like Python's json module: the files of a model, which Python wrote and
+// reads (python_json.cpp). Objects keep their order. Numbers remember whether they were integers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -62,15 +62,15 @@ class Json {
   // The value; the type must have been checked first (std::bad_variant_access otherwise).
   bool as_bool() const { return std::get<bool>(value_); }
   int64_t as_integer() const { return std::get<int64_t>(value_); }
-  double as_number() const;  // of an integer beyond all doubles: infinity
-  // May hold surrogates by themselves, three bytes each, when it was read as Python's: not UTF-8 then.
+  double as_number() const;  // infinity for an integer beyond the range of double
+  // May hold lone surrogates, three bytes each, when read by Python's rules; then it is not UTF-8.
   const std::string& as_string() const { return std::get<std::string>(value_); }
   const JsonArray& as_array() const { return std::get<JsonArray>(value_); }
   JsonArray& as_array() { return std::get<JsonArray>(value_); }
   const JsonObject& as_object() const { return std::get<JsonObject>(value_); }
   JsonObject& as_object() { return std::get<JsonObject>(value_); }
 
-  // 512 of 512 and of 512.0; nothing for other values, integers beyond 64 bits among them.
+  // 512 of 512 and of 512.0; nothing for other values, including integers beyond 64 bits.
   std::optional<int64_t> whole_number() const;
 
   // Python's truth value: false for null, false, 0, and an empty string, array or object; NaN is true.
@@ -104,7 +104,7 @@ struct JsonLimits {
 };
 
 // Strict: valid UTF-8, no byte order mark, no comments, no trailing comma, no NaN, only white space after the document,
-// integers within 64 bits signed, finite numbers, no key twice. `where` (a file, a row) opens the message. Throws
+// integers within 64 bits signed, finite numbers, no repeated keys. `where` (a file, a row) opens the message. Throws
 // kJson, kTooLarge.
 Json parse_json(std::string_view text, std::string_view where, const JsonLimits& limits = {});
 
@@ -113,9 +113,9 @@ Json load_json(const std::string& path, const JsonLimits& limits = {});
 
 enum class JsonWarnings { kSaid, kSilent };
 
-// As Python's json.load reads a file of UTF-8: what is strict, and besides integers of any length, 1e400 (infinity),
-// NaN, Infinity, -Infinity, surrogates by themselves, and a key again: its last value counts, which is one warning a
-// document. kSilent: for a file that is read a second time. A byte order mark is refused, as Python refuses it.
+// As Python's json.load reads a UTF-8 file: strict JSON, and also integers of any length, 1e400 (infinity), NaN,
+// Infinity, -Infinity, lone surrogates, and repeated keys: the last value counts, with one warning per document.
+// kSilent: for a file that is read a second time. A byte order mark is refused, as in Python.
 Json parse_python_json(std::string_view text, std::string_view where, const JsonLimits& limits = {},
                        JsonWarnings warnings = JsonWarnings::kSaid);
 

@@ -29,7 +29,7 @@ void JsonBuilder::open_object() {
   members_.emplace_back();
 }
 
-// A name that comes again keeps its first place, as in a dict of Python.
+// A repeated name keeps its first place, as in a Python dict.
 void JsonBuilder::key(std::string name) {
   JsonObject& object = open_.back()->as_object();
   const auto [at, is_new] = members_.back().emplace(name, object.size());

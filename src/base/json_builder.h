@@ -11,7 +11,7 @@
 
 namespace deberta {
 
-// How to treat two members of one name.
+// How to treat two members with the same name.
 enum class RepeatedKey { kRefused, kLastCounts };
 
 // Refusals throw kJson; nothing recurses.
@@ -42,7 +42,7 @@ class JsonBuilder {
   Json root_;
   std::vector<Json*> open_;  // stable: a container's parent does not grow while the container is open
   std::vector<std::unordered_map<std::string, size_t>> members_;  // of the open objects: where a name is
-  size_t member_ = 0;                                             // where the value that comes next goes
+  size_t member_ = 0;                                             // where the next value goes
   std::vector<std::string> repeated_keys_;
   size_t nodes_ = 0;
 };

@@ -11,7 +11,7 @@
 namespace deberta {
 namespace {
 
-// `path` is set first and cleared last, `end` the other way round: what a reader sees with an end is complete.
+// `path` is set first and cleared last, `end` the other way round: a slot that a reader sees with an end is complete.
 struct Slot {
   std::atomic<bool> is_taken = false;
   std::atomic<uintptr_t> begin = 0;

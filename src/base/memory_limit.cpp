@@ -1,4 +1,4 @@
-// Asks the system; a limit that cannot be read is none.
+// Asks the system; a limit that cannot be read counts as none.
 #include "base/memory_limit.h"
 
 #include <sys/resource.h>

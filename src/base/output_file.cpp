@@ -1,5 +1,5 @@
 // Links are followed here and not by the system: the temporary file stands beside the file that a link leads to, and
-// what a link of /proc/PID/fd leads to is open already and must be neither replaced nor opened anew.
+// what a link of /proc/PID/fd leads to is open already and must be neither replaced nor reopened.
 #include "base/output_file.h"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ std::string target_of(const std::string& link, const std::string& named) {
   return text.starts_with('/') ? text : fmt::format("{}/{}", parent_folder(link), text);
 }
 
-// Throws kFileWrite for what nothing can be written to, whoever asks.
+// Throws kFileWrite for a place that nobody can write to.
 Place find_place(const std::string& named) {
   Place place{.path = named};
   for (int links = 0; links <= kMaxLinks; ++links) {
@@ -99,8 +99,8 @@ void check_place(const Place& place, const std::string& named) {
   check_access(folder, W_OK | X_OK, named, fmt::format("cannot create a file in the folder {}", folder));
 }
 
-// Of a new file the mode is 0666 less the umask, as any program's. One that replaces another is never open to more
-// people than that one.
+// A new file gets mode 0666 less the umask, like any program's. A replacement is never open to more users than the file
+// that it replaces.
 int create_temporary(const Place& place, std::string& temporary) {
   const bool is_new = place.kind == Kind::kNew;
   const std::string name = place.path.substr(place.path.rfind('/') + 1);
@@ -115,7 +115,7 @@ int create_temporary(const Place& place, std::string& temporary) {
   return -1;
 }
 
-// The owner first: changing it takes rights away.
+// The owner first: changing it clears mode bits.
 void keep_owner_and_mode(int fd, const Place& place, const std::string& named) {
   const struct stat& old = place.status;
   const bool is_kept = ::fchown(fd, old.st_uid, old.st_gid) == 0;

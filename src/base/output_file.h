@@ -8,8 +8,8 @@
 
 namespace deberta {
 
-// Throws kFileWrite for a place that cannot be written to: a folder, a socket, one without permission, in a folder that
-// is not there. Changes nothing.
+// Throws kFileWrite for a place that cannot be written to: a folder, a socket, one without permission, one in a folder
+// that does not exist. Changes nothing.
 void check_output_file(const std::string& path);
 
 // Whether the file appears only when it is complete. Throws kFileWrite.

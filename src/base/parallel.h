@@ -1,4 +1,4 @@
-// How a kernel uses threads without knowing who owns them: the engine passes its pool, a training op that of torch.
+// How a kernel uses threads without knowing who owns them: the engine passes its pool, a training op torch's.
 #pragma once
 #include <cstddef>
 #include <type_traits>

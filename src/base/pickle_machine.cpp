@@ -118,7 +118,7 @@ class PickleMachine {
   Pickle pickle_;
 };
 
-// The opcodes that are data. Everything else, what makes objects and calls functions, is refused.
+// The opcodes that describe data. All others, which make objects and call functions, are refused.
 struct PickleMachine::Row {
   uint8_t opcode;
   std::string_view name;
@@ -232,7 +232,7 @@ void PickleMachine::push_bytes(uint64_t size_bytes) {
   push({PickleKind::kOther, 0, {}});
 }
 
-// Two's complement, as many bytes as needed. No number of a tensor has more than 8; a configuration beside them may.
+// Two's complement, as many bytes as needed. No number in a tensor has more than 8; a configuration beside it may.
 void PickleMachine::push_long(uint64_t size_bytes) {
   if (size_bytes > 8) return push_bytes(size_bytes);
   uint64_t value = number(static_cast<size_t>(size_bytes));
@@ -241,7 +241,7 @@ void PickleMachine::push_long(uint64_t size_bytes) {
   push_integer(static_cast<int64_t>(value));
 }
 
-// No number of a state dict is a fraction that anyone reads.
+// Nobody reads a fraction from a state dict.
 void PickleMachine::push_float() {
   take(8);
   push({PickleKind::kFloat, 0, {}});
@@ -389,7 +389,7 @@ void PickleMachine::reduce() {
   refuse(fmt::format("{} is a type, not data: it cannot be called", global.name));
 }
 
-// What makes it, its type, the arguments, attributes: of a tensor that someone hung an attribute on.
+// A tensor with attributes of its own: what makes it, its type, the arguments, the attributes.
 void PickleMachine::push_typed(const std::vector<PickleValue>& items) {
   if (items.size() != 4) refuse("expected four arguments");
   const Use use = expect_global(items[0]).use;
@@ -408,7 +408,7 @@ void PickleMachine::new_object() {
   push_object(PickleKind::kOrderedDict, {});
 }
 
-// The one attribute known: versions of modules, of no use here.
+// The only known attribute: module versions, of no use here.
 void PickleMachine::build() {
   const PickleValue state = pop();
   expect(top(), PickleKind::kOrderedDict);

@@ -29,7 +29,7 @@ enum class PickleKind : uint8_t {
 };
 std::string_view to_string(PickleKind kind);
 
-// Containers are numbers of objects in the Pickle: a value is copied freely, and a list may contain itself.
+// Containers are indices of objects in the Pickle: a value is copied freely, and a list may contain itself.
 struct PickleValue {
   PickleKind kind = PickleKind::kNone;
   int64_t number = 0;     // Bool, Integer; Global: which; containers: which object
@@ -42,13 +42,13 @@ struct PickleGlobal {
   std::string_view name;
   // kTyped: makes the tensor or parameter that its arguments name. kOther: its result is not used.
   enum class Use : uint8_t { kOrderedDict, kDefaultDict, kSize, kTensor, kParameter, kTyped, kStorageType, kOther } use;
-  uint8_t element = 0;  // of a storage type: the caller's number of its element type
+  uint8_t element = 0;  // of a storage type: the caller's number for its element type
 };
 
 class Pickle {
  public:
   const PickleValue& root() const { return root_; }
-  // The items of a container; none of other values.
+  // The items of a container; none for other values.
   std::span<const PickleValue> items(const PickleValue& value) const;
   const PickleGlobal& global_of(const PickleValue& value) const { return globals_[static_cast<size_t>(value.number)]; }
   const std::vector<PickleValue>& storages() const { return storages_; }  // every kStorage, in the order of the file

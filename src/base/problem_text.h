@@ -8,7 +8,7 @@
 namespace deberta {
 
 // The words for the argument of a remedy, or for a place that is an argument (a remedy without text). For a remedy
-// whose text has no {}: what is put behind it.
+// whose text has no {}: what is appended to it.
 using ArgumentWords = std::function<std::string(const Remedy& remedy)>;
 
 // The source, then what is wrong there: a file, a key, an argument. Empty: no place.

@@ -1,4 +1,4 @@
-// How far a long job is: counts, rates, time left. Makes the texts; a program prints them.
+// How far a long job has got: counts, rates, time left. Makes the texts; a program prints them.
 #pragma once
 #include <chrono>
 #include <cstddef>

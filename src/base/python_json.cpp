@@ -1,6 +1,6 @@
 // JSON as Python's json module reads it (CPython 3.8 and later): what the files of a model are written and read with.
 // Beyond strict JSON: integers of any length, numbers too large for a double (infinite), NaN, Infinity, -Infinity,
-// surrogates by themselves, and a key that appears again, whose last value counts.
+// lone surrogates, and repeated keys, of which the last value counts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace deberta {
 namespace {
 
-// Python refuses to make an int of a longer text (sys.int_info.default_max_str_digits).
+// Python refuses to make an int from a longer text (sys.int_info.default_max_str_digits).
 constexpr size_t kMaxDigits = 4300;
 
 bool is_high_surrogate(char32_t unit) {
@@ -35,7 +35,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// A right number that from_chars calls out of range: 0 or infinity, by the power of ten of its first digit.
+// A valid number that from_chars calls out of range: 0 or infinity, by the power of ten of its first digit.
 double beyond_double(std::string_view text) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
@@ -45,7 +45,7 @@ double beyond_double(std::string_view text) {
   const size_t first = std::min(mantissa.find_first_not_of("0."), mantissa.size());
   std::string_view exponent = text.substr(std::min(e + 1, text.size()));
   if (exponent.starts_with('+')) exponent.remove_prefix(1);
-  // An exponent that no integer holds is larger than any text is long.
+  // An exponent too large for an integer is larger than any text is long.
   const int64_t beyond = exponent.starts_with('-') ? -(int64_t{1} << 62) : int64_t{1} << 62;
   const int64_t power = exponent.empty() ? 0 : parse_number<int64_t>(exponent).value_or(beyond);
   const int64_t digits = static_cast<int64_t>(point) - static_cast<int64_t>(first);

@@ -1,5 +1,5 @@
 // Workers, and the caller at the end of a region, spin for some microseconds and then sleep: a layer is many short
-// regions one after the other, and a processor that others need must not be burnt.
+// regions one after the other, and a processor that others need must not be kept busy.
 #include "base/thread_pool.h"
 
 #include <sched.h>
@@ -47,7 +47,7 @@ constexpr size_t kCacheLine = 64;
 
 }  // namespace
 
-// Counters that several threads write have a line of the cache each.
+// Counters that several threads write have a cache line each.
 struct ThreadPool::State {  // NOLINT(clang-analyzer-optin.performance.Padding)
   std::mutex caller;        // one parallel region at a time
   std::vector<std::thread> threads;
@@ -114,7 +114,7 @@ ThreadPool::ThreadPool(size_t threads) : state_(std::make_unique<State>()) {
   try {
     for (size_t i = 1; i < threads; ++i) state_->threads.emplace_back([this, i] { state_->work(i); });
   } catch (const std::system_error&) {
-    // Fewer threads than asked for: slower, and still right.
+    // Fewer threads than asked for: slower, but still correct.
   }
 }
 

@@ -17,8 +17,8 @@ class ThreadPool {
 
   size_t threads() const;
 
-  // Tasks are taken from one counter in ascending order. The first exception that a task throws is thrown again here,
-  // after all workers have stopped; the tasks not yet begun are then left out. One call at a time; others wait.
+  // Tasks are taken from one counter in ascending order. The first exception that a task throws is rethrown here, after
+  // all workers have stopped; tasks not yet begun are then skipped. One call at a time; others wait.
   Parallel parallel();
 
  private:

@@ -36,7 +36,7 @@ const ZipEntry& find_entry(const ZipReader& zip, const std::string& name, const 
   return *entry;
 }
 
-// Facts on the format that a file may state; what it states must be what is read here.
+// Facts about the format that a file may state; they must match what is read here.
 void check_statements(const ZipReader& zip, const std::string& path) {
   if (const ZipEntry* entry = zip.find("byteorder")) {
     const std::string_view order = to_text(zip.read(*entry));
@@ -85,8 +85,8 @@ class LegacyReader {
   std::span<const PickleGlobal> globals_;
 };
 
-// Bytes of the first pickle, the magic number alone; nothing when the file does not begin with it. Compared raw: no
-// integer of a state dict is that long.
+// Size of the first pickle, the magic number alone; nothing when the file does not begin with it. Compared as raw
+// bytes: no integer in a state dict is that long.
 std::optional<size_t> find_legacy_magic(std::string_view file) {
   const bool has_protocol = file.size() >= 2 && file[0] == '\x80' && file[1] >= 2 && file[1] <= 5;
   if (!has_protocol) return std::nullopt;

@@ -132,7 +132,7 @@ std::optional<Directory> read_zip64_end(Bytes file, const std::string& where, ui
   return directory;
 }
 
-// What the small fields and the zip64 record say must be one thing.
+// The small fields and the zip64 record must agree.
 uint64_t merge(const Cursor& cursor, std::string_view field, uint64_t small, uint64_t saturated,
                const std::optional<uint64_t>& large) {
   if (large && small != saturated) cursor.equal(field, *large, small);
@@ -219,7 +219,7 @@ void read_zip64_extra(const Cursor& cursor, Bytes extra, std::initializer_list<u
   }
 }
 
-// An entry as the central directory has it.
+// An entry as the central directory lists it.
 struct Listed {
   std::string_view name;
   Header header;
@@ -260,7 +260,7 @@ struct Placed {
   uint64_t end = 0;
 };
 
-// PyTorch's writer leaves CRC and sizes of the local header 0 and writes them after the data; with 4 or 8 bytes each.
+// PyTorch's writer leaves CRC and sizes 0 in the local header and writes them after the data, with 4 or 8 bytes each.
 uint64_t check_descriptor(const Cursor& cursor, Bytes file, uint64_t begin, const Header& header) {
   for (const size_t width : {size_t{4}, size_t{8}}) {
     const uint64_t size_bytes = 8 + 2 * width;
@@ -309,7 +309,7 @@ Placed read_local(Bytes file, const std::string& where, const Listed& listed) {
   return placed;
 }
 
-// No byte belongs to two entries or to an entry and the directory: what a zip bomb needs.
+// No byte belongs to two entries or to an entry and the directory: zip bombs need such overlaps.
 void check_ranges(std::vector<Placed>& all, const Directory& directory, const std::string& where) {
   std::sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) { return a.begin < b.begin; });
   for (size_t i = 0; i < all.size(); ++i) {

@@ -28,7 +28,7 @@ class ZipReader {
   const std::vector<ZipEntry>& entries() const { return entries_; }  // sorted by name
   // By name below the root; nullptr when absent.
   const ZipEntry* find(std::string_view name_below_root) const;
-  // The bytes of the entry once their CRC-32 is found right. Throws kBin.
+  // The bytes of the entry, once their CRC-32 is checked. Throws kBin.
   Bytes read(const ZipEntry& entry) const;
 
  private:

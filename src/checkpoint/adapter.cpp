@@ -1,4 +1,4 @@
-// Names of the adapter's file to tensors of the model, then the sums, in double precision.
+// From the names in the adapter's file to the model's tensors; then the sums, in double precision.
 #include "checkpoint/adapter.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ void cut(std::string& text, std::string_view part) {
   if (at != text.npos) text.erase(at, part.size());
 }
 
-// As the model names it: less what peft wraps around modules, and the prefix of the encoder.
+// As the model names it: without peft's wrappers around modules and the encoder's prefix.
 std::string name_in_model(std::string name) {
   for (const std::string_view begin : {"base_model.model.", "deberta.", "bert."}) {
     if (name.starts_with(begin)) name.erase(0, begin.size());
@@ -118,7 +118,7 @@ class Merger {
     if (name.find(".original_module") == name.npos) replace(std::string(to_canonical_name(name)), tensor);
   }
 
-  // A tensor that was trained as a whole. The head may be new, or of another number of classes.
+  // A tensor that was trained as a whole. The head may be new, or have another number of classes.
   void replace(const std::string& name, const TensorView& tensor) {
     const TensorView* old = base_.find(name);
     const TensorRow* row = find_tensor_row(name);
@@ -150,7 +150,7 @@ class Merger {
     changes_.push_back({stored_name(name), "merged", fmt::format("rank {}, scale {:.6g}", rank, scale)});
   }
 
-  // The weights that are to be changed: the adapter's own where it has them whole.
+  // The weights to change: the adapter's own where it has the whole tensor.
   std::optional<TensorView> find(const std::string& name) const {
     if (const auto at = made_.find(name); at != made_.end())
       return TensorView{name, at->second.dtype, at->second.shape, at->second.bytes};
@@ -182,7 +182,7 @@ class Merger {
     return sum;
   }
 
-  // The table of an embedding: row v is what the product has in column v.
+  // The table of an embedding: row v is column v of the product.
   static std::vector<float> sum_of_table(const TensorView& weight, const Lora& lora, double scale) {
     std::vector<float> sum = to_fp32(weight);
     const std::vector<float> a = to_fp32(*lora.a), b = to_fp32(*lora.b);
@@ -211,7 +211,7 @@ class Merger {
 
   void put(const std::string& name, const TensorView& old, const std::vector<float>& values) {
     const DType dtype = old.dtype == DType::kF64 ? DType::kF32 : old.dtype;
-    const Shape shape = old.shape;  // `old` may be of the tensor that is replaced here
+    const Shape shape = old.shape;  // `old` may belong to the tensor that is replaced here
     made_[name] = {name, dtype, shape, to_bytes_of(values, dtype, name)};
   }
 
@@ -225,7 +225,7 @@ class Merger {
   std::vector<Problem> problems_;
 };
 
-// A head that neither the model nor the adapter has was random where the adapter was trained: nobody can have its
+// A head that neither the model nor the adapter has was random when the adapter was trained: nobody can reproduce its
 // answers.
 void check_head(const Checkpoint& merged, const AdapterSettings& settings, const std::string& folder) {
   const Head head = detect_head(merged);

@@ -13,7 +13,7 @@
 namespace deberta {
 namespace {
 
-// Settings that make of the matrices something else than W + scale B A. Null, false and empty: not in use.
+// Settings that make something other than W + scale B A of the matrices. Null, false and empty: not in use.
 struct Unsupported {
   std::string_view key, reason;
 };
@@ -30,10 +30,10 @@ constexpr std::array kUnsupported = {
     Unsupported{"arrow_config", "Arrow"},
     Unsupported{"kasa_config", "KaSA"},
 };
-// First values that leave the model's own weights as they are; pissa, olora, corda, loftq and others change them.
+// Initial values that leave the model's own weights as they are; pissa, olora, corda, loftq and others change them.
 constexpr std::array<std::string_view, 3> kInits = {"gaussian", "eva", "orthogonal"};
 
-// Does `pattern` (letters, digits, _, and . for any character) end the name, at its begin or behind a dot?
+// Does the name end with `pattern` (letters, digits, _, and . for any character), as a whole or after a dot?
 bool ends_with_pattern(std::string_view name, std::string_view pattern) {
   if (pattern.size() > name.size()) return false;
   const std::string_view end = name.substr(name.size() - pattern.size());

@@ -1,4 +1,4 @@
-// adapter_config.json of peft, as far as it changes what the merged weights are.
+// adapter_config.json of peft, as far as it affects the merged weights.
 #pragma once
 #include <string>
 #include <string_view>

@@ -10,17 +10,17 @@
 
 namespace deberta {
 
-// Tensors that lie in their storage row by row are views of the file, two of one storage included; the others are
-// copied into that order.
+// Tensors that lie in their storage row by row are views of the file, even two in one storage; the others are copied
+// into that order.
 struct BinTensors {
   std::vector<TensorView> views;  // in the order of the state dict
   std::vector<std::vector<std::byte>> copies;
-  std::vector<std::string> passed_over;  // entries that are no tensors: "config" (dict)
+  std::vector<std::string> passed_over;  // entries that are not tensors: "config" (dict)
 };
 // `file` must outlive the views; `path` opens each message. Throws kBin.
 BinTensors parse_bin(Bytes file, const std::string& path, bool checks_crc = true);
 
-// The same of a mapped file. Throws kBin and what MappedFile throws.
+// The same for a mapped file. Throws kBin and what MappedFile throws.
 class BinFile {
  public:
   explicit BinFile(const std::string& path, LoadMode mode = LoadMode::kMap, bool checks_crc = true)

@@ -45,7 +45,7 @@ constexpr std::array kGlobals = {
     PickleGlobal{"torch", "CharStorage", Use::kStorageType, static_cast<uint8_t>(DType::kI8)},
     PickleGlobal{"torch", "ByteStorage", Use::kStorageType, static_cast<uint8_t>(DType::kU8)},
     PickleGlobal{"torch", "BoolStorage", Use::kStorageType, static_cast<uint8_t>(DType::kBool)},
-    // Of values beside the tensors: types of numbers, places, and (in Python 2's words too) types of the language.
+    // For values beside the tensors: number types, locations, and Python's own types (under their Python 2 names too).
     PickleGlobal{"torch", "float64", Use::kOther},
     PickleGlobal{"torch", "float32", Use::kOther},
     PickleGlobal{"torch", "float16", Use::kOther},

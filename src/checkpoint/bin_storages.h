@@ -29,7 +29,7 @@ struct BinContents {
 // What the pickle of a state dict of tensors may name; `element` of a storage type is its DType.
 std::span<const PickleGlobal> tensor_globals();
 
-// Every storage that the object names is found, of the right size, and in a zip its CRC-32 is right. `file` must
+// Every storage that the object names is there, with the right size and, in a zip, the right CRC-32. `file` must
 // outlive the result; `path` opens each message. Throws kBin.
 BinContents read_bin(Bytes file, const std::string& path, bool checks_crc = true);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kFormat = "1";
 constexpr size_t kDigestDigits = 64;
-// Of a multiplier: rows of any finite activation that a model can have stay finite.
+// Bounds of a multiplier: rows of any finite activations that a model can have stay finite.
 constexpr float kLeast = 0x1p-60F, kMost = 0x1p60F;
 
 constexpr std::array<std::string_view, kCalibratedInputs> kNames = {
@@ -102,7 +102,7 @@ std::vector<LayerCalibration> read_layers(const SafetensorsFile& file, const Mod
   return layers;
 }
 
-// Norms and biases whole; of a matrix 32 runs at equal distances, the first and the last bytes among them.
+// Norms and biases whole; of a matrix 32 runs at equal distances, including the first and the last bytes.
 void add_bytes(Sha256& hash, Bytes bytes) {
   constexpr size_t kWhole = size_t{1} << 16, kRuns = 32, kRunBytes = 128;
   if (bytes.size() <= kWhole) return hash.update(bytes);

@@ -34,7 +34,7 @@ using LayerCalibration = std::array<InputCalibration, kCalibratedInputs>;
 
 struct Calibration {
   double smoothing = 0.5;  // the exponent of the activations
-  uint64_t texts = 0;      // that it was made of
+  uint64_t texts = 0;      // that it was made from
   uint64_t tokens = 0;
   std::string weights;  // identity_of the checkpoint
   std::vector<LayerCalibration> layers;

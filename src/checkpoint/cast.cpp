@@ -75,7 +75,7 @@ void read_piece(Bytes bytes, DType from, std::vector<double>& values) {
   std::copy(singles.begin(), singles.end(), values.begin());
 }
 
-// Every 16-bit value is a single-precision one.
+// Every 16-bit value is exact in single precision.
 void write_widened(Bytes bytes, DType from, FileWriter& out) {
   const size_t piece_bytes = kPieceElements * size_of(from);
   for (size_t done = 0; done < bytes.size(); done += piece_bytes) {

@@ -29,7 +29,7 @@ namespace {
 struct Form {
   std::string_view file;
   std::string_view index;  // names the shards
-  ErrorCode code;          // of a wrong index
+  ErrorCode code;          // for a wrong index
 };
 constexpr std::array kForms = {
     Form{"model.safetensors", "model.safetensors.index.json", ErrorCode::kSafetensors},
@@ -66,7 +66,7 @@ WeightFile open_weights(const std::string& path, bool is_bin, const OpenOptions&
   return WeightFile(std::in_place_type<BinFile>, std::move(file));
 }
 
-// There is something of that name, be it a dangling link: opening it then says what is wrong with it.
+// Something has that name, even a dangling link: opening it then says what is wrong with it.
 bool exists(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
@@ -190,7 +190,7 @@ std::string_view to_string(Head head) {
 
 namespace {
 
-// The open files and what they hold; or what is made of another one, which stays open.
+// The open files and what they hold; or what is made from another checkpoint, which stays open.
 struct Opened {
   Opened(std::vector<WeightFile> opened, const std::string& where)
       : files(std::move(opened)), prefix(detect_prefix(files)) {

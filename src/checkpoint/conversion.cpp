@@ -167,7 +167,7 @@ Conversion plan_conversion(const Checkpoint& checkpoint, const ModelConfig& conf
   Plan plan{checkpoint, found, options, detect_head(checkpoint), {}};
   TensorReport report = compare_tensors(checkpoint, found, plan.head, where);
   if (!report.errors.empty()) throw Error(ErrorCode::kTensors, std::move(report.errors));
-  // As they are they can be carried along; what they would be in another layout nobody knows.
+  // They can be carried along as they are; nobody knows what they would be in another layout.
   if (plan.changes_layout() && !report.unread.empty()) throw Error(ErrorCode::kTensors, std::move(report.unread));
   if (plan.changes_layout()) {
     std::vector<Problem> obstacles = find_layout_obstacles(checkpoint, found, plan.layout(), where);

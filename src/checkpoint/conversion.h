@@ -33,17 +33,17 @@ struct PlannedTensor {
   DType from = DType::kF32;
   DType dtype = DType::kF32;
   Shape shape;
-  std::vector<Bytes> runs;  // one after the other all elements, of type `from`
+  std::vector<Bytes> runs;  // all elements in order, of type `from`
 
   uint64_t size_bytes() const { return *size_bytes_of(dtype, shape); }
-  void write(FileWriter& out) const;  // throws as write_cast
+  void write(FileWriter& out) const;  // throws what write_cast throws
 };
 
 struct Conversion {
   Json config;
   std::vector<PlannedTensor> tensors;  // sorted by name
   std::vector<Change> changes;
-  std::vector<std::string> source_files;                      // names of the files of weights that all this is from
+  std::vector<std::string> source_files;                      // names of the weight files that all this comes from
   std::vector<std::shared_ptr<std::vector<std::byte>>> made;  // bytes that are in no file: biases of zeros
 
   uint64_t size_bytes() const;
@@ -54,8 +54,8 @@ struct Conversion {
 Conversion plan_conversion(const Checkpoint& checkpoint, const ModelConfig& config, const ConversionOptions& options,
                            const std::string& where);
 
-// Compares every tensor of `written`, which was made from the plan, with it: bytes, or the bound of the rounding.
-// Throws kTensors.
+// Compares every tensor of `written` with the plan that it was made from: bytes, or the bound on rounding. Throws
+// kTensors.
 void verify_tensors(const Conversion& conversion, const Checkpoint& written, const std::string& where);
 
 }  // namespace deberta

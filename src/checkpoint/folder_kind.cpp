@@ -1,4 +1,4 @@
-// The table of kinds, and the few that are told by what is in a file.
+// The table of kinds, and the few that are recognised by the contents of a file.
 #include "checkpoint/folder_kind.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ constexpr size_t kMaxShown = 5;
 enum class When {
   kAlways,     // whatever else is there
   kNoConfig,   // there is no config.json
-  kNoWeights,  // there is no file of weights that is read here
+  kNoWeights,  // there is no weight file that is read here
 };
 
 struct KindRow {
@@ -39,7 +39,7 @@ struct KindRow {
   std::string_view remedy;
   std::string_view argument = {};  // of the remedy, which takes the folder
 };
-// The first row whose mark is there says what the folder is.
+// The first row whose mark is found says what the folder is.
 constexpr std::array kKinds = {
     KindRow{"gliner_config.json", When::kAlways, "a GLiNER model, with its own heads on top of DeBERTa",
             "run it with the gliner library"},
@@ -168,7 +168,7 @@ std::vector<std::string> names_of_weights(const Listing& listing) {
   return {};
 }
 
-// What the file says, as far as it can be read: who reads it next tells what is wrong with it.
+// What the file says, as far as it can be read: the next reader reports what is wrong with it.
 std::optional<Json> read_object(const std::string& path) {
   if (!is_regular_file(path)) return std::nullopt;
   try {
@@ -251,7 +251,7 @@ void check_subfolders(const Listing& listing) {
            {fmt::format("give one of them, such as {}", listing.path(models.front()))});
 }
 
-// Weights of a name that nobody looks for.
+// Weights under a name that nobody looks for.
 void check_other_weights(const Listing& listing) {
   for (const std::string_view pattern : {"*.safetensors", "*.bin", "*.pt", "*.pth", "*.ckpt"}) {
     for (const std::string& name : listing.find(pattern)) {
@@ -282,7 +282,7 @@ void check_model(const Listing& listing) {
   check_pointers(listing, names_of_weights(listing));
 }
 
-// The beginning tells enough: such files may be long.
+// The beginning is enough: such files may be long.
 bool is_keras_tokenizer(const std::string& path) {
   if (!is_regular_file(path)) return false;
   const std::string begin = first_bytes(path, 256);

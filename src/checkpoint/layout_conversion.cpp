@@ -1,4 +1,4 @@
-// D hidden  H heads  K head size. in_proj is [H, 3, K, D]: of each head first its rows of q, then of k, then of v.
+// D hidden  H heads  K head size. in_proj is [H, 3, K, D]: for each head first its rows of q, then k, then v.
 #include "checkpoint/layout_conversion.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ constexpr std::array kRenamed = {
     Renamed{"pos_q_proj.bias", "pos_query_proj.bias"},
 };
 
-// Biases that version 1 lacks: zeros of the type of another tensor of the layer.
+// Biases that version 1 lacks: zeros, with the type of another tensor of the layer.
 struct ZeroBias {
   std::string_view v2, typed_as_v1;
 };

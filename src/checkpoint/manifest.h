@@ -23,8 +23,8 @@ std::string manifest_text(const std::vector<ManifestFile>& files);
 // Throws kManifest, kJson, kTooLarge.
 std::vector<ManifestFile> parse_manifest(std::string_view text, const std::string& where);
 
-// What differs: a file that is missing, of another size or content (errors), or not named (warnings). `on_bytes` hears
-// of each piece read. Throws as parse_manifest, when the manifest itself is wrong.
+// What differs: a file that is missing, of another size or content (errors), or not named (warnings). `on_bytes` is
+// called for each piece read. Throws like parse_manifest when the manifest itself is wrong.
 struct ManifestReport {
   std::vector<Problem> errors;
   std::vector<Problem> warnings;

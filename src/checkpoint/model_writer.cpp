@@ -1,4 +1,4 @@
-// Every file goes through one writer that hashes what passes, so that the manifest tells what was meant to be written.
+// Every file goes through one writer that hashes what passes, so the manifest records what was meant to be written.
 #include "checkpoint/model_writer.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ constexpr size_t kMaxShards = 1000;
 constexpr uint64_t kMaxCopiedJson = uint64_t{1} << 26;
 constexpr std::array<std::string_view, 8> kCopied = {"spm.model", "spiece.model", "merges.txt", "bpe_encoder.bin",
                                                      "vocab.txt", "README.md",    "LICENSE",    "LICENSE.txt"};
-// Written anew, or by WriteOptions::add_more. Files of weights that are not read are left out like any other.
+// Written here, or by WriteOptions::add_more. Weight files that are not read are left out like any other.
 constexpr std::array<std::string_view, 5> kOwn = {"config.json", "model.safetensors.index.json",
                                                   "pytorch_model.bin.index.json", kManifestName, kCalibrationName};
 

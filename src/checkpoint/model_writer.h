@@ -16,7 +16,7 @@ using AddFile = std::function<void(const std::string& name, const std::function<
 
 struct WriteOptions {
   uint64_t shard_bytes = 5000000000;
-  std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  // hears of each piece written; may throw to stop
+  std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  // called for each piece written; may throw to stop
   // Called when the model in the folder is complete except for the manifest, and can be opened.
   std::function<void(const AddFile& add)> add_more = [](const AddFile&) {};
 };
@@ -27,8 +27,8 @@ struct WrittenModel {
   std::vector<Change> left_out;  // files of the source that are not copied
 };
 
-// Files of `source` that are copied are those of the tokenizer, other JSON files, and texts (README.md). Throws
-// kFileWrite and what writing and reading throws, kUnsupported (more shards than can be read).
+// Copied from `source`: the tokenizer's files, other JSON files, and texts (README.md). Throws kFileWrite and what
+// writing and reading throws, kUnsupported (more shards than can be read).
 WrittenModel write_model(StagedFolder& folder, const Conversion& conversion, const std::string& source,
                          const WriteOptions& options);
 

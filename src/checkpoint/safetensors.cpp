@@ -29,7 +29,7 @@ constexpr size_t kMaxRank = 8;
 constexpr int64_t kMaxDimension = (int64_t{1} << 53) - 1;
 constexpr uint64_t kMaxTensorBytes = (uint64_t{1} << 48) - 1;
 constexpr std::string_view kMetadataKey = "__metadata__";
-// An entry has at most 5 + kMaxRank values beside itself; the rest is for the metadata.
+// An entry has at most 5 + kMaxRank values besides itself; the rest is for the metadata.
 constexpr JsonLimits kHeaderLimits{
     .max_bytes = kMaxHeaderBytes, .max_depth = 4, .max_nodes = kMaxTensors * (6 + kMaxRank) + 600000};
 
@@ -268,7 +268,7 @@ std::string make_header(const std::vector<TensorToWrite>& tensors, const Metadat
   return text;
 }
 
-// Passes on what a tensor writes and counts it: fewer or more bytes would move every tensor behind it.
+// Passes on what a tensor writes and counts it: fewer or more bytes would move every tensor after it.
 class CountingWriter final : public FileWriter {
  public:
   explicit CountingWriter(FileWriter& file) : file_(file) {}

@@ -36,7 +36,7 @@ struct TensorToWrite {
 };
 
 // Tensors are laid out in the order given, header padded to 8 bytes. `path` is for messages. Throws kSafetensors (a
-// name twice, too large, bytes that do not match the shape) and what the writer throws.
+// repeated name, too large, bytes that do not match the shape) and what the writer throws.
 void write_safetensors(FileWriter& file, const std::string& path, const std::vector<TensorToWrite>& tensors,
                        const Metadata& metadata);
 

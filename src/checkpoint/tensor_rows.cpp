@@ -72,7 +72,7 @@ constexpr bool kAccompanies = true;
 
 constexpr std::array kRows = {
     part("embeddings.word_embeddings.weight", "V,E", always, "vocab_size"),
-    // The mask decoder reads the table too, but files without it are published: the head then stands on the last layer.
+    // The mask decoder reads the table too, but files without it are published: the head then sits on the last layer.
     part("embeddings.position_embeddings.weight", "P,E", always, "max_position_embeddings", reads_positions),
     part("embeddings.token_type_embeddings.weight", "Y,E", has_types, "type_vocab_size"),
     part("embeddings.embed_proj.weight", "D,E", has_embed_proj, "embedding_size"),

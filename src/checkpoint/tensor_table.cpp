@@ -120,7 +120,7 @@ struct Comparison {
   std::string where;
   std::unordered_map<std::string, TensorSpec> expected;
   std::vector<std::string> missing;                        // in the order of the table
-  std::map<std::string, std::vector<std::string>> unread;  // by the reason: a layer too many is sixteen tensors
+  std::map<std::string, std::vector<std::string>> unread;  // by reason: one layer too many is sixteen tensors
   TensorReport report;
 
   void refuse(std::string message) { report.errors.push_back({where, std::move(message)}); }
@@ -159,7 +159,7 @@ void check_spec(Comparison& comparison, const TensorView& tensor, const TensorSp
   }
 }
 
-// A name that the table knows and this configuration lacks, or one near to a missing name, or one known to nobody.
+// A name that the table knows and this configuration lacks, or one close to a missing name, or an unknown one.
 std::string explain_unexpected(const Comparison& comparison, const TensorView& tensor, bool may_suggest) {
   const TensorRow* row = find_tensor_row(tensor.name);
   if (row != nullptr && is_layer_row(*row) && row->exists(comparison.config)) {
@@ -194,8 +194,8 @@ bool is_silent(std::string_view name) {
   return is_ignored_tensor(name) || (row != nullptr && row->may_accompany);
 }
 
-// The library reads what it wants and leaves the rest. What may be a wanted tensor under another name, or a second
-// head, is another matter: then nobody knows which model was meant.
+// The library reads what it wants and ignores the rest. A tensor that may be a wanted one under another name, or a
+// second head, is another matter: then nobody knows which model was meant.
 bool is_harmless(const Comparison& comparison, std::string_view name) {
   const TensorRow* row = find_tensor_row(name);
   return comparison.missing.empty() && (row == nullptr || !is_head_row(*row));
@@ -279,7 +279,7 @@ Head detect_head(const Checkpoint& checkpoint) {
     return has("pooler.dense.weight") ? Head::kSequence : Head::kToken;
   }
   if (has("qa_outputs.weight")) return Head::kSpan;
-  // A published discriminator carries the generator's unused head too: it is no language model.
+  // A published discriminator carries the generator's unused head too: it is not a language model.
   if (has("mask_predictions.dense.weight")) return Head::kReplacedToken;
   if (has("lm_predictions.lm_head.dense.weight")) return Head::kMaskedLm;
   return Head::kNone;

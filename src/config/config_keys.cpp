@@ -25,7 +25,7 @@ constexpr bool never(const C&, ConfigRules) {
 constexpr bool is_relative(const C& c, ConfigRules) {
   return c.relative_attention;
 }
-// Version 1 of transformers has no buckets.
+// DeBERTa v1 of transformers has no buckets.
 constexpr bool has_buckets(const C& c, ConfigRules rules) {
   return c.relative_attention && (rules == ConfigRules::kOriginal || c.layout == Layout::kV2);
 }
@@ -44,14 +44,14 @@ constexpr bool reads_positions(const C& c, ConfigRules rules) {
          (c.relative_attention && c.max_relative_positions < 1);
 }
 
-// To Python true and false are numbers, too.
+// To Python, true and false are numbers too.
 std::optional<double> number_of(const Json& value) {
   if (value.is_number()) return value.as_number();
   if (value.is_bool()) return value.as_bool() ? 1 : 0;
   return std::nullopt;
 }
 
-// `value > 0` of Python, which NaN is not either.
+// Python's `value > 0` is false; NaN included.
 bool is_not_positive(const Json& value, const C&, ConfigRules) {
   const auto number = number_of(value);
   return number && !(*number > 0);
@@ -60,12 +60,12 @@ bool is_below_one(const Json& value, const C&, ConfigRules) {
   const auto number = number_of(value);
   return number && *number < 1;
 }
-// `range(value)` of Python, which version 1 of transformers runs through; of a float there is none.
+// Python's `range(value)`, which DeBERTa v1 of transformers loops over; a float has none.
 bool is_empty_range(const Json& value, const C& c, ConfigRules rules) {
   const bool is_integer = value.is_integer() || value.is_big_integer();
   return is_integer && value.as_number() < 0 && rules == ConfigRules::kHf && c.layout == Layout::kV1;
 }
-// Version 2 of transformers makes no buckets of distances then.
+// DeBERTa v2 of transformers then puts no distances into buckets.
 bool is_no_bound(const Json& value, const C& c, ConfigRules rules) {
   const bool is_zero = value.is_integer() ? value.as_integer() == 0 : value.is_bool() && !value.as_bool();
   return is_zero && rules == ConfigRules::kHf && c.layout == Layout::kV2;

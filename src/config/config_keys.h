@@ -22,7 +22,7 @@ struct ConfigKey {
   using Absence = bool (*)(const Json&, const ModelConfig&, ConfigRules);
 
   std::string_view name;
-  std::string_view alias;  // of the original's files, another name for the same; "pooling.dropout": the key "dropout"
+  std::string_view alias;  // another name for it in the original's files; "pooling.dropout": the key "dropout"
                            // of the object "pooling"
   Field field;
   double low = 0;  // smallest and largest number allowed

@@ -15,7 +15,7 @@
 namespace deberta {
 namespace {
 
-// A document of two models becomes that of the discriminator, which is the one that is kept.
+// A document with two models becomes the discriminator's, which is the one that is kept.
 Json flatten(const Json& raw) {
   const Json* nested = raw.find("vocab_size") == nullptr ? raw.find("discriminator") : nullptr;
   if (nested == nullptr || !nested->is_object()) return raw;
@@ -73,7 +73,7 @@ void ConfigDocument::write_out_table(const ModelConfig& config) {
   }
 }
 
-// Labels with one name twice have no label2id.
+// Labels with a repeated name have no label2id.
 void ConfigDocument::write_out_labels(const ModelConfig& config) {
   const bool are_different =
       std::set<std::string_view>(config.labels.begin(), config.labels.end()).size() == config.labels.size();
@@ -88,7 +88,7 @@ void ConfigDocument::write_out(const ModelConfig& config) {
   if (!has("model_type")) set("model_type", to_string(config.layout));
   write_out_table(config);
   // null names no terms, to this program and to others; a missing key means c2p to the original and none to others.
-  // Version 1 of transformers counts the names for its scale, and would count "none".
+  // DeBERTa v1 of transformers counts the names for its scale, and would count "none".
   const bool has_no_terms = !config.has_c2p && !config.has_p2c;
   if (config.layout == Layout::kV1 && has_no_terms) {
     set("pos_att_type", JsonArray{});

@@ -11,7 +11,7 @@ namespace deberta {
 
 class ConfigDocument {
  public:
-  // The members of `config.raw`; where that describes two models, those of the discriminator among them.
+  // The members of `config.raw`; if that describes two models, including those of the discriminator.
   explicit ConfigDocument(const ModelConfig& config);
 
   // Writes the keys that are missing or null as `config` understands them, `config.layout` included, and label2id from

@@ -1,5 +1,5 @@
-// id2label as transformers reads it: its keys are what int() of Python takes, its values whatever they are, and there
-// are as many classes as ids.
+// id2label as transformers reads it: its keys are what Python's int() takes, its values may be anything, and there are
+// as many classes as ids.
 #include "config/labels.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxLabels = 100000;
 
-// int() of Python, of ASCII texts: white space around, a sign, single underscores between digits.
+// Python's int() for ASCII texts: white space around, a sign, single underscores between digits.
 std::optional<int64_t> parse_python_integer(std::string_view text) {
   constexpr std::string_view kSpace = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
   const size_t begin = text.find_first_not_of(kSpace);
@@ -34,7 +34,7 @@ std::optional<int64_t> parse_python_integer(std::string_view text) {
   return parse_number<int64_t>(digits);
 }
 
-// str() of Python where the value is not a text; lists and objects as JSON.
+// Python's str() where the value is not a text; lists and objects as JSON.
 std::string to_label(const Json& value) {
   if (value.is_string()) return value.as_string();
   if (value.is_null()) return "None";

@@ -26,7 +26,7 @@ struct Parse {
   ConfigRules rules;
   ModelConfig config;
   std::vector<Problem> problems;
-  size_t unsupported = 0;  // how many of the problems are right values that this version does not compute
+  size_t unsupported = 0;  // how many of the problems are valid values that this version does not support
 
   void refuse(std::string_view key, const std::string& expected, const Json& got) {
     refuse(key, fmt::format("expected {}, got {}", expected, got.describe()));
@@ -39,7 +39,7 @@ struct Parse {
     return value != nullptr && !value->is_null();
   }
   bool is_hf() const { return rules == ConfigRules::kHf; }
-  // Version 1 of transformers: it reads fewer keys than the original does.
+  // DeBERTa v1 of transformers, which reads fewer keys than the original.
   bool is_hf_v1() const { return is_hf() && config.layout == Layout::kV1; }
 };
 
@@ -48,13 +48,13 @@ struct KeyProblem {
   std::string name, message;
 };
 
-// Reads one name of a key. Gives the value when it was there and right.
+// Reads one name of a key. Returns the value if it was there and valid.
 const Json* read_name(Parse& parse, const ConfigKey& key, std::string_view name, std::vector<KeyProblem>& problems) {
   const Json* value = name.empty() ? nullptr : find_config_value(parse.document, name);
   if (value == nullptr) return nullptr;
   if (read_config_value(key, *value, parse.rules, parse.config)) return value;
   const bool is_pooler = key.name == "pooler_hidden_act";
-  if (is_pooler) parse.config.pooler_hidden_act = Activation::kOther;  // whether the model pools, its tensors tell
+  if (is_pooler) parse.config.pooler_hidden_act = Activation::kOther;  // the tensors tell whether the model pools
   if (!is_pooler)
     problems.push_back(
         {&key, std::string(name), fmt::format("expected {}, got {}", describe_expected(key), value->describe())});
@@ -72,7 +72,7 @@ void read_key(Parse& parse, const ConfigKey& key, std::vector<KeyProblem>& probl
   }
 }
 
-// Wrong values are problems only of keys that the model reads, which is known when all of them are read.
+// Wrong values are problems only in keys that the model reads, which is known once all of them are read.
 void read_plain_keys(Parse& parse) {
   if (const Json* pooling = parse.document.find("pooling");
       !parse.is_hf() && pooling != nullptr && !pooling->is_object()) {
@@ -88,7 +88,7 @@ void read_plain_keys(Parse& parse) {
     parse.refuse("vocab_size", "expected an integer, got nothing; the key is required");
 }
 
-// Version 1 adds it to a tensor, which takes integers of 64 bits; version 2 makes a float of it first.
+// DeBERTa v1 adds it to a tensor, which takes integers of 64 bits; v2 makes it a float first.
 void check_epsilon(Parse& parse) {
   const double end = parse.config.layout == Layout::kV1 ? 0x1p64 : std::numeric_limits<double>::infinity();
   const Json* value = parse.document.find("layer_norm_eps");
@@ -110,9 +110,9 @@ void read_model_type(Parse& parse) {
   }
 }
 
-// What transformers takes for missing keys, where that is not what the original takes. Of a file without model_type
-// nobody knows whose defaults are meant: the two keys that no tensor would contradict are not guessed then, nor under
-// the original's rules for version 2, whose files were written for other defaults.
+// What transformers assumes for missing keys, where it differs from the original. For a file without model_type nobody
+// knows whose defaults are meant: the two keys that no tensor would contradict are not guessed then, nor under the
+// original's rules for version 2, whose files were written for other defaults.
 void set_defaults_of_the_rules(Parse& parse) {
   ModelConfig& c = parse.config;
   c.max_relative_positions = -1;  // max_position_embeddings, once that is read
@@ -133,7 +133,7 @@ void set_defaults_of_the_rules(Parse& parse) {
   }
 }
 
-// Of a-z and ASCII white space, as much as names of keys have of Python's lower() and strip().
+// As much of Python's lower() and strip() as the names need: a-z and ASCII white space.
 std::string_view strip(std::string_view text) {
   constexpr std::string_view kSpace = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
   const size_t begin = text.find_first_not_of(kSpace);
@@ -191,8 +191,8 @@ void read_original_pos_att_type(Parse& parse, const Json& value) {
   }
 }
 
-// transformers asks whether the two names are in a list (or an object), letter by letter; only a text is split, and
-// stripped and lowered before. Version 1 counts whatever is in it.
+// transformers looks for the two names in a list (or an object) exactly as written; only a text is split, after it is
+// stripped and lower-cased. DeBERTa v1 counts whatever is in it.
 void read_hf_pos_att_type(Parse& parse, const Json& value) {
   std::vector<std::string> names;
   if (value.is_string()) {
@@ -232,7 +232,7 @@ void read_norm_rel_ebd(Parse& parse) {
   }
 }
 
-// Keys that transformers does not read in the classes of one version.
+// Keys that one version of transformers' classes does not read.
 void forget_unread_keys(Parse& parse) {
   if (!parse.is_hf()) return;
   ModelConfig& c = parse.config;
@@ -244,7 +244,7 @@ void forget_unread_keys(Parse& parse) {
   c.attention_head_size = c.hidden_size / c.num_attention_heads;
 }
 
-// Defaults that are the value of another key.
+// Defaults that are taken from another key.
 void fill_defaults(Parse& parse) {
   ModelConfig& c = parse.config;
   if (!parse.has("attention_head_size")) c.attention_head_size = c.hidden_size / c.num_attention_heads;
@@ -255,13 +255,13 @@ void fill_defaults(Parse& parse) {
   if (!parse.has("cls_dropout") && !parse.has("cls_drop_out")) c.cls_dropout = c.hidden_dropout_prob;
   const bool has_pooler_act = parse.has("pooler_hidden_act") || parse.has("pooling.hidden_act");
   // The original pools with hidden_act when the file has no pooling block; a file with model_type was written for
-  // transformers, which takes gelu.
+  // transformers, which uses gelu.
   const bool is_original = !parse.has("model_type") && !parse.has("pooling") && !parse.is_hf();
   if (!has_pooler_act && is_original) c.pooler_hidden_act = c.hidden_act;
 }
 
-// Version 2 of transformers gives distances to buckets only where they have a bound; without one each is its own row,
-// as many as the buckets would have. It gives nothing at all without a layer.
+// DeBERTa v2 of transformers puts distances into buckets only if they have a bound; without one each has its own row,
+// as many rows as there would be buckets. Without a layer it fails.
 void follow_hf_v2_at_zero(Parse& parse) {
   ModelConfig& c = parse.config;
   if (!parse.is_hf() || c.layout != Layout::kV2) return;
@@ -316,7 +316,7 @@ void read_problem_type(Parse& parse) {
                *value);
 }
 
-// Of a list the names; a text is a list of one. Other values name nothing: the tensors tell the head.
+// The names in a list; a text is a list of one. Other values name nothing: the tensors tell the head.
 void read_architectures(Parse& parse) {
   const Json* value = parse.document.find("architectures");
   if (value == nullptr) return;
@@ -327,7 +327,7 @@ void read_architectures(Parse& parse) {
   for (const Json& item : value->as_array()) add(item);
 }
 
-// What wins over all others first: the key of version 4 and later, then that of older ones.
+// In order of precedence: the key of version 4 and later, then that of older ones.
 void read_sentence_transformers_activation(Parse& parse) {
   const Json* value = nullptr;
   for (const std::string_view name :
@@ -410,7 +410,7 @@ ModelConfig load_model_config(const std::string& path, ConfigRules rules) {
 Json raw_document(const ModelConfig& config) {
   if (config.raw.empty()) return {};
   JsonLimits limits;
-  limits.max_bytes = std::numeric_limits<size_t>::max();  // it was a document of the usual limits before it was written
+  limits.max_bytes = std::numeric_limits<size_t>::max();  // it was within the usual limits before it was written
   return parse_python_json(config.raw, "config.json", limits);
 }
 

@@ -7,7 +7,7 @@
 
 namespace deberta {
 
-// As load_model_config, of a document; `where` opens the messages.
+// Like load_model_config, but from a document; `where` opens the messages.
 ModelConfig parse_model_config(const Json& document, const std::string& where,
                                ConfigRules rules = ConfigRules::kOriginal);
 

@@ -156,7 +156,7 @@ size_t ByteSource::read_decoded(std::span<char> out) {
   return count;
 }
 
-// Looks at the first bytes, waiting only while they may still turn out to be something else than text.
+// Looks at the first bytes, waiting only while they may still turn out to be something other than text.
 void ByteSource::begin() {
   is_begun_ = true;
   stored_.resize(kChunkBytes);

@@ -1,4 +1,4 @@
-// One right answer among some: COPA, SWAG, AlphaNLI, RACE.
+// One right answer among several: COPA, SWAG, AlphaNLI, RACE.
 #include <fmt/format.h>
 
 #include "data/example_forms.h"
@@ -26,7 +26,7 @@ std::vector<std::string> texts_of(const Json& value, std::string_view name, cons
   return texts;
 }
 
-// A passage of RACE: as many options, and where it tells answers, as questions.
+// A passage of RACE: as many lists of options as questions, and as many answers if it gives them.
 struct RacePassage {
   RacePassage(const Json& row, const std::string& where)
       : article(text_member(row, "article", where)),

@@ -27,7 +27,7 @@ class CodePointTable {
   TextSpan span(size_t begin_char, size_t end_char) const {
     return {begin_char, end_char, byte_of(begin_char), byte_of(end_char)};
   }
-  // Of bytes at which code points begin, or the text ends.
+  // Both are bytes where a code point begins or the text ends.
   TextSpan span_of_bytes(size_t begin_byte, size_t end_byte) const;
 
  private:

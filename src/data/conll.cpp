@@ -26,7 +26,7 @@ void split(std::string_view line, std::vector<std::string>& cells) {
 void add_token(const TextLine& line, ConllSentence& sentence) {
   const auto refuse = [&](const std::string& message) { throw Error(ErrorCode::kInput, line.where, message); };
   const size_t before = sentence.cells.size();
-  // A line of many cells ends here before it is taken apart.
+  // A line of many cells is refused here, before it is split.
   if (line.text.size() > ConllReader::kMaxSentenceBytes / 2)
     refuse("expected a token, got a line of several megabytes");
   split(line.text, sentence.cells);

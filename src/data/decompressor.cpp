@@ -33,7 +33,7 @@ constexpr std::pair<Compression, Magic> kMagics[] = {
     {Compression::kGzip, {"\x1F\x8B"sv}},
     {Compression::kXz, {"\xFD\x37zXZ\0"sv}},
     {Compression::kZstd, {"\x28\xB5\x2F\xFD"sv}},
-    // A frame that is passed over, as parallel writers put in front.
+    // A skippable frame, as parallel compressors put in front.
     {Compression::kZstd, {"\x50\x2A\x4D\x18"sv, 0, 0, 0xF0}},
     {Compression::kBzip2, {"BZh1\x31\x41\x59\x26\x53\x59"sv, 0, 3, 0xF0}},  // a block
     {Compression::kBzip2, {"BZh1\x17\x72\x45\x38\x50\x90"sv, 0, 3, 0xF0}},  // none

@@ -16,9 +16,9 @@ std::string_view to_string(Compression compression);
 
 // By the ending of a file's name, in any case: .gz, .xz, .zst, .bz2, else none.
 Compression compression_of(std::string_view path);
-// By the first bytes of a stream; none for those of no stream.
+// By the first bytes of a stream; none if they begin no such stream.
 Compression compression_in(std::string_view bytes);
-// Whether `bytes` are too few to say.
+// Whether `bytes` are too few to tell.
 bool may_become_compression(std::string_view bytes);
 // The name without that ending: "a.csv.gz" -> "a.csv".
 std::string_view without_compression_ending(std::string_view path);
@@ -26,8 +26,8 @@ std::string_view without_compression_ending(std::string_view path);
 // Several streams one after the other are read as one, as the programs gzip, xz, zstd and bzip2 do.
 class Decompressor {
  public:
-  // The decoder's own memory: enough for what those programs write at their highest levels, more only when asked for
-  // long windows by name.
+  // The decoder's own memory: enough for what those programs write at their highest levels, unless asked explicitly for
+  // long windows.
   static constexpr size_t kMaxMemoryBytes = size_t{192} << 20;
 
   virtual ~Decompressor() = default;

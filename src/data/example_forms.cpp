@@ -9,7 +9,7 @@
 namespace deberta {
 namespace {
 
-// The name of the first field that the row has; nothing when it has none of them.
+// The first of the names that the row has as a field; nothing when it has none of them.
 std::string_view present(const Json& row, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const Json* value = row.find(name);

@@ -54,7 +54,7 @@ bool is_nested(ExampleForm form) {
          form == ExampleForm::kRecord || form == ExampleForm::kRace;
 }
 
-// Of files whose name does not tell.
+// For files whose name does not tell.
 RowForm default_form(ExampleForm form) {
   if (form == ExampleForm::kText) return RowForm::kTsv;
   return form == ExampleForm::kLines ? RowForm::kText : RowForm::kJsonl;
@@ -114,7 +114,7 @@ void ExampleReader::read(JsonRow row) {
   if (labels_) take_label(ready_.back());
 }
 
-// Each row has its line, bad ones too.
+// Every row has its line, even a bad one.
 void ExampleReader::take_label(Example& example) {
   TextLine line;
   if (!read_text_line(*labels_, line))

@@ -37,7 +37,7 @@ struct Example {
 // kLines: as kText, but a file whose name does not tell its format has a text a line.
 enum class ExampleForm { kText, kLines, kWic, kWsc, kMultirc, kRecord, kCopa, kSwag, kRace, kAlphaNli };
 
-// Names of fields, the first that is there. Only kText and kLines ask; the other forms have theirs.
+// Names of fields; the first one present counts. Only kText and kLines use them; the other forms have their own.
 struct ExampleFields {
   std::vector<std::string> text;
   std::vector<std::string> pair;  // none: the rows have no second text
@@ -54,13 +54,13 @@ struct ExampleRules {
 
 class ExampleReader {
  public:
-  // Where the file's name says no form of rows and none is given, it is that of the form of examples. `labels`
-  // (AlphaNLI): a line for each row, "1" or "2".
+  // If neither `given` nor the file's name says the form of rows, the form of examples does. `labels` (AlphaNLI): a
+  // line for each row, "1" or "2".
   ExampleReader(ByteSource source, ExampleRules rules, std::optional<RowForm> given = std::nullopt,
                 std::optional<LineReader> labels = std::nullopt);
 
-  // False at the end. A row that holds several examples gives one after the other; a bad part of it spoils no other
-  // part. Throws what RecordReader::next throws, and kInput when there are not as many labels as rows.
+  // False at the end. A row that holds several examples gives one after the other; a bad part of it does not spoil the
+  // others. Throws what RecordReader::next throws, and kInput when there are not as many labels as rows.
   bool next(Example& example);
 
   const LineReader& lines() const { return records_.lines(); }

@@ -11,7 +11,7 @@ namespace deberta {
 const Json& json_member(const Json& object, std::string_view key, bool (Json::*is_right)() const,
                         std::string_view expected, const std::string& where);
 
-// A value that was found under `key`: throws as json_member().
+// A value that was found under `key`: throws what json_member() throws.
 const std::string& text_value(const Json& value, std::string_view key, const std::string& where);
 
 // The keys of an object, for messages: "id, text".

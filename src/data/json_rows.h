@@ -44,8 +44,8 @@ class JsonLineReader {
   size_t blank_lines_ = 0;
 };
 
-// The whole source as one document; invalid UTF-8 is repaired. `limits.max_bytes` are those
-// of the source. Throws kJson, kTooLarge, and what ByteSource::read throws.
+// The whole source as one document; invalid UTF-8 is repaired. `limits.max_bytes` counts the bytes of the source.
+// Throws kJson, kTooLarge, and what ByteSource::read throws.
 Json read_json_document(ByteSource& source, const JsonLimits& limits, bool* is_repaired = nullptr);
 
 }  // namespace deberta

@@ -17,7 +17,7 @@ bool LineReader::fill() {
   try {
     count = source_.read(std::span(buffer_).subspan(used));
   } catch (...) {
-    buffer_.clear();  // the line that was begun is lost with what should have followed
+    buffer_.clear();  // the unfinished line is lost with what should have followed
     is_at_end_ = true;
     throw;
   }
@@ -26,7 +26,7 @@ bool LineReader::fill() {
   return !is_at_end_;
 }
 
-// What has a carriage return and not one line feed has lines of an old Macintosh, as Excel still writes them.
+// A source with a carriage return and no line feed has old Macintosh line ends, as Excel still writes them.
 bool LineReader::finds_old_line_ends() {
   if (number_ > 0 || line_end_ == '\r' || buffer_.find('\r', position_) == std::string::npos) return false;
   line_end_ = '\r';
@@ -55,7 +55,7 @@ LineReader::Status LineReader::next(std::string& line) {
     }
     if (fill()) continue;
     if (position_ == buffer_.size() && !is_too_long) return Status::kEnd;
-    if (source_.is_stopped()) return Status::kEnd;  // a line cut short is no line
+    if (source_.is_stopped()) return Status::kEnd;  // a line cut short is not a line
     if (finds_old_line_ends()) {
       searched = 0;
       continue;

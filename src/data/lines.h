@@ -17,8 +17,8 @@ class LineReader {
   static constexpr size_t kMaxLineBytes = size_t{16} << 20;
 
   enum class Status { kLine, kTooLong, kEnd };
-  // The next line without its end (LF or CR LF; CR in a source without any LF). A line above kMaxLineBytes is passed
-  // over (kTooLong). Once the source is stopped: kEnd. Throws what ByteSource::read throws.
+  // The next line without its end (LF or CR LF; CR in a source without any LF). A line above kMaxLineBytes is skipped
+  // (kTooLong). Once the source is stopped: kEnd. Throws what ByteSource::read throws.
   Status next(std::string& line);
 
   // Whether next() would not have to wait.

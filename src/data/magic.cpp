@@ -1,4 +1,4 @@
-// The table of what is met in place of text, with what to do about it.
+// The table of what turns up in place of text, and what to do about it.
 #include "data/magic.h"
 
 #include <fmt/format.h>

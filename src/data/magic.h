@@ -15,7 +15,7 @@ struct Magic {
   uint8_t mask = 0xFF;
 };
 
-enum class Match { kNo, kTooShort, kYes };  // kTooShort: so far it fits
+enum class Match { kNo, kTooShort, kYes };  // kTooShort: it fits so far
 Match match(const Magic& magic, std::string_view bytes);
 
 enum class TextEncoding { kUtf8, kUtf16Le, kUtf16Be };

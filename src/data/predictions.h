@@ -1,5 +1,5 @@
-// Files of predictions: `index<TAB>prediction` as GLUE's, JSON Lines as SuperGLUE's, a JSON object from ids to texts or
-// numbers as SQuAD's.
+// Files of predictions: `index<TAB>prediction` as in GLUE, JSON Lines as in SuperGLUE, a JSON object from ids to texts
+// or numbers as in SQuAD.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -33,7 +33,7 @@ class Predictions {
 
   const std::string& name() const { return name_; }
   size_t size() const { return found_.size(); }
-  size_t unused() const;  // that no find() has given
+  size_t unused() const;  // that no find() has returned
 
  private:
   void read_table(ByteSource source);

@@ -83,7 +83,7 @@ bool RecordReader::next_of_text(JsonRow& row) {
 bool RecordReader::next_of_lines(JsonRow& row) {
   TextLine line;
   if (!next_line(lines_, line)) return false;
-  // An array is no row: the first line begins a document.
+  // An array is not a row: the first line begins a document.
   if (next_++ == 0 && !line.error && line.text[line.text.find_first_not_of(" \t")] == '[') {
     read_document(std::move(line.text), line.where);
     return next_of_document(row);

@@ -18,14 +18,14 @@ namespace deberta {
 struct RecordColumns {
   // At least one name of each list stands in the header line.
   std::vector<std::vector<std::string>> needed;
-  // The columns of a file whose first line is no header: that line has none of the needed names, and as many cells.
+  // The columns of a file whose first line is not a header: that line has none of the needed names, and as many cells.
   std::vector<std::string> without_header;
 };
 
 class RecordReader {
  public:
-  // kText: a line that is not blank is a row with `text`. kJson and kJsonl are one: an array in the first line begins a
-  // document. Throws kInternal for kConll, whose sentences are no records.
+  // kText: a line that is not blank is a row with `text`. kJson and kJsonl are the same: an array in the first line
+  // begins a document. Throws kInternal for kConll, whose sentences are not records.
   RecordReader(LineReader lines, RowForm form, RecordColumns columns);
 
   // False at the end. `row.value` is an object; of a table, its values are texts. Throws kInput for a table without the

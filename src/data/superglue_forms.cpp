@@ -51,7 +51,7 @@ bool is_same_but_case(std::string_view a, std::string_view b) {
          std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-// The words of a text where a phrase stands at a word: the last one may go on ("him" at "him.").
+// Finds a phrase at a word of a text. Only the last word may be longer than the phrase's ("him" at "him.").
 class PhraseFinder {
  public:
   PhraseFinder(std::string_view text, std::string_view phrase)

@@ -1,4 +1,4 @@
-// One pass over the bytes of a row; quotes may ask for more lines.
+// One pass over the bytes of a row; quotes may need more lines.
 #include "data/table.h"
 
 #include <fmt/format.h>

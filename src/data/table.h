@@ -36,11 +36,11 @@ class TableReader {
   // cannot be read or repeats a column name, and what LineReader::next throws.
   bool next(TableRow& row);
 
-  // Reads the header, where the rules say that there is one. Throws as next().
+  // Reads the header, where the rules say that there is one. Throws what next() throws.
   void begin();
 
   // Of a table without a header: what its columns are called instead of "1", "2", ... Throws kInput, naming the place
-  // of the row, for two that are called the same.
+  // of the row, for two with the same name.
   void name_columns(TableRow names);
 
   // The names in the header, else "1", "2", ...; none before the first row.

@@ -44,7 +44,7 @@ std::vector<std::string> names_of_builtin(const std::string& folder) {
   return names;
 }
 
-// What can be asked for instead of `name`: the nearest of the names there, else the first of them.
+// What to ask for instead of `name`: the nearest of the names there, else the first of them.
 std::string describe_others(std::string_view name, const std::vector<std::string>& there) {
   std::vector<std::string_view> whole(there.begin(), there.end());
   std::vector<std::string_view> last;  // "deberta-v3-small" may have been meant for "microsoft/deberta-v3-small"
@@ -131,7 +131,7 @@ bool is_deberta(const std::string& folder) {
 }  // namespace
 
 ModelEnvironment current_environment() {
-  std::error_code none;  // then there is no program, and no place beside it
+  std::error_code none;  // on an error there is no program, and no place beside it
   return {.data_dir = variable("DEBERTA_DATA_DIR"),
           .hf_hub_cache = variable("HF_HUB_CACHE"),
           .hf_home = variable("HF_HOME"),
@@ -168,7 +168,7 @@ std::string find_model(const std::string& name, const ModelPlaces& places) {
   const std::optional<HubName> hub = parse_hub_name(name);
   if (hub && !places.hub_cache.empty() && is_directory(repository_folder(places.hub_cache, hub->repository)))
     return find_snapshot(places.hub_cache, *hub);
-  if (is_regular_file(name)) check_model_directory(name);  // a file is no name: say so
+  if (is_regular_file(name)) check_model_directory(name);  // a file is not a name: say so
   refuse_name(name, hub, places);
 }
 
@@ -179,7 +179,7 @@ std::vector<FoundModel> list_models(const ModelPlaces& places) {
       std::string path = find_snapshot(places.hub_cache, {.repository = repository});
       if (is_deberta(path)) found.push_back({repository, std::move(path)});
     } catch (const Error&) {
-      // Half fetched, or not the reader's to read: it is named by nobody, so it is not listed.
+      // Half fetched, or not readable for this user: nobody asked for it by name, so it is not listed.
     }
   }
   return found;

@@ -27,7 +27,7 @@ bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-// One part of a name: no separator of folders in it, nothing that climbs.
+// One part of a name: no path separator in it, nothing that climbs.
 bool is_name_part(std::string_view text) {
   return !text.empty() && text.size() <= kMaxNameBytes && std::all_of(text.begin(), text.end(), is_name_character) &&
          text.front() != '.' && text.front() != '-' && text.back() != '.' && text.back() != '-' &&
@@ -62,7 +62,7 @@ bool is_below(const fs::path& path, const fs::path& root) {
   return std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
 }
 
-// A cache may be shared by many: what its links name must be in it, or a model could show any file of the reader's.
+// A cache may be shared by many: its links must stay inside, or a model could expose any file that this user can read.
 void check_link(const fs::path& link, const fs::path& root) {
   std::error_code error;
   const fs::path target = fs::weakly_canonical(link, error);

@@ -17,8 +17,8 @@ std::vector<ModuleEntry> load_module_list(const std::string& path);
 
 std::string module_folder(const std::string& path, const ModuleEntry& module);
 
-// Where config.json, the weights and the tokenizer are: `path`, or the folder in it that modules.json names (as
-// 0_Transformer). Throws as load_module_list().
+// Where config.json, the weights and the tokenizer are: `path`, or the folder in it that modules.json names (such as
+// 0_Transformer). Throws like load_module_list().
 std::string transformer_folder(const std::string& path);
 
 }  // namespace deberta

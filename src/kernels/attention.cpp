@@ -21,7 +21,7 @@
 namespace deberta {
 namespace {
 
-constexpr int64_t kWindow = 16;  // positions are taken by aligned windows
+constexpr int64_t kWindow = 16;  // positions are taken in aligned windows
 
 void require(bool is_right, const char* what) {
   if (!is_right) throw Error(ErrorCode::kInternal, "attention", what);

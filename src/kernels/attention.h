@@ -17,7 +17,7 @@
 
 namespace deberta {
 
-// Row of token t and head h: K numbers from number t * token_stride + h * head_stride on, of the call's precision.
+// Row of token t and head h: K numbers, the first at t * token_stride + h * head_stride, in the call's precision.
 template <class Data>
 struct HeadRows {
   Data* data = nullptr;
@@ -45,8 +45,8 @@ struct AttentionParams {
   size_t head_size = 0;             // K
   const int32_t* starts = nullptr;  // cu_seqlens [B + 1] of keys and values, from 0
 
-  // Queries other than the keys: their own cu_seqlens (null: those of the keys) and the position of each query row
-  // within its sequence, ascending in each (null: 0, 1, ...).
+  // Queries that differ from the keys: their own cu_seqlens (null: those of the keys) and the position of each query
+  // row within its sequence, ascending in each (null: 0, 1, ...).
   const int32_t* query_starts = nullptr;
   const int32_t* query_positions = nullptr;
 
@@ -68,20 +68,20 @@ struct AttentionParams {
   const uint8_t* query_mask_T = nullptr;
   const uint64_t* const* masks_B =
       nullptr;  // [L][ceil(S / 64)] words per sequence, bit j % 64 of word j / 64; null entry: all
-  // A query without any allowed key gets the mean of all values of its sequence, masked ones too, as transformers
-  // computes it since 4.47. Reference only.
+  // A query without any allowed key gets the mean of all values of its sequence, masked ones too, as transformers has
+  // computed it since 4.47. Reference only.
   bool averages_empty_rows = false;
 
   Dropout dropout;
-  float* lse_HT = nullptr;  // base-2 log-sum-exp of A per head and query row, -inf without a key; what a backward needs
+  float* lse_HT = nullptr;  // base-2 log-sum-exp of A per head and query row, -inf without a key; for the backward pass
   AttentionScoreOutputs scores;
 
   void* scratch = nullptr;  // attention_scratch_bytes(params), 64-byte aligned, any contents
   Parallel parallel = serial();
 };
 
-// Enough for any queries, positions up to the longest sequence, terms, masks and outputs: of the params it reads the
-// starts, sizes, precision, lut and parallel. Linear in the longest sequence.
+// Enough for any queries, positions up to the longest sequence, terms, masks and outputs: of the params it reads only
+// the starts, sizes, precision, lut and parallel. Linear in the longest sequence.
 size_t attention_scratch_bytes(const KernelSet& kernels, const AttentionParams& params);
 
 // The implementation that runs: the reference for scores, dropout, given buckets with a term, averaged empty rows, head

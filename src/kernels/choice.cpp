@@ -48,8 +48,8 @@ constexpr Peaks peaks_of(const PerCycle& c) {
   return peaks;
 }
 
-// Met and measured (docs/performance.md); what was not, the 256-bit and the vpmaddwd of all but Zen 5, by lanes and
-// ports. A row is a promise: another figure in it may change the bits of answers on that kind.
+// Measured (docs/performance.md); the rest, the 256-bit and the vpmaddwd of all but Zen 5, follow from lanes and ports.
+// A row is a promise: changing a figure may change the bits of answers on that kind.
 // Registers of 64 bytes in two halves.
 constexpr Peaks kZen4 =
     peaks_of({.fma_256 = 32, .fma_512 = 32, .dp_bf16_512 = 64, .madd_256 = 64, .madd_512 = 64, .dp_bytes_512 = 128});
@@ -70,7 +70,7 @@ constexpr Peaks kGoldenCove = peaks_of({.fma_256 = 32,
                                         .madd_512 = 64,
                                         .dp_bytes_512 = 256,
                                         .tile_int8 = 2048});
-// Of Zen 5 those of servers: some others have narrow multipliers.
+// Of Zen 5 only the server models: some others have narrow multipliers.
 constexpr ProcessorKind kKinds[] = {
     {.name = "Zen 4", .vendor = "AuthenticAMD", .family = 0x19, .models = {0x10, 0x1F}, .peaks = kZen4},
     {.name = "Zen 4", .vendor = "AuthenticAMD", .family = 0x19, .models = {0x60, 0xAF}, .peaks = kZen4},
@@ -79,8 +79,8 @@ constexpr ProcessorKind kKinds[] = {
     {.name = "Emerald Rapids", .vendor = "GenuineIntel", .family = 6, .models = {0xCF, 0xCF}, .peaks = kGoldenCove},
 };
 
-// The part of a peak that products of matrices reach, roughly. Tiles are loaded faster than the second-level cache
-// gives them: 0.16 to 0.42, the others 0.8 and more.
+// The part of a peak that products of matrices reach, roughly. Tiles multiply faster than the second-level cache can
+// feed them: 0.16 to 0.42, the others 0.8 and more.
 constexpr double reached(KernelLevel level) {
   return level == KernelLevel::kAmx ? 0.3 : 1;
 }

@@ -43,7 +43,7 @@ struct ProcessorKind {
   Peaks peaks;
 };
 std::span<const ProcessorKind> processor_kinds();
-const ProcessorKind* find_kind(const Processor& processor);  // null: not met yet
+const ProcessorKind* find_kind(const Processor& processor);  // null: not in the table
 
 // What `auto` takes here, and why.
 struct Choice {

@@ -40,7 +40,7 @@ size_t gathered_stride(const ConvolutionShape& shape) {
   return depth % 1024 == 0 ? depth + 16 : depth;
 }
 
-// Rows that one gather holds: those of all when they are few.
+// Rows that one gather holds: all of them when they are few.
 size_t rows_at_once(size_t rows, size_t workers) {
   return rows < kFewRows * workers ? rows : std::min(rows, kBlockRows);
 }

@@ -20,7 +20,7 @@ namespace deberta {
 namespace {
 
 constexpr size_t kMaxTile = size_t{32} * 32;  // that of AMX; 6 x 64 is smaller
-constexpr size_t kBehindTile = 16;  // a head may begin within a vector: the epilogue reads that far behind the last row
+constexpr size_t kBehindTile = 16;  // a head may begin within a vector: the epilogue reads that far past the last row
 
 void require(bool is_right, const char* what) {
   if (!is_right) throw Error(ErrorCode::kInternal, "gemm", what);

@@ -37,8 +37,8 @@ struct WeightSource {
   const float* w_NK = nullptr;
   size_t outputs = 0;
   size_t depth = 0;
-  Quantizer quantizer = {};  // int8: smoothing and outlier columns, from a calibration; its memory must stay
-  // int8, quantised before: q and scales, then w_NK serves only for the outlier columns (null without any).
+  Quantizer quantizer = {};  // int8: smoothing and outlier columns, from a calibration; its memory must stay valid
+  // int8, already quantised: q and scales; w_NK is then read only for the outlier columns (null without any).
   const int8_t* q_NK = nullptr;
   const float* scales_N = nullptr;
 };
@@ -79,10 +79,10 @@ inline size_t gemm_offset(const GemmParams& p, size_t row, size_t column) {
   return row * (p.c_stride > 0 ? p.c_stride : p.weights.outputs) + column;
 }
 
-// How an implementation likes rows to be cut.
+// How an implementation wants rows to be split.
 struct GemmBlocking {
   size_t strip_rows = 1;  // of a tile
-  size_t block_rows = 1;  // that stay in the second-level cache while the weights go by
+  size_t block_rows = 1;  // that stay in the second-level cache while the weights stream through
   size_t split_rows =
       1;  // for each thread: with fewer, reading the weights once in each thread takes longer than the sums
 };

@@ -15,10 +15,10 @@ struct GemmTile {
   size_t groups;     // groups of k of the panel
   size_t depth;      // K: a is read up to the end of its last group (up to K with fp32 and AMX)
   const void* panel;
-  size_t panels;      // 1 .. GemmKernel::panels, one behind the other
+  size_t panels;      // 1 .. GemmKernel::panels, one after the other
   void* tile_MW;      // rows are W apart, whatever `panels`
   const void* next;   // the panel that comes next, to prefetch; may be null
-  size_t next_bytes;  // of it, this call's share
+  size_t next_bytes;  // this call's share of it
 };
 
 struct GemmKernel {
@@ -27,8 +27,8 @@ struct GemmKernel {
   size_t group;       // consecutive k side by side in a panel
   size_t unit;        // K is padded with zeros to a multiple of it, in elements
   size_t max_rows;    // of a tile
-  size_t block_rows;  // rows that stay in the second-level cache while the panels go by
-  size_t split_rows;  // rows for each thread from which work is split by rows: fewer cannot hide reading the weights
+  size_t block_rows;  // rows that stay in the second-level cache while the panels stream through
+  size_t split_rows;  // work is split by rows from this many per thread on: fewer cannot hide reading the weights
   void (*begin)();    // on the thread that computes, before and after its tiles; may be null
   void (*end)();
   void (*tile)(const GemmTile& tile);
@@ -74,7 +74,7 @@ struct GemmAmxKernels {
   GemmKernel int8;
 };
 
-// gemm_FORMAT_SET: the numbers of A and W, as what they are multiplied where that is another, the instruction set.
+// gemm_FORMAT_SET: the number format of A and W, the one they are multiplied in if it differs, the instruction set.
 const GemmKernel& gemm_fp32_avx2_kernel();
 const GemmKernel& gemm_fp32_avx512_kernel();
 const GemmKernel& gemm_bf16_as_fp32_avx2_kernel();

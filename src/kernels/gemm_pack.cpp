@@ -78,7 +78,7 @@ void place_int8(Packing& p) {
   p.outliers_ON = reinterpret_cast<float*>(at);
 }
 
-// Row n as q[n,k]; what belongs to it beside the panels.
+// Row n as q[n,k], and what belongs to it outside the panels.
 void quantize_output(const Packing& p, size_t n, int8_t* q_K) {
   const WeightSource& source = p.source;
   const Quantizer& quantizer = source.quantizer;
@@ -121,7 +121,7 @@ void check_outliers(const Quantizer& quantizer) {
 
 constexpr size_t kRowsAtOnce = 16;
 
-// Some rows are converted and then turned, so that both halves work on what is in the cache.
+// A few rows at a time are converted and then transposed, so that both steps work within the cache.
 void pack_panel(const Packing& p, size_t panel) {
   const size_t first = panel * p.layout.width;
   const size_t columns = std::min(p.layout.width, p.source.outputs - first);

@@ -1,4 +1,4 @@
-// Layer norm: argument checks, the choice of implementation, the further outputs of a row.
+// Layer norm: argument checks, the choice of implementation, the additional outputs of a row.
 #include "kernels/layer_norm.h"
 
 #include <fmt/core.h>

@@ -32,7 +32,7 @@ struct LayerNormParams {
   Parallel parallel = serial();
 };
 
-// No allocation unless `kernels` checks. Throws kInternal for null pointers, and as quantize.
+// No allocation unless `kernels` checks. Throws kInternal for null pointers, and what quantize throws.
 void layer_norm(const KernelSet& kernels, const LayerNormParams& params);
 
 }  // namespace deberta

@@ -16,15 +16,15 @@ inline size_t element_bytes(Precision precision) {
   return precision == Precision::kBf16 ? sizeof(Bf16) : sizeof(uint8_t);
 }
 
-// Elements between rows of bf16 or u8 as the engine lays them: an odd number of cache lines, so that the 32 rows of a
-// tile do not share the few sets of the first-level cache that their length would give them.
+// Elements between rows of bf16 or u8 as the engine lays them out: an odd number of cache lines, so that the 32 rows of
+// a tile do not share the few sets of the first-level cache that their length would give them.
 inline size_t spread_columns(size_t columns, Precision precision) {
   constexpr size_t kLine = 64;
   const size_t lines = (columns * element_bytes(precision) + kLine - 1) / kLine;
   return (lines | 1) * kLine / element_bytes(precision);
 }
 
-// Of a model in `precision`: attention, its tables and what stays between int8 products are bf16.
+// For a model in `precision`. In int8, attention, its tables and what stays between products are bf16.
 inline Precision attention_precision(Precision precision) {
   return precision == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16;
 }

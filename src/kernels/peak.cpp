@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kReadRuns = 8;
 constexpr size_t kRounds = 20000;  // a tenth of a millisecond or a little more: the clock costs nothing beside it
-// Of comparing multipliers: a burst is 2 to 25 microseconds, short enough for one of many to be left alone, and the
-// first turns may find the upper halves of the registers asleep.
+// For comparing multipliers: a burst takes 2 to 25 microseconds, short enough for one of many to run undisturbed, and
+// in the first turns the upper halves of the registers may be asleep.
 constexpr int kTurns = 24;
 constexpr size_t kBurst = 1000;
 
@@ -44,7 +44,7 @@ const PeakKernels* peak_kernels(KernelLevel level) {
   return nullptr;
 }
 
-// Its instruction is that of fp32.
+// It uses fp32's instruction.
 bool is_widened(Precision precision, KernelLevel level) {
   return precision == Precision::kBf16 && level <= KernelLevel::kAvx512;
 }

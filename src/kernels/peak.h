@@ -1,5 +1,5 @@
-// What the machine can do at most, measured: arithmetic that never leaves the registers, and reading memory. The
-// figures that `deberta bench` sets its own beside.
+// The machine's peak rates, measured: arithmetic that never leaves the registers, and reading memory. `deberta bench`
+// compares its own figures with these.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace deberta {
 
-// Of each precision and level, operations (a multiplication and an addition are two) of one core in some unit of time:
-// what the multipliers of a processor are beside each other. 0: none.
+// For each precision and level, operations (a multiplication and an addition are two) of one core in some unit of time:
+// how the multipliers of a processor compare. 0: none.
 struct Peaks {
   std::array<std::array<double, kKernelLevels>, kPrecisions> figures{};
 
@@ -23,7 +23,7 @@ struct Peaks {
   }
 };
 
-// Operations a second of the calling thread, of every multiplier of `usable`: short bursts in turns, the best of each.
+// Operations a second of the calling thread, for every multiplier of `usable`: short bursts in turns, the best of each.
 // Takes less than 1 ms, with tiles perhaps 2.
 Peaks compare_multipliers(LevelSet usable);
 

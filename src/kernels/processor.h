@@ -1,4 +1,4 @@
-// What this processor is and which levels it can run: cpuid, XGETBV and, for tiles, the leave of Linux.
+// What this processor is and which levels it can run: cpuid, XGETBV and, for tiles, permission from Linux.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// The kernel for rows of a level; rounding to bf16; where results differ most.
+// The row kernel of a level; rounding to bf16; where results differ most.
 #include "kernels/row_blocks.h"
 
 #include <algorithm>

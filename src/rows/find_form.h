@@ -1,4 +1,4 @@
-// In which form a file of rows is: as its reader was told, else by its ending, else by its first line.
+// The form of a file of rows: as its reader was told, else by its ending, else by its first line.
 #pragma once
 #include <functional>
 #include <optional>

@@ -13,7 +13,7 @@ namespace deberta {
 // The sequences of a row; what it throws becomes the row's error. None: rows count by bytes.
 using EncodeRow = std::function<std::vector<Encoding>(const Row& row)>;
 
-// Opens a source whose rows end once `is_stopped` says true.
+// Opens a source whose rows end once `is_stopped` returns true.
 using OpenRows = std::function<std::unique_ptr<RowSource>(const std::function<bool()>& is_stopped)>;
 
 struct ReadAheadRules {

@@ -9,8 +9,8 @@
 
 namespace deberta {
 
-// Opened with the first row, so that nobody waits for a pipe who has something to do before (whoever fills it may wait
-// for the output to be opened).
+// Opened at the first row, so that nobody waits for a pipe before doing other work (whoever fills it may wait for the
+// output to be opened).
 std::unique_ptr<RowSource> late_rows(std::function<std::unique_ptr<RowSource>()> open);
 
 // One after the other.

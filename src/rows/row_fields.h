@@ -53,7 +53,7 @@ class RowFields {
   void read(const Json& object, Row& row);
 
   bool has_had_text() const { return has_had_text_; }
-  // Of rows with keys: what is wanted and no object has had so far; none before the first object.
+  // For rows with keys: what is wanted but no object has had so far; none before the first object.
   std::optional<Error> missing_text(const std::string& where) const;
   std::optional<Error> missing_kept(const std::string& where) const;
 
@@ -68,7 +68,7 @@ class RowFields {
   RowShape shape_;
   KeptFields kept_;
   bool is_given_ = false;
-  Names names_;  // as in shape_, more than one of items where several columns hold one each
+  Names names_;  // as in shape_; several for the items if several columns hold one each
 
   bool has_had_text_ = false;
   std::string first_keys_;  // of the first object, for messages

@@ -150,7 +150,7 @@ class ColumnRows final : public LineRows {
   bool is_checked_ = false;
 };
 
-// Each row says by itself what keys it has; but when none of the first rows has the text, the key is wrong and not the
+// Each row says for itself which keys it has; but if none of the first rows has the text, the key is wrong, not the
 // rows.
 class JsonLineRows final : public LineRows {
  public:
@@ -180,7 +180,7 @@ class JsonLineRows final : public LineRows {
   static void refuse(const std::optional<Error>& error) {
     if (error) throw *error;
   }
-  // Rows that are there already, until one has the text.
+  // Rows that are available already, until one has the text.
   void look_ahead() {
     bool is_end = false;
     while (!fields_.has_had_text() && !is_end && ahead_.size() < kRowsAhead) {

@@ -16,7 +16,7 @@ struct RowRules {
   FormRules form = {};
 };
 
-// A file, compressed or not; - is standard input. Rows end once `is_stopped` says true, also while next() waits for
+// A file, compressed or not; - is standard input. Rows end once `is_stopped` returns true, even while next() waits for
 // input. Throws kUsage, kFileNotFound, kJson, and kInput for a file that lacks a column.
 std::unique_ptr<RowSource> open_row_file(const std::string& path, const RowRules& rules,
                                          const std::function<bool()>& is_stopped);

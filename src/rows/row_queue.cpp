@@ -30,7 +30,7 @@ void RowQueue::Size::remove(const Row& row) {
   bytes -= bytes_of(row);
 }
 
-// Whether so much fills as many groups, in one of the three measures.
+// Whether `size` fills that many groups by one of the three measures.
 bool RowQueue::is_group(const Size& size, size_t groups) const {
   return size.rows / groups >= limits_.rows || size.tokens / groups >= limits_.tokens ||
          size.bytes / groups >= limits_.bytes;

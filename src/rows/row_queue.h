@@ -21,7 +21,7 @@ struct RowGroup {
 
 class RowQueue {
  public:
-  // What a group holds at most, but for a first row that is larger.
+  // The most that a group holds, unless its first row is larger.
   struct Limits {
     size_t rows = 512;
     size_t tokens = SIZE_MAX;

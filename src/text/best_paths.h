@@ -1,7 +1,7 @@
 // The best path to each position of a text, for the Viterbi search over pieces (unigram.h, word_unigram.h).
 //
-// Memory: a path's end needs its last step only (4 bytes: piece id and length); running scores are needed for as far as
-// a piece reaches, so they live in a ring that stays in the first cache level.
+// Memory: a path's end needs its last step only (4 bytes: piece id and length); running scores are needed only as far
+// back as a piece reaches, so they live in a ring that stays in L1.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +32,7 @@ class BestPaths {
     steps_[to] = size_bytes << kStepIdBits | id;
     ring_[to % kRing] = static_cast<Score>(score);
   }
-  // Takes an offset off the path to `position` and all paths that end after it.
+  // Subtracts an offset from the path to `position` and from all paths that end after it.
   void take_off(Score offset, uint32_t position) {
     ring_[position % kRing] -= offset;
     const uint32_t end = std::min(size_bytes_, position + static_cast<uint32_t>(kMaxPieceBytes));

@@ -27,7 +27,7 @@ class Loader {
   Loader(const std::string& folder, TokenizerFiles files) : folder_(folder), files_(std::move(files)) {}
 
   LoadedTokenizer load() {
-    if (files_.source == TokenizerSource::kJson) document();  // says what is wrong with it before the files beside it
+    if (files_.source == TokenizerSource::kJson) document();  // reports its problems before the files beside it do
     settings_ = read_tokenizer_settings(folder_, files_.of_class, [&] { return tokens_beside(); });
     LoadedTokenizer loaded;
     FastParts fast;
@@ -89,7 +89,7 @@ class Loader {
     return make_json(fast);
   }
 
-  // A file that SentencePiece cannot read stands in the way of nothing: the library's fast tokenizer does not open it.
+  // A file that SentencePiece cannot read is no obstacle: the library's fast tokenizer does not open it.
   std::unique_ptr<TextModel> make_spm(FastParts& fast) {
     std::optional<SpmModel> model;
     try {
@@ -136,7 +136,7 @@ class Loader {
     return std::move(json.model);
   }
 
-  // sentence-transformers lowers texts before any kind of tokenizer sees them.
+  // sentence-transformers lower-cases texts before any kind of tokenizer sees them.
   void lower_for_sentences(TokenizerConfig& config) const {
     const std::string path = folder_ + "/sentence_bert_config.json";
     if (!is_regular_file(path)) return;

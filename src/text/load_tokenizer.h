@@ -17,7 +17,7 @@ struct LoadedTokenizer {
   bool is_fast = false;
 };
 
-// Throws as Tokenizer::load.
+// Throws like Tokenizer::load.
 LoadedTokenizer load_tokenizer(const std::string& folder, TokenizerKind kind);
 
 }  // namespace deberta

@@ -32,8 +32,8 @@ size_t before_white_space(std::string_view text, size_t begin, size_t end, Strip
   return end;
 }
 
-// What a token does to its neighbours: strips them, or melts into one of them. A neighbour is judged as it was before
-// the strip, and only U+0020 parts a single word from it: both as the reference does.
+// What a token does to its neighbours: strips them, or merges into one of them. A neighbour is judged as it was before
+// stripping, and only U+0020 separates a single word from it: both as in the reference.
 void apply(const AddedToken& token, std::string_view text, StripRule rule, TextPart& left, TextPart& self,
            TextPart& right) {
   const bool has_left = left.begin < left.end;
@@ -92,7 +92,7 @@ bool SpecialTokens::is_part_of_word(std::string_view text, size_t begin, size_t 
          (end < text.size() && is_word_character(decode_utf8(text, end).value));
 }
 
-// At each place from the left the longest token.
+// The longest token at each position, from the left.
 std::vector<TextPart> SpecialTokens::cut(std::string_view text) const {
   std::vector<TextPart> parts;
   size_t plain_begin = 0;

@@ -14,9 +14,9 @@ namespace deberta {
 struct AddedToken {
   std::string content;
   int32_t id = -1;
-  bool strips_left = false;     // "lstrip": takes the white space before it away
+  bool strips_left = false;     // "lstrip": takes away the white space before it
   bool strips_right = false;    // "rstrip"
-  bool is_single_word = false;  // no token where a neighbour touches it that is no space, or a word character
+  bool is_single_word = false;  // no token where a non-space, or a word character, touches it (StripRule)
   bool is_normalized = true;    // kept in a text that is lower-cased, unless special
   bool is_special = false;
   bool is_of_model = false;  // found by the model, in the text that its normalizer makes (tokenizer_json.h)
@@ -29,8 +29,8 @@ struct TextPart {
   int32_t id = -1;
 };
 
-// What a token that strips takes for white space, and what parts a single word from its neighbour: what Python's
-// strings do and a space, or the property White_Space and all but word characters, as the tokenizers library does.
+// What a stripping token takes for white space, and what separates a single word from its neighbour: the white space of
+// Python's strings and a space, or the property White_Space and all but word characters, as in the tokenizers library.
 enum class StripRule : uint8_t { kPython, kUnicode };
 
 class SpecialTokens {
@@ -39,8 +39,8 @@ class SpecialTokens {
   // Contents and ids differ and contents are not empty (tokenizer_config.cpp checks it).
   explicit SpecialTokens(std::vector<AddedToken> tokens, StripRule strip_rule = StripRule::kPython);
 
-  // The tokens of a text, but those that the model looks for itself. Not-empty parts in order; white space that a token
-  // strips belongs to none.
+  // The tokens of a text, except those that the model looks for itself. Non-empty parts in order; white space that a
+  // token strips belongs to none.
   std::vector<TextPart> split(std::string_view text) const;
 
   // Bytes of the longest token of split() that `text` starts with; 0: none.

@@ -39,7 +39,7 @@ struct SplitOptions {
 
 enum class ModelKind : uint8_t { kUnigram, kByteBpe, kWordPiece };
 
-// Immutable, thread-safe once set_tokens() was called. Ids are 0 .. size() - 1; some may be holes.
+// Immutable, thread-safe once set_tokens() has been called. Ids are 0 .. size() - 1; some may be holes.
 class TextModel {
  public:
   virtual ~TextModel() = default;

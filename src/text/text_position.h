@@ -25,7 +25,7 @@ class TextPosition {
     }
   }
   uint32_t code_points() const { return code_points_; }
-  // The word at this position, as str.split of Python parts them; white space belongs to the word before it.
+  // The word at this position, as Python's str.split cuts them; white space belongs to the word before it.
   int32_t word() const {
     const bool starts_one = is_after_space_ && at_ < text_.size() && !is_space_here();
     return std::max(0, words_ + (starts_one ? 1 : 0) - 1);

@@ -21,8 +21,8 @@
 namespace deberta {
 namespace {
 
-// How many tokens of each text stay: the longer one loses first, the second when both are equal. Of two texts above
-// half of an odd limit the slow tokenizers leave the odd token to the first, the tokenizers library to the longer.
+// How many tokens of each text stay: the longer one loses first, the second when both are equal. If both texts exceed
+// half of an odd limit, the slow tokenizers leave the odd token to the first, the tokenizers library to the longer.
 void keep_longest_first(size_t limit, bool is_fast, size_t& first, size_t& second) {
   if (first + second <= limit) return;
   const size_t half = limit / 2;
@@ -83,7 +83,7 @@ struct __attribute__((visibility("hidden"))) Tokenizer::State {
 
 // ---- text to tokens
 
-// With split_by_punct each punctuation mark, and each stretch between them, meets the model alone.
+// With split_by_punct each punctuation mark, and each stretch between them, goes to the model alone.
 void Tokenizer::State::add_plain(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
   if (!config.split_by_punct) return model->split(text, part, options, out);
   size_t begin = part.begin;
@@ -186,7 +186,7 @@ void Tokenizer::State::append(std::string_view text, const Tokens& tokens, size_
 
 namespace {
 
-// Tokens that may stay, of all texts together.
+// How many tokens may stay, of all texts together.
 size_t room_for_text(const EncodeOptions& options, size_t template_tokens) {
   if (options.truncate == Truncate::kNone) return SIZE_MAX / 2;
   const size_t taken = options.add_special_tokens ? template_tokens : 0;

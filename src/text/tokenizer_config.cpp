@@ -43,8 +43,8 @@ class SlowTokens {
     added_.push_back(std::move(token));
   }
 
-  // The byte-level tokenizer of transformers makes an object of a mere text, but for a text that its table replaces.
-  // Its mask takes the space before it away: there the space is part of a word.
+  // The byte-level tokenizer of transformers makes an object of a plain string, except where its table replaces it. Its
+  // mask strips the space before it, since that space is part of a word there.
   void add_role(size_t i) {
     const RoleSetting& role = settings_.roles[i];
     if (!role.named || !seen_.insert(role.named->token.content).second) return;
@@ -56,7 +56,7 @@ class SlowTokens {
     add(std::move(token), (role.named->is_object || is_bytes) && !is_replaced);
   }
 
-  // Special tokens that no file gave an id: that of the piece of this text, else one after all others.
+  // Special tokens that no file gave an id: they get that of the piece with this text, else one after all others.
   void add(AddedToken token, bool wins) {
     if (const auto known = by_content_.find(token.content); known != by_content_.end()) {
       AddedToken& old = added_[known->second];
@@ -74,7 +74,7 @@ class SlowTokens {
     insert(std::move(token));
   }
 
-  // A table gave this id to another text, which is no token then.
+  // A table gave this id to another text, which is then not a token.
   void replace(AddedToken token) {
     if (!model_.id_of(token.content)) ++outside_model_;
     AddedToken& old =
@@ -92,8 +92,8 @@ class SlowTokens {
   std::unordered_map<std::string, size_t> by_content_;  // positions in added_
   std::unordered_set<int32_t> ids_;
   std::unordered_map<std::string, int32_t> gone_;  // tokens whose id another one took
-  std::unordered_set<std::string> seen_;           // of roles with one text the first counts
-  size_t outside_model_ = 0;                       // added tokens that are no pieces
+  std::unordered_set<std::string> seen_;           // of roles with the same text the first counts
+  size_t outside_model_ = 0;                       // added tokens that are not pieces
 };
 
 // ---- the fast tokenizer
@@ -122,7 +122,7 @@ class FastTokens {
     named_.insert(named_.end(), settings.extra.begin(), settings.extra.end());
   }
 
-  // The roles of a tokenizer made from the files of the slow one are what that one made of them.
+  // A tokenizer made from the slow one's files keeps the roles as the slow one made them.
   void convert_roles(const TokenizerSettings& settings) {
     size_t at = 0;
     for (size_t i = 0; i < kRoleCount; ++i) {
@@ -160,7 +160,7 @@ class FastTokens {
   }
 
  private:
-  // A token that is known has new flags, a piece its own id; the others follow, whatever id a file gives them.
+  // A known token gets new flags, a piece keeps its own id; the others follow, whatever id a file gives them.
   void add(AddedToken token) {
     if (has_same(tokens_, token)) return;
     const auto known = std::find_if(tokens_.begin(), tokens_.end(),
@@ -168,7 +168,7 @@ class FastTokens {
     const auto piece = model_.id_of(token.content);
     if (known != tokens_.end()) {
       token.id = known->id;
-      // Where it is looked for is what it was for a special token; others are found in either text.
+      // A special token is looked for where it was before; others are found in either text.
       token.is_of_model = known->is_of_model && (known->is_special || token.is_normalized);
       *known = std::move(token);
       return;
@@ -229,7 +229,7 @@ class SpecialFinder {
   const std::string& folder_;
 };
 
-// The fast tokenizer takes the switch of the settings only as true or false, and asks its file otherwise.
+// The fast tokenizer accepts the settings' switch only as true or false; otherwise its file decides.
 bool fast_prefix_space(const TokenizerSettings& settings, const TokenizerFiles& files, const FastParts& parts) {
   const bool of_file = parts.adds_prefix_space;
   const Json* value = settings.find("add_prefix_space");
@@ -250,7 +250,7 @@ TokenizerConfig make_slow_config(const TokenizerSettings& settings, const TextMo
   config.special = finder.find();
   config.special.cls = finder.id_of_role(kCls, true);
   config.special.sep = finder.id_of_role(kSep, true);
-  // The byte-level tokenizer of transformers knows neither of the first two, the others not the third.
+  // The byte-level tokenizer of transformers knows neither of the first two; the others do not know the third.
   const bool is_bytes = model.kind() == ModelKind::kByteBpe;
   const bool is_bert = model.kind() == ModelKind::kWordPiece;
   config.do_lower_case = !is_bytes && settings.is_truthy("do_lower_case", is_bert) &&

@@ -17,8 +17,8 @@ namespace deberta {
 struct TokenizerConfig {
   std::vector<AddedToken> added;  // contents and ids differ
   SpecialIds special;
-  // Of a slow tokenizer, piece to id: a piece with an added token's text has that token's id, even when another token
-  // took this id since.
+  // Of a slow tokenizer, piece to id: a piece with an added token's text has that token's id, even if another token has
+  // since taken this id.
   std::unordered_map<int32_t, int32_t> renamed;
   bool do_lower_case = false;
   bool split_by_punct = false;

@@ -20,7 +20,7 @@ struct ClassRow {
   TokenizerClass of_class;
   bool is_fast;
 };
-// A class that is called Fast has no slow one beside it: whoever asks for the slow tokenizer gets it too.
+// A class named Fast has no slow one beside it: whoever asks for the slow tokenizer gets the fast one too.
 // TokenizersBackend is what version 5 calls PreTrainedTokenizerFast.
 constexpr std::array<ClassRow, 8> kClasses{{{"DebertaTokenizer", TokenizerClass::kDeberta, false},
                                             {"DebertaTokenizerFast", TokenizerClass::kDeberta, true},
@@ -38,7 +38,7 @@ struct TypeRow {
 constexpr std::array<TypeRow, 2> kTypes{
     {{"deberta", TokenizerClass::kDeberta}, {"deberta-v2", TokenizerClass::kDebertaV2}}};
 
-// Code of the folder's own that makes its tokenizer: nothing is said about its ids here.
+// The folder's own code makes its tokenizer: nothing is known here about its ids.
 void check_auto_map(const Json& config, const std::string& path) {
   const Json* map = config.find("auto_map");
   if (map == nullptr) return;
@@ -50,8 +50,8 @@ void check_auto_map(const Json& config, const std::string& path) {
                           code->dump()));
 }
 
-// What a file says of the class: nothing, or a row of kClasses. Words are parted by programs such as Juman++ or MeCab
-// before some of the others.
+// The class that a file names: nothing, or a row of kClasses. Before some other classes, programs such as Juman++ or
+// MeCab split the words.
 std::optional<ClassRow> class_of(const Json& config, const std::string& path) {
   const Json* name = config.find("tokenizer_class");
   if (name == nullptr || name->is_null()) return std::nullopt;
@@ -129,7 +129,7 @@ class Chooser {
     return std::nullopt;
   }
 
-  // Empty: the folder has it not.
+  // Empty: not in the folder.
   std::string path_of(Source source) const {
     const auto first = [&](std::initializer_list<const char*> names) -> std::string {
       for (const char* name : names) {
@@ -141,7 +141,7 @@ class Chooser {
       case Source::kSpm:
         return first({"spm.model", "spiece.model"});
       case Source::kBpe:
-        // A vocabulary alone says what is missing, unless there is something else to read.
+        // A vocabulary alone is enough to report what is missing, unless there is something else to read.
         return has("vocab.json") && (has("merges.txt") || !(has("bpe_encoder.bin") || has("tokenizer.json"))) ? folder_
                                                                                                               : "";
       case Source::kBpeEncoder:

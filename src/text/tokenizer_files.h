@@ -1,4 +1,4 @@
-// Which of the tokenizers in a folder to use, decided as by AutoTokenizer of transformers 4.57: by tokenizer_class,
+// Which of the tokenizers in a folder to use, chosen as AutoTokenizer of transformers 4.57 does: by tokenizer_class,
 // then by the model_type of config.json; by the names of the files if neither is given.
 #pragma once
 #include <cstdint>
@@ -21,7 +21,7 @@ struct TokenizerFiles {
 };
 
 // Throws kFileNotFound when the files of the class are not there, kUnsupported for other classes and for code in
-// the folder (auto_map), kTokenizerFile for values of other types, kJson.
+// the folder (auto_map), kTokenizerFile for values of wrong types, kJson.
 TokenizerFiles choose_tokenizer_files(const std::string& folder, TokenizerKind kind);
 
 }  // namespace deberta

@@ -18,7 +18,7 @@ namespace deberta {
 namespace {
 
 constexpr int32_t kMaxId = (1 << 24) - 1;
-constexpr double kNoLimit = 1e20;     // above it transformers says that there is no limit
+constexpr double kNoLimit = 1e20;     // above it transformers takes it for no limit
 constexpr double kSmallestLimit = 3;  // [CLS], a token, [SEP]
 
 constexpr std::array<const char*, kRoleCount> kDefaults = {"[CLS]", "[SEP]", "[UNK]", "[SEP]",
@@ -30,7 +30,7 @@ bool has_default(TokenizerClass of_class, size_t role) {
   return of_class != TokenizerClass::kBert || (role != kBos && role != kEos);
 }
 
-// Of a token: the library takes nothing else for true or false, not even null.
+// For a token: the library takes nothing else for true or false, not even null.
 bool read_bool(const Json& object, const char* key, bool fallback, const std::string& where) {
   return object.find(key) == nullptr ? fallback : bool_field(object, key, where);
 }
@@ -44,7 +44,7 @@ void check_content(const std::string& content, const std::string& where) {
   if (!is_valid_utf8(content)) refuse_tokenizer_file(where, "expected a token without lone surrogates");
 }
 
-// The library makes a token of it, one of no characters, where a null is no token.
+// The library makes an empty token of it, whereas null is no token.
 bool has_empty_text(const Json& value) {
   if (!value.is_object()) return value.is_string() && value.as_string().empty();
   const Json* content = value.find("content");
@@ -62,16 +62,16 @@ int32_t check_id(std::optional<int64_t> id, const std::string& got, const std::s
   return static_cast<int32_t>(*id);
 }
 
-// An object is a token of the newer file where it says so, with a text or without; a plain one is refused there by the
-// library. One with a text is what other programs write for a token, and has one meaning.
+// In the newer file an object is a token if it says so, with or without a text; the library refuses a plain one there.
+// An object with a text is what other programs write for a token, and has only one meaning.
 void check_role(const Json& value, const std::string& where, bool is_older) {
   if (is_older || !value.is_object() || !is_empty_token(value) || value.find("__type") != nullptr) return;
   refuse_tokenizer_file(
       where, fmt::format("expected a token with content, got {}; remove the key or set it to null", value.describe()));
 }
 
-// A string, or an object {"content": ..., "lstrip": ...}. `is_special`: whatever the object says; whether a token is
-// normalized, where that is not said, goes by what the object says, and by the file: the older one says it for all.
+// A string, or an object {"content": ..., "lstrip": ...}. `is_special`: whatever the object says. Without "normalized",
+// what the object says of "special" decides; the older file counts as saying it for every token.
 NamedToken parse_token(const Json& value, bool is_special, const std::string& where, bool is_older_file = false) {
   NamedToken named{{}, value.is_object()};
   AddedToken& token = named.token;
@@ -116,7 +116,7 @@ class SettingsReader {
   }
 
  private:
-  // Folders written by older versions; newer ones repeat here what tokenizer_config.json says, perhaps stale.
+  // For folders written by older versions; newer ones repeat here what tokenizer_config.json says, perhaps stale.
   void read_older_files(const std::vector<AddedToken>& json_tokens) {
     const std::string map_path = folder_ + "/special_tokens_map.json";
     const Json map = load_settings_object(map_path);
@@ -206,7 +206,7 @@ class SettingsReader {
     return is_role || std::any_of(result_.extra.begin(), result_.extra.end(), is_it);
   }
 
-  // A table of later files replaces what an earlier one says of an id.
+  // A table in a later file replaces what an earlier one says about an id.
   void add_to_decoder(AddedToken token, const std::string& where, bool replaces) {
     if (token.content.empty()) return;
     const auto same = std::find_if(result_.decoder.begin(), result_.decoder.end(),
@@ -220,7 +220,7 @@ class SettingsReader {
     result_.decoder.push_back(std::move(token));
   }
 
-  // A role that a file names takes the flags of the table's token of the same text.
+  // A role that a file names takes the flags of the table's token with the same text.
   void use_flags_of_decoder() {
     if (!result_.has_table) return;
     for (RoleSetting& role : result_.roles) {
@@ -251,7 +251,7 @@ void check_settings(const TokenizerSettings& settings) {
     refuse_setting(settings, "sp_model_kwargs", {"SentencePiece options are not supported; expected {}"});
 }
 
-// A length that leaves no room for a text. To Python true and false are numbers, too.
+// A length that leaves no room for a text. To Python, true and false are numbers too.
 bool is_too_small(const Json& length) {
   return length.is_bool() || (length.is_number() && length.as_number() < kSmallestLimit);
 }

@@ -21,7 +21,7 @@ enum RoleIndex : uint8_t { kBos, kEos, kUnk, kSep, kPad, kCls, kMask, kRoleCount
 constexpr std::array<const char*, kRoleCount> kRoleKeys = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                            "pad_token", "cls_token", "mask_token"};
 
-// A token as an object with flags of its own, or as a mere text.
+// A token as an object with flags of its own, or as a plain string.
 struct NamedToken {
   AddedToken token;
   bool is_object = false;
@@ -43,7 +43,7 @@ struct TokenizerSettings {
   std::string where;                // the file of `config`
 
   const Json* find(std::string_view key) const { return config.find(key); }
-  // Python's truth of a value; a null is false.
+  // Python's truth value; null is false.
   bool is_truthy(std::string_view key, bool fallback) const;
 };
 
@@ -52,7 +52,7 @@ struct TokenizerSettings {
 TokenizerSettings read_tokenizer_settings(const std::string& folder, TokenizerClass of_class,
                                           const std::function<std::vector<AddedToken>()>& json_tokens);
 
-// model_max_length: the longest input in tokens; nothing where there is no limit. Warns of a value that is not a
+// model_max_length: the longest input in tokens; nothing where there is no limit. Warns about a value that is not a
 // length.
 std::optional<size_t> max_length_of(const TokenizerSettings& settings);
 
@@ -60,10 +60,10 @@ std::optional<size_t> max_length_of(const TokenizerSettings& settings);
 struct TextLimits {
   std::optional<size_t> max_tokens;  // model_max_length, or the length of a table of absolute positions
   bool cuts_left = false;            // truncation_side
-  std::string where;                 // what says the first
+  std::string where;                 // where max_tokens comes from
   std::string too_small;             // a model_max_length that leaves no room for a text, for a message
 };
-// Throws kJson, kTooLarge. Values that make no sense are left to those who load the folder.
+// Throws kJson, kTooLarge. Values that make no sense are left to whoever loads the folder.
 TextLimits read_text_limits(const std::string& folder);
 
 }  // namespace deberta

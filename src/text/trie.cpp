@@ -11,7 +11,7 @@ namespace deberta {
 namespace {
 
 constexpr uint32_t kBlock = 256;
-// Each node tries a few holes of the last blocks; more tries cost more time than they save memory.
+// Each node tries a few holes of the last blocks; more tries cost more time than the memory is worth.
 constexpr size_t kMaxTries = 48;
 constexpr size_t kMaxHoles = 4096;
 
@@ -90,7 +90,7 @@ class TrieBuilder {
   bool is_free(uint32_t index) const { return (nodes_[index].tag & Trie::kNoLabel) == Trie::kNoLabel; }
 
   bool fits(uint32_t base) const {
-    // Two nodes with one base would see each other's children.
+    // Two nodes with the same base would see each other's children.
     if (is_base_[base]) return false;
     return std::all_of(children_.begin(), children_.end(),
                        [&](const Child& child) { return is_free(base ^ child.label); });

@@ -1,4 +1,4 @@
-// A set of strings with a number each, as a double array: child = base ^ byte, one 8-byte unit a node. Immutable.
+// A set of strings with a number each, as a double array: child = base ^ byte, one 8-byte unit per node. Immutable.
 // Used for the pieces, the user-defined symbols and the added tokens.
 #pragma once
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A sequence lock a slot, made of atomic words alone: a word that a reader acquires makes it see that the version had
-// changed before.
+// A sequence lock per slot, made of atomic words only: a reader that acquires a new word also sees that the version
+// changed before it.
 #include "text/word_cache.h"
 
 #include <bit>

@@ -36,7 +36,7 @@ class WordCache {
 
   WordCache();
 
-  // Asks for what find() will read.
+  // Prefetches what find() will read.
   void prefetch(const Key& key) const { __builtin_prefetch(&sets_[key.set_]); }
   // False when the word is not there, or is being written.
   bool find(const Key& key, Split& split) const;

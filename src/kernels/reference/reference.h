@@ -14,13 +14,13 @@ struct ConvolutionParams;
 // y[row, column] with its epilogue. Reads the residual.
 double reference_gemm(const GemmParams& params, size_t row, size_t column);
 
-// All heads' outputs of one sequence and head.
+// All outputs of one sequence and head.
 void reference_attention(const AttentionParams& params, size_t sequence, size_t head, void* worker_scratch);
 size_t reference_attention_scratch_bytes(const AttentionParams& params);  // of one worker
 
 void reference_layer_norm(const LayerNormParams& params, size_t row);
 
-void reference_quantize(const QuantizeParams& params, size_t row);  // but the side columns
+void reference_quantize(const QuantizeParams& params, size_t row);  // all but the side columns
 
 void reference_embedding(const EmbeddingParams& params, size_t token);
 

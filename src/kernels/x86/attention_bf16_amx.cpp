@@ -69,7 +69,7 @@ inline void tiles(const Product& p, size_t m, size_t n) {
   if (kHasLower && kHasRight) _tile_stored(3, lower + 16, c_stride);
 }
 
-// Rows of a and c exist up to the next multiple of 16; what lies there is nobody's.
+// Rows of a and c exist up to the next multiple of 16; what lies there does not matter.
 template <bool kSkipsZeros>
 void product(const Product& p) {
   static_assert(!kSkipsZeros, "values that a mask leaves out are zeros");
@@ -89,7 +89,7 @@ void product(const Product& p) {
 }  // namespace
 }  // namespace deberta
 
-// The rest stands on the operands and their product.
+// The rest builds on the operands and their product.
 #include "kernels/x86/attention.inc.h"
 
 namespace deberta {

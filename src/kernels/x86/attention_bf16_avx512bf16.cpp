@@ -34,7 +34,7 @@ inline void end_products() {}
 }  // namespace deberta
 
 #include "kernels/x86/attention_register_tile.inc.h"
-// The rest stands on the operands and their product.
+// The rest builds on the operands and their product.
 #include "kernels/x86/attention.inc.h"
 
 namespace deberta {

@@ -17,7 +17,7 @@ constexpr size_t kBlock = 48;  // queries or keys: whole tiles and whole vectors
 
 #include "kernels/x86/attention_fp32.inc.h"
 #include "kernels/x86/attention_register_tile.inc.h"
-// The rest stands on the operands and their product.
+// The rest builds on the operands and their product.
 #include "kernels/x86/attention.inc.h"
 
 namespace deberta {

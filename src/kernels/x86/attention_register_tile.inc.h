@@ -38,7 +38,7 @@ void tile_columns(const Product& p, size_t n) {
   tile_rows<kSkipsZeros ? kRowsSkippingZeros : 6, kVectors, kSkipsZeros>(p, 0, n);
 }
 
-// Columns outside: a panel of b stays in L1 while all rows pass.
+// Columns in the outer loop: a panel of b stays in L1 while all rows pass.
 template <bool kSkipsZeros>
 void product(const Product& p) {
   constexpr size_t kWidth = kTileVectors * kLanes;

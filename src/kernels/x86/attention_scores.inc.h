@@ -1,4 +1,4 @@
-// The parts of attention that are no products: the two relative terms added by skewed loads, and the softmax. Included
+// The parts of attention that are not products: the two relative terms added by skewed loads, and the softmax. Included
 // after vectors_<isa>.inc.h. No gather: rows of the relative tables are monotone in the distance with steps 0 or 1, so
 // kLanes neighbours read one contiguous vector, permuted where a row covers several distances.
 // c2p: a row is a query; reversed rows grow with the key. p2c: a row is a key, lanes are queries; kLanes rows are
@@ -84,7 +84,7 @@ inline Vector load_c2p(const AttentionTask& t, const Bands& b, size_t row, int64
   return is_near ? v : permute(v, t.distances.perm_k + 16 * distance);
 }
 
-// p2c of keys [begin, end) at the rows of the farthest distances, where some query is as far.
+// p2c of keys [begin, end) at the rows of the farthest distances, where some query is that far away.
 inline void keep_ends(const AttentionTask& t, const Band& band, size_t begin, size_t end, const float* p2c,
                       size_t p2c_stride, float* low_S, float* high_S) {
   const int64_t low = t.distances.row[t.distances.t_lo] - band.first;
@@ -186,8 +186,8 @@ inline void add_terms(const AttentionTask& t, const Bands& b, const Group& g, si
   }
 }
 
-// s = c2p + p2c for queries [begin, end) and all keys, rounded up to whole vectors. Keys outside: the p2c rows of a
-// block of keys stay in L1 while the queries pass.
+// s = c2p + p2c for queries [begin, end) and all keys, rounded up to whole vectors. Keys in the outer loop: the p2c
+// rows of a block of keys stay in L1 while the queries pass.
 template <bool kHasC2p, bool kHasP2c>
 void skew(const AttentionTask& t, const Bands& b, size_t begin, size_t end, size_t key_block, float* s,
           size_t s_stride) {
@@ -226,7 +226,7 @@ struct RowSum {
   float sum;
 };
 
-// The largest by lanes, in four chains: one would wait for each maximum. Minus infinity for none.
+// The largest by lanes, in four chains: a single one would wait for each maximum. Minus infinity for none.
 inline Vector largest_of(const float* s_S, size_t whole) {
   constexpr size_t kChains = 4;
   Vector best[kChains];

@@ -1,4 +1,4 @@
-// 2^x for x <= 0, of the softmax and GELU. Included after vectors_<isa>.inc.h.
+// 2^x for x <= 0, for the softmax and GELU. Included after vectors_<isa>.inc.h.
 #pragma once
 
 namespace deberta {

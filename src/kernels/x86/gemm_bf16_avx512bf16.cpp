@@ -6,7 +6,7 @@
 
 #include "kernels/gemm_kernel.h"
 #include "kernels/x86/vectors_avx512.inc.h"
-// The rest stands on the vectors.
+// The rest builds on the vectors.
 #include "kernels/x86/gemm_tile.inc.h"
 #include "kernels/x86/register_tile_bf16.inc.h"
 

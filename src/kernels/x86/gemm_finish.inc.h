@@ -22,7 +22,7 @@ DEBERTA_INLINE Vector gelu(Vector x) {
   return subtract(max(x, zero()), multiply(multiply(all(0.5f), a), exp2_of(multiply(p, a))));
 }
 
-// x sigmoid(z) for a z of the sign of x, of t = -|z| log2(e): with e = 2^t it is x / (1 + e) above 0 and x e / (1 + e)
+// x sigmoid(z) for a z of x's sign, from t = -|z| log2(e): with e = 2^t it is x / (1 + e) above 0 and x e / (1 + e)
 // below.
 DEBERTA_INLINE Vector gated(Vector x, Vector t) {
   const Vector e = exp2_of(t);

@@ -5,7 +5,7 @@
 
 #include "kernels/gemm_kernel.h"
 #include "kernels/x86/vectors_avx2.inc.h"
-// The rest stands on the vectors.
+// The rest builds on the vectors.
 #include "kernels/x86/gemm_tile.inc.h"
 
 namespace deberta {

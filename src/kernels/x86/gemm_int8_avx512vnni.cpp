@@ -9,7 +9,7 @@
 namespace deberta {
 namespace {
 
-// As an instruction: g++ 12 keeps an array of accumulators in memory with the intrinsic.
+// As inline assembly: with the intrinsic, g++ 12 keeps an array of accumulators in memory.
 inline void add_bytes(Vector& sum, Vector left, Vector right) {
   __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(left), "v"(right));
 }

@@ -25,7 +25,7 @@
                        "xmm11", "xmm13", "xmm14", "xmm15");                                                           \
   }
 
-// The same of 24 chains in registers of 64 bytes; the factors are zmm30 and zmm31, zmm29 is free.
+// The same with 24 chains in registers of 64 bytes; the factors are zmm30 and zmm31, zmm29 is free.
 #define DEBERTA_SUMS_512 "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23"
 #define DEBERTA_CHAINS_512(name, product)                                                                             \
   void name(size_t rounds) {                                                                                          \

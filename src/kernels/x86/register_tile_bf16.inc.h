@@ -1,4 +1,4 @@
-// A step of products (register_tile.inc.h) in bf16, of AVX512_BF16: one vdpbf16ps.
+// A step of products (register_tile.inc.h) in bf16, with AVX512_BF16: one vdpbf16ps.
 namespace deberta {
 namespace {
 

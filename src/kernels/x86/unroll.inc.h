@@ -1,4 +1,4 @@
-// Loops over registers become straight code.
+// Loops over registers become straight-line code.
 #if defined(__clang__)
 #define DEBERTA_UNROLL _Pragma("unroll")
 #else

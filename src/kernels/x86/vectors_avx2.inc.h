@@ -78,7 +78,7 @@ inline Vector select(Mask mask, Vector yes, Vector no) {
 inline Vector fma_unless_zero(Vector a, Vector b, Vector c) {
   return _mm256_fmadd_ps(a, _mm256_and_ps(b, _mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_NEQ_UQ)), c);
 }
-// 2^n of the integer that is in the low mantissa bits of `shifted`, with 127 added.
+// 2^n for the integer n in the low mantissa bits of `shifted`, which hold n + 127.
 inline Vector power_of_two(Vector shifted) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(shifted), 23));
 }
@@ -123,7 +123,7 @@ inline Vector add_int16_pairs(Vector sum, Vector a, Vector b) {
 inline void widen_bytes(const uint8_t* from, int16_t* to) {
   _mm256_storeu_si256((__m256i*)to, _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)from)));
 }
-// Rounds to nearest even numbers of -128 .. 127; in the low kLanes bytes.
+// Rounds numbers of -128 .. 127 to nearest even; the low kLanes bytes hold them.
 inline __m128i to_int8(Vector v) {
   const Bits whole = _mm256_cvtps_epi32(v);
   const __m128i halves = _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));

@@ -75,7 +75,7 @@ inline Vector select(Mask mask, Vector yes, Vector no) {
 inline Vector fma_unless_zero(Vector a, Vector b, Vector c) {
   return _mm512_mask3_fmadd_ps(a, b, c, _mm512_cmp_ps_mask(a, _mm512_setzero_ps(), _CMP_NEQ_UQ));
 }
-// 2^n of the integer that is in the low mantissa bits of `shifted`, with 127 added.
+// 2^n for the integer n in the low mantissa bits of `shifted`, which hold n + 127.
 inline Vector power_of_two(Vector shifted) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(shifted), 23));
 }
@@ -118,7 +118,7 @@ inline Vector add_int16_pairs(Vector sum, Vector a, Vector b) {
 inline void widen_bytes(const uint8_t* from, int16_t* to) {
   _mm512_storeu_si512(to, _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)from)));
 }
-// Rounds to nearest even numbers of -128 .. 127; in the low kLanes bytes.
+// Rounds numbers of -128 .. 127 to nearest even; the low kLanes bytes hold them.
 inline __m128i to_int8(Vector v) {
   return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v));
 }

@@ -32,7 +32,7 @@ std::string quote_short(std::string_view text) {
   return quote_json(replace_invalid_utf8(text.substr(0, 80)));
 }
 
-// In torch.save's containers there are no storages beside the object; a bare pickle ends with it.
+// A torch.save container has no storages beside the object; a bare pickle ends with it.
 Pickle read_object(Bytes file, const std::string& path) {
   if (is_torch_save(file)) {
     TorchSave save = read_torch_save(file, path, kGlobals);
@@ -124,7 +124,7 @@ class EncoderReader {
   const std::string& path_;
 };
 
-// A symbol that is not a GPT-2 id stands for itself: padding of the dictionary that no text has.
+// A symbol that is not a GPT-2 id stands for itself: padding of the dictionary that no text contains.
 std::string piece_of(std::string_view symbol, const std::unordered_map<int64_t, std::string_view>& encoder) {
   const auto id = parse_number<int64_t>(symbol);
   const auto found = id ? encoder.find(*id) : encoder.end();

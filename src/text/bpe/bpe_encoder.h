@@ -10,7 +10,7 @@
 
 namespace deberta {
 
-// Ids: [PAD] 0, [CLS] 1, [SEP] 2, [UNK] 3, then the symbols, then [MASK]. Throws kBin for what is no data,
+// Ids: [PAD] 0, [CLS] 1, [SEP] 2, [UNK] 3, then the symbols, then [MASK]. Throws kBin for anything but data,
 // kTokenizerFile for other contents, kTooLarge, kFileNotFound.
 BpeModel load_bpe_encoder(const std::string& path);
 

@@ -41,8 +41,8 @@ void BpeWord::add_pair(uint32_t at) {
   std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
 }
 
-// All entries of the lowest rank, from the left. They leave the queue before any of them melts: a pair that comes into
-// being must wait for the next round even when its rank is lower.
+// All entries of the lowest rank, from the left. They leave the queue before any of them merges: a pair that this makes
+// must wait for the next round even if its rank is lower.
 void BpeWord::take_lowest() {
   const uint64_t rank = queue_.front() >> 32;
   round_.clear();
@@ -74,7 +74,7 @@ void BpeWord::melt() {
     for (const uint64_t entry : round_) {
       const auto at = static_cast<uint32_t>(entry);
       const Symbol& left = symbols_[at];
-      // An entry is stale when one of its two has melted with another neighbour since.
+      // An entry is stale when one of its symbols has since merged with another neighbour.
       if (left.id != merge.left || left.next == kEnd || symbols_[left.next].id != merge.right) continue;
       join(at, merge);
     }

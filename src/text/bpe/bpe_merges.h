@@ -35,7 +35,7 @@ class BpeMerges {
   std::vector<Row> rows_;
 };
 
-// A word on its way from bytes to pieces. Used for one word after the other to keep its memory.
+// A word on its way from bytes to pieces. Reused from word to word to keep its memory.
 class BpeWord {
  public:
   struct Symbol {

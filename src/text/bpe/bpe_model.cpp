@@ -139,7 +139,7 @@ BpeModel load_bpe_model(const std::string& folder) {
   const JsonLimits limits{.max_bytes = kMaxFileBytes, .max_depth = 2, .max_nodes = kMaxPieces + 1};
   const Json vocab = load_python_json(vocab_path, limits);
   const std::string text = read_file(merges_path, kMaxFileBytes);
-  // Not as arguments of the call: where both files are wrong, which is said must not be the compiler's choice.
+  // Not inside the call: when both files are wrong, the compiler must not choose which one is reported.
   const BpeMergeTexts merges = parse_merges(text, merges_path);
   std::vector<std::string> pieces = read_bpe_vocab(vocab, vocab_path);
   return make_bpe_model(std::move(pieces), vocab_path, merges, merges_path);

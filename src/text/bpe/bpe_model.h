@@ -31,7 +31,7 @@ struct BpeModel {
 // The two parts of each merge, the first merge first.
 using BpeMergeTexts = std::vector<std::pair<std::string_view, std::string_view>>;
 
-// From the pieces by id (empty: a hole, of which it warns). The places name the sources in messages. Throws
+// From the pieces by id (empty: a hole, which it warns about). The places name the sources in messages. Throws
 // kTokenizerFile.
 BpeModel make_bpe_model(std::vector<std::string> pieces, const std::string& vocab_where, const BpeMergeTexts& merges,
                         const std::string& merges_where);

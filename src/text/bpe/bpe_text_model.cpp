@@ -14,7 +14,7 @@ bool is_inside_code_point(std::string_view text, size_t at) {
   return at < text.size() && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80;
 }
 
-// Pieces may part the bytes of a character; an offset never does.
+// Pieces may split the bytes of a character; an offset never does.
 Offset to_offset(std::string_view text, size_t begin, size_t end) {
   while (begin < end && text[begin] == ' ') ++begin;
   while (begin > 0 && is_inside_code_point(text, begin)) --begin;
@@ -89,7 +89,7 @@ void BpeTextModel::split(std::string_view text, TextPart part, const SplitOption
   }
 }
 
-// The part as if a space were before it, which no token's range has.
+// The part as if a space stood before it; no token's range includes that space.
 void BpeTextModel::split_with_space(std::string_view text, TextPart part, Tokens& out) const {
   const std::string spaced = " " + std::string(text.substr(part.begin, part.end - part.begin));
   Tokens tokens;
@@ -112,7 +112,7 @@ void add_token(std::string_view text, int32_t id, size_t begin, size_t end, Toke
   out.bytes.push_back(to_offset(text, begin, end));
 }
 
-// What the cache can hold of a melted word: all pieces, or none.
+// What the cache can hold of a merged word: all pieces, or none.
 WordCache::Split to_split(const BpeWord& word) {
   WordCache::Split split;
   bool fits = true;

@@ -25,7 +25,7 @@ const std::string& string_field(const Json& object, std::string_view key, const 
 bool bool_field(const Json& object, std::string_view key, const std::string& where);
 bool bool_field(const Json& object, std::string_view key, bool fallback, const std::string& where);  // null: fallback
 
-// The components of a "Sequence", those of sequences in it too; any other component is alone, null is none. `list_key`
+// The components of a "Sequence" and of the sequences in it; any other component stands alone, null is none. `list_key`
 // names the member of a sequence that holds its components.
 std::vector<const Json*> components_of(const Json& value, std::string_view list_key, const std::string& where);
 

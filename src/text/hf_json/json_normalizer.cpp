@@ -15,7 +15,7 @@
 namespace deberta {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 29;  // of a text and of all that is made from it: positions are 32 bits
+constexpr size_t kMaxBytes = size_t{1} << 29;  // of a text and of all that is made from it: positions have 32 bits
 // The rules of a charsmap see clusters shorter than this as a whole, longer ones character by character.
 constexpr size_t kWholeClusterBytes = 6;
 constexpr std::string_view kSpacesPattern = " {2,}";
@@ -57,7 +57,7 @@ MappedText strip(const MappedText& from, bool left, bool right) {
   return result;
 }
 
-// What a part of a text becomes when a rule holds for its beginning: the whole of it is replaced, by the shortest rule.
+// Replaces a whole part of a text if a rule matches its beginning; the shortest such rule counts.
 bool replace_part(const Charsmap& charsmap, const MappedText& from, size_t begin, size_t end, MappedText& to) {
   const auto replacement = charsmap.shortest_prefix(std::string_view(from.text).substr(begin, end - begin));
   if (!replacement) return false;
@@ -85,7 +85,7 @@ MappedText apply_charsmap(const Charsmap& charsmap, const MappedText& from) {
   return result;
 }
 
-// What a pattern finds from a place on: nothing where both are the end of the text.
+// What a pattern finds from a position on; nothing if both are the end of the text.
 struct Found {
   size_t begin = 0;
   size_t end = 0;

@@ -21,7 +21,7 @@ struct BertRules {
   bool cleans = true;
   bool parts_chinese = true;
   bool lowers = true;
-  std::optional<bool> strips_accents;  // nothing: where it lowers
+  std::optional<bool> strips_accents;  // nothing: if it lower-cases
   bool removes_accents() const { return strips_accents.value_or(lowers); }
 };
 
@@ -40,7 +40,7 @@ class JsonNormalizer {
   // What transformers writes for a SentencePiece model, whose charsmap may be empty.
   static JsonNormalizer for_spm(const std::string& charsmap, bool lowers, const std::string& where);
   static JsonNormalizer for_bert(const BertRules& rules);
-  // Other switches for a file whose normalizer is one BertNormalizer; does nothing to others.
+  // Changes the switches of a file whose normalizer is a single BertNormalizer; does nothing to others.
   void change_bert(const std::function<void(BertRules&)>& change);
 
   bool is_empty() const { return steps_.empty(); }

@@ -5,7 +5,7 @@ namespace deberta {
 
 // The library makes the number from its decimal digits by one multiplication or division, which may miss the nearest
 // double by one unit in the last place (of 32,000 published scores it misses 8,173). Ties depend on it. `value` is the
-// nearest double of what the file says; the file writes it in the shortest form, as Python and the library itself do.
+// double nearest to what the file says; the file writes it in the shortest form, as Python and the library itself do.
 double library_score(double value);
 
 }  // namespace deberta

@@ -153,8 +153,8 @@ std::vector<AddedToken> tokens_of_model(const std::vector<AddedToken>& tokens, c
   return inner;
 }
 
-// Scores are kept as they are, byte pieces are pieces like others, and what SentencePiece's own normaliser is told
-// about white space is not asked.
+// Scores stay as they are, byte pieces are pieces like any others, and the white-space settings of SentencePiece's own
+// normaliser are ignored.
 ConvertedUnigram convert_spm_model(SpmModel model, bool lowers, bool splits_punctuation, const std::string& where) {
   if (model.trainer_unk_id != static_cast<uint64_t>(model.unk_id)) {
     throw Error(

@@ -94,7 +94,7 @@ std::vector<Range> match_words(std::string_view text) {
   return ranges;
 }
 
-// The library's folds: a match goes to a neighbour only when what it saw before was none.
+// As the library folds: a match joins its neighbour only if the range seen before was not a match.
 std::vector<Range> merge_with_previous(const std::vector<Range>& ranges) {
   std::vector<Range> merged;
   bool was_match = false;

@@ -24,7 +24,7 @@ class PreTokenizer {
   void add_bert();
 
   bool is_empty() const { return steps_.empty(); }
-  // Not-empty parts in order; what is removed belongs to none.
+  // Non-empty parts in order; removed text belongs to none.
   std::vector<MappedText> split(MappedText text) const;
 
  private:
@@ -32,7 +32,7 @@ class PreTokenizer {
   struct Step {
     Kind kind = Kind::kWhiteSpace;
     SplitBehavior behavior = SplitBehavior::kIsolated;
-    bool is_inverted = false;  // cut at all that is not found
+    bool is_inverted = false;  // cut at everything that does not match
     std::string text = {};     // of kText
   };
   static void cut(const Step& step, const MappedText& text, std::vector<MappedText>& out);

@@ -1,4 +1,4 @@
-// The special tokens around a text and a pair, as the post_processor of a tokenizer.json says.
+// The special tokens around a text and a pair, as the post_processor of a tokenizer.json gives them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@ struct TokenTemplate {
   int32_t second_type = 1;         // of the second text and its [SEP]
 };
 
-// Throws kUnsupported for another form, nothing around a text too, kTokenizerFile for wrong shapes.
+// Throws kUnsupported for any other form, including nothing around a text; kTokenizerFile for wrong shapes.
 TokenTemplate read_token_template(const Json& post_processor, const std::string& where);
 
 }  // namespace deberta

@@ -33,7 +33,7 @@ const Json& member(const Json& object, std::string_view key) {
   return value == nullptr ? kNull : *value;
 }
 
-// How ids become text is decided here, not by the file; what it says must still be what DeBERTa has.
+// How ids become text is decided here, not by the file; its decoder must still be DeBERTa's.
 void check_decoder(const Json& decoder, const std::string& where) {
   constexpr std::array<std::string_view, 7> kKnown = {"ByteLevel", "Metaspace", "ByteFallback", "Fuse",
                                                       "Replace",   "Strip",     "WordPiece"};
@@ -233,8 +233,8 @@ void check_split(const Json& component, const std::string& where) {
   }
 }
 
-// ByteLevel, which cuts words by GPT-2's pattern, or Split by that pattern and a ByteLevel that does not. Whether it
-// adds a space: transformers changes that only where ByteLevel is alone.
+// ByteLevel that cuts words by GPT-2's pattern, or Split by that pattern and a ByteLevel that does not cut.
+// transformers changes whether it adds a space only if ByteLevel is alone.
 struct ByteLevel {
   bool adds_prefix_space = false;
   bool is_alone = true;

@@ -31,7 +31,7 @@ struct TokenizerJson {
 // Throws kTokenizerFile, kJson, kTooLarge, kFileNotFound.
 TokenizerDocument read_tokenizer_json(const std::string& path);
 
-// Some settings of BERT's class change its file's. Throws kTokenizerFile, kUnsupported.
+// Some settings of BERT's class override its file's. Throws kTokenizerFile, kUnsupported.
 TokenizerJson make_tokenizer_json(const TokenizerDocument& document, TokenizerClass of_class,
                                   const TokenizerSettings& settings);
 

@@ -20,7 +20,7 @@ Trie make_trie(const SpmModel& model) {
   keys.reserve(model.pieces.size());  // the entries point into the strings
   for (size_t id = 0; id < model.pieces.size(); ++id) {
     if (model.pieces[id].text.find(' ') != std::string::npos)
-      continue;  // no text has a space when pieces are looked for
+      continue;  // no text has a space by the time pieces are looked up
     keys.push_back(to_inner_text(model.pieces[id].text, true));
     entries.push_back({keys.back(), static_cast<uint32_t>(id)});
   }

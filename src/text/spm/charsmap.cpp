@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kLabelMask = 0x800000FF;
 constexpr uint32_t kBlockUnits = 256;
 constexpr uint32_t kNone = UINT32_MAX;
-// Real rules have keys of at most some 20 bytes. The limits bound the work of one look-up and the growth of a text.
+// Real rules have keys of at most about 20 bytes. The limits bound the work of one look-up and the growth of a text.
 constexpr size_t kMaxKeyBytes = 256;
 constexpr size_t kMaxGrowth = 64;
 
@@ -35,7 +35,7 @@ bool is_border(std::string_view text, size_t position) {
   return position >= text.size() || (static_cast<uint8_t>(text[position]) & 0xC0) != 0x80;
 }
 
-// Units by the base that they are children of, so that a walk meets children only and not 255 guesses a node.
+// Units by the base that they are children of, so that a walk visits only children, not 255 guesses per node.
 struct ChildLists {
   std::vector<uint32_t> first, next;
 

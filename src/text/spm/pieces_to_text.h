@@ -1,4 +1,4 @@
-// Pieces of a SentencePiece vocabulary back to text: spaces, byte pieces, tokens that are no part of running text.
+// Pieces of a SentencePiece vocabulary back to text: spaces, byte pieces, tokens that are not part of running text.
 #pragma once
 #include <span>
 #include <string>

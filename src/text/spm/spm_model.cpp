@@ -157,7 +157,7 @@ SpmModel parse_fields(std::string_view bytes, const std::string& where) {
         refuse_denormalizer(field.bytes, where);
         break;
       default:
-        break;  // the trainer's self test: its scores are of another program
+        break;  // the trainer's self-test: its scores come from another program
     }
   }
   return model;

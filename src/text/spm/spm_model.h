@@ -22,7 +22,7 @@ struct SpmModel {
   std::vector<SpmPiece> pieces;      // by id
   std::vector<int32_t> ids_by_text;  // sorted by text
   int32_t unk_id = -1;
-  uint64_t trainer_unk_id = 0;  // what the trainer's settings call it: the library's fast tokenizer asks them
+  uint64_t trainer_unk_id = 0;  // by the trainer's settings, which the library's fast tokenizer reads
   bool byte_fallback = false;
   std::array<int32_t, 256> byte_ids{};  // valid when byte_fallback
   std::string charsmap;                 // precompiled_charsmap, unchecked (charsmap.h)
@@ -46,7 +46,7 @@ void index_pieces(SpmModel& model, const std::string& where);
 // `where` names the file in messages. Throws kTokenizerFile, and kUnsupported for a model of another algorithm.
 SpmModel parse_spm_model(std::string_view bytes, const std::string& where);
 
-// Throws as parse_spm_model and read_file.
+// Throws what parse_spm_model and read_file throw.
 SpmModel load_spm_model(const std::string& path);
 
 }  // namespace deberta

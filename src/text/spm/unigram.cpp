@@ -1,13 +1,13 @@
 // What makes the ids equal to those of sentencepiece 0.2.3 (0.2.1 breaks ties differently):
 //   scores are summed in float, in the order of the line, and a later piece wins only when strictly better;
-//   when the running score leaves +-100000 it is taken off all open paths;
+//   when the running score leaves +-100000 it is subtracted from all open paths;
 //   an unknown character costs the smallest score of a normal piece minus 10;
 //   a user-defined piece of n bytes scores 0.1 (n - 1).
 // A text is split stretch by stretch (byte_pairs.h), mostly words and punctuation marks. No piece reaches into the next
-// one, only the running score does. How it rounds may decide between two splits of a stretch that are nearly as good; a
-// split that is better by more than that is remembered.
+// one, only the running score does. How it rounds may decide between two splits of a stretch that are nearly equal; a
+// split that wins by more than that is remembered.
 // SpmTies::kDouble is 0.1.97 instead: a sum with a piece is made and compared in double, then kept as float; an offset
-// is never taken off; a user-defined piece of n bytes scores n x the largest score - 0.1.
+// is never subtracted; a user-defined piece of n bytes scores n x the largest score - 0.1.
 #include "text/spm/unigram.h"
 
 #include <algorithm>
@@ -207,7 +207,7 @@ std::vector<UnigramToken> Unigram::split(std::string_view text, SpmTies ties) co
   Line line{text, {}, {}, 0};
   line.tokens.reserve(text.size() / 3);
   for (Word word = word_at(text, 0), next; word.size() > 0; word = next) {
-    next = word_at(text, word.end);  // its line of the cache arrives meanwhile
+    next = word_at(text, word.end);  // its cache line arrives meanwhile
     if (ties == SpmTies::kDouble) {
       add_word(word, double_scores_, line);
     } else if (!add_known_word(word, line)) {

@@ -57,7 +57,7 @@ class Unigram {
   std::vector<float> scores_;          // by id; the unknown piece's is that of an unknown character
   std::vector<double> double_scores_;  // for SpmTies::kDouble
   float unknown_score_;
-  double largest_score_ = 0;  // of any step, without its sign
+  double largest_score_ = 0;  // absolute, of any step
   int32_t unk_id_;
   bool byte_fallback_;
   bool escape_whitespaces_;

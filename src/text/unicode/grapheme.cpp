@@ -76,7 +76,7 @@ bool joins_syllable(Kind left, Kind right) {
   }
 }
 
-// A cluster as far as it was read, and what may follow.
+// A cluster as far as it has been read, and what may follow.
 class Cluster {
  public:
   explicit Cluster(Kind first) { add(first); }
@@ -115,7 +115,7 @@ class Cluster {
  private:
   Kind last_ = Kind::kOther;
   bool is_conjunct_ = false;  // a consonant, then only what may stand before the next one
-  bool has_linker_ = false;   // among that
+  bool has_linker_ = false;   // among those
   enum : uint8_t { kNone, kAlone, kJoined } pictograph_ = kNone;
   bool has_odd_regional_ = false;
 };

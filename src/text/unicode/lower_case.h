@@ -1,4 +1,4 @@
-// A text in lower case with the way back to the original, for tokenizers with do_lower_case. No published DeBERTa has
+// A text in lower case with the way back to the original, for tokenizers with do_lower_case. No published DeBERTa uses
 // it.
 #pragma once
 #include <string_view>

@@ -1,5 +1,5 @@
 // Unicode Standard, section 3.11: decompose, order marks by their combining class, compose again. Texts are taken in
-// stretches that begin with a character which neither moves nor melts into what is before it.
+// stretches that begin with a character that neither moves nor composes with what is before it.
 #include "text/unicode/normal_form.h"
 
 #include <algorithm>
@@ -109,7 +109,7 @@ const std::vector<Composition>& compositions() {
   return all;
 }
 
-// Characters that may melt into the one before them.
+// Characters that may compose with the one before them.
 bool is_second(char32_t point) {
   static const std::vector<char32_t> seconds = [] {
     std::vector<char32_t> made;
@@ -144,7 +144,7 @@ void order_marks(std::vector<Mark>& marks) {
   }
 }
 
-// A mark melts into the last starter unless one of its own class, or of a higher one, or another starter is between.
+// A mark composes with the last starter unless a mark of its own or a higher class, or another starter, is between.
 void compose_marks(std::vector<Mark>& marks, Tables tables) {
   size_t kept = 0, starter = SIZE_MAX;
   int between = -1;  // the class of the last character kept after the starter

@@ -1,5 +1,5 @@
 // Unicode's canonical normal forms, and what BERT's tokenizers ask of a character. Python and the tokenizers library
-// have tables of different versions of Unicode: whoever asks says whose.
+// use tables of different Unicode versions: the caller says whose.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace deberta {
 
 enum class Tables : uint8_t { kPython, kLibrary };
 
-// NFC and NFD. What a stretch of characters that compose becomes has the stretch as its source.
+// NFC and NFD. What a stretch of characters composes to has the whole stretch as its source.
 MappedText to_nfc(const MappedText& text, Tables tables);
 MappedText to_nfd(const MappedText& text, Tables tables);
 

@@ -17,7 +17,7 @@ bool is_punctuation(char32_t point);
 bool is_letter(char32_t point);
 bool is_number(char32_t point);
 
-// The lower-case form of one character alone. U+0130 has two characters: this gives the first, 'i', and
+// The lower-case form of one character alone. U+0130 becomes two characters: this gives the first, 'i', and
 // kDotAbove must follow.
 char32_t to_lower(char32_t point);
 constexpr char32_t kCapitalIWithDot = 0x130;

@@ -158,7 +158,7 @@ BasicWords basic_words(const TokenizerSettings& settings) {
   words.is_used = settings.is_truthy("do_basic_tokenize", true);
   words.rules.parts_chinese = settings.is_truthy("tokenize_chinese_chars", true);
   words.rules.lowers = settings.is_truthy("do_lower_case", true);
-  // "is not False" in lower case, else its truth.
+  // When lower-casing, Python's "is not False"; else its truth value.
   const Json* accents = settings.find("strip_accents");
   const bool is_false = accents != nullptr && accents->is_bool() && !accents->as_bool();
   words.rules.strips_accents = words.rules.lowers ? !is_false : settings.is_truthy("strip_accents", false);

@@ -1,5 +1,5 @@
-// WordPiece as a TextModel: of vocab.txt, with the words of BasicTokenizer as the slow tokenizer of transformers 4.57
-// makes them, or of the tokenizers library.
+// WordPiece as a TextModel: from vocab.txt, with the words of BasicTokenizer as the slow tokenizer of transformers 4.57
+// makes them, or as in the tokenizers library.
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,10 +14,10 @@
 
 namespace deberta {
 
-// Texts are in lower case already where `rules` say so: the tokenizer does it, which knows what to keep.
+// Texts are in lower case already where `rules` say so: the tokenizer does that, because it knows what to keep.
 struct BasicWords {
   BertRules rules;
-  bool is_used = true;                          // false: words are what white space parts
+  bool is_used = true;                          // false: words are what white space separates
   std::unordered_set<std::string> never_split;  // words that are one token, known or not
 };
 
