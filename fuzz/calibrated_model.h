@@ -1,6 +1,5 @@
-// The model beside which the inputs of `calibration` lie, and the form of these inputs: the header of a safetensors
-// file without its length, a line end, the data. The identity of the weights is a placeholder, so that inputs outlive
-// them.
+// The model that goes with the inputs of `calibration`, and the form of these inputs: the header of a safetensors file
+// without its length, a newline, the data. The identity of the weights is a placeholder, so that inputs outlive them.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,7 +12,7 @@ namespace deberta::fuzz {
 
 inline constexpr std::string_view kPlaceholder = "0000000000000000000000000000000000000000000000000000000000000000";
 
-// One layer whose widest input has more channels than outliers may be.
+// One layer whose widest input has more channels than there may be outliers.
 inline ModelConfig calibrated_config() {
   ModelConfig config = test::tiny_config();
   config.num_hidden_layers = 1;

@@ -1,4 +1,4 @@
-// A compiled table of replacements, asked at every place of a text: the last 64 bytes of the input, and some of ours.
+// A compiled table of replacements, looked up everywhere in a text: the last 64 bytes of the input, and some of ours.
 #include "text/spm/charsmap.h"
 
 #include <algorithm>

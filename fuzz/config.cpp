@@ -27,7 +27,7 @@ std::string to_python(const Json& document) {
   return document.dump(0, JsonForm::kPython);
 }
 
-// What is strict JSON means the same to both parsers, which share no line.
+// Strict JSON means the same to both parsers, which share no code.
 void expect_strict_reads_alike(std::string_view text, const std::string& written) {
   std::string strict;
   try {
@@ -46,7 +46,7 @@ void run_rules(const Json& document, ConfigRules rules) {
     for (const ConfigKey& key : config_keys()) expect_same_value(key, config, again);
     FUZZ_REQUIRE(config.labels == again.labels && config.architectures == again.architectures);
   } catch (const Error&) {
-    return;  // the other rules may take it
+    return;  // the other rules may accept it
   }
 }
 

@@ -1,4 +1,4 @@
-// Text through every tokenizer of the fixtures: offsets in order, inside the text, on borders of code points; and back.
+// Text through every tokenizer of the fixtures: offsets in order, inside the text, on code point boundaries; and back.
 // The first byte chooses the options, the rest is the text.
 #include <filesystem>
 #include <vector>
@@ -39,7 +39,7 @@ const std::vector<Tokenizer>& tokenizers() {
   return all;
 }
 
-// With a byte piece for everything and special tokens taken literally nothing of the text is lost.
+// With byte pieces for everything and special tokens read literally, nothing of the text is lost.
 void check_way_back(std::string_view text) {
   static const Normalizer normalizer(load_spm_model(test::fixture("tokenizer/bytes.model")), "bytes");
   const EncodeOptions plain{.add_special_tokens = false, .parse_special = false};

@@ -12,7 +12,7 @@ inline bool is_border(std::string_view text, size_t at) {
   return at == text.size() || (static_cast<uint8_t>(text[at]) & 0xC0) != 0x80;
 }
 
-// Offsets in order, inside the text, on borders of code points, the same in both units.
+// Offsets in order, inside the text, on code point boundaries, the same in both units.
 inline void check_offsets(const Encoding& encoding, std::string_view text) {
   FUZZ_REQUIRE(encoding.bytes.size() == encoding.size() && encoding.chars.size() == encoding.size());
   uint32_t last = 0;

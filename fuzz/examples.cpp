@@ -1,5 +1,5 @@
-// Rows of tasks: the first byte chooses the form of examples and that of rows. What is accepted is text; places lie in
-// it, on code points; labels of choices name one of them.
+// Rows of tasks: the first byte chooses the form of examples and that of rows. What is accepted is text; offsets lie
+// within it, on code point boundaries; labels of choices name one of them.
 #include "data/examples.h"
 
 #include "base/checked.h"

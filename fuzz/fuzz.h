@@ -1,5 +1,5 @@
 // What every fuzz target shares. A target is one file with one function, fuzz::run; entry.cpp calls it for each input,
-// lets errors of the house pass as refusals, and stops at anything else: a crash, another exception, a broken
+// lets the project's own errors pass as refusals, and stops at anything else: a crash, another exception, a broken
 // invariant, more than a second of processor time.
 #pragma once
 #include <string>
@@ -11,7 +11,7 @@ namespace deberta::fuzz {
 // Throws deberta::Error when the input is refused.
 void run(Bytes input);
 
-// Takes the front of an input apart. At the end it gives zeros.
+// Reads values from the front of an input; past its end, zeros.
 class Cutter {
  public:
   explicit Cutter(Bytes input) : reader_(input) {}

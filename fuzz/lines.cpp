@@ -1,5 +1,5 @@
-// Bytes (the first one says how a name would call them compressed) to lines; whatever is read is written as lines and
-// read the same.
+// Bytes to lines (the first byte chooses the compression, in place of a file name); whatever is read is written as
+// lines and read back the same.
 #include "data/lines.h"
 
 #include <vector>
@@ -10,7 +10,7 @@
 namespace deberta::fuzz {
 namespace {
 
-// A bomb gives lines for ever; a few MiB show all that there is to see.
+// A decompression bomb gives endless lines; a few MiB of them are enough.
 constexpr size_t kMaxBytes = size_t{4} << 20;
 
 std::vector<std::string> lines_of(ByteSource source) {
@@ -33,7 +33,7 @@ void run(Bytes input) {
   const auto lines = lines_of(ByteSource(to_bytes(cut.rest()), "in", compression));
   std::string text;
   for (const std::string& line : lines) text += line + (line.ends_with('\r') ? "\r\n" : "\n");
-  text.insert(0, "\xEF\xBB\xBF");  // behind it nothing is taken for another encoding
+  text.insert(0, "\xEF\xBB\xBF");  // after it nothing is taken for another encoding
   FUZZ_REQUIRE(lines_of(ByteSource(to_bytes(text), "again")) == lines);
 }
 

@@ -1,5 +1,5 @@
 // make_corpus FOLDER: the seeds of every target, FOLDER/TARGET/NAME, from the tables of hostile files, the makers of
-// right ones and the fixtures. tools/fuzz.py keeps of them what reaches new code.
+// valid ones and the fixtures. tools/fuzz.py keeps those that reach new code.
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
@@ -80,7 +80,7 @@ void add_calibrations(Corpus& corpus) {
   for (const size_t end : {right.size(), right.size() - 1, data + 100, data})
     corpus.add("calibration", right.substr(0, end));
   for (const std::string_view value : kMultiplierSeeds) {
-    for (const size_t count : {1u, 16u, 17u}) {  // at the end lie the numbers of the widest input
+    for (const size_t count : {1u, 16u, 17u}) {  // the numbers of the widest input come last
       std::string changed = right;
       for (size_t n = 0; n < count; ++n) changed.replace(changed.size() - 4 * (n + 1), 4, value);
       corpus.add("calibration", changed);
@@ -113,11 +113,11 @@ void add_charsmaps(Corpus& corpus) {
   using test::CharsmapRules, test::make_charsmap, test::join_charsmap;
   const std::vector<CharsmapRules> kinds = {
       {{"\xEF\xBC\xA1", "A"}, {"\t", " "}, {"e\xCC\x81", "\xC3\xA9"}, {"\x01", ""}},
-      {{"a", "b"}, {"abc", "abc"}},                                               // one key begins another
+      {{"a", "b"}, {"abc", "abc"}},                                               // one key is a prefix of another
       {{"\xEF\xAC\x80", "ff"}, {"\xEF\xAC\x81", "fi"}, {"\xEF\xAC\x83", "ffi"}},  // keys that share bytes
       {{"\xF0\x9F\x98\x80", ":-)"}, {"\xE3\x80\x80", " "}},
       {{"\x01", ""}, {"\x7F", ""}, {"\xE2\x80\x8B", ""}},  // removed
-      {{"a", std::string(64, 'x')}},                       // as long as it may be
+      {{"a", std::string(64, 'x')}},                       // as long as allowed
       {{std::string(20, 'a'), "b"}, {"a", "a"}},
       {{"\xCC\x81", ""}, {"\xC3\xA9", "e\xCC\x81"}}};
   for (const CharsmapRules& rules : kinds) corpus.add("charsmap", make_charsmap(rules));
@@ -142,7 +142,7 @@ void add_parts(Corpus& corpus, std::string_view before, std::span<const std::str
     corpus.add("tokenizer_json", std::string(before) + std::string(part) + std::string(after));
 }
 
-// A whole vocabulary of bytes: without one no byte-level BPE is read to its end.
+// A complete vocabulary of bytes: without one no byte-level BPE is read to its end.
 std::string byte_level_json(std::string_view pre_tokenizer, std::string_view merges) {
   std::string vocab;
   for (int byte = 0; byte < 256; ++byte) {

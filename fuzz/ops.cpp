@@ -43,7 +43,7 @@ void try_gemm(Cutter& cut) {
 }
 
 // Scores stay below 64 in absolute value here, so a plain fp32 score is wrong by at most K x 64 x 2^-24, a probability
-// by twice that of itself, and the result by that of the largest value.
+// by twice that relative to itself, and the result by that relative to the largest value.
 void try_attention(Cutter& cut) {
   test::AttentionCase problem;
   problem.lengths.clear();

@@ -1,4 +1,4 @@
-// A line a word of the command line; "env NAME=VALUE" sets a variable of ours, "config TEXT" makes a --config file.
+// One command-line word per line; "env NAME=VALUE" sets one of our variables, "config TEXT" makes a --config file.
 #include <cstdlib>
 #include <vector>
 
@@ -30,7 +30,7 @@ void run(Bytes input) {
   Environment environment;
   std::vector<std::string> words;
   std::string text(to_text(input));
-  std::erase(text, '\0');  // no word of a command line holds one
+  std::erase(text, '\0');  // no word of a command line contains one
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     std::string word = text.substr(begin, end - begin);

@@ -1,4 +1,4 @@
-// One pickle with the names of a state dict; then the walk over all that it describes, which no loop in it may trap.
+// One pickle with the names of a state dict; then a walk over everything it describes, which no cycle may trap.
 #include "base/pickle_machine.h"
 
 #include "checkpoint/bin_storages.h"
@@ -25,7 +25,7 @@ void run(Bytes input) {
   size_t budget = 10000;
   walk(pickle, pickle.root(), 64, budget);
   for (const PickleValue& storage : pickle.storages()) FUZZ_REQUIRE(storage.kind == PickleKind::kStorage);
-  // What follows the end is not looked at.
+  // What follows the end is ignored.
   const Pickle again = parse_pickle(input.first(pickle.size_bytes()), "in", tensor_globals());
   FUZZ_REQUIRE(again.root().kind == pickle.root().kind);
 }

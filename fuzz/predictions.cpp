@@ -1,4 +1,4 @@
-// Predictions: the first byte chooses the form. What is accepted is found again by its key, once each.
+// Predictions: the first byte chooses the form. What is accepted is found again by its key, exactly once.
 #include "data/predictions.h"
 
 #include "base/utf8.h"

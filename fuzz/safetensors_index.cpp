@@ -1,4 +1,4 @@
-// model.safetensors.index.json beside two right shards.
+// model.safetensors.index.json next to two valid shards.
 #include <set>
 
 #include "deberta/checkpoint.h"

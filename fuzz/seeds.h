@@ -31,7 +31,7 @@ inline constexpr std::string_view kMultiplierSeeds[] = {
     "\x00\x00\x80\x21"sv, "\x00\x00\x80\x5D"sv, "\xFF\xFF\x7F\x21"sv, "\x01\x00\x80\x5D"sv, "\x00\x00\x00\x00"sv,
     "\x00\x00\x00\x80"sv, "\x01\x00\x00\x00"sv, "\x00\x00\x80\x7F"sv, "\x01\x00\xC0\x7F"sv, "\x00\x00\x80\xBF"sv};
 
-// What stands in the header of a right calibration, and what instead.
+// A part of the header of a valid calibration, and what replaces it.
 struct Replacement {
   std::string_view from, to;
 };
@@ -119,7 +119,7 @@ inline constexpr std::string_view kUnigramModelSeeds[] = {
     R"({"type":"WordPiece","unk_token":"u","continuing_subword_prefix":"","max_input_chars_per_word":0,"vocab":{"u":0,"a":1}})",
     R"({"type":"WordLevel","unk_token":"u","vocab":{"u":0}})"};
 
-// Of byte-level BPE: how words are cut, and the list of merges.
+// For byte-level BPE: how words are split, and the list of merges.
 inline constexpr std::string_view kByteLevelSeeds[] = {
     R"({"type":"ByteLevel","add_prefix_space":true,"use_regex":true})",
     R"({"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"},"behavior":"Isolated","invert":false},{"type":"ByteLevel","add_prefix_space":false,"use_regex":false}]})"};
@@ -246,7 +246,7 @@ inline constexpr std::string_view kSquadSeeds[] = {
     "[{\"text\": \"x\", "
     "\"answer_start\": -1}]}]}]}]}",
     "{\"data\": []}",
-    // Places beyond one byte and one UTF-16 unit; spaces around an answer; two answers of one question.
+    // Offsets past characters of several bytes or UTF-16 units; spaces around an answer; two answers of one question.
     R"({"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": "\ud83d\ude00 e\u0301 \u4eca x ", "qas": [{"id": "1", "question": "?", "answers": [{"text": "\u4eca", "answer_start": 5}, {"text": " x ", "answer_start": 6}], "is_impossible": false}, {"id": "2", "question": "?", "answers": [{"text": "\ud83d\ude00", "answer_start": 0}]}]}]}]})",
     // One id twice, an answer at another place, one beyond the end, an empty one, an impossible question with an
     // answer.

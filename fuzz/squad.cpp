@@ -1,4 +1,4 @@
-// SQuAD: every answer that is accepted stands at its place, whichever way the place is counted.
+// SQuAD: every answer that is accepted stands at its offset, whichever unit the offset counts.
 #include "data/squad.h"
 
 #include <set>

@@ -60,7 +60,7 @@ struct ModelConfig {
   int64_t position_buckets = -1;
   bool has_c2p = true;  // pos_att_type; the original's default for a missing key is "c2p"
   bool has_p2c = false;
-  int64_t other_terms = 0;  // ConfigRules::kHf: further names in pos_att_type; version 1 counts them into its scale
+  int64_t other_terms = 0;  // ConfigRules::kHf: further names in pos_att_type; version 1 counts them in its scale
   bool share_att_key = false;
   bool has_rel_layer_norm = false;  // norm_rel_ebd contains "layer_norm"
   int64_t conv_kernel_size = 0;

@@ -42,12 +42,12 @@ struct Remedy {
 };
 
 // One thing that is wrong. Printed as `where: what: expected x, got y; remedy` (lower case, no final period).
-// Arguments have the names of this library; a program whose options are called otherwise renames them.
+// Arguments have the names of this library; a program whose options have other names renames them.
 struct Problem {
   std::string where = {};              // file, key, text; empty where the argument itself is the place
-  std::string message = {};            // the rest of the line, but for the remedies
+  std::string message = {};            // the rest of the line, except for the remedies
   std::string argument = {};           // at fault: "max_tokens"
-  std::optional<uint64_t> limit = {};  // that was not kept
+  std::optional<uint64_t> limit = {};  // that was violated
   std::optional<size_t> input = {};    // at fault, of the inputs of one call, from 0
   std::string source = {};             // where that input was read (file and line), for programs that know it
   std::vector<Remedy> remedies = {};   // any of them helps

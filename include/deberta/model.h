@@ -26,8 +26,8 @@ struct Batch {
   int32_t longest = 0;          // tokens of the longest sequence
 
   // 3-D masks [L, L], one for each sequence: bit j % 64 of word i * ceil(L / 64) + j / 64 lets query i see key j. An
-  // empty one lets all; no masks at all: none. mask_T holds beside them. A token that no query sees is masked as an
-  // input (its embedding is zero), but still asks as a query.
+  // empty mask allows all; no masks: an empty vector. mask_T applies as well. A token that no query sees is masked as
+  // an input (its embedding is zero), but remains a query.
   std::vector<std::vector<uint64_t>> masks_B;
   // Relative positions given instead of i - j: bucket numbers [given_length, given_length] of query i and key j, one
   // matrix for all sequences, at least as long as the longest. Empty: from the distances.
@@ -41,10 +41,10 @@ struct Batch {
   DEBERTA_API void add(std::span<const int32_t> ids, std::span<const int32_t> type_ids = {});
 };
 
-// Padded rows [B, L] as model inputs come from elsewhere. mask 0 at the ends is padding and is left out; a 0 between
-// two tokens is a hole and stays as a masked key. rows[t] = b * L + l of each packed row. A wholly masked row becomes a
-// sequence of length 0. Where a 3-D mask is given nothing is left out, and with given relative positions nothing before
-// the last unmasked token, so that rows of the matrices stay those of the tokens.
+// Padded rows [B, L], the form that model inputs usually have. mask 0 at the ends is padding and is left out; a 0
+// between two tokens is a hole and stays as a masked key. rows[t] = b * L + l of each packed row. A wholly masked row
+// becomes a sequence of length 0. With a 3-D mask nothing is left out, and with given relative positions nothing before
+// the last unmasked token, so that rows of the matrices still match the tokens.
 struct PackedRows {
   Batch batch;
   std::vector<int32_t> rows_T;
@@ -143,7 +143,7 @@ class DEBERTA_API Model {
   // and mentions).
   void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const;
 
-  const ModelConfig& config() const;  // as given; the layout by the tensors when model_type is missing
+  const ModelConfig& config() const;  // as given; the layout from the tensors when model_type is missing
   Head head() const;
   bool has_mask_decoder() const;  // logits come from it
   int64_t labels() const;         // classes C of the head, 0 without one

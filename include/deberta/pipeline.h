@@ -58,7 +58,7 @@ struct TextInput {
   std::string_view text;                      // or the question of a context, the query of documents
   std::optional<std::string_view> pair = {};  // the second text, the context of a question, the question of choices
   std::span<const std::string> items = {};    // documents of a query, choices
-  std::span<const Encoding> encodings = {};   // by encode_input() with the same options; spares encoding it again
+  std::span<const Encoding> encodings = {};   // by encode_input() with the same options; saves encoding it again
 };
 
 // What happens to a text above encode.max_tokens.
@@ -162,9 +162,9 @@ struct QuestionOptions {
   bool aligns_to_words = true;          // answers begin and end with white-space-separated words
   bool merges_equal = true;             // answers with the same words, in any case, are one, their scores added
   bool allows_none = false;             // "no answer" is a candidate
-  std::optional<float> null_threshold;  // it is the answer exactly when its logit exceeds the best span's by more
+  std::optional<float> null_threshold;  // the answer exactly when its logit exceeds the best span's by more than this
   bool as_transformers = false;         // as its pipeline: each window's probabilities sum to 1, words are cut by the
-                                        // edges of windows, equal answers are one where the space before them is too
+                                        // edges of windows, equal answers are merged only after equal spaces
 };
 
 DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,

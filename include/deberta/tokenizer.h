@@ -46,7 +46,7 @@ enum class Truncate { kNone, kRight, kLeft };
 enum class PairCut { kLongestFirst, kFirst };
 
 // How a SentencePiece model's scores are added, which decides ties: in float as sentencepiece 0.2 does, or in double as
-// 0.1.97 does. Other kinds of tokenizer have one way only.
+// 0.1.97 does. Other kinds of tokenizer have only one way.
 enum class SpmTies { kFloat, kDouble };
 
 // Which ids: those of the slow tokenizers of transformers, which trained the models, or of the fast ones, which its
@@ -57,9 +57,9 @@ struct EncodeOptions {
   bool add_special_tokens = true;
   bool parse_special = true;  // false: "[SEP]" written in a text is plain text
   Truncate truncate = Truncate::kNone;
-  PairCut pair_cut = PairCut::kLongestFirst;  // kFirst: kTextTooLong when the second alone has no room
+  PairCut pair_cut = PairCut::kLongestFirst;  // kFirst: kTextTooLong when the second alone does not fit
   size_t max_tokens = 512;                    // including the special tokens; used when truncating
-  size_t max_second_tokens = SIZE_MAX;        // of a pair: the second text is cut to these first, from its end
+  size_t max_second_tokens = SIZE_MAX;        // of a pair: first the second text is cut to this many, from its end
   size_t max_text_bytes = size_t{1} << 20;    // a longer text throws kTextTooLong
   SpmTies spm_ties = SpmTies::kFloat;
 };

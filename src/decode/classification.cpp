@@ -28,7 +28,7 @@ ScoreFunction score_function_of(const ModelConfig& config, size_t labels) {
       return ScoreFunction::kNone;
     case ProblemType::kMultiLabel:
       return ScoreFunction::kSigmoid;
-    case ProblemType::kSingleLabel:  // of a single logit the softmax would be 1 whatever the text
+    case ProblemType::kSingleLabel:  // the softmax of a single logit is 1 for any text
     case ProblemType::kUnset:
       break;
   }

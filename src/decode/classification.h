@@ -11,7 +11,7 @@
 
 namespace deberta {
 
-// The activation for the model's problem_type: regression none, multi-label sigmoid; single-label and unset: sigmoid
+// The activation for the model's problem_type: regression: none; multi-label: sigmoid; single-label or unset: sigmoid
 // for one label, else softmax. A sentence-transformers activation in the configuration takes precedence.
 ScoreFunction score_function_of(const ModelConfig& config, size_t labels);
 
@@ -21,7 +21,7 @@ bool is_multi_label(const ModelConfig& config);
 // Scores of C logits, in the order of the labels. Softmax subtracts the largest logit. Throws kNotFinite.
 std::vector<float> scores_of_logits(std::span<const float> logits_C, ScoreFunction function);
 
-// The name of a class; LABEL_n for one without.
+// The name of a class; LABEL_n if it has none.
 std::string label_name(const std::vector<std::string>& labels, size_t number);
 
 // The `top_k` best labels, best first, ties in label order; 0: all.

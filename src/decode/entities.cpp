@@ -1,5 +1,5 @@
-// Scores of pieces, then of characters that pieces part, then of words, then runs of one label. A label "B-X" begins an
-// entity, "I-X" goes on with one, and a label without either goes on with its own kind.
+// Scores of pieces, then of characters split across pieces, then of words, then runs of one label. A label "B-X" begins
+// an entity, "I-X" continues one, and a label without a prefix continues its own kind.
 #include "decode/entities.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ struct Unit {
   }
 };
 
-// Pieces that part one character, as byte pieces do, are one unit, with the mean of their scores: no character has two
-// labels.
+// Pieces that share one character, as byte pieces do, become one unit with the mean of their scores: no character has
+// two labels.
 void merge_character(Unit& unit, const Unit& next) {
   const auto pieces = static_cast<float>(next.first_token - unit.first_token);
   for (size_t c = 0; c < unit.scores_C.size(); ++c)
@@ -111,7 +111,7 @@ Entity to_entity(std::span<const Unit> units, std::string label, const Encoding&
 std::vector<Entity> find_entities(std::span<const float> logits_TC, const std::vector<std::string>& labels,
                                   const Encoding& encoding, const EntityRules& rules) {
   const size_t classes = labels.size();
-  // Words never part a character, and without aggregation each piece is an answer.
+  // Words never split a character, and without aggregation each piece is an answer.
   const bool joins_characters = rules.aggregation == Aggregation::kSimple;
   std::vector<Unit> units = score_pieces(logits_TC, classes, encoding, joins_characters);
   const bool by_words = rules.aggregation != Aggregation::kNone && rules.aggregation != Aggregation::kSimple;

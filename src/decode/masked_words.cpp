@@ -1,4 +1,4 @@
-// Softmax over the vocabulary and the best of it.
+// Softmax over the vocabulary and its most likely tokens.
 #include "decode/masked_words.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace deberta {
 struct TokenScore {
   int32_t id = 0;
   float logit = 0;
-  float score = 0;  // probability over all V rows, those without a token too
+  float score = 0;  // probability over all V rows, including those without a token
 };
 
 // The `top_k` best ids below `tokens` (rows of the head beyond the tokenizer's ids have no text), best first, ties by

@@ -8,13 +8,13 @@
 
 namespace deberta {
 
-enum class OffsetUnit { kChars, kBytes, kUtf16 };  // code points; bytes; units of UTF-16, as JavaScript counts
+enum class OffsetUnit { kChars, kBytes, kUtf16 };  // code points; bytes; UTF-16 units, as JavaScript counts
 
-// Of one text.
+// Converts the offsets of one text.
 class OffsetUnits {
  public:
   OffsetUnits(OffsetUnit unit, std::string_view text);
-  // The same span in code points and in bytes, in the unit.
+  // `chars` and `bytes` are the same span; returns it in the unit.
   Offset convert(Offset chars, Offset bytes) const;
 
  private:

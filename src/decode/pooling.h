@@ -1,4 +1,4 @@
-// Hidden rows of one text to one vector. Pure functions.
+// From the hidden states of one text to one vector. Pure functions.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -14,7 +14,7 @@ std::string_view to_string(Pooling pooling);
 // rows_LD: L rows of `columns` values, special tokens included. Requires at least one row.
 std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling pooling);
 
-// Divides by the Euclidean length; a vector of zeros stays.
+// Divides by the Euclidean length; a zero vector stays as it is.
 void normalize(std::span<float> vector);
 
 // Of two vectors of the same dimension; 0 if either is zero.

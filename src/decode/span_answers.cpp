@@ -1,4 +1,4 @@
-// Spans to words, equal words to one answer.
+// Extends spans to whole words and merges equal answers.
 #include "decode/span_answers.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ uint32_t step_back(std::string_view text, uint32_t at) {
   return at;
 }
 
-// To the white space around, within `limits` in bytes.
+// To the surrounding white space, within `limits` in bytes.
 void extend_to_words(std::string_view context, Offset limits, Offset& bytes, Offset& chars) {
   while (bytes.begin > limits.begin) {
     const uint32_t before = step_back(context, bytes.begin);
@@ -50,8 +50,8 @@ void extend_to_words(std::string_view context, Offset limits, Offset& bytes, Off
   }
 }
 
-// The white space before the answer, where it belongs to the answer's first piece: for words the first of the word
-// within the window, perhaps nothing but the mark.
+// The white space before the answer, if it belongs to the answer's first piece; for whole words, to the word's first
+// piece within the window, perhaps the word-start mark alone.
 std::string_view space_before(std::string_view context, const Encoding& window, size_t first, Offset bytes,
                               const SpanAnswerRules& rules) {
   if (bytes.begin == 0) return {};
@@ -74,7 +74,7 @@ Candidate to_candidate(std::string_view context, const Encoding& window, const T
   const size_t last_of_window = window.size() - 2;  // before [SEP]
   const Offset limits = rules.as_transformers
                             ? Offset{window.bytes[begin].begin, window.bytes[last_of_window].end}
-                            : Offset{0, static_cast<uint32_t>(context.size())};  // also beyond a window's edge
+                            : Offset{0, static_cast<uint32_t>(context.size())};  // even beyond the window's edge
   if (rules.aligns_to_words) extend_to_words(context, limits, bytes, chars);
   const std::string_view text = context.substr(bytes.begin, bytes.end - bytes.begin);
   std::string key = lower(text);
@@ -96,7 +96,7 @@ std::vector<Candidate> merge_equal(std::vector<Candidate> candidates) {
   return merged;
 }
 
-// "No answer" in its place: by score, or by the threshold before or behind the best span.
+// Inserts "no answer": by score or, with a threshold, before or after the best span.
 void add_none(const SpanCandidates& found, const SpanAnswerRules& rules, std::vector<Candidate>& sorted) {
   const Candidate none{{{}, 0, static_cast<float>(found.null_logit), {}, {}}, found.null_score, {}};
   auto place = std::find_if(sorted.begin(), sorted.end(), [&](const Candidate& c) { return c.score < none.score; });

@@ -11,7 +11,7 @@
 namespace deberta {
 namespace {
 
-// log of the sum of exp over the windows' tokens and [CLS].
+// Log-sum-exp over the windows' tokens and [CLS].
 double log_sum(std::span<const SpanLogits> windows, std::vector<float> SpanLogits::*logits, float SpanLogits::*null) {
   double largest = -std::numeric_limits<double>::infinity();
   for (const SpanLogits& window : windows) {
@@ -33,7 +33,7 @@ void check_window(const SpanLogits& window) {
     check_finite(logits);
 }
 
-// The best pairs of one window, best first; ties by place.
+// The best pairs of one window, best first; ties by position.
 std::vector<TokenSpan> best_of(const SpanLogits& window, size_t w, const SpanRules& rules, double log_sums) {
   std::vector<TokenSpan> spans;
   const auto is_better = [](const TokenSpan& a, const TokenSpan& b) {

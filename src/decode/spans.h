@@ -1,4 +1,4 @@
-// From the start and end logits of a span head to answers. Pure functions on token numbers; texts are the caller's.
+// From the start and end logits of a span head to answers. Pure functions on token indices; the caller has the texts.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -13,9 +13,9 @@ struct SpanLogits {
 };
 
 struct SpanRules {
-  size_t count = 12;  // of each window, at most
+  size_t count = 12;  // per window, at most
   size_t max_answer_tokens = 15;
-  bool normalizes_windows = false;  // each window's probabilities sum to 1 by themselves, as transformers has it
+  bool normalizes_windows = false;  // each window's probabilities sum to 1, as in transformers
 };
 
 // Tokens first .. last of a window's part of the context, with the probability and the sum of logits.
@@ -28,9 +28,9 @@ struct TokenSpan {
 };
 
 struct SpanCandidates {
-  std::vector<TokenSpan> spans;  // of each window its best, best first
+  std::vector<TokenSpan> spans;  // the best of each window, best first
   double null_score = 0;
-  double null_logit = 0;  // the least of the windows: it has no answer only where no window has one
+  double null_logit = 0;  // the smallest of the windows: there is no answer only if no window has one
 };
 
 // The probability of a span is that of its start times that of its end; start and end probabilities are each a softmax

@@ -1,4 +1,4 @@
-// Token numbers to windows, and encodings of them.
+// From token indices to windows and their encodings.
 #include "decode/windows.h"
 
 #include <fmt/core.h>
@@ -11,8 +11,8 @@
 namespace deberta {
 namespace {
 
-// How far a token stands from the nearer edge of the window. That a text's own end is no cut needs no word here:
-// another window's cut is always nearer to the token than that end.
+// The distance of a token from the nearer edge of the window. The text's own ends are not cuts, but need no special
+// case: another window's cut is always nearer to the token than they are.
 size_t context_of(const Window& window, size_t token) {
   return std::min(token - window.first, window.last - 1 - token);
 }

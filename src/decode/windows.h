@@ -1,4 +1,4 @@
-// Windows over the tokens of a text that is longer than a model reads at once. Pure functions on token numbers.
+// Windows over the tokens of a text that is longer than a model reads at once. Pure functions on token indices.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -16,18 +16,18 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
-// Consecutive windows of `room` tokens; each begins `overlap` tokens before the end of the one before it, and the last
+// Consecutive windows of `room` tokens; each begins `overlap` tokens before the end of the previous one, and the last
 // ends with the text. One window, perhaps an empty one, when the text fits. Throws kUsage unless overlap < room.
 std::vector<Window> make_windows(size_t tokens, size_t room, size_t overlap);
 
-// For each of `tokens`: the window that shows it with the most context, that is, where it is farthest from a cut; the
+// For each of `tokens` tokens: the window that gives it the most context, that is, where it is farthest from a cut; the
 // first of several.
 std::vector<size_t> choose_windows(std::span<const Window> windows, size_t tokens);
 
 // The tokens of `text` (an encoding of one text without special tokens) in a window, between [CLS] and [SEP].
 Encoding window_encoding(const Encoding& text, const Window& window, const SpecialIds& special);
 
-// The same behind a prefix: [CLS] prefix [SEP] window [SEP], types 0 and 1.
+// The same after a prefix: [CLS] prefix [SEP] window [SEP], types 0 and 1.
 Encoding window_encoding(const Encoding& prefix, const Encoding& text, const Window& window, const SpecialIds& special);
 
 }  // namespace deberta

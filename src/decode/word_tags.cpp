@@ -7,7 +7,7 @@ std::vector<std::string> word_tags(std::span<const Offset> words, std::span<cons
   std::vector<std::string> tags;
   size_t piece = 0;
   for (const Offset& word : words) {
-    // The mark alone is an empty piece at the word's begin.
+    // A lone word-start mark is an empty piece at the start of the word.
     const auto is_before = [&](const Offset& bytes) { return bytes.end <= word.begin && bytes.begin < word.begin; };
     while (piece < pieces.size() && is_before(pieces[piece].bytes)) ++piece;
     const auto is_inside = [&](size_t i) { return i < pieces.size() && pieces[i].bytes.begin < word.end; };

@@ -1,4 +1,4 @@
-// Labels of pieces as labels of words.
+// From labels of pieces to labels of words.
 #pragma once
 #include <span>
 #include <string>

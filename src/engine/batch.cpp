@@ -40,8 +40,8 @@ void check_padded(const PaddedInput& input) {
   if (!input.mask_BL.empty() && !input.mask_BLL.empty()) refuse("mask: expected two dimensions or three, got both");
 }
 
-// The tokens that are kept of one padded row: from its first to its last unmasked one, or from the row's begin when
-// given relative positions count from there.
+// The tokens kept from one padded row: from its first to its last unmasked one, or from the start of the row when given
+// relative positions count from there.
 struct Kept {
   size_t begin = 0;
   size_t end = 0;
@@ -66,7 +66,7 @@ void append_row(PackedRows& packed, const PaddedInput& input, size_t row, size_t
                                                                : input.position_ids_BL[row]);
 }
 
-// Rows of L bits, each from a new word on.
+// Rows of L bits, each starting at a new word.
 std::vector<uint64_t> pack_bits(std::span<const uint8_t> mask_LL, size_t length) {
   const size_t words = (length + 63) / 64;
   std::vector<uint64_t> bits(length * words);

@@ -1,5 +1,5 @@
-// Smoothing moves what is uneven in the activations into the weights until both are equally uneven (a = 1/2). What a
-// channel can add to a sum, p = max|x_k| max|w_k|, does not change by it: outliers are found by p.
+// Smoothing moves unevenness from the activations into the weights until both are equally uneven (a = 1/2). It does not
+// change what a channel can add to a sum, p = max|x_k| max|w_k|: outliers are found by p.
 #include "engine/calibration.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@
 namespace deberta {
 namespace {
 
-// A channel below this part of the median counts as that large.
+// A channel below this fraction of the median counts as that large.
 constexpr float kLeastPart = 1.0F / 64;
-// A channel is an outlier when sqrt(p), its size after smoothing with a = 1/2, is so many times the median's. Up to
+// A channel is an outlier when sqrt(p), its size after smoothing with a = 1/2, is this many times the median. Up to
 // there smoothing alone keeps the error within twice that of even channels (normal numbers, 768 channels); trained
 // models without outliers were seen to reach 3.4.
 constexpr float kOutlierFactor = 4;
@@ -29,7 +29,7 @@ float median_of(std::vector<float> values) {
   return *middle;
 }
 
-// Zeros and almost zeros raised; all ones when nothing is known.
+// Raises zeros and near-zeros; all ones when nothing is known.
 std::vector<float> raised(std::vector<float> values_K) {
   const float median = median_of(values_K);
   const float least = median > 0 ? median * kLeastPart : 1;
@@ -62,7 +62,7 @@ void require_finite(const std::vector<float>& values_K, const std::string& what)
   }
 }
 
-// max_n |w_nk| over all layers that read the input; a NaN stays.
+// max_n |w_nk| over all layers that read the input; a NaN is kept.
 std::vector<float> largest_weights(const Checkpoint& checkpoint, const std::vector<std::string>& names,
                                    size_t columns) {
   std::vector<float> largest_K(columns, 0.0F);
@@ -85,7 +85,7 @@ float outlier_limit(const std::vector<float>& sizes_K) {
   float limit = kOutlierFactor * median_of(sizes_K);
   if (sizes_K.size() <= kMaxOutliers) return limit;
   std::vector<float> largest = sizes_K;
-  const auto first_left = largest.begin() + kMaxOutliers;  // the largest that can be left when all places are taken
+  const auto first_left = largest.begin() + kMaxOutliers;  // the largest one left once all outlier places are taken
   std::nth_element(largest.begin(), first_left, largest.end(), std::greater<>());
   return std::max(limit, *first_left);
 }

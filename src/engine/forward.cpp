@@ -18,7 +18,7 @@
 namespace deberta {
 namespace {
 
-// The linear layer that reads h_n next: the following layer's first; null behind the last.
+// The linear layer that reads h_n next: the following layer's first; null after the last.
 const Linear* consumer_of(const Pass& pass, size_t n) {
   return n < pass.weights.layers.size() ? &pass.weights.layers[n].query : nullptr;
 }
@@ -45,7 +45,7 @@ void embed(const Pass& pass, const Workspace& space) {
              {.mask_T = space.input_mask_T, .consumer = consumer_of(pass, 0)});
 }
 
-// act(conv(h_0)), before the first layer takes h_0's place.
+// act(conv(h_0)), before the first layer overwrites h_0.
 void convolve(const Pass& pass, const Workspace& space) {
   ConvolutionParams p{};
   p.x_TD = space.hidden_TD;
@@ -68,7 +68,7 @@ void add_convolution(const Pass& pass, const Linear* consumer, const Workspace& 
              {.residual_TD = space.convolution_TD, .mask_T = space.input_mask_T, .consumer = consumer});
 }
 
-// Where the hidden states of a layer are kept; null when nobody asked for them.
+// Where the hidden states of a layer are kept; null when they were not asked for.
 Hidden* find_kept(const Pass& pass, size_t layer, ForwardResult& result) {
   const auto& wanted = pass.options.layers;
   const auto at = std::find(wanted.begin(), wanted.end(), static_cast<int32_t>(layer));

@@ -1,11 +1,11 @@
-// One layer (He et al. 2021, section 3.1, equation 4), of hidden states x and query states y:
+// One layer (He et al. 2021, section 3.1, equation 4), for hidden states x and query states y:
 //   Q = y Wq + bq    K = x Wk + bk    V = x Wv + bv                                       by heads
-//   A_ij = ( Q_i . K_j  +  Q_i . Kr_row(i-j)  +  K_j . Qr_row(i-j) ) / sqrt(3 d)    3: the terms that a model has
+//   A_ij = ( Q_i . K_j  +  Q_i . Kr_row(i-j)  +  K_j . Qr_row(i-j) ) / sqrt(3 d)    3: the terms the model has
 //   O = softmax(A) V
 //   a = LN( O Wo + bo + y )
 //   out = LN( act(a W1 + b1) W2 + b2 + a )
-// y is x itself, but in the mask decoder (section 3.2). Kr and Qr, the relative table projected once, are the layer's
-// (weights.h); row: rel_lut.h. Not here: number formats (pass.h) and how threads share the rows (layer_blocks.h).
+// y is x itself, except in the mask decoder (section 3.2). Kr and Qr, the relative table projected once, belong to the
+// layer (weights.h); row: rel_lut.h. Not here: number formats (pass.h) and how threads share the rows (layer_blocks.h).
 // T packed tokens, all of them keys  N query rows  H heads  K head size, the paper's d  D hidden  F feed-forward
 #include "engine/layer.h"
 
@@ -16,7 +16,7 @@
 namespace deberta {
 namespace {
 
-// A of the projected queries and keys, and from it O, to space.context_ND.
+// A from the projected queries and keys, then O, into space.context_ND.
 void disentangled_attention(const Pass& pass, const LayerStep& step, const QueryRows& queries, const Workspace& space) {
   AttentionParams p = attention_of_batch(pass, space);
   const auto heads = [&](const std::byte* rows_HTK, size_t rows) {
@@ -40,7 +40,7 @@ void disentangled_attention(const Pass& pass, const LayerStep& step, const Query
 }  // namespace
 
 void project_keys_values(const Pass& pass, const LayerWeights& layer, const Workspace& space) {
-  project_heads(pass, layer.key_value, hidden_states(pass, space), space.k_HTK);  // K, and V right behind it
+  project_heads(pass, layer.key_value, hidden_states(pass, space), space.k_HTK);  // K, and V right after it
 }
 
 void query_layer(const Pass& pass, const LayerStep& step, const QueryRows& queries, const Workspace& space) {

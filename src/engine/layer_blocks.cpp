@@ -1,4 +1,4 @@
-// Which rows a block is, and whose buffers it has.
+// Which rows a block covers, and whose buffers it uses.
 #include "engine/layer_blocks.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ LayerBlocks::LayerBlocks(const Pass& pass, const LayerStep& step, const States& 
   const GemmBlocking blocking = gemm_blocking(pass.kernels, pass.weights.precision);
   if (y.rows < workers * blocking.split_rows) {
     blocks_ = serial();
-    block_rows_ = space.block_rows * workers;  // the buffers of all workers are one
+    block_rows_ = space.block_rows * workers;  // the buffers of all workers serve as one
   } else {
     blocks_ = pass.parallel;
     part_.parallel = serial();
@@ -36,7 +36,7 @@ LayerBlock LayerBlocks::block(size_t first, size_t worker) const {
       .inner_NF = {.data = space_.inner_NF + buffer * part_.intermediate_bytes(inner), .quantized = operand},
       .a_ND = {.x_TD = x_ND, .operand = y_.operand.from(first, step_.layer.up), .rows = rows},
       .out_ND = {.x_TD = x_ND, .rows = rows}};
-  // Rows of the consumer lie as close as its outliers are few: those of `up` would reach into the rows of other blocks.
+  // The stride is the consumer's number of outliers: with that of `up`, rows would reach into other blocks.
   block.a_ND.operand.side_TO = operand.side_TO;
   if (step_.consumer != nullptr) block.out_ND.operand = y_.operand.from(first, *step_.consumer);
   return block;

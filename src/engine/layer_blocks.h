@@ -1,13 +1,13 @@
-// How threads share what is behind attention, where each row is for itself. Many rows: a thread takes a block of them
-// through everything, with the weights going by; no thread waits for another. Few rows: one step after the other, each
-// split over the weights.
+// How threads share the work after attention, where rows are independent. Many rows: a thread takes a block of them
+// through every step, streaming the weights; no thread waits for another. Few rows: one step after another, each split
+// over the weights.
 // N query rows  D hidden  F feed-forward
 #pragma once
 #include "engine/layer.h"
 
 namespace deberta {
 
-// Some of a layer's query rows, with buffers that nobody else has while the block is in work.
+// Some of a layer's query rows, with buffers that nothing else uses meanwhile.
 struct LayerBlock {
   IntermediateRows context_ND;  // O
   IntermediateRows inner_NF;
@@ -19,7 +19,8 @@ class LayerBlocks {
  public:
   LayerBlocks(const Pass& pass, const LayerStep& step, const States& y, const Workspace& space);
 
-  // finish(pass, block) for blocks that are all of y, on several threads at once or with a pass of several threads.
+  // finish(pass, block) for blocks that together make up y, on several threads at once or with a pass on several
+  // threads.
   template <class Finish>
   void for_each(Finish&& finish) const {
     parallel_for(blocks_, (y_.rows + block_rows_ - 1) / block_rows_,

@@ -10,7 +10,7 @@ namespace deberta {
 // stay in the checkpoint's files and are not counted.
 uint64_t estimate_weight_bytes(const Checkpoint& checkpoint, const Variant& variant);
 
-// `variant` is of `checkpoint`, whose tensors have been compared with it. Throws kOutOfMemory with both numbers.
+// `variant` belongs to `checkpoint`, whose tensors have been compared with it. Throws kOutOfMemory with both numbers.
 void check_memory(const Checkpoint& checkpoint, const Variant& variant, uint64_t limit_bytes);
 
 }  // namespace deberta

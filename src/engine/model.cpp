@@ -26,7 +26,7 @@
 namespace deberta {
 namespace {
 
-constexpr int64_t kFirstLength = 512;  // tokens that the first table of rows reaches
+constexpr int64_t kFirstLength = 512;  // tokens that the first table of rows covers
 
 int64_t longest_sequence(const Batch& batch) {
   int64_t longest = 0;
@@ -50,8 +50,8 @@ void check_finite(const ForwardResult& result, size_t hidden_size) {
   check_finite(result.logits, result.logits_columns, "logits");
 }
 
-// Activations of some models have channels that int8 cannot hold beside the others: whether a model is one of them
-// shows only in a calibration.
+// The activations of some models have channels that int8 cannot hold along with the others: only a calibration shows
+// whether a model is one of them.
 Calibration find_calibration(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
   if (options.precision != Precision::kInt8) return {};
   if (has_calibration(checkpoint)) return read_calibration(calibration_path(checkpoint), checkpoint, config);
@@ -76,7 +76,7 @@ void check_ranges(const Batch& batch, const ModelWeights& weights) {
     throw Error(ErrorCode::kInput, "ranges", "expected a batch without masks: every token counts");
 }
 
-// Nothing is left in it, but the memory for the next answers.
+// Empties it, but keeps the memory for the next results.
 void clear(ForwardResult& result) {
   for (Hidden& hidden : result.hidden) hidden.rows_TD.clear();
   result.pooled_BD.clear();
@@ -116,7 +116,7 @@ struct __attribute__((visibility("hidden"))) Model::State {
     if (has_relative_term(of.config)) lut.emplace(lut_params);
   }
 
-  // Rows for every distance of the batch; doubled when it is longer than any before.
+  // Rows for every distance of the batch; at least doubled when it is longer than any before.
   const RelLut* reach(int64_t length) {
     if (!lut) return nullptr;
     if (length > lut->max_length()) {

@@ -37,7 +37,7 @@ const float* gather_rows(const Pass& pass, const float* hidden_TD, float* rows_N
   return rows_ND;
 }
 
-// Heads are fp32, but for the word table of a language model. `input`: all but y.
+// Heads are fp32, except for the word table of a language model. `input`: all but y.
 void classify(const Pass& pass, LinearStep input, ForwardResult& result) {
   const Linear& classifier = pass.weights.head.classifier;
   result.logits_rows = input.rows;

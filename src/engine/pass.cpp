@@ -14,7 +14,7 @@ QuantizedRows quantized(const OperandRows& operand, const Linear& consumer) {
           .side_TO = operand.side_TO};
 }
 
-// What `consumer` says of the quantisation of its input; the input itself is the caller's.
+// How `consumer` has its input quantised; the caller fills in the input itself.
 QuantizeParams quantize_params(const Pass& pass, const Linear& consumer, size_t rows, const OperandRows& operand) {
   QuantizeParams p{};
   p.rows = rows;
@@ -25,14 +25,14 @@ QuantizeParams quantize_params(const Pass& pass, const Linear& consumer, size_t 
   return p;
 }
 
-// A linear layer with fp32 weights reads x, another the operand.
+// A linear layer with fp32 weights reads x, any other the operand.
 struct LinearInput {
   const float* x = nullptr;
   OperandRows operand = {};
   size_t rows = 0;
 };
 
-// x W^T + b; where it goes is the caller's.
+// x W^T + b; the caller sets the destination.
 GemmParams product(const Pass& pass, const Linear& linear, const LinearInput& input) {
   if (pass.ranges != nullptr) pass.ranges->record(linear, input.x, input.rows);
   GemmParams p{};

@@ -26,9 +26,9 @@ struct Pass {
   const Batch& batch;
   const ForwardOptions& options;
   EmptyRows empty_rows = EmptyRows::kZero;
-  RangeCollector* ranges = nullptr;  // hears of the inputs of linear layers; null: nobody asks
+  RangeCollector* ranges = nullptr;  // receives the inputs of linear layers; null: none
 
-  // Of a number of heads and intermediate rows.
+  // Of one element of heads and intermediate rows.
   size_t attention_element_bytes() const { return element_bytes(attention_precision(weights.precision)); }
 
   // From one intermediate row to the next.
@@ -45,7 +45,8 @@ inline bool runs_mask_decoder(const Pass& pass) {
 }
 
 // Rows in the number format of their consumer, the linear layer that reads them next: bf16, or u8 with a scale for each
-// row and the outlier columns beside; spread_columns apart. Without data where that is the fp32 rows themselves.
+// row and the outlier columns alongside; spread_columns apart. No data for fp32: the consumer reads the rows
+// themselves.
 struct OperandRows {
   std::byte* data = nullptr;
   float* scales_T = nullptr;

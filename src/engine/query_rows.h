@@ -1,5 +1,5 @@
-// A layer for some rows only: which they are, their states in and out of the hidden states. The mask decoder's rows,
-// and those that the head reads of the last layer: what no one reads is not computed.
+// A layer for some rows only: which they are, and their states out of the hidden states and back. The mask decoder's
+// rows, and those of the last layer that the head reads: what nothing reads is not computed.
 #pragma once
 #include "engine/layer.h"
 

@@ -1,4 +1,4 @@
-// [H, L, L] of one sequence after the other.
+// [H, L, L] of one sequence after another.
 #include "engine/score_collector.h"
 
 namespace deberta {

@@ -39,7 +39,7 @@ std::string find_reason_against(const Checkpoint& checkpoint, const Variant& var
   return "";
 }
 
-// What makes it impossible where it belongs.
+// Why it cannot run where it belongs; empty: it can.
 std::string find_obstacle(const ModelConfig& config) {
   if (config.num_hidden_layers < 2)
     return fmt::format("expected at least 2 layers, got num_hidden_layers {}", config.num_hidden_layers);

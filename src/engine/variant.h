@@ -1,4 +1,4 @@
-// Which DeBERTa a checkpoint is: the configuration with what only the tensors tell, the head, and whether the mask
+// Which DeBERTa a checkpoint is: the configuration plus what only the tensors tell, the head, and whether the mask
 // decoder runs.
 #pragma once
 #include "deberta/checkpoint.h"

@@ -184,7 +184,7 @@ std::array<Dense, 3> Loader::content_projections(const std::string& self) {
   return {dense(self + "query_proj"), dense(self + "key_proj"), dense(self + "value_proj")};
 }
 
-// What projects the relative table: `name` is key or query.
+// The projection of the relative table; `name` is key or query.
 std::string Loader::relative_projection(std::string_view name) const {
   if (config_.layout == Layout::kV1) return name == "key" ? "pos_proj" : "pos_q_proj";
   return fmt::format("{}{}_proj", config_.share_att_key ? "" : "pos_", name);

@@ -34,7 +34,7 @@ struct Norm {
 
 struct LayerWeights {
   Linear query;      // [D, D]
-  Linear key_value;  // [2 D, D]: key, value. Apart from query: some layers answer for a few rows only
+  Linear key_value;  // [2 D, D]: key, value. Separate from query: some layers compute only some rows
   RelativeTable kr;  // without data: no c2p
   RelativeTable qr;  // without data: no p2c
   Linear attention_output;
@@ -55,7 +55,7 @@ struct ConvolutionWeights {
 // The tensors behind h_N. Which are set depends on the head.
 struct HeadWeights {
   Linear dense;       // pooler, original token projection, inner layer of the language model or replaced-token head
-  Norm norm;          // of the two last
+  Norm norm;          // of the last two
   Linear classifier;  // [C, D], [2, D], or the word table [V, E]
 };
 
@@ -72,7 +72,7 @@ class WeightStore {
 };
 
 struct ModelWeights {
-  Precision precision = Precision::kFp32;  // of the encoder's layers; heads are fp32, the word table as an output bf16
+  Precision precision = Precision::kFp32;  // of the encoder's layers; heads are fp32, the output word table bf16
   Calibration calibration;                 // int8: the layers' quantizers point into it; no layers: none
   size_t outliers = 0;                     // int8: the most outlier columns of any layer
   EmbeddingTable word, type, position;     // mapped: the checkpoint must live as long; rows = 0 when not read

@@ -26,12 +26,12 @@ struct Inputs {
   uint8_t* mask_T = nullptr;
 };
 
-// Of a row: room for the wider of bf16 and u8.
+// For one row: room for the wider of bf16 and u8.
 size_t operand_bytes(size_t columns) {
   return spread_columns(columns, Precision::kBf16) * sizeof(Bf16);
 }
 
-// Rows for linear layers of another precision than fp32.
+// Rows for linear layers of a precision other than fp32.
 OperandRows plan_operand(const Pass& pass, Planner& planner, size_t rows, size_t columns) {
   if (pass.weights.precision == Precision::kFp32) return {};
   OperandRows operand{.data = planner.take<std::byte>(rows * operand_bytes(columns))};
@@ -122,7 +122,7 @@ void leave_out_unseen(const std::vector<uint64_t>& mask, size_t length, uint8_t*
   }
 }
 
-// The 2-D mask; with 3-D masks also: any query sees the token (algorithm.md 5.2).
+// The 2-D mask; with 3-D masks also whether any query sees the token (algorithm.md 5.2).
 const uint8_t* find_input_mask(const Batch& batch, uint8_t* buffer_T) {
   const uint8_t* given_T = batch.mask_T.empty() ? nullptr : batch.mask_T.data();
   if (batch.masks_B.empty()) return given_T;

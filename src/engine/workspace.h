@@ -17,10 +17,10 @@ struct Workspace {
   OperandRows operand_TD;         // of hidden_TD
   std::byte* q_HNK = nullptr;     // heads as attention reads them
   std::byte* k_HTK = nullptr;
-  std::byte* v_HTK = nullptr;  // right behind k_HTK: one product makes both
+  std::byte* v_HTK = nullptr;  // right after k_HTK: one product computes both
   std::byte* context_ND = nullptr;
 
-  // Behind attention, for each worker: a block of rows.
+  // After attention, for each worker: a block of rows.
   size_t block_rows = 0;
   std::byte* inner_NF = nullptr;
   OperandRows block_operand;       // int8 only, of intermediate rows

@@ -131,8 +131,8 @@ class NullableEvaluation final : public Evaluation {
     found.back().is_sampled = false;
   }
 
-  // Of all questions: first all count as answered with nothing, then one after the other, the surest to have an answer
-  // first, counts as answered.
+  // Over all questions: at first all count as answered with "no answer", then one after another counts as answered, the
+  // most certain to have an answer first.
   void add_best(const std::string& name, double AnswerScore::*score, bool is_wanted, std::vector<Metric>& found) const {
     double current = 0;
     for (const Question& question : questions_) current += question.has_answer ? 0 : 1;
@@ -151,8 +151,8 @@ class NullableEvaluation final : public Evaluation {
     found.back().is_sampled = false;
   }
 
-  std::vector<Question> questions_;  // that have a prediction
-  std::vector<size_t> order_;        // the surest to have an answer first
+  std::vector<Question> questions_;  // those with a prediction
+  std::vector<size_t> order_;        // the most certain to have an answer first
   bool finds_thresholds_ = false;
 };
 

@@ -19,20 +19,20 @@ struct AnswerOutcome {
 std::unique_ptr<Evaluation> make_evaluation(const std::vector<AnswerOutcome>& outcomes,
                                             std::vector<std::string> metrics);
 
-// SQuAD 2.0, where some questions have no answer. A question that has no prediction is left out, as the official
-// script leaves it out.
+// SQuAD 2.0, where some questions have no answer. A question without a prediction is left out, as in the official
+// script.
 struct NullableOutcome {
   std::optional<std::string> predicted;  // "": no answer
-  std::vector<std::string> golds;        // none: no answer is right
-  double no_answer = 0;                  // how sure the model is of that
+  std::vector<std::string> golds;        // none: "no answer" is correct
+  double no_answer = 0;                  // how sure the model is that there is none
 };
 struct NullableRules {
-  double threshold = 1;            // above it a question counts as answered with nothing
+  double threshold = 1;            // above it a question counts as answered with "no answer"
   bool finds_thresholds = false;   // look for the best ones
-  std::vector<size_t> order = {};  // of the questions, in which equally sure ones are tried; empty: as they come
+  std::vector<size_t> order = {};  // in which equally sure questions are tried; empty: as given
 };
-// exact, f1, total; the same of questions that have an answer (HasAns_) and of those that have none (NoAns_);
-// best_exact, best_exact_thresh, best_f1, best_f1_thresh. Per cent but for totals and thresholds.
+// exact, f1, total; the same over questions with an answer (HasAns_) and without one (NoAns_); best_exact,
+// best_exact_thresh, best_f1, best_f1_thresh. In per cent, except for totals and thresholds.
 std::unique_ptr<Evaluation> make_evaluation(const std::vector<NullableOutcome>& outcomes, const NullableRules& rules);
 
 }  // namespace deberta

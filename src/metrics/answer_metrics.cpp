@@ -21,7 +21,7 @@ std::u32string code_points_of(std::string_view text) {
   return points;
 }
 
-// Scripts with two cases lie here, but for rare ones.
+// Scripts with upper and lower case lie here, except for rare ones.
 bool has_case(char32_t point) {
   return point < 0x600 && is_letter(point);
 }
@@ -31,7 +31,7 @@ bool is_passed_over(char32_t point) {
   return kMarks.find(point) != std::u32string_view::npos || (point >= 0x300 && point <= 0x36F);
 }
 
-// Whether a letter is the first thing, in a direction, that is not passed over.
+// Whether the first character in a direction that is not passed over is a letter.
 bool is_letter_near(std::u32string_view points, size_t at, int step) {
   const auto count = static_cast<std::ptrdiff_t>(points.size());
   for (auto i = static_cast<std::ptrdiff_t>(at) + step; i >= 0 && i < count; i += step) {

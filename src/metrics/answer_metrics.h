@@ -7,16 +7,16 @@
 
 namespace deberta {
 
-// Lower case, without the punctuation of ASCII and the words a, an, the; one space between words, none around them.
+// Lower case, without ASCII punctuation and the words a, an, the; one space between words, none around them.
 std::string normalize_answer(std::string_view text);
 
 struct AnswerScore {
   double exact = 0;
-  double f1 = 0;  // of words, each as often as it occurs
+  double f1 = 0;  // over bags of words
 };
 enum class EmptyRule {
-  kNoWords,  // 1.1: without a word in common F1 is 0, also between two empty answers
-  kEqual,    // 2.0: where either is empty, F1 is 1 when both are
+  kNoWords,  // 1.1: without a word in common F1 is 0, even between two empty answers
+  kEqual,    // 2.0: if either is empty, F1 is 1 exactly when both are
 };
 AnswerScore score_answer(std::string_view predicted, std::string_view gold, EmptyRule rule);
 // The best of each over several gold answers; zeros if there are none.

@@ -10,7 +10,7 @@
 namespace deberta {
 namespace {
 
-// Parts of a task: "TASK METRIC", with commas between; its score is their mean.
+// Parts of a task: "TASK METRIC", separated by commas; its score is their mean.
 struct Benchmark {
   std::string_view name;
   std::vector<std::string_view> tasks;

@@ -17,8 +17,8 @@ struct BenchmarkScore {
   std::vector<std::string> missing;  // "qnli", or "mrpc f1" where only a metric is missing
 };
 
-// GLUE: the mean of nine tasks, each the mean of its metrics, MNLI of its two parts. GLUE-8: as the DeBERTa papers have
-// it, without WNLI, one metric a task. SuperGLUE: the mean of eight tasks. `results` is by the task table's names.
+// GLUE: the mean of nine tasks, each the mean of its metrics, MNLI of its two parts. GLUE-8: as the DeBERTa papers
+// report it, without WNLI, one metric per task. SuperGLUE: the mean of eight tasks. `results` uses the table's names.
 std::vector<BenchmarkScore> benchmark_scores(const std::unordered_map<std::string, TaskResults>& results);
 
 }  // namespace deberta

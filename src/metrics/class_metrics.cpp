@@ -17,7 +17,7 @@ struct ClassCounts {
   uint64_t predicted = 0;
   uint64_t both = 0;
 };
-// By class; those that never occur among them.
+// By class, including those that never occur.
 std::vector<ClassCounts> count(Classes gold, Classes predicted) {
   std::vector<ClassCounts> counts;
   const auto of = [&](int32_t label) -> ClassCounts& {
@@ -105,7 +105,7 @@ std::optional<double> pearson(Scores gold, Scores predicted) {
   if (gold.size() < 2 || is_constant(gold) || is_constant(predicted)) return std::nullopt;
   const std::vector<double> x = centred(gold), y = centred(predicted);
   const double length = std::sqrt(dot(x, x)) * std::sqrt(dot(y, y));
-  if (length == 0) return std::nullopt;  // so near to constant that the squares vanish
+  if (length == 0) return std::nullopt;  // so close to constant that the squares vanish
   return std::clamp(dot(x, y) / length, -1.0, 1.0);
 }
 

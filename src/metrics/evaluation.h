@@ -14,7 +14,7 @@ namespace deberta {
 struct Metric {
   std::string name;
   std::optional<double> value;  // none: not defined for these answers
-  std::string note = {};        // why it is not
+  std::string note = {};        // why it is not defined
   std::optional<double> low = {};
   std::optional<double> high = {};
   bool is_sampled = true;  // has an interval
@@ -25,7 +25,7 @@ class Evaluation {
   virtual ~Evaluation() = default;
   // The number of sampled units: rows; questions whose answers count together; sentences.
   virtual size_t units() const = 0;
-  // Of the units named, one of them perhaps several times; the same metrics in the same order whatever they are.
+  // Over the given units, which may repeat; always the same metrics in the same order.
   virtual std::vector<Metric> metrics(std::span<const uint32_t> units) const = 0;
 };
 
@@ -37,13 +37,13 @@ struct BootstrapRules {
 };
 
 // The metrics of all units, each with the percentiles (1 - level) / 2 and (1 + level) / 2, linear between order
-// statistics, of its values in `samples` samples with replacement. Samples in which it is not defined are left out.
+// statistics, of its values in `samples` samples with replacement. Samples without a value are left out.
 std::vector<Metric> evaluate(const Evaluation& evaluation, const BootstrapRules& rules);
 
 // A sample of `units` numbers below `units`, by Philox from the seed and the sample's number.
 std::vector<uint32_t> draw_units(size_t units, uint64_t seed, size_t sample);
 
-// Between order statistics as numpy's default. Requires at least one value, sorted, and fraction in [0, 1].
+// Between order statistics, as numpy by default. Requires at least one value, sorted, and fraction in [0, 1].
 double percentile(std::span<const double> sorted, double fraction);
 
 }  // namespace deberta

@@ -68,7 +68,7 @@ class ClassEvaluation final : public Evaluation {
     refuse(name);
   }
 
-  // The part of the groups all of whose rows are right.
+  // The share of groups whose rows are all correct.
   std::optional<double> exact_match(std::span<const uint32_t> units) const {
     size_t right = 0;
     for (const uint32_t group : units) {
@@ -173,7 +173,7 @@ class ClassSetEvaluation final : public Evaluation {
  private:
   struct Counts {
     uint64_t both = 0;
-    uint64_t either = 0;  // gold and predicted, added
+    uint64_t either = 0;  // gold plus predicted
   };
 
   static void add(const std::vector<uint32_t>& gold, const std::vector<uint32_t>& predicted,

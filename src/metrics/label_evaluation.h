@@ -11,10 +11,10 @@ namespace deberta {
 // One class per row.
 struct ClassOutcomes {
   std::vector<int32_t> gold, predicted;
-  // Rows that count together, numbered in the order in which they come; empty if each counts alone. Samples are of
-  // groups then.
+  // The group of each row, numbered in order of appearance, if rows count together; empty if each counts alone. Samples
+  // are then drawn from groups.
   std::vector<uint32_t> groups;
-  // Which of `genre_names` a row is of; empty where the file knows none.
+  // Index into `genre_names` for each row; empty if the file has no genres.
   std::vector<uint32_t> genres;
   std::vector<std::string> genre_names;
 };
@@ -26,10 +26,10 @@ struct ClassSetOutcomes {
   std::vector<std::vector<uint32_t>> gold, predicted;
 };
 
-// `metrics`: names as the task table writes them. Those of classes: accuracy, f1 (of class 1), f1_macro,
-// matthews_correlation, exact_match (of groups), combined_score (the mean of accuracy and f1), and the accuracy of each
-// genre where there are two or more. Of scores: pearson, spearmanr, combined_score (their mean), mse. Of sets:
-// f1_micro, f1_macro (over the classes that occur), accuracy (of whole sets). Throw kInternal for another name.
+// `metrics`: names as in the task table. For classes: accuracy, f1 (of class 1), f1_macro, matthews_correlation,
+// exact_match (of groups), combined_score (the mean of accuracy and f1), and the accuracy of each genre where there are
+// two or more. For scores: pearson, spearmanr, combined_score (their mean), mse. For sets: f1_micro, f1_macro (over the
+// classes that occur), accuracy (of whole sets). Throw kInternal for another name.
 std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<std::string> metrics);
 std::unique_ptr<Evaluation> make_evaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics);
 std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics);

@@ -12,7 +12,7 @@
 namespace deberta {
 namespace {
 
-constexpr uint32_t kMaskStream = 1;  // apart from the numbers of the bootstrap
+constexpr uint32_t kMaskStream = 1;  // separate from the bootstrap's numbers
 
 class MaskedEvaluation final : public Evaluation {
  public:

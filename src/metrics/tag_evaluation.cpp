@@ -31,7 +31,7 @@ bool is_one_of(char place, std::string_view places) {
   return places.find(place) != std::string_view::npos;
 }
 
-// Whether the entity of `before`, if it is in one, does not go on into `tag`.
+// Whether the entity that `before` is in, if any, does not continue in `tag`.
 bool ends_between(const Tag& before, const Tag& tag) {
   if (is_one_of(before.place, "ES")) return true;
   if (is_one_of(before.place, "BI") && is_one_of(tag.place, "BSO")) return true;
@@ -104,7 +104,7 @@ class TagEvaluation final : public Evaluation {
 
  private:
   struct Sentence {
-    std::vector<std::pair<uint32_t, Counts>> counts;  // of the types that it has
+    std::vector<std::pair<uint32_t, Counts>> counts;  // of the types that occur in it
     uint64_t words = 0;
     uint64_t right = 0;
   };

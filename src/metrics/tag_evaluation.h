@@ -10,21 +10,21 @@
 
 namespace deberta {
 
-// The entity of some neighbouring words, the last one included.
+// An entity of consecutive words, the last one included.
 struct TaggedEntity {
   std::string type;
   size_t first = 0;
   size_t last = 0;
   bool operator==(const TaggedEntity&) const = default;
 };
-// Of the tags of a sentence: "B-PER", "I-PER", "O", also E- and S-; a tag without a type has the type "_".
+// The entities in the tags of a sentence: "B-PER", "I-PER", "O", also E- and S-; a tag without a type has the type "_".
 std::vector<TaggedEntity> tagged_entities(const std::vector<std::string>& tags);
 
 struct TagOutcome {
-  std::vector<std::string> gold, predicted;  // as many as there are words
+  std::vector<std::string> gold, predicted;  // one per word
 };
 // precision, recall and f1 of entities over all types, accuracy of tags, in the order of `metrics`; then precision,
-// recall, f1 and support of each type: "f1/PER". Samples are of sentences.
+// recall, f1 and support of each type: "f1/PER". Samples are drawn from sentences.
 std::unique_ptr<Evaluation> make_evaluation(const std::vector<TagOutcome>& outcomes, std::vector<std::string> metrics);
 
 }  // namespace deberta

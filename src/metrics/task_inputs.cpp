@@ -1,4 +1,4 @@
-// Text forms. Those of WiC and WSC are ours: the original code has none that runs.
+// Text forms. Those of WiC and WSC are ours: the original code has no working ones.
 #include "metrics/task_inputs.h"
 
 #include <algorithm>

@@ -15,7 +15,7 @@ class TaskLabels {
  public:
   // The labels of the table's row. A task without labels of its own collects those it meets: its set is open.
   explicit TaskLabels(const TaskRow& task);
-  // Those of a model.
+  // The labels of a model.
   explicit TaskLabels(std::vector<std::string> names);
 
   bool is_open() const { return is_open_; }
@@ -23,9 +23,9 @@ class TaskLabels {
   const std::string& name(size_t label) const { return names_[label].front(); }
   std::vector<std::string> names() const;
 
-  // By any of a label's names, any case.
+  // By any of a label's names, in any case.
   std::optional<size_t> find(std::string_view text) const;
-  // The same; in an open set a name that is new becomes a label. Throws kInput for an unknown name.
+  // The same; in an open set a new name becomes a label. Throws kInput for an unknown name.
   size_t label_of(std::string_view text, const std::string& where);
 
  private:
@@ -36,12 +36,12 @@ class TaskLabels {
   bool is_open_ = false;
 };
 
-// A cell that stands for a missing label: empty, "-" (no agreement of annotators) or "-1".
+// A cell that stands for a missing label: empty, "-" (no agreement among annotators) or "-1".
 bool is_no_label(std::string_view text);
 
-// For each of the model's classes, which label of the task it is: by `map` (names in the model's order), else by the
-// model's names, else, where they say nothing (none, LABEL_0 or 0 and so on), in the task's order. Throws kTask, with
-// both lists, when the classes are not the labels.
+// The task's label for each of the model's classes: by `map` (names in the model's order), else by the model's names,
+// else, if those say nothing (none, LABEL_0 or 0 and so on), in the task's order. Throws kTask, with both lists, when
+// classes and labels do not match.
 std::vector<size_t> map_classes(const TaskLabels& task, const std::vector<std::string>& model_labels, size_t classes,
                                 const std::vector<std::string>& map);
 

@@ -21,12 +21,12 @@ bool has_choices(const TaskRow& task) {
   return task.kind == TaskKind::kYesNo || task.kind == TaskKind::kChoice;
 }
 
-// As the published labels count.
+// Where the published labels start counting.
 size_t first_choice(const TaskRow& task) {
   return task.form == ExampleForm::kAlphaNli ? 1 : 0;
 }
 
-constexpr size_t kMostLabels = 20;  // that a message shows
+constexpr size_t kMostLabels = 20;  // shown in a message
 
 double parse_score(std::string_view text, const std::string& where) {
   const auto score = parse_number<double>(text);
@@ -146,7 +146,7 @@ void TaskRows::add_label(const Example& example, TaskGold& gold) {
     gold.is_labelled = !gold.texts.empty();
     return;
   }
-  // No class holds in a row whose cell is empty; of all others such a cell says nothing.
+  // For a set of classes an empty cell means that none holds; for all other targets it says nothing.
   const bool is_set = task_->target == TaskTarget::kClasses;
   const std::string label = example.label.value_or("");
   const bool says_nothing = task_->target == TaskTarget::kScore
@@ -186,7 +186,7 @@ std::unique_ptr<Evaluation> TaskRows::evaluate_classes(std::span<const std::opti
                                                        std::vector<std::string> metrics) const {
   ClassOutcomes outcomes;
   outcomes.genre_names = names_by_number(genres_);
-  std::unordered_map<uint32_t, uint32_t> groups;  // that have rows which count
+  std::unordered_map<uint32_t, uint32_t> groups;  // those with rows that count
   for (size_t row = 0; row < golds_.size(); ++row) {
     if (!is_counted(row) || !answers[row]) continue;
     const TaskGold& gold = golds_[row];

@@ -1,4 +1,4 @@
-// What evaluation needs of the rows of a labelled file: labels, not texts.
+// What evaluation needs from the rows of a labelled file: labels, not texts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace deberta {
 
 // A gold label or a prediction. The task's target decides which part counts.
 struct TaskAnswer {
-  size_t label = 0;              // kClass: of the labels, or the number of a choice
+  size_t label = 0;              // kClass: index of the label or of the choice
   double score = 0;              // kScore
   std::vector<uint32_t> labels;  // kClasses, ascending
   std::string text;              // kText
@@ -32,10 +32,10 @@ struct TaskGold {
   size_t choices = 0;  // of a task with choices
   bool is_labelled = false;
   TaskAnswer answer;
-  std::vector<std::string> texts;  // kText: all that are right
+  std::vector<std::string> texts;  // kText: all correct answers
   uint32_t group = 0;
   uint32_t genre = 0;
-  std::optional<Error> error;  // the row cannot be read, or its label is none of the task's
+  std::optional<Error> error;  // the row cannot be read, or its label is not one of the task's
 };
 
 class TaskRows {
@@ -48,12 +48,12 @@ class TaskRows {
   // not: a metric over only the rows that fit would belong to a different task.
   void check_labels() const;
   bool has_unknown_labels() const { return unknown_rows_ > 0; }
-  size_t repaired() const { return repaired_; }  // rows that held bytes that are not UTF-8
-  // The row cannot be answered.
+  size_t repaired() const { return repaired_; }  // rows with bytes that were not UTF-8
+  // Marks a row that cannot be answered.
   void refuse(size_t row, const Error& error) { golds_[row].error = error; }
 
-  // The text of a prediction: a label's name, a number, names with commas between, the choice as the published files
-  // count (RACE "A", AlphaNLI "1", else from 0). Throws kInput.
+  // The text of a prediction: a label's name, a number, names separated by commas, the choice counted as in the
+  // published files (RACE "A", AlphaNLI "1", else from 0). Throws kInput.
   TaskAnswer parse(size_t row, std::string_view text, const std::string& where);
   std::string to_text(const TaskAnswer& answer) const;
 
@@ -61,7 +61,7 @@ class TaskRows {
   const TaskLabels& labels() const { return labels_; }
   const std::vector<TaskGold>& golds() const { return golds_; }
 
-  // Of the rows that have a label, no error, and an answer; a question without one counts as wrong (SQuAD, ReCoRD).
+  // Over the rows with a label, no error, and an answer; a question without one counts as wrong (SQuAD, ReCoRD).
   std::unique_ptr<Evaluation> evaluate(std::span<const std::optional<TaskAnswer>> answers) const;
 
  private:
@@ -74,7 +74,7 @@ class TaskRows {
   const TaskRow* task_;
   TaskLabels labels_;
   std::vector<TaskGold> golds_;
-  std::map<std::string, size_t> found_labels_;  // of the file, as it writes them, each with its rows
+  std::map<std::string, size_t> found_labels_;  // as the file writes them, each with its number of rows
   size_t unknown_rows_ = 0, first_unknown_ = 0;
   size_t repaired_ = 0;
   std::unordered_map<std::string, uint32_t> groups_, genres_;

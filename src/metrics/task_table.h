@@ -13,12 +13,12 @@ namespace deberta {
 
 // How an example becomes inputs and answers.
 enum class TaskKind {
-  kSentence,  // a class or a score of one text
-  kPair,      // the same of two texts
-  kSpans,     // of texts with marked words (WiC, WSC)
-  kAnswers,   // yes or no for each answer of a question (MultiRC)
-  kYesNo,     // the choice to which a head for pairs says yes loudest (COPA, AlphaNLI)
-  kChoice,    // a head with one score a choice (RACE, SWAG)
+  kSentence,  // a class or a score for one text
+  kPair,      // the same for two texts
+  kSpans,     // for texts with marked words (WiC, WSC)
+  kAnswers,   // yes or no for each answer to a question (MultiRC)
+  kYesNo,     // the choice that a head for pairs scores highest (COPA, AlphaNLI)
+  kChoice,    // a head with one score per choice (RACE, SWAG)
   kEntity,    // the mention that fills a gap (ReCoRD)
   kQuestion,  // a span of a context (SQuAD)
   kTokens,    // a label for each word (CoNLL)
@@ -28,7 +28,7 @@ enum class TaskKind {
 // What is predicted.
 enum class TaskTarget { kClass, kClasses, kScore, kText, kTags };
 
-// Fields of the published files, "a|b": the first that is there. Only the forms of texts have them.
+// Fields of the published files, "a|b": the first one present. Only the text forms have them.
 struct TaskFields {
   std::string_view text = {};
   std::string_view pair = {};
@@ -37,7 +37,7 @@ struct TaskFields {
   std::string_view without_header = {};  // the columns of a file without a header line
 };
 
-// Published hyper-parameters: epochs/warm-up/rate/batch/dropout before the classifier, as text; "" where none are.
+// Published hyper-parameters: epochs/warm-up/rate/batch/dropout before the classifier, as text; "" if there are none.
 struct TaskRecipe {
   std::string_view length = {};  // of an input in tokens
   std::string_view base = {};
@@ -50,27 +50,27 @@ struct TaskRecipe {
 
 struct TaskRow {
   std::string_view name;
-  std::string_view aliases = {};  // with spaces between
+  std::string_view aliases = {};  // separated by spaces
   std::string_view what = {};     // for people
   TaskKind kind = TaskKind::kSentence;
   TaskTarget target = TaskTarget::kClass;
-  // In the original code's order, other names of a label after "="; none: those of the model or of the file.
+  // In the original code's order, other names of a label after "="; empty: those of the model or of the file.
   std::string_view labels = {};
   std::string_view metrics = {};  // the first selects a checkpoint
   ExampleForm form = ExampleForm::kText;
   TaskFields fields = {};
   std::string_view file = {};         // a published file's name
-  std::string_view labels_file = {};  // the name of the file with its labels, where they stand apart
-  std::string_view label_field = {};  // an example: the files have names of their own
+  std::string_view labels_file = {};  // the name of the file with its labels, if they are in a separate one
+  std::string_view label_field = {};  // an example: the files have their own names
   std::string_view pair_fields = {};  // an example: a text, or a pair by the names of two fields
-  std::string_view input = {};        // what the model is shown, for people
+  std::string_view input = {};        // what the model is given, for people
   std::string_view tensors = {};      // of the head
   TaskRecipe recipe = {};
 };
 
 std::span<const TaskRow> task_table();
 
-// By name or alias, any case, "_" as "-". Throws kUsage with the nearest name.
+// By name or alias, in any case, "_" as "-". Throws kUsage with the nearest name.
 const TaskRow& find_task(std::string_view name);
 const TaskRow* look_up_task(std::string_view name);  // nullptr when there is none
 
@@ -79,7 +79,7 @@ std::string_view verb_of(const TaskRow& task);
 
 std::vector<std::string> split_words(std::string_view text, char separator = ' ');
 
-// How the task's files are read. Names given replace the table's: the text, and its pair; the label.
+// How the task's files are read. Given names replace the table's: those of the text and its pair; that of the label.
 ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& text_fields = {},
                            std::string_view label_field = {});
 

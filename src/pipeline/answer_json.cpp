@@ -1,4 +1,4 @@
-// Keys as docs/formats.md has them, in the order in which a reader wants them.
+// Keys as in docs/formats.md, in the order most useful to a reader.
 #include "pipeline/answer_json.h"
 
 #include <utility>

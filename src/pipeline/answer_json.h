@@ -1,5 +1,5 @@
-// The one JSON form of every answer: what a program prints, a server sends and docs/formats.md describes. Texts that an
-// answer was made from are given again where the form shows parts of them. Offsets are in `unit`.
+// The one JSON form of every answer: what a program prints, a server sends and docs/formats.md describes. The texts
+// behind an answer are passed again where the form shows parts of them. Offsets are in `unit`.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -16,14 +16,14 @@ namespace deberta {
 JsonObject to_json(const SequenceAnswer& answer);
 JsonObject to_json(const EntailmentAnswer& answer);
 JsonObject to_json(const ZeroShotAnswer& answer, const std::string& text);
-// `is_grouped`: entities, not the pieces by themselves.
+// `is_grouped`: entities, not single pieces.
 JsonObject to_json(const TokenAnswer& answer, const std::string& text, OffsetUnit unit, bool is_grouped);
-// `has_all`: beside the best answer the list of all. A context without tokens has no span: no answer.
+// `has_all`: also the list of all answers, not only the best. A context without tokens has no span: no answer.
 JsonObject to_json(const QuestionAnswer& answer, const std::string& context, OffsetUnit unit, bool has_all);
 JsonObject to_json(const ChoiceAnswer& answer, std::span<const std::string> choices);
 JsonObject to_json(const RankAnswer& answer, const std::string& query, std::span<const std::string> documents,
                    bool has_texts);
-// `columns`: of a vector. `is_pooled`: one vector a text.
+// `columns`: of a vector. `is_pooled`: one vector per text.
 JsonObject to_json(const EmbeddingAnswer& answer, size_t columns, bool is_pooled);
 JsonObject to_json(const SimilarityAnswer& answer);  // of one pair
 JsonObject to_json(const FillAnswer& answer);
@@ -33,7 +33,7 @@ JsonArray to_json(std::span<const TextScoreAnswer::Token> pieces, const std::str
 // `threshold`: the probability at which a piece counts as replaced.
 JsonObject to_json(const ReplacedAnswer& answer, const std::string& text, OffsetUnit unit, double threshold);
 
-// The spans of an answer, or where it has none the empty one: no answer.
+// The spans of an answer, or the empty one (no answer) if it has none.
 std::vector<SpanAnswer> spans_of(const QuestionAnswer& answer);
 
 }  // namespace deberta

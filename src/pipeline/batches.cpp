@@ -59,7 +59,7 @@ void for_each_input(size_t count, const std::function<void(size_t i)>& run) {
   }
 }
 
-// ---- one sequence an input
+// ---- one sequence per input
 
 Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
   if (!is_valid_utf8(input.text) || !is_valid_utf8(input.pair.value_or("")))
@@ -93,7 +93,7 @@ std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const 
   return encodings;
 }
 
-// ---- several sequences an input
+// ---- several sequences per input
 
 size_t Sequences::tokens_of(size_t input) const {
   size_t tokens = 0;

@@ -11,7 +11,7 @@
 
 namespace deberta {
 
-// Runs `run` for 0 .. count - 1; what it throws names its input.
+// Runs `run` for 0 .. count - 1; an error that it throws names its input.
 void for_each_input(size_t count, const std::function<void(size_t i)>& run);
 
 // ---- one sequence per input
@@ -40,11 +40,11 @@ std::vector<float> sequence_logits(const Model& model, std::span<const Encoding>
 
 // ---- windows
 
-// Texts longer than rules.encode.max_tokens as windows where `rules` say so, all others as they are.
+// Texts longer than rules.encode.max_tokens as windows if `rules` say so, all others as they are.
 struct WindowedInputs {
   std::vector<Encoding> texts;  // whole
   Sequences sequences;
-  std::vector<std::vector<Window>> windows;  // of each text, special tokens not counted; none: it is as it was
+  std::vector<std::vector<Window>> windows;  // of each text, special tokens not counted; none: the text is unchanged
 };
 WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs, const EncodingRules& rules);
 

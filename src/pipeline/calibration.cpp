@@ -13,7 +13,7 @@ namespace deberta {
 namespace {
 
 constexpr int64_t kMultilingualWords = 250000;
-// A language model's logits are wide: some rows of small packs.
+// A language model's logits are wide: only some rows, of small packs.
 constexpr size_t kPackTokens = 2048;
 constexpr int32_t kRowStep = 16;
 
@@ -41,7 +41,7 @@ struct Products {
     aa += other.aa;
     bb += other.bb;
   }
-  double cosine() const { return aa == bb && aa == ab ? 1 : ab / std::sqrt(aa * bb); }  // the same vector, zeros too
+  double cosine() const { return aa == bb && aa == ab ? 1 : ab / std::sqrt(aa * bb); }  // equal vectors, zeros too
 };
 
 using Numbers = std::span<const float>;
@@ -61,7 +61,7 @@ size_t largest_of(const ForwardResult& result, size_t row) {
 
 bool has_answers(Head head, const ForwardResult& result) {
   const bool is_row_wise = head == Head::kSequence || head == Head::kToken || head == Head::kTokenOriginal ||
-                           head == Head::kMaskedLm;  // a span head has its largest along the other axis
+                           head == Head::kMaskedLm;  // a span head takes its maximum along the other axis
   return is_row_wise && result.logits_columns > 1;
 }
 

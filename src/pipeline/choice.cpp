@@ -1,4 +1,4 @@
-// A context, a question and choices: one sequence a choice, the likeliest one wins.
+// A context, a question and choices: one sequence per choice, the likeliest one wins.
 #include "deberta/pipeline.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void check_head(const Model& model) {
               "expected a head with one class per choice, or two (no, yes), got " + std::to_string(model.labels()));
 }
 
-// Runs of white space become one space; white space and blanks ("_") at the ends go.
+// Runs of white space become one space; white space and blanks ("_") at the ends are removed.
 std::string tidy(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\f\v", kEnds = " \t\r\n_";
   const size_t first = text.find_first_not_of(kEnds);
@@ -54,7 +54,7 @@ Encoding encode_choice(const Tokenizer& tokenizer, const TextInput& input, const
   return encode_input(tokenizer, {tidy(input.text), second}, rules);
 }
 
-// A logit for each sequence: of two classes (no, yes) how much more the second one has.
+// A logit for each sequence: with two classes (no, yes), the second minus the first.
 std::vector<float> choice_logits(const Model& model, const Sequences& sequences, size_t batch_tokens) {
   std::vector<float> logits = sequence_logits(model, sequences.all, batch_tokens);
   if (model.labels() == 1) return logits;

@@ -35,7 +35,7 @@ SentenceModules modules_of(const Pipeline& pipeline, const EmbeddingOptions& opt
   return modules;
 }
 
-// With the prompt of the folder, where its way is taken and the caller has none.
+// With the folder's prompt, if its modules are used and the caller gives none.
 EncodingRules rules_of(const Pipeline& pipeline, const EmbeddingOptions& options) {
   EncodingRules rules = options.rules;
   if (!rules.prompt && options.pools && !options.pooling) rules.prompt = pipeline.sentence.prompt;

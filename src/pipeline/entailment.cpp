@@ -1,4 +1,4 @@
-// The sequence head of a model of entailment, its labels by name.
+// The sequence head of an entailment model, its labels by name.
 #include <algorithm>
 
 #include "deberta/error.h"

@@ -1,4 +1,4 @@
-// Windows of a passage with the query behind each, mentions as packed rows.
+// Windows of a passage, each followed by the query, mentions as packed rows.
 #include "pipeline/entity.h"
 
 #include <fmt/core.h>
@@ -50,7 +50,7 @@ Window tokens_of(const Encoding& passage, const Offset& entity) {
   return tokens;
 }
 
-// Not make_windows: the original goes on as long as a window begins within the passage.
+// Not make_windows: the original continues as long as a window begins within the passage.
 std::vector<Window> original_windows(size_t tokens, size_t room, size_t overlap) {
   if (tokens <= room) return {{0, tokens}};
   std::vector<Window> windows;

@@ -21,10 +21,10 @@ struct EntityScores {
   size_t tokens = 0;
 };
 
-// The passage in windows of max_tokens that share rules.stride tokens (the original: 512 and 256), one behind the other
-// until one begins behind its end, as the original has them; an entity counts in the windows that hold all of it. One
-// that no window holds has score -1/2. Throws kTask unless the checkpoint has the original token head with one class,
-// kInput for a query without @placeholder and for an entity outside the passage.
+// The passage in windows of max_tokens that share rules.stride tokens (the original: 512 and 256), one after another
+// until one begins past its end, as in the original; an entity counts in the windows that hold all of it. One that no
+// window holds has score -1/2. Throws kTask unless the checkpoint has the original token head with one class, kInput
+// for a query without @placeholder and for an entity outside the passage.
 std::vector<EntityScores> score_entities(const Pipeline& pipeline, std::span<const EntityQuery> queries,
                                          const EncodingRules& rules);
 

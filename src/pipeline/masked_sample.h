@@ -23,8 +23,8 @@ struct MaskedSampleAnswer {
 };
 
 // Masks the pieces that draw_masks() draws, all of a text at once, and compares what the model makes of them.
-// `numbers`: of each text, for the draw. A text without pieces has none masked. Throws kTask unless the checkpoint is a
-// masked language model with a mask token, and what fill() throws.
+// `numbers`: one for each text, for the draw. A text without pieces has none masked. Throws kTask unless the checkpoint
+// is a masked language model with a mask token, and what fill() throws.
 std::vector<MaskedSampleAnswer> answer_masked_sample(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                      std::span<const size_t> numbers, const MaskedSampleRules& rules);
 

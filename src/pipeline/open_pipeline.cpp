@@ -1,4 +1,4 @@
-// Opens the parts of a model directory in the order in which their mistakes are easiest to understand.
+// Opens the parts of a model directory in the order in which their errors are easiest to understand.
 #include <string>
 #include <utility>
 
@@ -24,7 +24,7 @@ Pipeline open_pipeline(const std::string& path, const ModelOptions& options, con
   try {
     sentence = load_sentence_modules(path, config.hidden_size, open_options);
   } catch (const Error& error) {
-    sentence.refusal = error.what();  // only vectors need them: the other verbs answer all the same
+    sentence.refusal = error.what();  // only vectors need them: all other verbs still work
   }
   return {std::move(config), std::move(tokenizer), std::move(model), std::move(sentence)};
 }

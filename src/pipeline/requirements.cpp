@@ -10,7 +10,7 @@
 namespace deberta {
 namespace {
 
-// A head on sequences says by its classes what it was trained for.
+// A sequence head's classes tell what it was trained for.
 std::string verbs_for_sequences(const Model& model) {
   std::string verbs = "classify";
   if (has_entailment(model.config().labels)) verbs += ", nli, zero-shot";

@@ -1,4 +1,4 @@
-// Each module by the keys of its config.json and the tensors beside it.
+// Each module from the keys of its config.json and the tensors next to it.
 #include "pipeline/sentence_layers.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kMaxColumns = 65536;
 constexpr std::string_view kSentenceEmbedding = "sentence_embedding";
 
-// Modules hand values on by name; all but one of them work on the vector of the text.
+// Modules pass values on by name; all but one of them work on the vector of the text.
 bool is_of_sentence(const SentenceSettings& settings, SentenceModules& result) {
   for (const char* key : {"module_input_name", "module_output_name"}) {
     const std::optional<std::string> place = settings.text(key);
@@ -51,7 +51,7 @@ std::optional<Activation> find_activation(std::string_view path) {
   return std::nullopt;
 }
 
-// The weights of a module: every tensor is asked for, none is left over, as the library loads them.
+// The weights of a module: every tensor is read and none is left over, as when the library loads them.
 class ModuleWeights {
  public:
   ModuleWeights(const std::string& folder, const OpenOptions& options)
@@ -80,7 +80,7 @@ class ModuleWeights {
   std::vector<std::string> taken_;
 };
 
-// Of old files, and of a class that is not torch's, which the library does not trust: Tanh.
+// Tanh for old files, and for a class that is not torch's, which the library does not trust.
 std::optional<Activation> dense_activation(const SentenceSettings& settings, SentenceModules& result) {
   const std::optional<std::string> name = settings.text("activation_function");
   if (!name) return Activation::kTanh;

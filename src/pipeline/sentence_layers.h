@@ -11,8 +11,8 @@ namespace deberta {
 // Keeps the first reason why the vectors are not supported.
 void refuse_module(SentenceModules& result, std::string reason);
 
-// Each adds its layer to `result`, or the reason why not. `columns`: what the module before gives. Throw kConfig (wrong
-// values), kTensors (missing, left over, of another shape), kJson, and what opening the weights throws.
+// Each adds its layer to `result`, or the reason why not. `columns`: the width that the module before gives. Throw
+// kConfig (wrong values), kTensors (missing, left over, of another shape), kJson, and what opening the weights throws.
 void read_dense(const std::string& folder, int64_t columns, const OpenOptions& options, SentenceModules& result);
 void read_layer_norm(const std::string& folder, int64_t columns, const OpenOptions& options, SentenceModules& result);
 void read_normalize(const std::string& folder, SentenceModules& result);

@@ -1,4 +1,4 @@
-// modules.json names Python classes; those that are known here are known by the last part of their names, and none is
+// modules.json names Python classes; the supported ones are recognised by the last part of their names, and none is
 // ever looked up.
 #include "pipeline/sentence_modules.h"
 
@@ -34,7 +34,7 @@ struct PoolingRow {
   std::string_view name;  // in pooling_mode
   Pooling pooling;
 };
-// The keys join their vectors in this order, whatever the order in the file; pooling_mode in its own.
+// The keys concatenate their vectors in this order, whatever the order in the file; pooling_mode in its own.
 constexpr std::array kPoolings = {
     PoolingRow{"pooling_mode_cls_token", "cls", Pooling::kCls},
     PoolingRow{"pooling_mode_max_tokens", "max", Pooling::kMax},
@@ -69,7 +69,7 @@ std::vector<Pooling> poolings_of(const SentenceSettings& settings) {
 void read_pooling(const std::string& folder, int64_t columns, SentenceModules& result) {
   const SentenceSettings settings(folder + "/config.json");
   for (const char* key : {"embedding_dimension", "word_embedding_dimension"}) {
-    const Json* width = settings.find(key);  // nothing is computed with it, whatever it is
+    const Json* width = settings.find(key);  // not used in any computation
     if (width != nullptr && width->whole_number().value_or(columns) != columns)
       warn(fmt::format("{}: {}: expected {}, the hidden_size, got {}", settings.path(), key, columns,
                        width->describe()));
@@ -85,7 +85,7 @@ constexpr std::array<std::string_view, 7> kLengthFiles = {
     "sentence_camembert_config.json", "sentence_albert_config.json",  "sentence_xlm-roberta_config.json",
     "sentence_xlnet_config.json"};
 
-// Keys of version 6 that take the values of the tokens from elsewhere, or read the text in another way.
+// Keys of version 6 that take the values of the tokens from elsewhere, or read the text differently.
 void check_transformer(const SentenceSettings& settings, SentenceModules& result) {
   struct Row {
     std::string_view key, expected;
@@ -110,7 +110,7 @@ void check_transformer(const SentenceSettings& settings, SentenceModules& result
   }
 }
 
-// A limit beyond all texts (as 10^30) is none.
+// A limit beyond any text (such as 10^30) is no limit.
 void read_length(const SentenceSettings& settings, SentenceModules& result) {
   const Json* value = settings.find("max_seq_length");
   if (value == nullptr) return;
@@ -135,7 +135,7 @@ void read_module(const std::string& path, const ModuleEntry& module, int64_t hid
   const std::string folder = module_folder(path, module);
   const auto columns = [&] { return static_cast<int64_t>(columns_after(result, static_cast<size_t>(hidden_size))); };
   const auto is = [&](std::string_view kind) { return module.kind == kind; };
-  if (!result.refusal.empty()) return;  // what the vectors look like from here on is not known
+  if (!result.refusal.empty()) return;  // what the vectors look like from here on is unknown
   if (!module.type.starts_with(kPackage)) {
     refuse_module(result, fmt::format("module {} is the model's own code, which is never run", module.type));
   } else if (is("Transformer") || is("Dropout")) {
@@ -158,18 +158,18 @@ void read_module(const std::string& path, const ModuleEntry& module, int64_t hid
   }
 }
 
-// config_sentence_transformers.json, where there is one.
+// config_sentence_transformers.json, if there is one.
 std::optional<SentenceSettings> find_settings(const std::string& path) {
   const std::string where = path + "/config_sentence_transformers.json";
   return is_regular_file(where) ? std::optional<SentenceSettings>(where) : std::nullopt;
 }
 
-// What the library was when it wrote the folder; before version 5 it wrote no name.
+// The class of the model that the library saved; before version 5 it wrote no name.
 std::string class_of(const SentenceSettings& settings) {
   return settings.text("model_type").value_or("SentenceTransformer");
 }
 
-// A model that was trained with a text before each text. Two names are the library's own, with nothing under them.
+// A model that was trained with a prompt before each text. Two names are the library's own, perhaps with no prompt.
 void read_prompt(const SentenceSettings& settings, SentenceModules& result) {
   const auto name = settings.text("default_prompt_name");
   if (!name) return;
@@ -208,7 +208,7 @@ SentenceModules load_sentence_modules(const std::string& path, int64_t hidden_si
   const std::vector<ModuleEntry> modules = load_module_list(path);
   const std::optional<SentenceSettings> settings = find_settings(path);
   const std::string name = settings && !modules.empty() ? class_of(*settings) : "SentenceTransformer";
-  const bool makes_vectors = name != "CrossEncoder";  // its folder says nothing of vectors
+  const bool makes_vectors = name != "CrossEncoder";  // its folder says nothing about vectors
   if (makes_vectors && name != "SentenceTransformer")
     refuse_module(result, fmt::format("{}: model_type {} is not supported", settings->path(), name));
   if (makes_vectors) {
@@ -220,7 +220,7 @@ SentenceModules load_sentence_modules(const std::string& path, int64_t hidden_si
 }
 
 void read_cross_encoder(const std::string& path, ModelConfig& config) {
-  if (load_module_list(path).empty()) return;  // the library then asks config.json alone
+  if (load_module_list(path).empty()) return;  // the library then reads only config.json
   const std::optional<SentenceSettings> settings = find_settings(path);
   if (!settings || class_of(*settings) != "CrossEncoder") return;
   const std::optional<std::string> name = settings->text("activation_fn");

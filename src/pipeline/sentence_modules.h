@@ -1,5 +1,5 @@
-// Folders of sentence-transformers: modules.json, the pooling, the layers behind it. Other folders have no modules.json
-// and say nothing.
+// Folders of sentence-transformers: modules.json, the pooling, the layers after it. Other folders have no modules.json
+// and specify nothing.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,11 +16,11 @@ namespace deberta {
 // them. Throws kConfig (all wrong values of one file), kJson, and what opening the weights of a Dense throws.
 SentenceModules load_sentence_modules(const std::string& path, int64_t hidden_size, const OpenOptions& options = {});
 
-// The function on the logits of a CrossEncoder that version 6 wrote: it wins over what config.json says. Throws kConfig
-// and kJson.
+// The function on the logits of a CrossEncoder that version 6 wrote: it takes precedence over config.json. Throws
+// kConfig and kJson.
 void read_cross_encoder(const std::string& path, ModelConfig& config);
 
-// Hidden rows of one text to its vector, and how long that is. `modules` has a pooling.
+// From the hidden states of one text to its vector, and the width of that vector. `modules` has a pooling.
 std::vector<float> sentence_vector(std::span<const float> rows_LD, size_t columns, const SentenceModules& modules);
 size_t columns_after(const SentenceModules& modules, size_t columns);
 

@@ -16,9 +16,9 @@ class SentenceSettings {
 
   // The value of a key; nullptr when it is absent or null.
   const Json* find(std::string_view key) const;
-  // What `if value:` makes of it.
+  // Whether it passes Python's `if value:`.
   bool is_true(std::string_view key, bool fallback = false) const;
-  // Throw kConfig for a value of another kind.
+  // Throw kConfig for a value of the wrong kind.
   std::optional<int64_t> number(std::string_view key, int64_t low, int64_t high) const;
   std::optional<std::string> text(std::string_view key) const;
   [[noreturn]] void refuse(std::string_view key, std::string_view expected) const;

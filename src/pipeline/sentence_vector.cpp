@@ -1,4 +1,4 @@
-// What the modules of sentence-transformers make of the vectors of the tokens. Sums in double.
+// Applies the modules of sentence-transformers to the vectors of the tokens. Sums in double.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 using Kind = SentenceLayer::Kind;
 
-constexpr double kLayerNormEpsilon = 1e-5;  // torch.nn.LayerNorm's own
+constexpr double kLayerNormEpsilon = 1e-5;  // the default of torch.nn.LayerNorm
 
 double activate(double x, Activation activation) {
   switch (activation) {
@@ -42,7 +42,7 @@ std::vector<float> apply_dense(const std::vector<float>& input, const SentenceLa
   for (size_t o = 0; o < layer.outputs; ++o) {
     const double bias = layer.bias.empty() ? 0.0 : double{layer.bias[o]};
     double value = activate(bias + row_times(layer.weight, o, input), layer.activation);
-    // Behind the activation, not in it: the module is no residual block of a transformer.
+    // After the activation, not inside it: this is not the residual block of a transformer.
     if (layer.adds_input) value += layer.residual.empty() ? double{input[o]} : row_times(layer.residual, o, input);
     output[o] = static_cast<float>(value);
   }

@@ -47,7 +47,7 @@ std::vector<SpanLogits> run_windows(const Model& model, std::span<const Encoding
   return logits;
 }
 
-// As the fast tokenizers of transformers count it: the mark of SentencePiece is that space.
+// As in the fast tokenizers of transformers: SentencePiece's word-start mark is that space.
 bool takes_space(const Tokenizer& tokenizer, int32_t id) {
   return tokenizer.piece(id).starts_with("\xE2\x96\x81");
 }
@@ -94,7 +94,7 @@ std::vector<QuestionAnswer> qa(const Pipeline& pipeline, std::span<const TextInp
   const Sequences sequences = gather_sequences(
       inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
   const std::vector<SpanLogits> logits = run_windows(pipeline.model, sequences.all, options.rules.batch_tokens);
-  // Several spans may be one answer in whole words. As many as transformers takes.
+  // Several spans may become one answer in whole words. As many candidates as in transformers.
   const size_t candidates = options.aligns_to_words ? 2 * options.top_k + 10 : std::max<size_t>(1, options.top_k);
   const SpanRules rules{candidates, options.max_answer_tokens, options.as_transformers};
   std::vector<QuestionAnswer> answers;

@@ -1,5 +1,5 @@
 // Encode, pack, forward with logits of all rows, group. A text in windows takes each token's logits from the window
-// that shows it with the most context; entities are then found in the whole text.
+// that gives it the most context; entities are then found in the whole text.
 #include "deberta/pipeline.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Each candidate label a hypothesis, each hypothesis a pair with the text.
+// Each candidate label becomes a hypothesis, each hypothesis a pair with the text.
 #include "deberta/pipeline.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string hypothesis_of(const ZeroShotOptions& options, const std::string& lab
   return hypothesis.replace(hypothesis.find(kSlot), kSlot.size(), label);
 }
 
-// The class that stands against entailment, for a label by itself.
+// The class weighed against entailment, for a label by itself.
 size_t opposite_of(const EntailmentLabels& labels, size_t classes) {
   if (labels.contradiction) return *labels.contradiction;
   return labels.entailment == 0 ? classes - 1 : 0;
