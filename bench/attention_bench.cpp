@@ -1,6 +1,6 @@
 // Time of attention for one head of one sequence, by implementation, precision, length and terms:
 //   attention_bench [--benchmark_...]
-// GFLOP/s counts Q K^T and P V alone (4 L L K), with and without the relative terms, so that their cost shows.
+// GFLOP/s counts only Q K^T and P V (4 L L K), with and without the relative terms, so that their cost shows.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -28,7 +28,7 @@ std::vector<float> numbers(size_t count) {
   return x;
 }
 
-// Room for `count` numbers of the precision, with the same values in each.
+// A buffer of `count` numbers in the given precision, with the same values in each precision.
 std::vector<float> operand(Precision precision, size_t count) {
   const std::vector<float> values = numbers(count);
   if (precision == Precision::kFp32) return values;

@@ -1,5 +1,5 @@
-// What the benchmarks of kernels count: the fastest of all calls on one thread, in processor time, against the peak of
-// the same core measured beside it. Compare rows of one run.
+// What the kernel benchmarks report: the fastest of all calls on one thread, in CPU time, against the peak of the same
+// core, measured in the same run. Compare only rows of one run.
 #pragma once
 #include <benchmark/benchmark.h>
 #include <time.h>
@@ -17,7 +17,7 @@ inline double seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Calls once for each iteration; the counters best_us, gflops, and of_peak, the share of the instruction's peak.
+// Calls once per iteration; sets the counters best_us, gflops, and of_peak, the share of the instruction's peak.
 template <class Call>
 void count_best(benchmark::State& state, double operations, double peak, Call&& call) {
   double best = 1e9;

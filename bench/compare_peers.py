@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Ours and other libraries in one interleaved run: a round is every figure of ours and then every peer's, so that a machine
-that slows down slows both. For each row of the targets the ratio of a round is taken against the best peer of the same
+"""Compares us with other libraries in one interleaved run: a round measures every figure of ours, then every peer's, so that
+a machine that slows down slows both. For each row of the targets, a round's ratio is taken against the best peer of the same
 precision in that round; the page shows medians and lower quartiles. Writes the file of this kind of processor in bench/figures, the page of all kinds
 and the figures in README.md.
 
 usage: compare_peers.py -m DIR --python PYTHON_OF_THE_PEERS --trained TRAINED [--rounds 9] [--only calibrated]
 DIR is a checkpoint that both can read, such as `peers.py make DIR` writes, SPM a tokenizer whose ids it has, TRAINED a trained classifier with its
-tokenizer; needs only the standard library here, and `ninja -C build/dev tokenizer_bench`. --only calibrated: int8 with calibrations, the rest as it is.
+tokenizer; this script needs only the standard library, and `ninja -C build/dev tokenizer_bench`. --only calibrated: measures only calibrated int8, keeps the rest.
 """
 import argparse
 import collections
@@ -27,10 +27,10 @@ from performance_page import COLUMNS, DTYPES, TOKENIZER_FLOORS, keep, load_kinds
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEERS = {"fp32": ["hf", "ort", "ov"], "bf16": ["hf-bf16", "ov-bf16"], "int8": ["ort-int8"]}
-SLOW_PEERS = ("hf", "hf-bf16")  # far behind the others: latency in every third round, no real lengths
+SLOW_PEERS = ("hf", "hf-bf16")  # far slower than the others: only latency, and only in every third round
 PARTS = 9  # a round takes every ninth of the real lengths, the next round the next ones
 OUTLIERS, GAIN = (5, 67, 130, 201), 40  # channels made to stand out, and by how much
-WITHOUT_AMX = {"bf16": "avx512", "int8": "avx512_vnni"}  # what runs where it is hidden
+WITHOUT_AMX = {"bf16": "avx512", "int8": "avx512_vnni"}  # what runs where AMX is hidden
 LATENCY = {32: "T1 one sequence, n = 32", 128: "T2 one sequence, n = 128", 512: "T3 one sequence, n = 512"}
 
 
@@ -53,7 +53,7 @@ def peer_lines(a, verb, peers, *more):
 
 
 def texts_of(a, lengths, times, words, folder):
-    """A file of rows that have these lengths in tokens, `times` times over: words of one token, and two special tokens."""
+    """A file of rows of these lengths in tokens, repeated `times` times: one-token words, and two special tokens."""
     rows = [" ".join(words[(31 * i + j) % len(words)] for j in range(max(1, length - 2))) for i, length in enumerate(lengths * times)]
     path = folder / f"{times}.txt"
     path.write_text("\n".join(rows) + "\n")
@@ -61,7 +61,7 @@ def texts_of(a, lengths, times, words, folder):
 
 
 def words_of_one_token(a):
-    """Frequent words of the text that are one piece each."""
+    """Frequent words of the text that are a single piece."""
     with lzma.open(a.text, "rt", encoding="utf-8") as text:
         counts = collections.Counter(word for word in text.read(4_000_000).split() if word.isalpha() and word.isascii())
     words = [word for word, _ in counts.most_common(4000)]
@@ -77,7 +77,7 @@ def filter_seconds(a, dtype, rows, folder):
 
 
 def rate_from_outside(a, dtype, lengths, words, folder):
-    """Tokens a second of 4 N rows less N rows, whatever starting and loading take."""
+    """Tokens per second from the time of 4 N rows less that of N rows, so that starting and loading do not count."""
     seconds = [filter_seconds(a, dtype, texts_of(a, lengths, times, words, folder), folder) for times in (4, 1)]
     return 3 * sum(max(3, length) for length in lengths) / (seconds[0] - seconds[1])
 
@@ -95,7 +95,7 @@ def tokenizer_ratios(a, folder, ratios):
 
 
 def batch_growth(a, dtype, ratios):
-    """Tokens/s of each batch over those of half of it: medians of runs that took turns."""
+    """Tokens/s of each batch size over those of half that size: medians of interleaved runs."""
     lines = [line for line in bench(a, dtype, "32", "--batch", "1,2,4,8,16") if line["what"] == "latency"]
     for before, after in zip(lines, lines[1:]):
         row = f"tokens/s at n = 32, batch {after['batch']} over {before['batch']}"
@@ -115,7 +115,7 @@ def limit_share_of(lines):
 
 
 def contended(a, dtype):
-    """Latency at 128 while a process for each processor spins."""
+    """Latency at 128 while one process per processor spins."""
     spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
     try:
         return median_ms(bench(a, dtype, "128"), 128)
@@ -142,7 +142,7 @@ def limits_without_amx(a, dtype, ratios):
 
 
 def one_round(a, number, folder, words, machine, ratios, absolute, choices):
-    """Adds this round's ratios by (row, dtype), figures by (who, what) and, every third round, levels beside each other."""
+    """Adds this round's ratios by (row, dtype), figures by (who, what) and, every third round, comparisons of levels."""
     numbers = [int(word) for word in pathlib.Path(a.lengths).read_text().split()[number % PARTS::PARTS]]
     lengths = folder / "lengths.txt"
     lengths.write_text("\n".join(map(str, numbers)) + "\n")
@@ -176,12 +176,12 @@ def one_round(a, number, folder, words, machine, ratios, absolute, choices):
         for line in ours:
             if line["what"] == "latency" and line["seq"] in (128, 512) and "of_limit" in line:
                 ratios[f"T5 of the machine's limit, n = {line['seq']}", dtype].append(line["of_limit"])
-        ratios["T8 tokens/s at n = 2048 over n = 512", dtype].append(4 * median_ms(ours, 512) / median_ms(ours, 2048))  # they took turns
+        ratios["T8 tokens/s at n = 2048 over n = 512", dtype].append(4 * median_ms(ours, 512) / median_ms(ours, 2048))  # measured in turns
         ratios["T9 idle over contended latency, n = 128", dtype].append(median_ms(ours, 128) / contended(a, dtype))
 
 
 def levels_in_turns(a, dtype, machine, ours, ratios):
-    """The level that is chosen beside each other one that the products of this precision have, and beside fp32."""
+    """The chosen level against every other level that has products of this precision, and against fp32."""
     chosen = machine[dtype]["isa"]["gemm"]
     for level in json_lines([a.program, "info", "--format", "jsonl"])[0]["kernels_available"]:
         lines = bench(a, dtype, "32,128,512", "--kernels", level) if level not in (chosen, "reference") else []
@@ -192,7 +192,7 @@ def levels_in_turns(a, dtype, machine, ours, ratios):
 
 
 def add_times(ratios, key, ours, others):
-    """How many times as fast `ours` are, by length."""
+    """How many times as fast ours is, by length."""
     for length in LATENCY:
         ratios[key, length].append(best_ms(others, length) / best_ms(ours, length))
 
@@ -202,7 +202,7 @@ def times_of(ratios, key):
 
 
 def raise_gains(path):
-    """In a model.safetensors: the gains of some channels of every norm inside a layer, GAIN times as large. They then stand out in all that reads them."""
+    """Multiplies by GAIN, in a model.safetensors, the gains of some channels of every norm inside a layer, so that they stand out in whatever reads the norms."""
     data = bytearray(path.read_bytes())
     size = struct.unpack("<Q", data[:8])[0]
     for name, tensor in json.loads(data[8:8 + size]).items():
@@ -215,9 +215,9 @@ def raise_gains(path):
 
 
 def calibrated(a, name, model, texts, has_outliers, folder):
-    """int8 of a model with a calibration beside it without, and beside fp32: runs that take turns."""
+    """int8 of a model with a calibration against int8 without one, and against fp32: interleaved runs."""
     source, made = folder / f"{name} {has_outliers}", folder / f"{name} {has_outliers} int8"
-    shutil.copytree(model, source)  # what links lead to: the gains of a copy are raised
+    shutil.copytree(model, source)  # follows links: gains are raised in the copy only
     if has_outliers:
         raise_gains(source / "model.safetensors")
     subprocess.run([str(word) for word in (a.program, "convert", "-m", source, "--to", made, "--dtype", "int8", "--calibration-data", texts, "-q")], check=True, stdout=subprocess.DEVNULL)
@@ -234,7 +234,7 @@ def calibrated(a, name, model, texts, has_outliers, folder):
 
 
 def all_calibrated(a, words, folder):
-    """The trained model as it is and with channels that stand out; the large one with them."""
+    """The trained model as it is and with outlier channels; the large one with them."""
     texts = texts_of(a, [20] * 64, 1, words, folder)
     return [calibrated(a, *what, folder) for what in (("trained", a.trained, texts, False), ("trained", a.trained, texts, True), ("base", a.model, texts, True))]
 
@@ -247,7 +247,7 @@ def ids_file(path):
 
 
 def start_seconds(a, dtype, folder):
-    """Process start to first answer, files in the disk cache; and the process's peak memory, MiB."""
+    """Time from process start to first answer, with files in the disk cache; and the process's peak memory, MiB."""
     ids = folder / "ids.safetensors"
     ids_file(ids)
     command = [a.program, "forward", "-m", a.model, "--ids", ids, "--layers", "none", "--dtype", dtype, "--threads", a.threads, "--allow-uncalibrated", "-q", "-o", folder / "out.safetensors"]
@@ -275,7 +275,7 @@ def lower_quartile(values):
 
 
 def kind_of(machine):
-    """Of `AMD EPYC (AuthenticAMD family 26 model 2, Zen 5)` the last part; an Intel processor whose AMX is not there is a kind of its own."""
+    """The last part of `AMD EPYC (AuthenticAMD family 26 model 2, Zen 5)`; an Intel processor whose AMX is hidden is a kind of its own."""
     name, _, details = machine["fp32"]["cpu"].rstrip(")").rpartition(" (")
     kind = details.rpartition(", ")[2]
     hides_amx = kind.endswith("Rapids") and machine["bf16"]["isa"]["gemm"] != "amx"
@@ -283,7 +283,7 @@ def kind_of(machine):
 
 
 def kept(folder, kind, what):
-    """What the file of a kind has, where this run did not measure it."""
+    """What the file of a kind already holds, for what this run did not measure."""
     return next((other[what] for other in load_kinds(folder) if other["kind"] == kind), [])
 
 
@@ -293,13 +293,13 @@ def choices_of(choices):
 
 
 def command_of(a):
-    """What measures the file again."""
+    """The command that measures the file again."""
     return (f"bench/compare_peers.py -m DIR --python PYTHON --trained TRAINED --rounds {a.rounds} --threads {a.threads}"
             f"{'' if a.budget == 1 else f' --budget {a.budget}'}")
 
 
 def figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibrations):
-    """What bench/figures keeps of a kind."""
+    """What bench/figures keeps for a kind."""
     kind, name = kind_of(machine)
     peaks = {"fp32": "peak_gflops_fp32", "bf16": "peak_gflops_bf16", "int8": "peak_gops_int8", "memory": "read_gb_per_s"}
     chosen = {dtype: machine[dtype]["isa"]["gemm"] for dtype in DTYPES}
@@ -313,13 +313,13 @@ def figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibratio
 
 
 def write_page(a, rounds, ratios, absolute, starts, machine, choices, calibrations):
-    """The figures of this kind in the place of what was there, and the page of all kinds."""
+    """Replaces the figures of this kind, and rewrites the page of all kinds."""
     keep(figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibrations), a.figures)
     write_files(a.output, load_kinds(a.figures))
 
 
 def write_calibrated(a, machine, calibrations):
-    """These alone; the rest of the file as it is."""
+    """Replaces only these; the rest of the file stays as it is."""
     kind = kind_of(machine)[0]
     old = next((other for other in load_kinds(a.figures) if other["kind"] == kind), None)
     if old is None:

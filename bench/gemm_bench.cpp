@@ -15,7 +15,7 @@ using namespace deberta;
 using test::GemmShape;
 using test::Implementation;
 
-// Numbers do not matter to the time: 0.75 everywhere, 63 as a byte.
+// The values do not affect the time: 0.75 everywhere, 63 as a byte.
 struct Operands {
   Arena arena;
   std::vector<float> scales;
@@ -38,7 +38,7 @@ struct Operands {
   }
 };
 
-// The library calls a benchmark several times in a row: its operands are made once.
+// The library calls a benchmark several times in a row, so its operands are made once.
 const GemmParams& params_of(const Implementation& one, const GemmShape& s, const std::string& name) {
   static std::unique_ptr<Operands> last;
   static std::string last_name;

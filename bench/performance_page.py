@@ -1,6 +1,6 @@
-"""docs/performance.md, its chart and the figures in README.md, from bench/figures: a file for each kind of processor that was measured, a section
-each. `compare_peers.py` writes the file of the kind that it runs on; the others stay, so nothing that was measured is lost. `tools/make_docs.py`
-writes the pages again."""
+"""docs/performance.md, its chart and the figures in README.md, from bench/figures: one file and one section for each kind of processor measured.
+`compare_peers.py` writes the file of the kind that it runs on; the others stay, so no measurement is lost. `tools/make_docs.py` regenerates
+the pages."""
 import json
 import pathlib
 
@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIGURES = ROOT / "bench/figures"
 DTYPES = ("fp32", "bf16", "int8")
 LENGTHS = (32, 128, 512)
-# What a row must reach, by precision; rows are those of the targets.
+# What each row of the targets must reach, by precision.
 FLOORS = {"T1 one sequence, n = 32": (1.25, 1.4, 1.8), "T2 one sequence, n = 128": (1.12, 1.2, 1.7), "T3 one sequence, n = 512": (1.3, 1.4, 2.4),
           "T4 real lengths": (1.4, 1.7, 2.5), "T4 real lengths, filter mode timed from outside": (1.4, 1.7, 2.5),
           "T5 of the machine's limit, n = 128": (0.8, 0.75, 0.6), "T5 of its limit without AMX, n = 128": (0.8, 0.75, 0.6),
@@ -25,7 +25,7 @@ README_ROWS = {"one text of 128 tokens": "T2 one sequence, n = 128", "one text o
 
 
 def row_keys():
-    """(row, precision, floor) in the order of the page."""
+    """(row, precision, floor) in page order."""
     keys = [(row, dtype, floor) for row, floors in FLOORS.items() for dtype, floor in zip(DTYPES, floors)]
     return keys + [(row, "text", floor) for row, floor in TOKENIZER_FLOORS.items()]
 
@@ -92,7 +92,7 @@ def start(kind):
 
 
 def section(kind):
-    """All that was measured on one kind of processor, and the command that measures it again."""
+    """Everything measured on one kind of processor, and the command that measures it again."""
     parts = [f"## {kind['kind']}", "", kind["about"], ""]
     if kind["command"]:
         parts += ["```", kind["command"], "```", ""]
@@ -126,7 +126,7 @@ def page(kinds):
 
 
 def readme_block(kinds):
-    """What README.md says of speed: the kind of the chart, and how many rows hold on the others."""
+    """What README.md says about speed: the kind in the chart, and how many rows hold on the others."""
     kind = chart_kind(kinds)
     cells = [[name, *(f"{found(kind, row, dtype)['median']:.2f} times" for dtype in DTYPES)] for name, row in README_ROWS.items()]
     seconds = [kind["start"][dtype]["s"] for dtype in DTYPES]
@@ -163,13 +163,13 @@ def chart(kind):
 
 
 def load_kinds(folder=FIGURES):
-    """Those with rows first, each half by name from Z to A."""
+    """Kinds with rows first, then those without, each by name from Z to A."""
     kinds = [json.loads(path.read_text()) for path in folder.glob("*.json")]
     return sorted(kinds, key=lambda kind: (bool(kind["rows"]), kind["kind"]), reverse=True)
 
 
 def keep(kind, folder=FIGURES):
-    """Writes the file of a kind, a line a row, so that a difference can be read."""
+    """Writes the file of a kind, one row per line, so that a diff can be read."""
     members = []
     for key, value in kind.items():
         lines = [f"  {json.dumps(entry)}" for entry in value] if isinstance(value, list) else []
@@ -183,7 +183,7 @@ def file_name(kind):
 
 
 def files(kinds, root=ROOT):
-    """{path below the root: text} of all that is written."""
+    """{path below the root: text} of every file written."""
     return {"docs/performance.md": page(kinds), "docs/performance.svg": chart(chart_kind(kinds)), "README.md": with_block((root / "README.md").read_text(), kinds)}
 
 

@@ -1,6 +1,6 @@
 // How fast a tokenizer is loaded and encodes the lines of a text, with one thread and with two:
 //   tokenizer_bench FOLDER TEXT [--benchmark_...]
-// Lines of more than 40 bytes count, the first 20,000.
+// Uses the first 20,000 lines of more than 40 bytes.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -23,7 +23,7 @@ void load(benchmark::State& state) {
 }
 BENCHMARK(load)->Unit(benchmark::kMillisecond);
 
-// Every so many-th line: the tokens of one thread.
+// One thread's share: every step-th line. Returns its number of tokens.
 int64_t encode_share(const deberta::Tokenizer& tokenizer, size_t first, size_t step) {
   int64_t tokens = 0;
   for (size_t i = first; i < lines.size(); i += step) tokens += static_cast<int64_t>(tokenizer.encode(lines[i]).size());

@@ -4,7 +4,7 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++-12)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
-# With precompiled headers this compiler finds writes beyond the ends of strings inside the standard library.
+# With precompiled headers this compiler warns about writes past the ends of strings inside the standard library.
 set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 
 get_filename_component(sysroot ${CMAKE_CURRENT_LIST_DIR}/../build/aarch64-sysroot ABSOLUTE)

@@ -1,5 +1,5 @@
 # The library for other programs: libdeberta.so from the same objects as the program, without the rooms that only the
-# program has; what it exports is what include/deberta marks. And what `cmake --install` puts where.
+# program has; it exports what include/deberta marks. Also what `cmake --install` puts where.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -23,7 +23,7 @@ target_include_directories(deberta_shared INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(deberta_shared PRIVATE deberta_flags ${third_party})
 target_link_options(deberta_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
-if(NOT DEBERTA_SANITIZE)  # sanitizers leave their symbols to the program
+if(NOT DEBERTA_SANITIZE)  # sanitizers leave their symbols for the program to resolve
   target_link_options(deberta_shared PRIVATE -Wl,-z,defs)
 endif()
 
@@ -40,7 +40,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/deberta-config-version.cm
 install(FILES ${PROJECT_BINARY_DIR}/deberta-config-version.cmake DESTINATION ${package})
 
 # `cpack -G DEB` and `cpack -G TGZ` in the build's folder: a Debian package, and an archive that runs from any folder.
-set(CPACK_PACKAGE_CONTACT "the project's contributors")  # Debian's field of the maintainer
+set(CPACK_PACKAGE_CONTACT "the project's contributors")  # Debian's Maintainer field
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "runs DeBERTa models on the CPU: a program and a library")
 set(CPACK_PACKAGE_FILE_NAME deberta-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)

@@ -1,5 +1,5 @@
 # One object library per instruction set: src/kernels/x86/OPERATION[_FORMAT]_ISA.cpp, compiled with that set's flags and
-# nothing else of the house (no other header's inline function may be compiled with them: kernels.md 4.1).
+# nothing else of the project (no inline function of another header may be compiled with them: kernels.md 4.1).
 function(deberta_isa isa)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/x86/*_${isa}.cpp)
   if(NOT sources)
@@ -15,7 +15,7 @@ function(deberta_isa isa)
   set_property(GLOBAL APPEND PROPERTY DEBERTA_ROOMS deberta_isa_${isa})
   target_compile_definitions(deberta_kernels PRIVATE DEBERTA_HAS_X86=1)
 endfunction()
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # its usual register allocation stores sums of this one to the stack in the inner loop
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # its default register allocation spills sums of this file in the inner loop
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/kernels/x86/gemm_bf16_as_fp32_avx512.cpp PROPERTIES COMPILE_OPTIONS -fira-algorithm=priority)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

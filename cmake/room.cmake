@@ -1,6 +1,6 @@
 set(DEBERTA_PRECOMPILED <algorithm> <filesystem> <fmt/format.h> <functional> <map> <memory> <string> <vector>)
 
-# deberta_read_rooms(REGEX VARIABLE): the names in rooms.txt whose row has the regular expression behind the name.
+# deberta_read_rooms(REGEX VARIABLE): the names in rooms.txt whose row matches the regular expression after the name.
 function(deberta_read_rooms regex variable)
   file(STRINGS ${PROJECT_SOURCE_DIR}/rooms.txt rows REGEX "^[a-z_]+ +${regex}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooms.txt)
@@ -12,7 +12,7 @@ function(deberta_read_rooms regex variable)
   set(${variable} ${names} PARENT_SCOPE)
 endfunction()
 
-# deberta_rooms(): every room of src, by floor; NAME_libraries are what the room NAME needs besides.
+# deberta_rooms(): every room of src, by floor; NAME_libraries lists the libraries that the room NAME also needs.
 function(deberta_rooms)
   deberta_read_rooms("[0-9]+ " names)
   foreach(name ${names})
@@ -20,7 +20,7 @@ function(deberta_rooms)
   endforeach()
 endfunction()
 
-# deberta_room(NAME): the object library of src/NAME and its folders, but x86/ (isa.cmake) and main/ (a program of its own).
+# deberta_room(NAME): the object library of src/NAME and its folders, except x86/ (isa.cmake) and main/ (a program of its own).
 function(deberta_room name)
   file(GLOB sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS src/${name}/*.cpp src/${name}/*/*.cpp)
   list(FILTER sources EXCLUDE REGEX "^src/${name}/(x86|main)/")

@@ -1,5 +1,5 @@
-# One set of flags for every target of the engine half. Warnings of g++ 12 and clang 14 are errors for developers; another
-# compiler's new ones keep nobody from the program.
+# One set of flags for every target of the engine half. Warnings of g++ 12 and clang 14 are errors for developers; new
+# warnings of another compiler do not break anybody's build.
 add_library(deberta_flags INTERFACE)
 target_compile_features(deberta_flags INTERFACE cxx_std_20)
 target_compile_options(deberta_flags INTERFACE

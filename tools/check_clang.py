@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_clang.py BUILD: every source that the build compiles, through clang 14 with the same warnings as errors; nothing is generated.
+"""check_clang.py BUILD: checks every source that the build compiles with clang 14, with the same warnings as errors; generates no code.
 The tests of a clang build run in tools/long_checks, its sanitized parsers in ./test fuzz."""
 import concurrent.futures
 import json
@@ -13,7 +13,7 @@ GCC_ONLY = ("-fno-semantic-interposition", "-Wno-maybe-uninitialized", "-fira-al
 
 
 def check(entry: dict) -> str:
-    """What clang says of one source; empty when nothing."""
+    """What clang says about one source; empty if nothing."""
     words = shlex.split(entry["command"])
     flags = [word for word in words[1:] if word.startswith(KEPT) and word not in GCC_ONLY]
     done = subprocess.run(["clang++-14", "-fsyntax-only", *flags, entry["file"]], cwd=entry["directory"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the objects compiled with wider instruction sets (src/kernels/x86): each defines one global symbol, its getter,
 and no weak one. A weak symbol compiled with AVX-512 may be the copy that the linker keeps for the whole program, which
-then crashes on older processors. And no inner loop of the products of GEMM and attention stores a register to the stack:
-a compiler that runs out of registers there halves the speed without a word.
+then crashes on older processors. Also, no inner product loop of GEMM or attention may store a register to the stack:
+a compiler that runs out of registers there silently halves the speed.
 
 usage: check_isa_objects.py BUILD_DIR
 """
@@ -26,12 +26,12 @@ def problems_of(path):
 PRODUCT = re.compile(r"vfmadd|vdpbf16ps|vpdpbusd|vpmaddwd|tdpbf16ps|tdpbusd")
 SPILL = re.compile(r"vmov\w+\s+%[yz]mm\d+,.*\(%r[sb]p")
 JUMP = re.compile(r"j\w+\s+([0-9a-f]+) ")
-LEAST_PRODUCTS = 4  # of a loop that is worth a look
-TILES = re.compile(r"gemm_(fp32|bf16|int8|amx)|attention_")  # objects whose loops of products must not spill
+LEAST_PRODUCTS = 4  # of a loop that is worth checking
+TILES = re.compile(r"gemm_(fp32|bf16|int8|amx)|attention_")  # objects whose product loops must not spill
 
 
 def spills_of(path):
-    """Stores of vector registers to the stack in innermost loops of products."""
+    """Stores of vector registers to the stack in innermost product loops."""
     if not TILES.match(path.name):
         return
     listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout

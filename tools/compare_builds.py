@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Two builds of the program side by side: every verb's answers over real inputs, byte for byte, and the time that they take.
+"""Compares two builds of the program: every verb's answers on real inputs, byte for byte, and the time that they take.
 
 compare_builds.py OLD NEW [--rounds N] [--only WORD]     OLD, NEW: paths of two programs
 
-Compared are the exit code, standard output, every file written, and the messages on standard error. A change of code that should
-change no answer must show `0 differ`; messages are counted apart, because a change of wording is no change of an answer. Then the
-timed runs take turns for N rounds (0: none): the median of NEW / OLD of the processor's time in each round.
+It compares the exit code, standard output, every file written, and the messages on standard error. A change of code that should
+change no answer must show `0 differ`; messages are counted separately, because new wording is not a new answer. Then the
+timed runs take turns for N rounds (0: none); it reports the median over the rounds of NEW / OLD in CPU time.
 
-Inputs are the examples and small trained checkpoints of ../shared, and small random models for the tasks that have none."""
+The inputs are the examples and small trained checkpoints of ../shared, and small random models for tasks without a checkpoint."""
 import argparse
 import dataclasses
 import json
@@ -33,7 +33,7 @@ TIMED = ("classify", "classify bf16", "ner", "qa", "tokenize")
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """`rows`: a file for standard input. OUT in `words` stands for the folder that the run may write to."""
+    """`rows`: a file for standard input. OUT in `words` stands for a folder that the run may write to."""
     name: str
     words: tuple
     rows: pathlib.Path = None
@@ -176,7 +176,7 @@ def other_runs(inputs: Inputs) -> list[Run]:
 
 
 def compare(runs: list[Run], old: pathlib.Path, new: pathlib.Path) -> list[str]:
-    """The names of those whose answers differ."""
+    """The names of the runs whose answers differ."""
     differ, worded, failed = [], [], []
     for run in runs:
         before, after = outcome(run, old), outcome(run, new)

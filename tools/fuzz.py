@@ -2,7 +2,7 @@
 """The fuzz targets: runs them on their kept corpora, and makes the corpora.
 
 fuzz.py run [--seconds 300] [--keep FOLDER] [TARGET...]   two at a time; a line with the figures of each; exit code 1 after a finding
-fuzz.py corpus [--add FOLDER]                             fuzz/corpus again: what it holds, the makers' seeds and FOLDER/TARGET, minimised
+fuzz.py corpus [--add FOLDER]                             makes fuzz/corpus again: its inputs, the makers' seeds and FOLDER/TARGET, minimised
 
 The corpus of a target is one archive, fuzz/corpus/TARGET.tar.xz: the same bytes for the same inputs.
 """
@@ -22,22 +22,22 @@ PROGRAMS = ROOT / "build/asan/fuzz"
 CORPUS = ROOT / "fuzz/corpus"
 FINDINGS = ROOT / "build/asan/findings"
 TARGETS = sorted(path.stem for path in (ROOT / "fuzz").glob("*.cpp") if path.stem not in ("entry", "make_corpus"))
-# The time is that of the clock, on a machine that may be busy; entry.cpp allows a second of processor time.
+# Wall-clock time, on a machine that may be busy; entry.cpp allows a second of CPU time.
 LIMITS = ["-timeout=20", "-rss_limit_mb=512"]
-# The limit is for what an input needs: freed blocks that the sanitizer holds back (256 MB by default) do not count.
+# The memory limit is for what an input needs: freed blocks that the sanitizer holds back (256 MB by default) must not count.
 SANITIZER = {"ASAN_OPTIONS": "detect_leaks=1:quarantine_size_mb=32"}
 MAX_KEPT_BYTES = 4096  # larger inputs are not committed
 MAX_HEX_BYTES = 400
 
 
 def build() -> bool:
-    """Those of the preset asan, with what it needs."""
+    """Builds the targets of the preset asan, and installs what it needs."""
     script = '. tools/packages.sh; install_packages fuzz $PRODUCT_PACKAGES $FUZZ_PACKAGES && build_preset fuzz asan fuzz'
     return subprocess.run(["bash", "-c", script], cwd=ROOT).returncode == 0
 
 
 def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
-    """The files of `folder`, without their times and owners."""
+    """An archive of the files of `folder`, without their times and owners."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive, "w:xz", preset=9) as packed:
         for path in sorted(folder.iterdir()):
@@ -48,7 +48,7 @@ def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
 
 
 def unpack(archive: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """The files of the archive, as files of `folder`, which is made; none when there is no archive. Returns the folder."""
+    """Unpacks the archive into `folder`, which is created; it stays empty if there is no archive. Returns the folder."""
     folder.mkdir(parents=True)
     if archive.exists():
         with tarfile.open(archive) as packed:
@@ -63,7 +63,7 @@ def dictionary_of(target: str) -> list[str]:
 
 
 def figures_of(output: str) -> dict[str, int]:
-    """What libFuzzer says at the end."""
+    """The figures that libFuzzer prints at the end."""
     found = {name: int(value) for name, value in re.findall(r"stat::(\w+):\s+(\d+)", output)}
     for coverage, features in re.findall(r"cov: (\d+) ft: (\d+)", output):
         found.update(coverage=int(coverage), features=int(features))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """The parts of the gate, each with its budget (.ci/budget.txt); run by .ci/run. The last line is `N passed, N failed` over all parts.
 
-A red gate shows all that is red where that is cheap: the parts up to isa run whatever the others said; sanitizers and mutations,
-which take half of the time and tell little of a tree whose tests fail, run only when all before them passed. A part counts
-with the tests it says (its own last line), else as one. It also fails when it ran nothing, used more time of the processor than its
-budget, or took as much by the clock as it has of the processor and five minutes more (a hang). The whole ends after 80 minutes.
-What was not run (a test that is skipped, a mutation for another processor) is listed before the last line, with its reason.
+A red gate shows everything that is red where that is cheap: the parts up to isa run whatever the result of the others; sanitizers
+and mutations, which take half of the time and say little about a tree whose tests fail, run only when all before them passed. A part
+counts as the tests in its own last line, or else as one. It also fails when it ran nothing, used more CPU time than its
+budget, or took five minutes of wall time more than its CPU budget (a hang). The whole gate ends after 80 minutes.
+Whatever was not run (a skipped test, a mutation for another processor) is listed before the last line, with its reason.
 
 A compiler cache of its own (build/ccache) keeps the presets and the mutations from compiling the same source twice."""
 import dataclasses
@@ -19,9 +19,9 @@ import time
 from limits import run_limited
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUDGET_MINUTES = 130  # of the processor, that the parts may be given: 65 minutes of 2 cores
-LIMIT_MINUTES = 80    # by the clock, for all of them
-SLACK_MINUTES = 5     # by the clock, that a part may wait
+BUDGET_MINUTES = 130  # of CPU time that the parts may get: 65 minutes of 2 cores
+LIMIT_MINUTES = 80    # of wall time, for all parts
+SLACK_MINUTES = 5     # of wall time that a part may spend waiting
 SOURCES = "git ls-files -- 'src/*.cpp' 'src/*.h' 'train/*.cpp' 'train/*.h' 'include/*.h' 'examples/*.cpp' 'tests/*.cpp' 'tests/*.h' 'fuzz/*.cpp' 'fuzz/*.h'"
 
 
@@ -62,13 +62,13 @@ def budget_error(budgets: dict[str, float], parts: list[Part]) -> str:
 
 
 def processor_minutes() -> float:
-    """Of all finished children."""
+    """CPU time of all finished child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (used.ru_utime + used.ru_stime) / 60
 
 
 def counts_of(lines: list[str], code: int | None) -> tuple[int, int]:
-    """(passed, failed) that the last line says; else the command counts as one."""
+    """(passed, failed) from the last line; without it the command counts as one."""
     said = re.fullmatch(r"(\d+) passed, (\d+) failed", lines[-1]) if lines else None
     if said is None:
         return (1, 0) if code == 0 else (0, 1)
@@ -77,7 +77,7 @@ def counts_of(lines: list[str], code: int | None) -> tuple[int, int]:
 
 
 def run_part(part: Part, budget: float, limit: float, root: pathlib.Path) -> Tally:
-    """budget: minutes of the processor; limit: minutes by the clock."""
+    """budget: minutes of CPU time; limit: minutes of wall time."""
     print(f"== {part.name}: {part.command}", flush=True)
     begin, used = time.monotonic(), processor_minutes()
     code, output = run_limited(["bash", "-o", "pipefail", "-c", part.command], limit * 60, cwd=root)
@@ -128,9 +128,9 @@ def main() -> int:
     if error := budget_error(budgets, PARTS):
         print(f"gate: .ci/budget.txt {error}\n0 passed, 1 failed")
         return 1
-    os.environ["CONFIGURE_FLAGS"] = "-DDEBERTA_WERROR=ON"  # for the product too: one cache serves both, and a warning there is red
+    os.environ["CONFIGURE_FLAGS"] = "-DDEBERTA_WERROR=ON"  # for the product too: one cache serves both, and a warning there is an error
     os.environ |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_DIR": str(ROOT / "build/ccache"), "CCACHE_BASEDIR": str(ROOT),
-                   "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}  # as precompiled headers need
+                   "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}  # required for precompiled headers
     return 1 if run_parts(PARTS, budgets, ROOT).failed else 0
 
 

@@ -1,4 +1,4 @@
-"""Commands that are ended, with all that they started, when they take too long."""
+"""Runs commands, and ends those that take too long, with every process that they started."""
 import os
 import pathlib
 import signal
@@ -6,9 +6,9 @@ import subprocess
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that `pid` started and those that they did, itself the first."""
+    """`pid` and all its descendants, itself first."""
     found = [pid]
-    for parent in found:  # grows while it is walked
+    for parent in found:  # grows during the loop
         for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
             try:
                 found += [int(child) for child in task.read_text().split()]

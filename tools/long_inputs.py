@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Long texts and many rows through the built program, against plain Python.   long_inputs.py text|rows [--program P]
 
-text: a text of 100,000 characters. Its entities and answers are computed again here from nothing but the ids (`tokenize`) and
-the logits of each window by itself (`forward`), and must be equal; the peak of memory is printed.
+text: a text of 100,000 characters. Its entities and answers are recomputed here from only the ids (`tokenize`) and
+the logits of each window by itself (`forward`), and must be equal; the peak memory is printed.
 rows: filter mode over 1,000,000 rows, some of them bad: order, bad rows in place, memory that does not grow, Ctrl-C that leaves
 whole lines, progress with an ETA on a terminal and JSON lines in a pipe.
 Needs the packages of tests/requirements.txt, and for trained models ../shared; without it random ones."""
@@ -62,7 +62,7 @@ def windows_of(tokens, room, overlap):
 
 
 def logits_of(a, model, sequences, types, folder):
-    """[tokens, C] of each sequence, every one in a file of its own run: nothing is packed with anything."""
+    """[tokens, C] of each sequence, each from a run of its own: nothing is packed together."""
     found = []
     for ids, kinds in zip(sequences, types):
         write_safetensors(folder / "in.safetensors", {"input_ids": numpy.array([ids], numpy.int32), "token_type_ids": numpy.array([kinds], numpy.int32)})
@@ -88,7 +88,7 @@ def entities_of(a, model, text, folder, limit=512, overlap=128):
     ids, offsets = tokens_of(a, model, text, folder)
     windows = windows_of(len(ids), limit - 2, overlap)
     logits = logits_of(a, model, [[CLS, *ids[f:l], SEP] for f, l in windows], [[0] * (l - f + 2) for f, l in windows], folder)
-    units = []  # (start, end, rows of probabilities): pieces that part one character are one unit, decided by the mean of its pieces
+    units = []  # (start, end, rows of probabilities): pieces that split one character are one unit, decided by the mean of its pieces
     for t in range(len(ids)):
         def context(w):
             first, last = windows[w]
@@ -114,7 +114,7 @@ def entities_of(a, model, text, folder, limit=512, overlap=128):
 
 
 def answer_of(a, model, question, text, folder, limit=384, overlap=128, longest=15):
-    """The best span of each window, by the sum of its logits; the probabilities of equal words added up: (start, end, probability) of the likeliest."""
+    """The best span of each window, by the sum of its logits, with the probabilities of equal words added up: (start, end, probability) of the most likely one."""
     asked, _ = tokens_of(a, model, question, folder)
     ids, offsets = tokens_of(a, model, text, folder)
     windows = windows_of(len(ids), limit - len(asked) - 3, overlap)
@@ -128,7 +128,7 @@ def answer_of(a, model, question, text, folder, limit=384, overlap=128, longest=
         spans.append(max((context[s, 0] + context[e, 1], -s, -e) for s in range(last - first) for e in range(s, min(last - first, s + longest))))
         spans[-1] = (spans[-1][0], offsets[first - spans[-1][1]][0], offsets[first - spans[-1][2]][1])
     total = sum(numpy.log(numpy.exp(numpy.array(x) - max(x)).sum()) + max(x) for x in every)
-    answers = {}  # by the words: where they are likeliest, and the sum
+    answers = {}  # by words: their most likely place, and the sum
     for logit, start, end in sorted(spans, reverse=True):
         words = text[start:end].lower()
         place, score = answers.get(words, ((start, end), 0.0))
@@ -140,7 +140,7 @@ def answer_of(a, model, question, text, folder, limit=384, overlap=128, longest=
 # ---- the checks
 
 def peak_mib(a, *words):
-    """Standard output of the program, and the most memory that it held."""
+    """The program's standard output and its peak memory."""
     process = subprocess.Popen([a.program, *map(str, words)], stdout=subprocess.PIPE, text=True)
     text = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the generated pages: docs/errors.md from the table of codes, docs/options.md, docs/tasks.md and docs/deberta.1 from what the
-program says of itself, docs/performance.md and the figures in README.md from bench/figures, the rooms in docs/how-it-works.md
+program says about itself, docs/performance.md and the figures in README.md from bench/figures, the rooms in docs/how-it-works.md
 from rooms.txt.
 
 make_docs.py BINARY [--check]: --check only compares, and fails when a page is stale."""
@@ -32,7 +32,7 @@ def errors_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-COMMON_VERBS = 10  # an option that at least so many verbs have, described alike, is described once
+COMMON_VERBS = 10  # an option that at least this many verbs share, with the same description, is described once
 HEADING = re.compile(r"^(Model|Input|Answer|Output|Compute|General):$", re.MULTILINE)
 OPTION = re.compile(r"^ {2}(?:-\w,| {3}) (--[\w-]+).*\n(?: {8}.*\n)*", re.MULTILINE)
 
@@ -54,7 +54,7 @@ def common_options(pages: dict[str, str]) -> tuple[dict[tuple[str, str], str], l
 
 
 def without_common(page: str, common: dict[tuple[str, str], str]) -> str:
-    """The help page of a verb with its common options named only."""
+    """The help page of a verb, with its common options only named."""
     named = []
     for option in options_in(page):
         if option in common:
@@ -113,7 +113,7 @@ def manual_page(binary: str) -> str:
 
 
 def size_of(room: str) -> tuple[int, int]:
-    """(files, lines to the nearest hundred) of its sources, tables included."""
+    """(files, lines to the nearest hundred) of the sources, including tables."""
     files = [path for path in (ROOT / "src" / room).rglob("*") if path.suffix in (".h", ".cpp", ".inc")]
     return len(files), round(sum(path.read_text().count("\n") for path in files), -2)
 

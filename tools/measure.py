@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""measure.py COMMAND...: runs it and says its time and its peak memory."""
+"""measure.py COMMAND...: runs the command and prints its time and peak memory."""
 import resource
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-# Sourced by run, test and .ci/run: what each needs from Debian, installed when it is missing, and said.
+# Sourced by run, test and .ci/run: the Debian packages that each needs; installs missing ones and says so.
 
 PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev libbz2-dev"
 TEST_PACKAGES="libgtest-dev python3-venv dpkg-dev file"  # the last two for cpack -G DEB
@@ -7,11 +7,11 @@ FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
 GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git"
 STRACE_PACKAGES="strace"
 AARCH64_PACKAGES="g++-12-aarch64-linux-gnu qemu-user"
-# Unpacked beside the build, never installed: what the machine has stays as it is.
+# Unpacked beside the build, never installed: the machine's own packages stay as they are.
 AARCH64_LIBRARIES="nlohmann-json3-dev libcli11-dev libfmt-dev:arm64 libfmt9:arm64 zlib1g-dev:arm64 zlib1g:arm64 liblzma-dev:arm64
   liblzma5:arm64 libbz2-dev:arm64 libbz2-1.0:arm64 libzstd-dev:arm64 libzstd1:arm64 libgtest-dev:arm64 libc6:arm64 libgcc-s1:arm64 libstdc++6:arm64"
 
-# install_packages WHAT PACKAGE...: those that are not installed, by apt; as root, or through sudo after a question on a terminal.
+# install_packages WHAT PACKAGE...: installs the missing ones with apt, as root or through sudo (on a terminal, after asking).
 install_packages() {
   local what=$1 missing="" package
   shift
@@ -36,13 +36,13 @@ install_packages() {
     { echo "$what: apt-get failed; install by hand:$missing" >&2; return 1; }
 }
 
-# build_preset WHAT PRESET TARGET...: configures once, with CONFIGURE_FLAGS, and builds what changed; ninja's words only when it fails.
+# build_preset WHAT PRESET TARGET...: configures once, with CONFIGURE_FLAGS, and builds what changed; shows ninja's output only on failure.
 build_preset() {
   local what=$1 preset=$2
   shift 2
   mkdir -p "build/$preset"
   (
-    flock 9  # two commands at once build one after the other
+    flock 9  # concurrent commands build one after the other
     if [ ! -f "build/$preset/build.ninja" ]; then
       echo "$what: configuring build/$preset" >&2
       cmake --preset "$preset" ${CONFIGURE_FLAGS:-} >"build/$preset/configure.log" 2>&1 || { cat "build/$preset/configure.log" >&2; exit 1; }
@@ -54,7 +54,7 @@ build_preset() {
   ) 9>"build/$preset/.lock"
 }
 
-# unpack_packages WHAT FOLDER PACKAGE...: into FOLDER, through package lists of its own; nothing when they are there.
+# unpack_packages WHAT FOLDER PACKAGE...: into FOLDER, with package lists of its own; does nothing if they are already there.
 unpack_packages() {
   local what=$1 folder=$2 work options
   shift 2
@@ -68,7 +68,7 @@ unpack_packages() {
     for package in "$work"/*.deb; do dpkg-deb -x "$package" "$folder" || exit 1; done
   ) >&2 || { echo "$what: apt-get failed; unpack by hand into $folder: $*" >&2; return 1; }
   rm -r "$work"
-  # Links to places of the whole system go to the same place in the folder.
+  # Absolute links are redirected to the same path inside the folder.
   find "$folder" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
     ln -sfnr "$folder$(readlink "$link")" "$link"
   done

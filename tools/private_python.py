@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The interpreter of .venv, for tests and tools: with the packages of tests/requirements.txt and those of tests/ROOM/requirements.txt for
-each room asked for. Makes it, and adds what is missing. `private_python.py [ROOM...]` prints its path."""
+each requested room. Creates it, and adds what is missing. `private_python.py [ROOM...]` prints its path."""
 import hashlib
 import pathlib
 import subprocess
@@ -17,7 +17,7 @@ def private_python(*rooms: str) -> str:
     venv, installed = ROOT / ".venv", ROOT / ".venv/installed.sha256"
     known = installed.read_text().split() if installed.exists() else []
     current = {digest_of(path) for path in (ROOT / "tests").glob("**/requirements.txt")}
-    if not known or not current.issuperset(known):  # exactly these packages: what another version wanted goes
+    if not known or not current.issuperset(known):  # exactly these packages: leftovers of other versions are removed
         interpreter = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
         subprocess.run([interpreter, "-m", "venv", "--clear", venv], check=True)
         known = []

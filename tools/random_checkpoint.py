@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a model directory of a published shape with random weights: config.json, model.safetensors (half precision, as published files are), tokenizer.
 
-random_checkpoint.py SHAPE FOLDER [--tokenizer spm.model]; the answers mean nothing, the time and the memory they take do."""
+random_checkpoint.py SHAPE FOLDER [--tokenizer spm.model]; the answers mean nothing, but the time and memory that they take do."""
 import argparse
 import json
 import pathlib
@@ -44,7 +44,7 @@ def shapes_of(layers, hidden, inner, vocabulary, width):
 
 
 def write_weights(path, tensors):
-    """Normal numbers of deviation 0.02 (norms around 1), taken from one block at another place for each tensor."""
+    """Normal numbers of deviation 0.02 (norms around 1), taken from one block at a different offset for each tensor."""
     block = (numpy.random.default_rng(0).standard_normal(1 << 22) * 0.02).astype(numpy.float16)
     header, offset = {}, 0
     for name, shape in tensors:

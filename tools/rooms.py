@@ -1,4 +1,4 @@
-"""The list of rooms, rooms.txt: who reads it says what it means there."""
+"""The list of rooms, rooms.txt: each reader says what the list means to it."""
 import dataclasses
 import pathlib
 

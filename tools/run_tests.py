@@ -2,9 +2,9 @@
 """Runs the rooms of rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the ten slowest tests,
 what was not run and why, and the counts.
 
-run_tests.py [--preset NAME] [all | ROOM...]; the last line is `N passed, N failed`. Without rooms all are run but those that
-only `all` adds; the room fuzz runs each target of fuzz/ for ten seconds (fuzz:TARGET one of them). A program that hangs is ended.
-A skipped test has not run: it is listed with its reason, and a room of nothing else fails."""
+run_tests.py [--preset NAME] [all | ROOM...]; the last line is `N passed, N failed`. Without arguments it runs all rooms except those
+that only `all` adds; the room fuzz runs each target of fuzz/ for ten seconds (fuzz:TARGET runs one). A program that hangs is ended.
+A skipped test counts as not run: it is listed with its reason, and a room where every test is skipped fails."""
 import argparse
 import concurrent.futures
 import dataclasses
@@ -23,15 +23,15 @@ from rooms import read_rooms
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUZZ_SECONDS = 10
-PROGRAM_SECONDS, PYTEST_SECONDS = 900, 2700  # that a whole room may take
-# Accuracy over thousands of rows: what a sanitizer looks for is in the shorter tests of the same verbs.
+PROGRAM_SECONDS, PYTEST_SECONDS = 900, 2700  # limits for a whole room
+# The first two test accuracy over thousands of rows; shorter tests of the same verbs show a sanitizer the same code.
 NOT_SANITIZED = {
     "tests/cli/test_recorded_models.py": "too slow under a sanitizer",
     "tests/cli/test_eval_recorded.py": "too slow under a sanitizer",
     "tests/cli/test_allocation_failures.py": "a sanitizer has a heap of its own, which nothing can stand in front of",
 }
 SANITIZERS = ("asan", "tsan")
-EMULATORS = {"aarch64": ("qemu-aarch64", "-L", str(ROOT / "build/aarch64-sysroot"))}  # of presets for other processors
+EMULATORS = {"aarch64": ("qemu-aarch64", "-L", str(ROOT / "build/aarch64-sysroot"))}  # for presets of other processors
 
 
 @dataclasses.dataclass
@@ -44,7 +44,7 @@ class Test:
 
 @dataclasses.dataclass
 class Job:
-    """What one room, or its half, came to."""
+    """The results of one room, or of half a room."""
     name: str
     tests: list[Test]
     output: str = ""
@@ -57,7 +57,7 @@ class Job:
 class Settings:
     build: pathlib.Path
     emulator: tuple[str, ...]
-    slowness: int  # a sanitizer's or an emulator's, in limits
+    slowness: int  # factor for time limits under a sanitizer or an emulator
 
 
 def load_rooms() -> dict[str, tuple[str, str]]:
@@ -82,14 +82,14 @@ def read_report(room: str, report: pathlib.Path) -> list[Test]:
             test.outcome = "failed"
         elif skipped is not None or case.get("status") == "notrun":
             test.outcome = "skipped"
-            # GoogleTest begins with the place.
+            # GoogleTest's message begins with the location.
             test.reason = re.sub(r"^\S+:\d+\s+", "", skipped.get("message", "")).strip() if skipped is not None else "disabled"
         tests.append(test)
     return tests
 
 
 def with_ending(room: str, tests: list[Test], code: int | None, seconds: float) -> list[Test]:
-    """With a failure for what no test says: a crash, a hang, nothing run."""
+    """Adds a failure for what no test reports: a crash, a hang, nothing run."""
     if code is None:
         return [*tests, Test(f"{room}: ended after {seconds:.0f} s without an end", seconds, "failed")]
     if code != 0 and not any(test.outcome == "failed" for test in tests):
@@ -137,7 +137,7 @@ def run_fuzz(target: str, settings: Settings) -> Job:
 
 
 def choose(rooms: dict[str, tuple[str, str]], asked: list[str], settings: Settings) -> list[str]:
-    """The rooms to run; fuzz as its targets."""
+    """The rooms to run, with fuzz replaced by its targets."""
     known = {*rooms, "all", *(f"fuzz:{target}" for target in fuzz.TARGETS)}
     if unknown := [room for room in asked if room not in known]:
         print(f"test: unknown room {unknown[0]}; expected all, fuzz:TARGET or some of {', '.join(rooms)}", file=sys.stderr)
@@ -150,7 +150,7 @@ def choose(rooms: dict[str, tuple[str, str]], asked: list[str], settings: Settin
 
 
 def jobs_of(rooms: dict[str, tuple[str, str]], chosen: list[str], settings: Settings) -> list[tuple]:
-    """(function, room), the longest first. An emulator runs programs alone: Python tests start the program some hundred times."""
+    """(function, room), the longest first. Under an emulator only test programs run: Python tests start the program hundreds of times."""
     runs = {room: rooms[room][0] for room in chosen if room in rooms}
     jobs = [(run_pytest, room) for room, what in runs.items() if what in ("pytest", "both") and not settings.emulator]
     jobs += [(run_program, room) for room, what in runs.items() if what in ("program", "both")]
@@ -158,7 +158,7 @@ def jobs_of(rooms: dict[str, tuple[str, str]], chosen: list[str], settings: Sett
 
 
 def prepare(jobs: list[tuple]) -> bool:
-    """What the jobs need; one waits for the network, the other for the compiler."""
+    """Installs and builds what the jobs need, at once: one waits for the network, the other for the compiler."""
     functions = {function for function, _ in jobs}
     rooms = [room for function, room in jobs if function is run_pytest]
     with concurrent.futures.ThreadPoolExecutor() as executor:

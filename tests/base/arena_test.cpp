@@ -1,4 +1,4 @@
-// The arena: aligned pieces front to back, never beyond its block.
+// The arena: aligned pieces from front to back, never beyond its block.
 #include "base/arena.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "support/expect_error.h"
 
-// The sanitizers end the program on an allocation that cannot be had, unless told that null is wanted.
+// The sanitizers abort on an allocation that fails, unless told to return null.
 #define DEBERTA_VISIBLE __attribute__((visibility("default")))
 extern "C" {
 DEBERTA_VISIBLE const char* __asan_default_options();

@@ -44,7 +44,7 @@ TEST(Reader, TakesOnlyWhatIsLeft) {
   EXPECT_EQ(reader.position(), 2u);
   EXPECT_FALSE(reader.take(5).has_value());
   EXPECT_FALSE(reader.take(kMax).has_value());
-  EXPECT_EQ(reader.position(), 2u);  // a refused take moves nothing
+  EXPECT_EQ(reader.position(), 2u);  // a refused take does not move the position
   EXPECT_EQ(to_text(reader.take(4).value()), "cdef");
   EXPECT_EQ(reader.left(), 0u);
   EXPECT_TRUE(reader.take(0).has_value());

@@ -60,7 +60,7 @@ TEST(Error, JoinsRemediesOfWhichAnyHelps) {
   EXPECT_EQ(text({{"{} shows why", "encode()"}}), "x; encode() shows why");
 }
 
-// Only the last {} of a remedy with an argument stands for something.
+// In a remedy with an argument, only the last {} is a placeholder.
 TEST(Error, LeavesOtherBracesAlone) {
   const Error error(ErrorCode::kInput, {{.where = "{}",
                                          .message = "got {}",

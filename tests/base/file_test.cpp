@@ -68,7 +68,7 @@ TEST(Files, MayBeEmpty) {
   EXPECT_TRUE(MappedFile(folder.path("a")).bytes().empty());
 }
 
-// Files of the kernel (a cgroup's limits) say that they have 0 bytes and have more.
+// Files of the operating system (a cgroup's limits) report a size of 0 bytes and have more.
 TEST(Files, OfTheKernelAreReadToTheirEnd) {
   const std::string text = read_file("/proc/self/status", 1 << 16);
   EXPECT_TRUE(text.starts_with("Name:"));
@@ -76,7 +76,7 @@ TEST(Files, OfTheKernelAreReadToTheirEnd) {
   EXPECT_ERROR(read_file("/proc/self/status", 16), kTooLarge, "/proc/self/status: expected at most 16 bytes");
 }
 
-// Bytes of the process that are in memory, of the mapping that begins at `address`.
+// Resident bytes of the mapping that begins at `address`.
 size_t resident_bytes(const void* address) {
   std::ifstream maps("/proc/self/smaps");
   const std::string begin = fmt::format("{:x}-", reinterpret_cast<uintptr_t>(address));

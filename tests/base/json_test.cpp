@@ -1,4 +1,4 @@
-// Strict JSON: what is refused, the limits, numbers to the last bit, and what is written.
+// Strict JSON: what is refused, the limits, numbers exact to the last bit, and what is written.
 #include "base/json.h"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ void read_pickle(std::string_view body) {
   parse_pickle(to_bytes(bytes), "w.bin", tensor_globals());
 }
 
-// The end record says with all its bits that the count stands in that of zip64.
+// A count with all bits set in the end record says that the real one is in the zip64 record.
 std::string zip_of(size_t entries) {
   std::vector<test::ZipPart> parts;
   for (size_t i = 0; i < entries; ++i) parts.push_back({"r/" + std::to_string(i), ""});

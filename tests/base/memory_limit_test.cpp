@@ -1,4 +1,4 @@
-// The limit that the process can set for itself.
+// The memory limit that the process can set for itself.
 #include "base/memory_limit.h"
 
 #include <gtest/gtest.h>

@@ -112,7 +112,7 @@ TEST(OutputFiles, KeepTheirMode) {
   }
 }
 
-// Nobody else may read what a private file will hold, not even before it has its name.
+// Nobody else may read what a private file will hold, even before it has its final name.
 TEST(OutputFiles, AreAtNoTimeMorePublicThanWhatTheyReplace) {
   const TemporaryFolder folder;
   write_text(folder.path("a"), "old");
@@ -131,7 +131,7 @@ TEST(OutputFiles, FollowLinksToFilesOfOtherFolders) {
   std::filesystem::create_symlink("other/deep/second", folder.path("link"));
   write_output_file(folder.path("link"), [&](FileWriter& file) {
     file.write(std::string_view("new"));
-    EXPECT_EQ(files_in(folder.path("other")), 3u);  // the temporary file is where the file is
+    EXPECT_EQ(files_in(folder.path("other")), 3u);  // the temporary file is in the file's own folder
   });
   EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
   EXPECT_TRUE(std::filesystem::is_symlink(folder.path("other/deep/second")));
@@ -167,12 +167,12 @@ TEST(OutputFiles, APipeIsWrittenStraightToAsThePartsCome) {
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
-// False on file systems that hold devices and do not open them.
+// False on file systems that can hold devices but not open them.
 bool opens(const std::string& path) {
   return std::ofstream(path).is_open();
 }
 
-// A device that swallows all, and one that is always full; made here, so that no mistake harms those of the machine.
+// A device that accepts everything, and one that is always full; made here, so that no mistake harms the machine's own.
 TEST(OutputFiles, ADeviceStaysOneAndItsErrorsAreReported) {
   const TemporaryFolder folder;
   const std::string null = folder.path("null"), full = folder.path("full");
@@ -187,7 +187,7 @@ TEST(OutputFiles, ADeviceStaysOneAndItsErrorsAreReported) {
   EXPECT_EQ(files_in(folder.path()), 2u);
 }
 
-// What a shell opened for this process: written where it stands, neither replaced nor begun anew.
+// A file that a shell opened for this process: written at its current position, neither replaced nor truncated.
 TEST(OutputFiles, ADescriptorOfThisProcessIsWrittenWhereItStands) {
   const TemporaryFolder folder;
   const std::string path = folder.path("a");
@@ -234,7 +234,7 @@ TEST(OutputFiles, AreRefusedBeforeAnythingIsWritten) {
   EXPECT_EQ(files_in(folder.path()), 4u);
 }
 
-// Root may write anywhere; another user is asked of the file and of its folder.
+// Root may write anywhere; any other user needs permission for the file and its folder.
 TEST(OutputFiles, AreRefusedWithoutPermission) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path("closed"));

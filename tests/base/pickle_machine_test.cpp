@@ -1,4 +1,4 @@
-// Pickles as data: every opcode that is allowed gives its value, everything else is refused with its place.
+// Pickles as data: every allowed opcode gives its value; everything else is refused, with its position.
 #include "base/pickle_machine.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using namespace std::string_literals;
 using test::pickle;
 using test::push_text;
 
-// The pickle of `body` and its value; the bytes stay with it.
+// The pickle of `body` and its value; keeps the bytes alive.
 struct Parsed {
   explicit Parsed(std::string_view body)
       : bytes(pickle(body)), value(parse_pickle(to_bytes(bytes), "w.bin", tensor_globals())) {}

@@ -1,4 +1,4 @@
-// Progress as texts: what a terminal of any width shows.
+// Progress as text: what a terminal of any width shows.
 #include "base/progress.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The vectors of FIPS 180-4 and of its validation programme, however the bytes are handed in.
+// The vectors of FIPS 180-4 and of its validation programme, however the input is split.
 #include "base/sha256.h"
 
 #include <gtest/gtest.h>

@@ -53,7 +53,7 @@ TEST_P(ThreadPools, CarryTheFirstExceptionAndLeaveOutTheRest) {
     parallel_for(pool.parallel(), 100000, [&](size_t task, size_t) {
       ++ran;
       if (task == 3) throw Error(ErrorCode::kInput, "task", "three");
-      std::this_thread::yield();  // the thread that throws gets its turn on a busy machine too
+      std::this_thread::yield();  // lets the throwing thread run on a busy machine too
     });
   };
   EXPECT_ERROR(run(), kInput, "task: three");

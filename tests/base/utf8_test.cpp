@@ -124,7 +124,7 @@ TEST(Utf8, ReplacesEachMaximalSubpartAsPythonDoes) {
   for (const IllFormed& row : kIllFormed) {
     EXPECT_FALSE(is_valid_utf8(row.bytes)) << row.expected;
     EXPECT_EQ(replace_invalid_utf8(row.bytes), with_replacement_characters(row.expected));
-    // Inside a text too: what is around stays.
+    // Inside a text too: what surrounds it stays.
     EXPECT_EQ(replace_invalid_utf8("x" + row.bytes + "y"), "x" + with_replacement_characters(row.expected) + "y");
   }
 }

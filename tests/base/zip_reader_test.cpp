@@ -1,5 +1,5 @@
-// Archives: every rule has one that breaks it; what PyTorch and other writers make of the same entries is read the
-// same.
+// Archives: every rule has one that breaks it; the same entries are read the same, whether PyTorch or another program
+// wrote them.
 #include "base/zip_reader.h"
 
 #include <gtest/gtest.h>

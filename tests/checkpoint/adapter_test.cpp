@@ -1,5 +1,5 @@
-// LoRA adapters that peft wrote beside the tensors that its merge_and_unload() gives (tests/support/
-// make_published_fixtures.py); settings that make other weights.
+// LoRA adapters written by peft against the tensors of its merge_and_unload() (tests/support/
+// make_published_fixtures.py); settings that change the weights.
 #include "checkpoint/adapter.h"
 
 #include <gtest/gtest.h>

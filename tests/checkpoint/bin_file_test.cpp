@@ -1,5 +1,5 @@
-// pytorch_model.bin: files of PyTorch and of our own writer give the tensors of the same safetensors; everything else
-// is refused, and nothing runs.
+// pytorch_model.bin: files from PyTorch and from our own writer give the same tensors as their safetensors; everything
+// else is refused, and no code in a file runs.
 #include "checkpoint/bin_file.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ void expect_equal(const Checkpoint& got, const Checkpoint& expected) {
   }
 }
 
-// The files hold all types, a parameter, two names for one tensor, parts, transposed and empty tensors.
+// The files hold all types, a parameter, two names for one tensor, and slices, transposed and empty tensors.
 TEST(BinFile, ReadsWhatPyTorchWrote) {
   const Checkpoint expected = Checkpoint::open_file(fixture("bin/same.safetensors"));
   ASSERT_EQ(expected.tensors().size(), 19u);
@@ -94,14 +94,14 @@ TEST(BinFile, GivesTheSameModelAsSafetensors) {
   const std::string path = folder.path("model.safetensors");
   const SafetensorsFile file(path);
   const Checkpoint expected = Checkpoint::open(folder.path());
-  std::filesystem::remove(path);  // the files opened stay mapped
+  std::filesystem::remove(path);  // files already open stay mapped
   for (const BinForm form : {BinForm::kZip, BinForm::kLegacy}) {
     write_text(folder.path("pytorch_model.bin"), test::bin_of(file.tensors(), form));
     expect_equal(Checkpoint::open(folder.path()), expected);
   }
 }
 
-// From a block of exactly their size, so that AddressSanitizer sees every read outside.
+// In a block of exactly their size, so that AddressSanitizer sees every read outside it.
 BinTensors parse(const std::string& bytes) {
   const std::vector<char> exact(bytes.begin(), bytes.end());
   return parse_bin(std::as_bytes(std::span(exact)), "w.bin");
@@ -117,7 +117,7 @@ TEST(BinFile, RefusesEveryBrokenFileWithItsRule) {
   }
 }
 
-// The rows of the zip's and the pickle's own tests must be refused as files too.
+// What the zip and pickle tests refuse must be refused as a file too.
 TEST(BinFile, RefusesBrokenArchivesAndPickles) {
   for (const test::BadFile& file : test::bad_zips()) {
     SCOPED_TRACE(file.name);
@@ -144,7 +144,7 @@ TEST(BinFile, RunsNothing) {
   }
 }
 
-// Two tensors with other bytes around them: some 2 KB.
+// Two tensors with other bytes around them: about 2 KB.
 std::string file_of_2_kilobytes(BinForm form) {
   const std::string bytes(1600, '\x05');
   const std::string_view view(bytes);
@@ -165,7 +165,7 @@ TEST(BinFile, RefusesAFileCutAtEveryByte) {
   }
 }
 
-// Any change of one byte is refused or gives tensors that lie in the file; nothing reads outside (AddressSanitizer).
+// Any change of one byte is refused or gives tensors inside the file; nothing is read outside it (AddressSanitizer).
 TEST(BinFile, SurvivesAChangeOfEachByte) {
   for (const BinForm form : {BinForm::kZip, BinForm::kLegacy}) {
     const std::string whole = test::small_bin(form);
@@ -209,7 +209,7 @@ TEST(BinFile, PutsTensorsIntoRowMajorOrder) {
   const std::string repeated = push_tensor({.offset = push_number(1),
                                             .shape = push_tuple({push_number(2), push_number(2)}),
                                             .strides = push_tuple({push_number(0), push_number(2)})});
-  // The stride of a dimension of 1 says nothing.
+  // The stride of a dimension of size 1 does not matter.
   const std::string any_stride = push_tensor({.shape = push_tuple({push_number(1), push_number(6)}),
                                               .strides = push_tuple({push_number(77), push_number(1)})});
   write_text(path, with_tensors({{"t", transposed}, {"r", repeated}, {"s", any_stride}}));

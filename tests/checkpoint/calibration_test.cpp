@@ -1,4 +1,4 @@
-// calibration.safetensors: what is written is read again, other weights and every broken file are refused.
+// calibration.safetensors: what is written is read back; other weights and every broken file are refused.
 #include "checkpoint/calibration.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct NamedTensor {
   std::vector<float> values;
 };
 
-// What a file holds, to be changed in one way.
+// The content of a file, for a test to change in one way.
 struct Content {
   std::map<std::string, NamedTensor> tensors;
   std::map<std::string, std::string> metadata;
@@ -75,7 +75,7 @@ class CalibrationFile : public testing::Test {
   void write(const Calibration& calibration) const {
     write_output_file(path(), [&](FileWriter& file) { write_calibration(file, path(), calibration); });
   }
-  // A right file with one change.
+  // A valid file with one change.
   void write_changed(const std::function<void(Content&)>& change) const {
     write(make());
     Content content = read_content(path());
@@ -198,7 +198,7 @@ TEST_F(CalibrationFile, TheIdentityFollowsFromEncoderAndEmbeddings) {
       identity_after([](Content& c) { c.tensors["deberta.encoder.layer.1.output.LayerNorm.weight"].values[15] += 1; }),
       same);
   EXPECT_NE(identity_after([](Content& c) { c.tensors["deberta.embeddings.LayerNorm.bias"].values[0] += 1; }), same);
-  // The same bytes as another shape.
+  // The same bytes in another shape.
   EXPECT_NE(identity_after([](Content& c) {
               c.tensors["deberta.encoder.layer.0.output.dense.weight"].shape = {24, 16};
             }),
@@ -224,7 +224,7 @@ TEST_F(CalibrationFile, TheIdentityReachesBothEndsAndTheMiddleOfALargeTensor) {
   const std::string same = with(48000);
   EXPECT_NE(with(0), same);
   EXPECT_NE(with(47999), same);
-  // Somewhere in the middle: one of so many neighbours is looked at.
+  // In the middle only a sample of the values is read.
   size_t seen = 0;
   for (size_t index = 20000; index < 21600; index += 16) seen += with(index) != same;
   EXPECT_GT(seen, 0u);

@@ -43,7 +43,7 @@ TEST(Cast, RoundsToTheNearestHalfAndTiesToEven) {
   EXPECT_EQ(to_half(-2), 0xC000);
   EXPECT_EQ(to_half(65504), 0x7BFF);
   EXPECT_EQ(to_half(1 + 0x1p-11), 0x3C00);            // half way: to the even one below
-  EXPECT_EQ(to_half(1 + 0x1p-11 + 0x1p-40), 0x3C01);  // a double that single precision would put on the half
+  EXPECT_EQ(to_half(1 + 0x1p-11 + 0x1p-40), 0x3C01);  // a double that single precision would round to the midpoint
   EXPECT_EQ(to_half(1 + 3 * 0x1p-11), 0x3C02);        // half way: to the even one above
   EXPECT_EQ(to_half(1 + 3 * 0x1p-11 - 0x1p-40), 0x3C01);
   EXPECT_EQ(to_half(2 - 0x1p-12), 0x4000);  // the carry goes into the exponent

@@ -1,4 +1,4 @@
-// Which files a folder's weights are, prefixes and other names, shards.
+// Which files hold a folder's weights; prefixes and other names; shards.
 #include "deberta/checkpoint.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(Checkpoint, LivesOnWithoutTheObjectThatOpenedIt) {
   const Checkpoint copy = *opened;
   Checkpoint assigned = Checkpoint::open(folder.path());
   assigned = copy;
-  EXPECT_EQ(assigned.find("a"), copy.find("a"));  // one set of open files
+  EXPECT_EQ(assigned.find("a"), copy.find("a"));  // they share one set of open files
   opened.reset();
   EXPECT_EQ(copy.find("a")->bytes[7], std::byte{1});
 }
@@ -126,13 +126,13 @@ TEST(Checkpoint, GivesPickledWeightsCanonicalNames) {
   }
 }
 
-// The mark of a value lies in the file as it is; its CRC-32 is then another.
+// Values are stored uncompressed, so one can be changed in place; the CRC-32 then no longer matches.
 TEST(Checkpoint, SkipsChecksumsOnlyOnRequest) {
   const TemporaryFolder folder;
   std::string bytes = test::small_bin();
   const size_t at = bytes.find(test::six_floats());
   ASSERT_NE(at, std::string::npos);
-  bytes[at + 3] = 0x40;  // 1 becomes 4, or thereabouts
+  bytes[at + 3] = 0x40;  // 1 becomes about 4
   write_text(folder.path("pytorch_model.bin"), bytes);
   EXPECT_ERROR(Checkpoint::open(folder.path()), kBin, "CRC-32");
   for (const bool reads_whole : {false, true}) {
@@ -228,7 +228,7 @@ TEST_F(Shards, AreAllThere) {
 TEST_F(Shards, HaveAnIndexOfTheRightForm) {
   EXPECT_ERROR(open_with("{}"), kSafetensors, "at least one tensor");
   EXPECT_ERROR(open_with("[]"), kSafetensors, "an object weight_map");
-  EXPECT_ERROR(open_with(R"({"a": "x", "a": "y"})"), kFileNotFound, "y: not found");  // as Python: the last counts
+  EXPECT_ERROR(open_with(R"({"a": "x", "a": "y"})"), kFileNotFound, "y: not found");  // as in Python, the last counts
   write_text(folder.path("model.safetensors.index.json"), "[]");
   EXPECT_ERROR(Checkpoint::open(folder.path()), kSafetensors, "an object weight_map");
   std::string many = "{\"t0\": \"f0\"";
@@ -236,7 +236,7 @@ TEST_F(Shards, HaveAnIndexOfTheRightForm) {
   EXPECT_ERROR(open_with(many + "}"), kSafetensors, "at most 1000 files, got 1001");
 }
 
-// The rules are those of safetensors; only the files are others.
+// The same rules as for safetensors, with other file names.
 class PickledShards : public testing::Test {
  protected:
   PickledShards() {
@@ -282,7 +282,7 @@ TEST_F(PickledShards, HaveAnIndexOfTheRightForm) {
     EXPECT_ERROR(open_with("{\"deberta.a\": \"" + name + "\"}"), kBin, "expected a plain file name");
   EXPECT_ERROR(open_with("{}"), kBin, "at least one tensor");
   EXPECT_ERROR(open_with("[]"), kBin, "an object weight_map");
-  EXPECT_ERROR(open_with(R"({"a": "x", "a": "y"})"), kFileNotFound, "y: not found");  // as Python: the last counts
+  EXPECT_ERROR(open_with(R"({"a": "x", "a": "y"})"), kFileNotFound, "y: not found");  // as in Python, the last counts
   EXPECT_ERROR(open_with(R"({"deberta.a": "three.bin"})"), kFileNotFound, "three.bin: not found");
   write_names(folder.path("plain"), {"deberta.a"});
   EXPECT_ERROR(open_with(R"({"deberta.a": "plain"})"), kBin, "expected a torch.save file");

@@ -1,4 +1,4 @@
-// What a conversion writes: layouts, names, types, config.json; and that nothing is lost without being reported.
+// What a conversion writes: layouts, names, types, config.json; and that nothing is lost without a report.
 #include "checkpoint/conversion.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST_F(Conversions, KeepWhatIsKept) {
   EXPECT_EQ(config_of("a").dump(), config_of("b").dump());
 }
 
-// Row r of in_proj belongs to head r / 3K and within it to part r / K % 3; each value tells its row.
+// Row r of in_proj belongs to head r / 3K and, within it, to part r / K % 3; each value encodes its row.
 TEST_F(Conversions, SplitTheFusedProjectionHeadByHead) {
   const ModelConfig config = tiny_v1_config();
   const std::string model = make("m", config);
@@ -310,7 +310,7 @@ TEST_F(Conversions, WriteOutEveryKeyThatDecides) {
     ASSERT_NE(config.find(key), nullptr) << key;
     EXPECT_EQ(config.find(key)->dump(), value) << key;
   };
-  expect("model_type", "\"deberta\"");  // by the tensors
+  expect("model_type", "\"deberta\"");  // from the tensors
   expect("pooler_hidden_act", "\"relu\"");
   expect("pad_token_id", "3");
   expect("max_relative_positions", "16");
@@ -322,7 +322,7 @@ TEST_F(Conversions, WriteOutEveryKeyThatDecides) {
   EXPECT_EQ(std::count_if(changes.begin(), changes.end(),
                           [](const Change& c) { return c.detail == "pooler_hidden_act: \"relu\" (was missing)"; }),
             1);
-  // Both mean the same model, and the second says it without defaults.
+  // Both describe the same model; the second spells out the defaults.
   const ModelConfig before = load_model_config(model + "/config.json");
   const ModelConfig after = load_model_config(folder.path("a/config.json"));
   EXPECT_EQ(before.has_c2p, after.has_c2p);

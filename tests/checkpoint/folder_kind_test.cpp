@@ -1,4 +1,4 @@
-// Folders that hold no model: each is called what it is, with what to do, before any file is missed.
+// Folders that hold no model: the error says what each one is and what to do, before it reports any missing file.
 #include "checkpoint/folder_kind.h"
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ TEST_F(FolderKind, NamesTheModelOfAnAdapterAndItsKind) {
                "an adapter of the adapters library");
 }
 
-// transformers loads the adapter's model and not the weights beside it.
+// transformers loads the adapter's base model, not the weights beside it.
 TEST_F(FolderKind, AnAdapterBesideWeightsIsAnAdapter) {
   const std::string path =
       make({{"config.json", kConfig}, {"model.safetensors"}, {"adapter_config.json", R"({"peft_type": "LORA"})"}});
@@ -126,7 +126,7 @@ TEST_F(FolderKind, PointersOfGitLfsAreNamedWhereTheyAreNeeded) {
                "pytorch_model-00001-of-00002.bin, pytorch_model-00002-of-00002.bin; download them with git lfs");
   EXPECT_ERROR(check_folder_kind(make({{"spm.model", kPointer}, {"tokenizer.json", kPointer}}), FolderUse::kTokenizer),
                kFolder, "spm.model, tokenizer.json");
-  // What nothing needs may stay a pointer.
+  // A file that nothing needs may be a pointer.
   EXPECT_NO_THROW(check_folder_kind(
       make({{"config.json", kConfig}, {"model.safetensors"}, {"pytorch_model.bin", kPointer}}), FolderUse::kModel));
   EXPECT_NO_THROW(check_folder_kind(make({{"spm.model", kPointer}, {"tokenizer.json", "{}"}}), FolderUse::kTokenizer));
@@ -144,7 +144,7 @@ TEST_F(FolderKind, OfAModelAndOfAnUnknownFolderNothingIsSaid) {
   test::write_tiny_model(folder.path(), test::tiny_config());
   EXPECT_NO_THROW(check_folder_kind(folder.path(), FolderUse::kModel));
   for (const char* name : {"optimizer.pt", "model.onnx", "tf_model.h5", "rust_model.ot", "trainer_state.json"})
-    test::write_text(folder.path(name), "x");  // beside weights they are no matter
+    test::write_text(folder.path(name), "x");  // beside weights they do not matter
   EXPECT_NO_THROW(check_folder_kind(folder.path(), FolderUse::kModel));
   EXPECT_NO_THROW(check_folder_kind(make({{"notes.txt"}}), FolderUse::kModel));
   EXPECT_NO_THROW(check_folder_kind(make({{"config.json", "{broken"}}), FolderUse::kModel));

@@ -1,4 +1,4 @@
-// What is in a written model directory: shards, the other files, the manifest; and what a manifest may say.
+// What a written model directory contains: shards, the other files, the manifest; and what a manifest may say.
 #include "checkpoint/model_writer.h"
 
 #include <gtest/gtest.h>

@@ -42,7 +42,7 @@ TEST(PublishedCheckpoints, NanoModelsMatchTheTable) {
   }
 }
 
-// The weights of a case, as a file of their own with the names of the original code.
+// The weights of a case in a file of their own, under the names of the original code.
 std::vector<TensorView> weights_of(const SafetensorsFile& file) {
   std::vector<TensorView> weights;
   for (TensorView tensor : file.tensors()) {

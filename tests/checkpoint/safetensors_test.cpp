@@ -1,5 +1,4 @@
-// Reading: every rule of the format has a file that breaks it. Writing: what is written is read again, whatever
-// happens.
+// Reading: every rule of the format has a file that breaks it.
 #include "checkpoint/safetensors.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +51,7 @@ TEST(SafetensorsReader, RefusesASmallFileCutAtEveryByte) {
   EXPECT_EQ(SafetensorsFile(path).tensors().size(), 2u);
 }
 
-// Any change of one byte is refused or gives another file of the same form; nothing reads outside (AddressSanitizer).
+// Any change of one byte is refused or gives another valid file; nothing is read outside it (AddressSanitizer).
 TEST(SafetensorsReader, SurvivesAChangeOfEachByte) {
   const TemporaryFolder folder;
   const std::string path = folder.path("changed.safetensors");

@@ -1,4 +1,4 @@
-// What is written is read again; whatever interrupts a write, the file is the old one or the new one.
+// What is written is read back; whatever interrupts a write, the file is the old one or the new one.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -96,7 +96,7 @@ TEST(SafetensorsWriter, RefusesWhatTheReaderWouldRefuse) {
   EXPECT_EQ(files_in(folder.path()), 0u);
 }
 
-// A writer of tensors must give each one its bytes: one too many would move all that follow.
+// The callback must write exactly each tensor's bytes: one too many would shift all that follow.
 TEST(SafetensorsWriter, CountsTheBytesOfTensorsThatAreMadeWhileTheyAreWritten) {
   const TemporaryFolder folder;
   const std::string path = folder.path("a.safetensors");
@@ -113,7 +113,7 @@ TEST(SafetensorsWriter, CountsTheBytesOfTensorsThatAreMadeWhileTheyAreWritten) {
   EXPECT_EQ(to_text(SafetensorsFile(path).tensors()[0].bytes), "xxx");
 }
 
-// The old file is mapped while its path is written: a write in place would turn the mapped values into zeros.
+// The old file is mapped while its path is written: writing in place would turn the mapped values into zeros.
 TEST(SafetensorsWriter, SavesOverTheFileThatIsMapped) {
   const TemporaryFolder folder;
   const std::string path = folder.path("model.safetensors");
@@ -130,8 +130,8 @@ TEST(SafetensorsWriter, SavesOverTheFileThatIsMapped) {
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
-// Runs a save of 4096 bytes in a child whose files may grow to `limit_bytes`. The write that crosses it kills the child
-// (SIGXFSZ), or fails like one on a full disk when the signal is ignored. Gives the child's status.
+// Saves 4096 bytes in a child process whose files may grow to `limit_bytes`. The write that crosses the limit kills the
+// child (SIGXFSZ), or, when the signal is ignored, fails as on a full disk. Returns the child's status.
 int save_in_child(const std::string& path, rlim_t limit_bytes, bool is_signal_ignored) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -16,7 +16,7 @@ namespace {
 
 using test::TemporaryFolder;
 
-// Small, and every dimension another number.
+// Small, and every dimension a different number.
 ModelConfig small_config() {
   ModelConfig config;
   config.hidden_size = 6;
@@ -179,7 +179,7 @@ TEST(TensorTable, ListsTheHeads) {
                                                 {"mask_predictions.classifier.bias", {1}}}));
 }
 
-// A checkpoint with the tensors listed, changed by the test before it is written.
+// A checkpoint with the tensors listed; the test changes it before it is written.
 class Comparison : public testing::Test {
  protected:
   void fill(const ModelConfig& config, Head head, int64_t labels = 3) {
@@ -258,7 +258,7 @@ TEST_F(Comparison, ListsWhatIsUnexpectedWithTheReason) {
   ModelConfig config = small_config();
   config.raw = Json(JsonObject{{"num_hidden_layers", 2}}).dump();
   EXPECT_EQ(errors(config, Head::kNone), Messages{"unexpected tensor qa_outputs.weight [2, 6]; the head is none"});
-  remove("embeddings.LayerNorm.bias");  // it may be one of them, under another name
+  remove("embeddings.LayerNorm.bias");  // an unexpected tensor may be this one under another name
   const Messages messages = errors(config, Head::kNone);
   EXPECT_EQ(messages.size(), 1 + 4u + 16 + 1);
   const auto has = [&](const std::string& message) {
@@ -268,7 +268,7 @@ TEST_F(Comparison, ListsWhatIsUnexpectedWithTheReason) {
   EXPECT_TRUE(has("unexpected tensor encoder.layer.2.output.dense.bias [6]; config.json has num_hidden_layers 2"));
 }
 
-// As the library: it reads what it wants, and says what it left.
+// As in transformers: it reads what it needs and reports what it left unread.
 TEST_F(Comparison, WarnsAboutUnreadTensorsIfNoneIsMissing) {
   ModelConfig wide = small_config();
   wide.num_hidden_layers = 3;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every request for memory of a run of every verb fails in turn: the program ends with exit code 1 and one sentence, gives back what it took, and leaves its
-output as it was or whole. A run that answers all the same (the library asked for more than it needs) answers the same.
+"""For every verb, every allocation of a run fails in turn: the program ends with exit code 1 and one sentence, frees what it allocated, and leaves its
+output either untouched or complete. A run that succeeds nevertheless (the library asked for more than it needs) gives the same answers.
 
 allocation_failures.py [--every N]: all of them (about a quarter of an hour), or one in N."""
 import argparse
@@ -15,8 +15,8 @@ from every_verb import jobs
 from models import ROOT
 
 SHIM = ROOT / "tests/support/failing_allocations.c"
-SENTENCE = ("out of memory", "cannot allocate", "Cannot allocate memory", "cannot start a thread")  # the house's own; the system's, in a sentence of the house
-BLOCKS = 8  # that the system keeps for a process that had an error: the text of errno and the like
+SENTENCE = ("out of memory", "cannot allocate", "Cannot allocate memory", "cannot start a thread")  # our own words; the system's, within a sentence of ours
+BLOCKS = 8  # that the system keeps after an error: the text of errno and the like
 
 
 def build_shim(folder):
@@ -30,7 +30,7 @@ def environment(shim, report, **settings):
 
 
 def counted(job, shim, report, **settings):
-    """(the finished run, [(number, code, live, message)] of its copies, how many requests the run made, blocks it kept)."""
+    """(the finished run, [(number, code, live, message)] of its copies, number of requests in the run, blocks it kept)."""
     report.unlink(missing_ok=True)
     done = job.run(environment(shim, report, **settings), timeout=3600)
     lines = [line.split(" ", 3) for line in report.read_text().splitlines()]
@@ -50,7 +50,7 @@ def clear(job):
 
 
 def judge_run(job, shim, report, number, right, whole):
-    """What is wrong with a run in which one request fails, or nothing. `right` is the run in which none does, `whole` what it writes."""
+    """What is wrong with a run in which one request fails, or "". `right` is the run in which none does, `whole` what that writes."""
     clear(job)
     done = job.run(environment(shim, report, FAIL_CALL=number))
     message, found = done.stderr.decode(errors="replace"), contents(job.output.parent) if job.output else {}
@@ -63,8 +63,8 @@ def judge_run(job, shim, report, number, right, whole):
 
 
 def judge_copies(job, shim, work, every, phase):
-    """Problems, and how many requests failed: each in a copy of the process. A copy has the main thread alone: what is not clean there is tried again in
-    a run of its own, which counts."""
+    """Problems, and how many requests failed: each in a copy of the process. A copy has only the main thread: what is not clean there is tried again in
+    a run of its own, whose result counts."""
     done, copies, _, kept = counted(job, shim, work / "report", FAIL_EVERY=every, FAIL_PHASE=phase)
     if done.returncode != 0:
         return [f"{job.name}: exit code {done.returncode} although nothing failed: {done.stderr[-300:]}"], 0
@@ -75,7 +75,7 @@ def judge_copies(job, shim, work, every, phase):
 
 
 def judge_runs(job, shim, work, every, phase):
-    """The same of a run with an output, or with threads: each request fails in a run of its own."""
+    """The same for a run with an output, or with threads: each request fails in a run of its own."""
     right, _, requests, _ = counted(job, shim, work / "report")
     whole = contents(job.output.parent)
     if right.returncode != 0 or not whole:

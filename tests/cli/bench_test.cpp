@@ -1,4 +1,4 @@
-// Percentiles, packs and the count of operations behind `bench`.
+// Percentiles, packs and the operation counts behind `bench`.
 #include <gtest/gtest.h>
 
 #include <algorithm>

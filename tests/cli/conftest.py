@@ -14,9 +14,9 @@ from models import ROOT, make_model  # noqa: E402
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 SHARED = ROOT.parent / "shared"
 SANITIZED = pathlib.Path(BINARY).parent.name in ("asan", "tsan")
-HANG_SECONDS = 600  # what takes longer hangs; no test asks how fast the program is
+HANG_SECONDS = 600  # anything longer is a hang; no test measures speed
 
-for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):  # nohup and background jobs hand on to their children what they ignore
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):  # children of nohup and of background jobs inherit ignored signals
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 
@@ -43,7 +43,7 @@ def language_model(tmp_path_factory):
 
 @pytest.fixture
 def shared():
-    """shared("reference/...") -> the path in the shared folder; the test is skipped when it is not there."""
+    """shared("reference/...") -> the path in the shared folder; skips the test when it is not there."""
     def find(name):
         if not (SHARED / name).exists():
             pytest.skip(f"needs {name} of the shared folder")
@@ -53,7 +53,7 @@ def shared():
 
 @pytest.fixture
 def trained(shared):
-    """trained("nano-sst2") -> (the small trained checkpoint, what expected.json says of it); skips without the shared folder."""
+    """trained("nano-sst2") -> (the small trained checkpoint, its part of expected.json); skips without the shared folder."""
     def find(name):
         folder = shared(f"reference/models/{name}")
         return folder, json.loads((folder / "expected.json").read_text())

@@ -1,4 +1,4 @@
-"""What the tests of `convert` and `check` share: a model of version 1, folders compared, hostile pickles."""
+"""What the tests of `convert` and `check` share: a model of version 1, comparison of folders, hostile pickles."""
 import hashlib
 import json
 import os
@@ -13,7 +13,7 @@ from models import TOKENS, make_model, read_safetensors, write_safetensors
 
 
 def make_v1_model(folder, seed=5, **settings):
-    """A sequence model of version 1 with the tokenizer of the others."""
+    """A sequence model of version 1 with the same tokenizer as the others."""
     folder = make_model(folder, "sequence", seed=seed)
     random = numpy.random.default_rng(seed)
     old = read_safetensors(folder / "model.safetensors")

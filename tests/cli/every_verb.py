@@ -1,5 +1,5 @@
-"""A run of every verb on tiny models: what allocation_failures.py and system_calls.py try. Each answers at once, on the main thread alone where it takes
-texts as arguments; one more reads its rows from a file, by a thread of its own."""
+"""A run of every verb on tiny models, for allocation_failures.py and system_calls.py. Each answers at once, on the main thread alone where it takes
+texts as arguments; one more reads its rows from a file, in a thread of its own."""
 import dataclasses
 import json
 import os
@@ -16,7 +16,7 @@ TEXT, OTHER = "a fine film with 2 good parts", "nobody saw it ."
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """`output`: a file or folder that the run writes; nothing else is written. `is_timed`: it measures, and answers otherwise each time."""
+    """`output`: the file or folder that the run writes; nothing else is written. `is_timed`: it measures time, so its answers differ each time."""
     name: str
     words: tuple
     output: pathlib.Path = None
@@ -42,7 +42,7 @@ def with_files(folder):
 
 
 def jobs(folder):
-    """Those that write nothing but answers, then those with an output of their own."""
+    """Runs that write nothing but answers, then runs with an output of their own."""
     folder = pathlib.Path(folder)
     made = with_files(folder)
 

@@ -1,4 +1,4 @@
-// What is said of the choice of kernels, for processors that are not here: their figures are given.
+// What is reported about the choice of kernels, for processors other than this one: their figures are given.
 #include "cli/kernel_facts.h"
 
 #include <gtest/gtest.h>

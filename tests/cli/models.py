@@ -1,4 +1,4 @@
-"""Tiny random model directories for the black-box tests, in the published layout. Seeded; nothing here is the product's."""
+"""Tiny random model directories for the black-box tests, in the published layout. Seeded; shares no code with the product."""
 import json
 import pathlib
 import shutil
@@ -8,7 +8,7 @@ import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SPM = ROOT / "tests/golden/tokenizer/bytes.model"
-TOKENS = 1000 + 64  # rows of the embedding: more than the tokenizer has, as in published files
+TOKENS = 1000 + 64  # rows of the embedding: more than the tokenizer has pieces, as in published files
 
 
 def write_safetensors(path, tensors):

@@ -1,4 +1,4 @@
-"""What a running program has come to, so that tests need not guess how long it takes."""
+"""How far a running program has got, so that tests need not guess how long it takes."""
 import array
 import fcntl
 import pathlib
@@ -17,7 +17,7 @@ def wait_until(is_so, process):
 
 
 def wait_for_handler(process, number):
-    """Until the program catches the signal; before that the system would end it."""
+    """Waits until the program catches the signal; before that the signal would kill it."""
     def catches():
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
         caught = int(status.split("SigCgt:")[1].split()[0], 16)
@@ -26,7 +26,7 @@ def wait_for_handler(process, number):
 
 
 def wait_until_read(process):
-    """Until the program has taken all that was written to its standard input, a pipe."""
+    """Waits until the program has read everything written to its standard input, a pipe."""
     def is_empty():
         waiting = array.array("i", [0])
         fcntl.ioctl(process.stdin, termios.FIONREAD, waiting)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What every verb asks of the system, by strace: no call on the network, no program and no process beside its own, no file opened, made, renamed or removed but
-its output and the temporary names beside it."""
+"""The system calls of every verb, by strace: no network calls, no other program or process, no file opened for writing, created, renamed or removed except
+its output and the temporary files beside it."""
 import pathlib
 import re
 import sys
@@ -17,19 +17,19 @@ CLONES = re.compile(r"^clone3?\(")
 
 
 def calls_of(trace):
-    """The calls, each once, without the number of its thread; the end of an interrupted call is left out."""
+    """The calls, each once, without the thread's id; the second half of an interrupted call is left out."""
     lines = (re.sub(r"^\d+ +", "", line) for line in trace.read_text(errors="replace").splitlines())
     return [line for line in lines if re.match(r"\w+\(", line)]
 
 
 def is_outside(call, place):
-    """Whether a path of the call lies elsewhere than in `place`."""
+    """Whether a path of the call lies outside `place`."""
     paths = re.findall(r'"((?:[^"\\]|\\.)*)"', call)
     return not paths or place is None or any(path.startswith("/") and not pathlib.Path(path).is_relative_to(place) for path in paths)
 
 
 def forbidden(call, place):
-    """What is wrong with a call, or nothing."""
+    """What is wrong with a call, or an empty string."""
     if NETWORK.match(call):
         return "the network"
     if STARTS.match(call) or CLONES.match(call) and "CLONE_THREAD" not in call:

@@ -3,7 +3,7 @@ import os
 
 
 def parts_of(main):
-    """What a program writes to its terminal, as it comes, until it has closed it."""
+    """Yields what a program writes to its terminal, as it arrives, until the program closes it."""
     while True:
         try:
             part = os.read(main, 65536)

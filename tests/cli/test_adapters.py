@@ -1,4 +1,4 @@
-"""convert --adapter: LoRA adapters that peft wrote (tests/support/make_published_fixtures.py) give the weights of its merge_and_unload()."""
+"""convert --adapter: LoRA adapters that peft wrote (tests/support/make_published_fixtures.py) give the weights of peft's merge_and_unload()."""
 import json
 import pathlib
 import shutil

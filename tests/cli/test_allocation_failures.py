@@ -1,4 +1,4 @@
-"""One in 211 of the requests for memory of every verb fails; all of them: tools/long_checks allocations."""
+"""One in 211 of every verb's allocations fails; tools/long_checks allocations tries all of them."""
 import os
 import random
 

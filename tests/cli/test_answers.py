@@ -1,4 +1,4 @@
-"""Forms of answers: csv, numbers of rows, names of what is kept, digits."""
+"""Forms of answers: csv, row numbers, names of kept columns, digits."""
 import csv
 import io
 import json
@@ -55,7 +55,7 @@ def test_every_verb_that_has_tsv_has_csv(deberta):
         assert "|csv|" in deberta(verb, "--help").stdout.split("-f, --format")[1].split("[")[1], verb
 
 
-# ---- several lines a text
+# ---- several lines per text
 
 MANY = {"ner": ("token", {"labels": ("O", "B-X", "I-X")}, ("--ignore-labels", ""), "label\tscore\tstart\tend\tword", "a few words"),
         "fill": ("lm", {}, ("--emd", "off"), "mask\ttoken_str\tscore\ttoken\tsequence", "a [MASK] ."),
@@ -78,7 +78,7 @@ def test_lines_of_one_text_begin_with_the_number_of_its_row(deberta, tmp_path, v
     # The bad row counts, whether it is shown or not.
     skipped = deberta(*words, "--on-bad-row", "skip", stdin=rows).stdout.splitlines()
     assert [line.split("\t")[0] for line in skipped[1:]] == ["1"] * count + ["3"] * count
-    # Columns that tell rows apart stand in place of the number.
+    # Columns that tell rows apart take the place of the row number.
     kept = [line.split("\t") for line in deberta(*words, "--keep", "id", stdin=rows).stdout.splitlines()]
     assert "\t".join(kept[0]) == ("input_id\t" if verb == "tokenize" else "id\t") + columns and [line[0] for line in kept[1:]] == ["x"] * count + ["y"] + ["z"] * count
     assert [line[1:] for line in kept] == [line[1:] for line in lines]

@@ -1,4 +1,4 @@
-"""The verb bench: figures as JSON lines with the keys that the peers' script has, a table, operations, comparison."""
+"""The verb bench: figures as JSON lines with the same keys as the peers' script, a table, operations, comparison."""
 import json
 
 import pytest
@@ -25,7 +25,7 @@ def test_latencies_have_the_keys_of_the_peers_and_ascending_percentiles(deberta,
     for figure, length in ((first, 8), (second, 20)):
         assert (figure["what"], figure["peer"], figure["dtype"], figure["seq"], figure["threads"]) == ("latency", "ours", "fp32", length, 1)
         assert 0 < figure["ms_min"] <= figure["ms_median"] <= figure["ms_p90"] <= figure["ms_p99"] and figure["runs"] >= 3
-        slowest, fastest = (1e3 * length / (figure["ms_min"] + side * 0.0005) for side in (1, -1))  # milliseconds are shown with three decimals
+        slowest, fastest = (1e3 * length / (figure["ms_min"] + side * 0.0005) for side in (1, -1))  # milliseconds are printed with three decimals
         assert slowest - 1 <= figure["tokens_per_s"] <= fastest + 1 and figure["peak_mb"] > 0
 
 

@@ -1,4 +1,4 @@
-"""convert --dtype int8: the calibration that it writes, what it is worth, and what int8 does with and without it."""
+"""convert --dtype int8: the calibration that it writes, what it gains, and what int8 does with and without it."""
 import gzip
 import json
 import shutil
@@ -77,7 +77,7 @@ def test_the_report_says_what_was_made_and_verified(deberta, sequence_model, tmp
 
 
 def test_verify_refuses_int8_that_answers_otherwise(deberta, sequence_model, tmp_path):
-    """The bias takes away what fp32 answers: only differences are left."""
+    """The bias cancels the fp32 logits, so that only differences are left."""
     model = shutil.copytree(sequence_model, tmp_path / "m")
     scores = json.loads(deberta("classify", "-m", model, "--activation", "none", "-k", "3", "-f", "json", TEXTS[0]).stdout)
     scores = {entry["label"]: entry["score"] for entry in (scores[0] if isinstance(scores, list) else scores)["labels"]}

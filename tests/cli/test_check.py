@@ -1,4 +1,4 @@
-"""check: every lint says what is wrong and whether --fix repairs it; what --fix writes has nothing left to repair."""
+"""check: every lint says what is wrong and whether --fix repairs it; nothing is left to repair in what --fix writes."""
 import json
 import shutil
 

@@ -1,4 +1,4 @@
-"""convert: what it writes, reports and refuses. What is there after it was stopped: test_convert_stopped.py."""
+"""convert: what it writes, reports and refuses. What is left when it is interrupted: test_convert_stopped.py."""
 import json
 import shutil
 
@@ -37,7 +37,7 @@ def test_convert_writes_a_whole_model_directory(deberta, sequence_model, tmp_pat
 
 
 def test_convert_keeps_what_only_python_reads(deberta, sequence_model, tmp_path):
-    """Written and read by Python's json: integers beyond 64 bits, numbers that are not finite, a surrogate by itself, a key twice."""
+    """As Python's json writes and reads it: integers beyond 64 bits, non-finite numbers, a lone surrogate, a duplicate key."""
     model = tmp_path / "m"
     shutil.copytree(sequence_model, model)
     config = json.loads((model / "config.json").read_text())
@@ -137,7 +137,7 @@ def test_verify_opens_the_source_with_the_options_given(deberta, sequence_model,
     write_bin(model / "pytorch_model.bin", tensors)
     bias = tensors["classifier.bias"]
     data = (model / "pytorch_model.bin").read_bytes()
-    (model / "pytorch_model.bin").write_bytes(data.replace(bias.tobytes(), (bias + 1).tobytes()))  # its CRC-32 is now another
+    (model / "pytorch_model.bin").write_bytes(data.replace(bias.tobytes(), (bias + 1).tobytes()))  # its CRC-32 no longer matches
     refused = deberta("convert", "-m", model, "--to", tmp_path / "a", "--verify")
     assert refused.returncode == 1 and "CRC" in refused.stderr
     done = deberta("convert", "-m", model, "--to", tmp_path / "a", "--verify", "--no-crc")

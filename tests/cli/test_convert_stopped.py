@@ -1,4 +1,4 @@
-"""convert stopped at any moment: what is there afterwards is the old state or the new one, and the next run is not confused."""
+"""convert stopped at any moment: it leaves either the old state or the new one, and the next run is not confused."""
 import dataclasses
 import json
 import os
@@ -22,7 +22,7 @@ CALIBRATION = "calibration.safetensors"
 
 @pytest.fixture(scope="module")
 def shim(tmp_path_factory):
-    """A library that counts calls on files and makes one of them the last, or fail."""
+    """A library that counts file system calls and kills the process at one of them, or makes that one fail."""
     library = tmp_path_factory.mktemp("shim") / "failing_calls.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, SHIM, "-ldl"], check=True)
     return library
@@ -59,7 +59,7 @@ class Job:
         return self
 
     def is_done(self):
-        """Whether the target is there: whole. Else there is none. The source is as it was."""
+        """Whether the target exists; checks that it is then complete, and that the source is unchanged."""
         assert contents(self.source) == self.before
         found = contents(self.place / "a")
         assert found in (None, self.complete)
@@ -71,7 +71,7 @@ class Job:
 
 @pytest.fixture(params=["shards", "calibrated", "carried"])
 def job(request, deberta, shim, tmp_path):
-    """Shards; a calibration that is made; a calibration that is the source's."""
+    """Shards; a new calibration; the source's calibration."""
     source, texts = make_v1_model(tmp_path / "m"), tmp_path / "texts.txt"
     texts.write_text(TEXTS)
     calibrate = ["--dtype", "int8", "--calibration-data", texts]
@@ -117,7 +117,7 @@ def test_an_error_at_any_call_is_named_and_leaves_nothing(job, mode):
     for call in range(1, job.calls + 1):
         done = job.run(mode, call)
         is_done = job.is_done()
-        # Only syncing the parent can still fail once the folder has its name.
+        # Once the folder has its name, only syncing the parent can still fail.
         assert done.returncode == 1 or (done.returncode == 0 and is_done), (call, done.stderr)
         if done.returncode == 1:
             failed += 1
@@ -138,7 +138,7 @@ def test_interrupted_calls_and_short_writes_change_nothing(job, mode):
 
 @pytest.fixture(params=["copied", "calibrated"])
 def long_job(request, tmp_path):
-    """A conversion that takes its time, in words; one of the two calibrates for most of it."""
+    """The arguments of a slow conversion; one of the two spends most of its time calibrating."""
     source = make_model(tmp_path / "m", "sequence")
     tensors = dict(read_safetensors(source / "model.safetensors"))
     tensors["deberta.embeddings.word_embeddings.weight"] = numpy.zeros((200000, 16), numpy.float32)

@@ -1,4 +1,4 @@
-"""-m NAME from outside: the built-in model, the hub cache, what is said when there is none."""
+"""-m NAME from outside: the built-in model, the hub cache, the message when there is none."""
 import json
 import os
 import shutil
@@ -17,7 +17,7 @@ def no_models(tmp_path):
 
 
 def add_to_cache(cache, repository, model):
-    """The model as the hub's client stores it: files under blobs, a snapshot of links."""
+    """The model as the hub's client stores it: files under blobs, a snapshot of links to them."""
     folder = cache / ("models--" + repository.replace("/", "--"))
     snapshot = folder / "snapshots" / COMMIT
     snapshot.mkdir(parents=True)

@@ -45,7 +45,7 @@ def test_forward_takes_a_mask_from_another_file_and_chosen_layers(deberta, seque
 def test_forward_takes_a_mask_for_each_query_and_given_relative_positions(deberta, sequence_model, tmp_path, ids_file):
     path, ids, mask = ids_file
     deberta("forward", "-m", sequence_model, "--ids", path, "-o", tmp_path / "expected")
-    distances = numpy.arange(6)[:, None] - numpy.arange(6)[None]  # below half of the 32 buckets: each is its own
+    distances = numpy.arange(6)[:, None] - numpy.arange(6)[None]  # below half of the 32 buckets, each distance has a bucket of its own
     write_safetensors(tmp_path / "in", {"input_ids": ids, "attention_mask": mask[:, :, None] * mask[:, None, :],
                                         "relative_buckets": distances.astype(numpy.int64)})
     done = deberta("forward", "-m", sequence_model, "--ids", tmp_path / "in", "-o", tmp_path / "out")

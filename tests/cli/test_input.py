@@ -1,4 +1,4 @@
-"""What a file of rows is: endings, first bytes, encodings, line ends; and what was probably meant otherwise. Nothing is answered in silence."""
+"""How a file of rows is recognised: endings, first bytes, encodings, line ends; and input that probably means something else. Nothing is guessed silently."""
 import bz2
 import gzip
 import io
@@ -20,7 +20,7 @@ FORMS = {"txt": "one text\nanother\n", "tsv": "id\ttext\n1\tone text\n2\tanother
 
 @pytest.fixture
 def classify(deberta, sequence_model):
-    """classify(words..., stdin=...) on the tiny model; answers as jsonl without what is kept."""
+    """classify(words..., stdin=...) on the tiny model; answers as jsonl without kept columns."""
     def run(*words, **more):
         return deberta("classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none", *words, **more)
     return run
@@ -39,7 +39,7 @@ def refused(done, message, code=1):
     assert (done.returncode, done.stdout, done.stderr) == (code, "", message + "\n")
 
 
-# ---- given twice
+# ---- inputs given twice
 
 def test_files_given_several_times_are_read_one_after_the_other(classify, tmp_path):
     (tmp_path / "a.csv").write_text("text\none text\n")
@@ -90,7 +90,7 @@ def test_endings_in_any_case(classify, expected, tmp_path, name, form):
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zstd])
 def test_the_first_bytes_say_how_a_file_is_compressed(classify, expected, tmp_path, compress):
     stored = compress(FORMS["csv"].encode())
-    for name in ("a.csv", "a.csv.gz"):  # as downloads are often named
+    for name in ("a.csv", "a.csv.gz"):  # downloads often have such names
         (tmp_path / name).write_bytes(stored)
         check(classify("-i", tmp_path / name, "--keep", "none"), expected)
 
@@ -163,7 +163,7 @@ def test_lines_that_end_in_carriage_returns_alone(classify, expected, tmp_path):
     for form in ("txt", "csv", "tsv", "jsonl"):
         (tmp_path / f"a.{form}").write_bytes(FORMS[form].replace("\n", "\r").encode())
         check(classify("-i", tmp_path / f"a.{form}", "--keep", "none"), expected)
-    # Where there are line feeds a carriage return is part of a text.
+    # Where there are line feeds, a carriage return is part of the text.
     done = classify("--input-format", "csv", "--keep", "none", stdin='text\n"one\rtext"\n')
     check(done, classify("one\rtext").stdout)
 
@@ -242,7 +242,7 @@ def test_a_key_that_no_row_has_stops(classify):
     refused(classify("--input-format", "jsonl", stdin=rows * 100), 'standard input: no row has the key "text", the first one has id, review; name it with --input-field')
     refused(classify("--input-format", "json", stdin="[" + rows.replace("\n", ",")[:-1] + "]"),
             'standard input: no row has the key "text", the first one has id, review; name it with --input-field')
-    # One row that has it makes the others bad rows.
+    # If one row has it, the others are bad rows.
     some = classify("--input-format", "jsonl", stdin=rows + '{"text": "one text"}\n')
     assert some.returncode == 1 and ["error" in json.loads(line) for line in some.stdout.splitlines()] == [True] * 3 + [False]
     assert some.stderr == "rows: 1 ok, 3 failed\n"

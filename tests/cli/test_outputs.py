@@ -1,4 +1,4 @@
-"""Places that -o and its like name: files, links, pipes, devices, descriptors, full disks, signals, terminals."""
+"""Targets of -o and similar options: files, links, pipes, devices, descriptors, full disks, signals, terminals."""
 import contextlib
 import fcntl
 import json
@@ -40,7 +40,7 @@ def can_open(path):
 
 
 def make_device(path, minor):
-    """A device of the kind of /dev/null (3) or /dev/full (7), for one test; those of the machine are never named."""
+    """A device like /dev/null (3) or /dev/full (7), for one test; the machine's own are never used."""
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, minor))
     except OSError:
@@ -72,7 +72,7 @@ def texts(tmp_path):
     return folder / "texts.txt"
 
 
-# ---- what is there stays what it is
+# ---- an existing target keeps its kind
 
 
 def test_a_link_is_followed_and_the_mode_kept(deberta, sequence_model, tmp_path):
@@ -110,7 +110,7 @@ def test_ctrl_c_ends_the_wait_for_a_reader_of_a_pipe(sequence_model, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "-o", tmp_path / "fifo", "x"], stderr=subprocess.DEVNULL, env=CLEAN)
     wait_for_handler(process, signal.SIGINT)
-    time.sleep(0.5)  # most often it waits by then; a signal before that ends it as well
+    time.sleep(0.5)  # it is usually waiting by then; an earlier signal ends it as well
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=HANG_SECONDS) == 130
@@ -178,7 +178,7 @@ def test_the_shell_s_own_places_work(sequence_model, tmp_path):
     plain = shell(f"{run} x", cwd=tmp_path).stdout
     assert shell(f"{run} -o >(cat > copy) x; for i in $(seq 100); do [ -s copy ] && break; sleep 0.05; done; cat copy", cwd=tmp_path).stdout == plain
     assert shell(f"{run} -o /dev/stdout x | cat", cwd=tmp_path).stdout == plain
-    # What stands in a file before and after stays there: the descriptor is written, not its file.
+    # The rest of the file stays: the program writes to the descriptor and does not replace the file.
     (tmp_path / "log").write_text("before\n")
     shell(f"({run} -o /dev/stdout x; echo after) >> log", cwd=tmp_path)
     assert (tmp_path / "log").read_text() == f"before\n{plain}after\n"
@@ -321,7 +321,7 @@ def test_a_folder_of_results_is_looked_at_before_the_run(deberta, tmp_path, name
     assert done.returncode == 1 and message in done.stderr and "no-model" not in done.stderr
 
 
-# ---- a name says the form
+# ---- the file name sets the format
 
 
 def test_the_ending_chooses_the_form(deberta, sequence_model, tmp_path):
@@ -352,7 +352,7 @@ def test_an_ending_chooses_in_eval_and_ner_too(deberta, tmp_path):
 
 
 def run_in_terminal(words, columns, resize=None):
-    """What a terminal of that many columns gets on standard error, and the exit code."""
+    """What a terminal with that many columns shows of standard error, and the exit code."""
     main, worker = pty.openpty()
     fcntl.ioctl(worker, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=worker, env=CLEAN)
@@ -367,7 +367,7 @@ def run_in_terminal(words, columns, resize=None):
     return seen.decode(), code
 
 
-MANY = 2000 if SANITIZED else 8000  # enough to draw a bar several times, ten times a second
+MANY = 2000 if SANITIZED else 8000  # enough for the bar, drawn ten times a second, to appear several times
 
 
 @pytest.fixture(scope="session")

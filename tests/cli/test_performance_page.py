@@ -1,4 +1,4 @@
-"""docs/performance.md and README.md say what the figures of the kinds of processors say: a section each, none lost; the command measures every row."""
+"""docs/performance.md and README.md agree with the figures of each kind of processor: a section for each, none lost; the command measures every row."""
 import argparse
 import collections
 import json
@@ -60,7 +60,7 @@ def machine_of(gemm):
 
 @pytest.fixture
 def run(tmp_path):
-    """What compare_peers keeps of a run: a folder of figures of two kinds, pages beside it."""
+    """What compare_peers leaves after a run: a folder with the figures of two kinds, and the pages beside it."""
     (tmp_path / "config.json").write_text('{"hidden_size": 8, "num_hidden_layers": 2, "intermediate_size": 32, "max_position_embeddings": 16}')
     (tmp_path / "docs").mkdir()
     (tmp_path / "README.md").write_text("before\n" + "".join(performance_page.MARKS) + "after\n")
@@ -104,7 +104,7 @@ def test_calibrations_alone_leave_the_rest_as_it_is(run):
 
 
 def test_the_command_measures_every_row_and_every_table(run, monkeypatch):
-    """Of a processor with AMX, whose rows are the most: with programs that answer at once."""
+    """For a processor with AMX, which has the most rows; stand-in programs answer at once."""
     machine = machine_of({"fp32": "avx512", "bf16": "amx", "int8": "amx"})
     forced = {"bf16": {"avx512": "avx512", "avx512_bf16": "avx512_bf16"}, "int8": {"avx512": "avx512", "avx512_vnni": "avx512_vnni"}}
 

@@ -13,7 +13,7 @@ CROSSES = sorted(path.name for path in PUBLISHED.glob("cross[56]_*"))
 
 
 def make_folder(folder, name):
-    """The transformer that all of them share, with the files of one of them over it."""
+    """The transformer that all of them share, with the files of one folder copied over it."""
     shutil.copytree(PUBLISHED / "v3", folder)
     shutil.copytree(PUBLISHED / name, folder, dirs_exist_ok=True)
     shutil.copy(ROOT / "tests/golden/tokenizer/bytes.model", folder / "spm.model")

@@ -1,4 +1,4 @@
-"""README.md: its commands run as they stand there, in a bare clone where they need no model of one's own, and print what it shows."""
+"""README.md: its commands run as written, in a bare clone where they need no model of your own, and print what it shows."""
 import os
 import re
 import shlex
@@ -14,7 +14,7 @@ NUMBER = re.compile(r"\d+\.\d+")
 
 
 def run(command):
-    """A command of the page in a shell; what a person would see on a terminal."""
+    """Runs a command of the page in a shell; returns what a person would see on a terminal."""
     program, is_piped = shlex.quote(BINARY), "--format" in command
     line = command.replace("./run ", f"{program} ") + ("" if is_piped else " --format table")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
@@ -28,7 +28,7 @@ def test_a_command_prints_what_the_page_shows(command, shown, shared):
     wanted, got = [line.strip().split() for line in shown.splitlines()], [line.split() for line in run(command).stdout.splitlines()]
     assert [[NUMBER.sub("0.0", word) for word in line] for line in got] == [[NUMBER.sub("0.0", word) for word in line] for line in wanted]
     for ours, theirs in zip(NUMBER.findall(str(got)), NUMBER.findall(str(wanted)), strict=True):
-        assert abs(float(ours) - float(theirs)) < 1e-4  # the last digits are the processor's
+        assert abs(float(ours) - float(theirs)) < 1e-4  # the last digits depend on the processor
 
 
 def test_the_page_begins_with_a_command_that_a_bare_clone_can_run():

@@ -88,7 +88,7 @@ def test_squad_start_and_end_logits(deberta, trained, tmp_path):
         assert deberta("forward", "-m", model, "--ids", tmp_path / "in", "--layers", "none", "-o", tmp_path / "out").returncode == 0
         logits = read_safetensors(tmp_path / "out")["logits"][0]
         assert numpy.abs(logits - numpy.stack([example["start_logits"], example["end_logits"]], 1)).max() < 1e-4
-        if row["ids"] != example["ids"]:  # recorded of a cut context
+        if row["ids"] != example["ids"]:  # recorded for a truncated context
             continue
         context = [i for i, kind in enumerate(row["type_ids"][:-1]) if kind == 1]
         sums = {(s, e): logits[s, 0] + logits[e, 1] for s in context for e in context if s <= e < s + 15}

@@ -8,7 +8,7 @@ import pytest
 
 
 def zstd(data: bytes) -> bytes:
-    """One raw block in one frame: what every Zstandard decoder reads, written by hand."""
+    """One raw block in one frame, written by hand: every Zstandard decoder reads it."""
     assert len(data) < 256
     return b"\x28\xb5\x2f\xfd\x20" + bytes([len(data)]) + (len(data) << 3 | 1).to_bytes(3, "little") + data
 

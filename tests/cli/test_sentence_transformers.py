@@ -1,4 +1,4 @@
-"""Folders of sentence-transformers from outside: what embed does with them and says of it, that other verbs work, what check finds."""
+"""Folders of sentence-transformers from outside: what embed does with them and says about it, that other verbs work, what check finds."""
 import json
 import shutil
 
@@ -10,7 +10,7 @@ TEXT = "some text of a few words"
 
 
 def make_folder(folder, modules=("Pooling",), transformer="", **pooling):
-    """A folder with these modules after the transformer; the pooling's keys are those that are true."""
+    """A folder with these modules after the transformer; `pooling` holds the pooling keys that are true."""
     make_model(folder / transformer, "sequence")
     kinds = [("Transformer", transformer)] + [(kind, f"{i}_{kind}") for i, kind in enumerate(modules, 1)]
     (folder / "modules.json").write_text(json.dumps([{"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
@@ -64,7 +64,7 @@ def test_the_length_is_the_models_unless_it_is_given(deberta, tmp_path):
 
 def test_every_verb_finds_a_transformer_in_its_own_folder(deberta, tmp_path):
     model = make_folder(tmp_path / "m", transformer="0_Transformer", pooling_mode_mean_tokens=True)
-    (model / "config.json").write_text(json.dumps({"__version__": "0.2.5"}))  # old versions left their own there
+    (model / "config.json").write_text(json.dumps({"__version__": "0.2.5"}))  # old versions wrote their own version there
     for words in (["classify", TEXT], ["tokenize", TEXT], ["inspect"], ["check"]):
         done = deberta(words[0], "-m", model, *words[1:])
         assert done.returncode == 0 and done.stdout == deberta(words[0], "-m", model / "0_Transformer", *words[1:]).stdout, done.stderr

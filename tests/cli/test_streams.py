@@ -57,7 +57,7 @@ def test_a_terminal_gets_a_table_and_progress_and_a_pipe_neither(sequence_model,
     assert b"\x1b" not in done.stdout + done.stderr
 
 
-# ---- rows are read and encoded ahead of those that are answered
+# ---- rows are read and encoded ahead of the answers
 
 
 def test_rows_keep_their_order_and_bad_ones_their_place_in_packs_of_any_size(deberta, sequence_model):
@@ -119,7 +119,7 @@ def test_memory_does_not_grow_with_the_rows(sequence_model, tmp_path):
     def peak(rows):
         (tmp_path / "rows.txt").write_text(("some words of a row " * 25 + "\n") * rows)
         process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "--input", tmp_path / "rows.txt", "--max-tokens", "8", "--batch-tokens", "128"], stdout=subprocess.DEVNULL,
-                                   env=os.environ | {"ASAN_OPTIONS": "quarantine_size_mb=1"})  # a sanitizer build keeps what was freed
+                                   env=os.environ | {"ASAN_OPTIONS": "quarantine_size_mb=1"})  # a sanitizer build holds back freed memory
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         assert process.returncode == 0

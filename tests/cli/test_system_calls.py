@@ -1,4 +1,4 @@
-"""What tools/long_checks calls takes for a forbidden call (the runs under strace are there)."""
+"""Which calls `tools/long_checks calls` counts as forbidden (the runs under strace are there)."""
 import pathlib
 
 import pytest

@@ -203,7 +203,7 @@ def test_ner_reads_and_writes_conll(deberta, tmp_path):
     assert [line.split("\t")[:2] if line else line for line in lines] == [["Ada", "B-X"], ["Lovelace", "I-X"], [".", "O"], "", ["caf\u00e9", "O"], "", ""]
     pieces = rows(deberta("ner", "-m", model, "-f", "jsonl", "--aggregate", "none", "--ignore-labels", "", "Ada Lovelace ."))[0]["entities"]
     for word, begin in (("Ada", 0), ("Lovelace", 4), (".", 13)):
-        first = next(p for p in pieces if p["start"] >= begin)  # perhaps the mark of the word alone
+        first = next(p for p in pieces if p["start"] >= begin)  # perhaps only the word's leading mark
         assert next(line for line in lines if line.startswith(word + "\t")).split("\t")[2] == first["entity"]
     row = rows(deberta(*words, "-f", "jsonl", stdin=text))[0]
     assert row["labels"] == ["B-X", "I-X", "O"] and "entities" in row

@@ -1,4 +1,4 @@
-"""docs/tasks.md: every command of the page runs, with tiny models and the smallest files of each published form."""
+"""docs/tasks.md: every command on the page runs, with tiny models and the smallest files of each published form."""
 import json
 import pathlib
 import shlex
@@ -84,14 +84,14 @@ def test_the_command_runs(deberta, tmp_path, models, command):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     words[words.index("DIR")] = models(task)
-    written = [] if task == "mlm" else ["--write-predictions", "answers.out"]  # a sample of masks is no file
+    written = [] if task == "mlm" else ["--write-predictions", "answers.out"]  # mlm scores a sample of masks and writes no predictions
     done = deberta(*words, "-f", "json", "--bootstrap", "5", *written, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["task"] == task and found["rows"] > 0 and found["failed"] == 0
     if not written:
         return
-    # What was written is scored the same.
+    # The written predictions get the same scores.
     again = {"squad": "answers.json", "squad2": "answers.json"}.get(task, "answers.tsv")
     pathlib.Path(tmp_path / "answers.out").rename(tmp_path / again)
     scored = deberta("eval", "--task", task, *words[5:], "--predictions", again, "-f", "json", "--bootstrap", "0", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""What the program says of itself and of wrong usage."""
+"""What the program says about itself and about wrong usage."""
 import json
 import re
 import shlex
@@ -122,7 +122,7 @@ def test_a_config_file_has_options_of_many_verbs(deberta, tmp_path):
     config = tmp_path / "options.json"
     config.write_text(json.dumps({"qa": {"top-k": 3}, "classify": {"top-k": 5}, "threads": 2, "top-k": 9, "aggregate": "max", "stride": 7}))
     classify = deberta("classify", "--config", config, "--print-config")
-    assert json.loads(classify.stdout)["classify"] == {"threads": 2, "top-k": 5, "stride": 7}  # the section wins
+    assert json.loads(classify.stdout)["classify"] == {"threads": 2, "top-k": 5, "stride": 7}  # the verb's section wins
     assert f"note: {config}: options that do not apply to classify are ignored: aggregate\n" in classify.stderr
     assert json.loads(deberta("qa", "--config", config, "--print-config").stdout)["qa"] == {"threads": 2, "top-k": 3, "stride": 7}
     tokenize = deberta("tokenize", "--config", config, "--print-config")
@@ -166,7 +166,7 @@ def test_completion_knows_verbs_and_options(deberta, shell):
 
 
 def completed(deberta, *words, cwd="/"):
-    """What bash offers for the last word; --name=value comes as bash parts it, three words."""
+    """What bash offers for the last word; --name=value arrives as three words, as bash splits it."""
     script = deberta("completion", "bash").stdout
     ask = f"COMP_WORDS=({' '.join(shlex.quote(word) for word in words)}); COMP_CWORD={len(words) - 1}; _deberta; printf '%s\n' \"${{COMPREPLY[@]}}\""
     done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, cwd=cwd, check=True)

@@ -280,7 +280,7 @@ def test_embed_writes_safetensors_and_half_precision(deberta, sequence_model, tm
         assert deberta(*words, "--output-dtype", dtype, "-o", path, *texts).returncode == 0
         header = path.read_bytes()[8:]
         assert {"fp32": b'"F32"', "fp16": b'"F16"', "bf16": b'"BF16"'}[dtype] in header
-        if dtype != "bf16":  # NumPy has no such type
+        if dtype != "bf16":  # NumPy has no bf16
             assert numpy.allclose(load_file(path)["embeddings"], plain, rtol=tolerance, atol=1e-7)
     assert deberta(*words, "--output-dtype", "fp16", "-o", tmp_path / "v.npy", *texts).returncode == 0
     half = numpy.load(tmp_path / "v.npy")

@@ -1,6 +1,6 @@
-"""Wrong usages and the answer that each gets: exit code 2 where the command line is wrong, 1 where what it names is, and one message for a stranger.
+"""Wrong usages and the answer that each gets: exit code 2 when the command line is wrong, 1 when something it names is, and one message that a newcomer understands.
 
-Words in capitals are models (made below); the files stand in the folder where the program runs."""
+Words in capitals are models (made below); the files are in the folder where the program runs."""
 import pathlib
 
 import numpy
@@ -56,7 +56,7 @@ USAGES = [
     ("info -m folder", 1, "folder"),
     ("inspect -m SEQ --diff none", 1, "none: no such model"),
     ("classify -m SEQ --dtype int8 x", 1, "int8 needs a calibration of the activations, and there is none"),
-    # ---- models for something else: a verb that is named takes the model
+    # ---- models for another verb: the message names a verb that takes the model
     ("classify -m TOKEN x", 1, "classify: expected a sequence classification head, got token; verbs for this model: ner, embed"),
     ("classify -m LM x", 1, "verbs for this model: fill, score, embed"),
     ("nli -m TOKEN a b", 1, "nli: expected a sequence classification head, got token"),

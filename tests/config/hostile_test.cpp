@@ -1,4 +1,4 @@
-// Every key with a wrong value of every kind: refused by its name, or read as the format says, never anything else.
+// Every key with a wrong value of every kind: refused by name, or read as the format says, never anything else.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -13,7 +13,7 @@
 namespace deberta {
 namespace {
 
-// A right document in which each key has a place; all widths allow any single change to be judged by itself.
+// A valid document to which any key can be added; its sizes let each change be judged by itself.
 JsonObject right_document() {
   return {{"vocab_size", 100}, {"hidden_size", 768}, {"num_attention_heads", 12}, {"relative_attention", true}};
 }
@@ -52,7 +52,7 @@ bool is_flag(const ConfigKey& key) {
   return std::holds_alternative<bool ModelConfig::*>(key.field);
 }
 
-// Keys that inference does not read, with the right document or ever.
+// Keys that inference does not read, either for this document or for any.
 const std::set<std::string> kUnread = {"hidden_dropout_prob", "attention_probs_dropout_prob",
                                        "initializer_range",   "pad_token_id",
                                        "conv_groups",         "conv_act",
@@ -140,7 +140,7 @@ TEST(HostileConfig, WholeNumbersAreIntegersAndTruthIsOne) {
   EXPECT_EQ(parse_model_config(with("layer_norm_eps", true), "c").layer_norm_eps, 1);
 }
 
-// Python asks `value > 0`, of max_relative_positions `value < 1`.
+// Python tests `value > 0`; for max_relative_positions it tests `value < 1`.
 TEST(HostileConfig, NumbersThatMeanNone) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   for (const Json& value : {Json(0), Json(-1), Json(-3.5), Json(false), Json(nan), Json(-infinity), Json(0.0),
@@ -164,10 +164,10 @@ TEST(HostileConfig, NullCountsAsAbsentWhereProgramsWriteIt) {
 }
 
 struct Range {
-  int64_t low, high;  // smallest and largest integer that the key takes, but for those that mean none
+  int64_t low, high;  // smallest and largest integer that the key takes, apart from those that mean none
 };
 
-// The ranges of the design, written again by hand.
+// The ranges of the design, repeated by hand.
 const std::map<std::string, Range> kRanges = {
     {"hidden_size", {1, 65536}},
     {"num_hidden_layers", {0, 256}},
@@ -216,7 +216,7 @@ TEST(HostileConfig, TheEpsilonIsANumberFromZero) {
   expect_refused("layer_norm_eps", JsonBigInteger{"1" + std::string(400, '0')});
 }
 
-// Version 1 of transformers adds it to a tensor as it is written; torch takes no integer beyond 64 bits there.
+// The v1 code of transformers adds it to a tensor as is; torch accepts no integer beyond 64 bits there.
 TEST(ModelConfig, TheEpsilonOfVersion1IsOf64Bits) {
   const auto read = [](const std::string& epsilon) {
     const std::string text =

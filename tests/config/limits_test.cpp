@@ -1,5 +1,4 @@
-// Sizes at the limits of config.json: the largest is read; hostile_test.cpp has what is larger, and the ranges of
-// numbers.
+// Sizes at the limits of config.json: the largest is read; hostile_test.cpp has larger ones, and the ranges of numbers.
 #include <gtest/gtest.h>
 
 #include "config/model_config.h"

@@ -19,7 +19,7 @@ ModelConfig parse(const std::string& members = "") {
 
 using test::Warnings;
 
-// A file of transformers, with the keys that are not guessed and one that would be warned of.
+// A file of transformers, with the keys that are not guessed and one that would cause a warning.
 const std::string kV2 =
     R"("model_type": "deberta-v2", "num_hidden_layers": 12, "num_attention_heads": 12, "pos_att_type": [])";
 
@@ -198,7 +198,7 @@ TEST(ModelConfig, RulesBetweenKeys) {
                "conv_groups: expected a divisor of hidden_size 768, got 5");
   EXPECT_ERROR(parse(R"("pad_token_id": 100)"), kConfig, "pad_token_id: expected an id below vocab_size 100, got 100");
   EXPECT_EQ(parse(R"("position_buckets": 256, "relative_attention": false)").position_buckets,
-            256);  // as the published BERT
+            256);  // as in the published BERT
 }
 
 TEST(ModelConfig, ReportsAllProblemsAtOnce) {
@@ -425,7 +425,7 @@ TEST(ModelConfig, MapsTheActivationOfSentenceTransformersByFixedNames) {
                 .sentence_transformers_activation,
             "Identity");
   EXPECT_EQ(parse(R"("sentence_transformers": {"activation_fn": "Tanh"})").sentence_transformers_activation, "Tanh");
-  // Of torch, and not computed here: score_function_of refuses it.
+  // torch has it, this library does not: score_function_of refuses it.
   EXPECT_EQ(parse(R"("activation_fn": "torch.nn.ReLU")").sentence_transformers_activation, "torch.nn.ReLU");
   EXPECT_EQ(parse(R"("sbert_ce_default_activation_function": "torch.nn.Tanh",
                       "sentence_transformers": {"activation_fn": "torch.nn.Softmax"})")

@@ -14,7 +14,8 @@ ConllReader reader_of(std::string_view text) {
   return ConllReader(LineReader(ByteSource(to_bytes(text), "in")));
 }
 
-// `word/label` of each token, a word a sentence; a document's first begins with `*`; a bad one is `!` and its message.
+// One string per sentence: `word/label` of each token; `*` marks the first of a document, `!` a bad one with its
+// message.
 std::vector<std::string> sentences_of(std::string_view text) {
   ConllReader reader = reader_of(text);
   std::vector<std::string> sentences;

@@ -27,14 +27,14 @@ std::vector<Example> read(const std::string& text, ExampleRules rules, const std
   for (Example example; reader.next(example);) examples.push_back(example);
   return examples;
 }
-// The one example of a row, which is right.
+// The only example of a text with one valid row.
 Example read_one(const std::string& text, ExampleForm form) {
   const auto examples = read(text, form_rules(form));
   EXPECT_EQ(examples.size(), 1u);
   EXPECT_FALSE(examples.at(0).error) << examples.at(0).error->what();
   return examples.at(0);
 }
-// What is wrong with the one row; the row behind it must still be read.
+// What is wrong with the one row; the row after it must still be read.
 std::string refusal(const std::string& row, ExampleForm form, const std::string& right_row) {
   const auto examples = read(row + "\n" + right_row + "\n", form_rules(form));
   EXPECT_FALSE(examples.empty() || examples.back().error) << row;
@@ -237,7 +237,7 @@ TEST(Examples, ARacePassageGivesAnExampleAQuestion) {
   EXPECT_FALSE(read_one(race("[\"q\"]", R"([["a", "b"]])", ""), ExampleForm::kRace).label);
   EXPECT_EQ(refusal(race("[\"q\"]", "[]", "[\"A\"]"), ExampleForm::kRace, right),
             "in:1: expected as many options and answers as questions, got 1 questions, 0 options, 1 answers");
-  // A wrong question spoils no other.
+  // A wrong question does not affect the others.
   const auto mixed = read(race(R"([1, "q", "q", "q", "q"])", R"([["a", "b"], ["a"], ["a", 2], ["a", "b"], ["a", "b"]])",
                                R"(["A", "A", "A", "C", "A"])"),
                           form_rules(ExampleForm::kRace));

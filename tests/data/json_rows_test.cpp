@@ -1,4 +1,4 @@
-// JSON Lines: every rule of strict JSON holds for each line by itself, and the next line is read all the same.
+// JSON Lines: every rule of strict JSON holds for each line by itself, and after a bad line the next one is still read.
 #include "data/json_rows.h"
 
 #include <gtest/gtest.h>

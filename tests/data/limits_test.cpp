@@ -1,5 +1,5 @@
-// Sizes at the limits of data files: the largest is read, one more is refused (lines, rows and sentences: the tests of
-// each form).
+// Sizes at the limits of data files: the largest is read, one more is refused (for lines, rows and sentences see the
+// tests of each form).
 #include <gtest/gtest.h>
 
 #include "data/conll.h"
@@ -29,7 +29,7 @@ TEST(Limits, ASquadFileHas16LevelsAndFourMillionValues) {
   EXPECT_NO_THROW(squad_of(nested(16)));
   EXPECT_ERROR(squad_of(nested(17)), kJson, "at most 16 nested levels");
   std::string items = "0";
-  for (size_t i = 1; i < kMaxSquadValues - 3; ++i) items += ",0";  // beside them the object and its two lists
+  for (size_t i = 1; i < kMaxSquadValues - 3; ++i) items += ",0";  // the other three are the object and its two lists
   EXPECT_NO_THROW(squad_of(R"({"data": [], "x": [)" + items + "]}"));
   EXPECT_ERROR(squad_of(R"({"data": [], "x": [0,)" + items + "]}"), kJson, "at most 4000000 values");
 }
@@ -55,7 +55,7 @@ TEST(Limits, ALineOfConllHas2To16Columns) {
 
 TEST(Limits, ALineOfJsonHasAMillionValues) {
   std::string items = "0";
-  for (size_t i = 1; i < 1000000 - 1; ++i) items += ",0";  // beside them the list
+  for (size_t i = 1; i < 1000000 - 1; ++i) items += ",0";  // the other one is the list
   JsonLineReader reader(LineReader(ByteSource(to_bytes(items.insert(0, "[") += "]"), "in")));
   JsonRow row;
   ASSERT_TRUE(reader.next(row));

@@ -154,7 +154,7 @@ TEST(ByteSource, RefusesADamagedStreamWithItsPosition) {
     try {
       lines_of(source_of(damaged, compression));
       ADD_FAILURE() << to_string(compression);
-    } catch (const Error& error) {  // or what came out before the damage was seen is no text
+    } catch (const Error& error) {  // or the bytes decoded before the damage are not text
       EXPECT_TRUE(error.code() == ErrorCode::kFileRead || error.code() == ErrorCode::kInput) << error.what();
     }
   }
@@ -225,10 +225,10 @@ TEST(ByteSource, GoesByTheFirstBytesWhereTheNameSaysNothingOrSomethingElse) {
     EXPECT_ERROR(lines_of(source_of(compressed(stored, Compression::kGzip))), kInput, "in: expected text, got ");
   }
   EXPECT_EQ(lines_of(source_of(compressed("", Compression::kBzip2))), Lines{});
-  // A frame that is passed over comes first.
+  // A skippable frame comes first.
   const std::string skipped("\x50\x2A\x4D\x18\x02\0\0\0xx", 10);
   EXPECT_EQ(lines_of(source_of(skipped + compressed("a\n", Compression::kZstd))), (Lines{"a"}));
-  // What only begins like a stream is text.
+  // Input that only begins like a stream is text.
   EXPECT_EQ(lines_of("BZh9 is a name\n"), (Lines{"BZh9 is a name"}));
   EXPECT_EQ(lines_of("BZh"), (Lines{"BZh"}));
   EXPECT_EQ(lines_of("P"), (Lines{"P"}));
@@ -250,12 +250,12 @@ TEST(ByteSource, ReadsUtf16ByItsByteOrderMark) {
                     u"a\r\n\x00E9\xD83D\xDE00\n"),
               (Lines{"a", "\xC3\xA9\xF0\x9F\x98\x80"}));
     EXPECT_EQ(lines(u"\xFEFF"), Lines{});
-    // Lone surrogates and half a unit are bytes that no UTF-8 has: the reader of texts counts them.
+    // Lone surrogates and half a unit become a byte that never occurs in UTF-8: the reader of texts counts them.
     EXPECT_EQ(lines(u"\xFEFFx\xDC00\n\xD800z\xD800"), (Lines{"x\xFF", "\xFFz\xFF"}));
     EXPECT_EQ(lines_of(source_of(utf16(u"\xFEFFx", is_big_endian) + "y")), (Lines{"x\xFF"}));
     EXPECT_EQ(lines_of(source_of(compressed(utf16(u"\xFEFFx\n", is_big_endian), Compression::kXz))), (Lines{"x"}));
   }
-  // Pairs lie across every border of what is read at once.
+  // Surrogate pairs cross every border between the blocks that are read.
   std::u16string text = u"\xFEFF";
   std::string expected;
   for (int i = 0; i < 50000; ++i) {
@@ -345,7 +345,7 @@ TEST(LineReader, SaysWhetherALineIsThereWithoutWaiting) {
     EXPECT_EQ(line, "b");
     EXPECT_FALSE(reader.is_ready());
     ::close(writer);
-    EXPECT_TRUE(reader.is_ready());  // the end is there
+    EXPECT_TRUE(reader.is_ready());  // the end of the input counts as ready
     EXPECT_EQ(reader.next(line), LineReader::Status::kEnd);
   }
 }

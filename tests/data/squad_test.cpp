@@ -1,4 +1,4 @@
-// SQuAD: answers stand at their places, in code points; a question that is wrong in itself is left out and reported.
+// SQuAD: answers stand at their positions, in code points; an invalid question is left out and reported.
 #include "data/squad.h"
 
 #include <gtest/gtest.h>

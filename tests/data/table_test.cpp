@@ -1,4 +1,4 @@
-// TSV and CSV: cells, quotes, headers, and rows that are not as wide as the first.
+// TSV and CSV: cells, quotes, headers, and rows of another width than the first.
 #include "data/table.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ TableReader reader_of(std::string_view text, const TableRules& rules) {
   return {LineReader(ByteSource(to_bytes(text), "in")), rules};
 }
 
-// Cells of each row; a bad row is its message in one cell.
+// The cells of each row; a bad row has one cell, its message.
 std::vector<Cells> rows_of(std::string_view text, const TableRules& rules) {
   TableReader reader = reader_of(text, rules);
   std::vector<Cells> rows;

@@ -56,7 +56,7 @@ TEST(FindEntities, NoneKeepsEveryPieceWithItsOwnLabel) {
   EXPECT_EQ(entities[3].label, "O");
 }
 
-// The byte pieces of a character have its range: they are one unit with the mean of their scores.
+// The byte pieces of a character all have its range: they form one unit with the mean of their scores.
 TEST(FindEntities, PiecesOfOneCharacterAreOneEntity) {
   Encoding e = encoding();
   e.chars = {{0, 0}, {0, 1}, {0, 1}, {0, 1}, {1, 2}, {0, 0}};
@@ -72,7 +72,7 @@ TEST(FindEntities, PiecesOfOneCharacterAreOneEntity) {
 }
 
 TEST(FindEntities, WordsTakeTheirFirstMeanOrMostConfidentPiece) {
-  std::vector<float> rows = logits({0, 2, 3, 0}, 1);  // the word's pieces: I-PER, then a surer LOC
+  std::vector<float> rows = logits({0, 2, 3, 0}, 1);  // the word's pieces: I-PER, then LOC with a higher score
   rows[3 * kLabels.size() + 3] = 3;
   const auto kind = [&](Aggregation aggregation) {
     const auto entities = find_entities(rows, kLabels, encoding(), {aggregation, {"O"}});

@@ -1,4 +1,4 @@
-// Logits over the vocabulary to the best tokens.
+// From logits over the vocabulary to the best tokens.
 #include "decode/masked_words.h"
 
 #include <gtest/gtest.h>

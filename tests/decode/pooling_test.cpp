@@ -1,4 +1,4 @@
-// Token vectors to one, and label names of NLI models.
+// Pooling token vectors into one, and label names of NLI models.
 #include "decode/pooling.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Start and end logits to answers.
+// From start and end logits to answers.
 #include "decode/spans.h"
 
 #include <gtest/gtest.h>
@@ -51,9 +51,9 @@ TEST(FindSpans, WindowsCompareByTheirLogits) {
   const SpanCandidates found = find_spans(windows, {});
   ASSERT_EQ(found.spans.size(), 2u);
   EXPECT_GT(found.spans[0].score, found.spans[1].score);
-  EXPECT_DOUBLE_EQ(found.null_logit, -18);  // of the window that has least of it
+  EXPECT_DOUBLE_EQ(found.null_logit, -18);  // of the window where it is lowest
   const SpanCandidates alone = find_spans(windows, {.normalizes_windows = true});
-  EXPECT_LT(alone.spans[0].score, alone.spans[1].score);  // where "no answer" was likely the span is not
+  EXPECT_LT(alone.spans[0].score, alone.spans[1].score);  // a span is unlikely where "no answer" is likely
   EXPECT_NEAR(alone.spans[1].score, 1, 1e-4);
 }
 
@@ -63,7 +63,7 @@ TEST(FindSpans, ALogitThatIsNoNumberIsAnError) {
   EXPECT_ERROR(find_spans({}, {}), kInput, "expected at least one window");
 }
 
-// "the Cat cat" behind the question "who"; `Cat` is two pieces.
+// "the Cat cat" after the question "who"; `Cat` is two pieces.
 struct Case {
   std::string context = "the Cat cat";
   std::vector<Encoding> windows;
@@ -106,12 +106,12 @@ TEST(SpanAnswers, TheSameWordsInAnyCaseAreOneAnswer) {
   const auto answers = span_answers(c.context, c.windows,
                                     candidates({{0, 3, 3, 0.25, 1}, {0, 1, 2, 0.5, 2}, {0, 0, 0, 0.6, 3}}), best_of(3));
   ASSERT_EQ(answers.size(), 2u);
-  EXPECT_EQ(answers[0].text, "Cat");  // the likelier place
+  EXPECT_EQ(answers[0].text, "Cat");  // the more likely place
   EXPECT_FLOAT_EQ(answers[0].score, 0.75f);
   EXPECT_EQ(answers[1].text, "the");
 }
 
-// `marked`: the pieces that begin with the mark of a beginning.
+// `marked`: the pieces that begin with the word-start mark.
 SpanAnswerRules as_transformers(const std::set<int32_t>& marked = {10, 11, 13}) {
   SpanAnswerRules rules = best_of(3);
   rules.as_transformers = true;
@@ -133,7 +133,7 @@ TEST(SpanAnswers, AsTransformersEqualWordsAreOneBehindTheSameSpaceInTheFirstPlac
 
 TEST(SpanAnswers, AsTransformersTheSpaceBelongsToAMarkOfItsOwn) {
   Case c;
-  c.context = "cat at  cat";  // the second is two pieces: the mark, and `cat`
+  c.context = "cat at  cat";  // the second `cat` is two pieces: the mark and `cat`
   c.windows[0].bytes[4] = {0, 3};
   c.windows[0].bytes[5] = {8, 8};
   SpanAnswerRules rules = as_transformers({10, 12});

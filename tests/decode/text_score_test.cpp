@@ -1,4 +1,4 @@
-// Log-probabilities of masked tokens to perplexities.
+// From log-probabilities of masked tokens to perplexities.
 #include "decode/text_score.h"
 
 #include <gtest/gtest.h>

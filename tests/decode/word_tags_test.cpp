@@ -1,4 +1,4 @@
-// Words that came with their pieces.
+// Tags of words that are given together with their pieces.
 #include "decode/word_tags.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A pass asks for no memory once one of its size has run.
+// A forward pass allocates no memory once one of its size has run.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Two hundred texts on every kernel set of this machine, in every precision: each one's answers are those that it gets
-// alone, bit for bit, whatever it is packed with, in any order, on any number of threads. And a text of 8192 tokens.
+// Two hundred texts on every kernel set of this machine, in every precision: each one gets the same answers as alone,
+// bit for bit, whatever it is packed with, in any order, on any number of threads. And a text of 8192 tokens.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,10 +34,10 @@ std::vector<size_t> shuffled(size_t count, uint64_t seed) {
   return order;
 }
 
-// By the place of a text in `texts`.
+// Indexed by the position of a text in `texts`.
 struct Outputs {
   std::vector<float> logits;                    // [texts, C]
-  std::vector<std::vector<float>> hidden_rows;  // of the last layer, every token's; when they are read
+  std::vector<std::vector<float>> hidden_rows;  // of every token, from the last layer; when they are read
 };
 
 // The texts in `order`, `pack` of them at once.
@@ -78,14 +78,14 @@ INSTANTIATE_TEST_SUITE_P(All, BatchInvariance,
                                                                                      Precision::kInt8})),
                          kNameOfImplementation);
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BatchInvariance);  // a processor with the reference alone
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BatchInvariance);  // a processor that has only the reference
 
 TEST_P(BatchInvariance, TwoHundredTextsHaveTheSameBitsInAnyBatchOrderAndThreads) {
   const auto texts = make_texts();
   const Outputs alone = outputs_of(load(1), texts, shuffled(kTexts, 0), 1, true);
   struct Run {
     size_t threads, pack;
-    bool reads_hidden;  // else the last layer runs on the rows of the head alone
+    bool reads_hidden;  // else the last layer runs only on the rows that the head reads
   };
   for (const auto& [threads, pack, reads_hidden] :
        {Run{1, kTexts, true}, Run{2, 1, false}, Run{2, 64, false}, Run{3, 17, true}, Run{8, 5, false}}) {

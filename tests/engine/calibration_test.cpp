@@ -1,4 +1,4 @@
-// What is learnt of activations, what follows from it, and int8 with it.
+// What calibration learns from activations, what follows from it, and int8 with it.
 #include "engine/calibration.h"
 
 #include <gtest/gtest.h>
@@ -216,8 +216,8 @@ std::vector<Batch> some_batches(uint64_t seed) {
 
 constexpr size_t kLarge[] = {5, 20, 40, 60};
 
-// The same function, with some channels forty times as large between value and output projection, and between the two
-// feed-forward layers (relu).
+// The same function, with some channels forty times as large between the value and output projections, and between the
+// two feed-forward layers (relu).
 void write_outlier_model(const std::string& folder) {
   ModelConfig config = wide_config();
   config.hidden_act = Activation::kRelu;
@@ -295,7 +295,7 @@ TEST(CalibratedInt8, NeedsNoPermissionAndWarnsOnceWithoutACalibration) {
   set_warning_sink(nullptr);
 }
 
-// ---- the same bits in any company, with another number of outliers in every input
+// ---- the same bits in any batch, with a different number of outliers in every input
 
 class CalibratedLevels : public testing::TestWithParam<KernelLevel> {};
 

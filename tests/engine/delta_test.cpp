@@ -1,5 +1,5 @@
-// Discriminators trained with shared embeddings carry `_weight`, the difference to the generator's table, beside the
-// whole table: inference reads the whole one.
+// Discriminators trained with shared embeddings carry `_weight`, the difference from the generator's table, beside the
+// whole table: inference reads the whole table.
 #include <gtest/gtest.h>
 
 #include <filesystem>

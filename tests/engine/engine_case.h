@@ -14,7 +14,7 @@
 
 namespace deberta::test {
 
-// With heads of a size that every attention kernel takes; `tiny_config` has heads of the reference's alone.
+// With a head size that every attention kernel takes; only the reference takes that of `tiny_config`.
 inline ModelConfig with_fast_heads() {
   ModelConfig config = tiny_config();
   config.hidden_size = config.embedding_size = config.pooler_hidden_size = 64;
@@ -50,7 +50,7 @@ inline Tensors read_tensors(const std::string& path) {
   return tensors;
 }
 
-// The tiny model of `config` with change(Tensors&) made to its tensors, read with `read_as` for its config.json.
+// The tiny model of `config`, its tensors changed by change(Tensors&), read with `read_as` as its config.json.
 template <class Change>
 Model load_edited(const ModelConfig& config, Head head, const ModelOptions& options, const Json& read_as,
                   Change change) {
@@ -63,7 +63,7 @@ Model load_edited(const ModelConfig& config, Head head, const ModelOptions& opti
                      parse_model_config(read_as, "config.json"), options);
 }
 
-// The tiny model with change(name, values) made to each tensor before it is loaded.
+// The tiny model with change(name, values) applied to each tensor before it is loaded.
 template <class Change>
 Model load_changed(const ModelConfig& config, Head head, const ModelOptions& options, Change change) {
   return load_edited(config, head, options, to_json(config), [&](Tensors& tensors) {

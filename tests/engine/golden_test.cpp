@@ -94,7 +94,7 @@ const std::vector<GoldenFile>& all_goldens() {
   return goldens;
 }
 
-// The largest errors of hidden states by head size, scores near +-80 apart, and by what computed them.
+// The largest errors of hidden states, by head size and by what computed them; scores near +-80 are listed apart.
 class ErrorTable {
  public:
   void add(const std::string& column, const GoldenFile& file, const std::map<std::string, double>& errors) {
@@ -119,15 +119,15 @@ class ErrorTable {
   std::map<std::pair<bool, size_t>, std::map<std::string, double>> rows_;
 };
 
-// Every level takes heads of whole 16, those that multiply bf16 heads of whole 32; the reference takes others, and
-// bucket numbers that are given.
+// Every level takes head sizes that are multiples of 16, those that multiply bf16 multiples of 32; the reference takes
+// the others, and explicit bucket numbers.
 KernelLevel level_of_attention(const GoldenFile& file, const std::string& kernels, Precision precision) {
   if (file.head_size % 16 != 0 || file.golden.inputs.contains("relative_pos")) return KernelLevel::kReference;
   const KernelLevel level = select_kernels(kernels).level_of(Operation::kAttention, precision);
   return file.head_size % 32 != 0 ? std::min(level, KernelLevel::kAvx512) : level;
 }
 
-// How many cases of each head size each level took.
+// How many cases each level took, by head size.
 class Takers {
  public:
   void add(const GoldenFile& file, KernelLevel level) { ++cases_[{file.head_size, level}]; }
@@ -209,8 +209,8 @@ TEST(Golden, OfAKindThatNoTestKnowsFails) {
 INSTANTIATE_TEST_SUITE_P(Kernels, EngineGolden, testing::ValuesIn(usable_kernels()),
                          [](const auto& instance) { return instance.param; });
 
-// The bounds of bf16: twice the errors of the reference, whose rounding of weights and activations is the precision's.
-// No scores: they are the reference's.
+// The bounds of bf16: twice the errors of the reference, which rounds weights and activations as the precision does.
+// No scores: the reference computes them.
 Golden with_bounds_of(const GoldenFile& file, const std::map<std::string, double>& reference_errors) {
   Golden golden = file.golden;
   std::erase_if(golden.outputs, [&](const auto& output) { return !reference_errors.contains(output.first); });

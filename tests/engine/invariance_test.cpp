@@ -1,4 +1,4 @@
-// A result does not depend on order, earlier calls or callers, bit for bit (company and threads:
+// A result does not depend on order, earlier calls or callers, bit for bit (packing and threads:
 // batch_invariance_test); masks and lengths at their limits.
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST(Invariance, CallsFromSeveralThreadsTakeTurns) {
   for (const auto& result : results) EXPECT_EQ(result, expected);
 }
 
-// Padded rows, packed and run; the hidden rows of unmasked tokens by their place in the padded input.
+// Padded rows, packed and run; the hidden rows of unmasked tokens by their position in the padded input.
 std::vector<std::vector<float>> run_padded(const Model& model, const std::vector<int32_t>& ids,
                                            const std::vector<uint8_t>& mask) {
   const PackedRows packed = pack({.sequences = 1, .length = ids.size(), .ids_BL = ids, .mask_BL = mask});

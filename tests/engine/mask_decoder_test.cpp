@@ -86,7 +86,7 @@ TEST(MaskDecoder, ScoresAreThoseOfTheOrdinaryLayers) {
   EXPECT_EQ(with[1].probabilities_HLL, without[1].probabilities_HLL);
 }
 
-// Rows asked for, in a pack with a hole, an empty sequence and a sequence of which nothing is asked.
+// Requested rows, in a pack with a hole, an empty sequence and a sequence with no requested row.
 TEST(MaskDecoder, ChosenRowsAreThoseOfAllRows) {
   Batch batch = make_batch({make_ids(1, 6), {}, make_ids(2, 7), make_ids(3, 3)});
   batch.mask_T.assign(16, 1);

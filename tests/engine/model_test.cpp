@@ -17,7 +17,7 @@ namespace {
 
 using namespace test;
 
-// That of single precision by which models run here.
+// The level at which models run attention in single precision here.
 KernelLevel fast_level() {
   return select_kernels("auto").level_of(Operation::kAttention, Precision::kFp32);
 }
@@ -155,7 +155,7 @@ TEST(Heads, TokenLogitsForChosenRowsAreThoseOfAllRows) {
   }
 }
 
-// Without them the last layer answers only for the rows that the head reads.
+// If they are not requested, the last layer computes only the rows that the head reads.
 TEST(Heads, AskingForTheLastHiddenStatesChangesNoLogit) {
   Batch batch = make_batch({make_ids(1, 6), {}, make_ids(2, 70), make_ids(3, 1)});
   batch.mask_T.assign(77, 1);

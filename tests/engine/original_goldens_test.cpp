@@ -1,6 +1,6 @@
 // The engine against outputs of the original code: a folder of NAME.json + NAME.safetensors with tensors w.*, in.*,
 // out.*, named by DEBERTA_GOLDENS or found in the shared folder. Training cases and gradients are not for the engine;
-// a case of a kind that is named in no list fails.
+// a case whose kind is in no list fails.
 #include <fmt/format.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace deberta::test {
 namespace {
 
-constexpr double kTolerance = 5e-5;  // of the folder's README for a single-precision implementation
+constexpr double kTolerance = 5e-5;  // from the folder's README, for a single-precision implementation
 
 const std::set<std::string> kInferenceKinds = {
     "encoder", "layer", "sequence_classification", "token_classification", "multiple_choice", "record", "mlm", "rtd"};
@@ -38,7 +38,7 @@ std::string goldens_folder() {
   return named != nullptr ? named : shared("reference/original-goldens");
 }
 
-// Weights under their own names; the configuration as it stands: it does not say that projections are fused.
+// Weights under their own names; the configuration unchanged: it does not say that projections are fused.
 void write_model(const std::string& folder, const Json& about, const SafetensorsFile& file) {
   std::vector<TensorView> weights;
   for (TensorView tensor : file.tensors()) {
@@ -120,7 +120,7 @@ TEST(OriginalGoldens, AgreeWithTheOriginalCode) {
     fmt::print("unsupported: {}: {}\n", reason, fmt::join(names, ", "));
     unsupported += names.size();
   }
-  // Their heads have 8 numbers, which the reference takes; all but two.
+  // All but two have heads of size 8, which only the reference takes.
   const KernelLevel level = select_kernels("auto").level_of(Operation::kAttention);
   if (level != KernelLevel::kReference) {
     EXPECT_GE(tally.takers[level].size(), 2u);

@@ -1,4 +1,4 @@
-// bf16 and int8 beside fp32: near it on every kernel set of this machine, and as independent of company and threads.
+// bf16 and int8 against fp32: close to it on every kernel set of this machine, and as independent of batch and threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::vector<ModelConfig> variants() {
   return {with_fast_heads(), convolutional(), version_1()};
 }
 
-// The smallest cosine of a row with its expected one.
+// The smallest cosine between a row and the expected one.
 double worst_cosine(const std::vector<float>& rows, const std::vector<float>& expected, size_t columns) {
   double worst = 1;
   for (size_t at = 0; at < expected.size(); at += columns) {

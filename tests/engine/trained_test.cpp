@@ -48,7 +48,7 @@ TEST(Trained, SequenceLogitsOfSst2) {
   }
 }
 
-// `ids_key` of each mask names five pieces, `logits` what they score.
+// Each mask lists five pieces in `ids`, and their logits in `logits`.
 void expect_mask_logits(const std::string& name) {
   const std::string folder = model_folder(name);
   if (folder.empty()) GTEST_SKIP() << "needs the shared folder";
@@ -79,7 +79,7 @@ TEST(Trained, MaskLogitsOfTheMaskDecoder) {
   expect_mask_logits("nano-emd");
 }
 
-// The five best ids of each mask, from all masks of a text at once.
+// The five best ids of one mask.
 std::vector<int32_t> best_five(const ForwardResult& result, size_t row) {
   const float* logits = &result.logits[row * result.logits_columns];
   std::vector<int32_t> ids(result.logits_columns);
@@ -90,7 +90,7 @@ std::vector<int32_t> best_five(const ForwardResult& result, size_t row) {
   return ids;
 }
 
-// `key` of each mask names the five best.
+// `key` of each mask lists the five best ids; all masks of a text are run at once.
 void expect_best_ids(MaskDecoder mask_decoder, const char* key) {
   const std::string folder = model_folder("nano-emd");
   if (folder.empty()) GTEST_SKIP() << "needs the shared folder";

@@ -1,5 +1,5 @@
-// Version 1, the convolution, 3-D masks, given relative positions, mentions and replaced tokens: what the golden models
-// do not show by themselves.
+// Version 1, the convolution, 3-D masks, explicit relative positions, mentions and replaced tokens: what the golden
+// models do not show by themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-"""The gate's own programs, in small stand-in repositories: what must make them red does."""
+"""The gate's own programs, in small stand-in repositories: they turn red when they must."""
 import pathlib
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 @pytest.fixture
 def repository(tmp_path):
-    """A folder with the tools of this one and nothing else."""
+    """A repository with this one's tools and nothing else."""
     (tmp_path / "tools").mkdir()
     for name in ("run_tests.py", "rooms.py", "limits.py", "private_python.py", "fuzz.py", "gate.py", "check_layers.py", "mutate"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)

@@ -1,4 +1,4 @@
-"""A test program's outside: what GoogleTest prints and writes, for tests that are given as {name: outcome}. Outcomes: passed, failed, skipped, thrown,
+"""Stands in for a test program: what GoogleTest prints and writes, for tests given as {name: outcome}. Outcomes: passed, failed, skipped, thrown,
 crash (the program dies), hang."""
 
 PROGRAM = '''#!/usr/bin/env python3
@@ -37,5 +37,5 @@ sys.exit(1 if failed else 0)
 
 
 def program(**tests):
-    """The text of a program; names are Suite__Test."""
+    """The source of a program; names are Suite__Test."""
     return PROGRAM.format(tests={name.replace("__", "."): outcome for name, outcome in tests.items()})

@@ -1,4 +1,4 @@
-"""tools/mutate with a program that is a script: what kills, and what is red."""
+"""tools/mutate with a script as the test program: what kills a mutation, and what is red."""
 import json
 
 import pytest
@@ -14,7 +14,7 @@ PRESETS = {"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninj
 
 @pytest.fixture
 def mutate(run, write):
-    """mutate({test: outcome}, row) -> (exit code, lines); the row changes the outcomes of the unchanged program."""
+    """mutate({test: outcome}, row) -> (exit code, lines); the outcomes are those of the unchanged program, the row changes them."""
     def go(outcomes, *words, name="broken", old="'passed'", new="'failed'", tests=("test_one",), **more):
         write("CMakeLists.txt", CMAKE)
         write("CMakePresets.json", json.dumps(PRESETS))

@@ -1,4 +1,4 @@
-"""tools/packages.sh: what is missing is installed, and asked for where somebody can answer. Scripts stand in for the system's programs."""
+"""tools/packages.sh: missing packages are installed, after a question where somebody can answer. Scripts stand in for the system's programs."""
 import os
 import pathlib
 import pty
@@ -16,7 +16,7 @@ CALL = f". {ROOT}/tools/packages.sh; install_packages run here missing more"
 
 @pytest.fixture
 def system(write, tmp_path):
-    """system(user, with_sudo) -> the environment of a machine that has one package; sudo and apt-get write what they are asked to a file."""
+    """system(user, with_sudo) -> the environment of a machine that has one package; sudo and apt-get log their arguments to a file."""
     def make(user, with_sudo=True):
         write("bin/id", f"#!/bin/sh\necho {user}\n", is_program=True)
         write("bin/dpkg-query", '#!/bin/sh\nfor name; do :; done\n[ "$name" != here ] || printf "install ok installed"\n', is_program=True)
@@ -35,7 +35,7 @@ def asked(tmp_path):
 
 
 def in_terminal(environment, answer):
-    """(exit code, what a person sees)"""
+    """(exit code, what a person sees on the terminal)"""
     main, worker = pty.openpty()
     process = subprocess.Popen(["/bin/bash", "-c", CALL], stdin=worker, stdout=worker, stderr=worker, env=environment)
     os.close(worker)

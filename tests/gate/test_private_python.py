@@ -1,4 +1,4 @@
-"""The private environment has what was asked for and nothing that another version wanted. The lists here name no package."""
+"""The private environment has what was requested and nothing left over from another version. The lists here name no package."""
 import subprocess
 import sys
 
@@ -12,7 +12,7 @@ def test_a_room_adds_its_packages_and_a_changed_list_starts_anew(repository, wri
     write("tests/requirements.txt", "# none\n")
     write("tests/one/requirements.txt", "# none of one\n")
     assert python() == ["tests/requirements.txt into .venv"]
-    assert python("two") == []  # which has no list
+    assert python("two") == []  # this room has no list
     assert python("one") == ["tests/one/requirements.txt into .venv"]
     assert python() == [] == python("one")
     write("tests/one/requirements.txt", "# none of one, changed\n")

@@ -1,4 +1,4 @@
-// Names of models to folders, in an environment made for each test.
+// From model names to folders, in an environment made for each test.
 #include "deberta/find_model.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kCommit = "0123456789abcdef0123456789abcdef01234567";
 constexpr const char* kOther = "89abcdef0123456789abcdef0123456789abcdef";
 
-// A file in a folder that need not be there yet.
+// A file in a folder that need not exist yet.
 void write(const std::string& path, const std::string& text) {
   fs::create_directories(fs::path(path).parent_path());
   test::write_text(path, text);
@@ -34,7 +34,7 @@ class FindModel : public testing::Test {
 
   std::string repository(const std::string& name) const { return folder_.path("hub/models--" + name); }
 
-  // A snapshot as the hub's client leaves it: files are links to blobs.
+  // A snapshot as the hub's client makes it: files are links to blobs.
   std::string add_snapshot(const std::string& name, const std::string& commit, const std::string& revision) {
     const std::string snapshot = repository(name) + "/snapshots/" + commit;
     write(repository(name) + "/blobs/" + commit, R"({"model_type": "deberta-v2"})");

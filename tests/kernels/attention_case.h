@@ -1,5 +1,5 @@
-// One attention problem with random numbers, guards around its outputs and NaN in its scratch; and the second version
-// of the equation: literal gather, then transpose, with its own bucket formula. It shares no code with src/kernels.
+// One attention problem with random numbers, guards around its outputs and NaN in its scratch; and a second version of
+// the equation: literal gather, then transpose, with its own bucket formula. It shares no code with src/kernels.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace deberta::test {
 
-inline constexpr float kGuard = 12352.0f;  // the same in bf16
+inline constexpr float kGuard = 12352.0f;  // exact in bf16
 
 struct AttentionCase {
   std::vector<int32_t> lengths = {7};
@@ -90,7 +90,7 @@ struct AttentionCase {
     scratch.reserve(size + Arena::kAlignment);
     scratch.reset();
     p.scratch = scratch.take<std::byte>(size);
-    std::memset(p.scratch, 0xFF, size);  // all ones is a NaN
+    std::memset(p.scratch, 0xFF, size);  // all bits set is a NaN
     attention(set, p);
     if (precision == Precision::kBf16) std::transform(out_bf16.begin(), out_bf16.end(), out.begin(), from_bf16);
   }
@@ -152,7 +152,7 @@ struct AttentionCase {
     return scores;
   }
 
-  // The largest difference between out and the second version over all sequences and heads.
+  // The largest difference between `out` and the second version, over all sequences and heads.
   double largest_difference() const {
     double worst = 0;
     for (size_t b = 0; b < lengths.size(); ++b) {
@@ -162,7 +162,7 @@ struct AttentionCase {
   }
 
  private:
-  // x itself, or x rounded to bf16 and the rounded numbers beside it.
+  // x itself; for bf16, x is rounded in place and its bf16 numbers go to x_bf16.
   const void* in_precision(std::vector<float>& x, std::vector<Bf16>& x_bf16) const {
     if (precision != Precision::kBf16) return x.data();
     x_bf16.resize(x.size());

@@ -1,6 +1,6 @@
 // Every implementation of attention, in every precision, against sums in double: accuracy over one table of cases, bits
-// that depend on nothing but the sequence, masks, chosen queries, strides, scratch. The reference is
-// attention_test.cpp.
+// that depend on nothing but the sequence, masks, chosen queries, strides, scratch. attention_test.cpp tests the
+// reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 std::atomic<size_t> allocations = 0;
 }  // namespace
 
-// Not inlined: g++ 12 would see free() meet a pointer of new.
+// Not inlined: g++ 12 would warn that free() gets a pointer from new.
 [[gnu::noinline]] void* operator new(std::size_t size_bytes) {
   ++allocations;
   if (void* block = std::malloc(size_bytes)) return block;
@@ -146,8 +146,8 @@ AttentionCase make_large_scores(size_t head_size, int32_t length, uint64_t seed)
   return c;
 }
 
-// Scores up to +-80: one rounding of such a score is an error of 4e-6 of its probability. So a single draw says little
-// of a ratio; the worst of many draws, and their sum, do.
+// Scores up to +-80: rounding such a score once changes its probability by 4e-6 of its value. So a single draw says
+// little about a ratio; the worst of many draws, and their sum, do.
 TEST(AttentionAccuracy, ScoresNear80AreAsFarFromExactAsPlainSums) {
   std::map<std::string, double> sums;
   for (const size_t head_size : {16u, 32u, 64u, 128u}) {
@@ -184,7 +184,7 @@ double tolerance(Precision precision) {
   return precision == Precision::kBf16 ? 2e-2 : 2e-5;
 }
 
-// Cut instead of rounded, bf16 probabilities are a thousandth too small on the average.
+// Truncated instead of rounded, bf16 probabilities are a thousandth too small on average.
 TEST_P(EveryKernel, ErrorsLeanToNeitherSide) {
   AttentionCase c = make({130});
   c.fill();
@@ -197,7 +197,7 @@ TEST_P(EveryKernel, ErrorsLeanToNeitherSide) {
   EXPECT_NEAR(sum / static_cast<double>(expected.size()), 0, c.precision == Precision::kBf16 ? 3e-4 : 1e-6);
 }
 
-// The probabilities of one head of the only sequence, which the values spell out: v_j is 1 in column j.
+// The probabilities of one head of the only sequence; the values expose them: v_j is 1 in column j.
 std::vector<double> spelled_probabilities(AttentionCase& c) {
   const size_t keys = c.tokens();
   std::fill(c.v.begin(), c.v.end(), 0.0f);
@@ -266,7 +266,7 @@ TEST_P(EveryKernel, ASequenceHasTheSameBitsAloneInAnyPackAndWithAnyThreads) {
   pack.fill();
   pack.run();
   const std::vector<float> packed = pack.out, packed_lse = pack.lse;
-  for (const unsigned threads : {2u, 3u, 7u, 16u}) {  // 16: too few tasks, blocks of rows
+  for (const unsigned threads : {2u, 3u, 7u, 16u}) {  // 16: too few tasks, so they are split into blocks of rows
     ThreadPool pool(threads);
     AttentionParams p = pack.params();
     p.parallel = pool.parallel();
@@ -400,7 +400,7 @@ TEST_P(EveryKernel, ReadsAndWritesOnlyItsRowsOfStridedUnalignedData) {
   dense.fill();
   dense.run();
   const std::vector<float> expected = output_of(dense, 0);
-  AttentionCase wide = make({70});  // two heads of room; the second is not the call's
+  AttentionCase wide = make({70});  // room for two heads; the second is not part of the call
   wide.fill();
   for (const auto member : {&AttentionCase::q, &AttentionCase::k, &AttentionCase::v}) {
     for (size_t i = 0; i < (wide.*member).size(); ++i)

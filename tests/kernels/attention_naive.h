@@ -1,6 +1,6 @@
 // What the outputs of an AttentionCase should be: in double, and by the plainest loops in the precision of the case
-// (fp32 sums; in bf16 with tables, probabilities and outputs rounded). Of long sequences some rows, the others are NaN.
-// Both share no code with src/kernels.
+// (fp32 sums; in bf16 with tables, probabilities and outputs rounded). For long sequences only some rows are computed,
+// the others are NaN. Neither shares code with src/kernels.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace deberta::test {
 
-// Over what is expected (not NaN); a NaN in `got` is an infinite difference.
+// Over the expected values that are not NaN; a NaN in `got` is an infinite difference.
 inline double largest_difference(const std::vector<double>& got, const std::vector<double>& expected) {
   double worst = got.size() == expected.size() ? 0 : std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < std::min(got.size(), expected.size()); ++i) {
@@ -57,7 +57,7 @@ class PlainAttention {
     const auto is_allowed = [&](size_t t) { return c_.mask.empty() || c_.mask[first + t] != 0; };
     std::vector<Number> p(length), sum(c_.head_size);
     for (size_t i = 0; i < length; ++i) {
-      const size_t step = length > 1000 ? 37 : length > 130 ? 11 : 1;  // of rows that are not near an end
+      const size_t step = length > 1000 ? 37 : length > 130 ? 11 : 1;  // between rows that are not near either end
       const bool is_left_out = i > 17 && i + 17 < length && i % step != 0;
       if (is_left_out) {
         std::fill_n(&out_[(first + i) * c_.width() + head * c_.head_size], c_.head_size,

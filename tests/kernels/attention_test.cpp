@@ -1,5 +1,6 @@
-// Attention by the reference (head sizes that are no whole vectors) against its second version, and what its contract
-// says of masks, packing, chosen queries and outputs. attention_kernels_test.cpp has the other implementations.
+// Attention by the reference (head sizes that do not fill whole vectors) against its second version, and what its
+// contract says about masks, packing, chosen queries and outputs. attention_kernels_test.cpp has the other
+// implementations.
 #include "kernels/attention.h"
 
 #include <gtest/gtest.h>

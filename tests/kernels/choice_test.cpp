@@ -1,5 +1,5 @@
-// Which kernels run unforced: on every kind of processor met so far, on ones that were not, and that the choice neither
-// follows the order of names nor moves with noise.
+// Which kernels run when none are forced: on every known kind of processor and on unknown ones; and that the choice
+// neither follows the order of names nor changes with noise.
 #include "kernels/choice.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(Choice, OfEveryKindMet) {
       {"Zen 5", {"AuthenticAMD", "", 26, 2}, kWithoutTiles, {kAvx512, kAvx512Bf16, kAvx512Vnni, kAvx512Bf16, kAvx512}},
       {"Sapphire Rapids", {"GenuineIntel", "", 6, 143}, kSapphire, {kAvx512, kAmx, kAmx, kAmx, kAvx512}},
       {"Emerald Rapids", {"GenuineIntel", "", 6, 207}, kSapphire, {kAvx512, kAmx, kAmx, kAmx, kAvx512}},
-      // vdpbf16ps multiplies half as fast as fp32: widening is the faster way.
+      // vdpbf16ps multiplies half as fast as fp32, so widening is faster.
       {"Emerald Rapids",
        {"GenuineIntel", "", 6, 207},
        kWithoutTiles,
@@ -87,7 +87,7 @@ TEST(Choice, OfEveryKindMet) {
   }
 }
 
-// The figures are billions a second, as a measurement gives them.
+// The figures are billions per second, as a measurement gives them.
 TEST(Choice, OfOthersFollowsWhatIsMeasured) {
   struct Case {
     std::string name;
@@ -152,7 +152,7 @@ TEST(Choice, OfOthersFollowsWhatIsMeasured) {
                 {kReference, kReference, kReference, kReference, kReference}, "another architecture");
 }
 
-// A level that rounds otherwise in the next run would break the promise of the same bits.
+// If the next run chose a level that rounds differently, the same input would not give the same bits.
 TEST(Choice, DoesNotMoveWithNoise) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> noise(0.85, 1.15);
@@ -229,7 +229,7 @@ uint64_t calls_of(Precision precision, KernelLevel level) {
   return 0;
 }
 
-// The kernels of an Emerald Rapids whose AMX is hidden, run on whatever this is: the counters show the widening one.
+// The kernels of an Emerald Rapids whose AMX is hidden, run on this machine: the counters show the widening one.
 TEST(Choice, WhatIsChosenIsWhatRuns) {
   if ((usable_levels() & level_bit(kAvx512Bf16)) == 0) GTEST_SKIP() << "this processor has no vdpbf16ps to leave aside";
   const LevelSet usable = usable_levels() & ~level_bit(kAmx);

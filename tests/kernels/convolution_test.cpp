@@ -1,4 +1,4 @@
-// Convolution against a version that pads and masks a copy first; borders, masks, groups, threads.
+// Convolution against a version that first pads and masks a copy; borders, masks, groups, threads.
 #include "kernels/convolution.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ struct ConvolutionCase {
   }
   size_t rows() const { return static_cast<size_t>(starts.back()); }
 
-  // Scratch begins as NaN and is exactly as large as asked for.
+  // Scratch starts as NaN and is exactly as large as requested.
   ConvolutionParams params(const KernelSet& kernels, const Parallel& parallel = serial()) {
     ConvolutionParams p{};
     p.shape = {columns, width, groups};
@@ -66,7 +66,7 @@ struct ConvolutionCase {
 
   bool is_masked(size_t row) const { return !mask.empty() && mask[row] == 0; }
 
-  // One sequence with zeros around it and in its holes.
+  // One sequence with zeros around it and in its masked positions.
   std::vector<double> padded(size_t sequence) const {
     const size_t side = width / 2;
     const auto first = static_cast<size_t>(starts[sequence]);

@@ -101,7 +101,7 @@ TEST(Dispatch, LevelsThatTheProcessorLacksAreAnError) {
 
 constexpr auto kNameOfLevel = [](const auto& info) { return std::string(to_string(info.param)); };
 
-// The list of what the tests of this program leave out here.
+// Lists what the tests of this program leave out on this machine.
 class EveryLevel : public testing::TestWithParam<KernelLevel> {};
 INSTANTIATE_TEST_SUITE_P(Levels, EveryLevel, testing::ValuesIn(kLevels), kNameOfLevel);
 

@@ -95,7 +95,7 @@ TEST(Dropout, PackedIsPadded) {
   packed.run(p);
   AttentionCase padded;
   padded.lengths = {33};
-  padded.fill();  // the same numbers first
+  padded.fill();  // the same numbers at the start
   padded.mask.assign(33, 1);
   std::fill(padded.mask.begin() + 20, padded.mask.end(), uint8_t{0});
   p = padded.params();

@@ -1,5 +1,5 @@
 // One matrix product with random numbers, in any precision: the operands as they lie in memory and as the numbers that
-// they stand for. Between rows of A, and behind its last one, lies what must not matter; around rows of C lie guards.
+// they represent. What lies between rows of A and after the last one must not matter; guards surround rows of C.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ struct GemmShape {
   size_t m, n, k;
 };
 
-// Rows of tiles, blocks and strips with their neighbours; every end of a panel; odd depths.
+// Row counts of tiles, blocks and strips with their neighbours; every end of a panel; odd depths.
 inline std::vector<GemmShape> edge_shapes() {
   std::vector<GemmShape> shapes;
   for (size_t m = 1; m <= 13; ++m) shapes.push_back({m, 70, 37});
@@ -29,7 +29,7 @@ inline std::vector<GemmShape> edge_shapes() {
   return shapes;
 }
 
-// The products of a base model: query, key and value; out; up; down. A few rows, and as many as amortise the weights.
+// The products of a base model: query, key and value; out; up; down. A few rows, and enough to amortise the weights.
 inline std::vector<GemmShape> model_shapes() {
   std::vector<GemmShape> shapes;
   for (const size_t m : {size_t{16}, size_t{512}}) {
@@ -71,7 +71,7 @@ class GemmCase {
     p.c_stride = c_stride_;
     return p;
   }
-  // Row m alone, to the first row of C.
+  // Row m alone, written to the first row of C.
   GemmParams row_params(size_t m) {
     GemmParams p = params();
     p.a_MK = static_cast<const std::byte*>(p.a_MK) + m * a_stride_ * element_bytes(precision_);
@@ -100,7 +100,7 @@ class GemmCase {
                                    : void(a_bf16_[m * a_stride_ + k] = to_bf16(x));
   }
 
-  // A of zeros: what comes out is what is done to the bias.
+  // A matrix A of zeros: the output shows what is done to the bias.
   void clear_a() {
     scales_.clear();
     side_.clear();
@@ -125,7 +125,7 @@ class GemmCase {
     if (precision_ == Precision::kFp32) return a_fp32_.data() + 1;  // one element off any alignment
     return precision_ == Precision::kBf16 ? static_cast<const void*>(a_bf16_.data()) : a_u8_.data();
   }
-  // Memory ends with the last row, or with the padding that the precision asks for.
+  // Memory ends with the last row, or with the padding that the precision requires.
   void fill_a(const std::vector<float>& a) {
     const auto place = [&](auto& memory, size_t front, size_t padded, auto around) {
       memory.assign(front + (s.m - 1) * a_stride_ + padded, around);
@@ -139,7 +139,7 @@ class GemmCase {
       for (size_t k = 0; k < s.k; ++k) a_.push_back(put_a(m, k, a[m * s.k + k]));
     }
   }
-  // The number that stands for x.
+  // The number that represents x.
   double put_a(size_t m, size_t k, float x) {
     const size_t at = m * a_stride_ + k;
     if (precision_ == Precision::kFp32) return double{a_fp32_[1 + at] = x};
@@ -171,7 +171,7 @@ class GemmCase {
   std::vector<Bf16> a_bf16_, side_;
   std::vector<uint8_t> a_u8_;
   std::vector<int32_t> outliers_;
-  std::vector<double> a_, w_numbers_;  // what the operands stand for
+  std::vector<double> a_, w_numbers_;  // the numbers that the operands represent
   Arena arena_;
   PackedWeights packed_;
 };

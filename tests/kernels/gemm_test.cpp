@@ -79,8 +79,8 @@ TEST_P(Gemm, BiasActivationAndResidualFollowTheSum) {
   }
 }
 
-// Sums of zero, so that the bias alone goes through the activation: every power of ten and both signs. What vectors
-// compute errs by 1.5e-7 of the value, or of 1 below that.
+// Sums of zero, so that the bias alone goes through the activation: every power of ten and both signs. The vector code
+// is off by 1.5e-7 of the value, or of 1 for smaller values.
 TEST_P(Gemm, ActivationsFollowTheirEquationsFarOut) {
   GemmShape shape{3, 64, 16};
   for (const KernelActivation activation : test::kActivations) {

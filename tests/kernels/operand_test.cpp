@@ -1,4 +1,4 @@
-// How rows of operands lie.
+// How rows of operands lie in memory.
 #include "kernels/operand.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(Operand, RowsAreAnOddNumberOfCacheLinesAndHoldTheirColumns) {
   }
 }
 
-// A first-level cache of 64 sets: the 32 rows of a tile read one line each.
+// An L1 cache of 64 sets: the 32 rows of a tile read one line each.
 TEST(Operand, RowsOfATileFallIntoSetsOfTheirOwn) {
   for (const size_t columns : {768u, 1024u, 3072u, 4096u}) {
     std::set<size_t> sets;

@@ -18,7 +18,7 @@ namespace deberta {
 namespace {
 
 constexpr size_t kHidden = 32, kHeads = 4, kHeadSize = 8, kRows = 64;  // D, H, K, R of both cases
-constexpr double kTolerance = 5e-5;                                    // of the folder's README
+constexpr double kTolerance = 5e-5;                                    // from the folder's README
 
 const KernelSet kKernels = select_kernels("auto");
 

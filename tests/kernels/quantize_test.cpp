@@ -1,5 +1,5 @@
-// Quantised rows: the same bytes and scales on every implementation as by the equation; outliers, zeros, tails, and
-// numbers that are not finite.
+// Quantised rows: every implementation gives the bytes and scales of the equation; outliers, zeros, tails, and
+// non-finite numbers.
 #include "kernels/quantize.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class Quantize : public testing::TestWithParam<KernelLevel> {
 INSTANTIATE_TEST_SUITE_P(Levels, Quantize, testing::ValuesIn(test::levels_of(Operation::kQuantize)),
                          [](const auto& level) { return std::string(to_string(level.param)); });
 
-// Rows with NaN between them; every third column beyond 20 in another order of magnitude.
+// Rows with NaN between them; every third column beyond 20 has another order of magnitude.
 struct Rows {
   size_t rows = 4, columns, x_stride, stride;
   std::vector<float> x, reciprocal;

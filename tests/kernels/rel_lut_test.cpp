@@ -43,7 +43,8 @@ TEST(RelLut, BeyondTheTableTheOriginalKeepsRow1AndHfTakesRow0) {
   for (int t = -511; t <= 511; ++t) EXPECT_EQ(original.row(t), hf.row(t));
 }
 
-// Recorded from make_log_bucket_position of transformers 4.57, whose logarithms are floats; in double 1643 is in 428.
+// Recorded from make_log_bucket_position of transformers 4.57, which computes logarithms in float; in double 1643 falls
+// into 428.
 TEST(RelLut, HfTakesLogarithmsInFloat) {
   const RelLut hf({512, 4096, false, 2048});
   const RelLut original({512, 4096, true, 2048});
@@ -127,7 +128,7 @@ TEST(RelLut, AlmostAllBucketsInTheHalfMeansNoPerms) {
   EXPECT_FALSE(RelLut({256, 200, true, 300}).has_unit_steps());
 }
 
-// Senseless, and what transformers computes: the logarithmic buckets run backwards.
+// Senseless, but this is what transformers computes: the logarithmic buckets run backwards.
 TEST(RelLut, FewerPositionsThanHalfOfTheBucketsAsTransformersHasThem) {
   const RelLut one({256, 1, false, 300});
   EXPECT_EQ(one.row(128), 256 + 128);

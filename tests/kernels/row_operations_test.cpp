@@ -116,7 +116,7 @@ TEST_P(RowOperations, LayerNormFollowsTheEquationForAllColumns) {
       NormCase c(columns);
       LayerNormParams p = c.params();
       p.residual_TD = has_residual ? c.residual.data() + 1 : nullptr;
-      p.epsilon = columns % 2 == 0 ? 1e-7 : 0.5;  // the large one shows that it is inside the root
+      p.epsilon = columns % 2 == 0 ? 1e-7 : 0.5;  // the large one shows that epsilon is inside the root
       layer_norm(kernels(), p);
       c.expect_agreement(p);
       c.expect_guards();
@@ -262,7 +262,7 @@ struct Table {
   double at(int32_t row, size_t e) const { return values[static_cast<size_t>(row) * columns + e]; }
 
   float as_float(uint32_t bits) const { return std::bit_cast<float>(format == TableFormat::kBf16 ? bits << 16 : bits); }
-  // All signs, exponents (subnormal too) and fractions in turn, no infinity.
+  // Cycles through all signs, exponents (subnormal too) and fractions, without infinity.
   static uint32_t half_bits(size_t i) {
     const auto bits = static_cast<uint32_t>(i * 7919 % 0x10000);
     return (bits & 0x7C00) == 0x7C00 ? bits & 0xBFFF : bits;

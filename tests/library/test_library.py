@@ -49,7 +49,7 @@ def library_of(prefix):
 
 
 def build_project(source, build, prefix):
-    """An outside project with nothing of ours but the prefix (and the sanitizer, which cannot be half in a program)."""
+    """An outside project with nothing of ours but the prefix (and the sanitizer, which must cover a whole program)."""
     sanitize = cached("DEBERTA_SANITIZE")
     checked("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={cached('CMAKE_CXX_COMPILER')}",
             f"-DCMAKE_CXX_FLAGS={'-fsanitize=' + sanitize if sanitize else ''}")
@@ -87,7 +87,7 @@ def models(tmp_path_factory):
 
 
 def answers_of_program(verb, model, *texts):
-    """The rows that the program prints as JSON."""
+    """The rows that the program prints, parsed from JSON."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
     return [json.loads(line) for line in checked(BINARY, verb, "-m", model, "--format", "jsonl", *texts, env=clean).splitlines()]
 

@@ -39,7 +39,7 @@ TEST(AnswerMetrics, LowerCaseIsThatOfUnicode) {
 TEST(AnswerMetrics, WordsCountAsOftenAsTheyOccur) {
   const AnswerScore score = score_answer("blue blue cat", "the blue cat cat", EmptyRule::kEqual);
   EXPECT_EQ(score.exact, 0);
-  EXPECT_DOUBLE_EQ(score.f1, 2.0 / 3);  // two words in common of three and three
+  EXPECT_DOUBLE_EQ(score.f1, 2.0 / 3);  // two common words, three in each text
   EXPECT_EQ(score_answer("The Cat.", "cat", EmptyRule::kNoWords).exact, 1);
 }
 
@@ -65,7 +65,7 @@ TEST(AnswerEvaluation, TheBestOfTheGoldAnswersCountsAndAMissingOneIsWrong) {
             "f1=41.67 exact_match=25 ");
 }
 
-// Five questions: two answered rightly, one of them without an answer; one wrongly; one with half; one without answer
+// Five questions: two answered correctly, one of them unanswerable; one wrongly; one half correctly; one unanswerable
 // but answered.
 std::vector<NullableOutcome> nullable_outcomes() {
   return {

@@ -1,4 +1,4 @@
-// Metrics of classes and scores on cases that are worked out by hand.
+// Metrics of classes and scores on cases worked out by hand.
 #include "metrics/class_metrics.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Entities of tags, right and broken ones, and what is counted of them.
+// Entities of valid and broken tag sequences, and what is counted of them.
 #include "metrics/tag_evaluation.h"
 
 #include <fmt/format.h>

@@ -180,7 +180,7 @@ TEST(TaskRows, ScoresAreFiniteNumbers) {
   EXPECT_EQ(rows.golds()[0].answer.score, 4.5);
   TaskRows own(find_task("regression"), TaskLabels(find_task("regression")));
   own.add(labelled("-1"));
-  EXPECT_EQ(own.golds()[0].answer.score, -1);  // of sts-b it marks a row without a score
+  EXPECT_EQ(own.golds()[0].answer.score, -1);  // in sts-b it marks a row without a score
   EXPECT_EQ(rows.to_text(rows.parse(0, "0.1", "p")), "0.1");
   EXPECT_ERROR(rows.parse(0, "x", "p:2"), kInput, "p:2: expected a number, got \"x\"");
 }

@@ -1,4 +1,4 @@
-"""One folder on both sides: what transformers 4.57 makes of it, and what the program does. Neither side's failure is raised: it is an answer."""
+"""One folder on both sides: what transformers 4.57 makes of it, and what the program does. A failure of either side is not raised: it is an answer."""
 import contextlib
 import dataclasses
 import json
@@ -19,8 +19,8 @@ from safetensors.numpy import load_file, save_file
 
 BINARY = BINARY.resolve()  # runs change the folder
 LONGEST = 512        # the program's limit where the folder sets no lower one
-LIBRARY_SECONDS = 4  # a number of layers beyond 64 bits would be built until memory ends
-LIBRARY_BYTES = 4 << 30  # more than it has: a vocabulary of 2^24 would be drawn at random until the machine has no memory left
+LIBRARY_SECONDS = 4  # with a layer count beyond 64 bits it would build layers until memory runs out
+LIBRARY_BYTES = 4 << 30  # on top of what it has: a vocabulary of 2^24 would be drawn at random until the machine runs out of memory
 PROGRAM_SECONDS = 300
 
 transformers.logging.set_verbosity_error()
@@ -29,7 +29,7 @@ transformers.logging.disable_progress_bar()
 
 @dataclasses.dataclass
 class Answer:
-    """`refused`: why there is none. `rows`: logits of each text; `ids`: (ids, types) of each text; `labels`: by class; `scores`: under the activation;
+    """`refused`: why there is no answer. `rows`: logits of each text; `ids`: (ids, types) of each text; `labels`: by class; `scores`: after the activation;
     `invented`: weights that the library drew at random, so that its logits mean nothing."""
     refused: str = ""
     broken: str = ""
@@ -46,7 +46,7 @@ class TooLong(Exception):
 
 @contextlib.contextmanager
 def time_limit(seconds):
-    """Of processor time: a busy machine fails nothing."""
+    """Limits CPU time, so that a busy machine causes no failure."""
     def stop(*_):
         raise TooLong(f"nothing after {seconds} s")
     before = signal.signal(signal.SIGPROF, stop)
@@ -60,7 +60,7 @@ def time_limit(seconds):
 
 @contextlib.contextmanager
 def memory_limit(more_bytes):
-    """Of this process's addresses, beyond those that it has."""
+    """Limits the address space that this process may add to what it has."""
     used = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + more_bytes, before[1]))
@@ -75,14 +75,14 @@ def first_line(error):
 
 
 def is_fast(folder):
-    """The program reads tokenizer.json where the vocabulary has no file of its own that can be read."""
+    """The program reads tokenizer.json where there is no readable vocabulary file."""
     folder = pathlib.Path(folder)
     slow = (folder / "spm.model").exists() and (folder / "spm.model").stat().st_size > 1 or (folder / "vocab.json").exists()
     return not slow
 
 
 def their_tokenizer(folder):
-    """transformers 4.57 fails on the list that transformers 5 writes for extra_special_tokens; what it would do without is the reference then."""
+    """transformers 4.57 fails on the list that transformers 5 writes for extra_special_tokens; then the reference is what it does without the list."""
     try:
         extra = json.loads((pathlib.Path(folder) / "tokenizer_config.json").read_text()).get("extra_special_tokens")
     except (OSError, ValueError, AttributeError):
@@ -123,7 +123,7 @@ def their_logits(model, head, rows):
 
 
 def their_scores(model, logits):
-    """What the pipeline makes of the logits: by class, as the configuration's problem_type says."""
+    """What the pipeline makes of the logits, by class, following the configuration's problem_type."""
     type_of = model.config.problem_type
     if type_of == "regression":
         return logits
@@ -141,7 +141,7 @@ def library(call):
                 return call()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # whatever a wrong value makes it raise; a panic of the tokenizers library is no Exception
+        except BaseException as error:  # whatever a wrong value makes it raise; a panic of the tokenizers library is not an Exception
             return Answer(refused=first_line(error))
 
 
@@ -165,7 +165,7 @@ def run_program(*words):
 
 
 def sentence(told):
-    """A refusal is one line, `where: what: ...`; of files with several problems one line for each of them."""
+    """A refusal is one line, `where: what: ...`; files with several problems get one line for each."""
     lines = told.splitlines()
     if not lines or not all(re.match(r"\S.*?: \S", line) for line in lines):
         return Answer(broken=f"no sentence: {told[:400]!r}")
@@ -200,7 +200,7 @@ def our_ids(folder, rows, *words):
 
 
 def our_classes(folder, rows, *words):
-    """Rows of [(logit, label)], best first: from texts to answers; probabilities where `words` are not --raw."""
+    """From texts to answers: rows of [(logit, label)], best first; probabilities where `words` are not --raw."""
     failed, out = run_program("classify", "-q", "-m", folder, "-i", rows, "-f", "jsonl", "--keep", "none", "-k", "100000", "--compat", "hf", *(words or ["--activation", "none"]))
     lines = json_lines(out)
     if failed and not row_errors(lines):

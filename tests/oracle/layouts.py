@@ -1,5 +1,5 @@
-"""Small checkpoints in the layouts that people publish: the names of configuration keys, labels, tensors and files are those of the named families,
-the weights those of the shared folder's trained models where it is there (classes put in the family's order), else random."""
+"""Small checkpoints in the layouts that people publish: configuration keys, labels, tensors and files are named as in the listed families;
+the weights are those of the shared folder's trained models if it is there (classes in the family's order), else random."""
 import dataclasses
 import json
 import shutil
@@ -100,7 +100,7 @@ def make_v1_layout(folder, labels):
     model = transformers.DebertaForSequenceClassification(config)
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.mul_(8.0 if parameter.dim() > 1 else 1.0)  # initial values say the same of every text
+            parameter.mul_(8.0 if parameter.dim() > 1 else 1.0)  # with initial values every text gets the same answer
     model.save_pretrained(folder / "model")
     pieces = {i: piece for piece, i in json.loads((tokenizer / "vocab.json").read_text()).items()}
     pieces |= {0: "[PAD]", 1: "[CLS]", 2: "[SEP]", 3: "[UNK]"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Records what sentence-transformers makes of each neighbour of the modules.json and 1_Pooling/config.json of the published folders: which pooling its vectors
-are of, or that it fails. Writes tests/golden/published/sentence_answers.json; needs sentence-transformers 5.7.0 beside tests/oracle/requirements.txt."""
+"""Records what sentence-transformers makes of each neighbour of the modules.json and 1_Pooling/config.json of the published folders: which pooling gave its
+vectors, or that it fails. Writes tests/golden/published/sentence_answers.json; needs sentence-transformers 5.7.0 in addition to tests/oracle/requirements.txt."""
 import collections
 import json
 import os
@@ -21,7 +21,7 @@ TEXTS = ["a fine film", "Hello, World x", "don't (x) UPPER"]
 
 
 def name_of(vectors, expected):
-    """The poolings whose vectors stand one after another in each of `vectors`."""
+    """The poolings whose vectors are concatenated in each of `vectors`."""
     size = len(expected[0]["mean"])
     parts = []
     for at in range(0, len(vectors[0]), size):
@@ -47,7 +47,7 @@ def main():
         for neighbour in neighbours(bases, SENTENCE_FILES):
             base = bases[neighbour.case]
             if not hasattr(base, "expected"):
-                model, tokenizer = sides.their_model(base.folder, ENCODER)[0], AutoTokenizer.from_pretrained(base.folder)  # the fast one, as there
+                model, tokenizer = sides.their_model(base.folder, ENCODER)[0], AutoTokenizer.from_pretrained(base.folder)  # the fast one, as sentence-transformers uses
                 base.expected = [pooled(torch.tensor(state)) for state in sides.their_logits(model, ENCODER, sides.their_ids(tokenizer, TEXTS))]
             told = record(base, neighbour, work, base.expected)
             key = f"{CASES[neighbour.case].folder}/{neighbour.file} {'.'.join(map(str, neighbour.path))}"

@@ -1,5 +1,5 @@
-"""Labelled rows and answers for the comparison of metrics: real ones of the shared folder where it is there, else made. The answers come from simple rules
-on the texts, so that they are right and wrong as a weak model's are, with many equal scores and some empty answers."""
+"""Labelled rows and answers for the comparison of metrics: real ones from the shared folder if it is there, else made-up ones. The answers come from simple
+rules on the texts, so that they are right and wrong like a weak model's, with many equal scores and some empty answers."""
 import csv
 import io
 import json
@@ -65,7 +65,7 @@ def nli_rows():
 
 
 def squad_questions(version):
-    """(id, answers, context) of the shared folder; without answers none is right"""
+    """(id, answers, context) from the shared folder; with no answers the question is unanswerable"""
     rows = []
     for article in json.loads("\n".join(lines_of(f"squad/dev-{version}.rebuilt.json.xz")))["data"]:
         for paragraph in article["paragraphs"]:
@@ -75,7 +75,7 @@ def squad_questions(version):
 
 
 def answer_for(number, golds, context, rng):
-    """Right, longer, shorter, with other case and marks, of another place, or empty."""
+    """Right, longer, shorter, with other case and punctuation, from another place, or empty."""
     words = context.split()
     start = rng.randrange(len(words))
     other = " ".join(words[start:start + rng.randint(1, 6)])
@@ -86,7 +86,7 @@ def answer_for(number, golds, context, rng):
 
 
 def squad_document(questions):
-    """The questions as a file: each on a context of its own that holds its answers."""
+    """The questions as a SQuAD file: each with a context of its own that contains its answers."""
     paragraphs = []
     for name, answers, _ in questions:
         context, starts = "", []
@@ -99,7 +99,7 @@ def squad_document(questions):
 
 
 def record_rows():
-    """Lines of ReCoRD of the shared folder, again and again, each query with an id of its own."""
+    """ReCoRD lines from the shared folder, repeated, each query with an id of its own."""
     lines = lines_of("superglue/ReCoRD/dev32.jsonl.xz")
     rows = []
     while len(rows) < ROWS:

@@ -1,4 +1,4 @@
-"""What counts as right for a neighbour of a published folder, and the few that are not equal for a reason."""
+"""What counts as right for a neighbour of a published folder, and the few that differ for a reason."""
 import json
 import re
 
@@ -6,13 +6,13 @@ import numpy
 from published_cases import SEQUENCE, TOKEN
 
 TOLERANCE = 1e-5
-# What items 2 and 4 of the specification refuse though transformers loads it: words of our sentence, why.
+# What items 2 and 4 of the specification refuse although transformers loads it: words of our message, why.
 ALLOWED = [
     (r"tokenizer\.json: (normalizer|pre_tokenizer|post_processor|model): ", "a part of another kind than any DeBERTa tokenizer has; regular expressions are not run"),
     (r"expected a token without NUL", "no published folder has a token with NUL"),
     (r"tokenizer\.json: added_tokens: (.* expected id \d+|id: expected 0\.\.\d+), got", "an added token with another id than the library gives it"),
 ]
-# (file, key, replacement as regular expressions; verdict; why): where the library's answer is no reference.
+# (file, key, replacement as regular expressions; verdict; why): where the library's answer cannot be the reference.
 EXCEPTIONS = [
     (r"tokenizer_config\.json", "model_max_length", r"true|false|0|1|-.*|below 64 bits", "refused without need", "no room for a text; the library then cuts nothing"),
     (r"tokenizer_config\.json", "extra_special_tokens", "texts", "differs", "a list of tokens to transformers 5, as here; 4.57 fails on it and is asked without it"),
@@ -38,7 +38,7 @@ def close(a, b):
 
 
 def names_of(label, index):
-    """A label as text: a value of another type is shown as JSON or as Python writes it; a gap has the library's name of a class."""
+    """A label as text: a value of another type is shown as JSON or as Python writes it; a gap gets the library's default class name."""
     if isinstance(label, str):
         return {label}
     return {str(label), json.dumps(label)} | ({f"LABEL_{index}"} if label is None else set())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Synthetic neighbours of the published folders: each key of each metadata file replaced in turn by null, a text, a number beyond 64 bits and more, and
-left out. What transformers 4.57 loads gives its ids, logits and labels here; the rest is refused in one sentence.
+"""Synthetic neighbours of the published folders: each key of each metadata file is replaced in turn by null, a text, a number beyond 64 bits and more, and
+left out. What transformers 4.57 loads must give the same ids, logits and labels here; the rest is refused in one sentence.
 
 neighbours.py [--count N --seed S] [--folder NAME] [--file NAME] [--key NAME] [--jobs N] [--out FILE]: all of them, or N drawn at random."""
 import argparse
@@ -27,9 +27,9 @@ from published_cases import CASES, PUBLISHED, SEQUENCE, TOKEN, make_folder, publ
 
 MARK = "@@the value@@"
 BEYOND = "1000000000000000019884624838656"  # what transformers writes for "no limit"
-# Numbers that 32 bits do not hold: no float of 32 bits, near the largest and beyond it, below the smallest, no integer of 32 bits with and without a sign.
+# Numbers that 32 bits do not hold: not an exact 32-bit float, near the largest float and beyond it, below the smallest, beyond signed and unsigned integers.
 HOSTILE_NUMBERS = ("16777217", "3.4e38", "1e39", "1e-46", "-0.0", "2147483648", "4294967297")
-# More of each kind, so that a rule is tried and not one value.
+# More of each kind, so that rules are tested and not single values.
 OTHERS = {
     "empty text": '""', "name": '"gelu"', "digits": '"7"', "NUL": '"a\\u0000b"', "strange text": '"\\ud83d\\u0000 \\u00e9"', "false": "false",
     "2^63": "9223372036854775808", "2^64": "18446744073709551616", "below 64 bits": "-9223372036854775809", "-Infinity": "-Infinity",
@@ -40,7 +40,7 @@ TEXTS = ["a fine film", "Hello, [MASK] World[SEP]  x ", ("A man plays .", "Nobod
          ("The quick brown fox, " * 40, "jumps over it ? " * 70)]
 ENTRIES_OF_LABELS = ("id2label", "label2id")
 KEYS_OF_SCORES = (("problem_type",), ("num_labels",), ("id2label",))
-SENTENCE_FILES = ("modules.json", "1_Pooling/config.json")  # sentence-transformers reads them, not transformers: its answers are recorded
+SENTENCE_FILES = ("modules.json", "1_Pooling/config.json")  # read by sentence-transformers, not transformers: its answers are recorded
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Neighbour:
 
 
 def keys_of(value, path=()):
-    """The place of every key and of every item; of labels the first and the last."""
+    """The path of every key and every item; for labels only the first and the last."""
     entries = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
     if path and path[-1] in ENTRIES_OF_LABELS and len(entries) > 2:
         entries = [entries[0], entries[-1]]
@@ -68,7 +68,7 @@ def keys_of(value, path=()):
 
 
 def replacements(value):
-    """(name, JSON text) of what stands in a value's place."""
+    """(name, JSON text) of the replacements for a value."""
     yield "null", "null"
     yield "text", '"abc"'
     yield "beyond", BEYOND
@@ -89,7 +89,7 @@ def replacements(value):
 
 
 def pooled(states):
-    """{name: vector} of the states of one text's tokens."""
+    """{name of a pooling: vector} from the states of one text's tokens."""
     weights = torch.arange(1, len(states) + 1)[:, None].float()
     return {"cls": states[0], "mean": states.mean(0), "max": states.max(0).values, "mean_sqrt_len": states.sum(0) / len(states) ** 0.5,
             "weightedmean": (states * weights).sum(0) / weights.sum(), "lasttoken": states[-1]}
@@ -149,7 +149,7 @@ def neighbours(bases, only=()):
 
 
 class Base:
-    """A whole folder, unchanged, with the library's answer to it."""
+    """A complete, unchanged folder with the library's answer to it."""
 
     def __init__(self, n, work):
         self.case, self.folder = CASES[n], work / f"f{n}"
@@ -158,14 +158,14 @@ class Base:
         self.logits = {}
 
     def answer(self):
-        """The library's to the unchanged folder; made when it is first wanted."""
+        """Makes the library's answer to the unchanged folder, when it is first needed."""
         if not hasattr(self, "theirs"):
             self.model = sides.their_model(self.folder, self.case.head)[0]
             self.theirs = theirs(self, self.folder, True)
 
 
 def logits_of(base, rows):
-    """The base's model on ids, each row of ids once."""
+    """The logits of the base's model; each row of ids is computed once."""
     for row in rows:
         key = repr(row)
         if key not in base.logits:
@@ -217,14 +217,14 @@ def ours(base, folder, work, tokenizer_too, cut=None, scores_too=False):
 
 
 def make_neighbour(base, neighbour, work):
-    """Links to the base's files, and the changed one."""
+    """A folder with links to the base's files and the changed file."""
     target = work / "n"
     if target.exists():
         shutil.rmtree(target)
     shutil.copytree(base.folder, target, copy_function=os.link)
     os.unlink(target / neighbour.file)
     (target / neighbour.file).write_text(neighbour.text, encoding="utf-8")
-    return pathlib.Path("n")  # a name without the name of a model in it: the library would take it for the type
+    return pathlib.Path("n")  # contains no model name, which the library would take for the model type
 
 
 @functools.cache

@@ -1,5 +1,5 @@
-"""Questions, right answers and answers to score: made ones, which tests/golden/metrics holds, and real ones of the shared folder, which are made again each
-time by the same rules. What the official evaluation scripts said of both is in tests/golden/metrics/official.json (make.py there)."""
+"""Questions, right answers and answers to score: made-up ones, which tests/golden/metrics holds, and real ones from the shared folder, which are derived each
+time by the same rules. What the official evaluation scripts said about both is in tests/golden/metrics/official.json (make.py there)."""
 import hashlib
 import json
 import random
@@ -19,7 +19,7 @@ def phrase(rng, most=5):
 
 
 def changed(rng, text):
-    """As a weak model might answer: the same, with other case, marks, spaces, a word more or less, something else, nothing."""
+    """As a weak model might answer: the same, with other case, punctuation or spaces, a word more or less, something else, nothing."""
     words = text.split()
     return rng.choice([text, text.upper(), text.lower(), text.title(), "the " + text + ".", text + " " + phrase(rng, 2), " ".join(words[1:]), " ".join(words[::-1]),
                        phrase(rng), "", "a", " \u00a0", text.replace(" ", "\u00a0"), "\"" + text + "\"!", text.swapcase()])
@@ -46,12 +46,12 @@ def made_squad_2():
     rng = random.Random(23)
     rows = made_questions(22, False)
     answers = {name: changed(rng, rng.choice(golds)) if golds else rng.choice(["", "", phrase(rng)]) for name, golds, _ in rows}
-    sure = {name: round(rng.random() * (0.5 if golds else 1), 1) for name, golds, _ in rows}  # many equal ones
+    sure = {name: round(rng.random() * (0.5 if golds else 1), 1) for name, golds, _ in rows}  # many equal values
     return {"gold": squad_document(rows), "answers": answers, "no_answer": sure}
 
 
 def record_row(number, names, golds):
-    """A passage of names; the right ones among them."""
+    """A passage of names, the right answers among them."""
     text = " , ".join(names)
     starts = [len(" , ".join(names[:i] + [""])) for i in range(len(names))]
     spans = [{"start": start, "end": start + len(name) - 1} for start, name in zip(starts, names)]
@@ -94,10 +94,10 @@ def real_record():
     return {"gold": rows, "answers": answers}
 
 
-# The sets that are scored, by task. Each: documents by name.
+# The scored sets by task; each gives documents by name.
 MADE = {"squad": made_squad_1, "squad2": made_squad_2, "record": made_record}
 REAL = {"squad": real_squad_1, "squad2": real_squad_2, "record": real_record}
-THRESHOLDS = (1.0, 0.3)  # of squad2: an answer less sure than this is none
+THRESHOLDS = (1.0, 0.3)  # no-answer thresholds of squad2
 
 
 def text_of(document):
@@ -105,5 +105,5 @@ def text_of(document):
 
 
 def digest(documents):
-    """What says that the same rows are scored."""
+    """Shows that the same rows are scored."""
     return hashlib.sha256("".join(text_of(documents[name]) for name in sorted(documents)).encode()).hexdigest()

@@ -51,7 +51,7 @@ def real_lines():
 
 
 def run_raw(folder, rows, *options):
-    """The lines that the program answers, undecoded. Rows are JSON objects: a text may be empty, or begin with a mark."""
+    """The program's output lines, undecoded. Rows are JSON objects: a text may be empty, or begin with a mark."""
     source = folder / "rows.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8", newline="\n")
     command = [BINARY, "tokenize", "-m", folder, "--format", "jsonl", "--keep", "none", "--input", source, *options]
@@ -67,7 +67,7 @@ def run(folder, rows, *options):
 
 
 def ids_text(line):
-    """The ids of an answer without decoding the rest: decoding it all would take most of the test's time."""
+    """The ids of an answer without decoding the rest, which would take most of the test's time."""
     assert line.startswith(b'{"ids":'), line[:100]
     return line[line.index(b"[") + 1 : line.index(b"]")].replace(b" ", b"").decode()
 
@@ -108,7 +108,7 @@ def recorded_rows(golden):
 
 
 def check_recorded_rows(folder, golden):
-    """The file does not name the texts: they are those that its ids stand for, and must give the same ids and types."""
+    """The file does not hold the texts: they are decoded from its ids, and must give the same ids and types."""
     rows = list(recorded_rows(golden))
     parts = []
     for ids, _ in rows:

@@ -14,11 +14,11 @@ from oracle_runs import BINARY, ROOT, SHARED
 
 ROWS = 200
 TOLERANCE = 1e-4
-COLUMNS = {"slow": 1, "fast": 2}  # of the page's table of counts
+COLUMNS = {"slow": 1, "fast": 2}  # in the page's table of counts
 
 
 def drawn(rows, seed, count=ROWS):
-    """Any of them may be drawn: none is left out for how it is read."""
+    """Drawn from all rows: none is left out because of how it is tokenized."""
     return random.Random(seed).sample(rows, count)
 
 
@@ -28,17 +28,17 @@ def sentences():
 
 
 def pairs():
-    """Captions, and longer sentences of newspapers."""
+    """Captions, and longer sentences from newspapers."""
     return [row[:2] for rows in (nli_rows(), paraphrase_rows()) for row in drawn(rows, 32, ROWS // 2)]
 
 
 def newspaper_lines():
-    """Words with spaces between."""
+    """Words joined by spaces."""
     return drawn([" ".join(word for word, _ in sentence) for sentence in tagged_sentences()], 33)
 
 
 def made_questions():
-    """Contexts without a word twice."""
+    """Contexts in which no word occurs twice."""
     rng = random.Random(12)
     words = [a + b + c for a in "bcdfghlmnprstw" for b in ("a", "e", "o") for c in ("n", "r", "sto", "li")]
     samples = [rng.sample(words, 40) for _ in range(ROWS)]
@@ -72,7 +72,7 @@ def quiet(call):
 
 
 def model_outputs(pipe, samples, **settings):
-    """What the pipeline's model gives for each of the samples, a list of windows: the same for all that is done behind it."""
+    """The outputs of the pipeline's model for each sample, as a list of windows: the same for every postprocessing."""
     before, forward, _ = pipe._sanitize_parameters(**settings)
     return quiet(lambda: [[pipe.forward(window, **forward) for window in pipe.preprocess(sample, **before)] for sample in samples])
 
@@ -96,13 +96,13 @@ def program(folder, verb, rows, *words, model=None):
 
 
 def rows_of(texts):
-    """Objects for the program, which the pipelines take too."""
+    """JSON objects for the program, which the pipelines accept too."""
     return [{"text": text} if isinstance(text, str) else {"text": text[0], "text_pair": text[1]} for text in texts]
 
 
 def unlike_pieces(folder, tokenizer, rows):
-    """The numbers of the rows that the default tokenizer reads otherwise: those with a character that has no piece, which is bytes here. With
-    `--tokenizer fast` no row is."""
+    """The numbers of the rows that the default tokenizer reads differently: those with a character that has no piece, which becomes bytes here. With
+    `--tokenizer fast` there are none."""
     words = ("--max-tokens", "1000000", *(["--pair"] if "text_pair" in rows[0] else []))
     slow, fast = (program(folder, "tokenize", rows, "--tokenizer", name, *words) for name in COLUMNS)
     unlike = set()
@@ -132,8 +132,8 @@ def counts_of_the_page():
 
 
 def check_kinds(name, column, differing, causes):
-    """`differing`: the numbers of the rows whose answers differ; `causes`: {kind: the rows that have it}. Each must have one, and no kind may have more than the
-    page says of the shared folder's rows (made ones are others)."""
+    """`differing`: the numbers of the rows whose answers differ; `causes`: {kind: the rows that have it}. Each row must have a cause, and no kind may have more rows
+    than the page says for the shared folder's rows (made-up ones are different rows)."""
     left, counts = set(differing), {}
     for kind, those in causes.items():
         counts[kind] = len(left & those)

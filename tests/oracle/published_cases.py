@@ -27,9 +27,9 @@ MASKS = {"spm": (128000, 925), "bpe": (50264, 680), "json": (None, None), "json5
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`loads`: as transformers does; else `refused` is what the program's sentence must say."""
+    """A folder that loads as in transformers, unless `refused` says what the program's message must contain."""
     folder: str
-    tokenizer: str = "spm"   # spm, bpe, json (that of another program's vocabulary), json5 (as transformers 5 writes it); "": none
+    tokenizer: str = "spm"   # spm, bpe, json (with another program's vocabulary), json5 (as transformers 5 writes it); "": none
     head: str = SEQUENCE
     refused: str = ""
     weights: str = "model.safetensors"
@@ -73,18 +73,18 @@ CASES = [
 
 
 def published_files(case):
-    """{name in the folder: its text} of the metadata, as published; a file that is no text is left to the copy."""
+    """{name in the folder: path} of the metadata, as published."""
     source = PUBLISHED / case.folder
     return {str(path.relative_to(source)): path for path in sorted(source.rglob("*")) if path.is_file() and path.name != "SOURCE"}
 
 
 def is_real(case):
-    """The tokenizer of the shared folder where it is there."""
+    """Whether the shared folder's tokenizer is used."""
     return case.tokenizer == "" or (SHARED / "reference/tokenizers").exists()
 
 
 def config_of(case, small):
-    """The configuration as published, else that of the version's base model; the sizes of a tiny checkpoint."""
+    """The configuration as published, else that of the version's base model, with the sizes of a tiny checkpoint."""
     path = PUBLISHED / case.folder / "config.json"
     config = json.loads(path.read_text()) if path.exists() else dict(V1 if case.tokenizer == "bpe" else V3)
     config |= SIZES | {key: value for key, value in SIZES_WHERE_PUBLISHED.items() if key in config}
@@ -142,7 +142,7 @@ def write_tokenizer(case, target, small):
 
 
 def in_small_vocabulary(case, text):
-    """[MASK] has the place after the last piece in the published vocabulary, and so in the small one."""
+    """[MASK] comes right after the last piece in the published vocabulary, and so in the small one."""
     published, small = MASKS[case.tokenizer or "json"]
     return text if published is None else text.replace(f'"{published}"', f'"{small}"').replace(f" {published}\n", f" {small}\n")
 
@@ -167,7 +167,7 @@ def make_folder(case, target, small):
 
 
 def write_foreign_weights(case, target):
-    """What the folder has in place of a checkpoint: what is in the file is never reached."""
+    """What the folder has in place of a checkpoint; the content of the file is never reached."""
     from safetensors.torch import save_file
     path = target / case.weights
     path.parent.mkdir(exist_ok=True)

@@ -1,5 +1,5 @@
-"""The program's tokens on byte-level BPE models against the slow DebertaTokenizer of transformers 4.57. That one is slow
-indeed: DEBERTA_ORACLE_ALL=1 compares every line (about five minutes), else a sample.
+"""The program's tokens on byte-level BPE models against the slow DebertaTokenizer of transformers 4.57, which is slow
+indeed: DEBERTA_ORACLE_ALL=1 compares every line (about five minutes), otherwise a sample.
 """
 
 import json
@@ -69,7 +69,7 @@ def test_special_tokens_and_pairs_act_as_in_the_slow_tokenizer(folder, slow):
 
 
 def test_offsets_name_the_characters_whose_bytes_the_piece_has(folder, slow):
-    """The bytes of the pieces, one after the other, are the text's; so a piece's characters are those its bytes belong to."""
+    """The bytes of the pieces, in order, are the text's, so a piece's characters are those that its bytes belong to."""
     lines = random_strings(2000, seed=8)
     answers = run(folder, [{"text": line} for line in lines], "--no-special", "--special-text", "literal")
     for line, answer in zip(lines, answers):
@@ -121,7 +121,7 @@ def test_the_published_ids_of_deberta_base(folder):
 
 
 def test_the_originals_file_gives_the_ids_of_the_same_vocabulary(folder, tmp_path):
-    """bpe_encoder.bin: GPT-2's own ids, and the order of the model's (here a bare pickle; torch.save's containers are
+    """bpe_encoder.bin: GPT-2's own ids, and the order of the model's ids (here a bare pickle; torch.save's containers are
     tested in tests/text)."""
     vocab = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
     merges = (folder / "merges.txt").read_text(encoding="utf-8").split("\n")[1:-1]

@@ -1,5 +1,5 @@
-"""config.json with values that its writers did not mean: what transformers 4.57 computes with them, --compat hf computes too, and what only
-one of them reads is refused in one sentence."""
+"""config.json with values that its authors did not intend: what transformers 4.57 computes with them, --compat hf computes too, and what only
+one of the two reads is refused in one sentence."""
 import json
 import os
 import random
@@ -64,7 +64,7 @@ def theirs(folder, inputs):
             return None
         with torch.no_grad():
             return model.eval()(**{name: torch.from_numpy(array) for name, array in inputs.items()}).logits.numpy()
-    except Exception:  # noqa: BLE001  whatever a wrong value does to it
+    except Exception:  # noqa: BLE001  whatever a wrong value causes
         return None
 
 
@@ -83,14 +83,14 @@ def test_each_value_means_what_transformers_takes_it_for(tmp_path, name):
     inputs = make_inputs(tmp_path, 21, types=settings["type_vocab_size"] > 0)
     published = json.loads((tmp_path / "config.json").read_text())
     equal = refused = 0
-    # A quarter of them for each model, by chance: together most of them.
+    # A random quarter of them for each model, together most of them.
     for key, value in random.Random(list(MODELS).index(name)).sample(CASES, len(CASES) // 4):
         config = {k: v for k, v in published.items() if k != key} | ({} if value is LEFT_OUT else {key: value})
         (tmp_path / "config.json").write_text(json.dumps(config))
         expected, got = theirs(tmp_path, inputs), ours(tmp_path)
         case = (key, "left out" if value is LEFT_OUT else value, got)
         if isinstance(got, str):
-            # Tensors that the changed file does not want are refused by another rule; nonsense that transformers computes, by name.
+            # Tensors that the changed file does not need are refused by another rule; nonsense that transformers computes, by name.
             assert expected is None or "unexpected tensor" in got or not numpy.isfinite(expected).all() or key in ("talking_head", "hidden_act"), case
             refused += 1
         elif expected is not None:
@@ -100,7 +100,7 @@ def test_each_value_means_what_transformers_takes_it_for(tmp_path, name):
 
 
 def test_a_missing_pos_att_type_follows_the_switch(tmp_path):
-    """With shared projections no tensor tells which terms are meant: the original takes c2p, transformers none."""
+    """With shared projections no tensor shows which terms are meant: the original takes c2p, transformers none."""
     model = make_transformers_model(tmp_path, "v2", V3 | {"pos_att_type": None}, "ForSequenceClassification")
     inputs = make_inputs(tmp_path, 21)
     config = json.loads((tmp_path / "config.json").read_text())

@@ -1,5 +1,5 @@
-"""What `convert` writes is what others read: transformers loads it with equal hidden states and logits; and files of torch.save, in every
-form, give the bits of the safetensors that they came from."""
+"""Others can read what `convert` writes: transformers loads it with equal hidden states and logits; and files of torch.save, in every
+form, give the same bits as the safetensors that they came from."""
 import json
 import os
 import pathlib
@@ -37,7 +37,7 @@ def our_outputs(model, folder):
 
 
 def their_outputs(model, head, is_v1):
-    """The same of transformers, from the written directory alone; every tensor must have found its place."""
+    """The same from transformers, using only the written directory; every tensor must have found its place."""
     cls = getattr(transformers, ("Deberta" if is_v1 else "DebertaV2") + CLASSES[head])
     loaded, info = cls.from_pretrained(model, output_loading_info=True, dtype=torch.float32)
     assert not info["missing_keys"] and not info["mismatched_keys"], info
@@ -83,7 +83,7 @@ def test_transformers_computes_the_same_from_both_layouts_of_version_1(tmp_path,
 
 
 def test_transformers_computes_the_same_once_the_missing_keys_are_written(tmp_path):
-    """Without pos_att_type and pooler_hidden_act transformers computes another model than the original; the copy says both."""
+    """Without pos_att_type and pooler_hidden_act transformers computes a different model from the original; the copy sets both."""
     model = make_model(tmp_path / "m", "sequence", hidden_act="relu")
     config = json.loads((model / "config.json").read_text())
     del config["pos_att_type"], config["model_type"], config["architectures"]

@@ -82,7 +82,7 @@ def test_pairs_and_their_types_are_those_of_the_fast_tokenizer(tmp_path):
     library = transformers.AutoTokenizer.from_pretrained(folder)
     pairs = list(zip(special_texts(200, seed=27), random_strings(200, seed=28)))
     for (a, b), answer in zip(pairs, run(folder, [{"text": a, "text_pair": b} for a, b in pairs], "--tokenizer", "fast")):
-        expected = library([a], [b])  # alone, a pair with an empty second text would be read as one text
+        expected = library([a], [b])  # as a batch: a single pair with an empty second text would be read as one text
         assert answer["ids"] == expected["input_ids"][0], (a, b)
         assert answer["type_ids"] == expected["token_type_ids"][0], (a, b)
 

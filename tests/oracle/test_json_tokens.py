@@ -19,7 +19,7 @@ pytestmark = [needs_program, pytest.mark.filterwarnings("ignore:The sentencepiec
 REFERENCE = SHARED / "reference/tokenizers"
 ALL = os.environ.get("DEBERTA_ORACLE_ALL") == "1"
 SAMPLE = 3000
-# Where clusters of characters begin and end decides which rules of normalisation hold.
+# Where character clusters begin and end decides which normalisation rules apply.
 CLUSTERS = [0x300, 0x301, 0x200D, 0x200C, 0xFE0F, 0x20E3, 0x94D, 0x915, 0x93F, 0x600, 0x605, 0x1100, 0x1161, 0x11A8, 0xAC00, 0xAC01, 0xA9,
             0xAE, 0x2122, 0x1F468, 0x1F1E6, 0x20, 0x0D, 0x0A, 0x41, 0xE9, 0xFF21, 0x2581, 0x3099, 0xFF76, 0xFF9E]
 KANA_AND_KANJI = [(0x3041, 0x3096), (0x30A1, 0x30FA), (0x4E00, 0x9FFF), (0x3000, 0x303F), (0xFF01, 0xFF9F), (0x3099, 0x309A), (0x20, 0x20)]
@@ -209,8 +209,8 @@ def test_pairs_have_the_ids_and_types_of_the_library(files, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_pieces_and_offsets_are_those_of_the_library_where_nothing_is_normalised(name, files, tmp_path):
-    """There the library's offsets are right; they have the space before a piece, ours do not. An unknown piece's text is
-    that of the input there, and ours [UNK]."""
+    """Here the library's offsets are right; they include the space before a piece, ours do not. Its text for an unknown
+    piece is that of the input, ours is [UNK]."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(files[name]), encoding="utf-8")
     library = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     lines = [line.strip() for line in sample(real_lines(), 3000)]

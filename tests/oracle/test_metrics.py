@@ -1,5 +1,5 @@
-"""The metrics of `eval` against scikit-learn, scipy and seqeval on 1,000 rows each, and against what the official evaluation scripts of SQuAD and ReCoRD
-said: equal to 1e-9. Everything goes through the program: files in, JSON out."""
+"""The metrics of `eval` against scikit-learn, scipy and seqeval on 1,000 rows each, and against recorded results of the official evaluation scripts of SQuAD
+and ReCoRD: equal to 1e-9. Everything goes through the program: files in, JSON out."""
 import json
 import random
 import subprocess
@@ -96,7 +96,7 @@ def test_multi_label(evaluate):
 
 
 def test_multirc(evaluate):
-    """SuperGLUE: F1 over all answers; questions all of whose answers are right."""
+    """SuperGLUE: F1 over all answers; exact match counts questions whose answers are all right."""
     rng = random.Random(10)
     lines, gold, answers, right = [], [], [], []
     while len(gold) < ROWS:
@@ -129,7 +129,7 @@ def test_entities(evaluate):
             near(metrics, {f"precision/{kind}": row["precision"], f"recall/{kind}": row["recall"], f"f1/{kind}": row["f1-score"], f"support/{kind}": row["support"]})
 
 
-# ---- answers in words: what the official evaluation scripts said, recorded by tests/golden/metrics/make.py
+# ---- answers in words: results of the official evaluation scripts, recorded by tests/golden/metrics/make.py
 
 RECORDED = ROOT / "tests/golden/metrics"
 OFFICIAL = json.loads((RECORDED / "official.json").read_text())
@@ -137,7 +137,7 @@ real_rows = pytest.param("real", marks=pytest.mark.skipif(not SHARED.exists(), r
 
 
 def scored_set(kind, task):
-    """The documents and the recorded figures by threshold. The digest says that what was scored is what is scored."""
+    """The documents and the recorded figures by threshold. The digest shows that the recorded figures are for these documents."""
     documents = json.loads((RECORDED / f"made_{task}.json").read_text(encoding="utf-8")) if kind == "made" else REAL[task]()
     recorded = OFFICIAL[kind][task]
     assert digest(documents) == recorded["digest"]
@@ -145,7 +145,7 @@ def scored_set(kind, task):
 
 
 def check_figures(metrics, official):
-    """All that the script says, and nothing more."""
+    """Everything that the script reports, and nothing more."""
     assert set(official) == set(metrics)
     near(metrics, official)
 

@@ -13,8 +13,8 @@ COUNT, HOSTILE_COUNT = 300, 60
 
 
 def judge(chosen, folder, monkeypatch):
-    """How often each verdict was given; every one is good."""
-    monkeypatch.chdir(folder)  # left again: the runs change the folder
+    """How often each verdict was given; all must be good."""
+    monkeypatch.chdir(folder)  # undone afterwards: the runs change the working directory
     both_sides.torch.set_num_threads(1)
     told = list(run(sorted(chosen, key=lambda one: one.case), folder, jobs=1))
     assert len(told) == len(chosen)
@@ -29,11 +29,11 @@ def sample(some, count):
 
 def test_neighbours_of_published_folders_answer_as_transformers_or_are_refused(tmp_path, monkeypatch):
     counts = judge(sample(all_neighbours(tmp_path), COUNT), tmp_path, monkeypatch)
-    assert counts["equal"] > COUNT / 6  # the comparison compares
+    assert counts["equal"] > COUNT / 6  # the comparison really compares answers
 
 
 def test_numbers_that_32_bits_do_not_hold(tmp_path, monkeypatch):
-    """In the place of every number of every file: a sample."""
+    """A sample of replacements for every number in every file."""
     hostile = [one for one in all_neighbours(tmp_path) if one.name in HOSTILE_NUMBERS]
     counts = judge(sample(hostile, HOSTILE_COUNT), tmp_path, monkeypatch)
     assert counts["equal"] > 0 and counts["refused by both"] > 0, counts

@@ -9,7 +9,7 @@ from pipeline_runs import COLUMNS, TOLERANCE, answers_from, check_kinds, model_o
 
 pytestmark = needs_program
 SMALL = {"max_seq_len": 96, "doc_stride": 16}
-# The size of windows, what else the pipeline is asked for, and the program's words for both.
+# The window settings, the pipeline's other arguments, and the program's options for both.
 SETTINGS = {
     "as they come": ({}, {}, ()),
     "pieces": ({}, {"align_to_words": False}, ("--align", "tokens")),
@@ -22,7 +22,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """The questions, the pipeline, and what its model gives for a size of windows, computed once."""
+    """The questions, the pipeline, and its model's outputs for each window size, computed once."""
     folder = tmp_path_factory.mktemp("questions")
     pipe, rows = pipeline("question-answering", make_layout(folder, "questions")), questions()
     outputs = functools.cache(lambda **windows: model_outputs(pipe, [pipe.create_sample(**row) for row in rows], **windows))
@@ -41,7 +41,7 @@ def is_same(context, mine, wanted):
 
 
 def found_twice(context, mine, wanted):
-    """One of the answers stands more than once in the context, in any case: it is added up otherwise."""
+    """One of the answers occurs more than once in the context, ignoring case: its scores are added up differently."""
     ours, theirs = sides(mine, wanted)
     words = [answer["answer"].strip().lower() for answer in ours + theirs]
     return any(word and context.lower().count(word) > 1 for word in words)
@@ -49,8 +49,8 @@ def found_twice(context, mine, wanted):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_questions(asked, setting):
-    """With `--compat hf` and the pipeline's tokenizer no answer differs; by default those of several windows, of other pieces, or
-    with words that stand twice."""
+    """With `--compat hf` and the pipeline's tokenizer no answer differs; by default those from several windows, with other pieces, or
+    with words that occur twice."""
     windows, more, words = SETTINGS[setting]
     outputs = asked.outputs(**windows)
     theirs = answers_from(asked.pipe, outputs, **windows, **more)

@@ -17,7 +17,7 @@ def tagger(tmp_path):
 
 
 def pieces_of(tagger, text):
-    """What the pipeline makes words of: (start, end, belongs to the word before)."""
+    """The pieces from which the pipeline makes words: (start, end, belongs to the previous word)."""
     encoding = tagger.tokenizer(text, return_offsets_mapping=True, return_special_tokens_mask=True)
     ids = numpy.array(encoding["input_ids"])
     found = quiet(lambda: tagger.gather_pre_entities(text, ids, numpy.zeros((len(ids), 3)), encoding["offset_mapping"],
@@ -41,7 +41,7 @@ def test_a_mark_alone_is_a_word_of_its_own_there_and_covers_a_character_at_the_b
     theirs = pieces_of(tagger, text)
     assert theirs[0][:2] == (0, 1) and theirs[1][0] == 0 and answer["offsets"][1] == [0, 0]
     inner = marks[-1]
-    assert not theirs[inner - 1][2] and not theirs[inner][2]  # the mark and the piece behind it both begin a word
+    assert not theirs[inner - 1][2] and not theirs[inner][2]  # the mark and the piece after it both begin a word
 
 
 def test_words_are_those_of_the_text(tmp_path, tagger):
@@ -77,7 +77,7 @@ def test_windows_compare_unless_hf_is_asked_for(tmp_path):
 
 @pytest.mark.parametrize("stride", [16, 60])
 def test_words_are_cut_and_windows_overlap_as_asked_where_hf_is_asked_for(tmp_path, stride):
-    """Every answer of windows whose edges lie within words, the overlap below and above half of one."""
+    """Every answer from windows whose edges lie within words, with an overlap below and above half a window."""
     pipe = pipeline("question-answering", make_layout(tmp_path, "questions"))
     row = {"question": "who?", "context": "the incomprehensibilities of counterrevolutionaries misunderstood " * 8}
     theirs = quiet(lambda: pipe(**row, max_seq_len=80, doc_stride=stride, top_k=20))

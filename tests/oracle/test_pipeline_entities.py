@@ -22,7 +22,7 @@ def our_entities(folder, rows, aggregation, *words):
 
 
 def lone_marks(folder, rows):
-    """The words of each row that begin with a piece that is nothing but the mark of a beginning, as (start, end): that piece is a word of its own for the
+    """The words of each row whose first piece is only a word-start mark, as (start, end): that piece is a word of its own for the
     pipeline, and the first piece of the word here (docs/pipelines.md)."""
     found = []
     for row, answer in zip(rows, program(folder, "tokenize", rows)):
@@ -36,14 +36,14 @@ def same_entities(mine, wanted):
 
 
 def apart(entities, spans):
-    """Those that touch none of the spans."""
+    """The entities that touch none of the spans."""
     return [entity for entity in entities if not any(entity[1] <= end and start <= entity[2] for start, end in spans)]
 
 
 def differ_at_marks_alone(mine, wanted, spans, aggregation):
-    """The entities that touch no such word, nor what one side joined to one, are the same."""
+    """The entities are the same, apart from those that touch such a word or an entity that touches one."""
     if aggregation in ("none", "simple"):
-        spans = [span for span in spans if span[0] == 0]  # at the text's beginning the mark covers nothing here, a character there
+        spans = [span for span in spans if span[0] == 0]  # at the start of the text the mark covers nothing here, but a character in the pipeline
     spans = spans + [entity[1:3] for entity in mine + wanted if not apart([entity], spans)]
     return same_entities(apart(mine, spans), apart(wanted, spans))
 

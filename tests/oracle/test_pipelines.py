@@ -1,5 +1,5 @@
 """Answers on real rows against the pipelines of transformers 4.57, for checkpoints in published layouts: labels and spans equal, scores within 1e-4, on every
-row with the tokenizers of the pipelines, and by default but for what docs/pipelines.md counts."""
+row with the pipelines' tokenizers, and by default on every row except those that docs/pipelines.md counts."""
 import numpy
 import pytest
 import torch
@@ -11,7 +11,7 @@ pytestmark = needs_program
 
 
 def same_scores(mine, wanted):
-    """Both: [(label, score)] of a row, best first. Equal scores may change places."""
+    """Both sides: [(label, score)] of a row, best first. Equal scores may swap places."""
     ours, theirs = dict(mine), dict(wanted)
     is_near = ours.keys() == theirs.keys() and max(abs(ours[label] - score) for label, score in wanted) < TOLERANCE
     return is_near and (mine[0][0] == wanted[0][0] or abs(wanted[0][1] - theirs[mine[0][0]]) < 1e-6)
@@ -42,13 +42,13 @@ def test_classes(tmp_path, layout, texts):
 
 @pytest.mark.parametrize("layout, activation", [("cross-encoder for NLI", "none"), ("reranker", "sigmoid")])
 def test_cross_encoders(tmp_path, layout, activation):
-    """What sentence-transformers' CrossEncoder gives: the logits under the activation that the configuration names, sigmoid of one logit without."""
+    """What sentence-transformers' CrossEncoder gives: the logits after the activation that the configuration names; if it names none, the sigmoid of one logit."""
     check_classes(tmp_path, layout, pairs, function_to_apply=activation)
 
 
 @pytest.mark.parametrize("layout", ["zero-shot of MNLI", "MNLI in capitals", "cross-encoder for NLI", "version 1"])
 def test_nli(tmp_path, layout):
-    """The relation by name, whatever the order and the case of the labels."""
+    """The relation by name, whatever the order and case of the labels."""
     pipe = pipeline("text-classification", make_layout(tmp_path, layout))
     rows = rows_of(pairs())
     theirs = [[(label.lower(), score) for label, score in row] for row in their_scores(pipe, rows, function_to_apply="softmax")]
@@ -77,7 +77,7 @@ def test_zero_shot(tmp_path, layout, multi):
 
 
 def test_reranking(tmp_path):
-    """Ten documents a query: the order of the pipeline's scores."""
+    """Ten documents per query, in the order of the pipeline's scores."""
     pipe = pipeline("text-classification", make_layout(tmp_path, "reranker"))
     found = pairs()
     rows = rows_of([(found[i // 10 * 10][0], found[i][1]) for i in range(ROWS)])
@@ -148,7 +148,7 @@ def test_vectors_of_tokens(tmp_path):
 
 
 def test_choices(tmp_path):
-    """No pipeline does these: transformers' model for multiple choice, in the same layout."""
+    """No pipeline does multiple choice: compares with transformers' model for it, in the same layout."""
     import transformers
     folder = make_layout(tmp_path, "reranker")
     model = transformers.DebertaV2ForMultipleChoice.from_pretrained(folder, dtype=torch.float32).eval()

@@ -1,5 +1,5 @@
-"""Every row of the table of published folders in docs/models.md: with a tiny random checkpoint and what was missing, a folder gives the ids, logits and labels of
-transformers 4.57, or the program's refusal names the kind of folder."""
+"""Every row of the table of published folders in docs/models.md: completed with a tiny random checkpoint and missing files, a folder gives the ids, logits and
+labels of transformers 4.57, or the program's refusal names the kind of folder."""
 import re
 
 import pytest
@@ -64,7 +64,7 @@ def check_vectors(folder, rows, states):
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.refused], ids=title)
 def test_a_refusal_names_the_kind_of_folder(tmp_path, case):
-    """By every verb that comes to what is foreign: a tokenizer beside weights that cannot run is a tokenizer still."""
+    """By every verb that reads the foreign part: a tokenizer beside weights that cannot run is still a tokenizer."""
     folder = whole(tmp_path, case)
     rows = write_rows(tmp_path / "rows.jsonl", TEXTS[:1])
     verbs = ("tokenize", "fill", "embed") if case.weights == "model.safetensors" else ("classify", "ner", "embed", "fill")
@@ -74,7 +74,7 @@ def test_a_refusal_names_the_kind_of_folder(tmp_path, case):
 
 
 def rows_of_the_page():
-    """(folder, what was tried, what became of it) of docs/models.md."""
+    """(folder, what was tried, the result) from docs/models.md."""
     page = (ROOT / "docs/models.md").read_text(encoding="utf-8")
     section = page.split("## Published folders", 1)[1].split("\n## ", 1)[0]
     cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("| `")]

@@ -1,4 +1,4 @@
-"""Says once that these comparisons had smaller data: without ../shared the texts, vocabularies and weights are made or recorded ones."""
+"""Says once that these comparisons used less data: without ../shared the texts, vocabularies and weights are made-up or recorded ones."""
 import pytest
 from oracle_runs import SHARED
 

@@ -1,5 +1,5 @@
 """The program's tokens against the live reference programs: sentencepiece 0.2.3 and the slow tokenizer of transformers
-4.57. DEBERTA_BINARY names the program. Without ../shared the models and texts of tests/golden alone are used.
+4.57. DEBERTA_BINARY names the program. Without ../shared only the models and texts of tests/golden are used.
 """
 
 import hashlib
@@ -20,15 +20,15 @@ pytestmark = needs_program
 
 
 def test_the_oracle_is_the_release_that_we_follow():
-    """0.2.1 breaks ties differently (docs/tokenizers.md): with it the tests below would fail for its sake."""
+    """0.2.1 breaks ties differently (docs/tokenizers.md), so the tests below would fail with it."""
     assert sentencepiece.__version__ == "0.2.3"
 
 
 def distinct_models():
-    """One path for each content: the models of one family share their file."""
+    """One path per content: models of one family share their file."""
     paths = sorted(GOLDEN.glob("*.model"))
     if SHARED.exists():
-        paths += [path for path in sorted(SHARED.glob("reference/**/*.model")) if path.stat().st_size > 1]  # one published "model" is a line feed
+        paths += [path for path in sorted(SHARED.glob("reference/**/*.model")) if path.stat().st_size > 1]  # one published "model" is just a line feed
     seen = {}
     for path in paths:
         seen.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), path)
@@ -47,7 +47,7 @@ def lines():
 
 
 def model_folder(path, folder, files=None):
-    """A folder that the program takes for a model's: the tokenizer's files alone."""
+    """A folder that the program accepts as a model's, with only the tokenizer's files."""
     shutil.copy(path, folder / "spm.model")
     for name, content in (files or {}).items():
         (folder / name).write_text(json.dumps(content), encoding="utf-8")
@@ -75,8 +75,8 @@ def normalised(spm, text):
 
 @pytest.mark.parametrize("path", MODELS, ids=NAMES)
 def test_offsets_name_the_part_of_the_text_that_the_piece_is_of(path, lines, tmp_path):
-    """Normalising the slice gives the piece's text. The rule where one character became several pieces, or a piece joins
-    characters across a border that the rules of normalisation cross: the normalised slice contains the piece's text."""
+    """Normalising the slice gives the piece's text. Where one character became several pieces, or a piece joins characters
+    across a border that normalisation rules cross, the normalised slice contains the piece's text."""
     spm = sentencepiece.SentencePieceProcessor(model_file=str(path))
     sample = lines[:: max(1, len(lines) // 3000)]
     answers = run(model_folder(path, tmp_path), [{"text": line} for line in sample], "--no-special",
@@ -94,7 +94,7 @@ def test_offsets_name_the_part_of_the_text_that_the_piece_is_of(path, lines, tmp
             else:
                 assert wanted in got or wanted in normalised(spm, line[max(0, begin - 1) : end + 1]), (line, piece, begin, end)
                 contained += 1
-    if SHARED.exists():  # of real text; the texts of the fixture are made to cross borders
+    if SHARED.exists():  # only for real text; the fixture's texts are made to cross borders
         assert contained <= equal / 20
 
 
@@ -114,7 +114,7 @@ def test_special_tokens_and_pairs_act_as_in_the_slow_tokenizer(path, tmp_path):
 
     pairs = list(zip(special_texts(200, seed=4), random_strings(200, seed=9)))
     rows = [{"text": a, "text_pair": b} for a, b in pairs]
-    answers = run(folder, rows)  # truncation: tests/text/golden_test.cpp; this verb does none
+    answers = run(folder, rows)  # truncation: tests/text/golden_test.cpp; this verb does not truncate
     for (a, b), answer in zip(pairs, answers):
         expected = slow(a, b)
         assert answer["ids"] == expected["input_ids"], (a, b)
@@ -135,7 +135,7 @@ def test_the_published_ids_of_deberta_v3_base(tmp_path):
 
 
 def test_the_published_form_of_mdeberta_acts_as_in_the_slow_tokenizer(tmp_path):
-    """A small model with the files beside it that mdeberta-v3-base has: the mask is far behind the last piece."""
+    """A small model with the same files beside it as mdeberta-v3-base: the id of the mask is far beyond the last piece."""
     transformers = pytest.importorskip("transformers")
     files = {"added_tokens.json": {"[MASK]": 250101}, "tokenizer_config.json": {"do_lower_case": False, "vocab_type": "spm"}}
     folder = model_folder(GOLDEN / "unknown.model", tmp_path, files)
@@ -147,7 +147,7 @@ def test_the_published_form_of_mdeberta_acts_as_in_the_slow_tokenizer(tmp_path):
 
 
 def test_character_classes_are_those_of_python(tmp_path):
-    """split_by_punct and do_lower_case ask Python's tables; here all characters that they touch."""
+    """split_by_punct and do_lower_case use Python's Unicode tables; this tests every character that they affect."""
     transformers = pytest.importorskip("transformers")
     folder = model_folder(GOLDEN / "bytes.model", tmp_path, {"tokenizer_config.json": {"do_lower_case": True, "split_by_punct": True}})
     slow = transformers.DebertaV2Tokenizer.from_pretrained(folder)

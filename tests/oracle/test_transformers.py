@@ -1,5 +1,5 @@
 """Hidden states and logits against transformers 4.57 on random models that transformers itself saves; and where the two differ by
-design (docs/transformers.md), that --compat hf gives theirs and the default does not."""
+design (docs/transformers.md), that --compat hf gives its values and the default does not."""
 import json
 import os
 import subprocess
@@ -14,7 +14,7 @@ from oracle_runs import BINARY, ROOT
 sys.path.insert(0, str(ROOT / "tests/cli"))
 from models import read_safetensors, write_safetensors  # noqa: E402
 
-TOLERANCE = 1e-5  # of values around 1, fp32 on both sides
+TOLERANCE = 1e-5  # for values around 1, fp32 on both sides
 SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24, "max_position_embeddings": 64,
          "type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False,
          "attn_implementation": "eager"}
@@ -54,8 +54,8 @@ def make_inputs(folder, length, rows=3, types=False, seed=1):
     random = numpy.random.default_rng(seed)
     inputs = {"input_ids": random.integers(1, 50, (rows, length)).astype(numpy.int64), "attention_mask": numpy.ones((rows, length), numpy.int64)}
     inputs["attention_mask"][0, length * 2 // 3:] = 0  # padding
-    inputs["attention_mask"][1, length // 2] = 0       # a hole
-    inputs["attention_mask"][1, 0] = 0                 # nothing at position 0
+    inputs["attention_mask"][1, length // 2] = 0       # a hole in the mask
+    inputs["attention_mask"][1, 0] = 0                 # position 0 masked
     if types:
         inputs["token_type_ids"] = (numpy.arange(length)[None] >= length // 2).astype(numpy.int64).repeat(rows, 0)
     write_safetensors(folder / "in.safetensors", inputs)

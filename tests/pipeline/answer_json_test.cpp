@@ -1,4 +1,4 @@
-// The JSON form of each answer, as docs/formats.md has it.
+// The JSON form of each answer, as docs/formats.md describes it.
 #include "pipeline/answer_json.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Calibrated int8 and bf16 beside fp32 on a trained model, as it is and with channels made uneven.
+// Calibrated int8 and bf16 against fp32 on a trained model, as it is and with channels made uneven.
 #include "pipeline/calibration.h"
 
 #include <gtest/gtest.h>
@@ -67,8 +67,8 @@ class TrainedInt8 : public testing::Test {
     return texts;
   }
 
-  // Rows of the value projections times factors from 1 / most to most, columns of what reads them divided by them: the
-  // same function.
+  // Multiplies rows of the value projections by factors from 1 / most to most, and divides the columns that read them
+  // by the same factors: the function stays the same.
   void rescale(double most) const {
     std::map<std::string, std::pair<Shape, std::vector<float>>> tensors;
     {
@@ -97,7 +97,7 @@ class TrainedInt8 : public testing::Test {
   static void record(const char* what, const OutputComparison& found) {
     RecordProperty(what, std::to_string(found.cosine) + ", differing " + std::to_string(differing(found)));
   }
-  // Calibrated on texts of the training set, judged on those of the other.
+  // Calibrated on texts of the training set, evaluated on those of the dev set.
   void expect_int8_answers_as_fp32() {
     put_calibration(folder_.path(), train_);
     const OutputComparison int8 = beside_fp32(folder_.path(), Precision::kInt8, dev_);

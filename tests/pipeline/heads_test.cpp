@@ -1,4 +1,4 @@
-// Texts in, answers out, on tiny random models with a real tokenizer.
+// From texts to answers, on tiny random models with a real tokenizer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace deberta {
 namespace {
 
-// A model directory of its own for each test; the vocabulary is larger than the tokenizer's, as in published files.
+// Each test has its own model directory; the vocabulary is larger than the tokenizer's, as in published files.
 class Heads : public testing::Test {
  protected:
   Pipeline make(Head head, int64_t labels = 3) {

@@ -1,4 +1,4 @@
-// Folders of sentence-transformers: what their modules make of the vectors of the tokens.
+// Folders of sentence-transformers: what their modules make of the token vectors.
 #include "pipeline/sentence_modules.h"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ TEST_F(SentenceModulesTest, ThePoolingIsThatOfTheModel) {
   EXPECT_EQ(vector(), pooled(Pooling::kCls));
   write("1_Pooling/config.json", R"({"pooling_mode": "mean"})");
   EXPECT_EQ(vector(), pooled(Pooling::kMean));
-  write_pooling("");  // none of them: the library takes the mean
+  write_pooling("");  // with no mode set the library takes the mean
   EXPECT_EQ(vector(), pooled(Pooling::kMean));
   write("1_Pooling/config.json", R"({"pooling_mode_cls_token": 1})");
   EXPECT_EQ(vector(), pooled(Pooling::kCls));
@@ -154,7 +154,7 @@ TEST_F(SentenceModulesTest, ThePromptOfTheFolderStandsBeforeEveryText) {
   const std::vector<float> expected = embed(open(), prompted).at(0).vectors;
   write("config_sentence_transformers.json", R"({"default_prompt_name": "q", "prompts": {"q": "ask: "}})");
   EXPECT_EQ(vector(), expected);
-  EXPECT_EQ(pooled(Pooling::kMean), plain);  // in place of all that the folder says
+  EXPECT_EQ(pooled(Pooling::kMean), plain);  // replaces everything that the folder says
   EmbeddingOptions own;
   own.rules.prompt = "";
   EXPECT_EQ(vector(own), plain);
@@ -188,7 +188,7 @@ TEST(SentenceModules, AResidualIsAddedBehindTheActivation) {
   }
 }
 
-// The library does not load a class that is not torch's, and takes its default.
+// The library does not load a class that is not from torch, and uses its default.
 TEST_F(SentenceModulesTest, AnActivationOfTheModelsOwnCodeIsTanh) {
   write_modules({"Pooling", "Dense"});
   write_pooling(R"(, "pooling_mode_mean_tokens": true)");
@@ -208,7 +208,7 @@ TEST_F(SentenceModulesTest, ADenseLayerHasNoTensorThatNothingReads) {
   EXPECT_ERROR(load(), kTensors, "1 tensor missing: residual.weight");
 }
 
-// Its folder says nothing of vectors, and the library takes the mean.
+// Its folder says nothing about vectors, so the library takes the mean.
 TEST_F(SentenceModulesTest, ACrossEncoderHasItsActivationAndNoModules) {
   write("modules.json", std::string("[") + kTransformer + "]");
   write("sentence_bert_config.json", R"({"module_output_name": "scores", "max_seq_length": 1000000000000})");

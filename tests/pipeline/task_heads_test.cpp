@@ -1,4 +1,4 @@
-// Tasks that run several sequences for an input: windows, candidates, documents, choices, masked copies.
+// Tasks that run several sequences per input: windows, candidates, documents, choices, masked copies.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST_F(TaskHeads, EntitiesTakeTheNamesOfTheMap) {
                "ner: expected 3 label names, got 2; give them in the model's order with label_map");
 }
 
-// Each window by hand, then each token's label where the window shows it best.
+// Each window by hand, then each token's label from the window that places it best.
 TEST_F(TaskHeads, EntitiesOfALongTextAreThoseOfItsWindows) {
   const Pipeline pipeline = make(Head::kToken, {"O", "B-X", "I-X"}, 3);
   const std::string text = long_text();
@@ -168,7 +168,7 @@ TEST_F(TaskHeads, ZeroShotOfManyLabelsSetsEntailmentAgainstContradiction) {
   options.hypothesis_template = "It is {}!";
   const std::vector<float> logits = raw_logits(pipeline, {input.text, "It is sports!"});
   const double expected = 1 / (1 + std::exp(double{logits[0]} - logits[2]));
-  EXPECT_NEAR(zero_shot(pipeline, {&input, 1}, options).at(0).scores[0], expected, 1e-6);  // one candidate: the same
+  EXPECT_NEAR(zero_shot(pipeline, {&input, 1}, options).at(0).scores[0], expected, 1e-6);  // one candidate: no change
   options.is_multi_label = true;
   options.labels.push_back("politics");
   EXPECT_NEAR(zero_shot(pipeline, {&input, 1}, options).at(0).scores[0], expected, 1e-6);
@@ -357,7 +357,7 @@ TEST_F(TaskHeads, EntitiesOfAPassageAreScoredByTheMeanOverTheirWindows) {
   const EntityScores scores = score_entities(pipeline, {&query, 1}, rules).at(0);
   ASSERT_EQ(scores.scores.size(), 3u);
   for (const float score : scores.scores) EXPECT_TRUE(-0.5f < score && score < 0.5f) << score;
-  EXPECT_NE(scores.scores[0], scores.scores[2]);  // the same name at another place
+  EXPECT_NE(scores.scores[0], scores.scores[2]);  // the same name at another position
 }
 
 // Windows of `room` tokens as the original cuts them: one begins wherever the passage has not ended.
@@ -368,7 +368,7 @@ std::vector<Window> windows_of_passage(size_t tokens, size_t room, size_t overla
   return windows;
 }
 
-// The logit of the tokens [first, last) of a passage in one window with the query behind it.
+// The logit of the tokens [first, last) of a passage in one window, followed by the query.
 double entity_logit(const Pipeline& pipeline, const Encoding& passage, const Window& window,
                     const std::vector<int32_t>& query, size_t first, size_t last) {
   const SpecialIds& special = pipeline.tokenizer.special();

@@ -1,4 +1,4 @@
-// The place of a row goes in front of what is wrong with it, and nothing else of the error changes.
+// The row's position goes in front of what is wrong with it; nothing else in the error changes.
 #include <gtest/gtest.h>
 
 #include "deberta/error.h"

@@ -1,4 +1,4 @@
-// Rows between two threads: order, limits, pauses, and every way to end. What a user sees of it is test_streams.py.
+// Rows between two threads: order, limits, pauses, and every way to end. What a user sees is in test_streams.py.
 #include "rows/read_ahead.h"
 
 #include "rows/row_files.h"
@@ -60,7 +60,7 @@ TEST(RowQueue, APauseHandsOverWhatIsThereAndAFullQueueWaits) {
   queue.pause();
   EXPECT_EQ(queue.take().rows.size(), 1u);
   for (size_t i = 0; i < 2 * RowQueue::kGroupsAhead; ++i) EXPECT_TRUE(queue.push(row_of(i, 1), {}));
-  std::thread reading([&] { EXPECT_FALSE(queue.push(row_of(99, 1), {})); });  // no room, until nobody takes any more
+  std::thread reading([&] { EXPECT_FALSE(queue.push(row_of(99, 1), {})); });  // waits for room until the consumer stops
   queue.close();
   reading.join();
 }

@@ -1,5 +1,5 @@
-// Which argument a wrong field, form or kept name speaks of, in the library's words. What a user reads is
-// test_input.py.
+// Which argument an error about a wrong field, form or kept name mentions, in the library's words. What a user reads is
+// in test_input.py.
 #include "rows/row_fields.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// In place of the standard library's operators, in programs that call allocations() and so take this object.
+// Replaces the standard library's operators, in programs that call allocations() and so link this object.
 #include "support/allocations.h"
 
 #include <atomic>

@@ -1,10 +1,10 @@
-// A program that asks has its operator new counted.
+// Counts the calls of operator new in programs that call allocations().
 #pragma once
 #include <cstddef>
 
 namespace deberta::test {
 
-// So far, by all threads.
+// The number of allocations so far, by all threads.
 size_t allocations();
 
 }  // namespace deberta::test

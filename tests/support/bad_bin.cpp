@@ -30,7 +30,7 @@ std::string named(const std::string& name) {
   return zip_bytes({{"r/a", "first"}, {name, "second"}});
 }
 
-// Both headers of the first entry with the same change.
+// Both headers of the first entry, changed in the same way.
 std::string both(const std::string& zip, size_t local_offset, size_t central_offset, const std::string& with) {
   return patched(patched(zip, local_at(zip, 0) + local_offset, with), central_at(zip, 0) + central_offset, with);
 }

@@ -29,7 +29,7 @@ struct ZipForm {
   std::string comment = {};
 };
 std::string zip_bytes(const std::vector<ZipPart>& parts, const ZipForm& form = {});
-// Where the n-th of a record begins. Data must not contain signatures.
+// Where the n-th record of each kind begins. Data must not contain signatures.
 size_t local_at(const std::string& zip, size_t index);
 size_t central_at(const std::string& zip, size_t index);
 size_t end_at(const std::string& zip);
@@ -65,7 +65,7 @@ struct TensorCall {
 };
 std::string push_tensor(const TensorCall& call);
 std::string push_parameter(const std::string& tensor);
-// Names and the opcodes of their values.
+// Names with the opcodes of their values.
 std::string push_state_dict(const std::vector<std::pair<std::string, std::string>>& items);
 
 // ---- whole files

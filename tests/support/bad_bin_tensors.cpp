@@ -1,4 +1,4 @@
-// The tables of files whose container and pickle are right and whose tensors, storages or legacy parts are not.
+// The tables of files whose container and pickle are valid, but whose tensors, storages or legacy parts are not.
 #include "support/bad_bin.h"
 
 namespace deberta::test {
@@ -12,7 +12,7 @@ std::string numbers(const std::vector<int64_t>& values) {
   return push_tuple(items);
 }
 
-// A zip file whose one value "a" is given, with the storage "0" of six floats.
+// A zip file with the given value under the single name "a", and the storage "0" of six floats.
 std::string one(const std::string& value) {
   return zip_bin(pickle(push_state_dict({{"a", value}})), {{"0", six_floats()}});
 }

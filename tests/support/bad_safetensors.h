@@ -1,4 +1,4 @@
-// Makers of .safetensors files byte by byte, right and wrong ones. Independent of the product's writer.
+// Makes .safetensors files byte by byte, valid and broken ones. Independent of the product's writer.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ std::string little_endian(uint64_t value);
 // `{"dtype":...,"shape":...,"data_offsets":...}` of the JSON texts given.
 std::string entry(std::string_view dtype, std::string_view shape, std::string_view offsets);
 
-// A right file of some 200 bytes: two tensors and metadata.
+// A valid file of about 200 bytes: two tensors and metadata.
 std::string small_safetensors();
 
 // Header of `count` empty tensors.
@@ -33,7 +33,7 @@ struct GoodFile {
   std::string bytes;
   size_t tensors;
 };
-// Unusual, and still right.
+// Unusual, but still valid.
 std::vector<GoodFile> unusual_safetensors();
 
 }  // namespace deberta::test

@@ -75,7 +75,7 @@ std::string join_charsmap(uint32_t table_bytes, const std::vector<uint32_t>& uni
 
 namespace {
 
-// The units under a node: the bytes that go on, and 0 where a value hangs.
+// The labels under a node: the bytes that continue a key, and 0 where a key ends.
 using Trie = std::map<std::pair<size_t, std::string>, std::set<uint8_t>>;  // by size and prefix: parents first
 
 Trie trie_of(const CharsmapRules& rules) {
@@ -89,7 +89,7 @@ Trie trie_of(const CharsmapRules& rules) {
   return trie;
 }
 
-// The first base that no other node has, with free units at all its labels.
+// The first base that no other node uses and that has free units for all labels.
 uint32_t find_base(const std::set<uint8_t>& labels, const std::set<uint32_t>& bases, const std::set<uint32_t>& used) {
   for (uint32_t base = 1;; ++base) {
     const auto is_taken = [&](uint8_t label) { return used.contains(base ^ label); };
@@ -100,7 +100,7 @@ uint32_t find_base(const std::set<uint8_t>& labels, const std::set<uint32_t>& ba
 }  // namespace
 
 std::string make_charsmap(const CharsmapRules& rules) {
-  std::map<std::string, uint32_t> values;  // place of the replacement
+  std::map<std::string, uint32_t> values;  // offset of the replacement
   std::string replacements;
   for (const auto& [from, to] : rules) {
     values[from] = static_cast<uint32_t>(replacements.size());

@@ -1,4 +1,4 @@
-// SentencePiece files made in code: good small ones, and the table of hostile ones.
+// SentencePiece files made in code: small valid ones, and the table of hostile ones.
 #pragma once
 #include <cstdint>
 #include <string>

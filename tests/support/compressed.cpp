@@ -1,4 +1,4 @@
-// zlib, liblzma, libzstd and libbz2 as writers.
+// Writers that use zlib, liblzma, libzstd and libbz2.
 #include "support/compressed.h"
 
 #include <bzlib.h>
@@ -46,7 +46,7 @@ std::string zstd_with_window(std::string_view text, int log) {
   if (log > 0) ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, log);
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
   ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, 1);
-  // Streamed without its size, so that the window is not cut down to it.
+  // Streamed without its size, so that the window is not reduced to that size.
   std::string out(ZSTD_compressBound(text.size()), '\0');
   ZSTD_inBuffer from{text.data(), text.size(), 0};
   ZSTD_outBuffer to{out.data(), out.size(), 0};

@@ -16,7 +16,7 @@ inline ModelConfig tiny_v1_config() {
   return c;
 }
 
-// Version 2 as far as version 1 can hold it; the biases on keys still have to be zero.
+// A version 2 configuration that version 1 can express; the key biases must still be zero.
 inline ModelConfig tiny_unshared_config() {
   ModelConfig c = tiny_v1_config();
   c.layout = Layout::kV2;

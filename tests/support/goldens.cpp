@@ -1,4 +1,4 @@
-// Comparison of golden models with the engine: packing, forward, and packed rows back to their place in [B, L].
+// Comparison of golden models with the engine: packing, forward, and packed rows back to their positions in [B, L].
 #include "support/goldens.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::vector<double> to_doubles(const TensorView& tensor) {
   return {values.begin(), values.end()};
 }
 
-// An input as integers; empty when the golden has none of that name.
+// An input as integers; empty if the golden has none of that name.
 template <class Integer>
 std::vector<Integer> integers(const Golden& golden, const std::string& name) {
   const auto found = golden.inputs.find(name);
@@ -146,7 +146,7 @@ Difference compare_flat(const std::vector<double>& expected, const std::vector<f
   return difference;
 }
 
-// A mention without pieces has a mark for a logit: it is that mark exactly, and no other logit is.
+// A mention without pieces has a sentinel as its logit: it must match exactly, and no other logit may equal it.
 Difference compare_mentions(const std::vector<double>& expected, const std::vector<float>& got) {
   constexpr float kNoMention = -10000;
   Difference difference = compare_flat(expected, got);
@@ -183,7 +183,7 @@ const std::vector<float>& score_by_name(const AttentionScores& scores, const std
   return scores.probabilities_HLL;
 }
 
-// One sequence of the first layer against [B, H, L, L]. Terms of masked keys mean nothing; their probability is 0.
+// One sequence of the first layer against [B, H, L, L]. Terms of masked keys have no meaning; their probability is 0.
 void compare_scores(const TensorView& expected, const std::string& name, const AttentionScores& scores,
                     const Packed& packed, Difference& difference) {
   const std::vector<double> expected_BHLL = to_doubles(expected);
@@ -218,7 +218,7 @@ Difference compare_first_layer(const TensorView& expected, const std::string& na
 Difference compare_logits(const TensorView& expected, const ForwardResult& result, const Golden& golden, Head head,
                           const Packed& packed) {
   if (golden.inputs.contains("entity_indices")) return compare_mentions(to_doubles(expected), result.logits);
-  // Per token and padded, or as the engine gives them: a row for each sequence or position to predict.
+  // Either per token and padded, or as the engine returns them: a row for each sequence or position to predict.
   const bool is_per_token = result.logits_rows == packed.pack.rows_T.size() && head != Head::kMaskedLm;
   return is_per_token ? compare_rows(to_doubles(expected), result.logits, packed)
                       : compare_flat(to_doubles(expected), result.logits);
@@ -257,7 +257,7 @@ std::map<KernelLevel, uint64_t> attention_calls() {
   return calls;
 }
 
-// One call of the model: all outputs with scores, without them those that are no scores.
+// One call of the model: compares all outputs with scores, or all but the scores without them.
 void run_once(const Golden& golden, const Model& model, const Packed& packed, bool wants_scores,
               const std::string& where, GoldenReport& report) {
   ForwardResult result;

@@ -1,4 +1,4 @@
-// Golden models: a tiny checkpoint, inputs and known outputs; and their comparison with what the engine gives.
+// Golden models: a tiny checkpoint, inputs and known outputs; and their comparison with the engine's outputs.
 // B sequences  L positions  T packed tokens  H heads  D hidden  W width of a row
 #pragma once
 #include <map>
@@ -26,14 +26,14 @@ struct Golden {
 struct GoldenReport {
   std::string unsupported;                          // why the engine cannot run it; empty: it ran
   std::vector<std::string> failures;                // `case, kernels: tensor: error x, bound y`
-  std::map<std::string, double> errors;             // of each output that is no score
+  std::map<std::string, double> errors;             // of each output that is not a score
   std::map<KernelLevel, uint64_t> attention_calls;  // by the level that took them, as long as no scores are wanted
   size_t compared = 0;                              // outputs
 };
 
-// Runs the engine with the named kernels (engine/model.h), and once more for scores where there are any: those are
-// computed by the reference alone. A golden without token ids (one layer alone) makes an unsupported report, any error
-// a failure. Rows of tokens that a 2-D mask leaves out are not compared.
+// Runs the engine with the named kernels (engine/model.h), and once more for scores where there are any: only the
+// reference computes those. A golden without token ids (one layer alone) is reported as unsupported, any error as a
+// failure. Rows of tokens that a 2-D mask leaves out are not compared.
 GoldenReport compare_with_engine(const Golden& golden, const std::string& kernels,
                                  Precision precision = Precision::kFp32);
 

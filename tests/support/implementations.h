@@ -1,5 +1,5 @@
-// The implementations that this processor has of an operation, each once: caps that choose the same one are left out.
-// Tests take them as parameters, benchmarks as rows.
+// The implementations of an operation that this processor can run, each once: caps that choose the same one are left
+// out. Tests take them as parameters, benchmarks as rows.
 #pragma once
 #include <initializer_list>
 #include <ostream>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/golden/published with the programs that really write such files: transformers, sentence-transformers, peft
-and torch.save. No test needs them. Each part is run with the versions named in its docstring; run again with the same
-versions it gives the same bytes.
+and torch.save. No test needs these programs. Each part is run with the versions named in its docstring; the same versions
+give the same bytes again.
 
 make_published_fixtures.py PART FOLDER      PART: encoders, sentence, cross, adapters, bin"""
 import json
@@ -51,13 +51,13 @@ def encoder_with_tokenizer(folder):
 
 
 def keep_modules(saved, target):
-    """What the library wrote, less the transformer itself, which all cases share."""
+    """What the library wrote, without the transformer itself, which all cases share."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(saved, target, ignore=lambda at, names: [n for n in names if pathlib.Path(at) == saved and n in WORDS])
 
 
 def sentence(folder):
-    """sentence-transformers 5.7 and 6.2: pooling by list, layers behind it, truncated vectors; with what encode() gives."""
+    """sentence-transformers 5.7 and 6.2: pooling by list, layers after it, truncated vectors; with the results of encode()."""
     import sentence_transformers
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
@@ -113,11 +113,11 @@ def save_adapter(model, target, base, **settings):
     model.save_pretrained(target, **settings)
     (target / "README.md").unlink(missing_ok=True)
     config = json.loads((target / "adapter_config.json").read_text())
-    write_json(target / "adapter_config.json", config | {"base_model_name_or_path": "someone/" + base})  # not where it was made
+    write_json(target / "adapter_config.json", config | {"base_model_name_or_path": "someone/" + base})  # not the path where it was made
 
 
 def adapters(folder):
-    """peft 0.18 and 0.21: adapters with random values, and the tensors that merge_and_unload() of what was read again makes others of (expected.safetensors)."""
+    """peft 0.18 and 0.21: adapters with random values, and the tensors that merge_and_unload() changes after the adapter is read back (expected.safetensors)."""
     import peft
     from safetensors.torch import save_file
     from transformers import AutoModelForSequenceClassification
@@ -147,7 +147,7 @@ def adapters(folder):
                     parameter.normal_(0, 0.3)
         target = folder / f"adapter{version}_{name}"
         save_adapter(model, target, base, safe_serialization=name != "v1")
-        if name != "dora":  # read again: peft 0.18 does not write the biases of lora_only
+        if name != "dora":  # read back: peft 0.18 does not write the biases of lora_only
             read = peft.PeftModel.from_pretrained(AutoModelForSequenceClassification.from_pretrained(folder / base, **classes), target)
             merged = {key: value.contiguous() for key, value in read.merge_and_unload().state_dict().items()}
             save_file({key: value for key, value in merged.items() if key not in before or value.shape != before[key].shape or not torch.equal(value, before[key])},
@@ -173,7 +173,7 @@ def bin_entries():
 
 
 def bin(folder):
-    """torch 2.11: one state dict in both containers and all protocols, and the state of a training."""
+    """torch 2.11: one state dict in both containers and all protocols, and a training checkpoint."""
     folder = folder / "bin"
     folder.mkdir(exist_ok=True)
     for protocol in (2, 3, 4, 5):

@@ -9,7 +9,7 @@ std::string fixture(const std::string& name);  // tests/golden/NAME
 // ../shared/NAME, or "" when it is not there: the test skips, and says so.
 std::string shared(const std::string& name);
 
-// A new empty folder, removed when the object goes.
+// A new empty folder, removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -24,7 +24,7 @@ inline double normal_at(uint64_t seed, uint64_t index) {
          std::cos(2 * std::numbers::pi * uniform_at(seed, 2 * index + 1));
 }
 
-// The first numbers of a seed are the same whatever the count, and many cases begin with them: they are kept.
+// The first numbers of a seed are the same whatever the count, and many cases begin with them, so they are cached.
 inline std::vector<float> normals(uint64_t seed, size_t count, double deviation = 1, double mean = 0) {
   static thread_local std::map<uint64_t, std::vector<double>> kept;
   std::vector<double>& known = kept[seed];

@@ -1,5 +1,5 @@
-// Whether this is a sanitizer's build: it looks for errors of memory and threads, some 20 times slower, and tests of
-// large counts then take fewer.
+// Whether this is a sanitizer build: it looks for memory and threading errors and runs some 20 times slower, so tests
+// with large counts use smaller ones.
 #pragma once
 
 namespace deberta::test {

@@ -1,4 +1,4 @@
-// Every tensor of the table, filled with normals whose seed follows from its name.
+// Every tensor of the table, filled with normals whose seed is derived from its name.
 #include "support/tiny_model.h"
 
 #include <cmath>

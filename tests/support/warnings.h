@@ -1,4 +1,4 @@
-// Collects the warnings of the process while it lives, a line each.
+// Collects the process's warnings during its lifetime, one line each.
 #pragma once
 #include <string>
 #include <string_view>

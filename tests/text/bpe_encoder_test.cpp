@@ -1,5 +1,5 @@
-// bpe_encoder.bin: the ids of the same vocabulary in vocab.json, the two containers and the bare pickle, and what is
-// refused. The samples were written by torch.save (tests/golden/tokenizer/bpe/make_encoder.py).
+// bpe_encoder.bin: the same ids as the same vocabulary in vocab.json, the two containers and the bare pickle, and what
+// is refused. The samples were written by torch.save (tests/golden/tokenizer/bpe/make_encoder.py).
 #include "text/bpe/bpe_encoder.h"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ TEST(BpeEncoder, RefusesWhatIsNotSuchAVocabulary) {
       {{.dict_map = push_list({push_tuple({push_text("7"), push_text("1")})})}, "dict_map: expected (symbol, count)"},
       {{.dict_map = push_list({push_pair("7", 1), push_pair("a", 1)})}, "dict_map: \"a\" appears twice"},
       {{.dict_map = push_list({})}, "merge 1: expected a piece"},
-      {{.encoder = "]", .dict_map = "]"}, "encoder: expected a dict"},  // the first mistake, with every compiler
+      {{.encoder = "]", .dict_map = "]"}, "encoder: expected a dict"},  // the first mistake, whatever the compiler
   };
   for (const auto& [parts, part] : cases) {
     SCOPED_TRACE(part);

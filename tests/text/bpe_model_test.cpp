@@ -1,4 +1,4 @@
-// vocab.json and merges.txt: what is read, what is refused, and the order in which pairs melt.
+// vocab.json and merges.txt: what is read, what is refused, and the order in which pairs merge.
 #include "text/bpe/bpe_model.h"
 
 #include <gtest/gtest.h>
@@ -130,7 +130,7 @@ TEST(BpeModel, AMissingMergesFileIsNamed) {
   EXPECT_ERROR(load_bpe_model(folder.path()), kFileNotFound, "merges.txt");
 }
 
-// ---- melting
+// ---- merging
 
 Ids melt(const BpeModel& model, std::string_view word) {
   BpeWord melting(model.merges);

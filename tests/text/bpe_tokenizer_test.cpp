@@ -241,7 +241,7 @@ TEST(BpeTokenizer, ASentencePieceModelInTheSameFolderIsPreferred) {
   EXPECT_EQ(folder.load().id_of("\u0120cat"), std::nullopt);
 }
 
-// The shared vocabulary has the ids of the published one, but other names for the five special tokens.
+// The shared vocabulary has the published ids, but other names for the five special tokens.
 std::string with_published_names(std::string vocab) {
   for (const auto& [from, to] : {std::pair("\"<s>\":0", "\"[PAD]\":0"), std::pair("\"<pad>\":1", "\"[CLS]\":1"),
                                  std::pair("\"</s>\":2", "\"[SEP]\":2"), std::pair("\"<unk>\":3", "\"[UNK]\":3"),

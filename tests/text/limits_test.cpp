@@ -28,7 +28,7 @@ std::string number_of(size_t digits) {
 
 TEST_F(Limits, AnSpmFileHas64Mebibytes) {
   const std::string model = make_spm(small_spm({{"a", -1}}));
-  const auto of_size = [&](size_t size) {  // a field that nobody knows, its length in four bytes
+  const auto of_size = [&](size_t size) {  // an unknown field, its length in four bytes
     return model + wire_bytes(99, std::string(size - model.size() - 6, 'x'));
   };
   ASSERT_EQ(of_size(kMaxSpmFileBytes).size(), kMaxSpmFileBytes);
@@ -82,7 +82,7 @@ TEST_F(Limits, ATokenizerJsonHas32Levels) {
 TEST_F(Limits, ATokenizerJsonHas2To20Pieces) {
   std::string vocab = R"(["[UNK]", 0])";
   for (size_t i = 1; i < kMaxPieces; ++i) vocab += ",[\"" + number_of(i) + "\",-1]";
-  EXPECT_EQ(load("tokenizer.json", json_of({.vocab = vocab})).size(), kMaxPieces + 4);  // and special tokens
+  EXPECT_EQ(load("tokenizer.json", json_of({.vocab = vocab})).size(), kMaxPieces + 4);  // plus special tokens
   EXPECT_ERROR(load("tokenizer.json", json_of({.vocab = vocab + R"(,["more",-1])"})), kTokenizerFile,
                "expected 1..1048576 pieces, got 1048577");
 }

@@ -1,4 +1,4 @@
-// Which spm.model files are read, and that every other one is refused with a message: reliability of the parser.
+// Which spm.model files are read, and that every other one is refused with a message.
 #include "text/spm/spm_model.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace deberta::test {
 namespace {
 
-// All that a load does with the bytes.
+// Everything that loading does with the bytes.
 void read(const std::string& bytes) {
   const SpmModel model = parse_spm_model(bytes, "spm.model");
   const Normalizer normalizer(model, "spm.model");
@@ -86,7 +86,7 @@ TEST(SpmModel, HostileFilesAreRefusedWithTheirReason) {
   }
 }
 
-// Any prefix is a refusal or, where it ends between two fields, a smaller model: never anything else.
+// Any prefix is refused or, where it ends between two fields, gives a smaller model: never anything else.
 TEST(SpmModel, AFileCutAtAnyByteIsSafe) {
   SpmSpec spec = small_spm({{"a", -1}, {"▁b", -2}, {"c", 0, kUserDefined}});
   spec.charsmap = make_charsmap({{"A", "a"}});
@@ -94,7 +94,7 @@ TEST(SpmModel, AFileCutAtAnyByteIsSafe) {
   size_t refused = 0;
   for (size_t size = 0; size < whole.size(); ++size) {
     try {
-      // A copy of its own size, so that AddressSanitizer sees a read beyond it.
+      // A copy of exactly its size, so that AddressSanitizer sees a read beyond it.
       read(std::string(whole.data(), size));
     } catch (const Error& error) {
       ASSERT_EQ(error.code(), ErrorCode::kTokenizerFile) << size << ": " << error.what();

@@ -1,4 +1,4 @@
-// Folders as people publish them: whose tokenizer they have, and its ids, slow and fast, as AutoTokenizer of
+// Folders as people publish them: which tokenizer they have, and its ids, slow and fast, as AutoTokenizer of
 // transformers 4.57 gives them (tests/golden/tokenizer/classes).
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ void expect_same(const Tokenizer& tokenizer, const Json& answers) {
 
 class TokenizerClasses : public testing::TestWithParam<size_t> {};
 
-// What transformers 4.57 does not load but the tokenizers library does has its fast ids here, asked for or not.
+// What transformers 4.57 does not load but the tokenizers library does gets its fast ids here, requested or not.
 TEST_P(TokenizerClasses, IdsAreThoseOfTheLibrary) {
   const Json& one = golden().find("cases")->as_array()[GetParam()];
   SCOPED_TRACE(one.find("name")->as_string());

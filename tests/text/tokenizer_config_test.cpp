@@ -1,4 +1,4 @@
-// The JSON files beside spm.model: what they add, which wins, and that wrong shapes are refused.
+// The JSON files beside spm.model: what they add, which one wins, and that wrong types are refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST_F(TokenizerConfigTest, TheSpecialTokensMapNamesTheTokens) {
   EXPECT_EQ(tokenizer.special().mask, -1);
 }
 
-// As transformers does it: bos_token comes before cls_token, and what it says of their text counts.
+// As in transformers: bos_token comes before cls_token, so its settings apply to the text that they share.
 TEST_F(TokenizerConfigTest, OfRolesWithOneTextTheFirstSaysWhereItIsFound) {
   for (const bool is_word : {true, false}) {
     write("tokenizer_config.json",
@@ -78,7 +78,7 @@ TEST_F(TokenizerConfigTest, FolderMayNameItsModelSpiece) {
   EXPECT_EQ(Tokenizer::load(other.path()).size(), 6U);
 }
 
-// As in Python: every value is true or false.
+// As in Python, every value is truthy or falsy.
 TEST_F(TokenizerConfigTest, SwitchesHaveTheTruthOfTheirValues) {
   for (const char* yes : {"1", "\"false\"", "[0]", "true", "NaN"}) {
     write("tokenizer_config.json", std::string(R"({"do_lower_case": )") + yes + "}");
@@ -97,8 +97,8 @@ TEST_F(TokenizerConfigTest, TokensWithoutATextAreIgnored) {
   }
 }
 
-// A role's piece takes its id back from another text, which is found no more but as a piece; of roles with one text the
-// first counts.
+// A role's piece takes its id back from another text, which is then only found as a piece; of roles with the same text
+// the first counts.
 TEST_F(TokenizerConfigTest, PiecesKeepTheirIds) {
   write("tokenizer_config.json", R"({"added_tokens_decoder": {"1": {"content": "a", "special": true}}})");
   EXPECT_EQ(load().encode("a[CLS]").ids, (Ids{1, 4, 1, 1, 2}));
@@ -107,8 +107,8 @@ TEST_F(TokenizerConfigTest, PiecesKeepTheirIds) {
   EXPECT_EQ(load().encode("[CLS]  a").ids, (Ids{1, 1, 4, 5, 2}));
 }
 
-// A token that no file gave an id has the number of different texts so far, even where a table gave that id to a
-// piece's.
+// A token without an id in any file gets the number of different texts so far as its id, even where a table gave that
+// id to the text of a piece.
 TEST_F(TokenizerConfigTest, NewTokensFollowTheTextsSoFar) {
   write("tokenizer_config.json", R"({"added_tokens_decoder": {"6": {"content": "a", "special": true}}})");
   EXPECT_EQ(load().encode("a[MASK]").ids, (Ids{1, 4, 6, 6, 2}));

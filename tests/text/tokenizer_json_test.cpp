@@ -50,7 +50,7 @@ TEST(TokenizerJson, TheOtherFilesWin) {
   EXPECT_NE(warnings.text.find("its tokens are not used"), std::string::npos) << warnings.text;
 }
 
-// What tokenizers 0.22.2 keeps of texts of so many tokens, cut to ten with the special ones.
+// What tokenizers 0.22.2 keeps of texts with these numbers of tokens, truncated to ten including special ones.
 TEST(TokenizerJson, OfAPairThatIsCutTheLongerTextHasTheOddToken) {
   struct Row {
     size_t first, second, keeps_first, keeps_second;
@@ -140,7 +140,7 @@ TEST(TokenizerJsonUnigram, LiteralTextGivesNoSpecialToken) {
 
 TEST(TokenizerJsonUnigram, UnknownCharactersBecomeOneToken) {
   EXPECT_EQ(ids_of(load(text_of({})), "xyz ax"), (Ids{4, 3, 4, 5, 3}));
-  // The unknown piece itself melts with them.
+  // The unknown piece itself is merged with them.
   EXPECT_EQ(ids_of(load(text_of({.more = R"("unk_id": 5)"})), "xayaa a"), (Ids{4, 5, 4, 5}));
 }
 
@@ -386,7 +386,7 @@ TEST(TokenizerJsonBpe, RefusesBrokenFiles) {
       {{.merges = R"("b a")"}, "merge 1: expected a piece of the vocabulary, got \"ba\""},
       {{.merges = R"("a b", "a b")"}, "merge 2: \"a\" \"b\" appears twice"},
       {{.lost = "!"}, "expected a piece for each id"},
-      {{.merges = R"("ab")", .last_id = "259"}, "id 259 appears twice"},  // the first mistake, with every compiler
+      {{.merges = R"("ab")", .last_id = "259"}, "id 259 appears twice"},  // the first mistake, whatever the compiler
   };
   for (const auto& [file, part] : cases) {
     SCOPED_TRACE(part);

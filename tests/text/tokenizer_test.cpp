@@ -118,7 +118,7 @@ TEST(TokenizerModel, OfEqualPathsTheOneFoundFirstStays) {
 }
 
 TEST(TokenizerModel, ScoresAreAddedInFloat) {
-  // Next to -65536 a float has no thousandths: the paths tie, and the first found stays. In double b + c would win.
+  // Near -65536 a float has no thousandths, so the paths tie and the first found stays. In double b + c would win.
   const Tokenizer tokenizer =
       Folder(small_spm({{"▁", -65536}, {"b", -0.001F}, {"c", -0.001F}, {"bc", -0.0021F}})).load();
   EXPECT_EQ(tokenizer.encode("bc", {.add_special_tokens = false}).ids, (Ids{4, 7}));
@@ -147,7 +147,7 @@ TEST(TokenizerModel, UserDefinedPiecesWinAndPassTheRulesUntouched) {
 }
 
 TEST(TokenizerModel, ALineOfVeryLowScoresKeepsSmallDifferences) {
-  // b + c is better than bc by a tenth, which a float beside -5900000 could not hold: the running score is taken off.
+  // b + c is better than bc by a tenth, too little for a float near -5900000: the running score is subtracted.
   const Tokenizer tokenizer =
       Folder(small_spm({{"▁", -1}, {"b", -29500.05F}, {"c", -29500.05F}, {"bc", -59000.2F}})).load();
   std::string text;

@@ -1,5 +1,5 @@
-// The split of a whole text as its definition has it, in one search from end to end, against the one that cuts the text
-// and remembers its words: the same to the last tie, whatever the running score.
+// Splitting a whole text by the definition, in one search from end to end, against the version that cuts the text and
+// remembers its words: the same to the last tie, whatever the running score.
 #include "text/spm/unigram.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ Ends split_whole(const std::map<std::string, std::pair<int32_t, float>>& pieces,
   return ends;
 }
 
-// Pieces of a few letters and spaces. Scores are tenths, so that many sums are equal but for their rounding.
+// Pieces of a few letters and spaces. Scores are tenths, so that many sums are equal up to rounding.
 struct Case {
   std::vector<SpmPieceSpec> specs;
   std::map<std::string, std::pair<int32_t, float>> pieces;

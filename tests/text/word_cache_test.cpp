@@ -1,4 +1,4 @@
-// What the cache of words gives back is what was put there for that very word, whole.
+// The word cache returns exactly what was stored for that very word.
 #include "text/word_cache.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(WordCache, HoldsTwoWordsOfOnePlaceAtLeast) {
 
 TEST(WordCache, NeverMixesTwoWordsThatThreadsWriteAtOnce) {
   const WordCache cache;
-  std::vector<WordCache::Key> keys;  // many for each place
+  std::vector<WordCache::Key> keys;  // many for each slot
   for (uint32_t i = 0; i < 100000; ++i) keys.push_back(key_of(std::to_string(i)));
   const auto run = [&](uint32_t first) {
     for (uint32_t i = first; i < keys.size(); i += 2) {
@@ -104,7 +104,7 @@ TEST(BytePairs, CutWhereNoPieceHasBothBytes) {
   EXPECT_EQ(pairs.end_of_stretch(" there the", 0), 5U);  // "re" is in no piece
   EXPECT_EQ(pairs.end_of_stretch(" there the", 5), 6U);
   EXPECT_EQ(pairs.end_of_stretch(" there the", 6), 10U);
-  EXPECT_EQ(pairs.end_of_stretch("x\xE2\x82\xACy", 1), 4U);  // a character is never cut
+  EXPECT_EQ(pairs.end_of_stretch("x\xE2\x82\xACy", 1), 4U);  // never inside a character
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Texts made to be slow, one thing over and over: the work must grow as the text does. Work is the number of basic
-// blocks that run in src/text, which is compiled for this program with a call in each: no clock has a part in it. What
-// the C library does within one call counts as nothing. How fast it is, is measured in bench/.
+// Texts made to be slow, one part over and over: the work must grow only as the text does. Work is the number of
+// basic blocks that run in src/text, which is compiled for this program with a call in each: no clock is involved. What
+// the C library does within one call does not count. Speed is measured in bench/.
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -26,7 +26,7 @@ std::string repeat(const std::string& part, size_t size_bytes) {
   return text;
 }
 
-// A fresh one: what a tokenizer remembers of one text would make the next one less work.
+// A fresh tokenizer each time: what it remembers from one text would make the next one less work.
 size_t work_of(const std::string& folder, const std::string& text) {
   const Tokenizer tokenizer = Tokenizer::load(folder);
   blocks = 0;

@@ -1,8 +1,8 @@
 """Arithmetic in one precision: every sum strictly from left to right, one rounding a step, no BLAS, no pairwise sums.
 
 In float64 this gives the exact answer of the goldens; in float32 it is the scalar evaluation whose error says what a
-kernel may lose. Only +, -, *, / and the square root are used, which IEEE 754 rounds correctly: the results are the same
-bits on every machine. exp, erf and tanh are built from them in double and rounded once to the precision asked for.
+kernel may lose. Only +, -, *, / and the square root are used, which IEEE 754 rounds correctly, so the results are the
+same bits on every machine. exp, erf and tanh are built from them in double and rounded once to the requested precision.
 """
 
 import functools
@@ -44,7 +44,7 @@ def layer_norm(x, gamma, beta, eps):
 
 
 def masked_softmax(scores, allowed):
-    """Over the last axis. Entries that are not allowed are exactly 0; a row with nothing allowed is all 0."""
+    """Over the last axis. Masked entries are exactly 0; a fully masked row is all 0."""
     highest = np.where(allowed, scores, -np.inf).max(axis=-1, keepdims=True)
     highest = np.where(np.isfinite(highest), highest, 0).astype(scores.dtype)
     powers = np.where(allowed, exp(np.where(allowed, scores - highest, 0)), 0).astype(scores.dtype)
@@ -88,7 +88,7 @@ def tanh(x):
 @rounded_once
 def erf(x):
     """2/sqrt(pi) exp(-x^2) sum of 2^n x^(2n+1) / (2n+1)!!: all terms have one sign, so nothing cancels."""
-    z = np.clip(x, -6.0, 6.0)  # beyond, the result is 1 to the last bit of a double
+    z = np.clip(x, -6.0, 6.0)  # beyond that, the result is 1 to the last bit of a double
     term = z
     result = z
     for n in range(1, 150):

@@ -2,8 +2,8 @@
 
     A[i,j] = s (Q_i . K_j + Q_i . Kr[row(i-j)] + K_j . Qr[row(i-j)])
 
-Position terms are taken literally: all products with the whole table first, then gathered by row; position-to-content
-is gathered on the key axis and transposed. A double loop over pairs would be the other way to write it.
+Position terms are computed literally: first all products with the whole table, then a gather by row; position-to-content
+is gathered on the key axis and transposed. The alternative would be a double loop over pairs.
 
 B sequences  L queries  S keys  H heads  K head size  D hidden  R rows of the relative table
 """
@@ -17,7 +17,7 @@ from arithmetic import dot, layer_norm, linear, masked_softmax
 
 @dataclass
 class Relative:
-    """What attention reads about positions; the same for all layers."""
+    """The position inputs of attention; the same for all layers."""
 
     table_RD: np.ndarray
     rows_LS: np.ndarray
@@ -38,7 +38,7 @@ def project(w, name, x):
 
 
 def position_projections(config, w, prefix, table_RD):
-    """Kr and Qr, [H, R, K]; None for a term that the model has not. Shared projections keep their biases."""
+    """Kr and Qr, [H, R, K]; None for a term that the model does not have. Shared projections keep their biases."""
     key, query = ("key_proj", "query_proj") if config.share_att_key else ("pos_key_proj", "pos_query_proj")
     heads = config.num_attention_heads
     kr = split_heads(project(w, prefix + key, table_RD), heads) if "c2p" in config.pos_att_type else None

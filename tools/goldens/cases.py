@@ -1,7 +1,7 @@
-"""The list of cases: what exists under tests/golden/model and what each shows.
+"""The list of cases: what exists under tests/golden/model and what each case shows.
 
-A case is short, with two heads of 16. What attention computes differently (ATTENTION_CASES) is there again with heads
-of 16, 24, 32 and 64, over sequences that do not fit in one tile of the kernels: NAME_k16, ...
+A case is short, with two heads of 16. Cases that attention computes differently (ATTENTION_CASES) are repeated with
+heads of 16, 24, 32 and 64, over sequences that do not fit in one tile of the kernels: NAME_k16, ...
 """
 
 from dataclasses import dataclass, field, replace
@@ -47,9 +47,8 @@ CONVOLUTION = {"conv_kernel_size": 3, "conv_act": "gelu"}
 SMALL_TABLE = {"position_buckets": 4, "max_relative_positions": 9}
 ONE_LAYER = {"num_hidden_layers": 1}
 
-# What a fixture holds beside the head's outputs: hidden states, or with them the probabilities of layer 1, or with
-# those the scores of layer 1 by term; or LAST_COLUMNS of the last hidden state, into each of which dense layers mix all
-# heads.
+# What a fixture holds besides the head's outputs: hidden states; also the probabilities of layer 1; also the scores of
+# layer 1 by term; or only LAST_COLUMNS columns of the last hidden state, into each of which dense layers mix all heads.
 HIDDEN, PROBABILITIES, TERMS, LAST = "hidden", "probabilities", "terms", "last"
 LAST_COLUMNS = 8
 
@@ -67,7 +66,7 @@ class Case:
     head: str = "none"
     labels: int = 0
     lengths: tuple = (2, 13)  # sequences, positions
-    mask: tuple = ()  # one text of 0 and 1 for each sequence; a rule's name for a 3-D mask
+    mask: tuple = ()  # one string of 0 and 1 for each sequence; a rule's name for a 3-D mask
     distance: str = "original"
     scales: dict = field(default_factory=dict)  # part of a tensor's name: factor of its spread
     has_types: bool = False
@@ -210,7 +209,7 @@ HEAD_CASES = [
 
 HEAD_SIZES = (16, 24, 32, 64)
 LONG = 67  # blocks of 48 queries and keys, tiles of 64 columns, rows beyond the bucket of the farthest distance
-ROOM = {"max_position_embeddings": 72}  # absolute positions of as many tokens
+ROOM = {"max_position_embeddings": 72}  # absolute positions for that many tokens
 
 
 def stretched(mask):

@@ -38,7 +38,7 @@ class Config:
 
     @property
     def attention_terms(self):
-        """Counted from pos_att_type even when relative_attention is false."""
+        """Derived from pos_att_type even when relative_attention is false."""
         return 1 + len(self.pos_att_type)
 
 

@@ -19,7 +19,7 @@ def classify_sequence(config, w, hidden_BLD):
 
 
 def classify_tokens(w, hidden_BLD):
-    """[B, L, C]. The original projects first, with gelu whatever hidden_act says; the tensors select the variant."""
+    """[B, L, C]. The original projects first, with gelu regardless of hidden_act; the tensors select the variant."""
     if "proj.weight" in w:
         hidden_BLD = gelu(project(w, "proj", hidden_BLD))
     return project(w, "classifier", hidden_BLD)

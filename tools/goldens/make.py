@@ -82,7 +82,7 @@ def make_inputs(case, config):
 
 
 def kept_outputs(case, config, outputs):
-    """What the fixture holds of all that the model computes."""
+    """The names of the model's outputs that the fixture holds."""
     hidden = [f"hidden.{n}" for n in range(config.num_hidden_layers + 1)]
     scores = {PROBABILITIES: ["probabilities.1"], TERMS: ["probabilities.1", "c2c.1", "c2p.1", "p2c.1"]}
     names = (hidden[-1:] if case.keeps == LAST else hidden) + scores.get(case.keeps, []) + ["pooled", "logits"]
@@ -90,7 +90,7 @@ def kept_outputs(case, config, outputs):
 
 
 def blank_masked_rows(name, array, inputs, case):
-    """Rows of masked tokens mean nothing: they are written as 0."""
+    """Rows of masked tokens have no meaning: they are written as 0."""
     mask = inputs.get("attention_mask")
     is_per_token = name.startswith("hidden.") or (name == "logits" and case.head in TOKEN_HEADS)
     if mask is None or mask.ndim == 3 or not is_per_token:
@@ -99,16 +99,16 @@ def blank_masked_rows(name, array, inputs, case):
 
 
 def kept_part(case, name, array, inputs):
-    """Masked rows as 0, and every column, or of long sequences LAST_COLUMNS evenly spaced ones of the hidden states."""
+    """Masked rows as 0, and every column; for long sequences only LAST_COLUMNS evenly spaced columns of the hidden states."""
     step = array.shape[-1] // LAST_COLUMNS if case.keeps == LAST and name.startswith("hidden.") else 1
     return blank_masked_rows(name, array, inputs, case)[..., ::step]
 
 
 def make_document(case, document, recipe, errors):
-    """JSON with a line for each tensor."""
+    """JSON with one line for each tensor."""
     about = {"case": case.name, "shows": case.shows, "head": case.head, "distance": case.distance, "config": document}
     if case.quiet_rows:
-        about["quiet_rows"] = True  # every third row of the words times 0.001
+        about["quiet_rows"] = True  # every third word row times 0.001
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in about.items()]
     for key, by_name in (("weights", recipe), ("outputs", errors)):
         rows = ",\n  ".join(f"{json.dumps(name)}: {json.dumps(of)}" for name, of in by_name.items())
@@ -117,12 +117,12 @@ def make_document(case, document, recipe, errors):
 
 
 def largest(case, array):
-    """Of what was computed: the mark of a mention without pieces is no result, and would loosen the bound of the others."""
+    """The largest computed value: the sentinel of a mention without pieces is not a result, and would loosen the bound of the others."""
     return np.abs(array[array != NO_MENTION] if case.head == "record" else array).max()
 
 
 def make_case(case):
-    """The bytes of the case's files by name."""
+    """The bytes of the case's files, by file name."""
     document = make_config(case)
     config = parse_config(document)
     head = "token" if case.head == "token_original" else case.head
@@ -147,7 +147,7 @@ def make_all():
 
 
 def check(folder, files):
-    """The paths that differ, are missing or are too many."""
+    """The paths that differ, are missing or should not exist."""
     present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     wrong = present ^ set(files)
     return sorted(wrong | {name for name in present & set(files) if (folder / name).read_bytes() != files[name]})

@@ -38,7 +38,7 @@ def part(tensors, prefix):
 
 
 def run_layer(config, tensors, inputs):
-    """The first layer alone, query states given."""
+    """The first layer alone, with given query states."""
     w = load_weights(config, tensors, np.float64)
     queries, keys = (inputs[name].astype(np.float64) for name in ("queries", "keys"))
     relative = Relative(relative_table(config, w), rows_of_table(config, queries.shape[1], keys.shape[1]))
@@ -47,7 +47,7 @@ def run_layer(config, tensors, inputs):
 
 
 def worst_difference(case, tensors):
-    """Over all outputs of an inference case."""
+    """The largest difference over all outputs of an inference case."""
     config = parse_config(case["config"], is_v1=case["layout"] == "v1")
     weights, inputs = part(tensors, "w."), part(tensors, "in.")
     if case["kind"] == "layer":

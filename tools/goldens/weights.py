@@ -1,8 +1,8 @@
 """Random weights of tiny models under the published tensor names (algorithm.md sections 13 and 16).
 
-The numbers come from a counter hashed with integers only, so that they never depend on a version of a library, and are
-keyed by case and tensor: a new case or tensor changes no other. A fixture holds the recipe, not the numbers: those that
-read it make them again (tests/support/golden_weights.cpp).
+The numbers come from a counter hashed with integers only, so that they never depend on a library version, and are
+keyed by case and tensor: a new case or tensor changes no other. A fixture holds the recipe, not the numbers: its
+readers make them again (tests/support/golden_weights.cpp).
 """
 
 import hashlib
@@ -132,8 +132,8 @@ def spread_of(name, shape):
 
 
 def recipe_of(config, head, labels, scales):
-    """What the weights are made of: by name of a tensor its shape, mean and spread. `scales`: part of a name to the
-    factor of its spread."""
+    """The recipe of the weights: shape, mean and spread by tensor name. `scales` maps part of a name to a factor of its
+    spread."""
     shapes = {**embedding_shapes(config), **encoder_shapes(config), **head_shapes(config, head, labels)}
     recipe = {}
     for name, shape in shapes.items():

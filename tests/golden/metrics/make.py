@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Records what the official evaluation scripts say of made and of real answers:   make.py SQUAD_1_SCRIPT SQUAD_2_SCRIPT RECORD_SCRIPT
+"""Records what the official evaluation scripts say about made-up and real answers:   make.py SQUAD_1_SCRIPT SQUAD_2_SCRIPT RECORD_SCRIPT
 
-Writes made_TASK.json (the documents) and official.json (each script's SHA-256 and its figures). The scripts are no part of this project: evaluate-v1.1.py of
+Writes made_TASK.json (the documents) and official.json (each script's SHA-256 and its figures). The scripts are not part of this project: evaluate-v1.1.py of
 SQuAD, evaluate-v2.0.py of rajpurkar/SQuAD-explorer (commit eee5fdbf), dataset/evaluation.py of sheng-z/ReCoRD-explorer (commit a029c2ef), whose functions
 SuperGLUE took over. The real answers need the shared folder: only their figures and their digest are kept."""
 import hashlib
@@ -36,7 +36,7 @@ def squad_2(folder, script, documents):
 
 
 def record(folder, script, documents):
-    """The script wants ids that are names, and one passage an entry."""
+    """The script expects ids that are strings, and one passage per entry."""
     data = [{"qas": [dict(qa, id=str(qa["idx"])) for qa in row["qas"]]} for row in documents["gold"]]
     said = script_output(folder, script, documents | {"gold": {"version": "1.0", "data": data}})
     values = re.findall(r"^\* (\w+): (.*)$", said, re.MULTILINE)

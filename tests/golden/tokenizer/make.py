@@ -1,8 +1,8 @@
 """Makes this folder: two small SentencePiece models and golden.json, what the reference programs make of texts.
 
 Run: python3 tests/golden/tokenizer/make.py   (sentencepiece 0.2.3, transformers 4.57.6)
-The models are trained on text that this script writes, so nothing of anybody else's is in them. Training is not
-bit-stable over versions of sentencepiece; `--keep-models` makes golden.json anew for the models that are there.
+The models are trained on text that this script writes, so they contain nobody else's work. Training is not
+bit-stable across versions of sentencepiece; `--keep-models` makes golden.json anew for the existing models.
 """
 
 import argparse
@@ -149,7 +149,7 @@ PAIRS = [("the cat", "a dog sings"), ("", ""), ("", "x"), ("a", ""), ("[MASK] a"
          ("no", "every student remembers " * 5), ("a b c d e f", "g h i j k l"), ("😀😀😀", "谛 谛")]
 LIMITS = [3, 4, 5, 7, 8, 12, 20, 64]
 
-# Folders with JSON files: what each must do is asked of the slow tokenizer.
+# Folders with JSON files: the slow tokenizer says what each must do.
 CONFIGS = {
     "flags": {"added_tokens_decoder": {
         "1": {"content": "[CLS]", "special": True}, "2": {"content": "[SEP]", "special": True},
@@ -207,7 +207,7 @@ def main():
     parser.add_argument("--keep-models", action="store_true")
     if not parser.parse_args().keep_models:
         train(HERE / "bytes.model", 1000, SYMBOLS, True, "nmt_nfkc")
-        train(HERE / "unknown.model", 600, [], False, "identity")  # no rules: they would be most of the file
+        train(HERE / "unknown.model", 600, [], False, "identity")  # no rules: they would take up most of the file
     texts = all_texts()
     golden = {"made_with": {"sentencepiece": sentencepiece.__version__, "transformers": transformers.__version__}, "texts": texts,
               "models": {name: golden_of(HERE / f"{name}.model", texts) for name in ("bytes", "unknown")}, "configs": []}

@@ -1,4 +1,4 @@
-// outside WHAT DIR [TEXT...]: what a program that links the library sees. One line of output for each thing seen.
+// outside WHAT DIR [TEXT...]: what a program that links the library sees, one line of output for each thing.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -16,7 +16,7 @@ void print(std::string_view name, float value) {
   std::printf("%.*s %a\n", static_cast<int>(name.size()), name.data(), static_cast<double>(value));
 }
 
-// Scores as hexadecimal floats, so that not one bit is lost.
+// Scores as hexadecimal floats, so that no bit is lost.
 void classify(const deberta::Pipeline& pipeline, const Inputs& inputs) {
   for (const deberta::SequenceAnswer& answer : deberta::classify(pipeline, inputs))
     print(answer.labels.front().label, answer.labels.front().score);
@@ -97,7 +97,7 @@ void score(const deberta::Pipeline& pipeline, const Inputs& inputs) {
   }
 }
 
-// Four threads, one directory, the same question many times: all answers must be the first one.
+// Four threads, one directory, the same question many times: all answers must equal the first one.
 void threads(const deberta::Pipeline& pipeline, const Inputs& inputs) {
   const float expected = deberta::classify(pipeline, inputs).front().labels.front().score;
   std::vector<int> same(4, 0);

@@ -1,5 +1,5 @@
-"""Makes this folder: a small byte-level BPE model in the files of DeBERTa v1, and golden.json, what the slow tokenizer of
-transformers makes of the texts of ../golden.json and of some more.
+"""Makes this folder: a small byte-level BPE model in the files of DeBERTa v1, and golden.json, which holds what the slow
+tokenizer of transformers makes of the texts of ../golden.json and of some more.
 
 Run: python3 tests/golden/tokenizer/bpe/make.py   (transformers 4.57.6)
 The model is trained on the text that ../make.py writes. The same files come out every time.

@@ -1,5 +1,5 @@
 """Writes bpe_encoder.bin and bpe_encoder_legacy.bin of this folder with PyTorch's own torch.save: the vocabulary of
-vocab.json and merges.txt in the form of the original DeBERTa v1, whose GPT-2 ids are others than the model's. Needs torch,
+vocab.json and merges.txt in the form of the original DeBERTa v1, whose GPT-2 ids differ from the model's. Needs torch,
 which no test needs.
 
 Run: python3 tests/golden/tokenizer/bpe/make_encoder.py

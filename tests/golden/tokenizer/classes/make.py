@@ -1,6 +1,6 @@
 """Makes golden.json of this folder: folders as people publish them, and what AutoTokenizer of transformers 4.57 makes of
-some texts with each, slow and fast; "refuses" where it loads nothing. A file of a case is the name of a fixture
-(a string) or its content (JSON). vocab.txt and bert.json are made here too.
+some texts with each, slow and fast; "refuses" where it loads nothing. A file of a case is given by the name of a fixture
+(a string) or by its content (JSON). vocab.txt and bert.json are made here too.
 
 Run: python3 tests/golden/tokenizer/classes/make.py   (transformers 4.57.6, tokenizers 0.22.2, sentencepiece, protobuf)
 """

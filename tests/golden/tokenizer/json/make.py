@@ -1,5 +1,5 @@
 """Makes this folder: unigram.json and bpe.json, what transformers writes as tokenizer.json for ../unknown.model (with
-replacement rules, byte pieces and a token for the normalised text put in) and for ../bpe, and golden.json, what the
+replacement rules, byte pieces and a token for the normalised text added) and for ../bpe, and golden.json, what the
 tokenizers library makes of some texts with each.
 
 Run: python3 tests/golden/tokenizer/json/make.py   (transformers 4.57.6, tokenizers 0.22.2, protobuf)
@@ -26,7 +26,7 @@ TEXTS = [
 
 
 def double_array(rules):
-    """A charsmap of rules whose keys have no common beginning beyond their first bytes, in the layout of Darts-clone:
+    """A charsmap of rules whose keys share no prefix beyond their first bytes, in the layout of Darts-clone:
     every node has its children at a base of its own."""
     units = {}
     texts = b""
