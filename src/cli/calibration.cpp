@@ -1,4 +1,4 @@
-// Rows come in as for every verb that reads texts; models are opened from the folder that is being written.
+// Rows are read as in every verb that takes texts; models are opened from the folder that is being written.
 #include "cli/calibration.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kLeastCosine = 0.999;
 
-// Progress over `texts`, and a place where Ctrl-C is heard.
+// Progress over `texts`, and where Ctrl-C is checked.
 class TextProgress {
  public:
   TextProgress(ShowProgress show, size_t texts)
@@ -97,7 +97,7 @@ FoundCalibration carry_calibration(const Checkpoint& source, const std::string& 
   const ModelConfig config = load_model_config(folder + "/config.json");
   try {
     return {read_calibration(calibration_path(source), written, config), {}};
-  } catch (const Error& error) {  // a file that cannot be read is no reason to leave it out
+  } catch (const Error& error) {  // an unreadable file is an error, not left out
     if (error.code() != ErrorCode::kCalibration && error.code() != ErrorCode::kSafetensors) throw;
     return {std::nullopt, {{name, "left out", "it does not belong to the written weights; calibrate again"}}};
   }

@@ -1,4 +1,4 @@
-// What `convert` does about calibration.safetensors: makes it, checks what it is worth, or carries it over.
+// What `convert` does about calibration.safetensors: makes it, checks its quality, or carries it over.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,35 +14,35 @@
 
 namespace deberta::cli {
 
-// Which texts, as the model reads them, and what is made of them.
+// Which texts, how the model reads them, and how they are used.
 struct CalibrationRules {
   RowReading reading;
   EncodingRules encoding;
   TokenizerKind tokenizer = TokenizerKind::kSlow;
-  std::optional<double> smoothing;  // none: what is usual for the model
+  std::optional<double> smoothing;  // none: the model's usual value
 };
 
-// Throws Interrupted, kInput (none), and what reading and encoding throws: no row is passed over.
+// Throws Interrupted, kInput (no texts), and what reading and encoding throw: no row is skipped.
 std::vector<Encoding> read_calibration_texts(const CalibrationRules& rules, ShowProgress progress,
                                              const std::string& model_folder);
 
 std::string describe(const Calibration& calibration);  // "300 texts, 7421 tokens, smoothing 0.5, 2 outlier channels"
 
-// A calibration for the weights as they are written, and what is to be said of it.
+// A calibration for the weights as they are written, and what to report about it.
 struct FoundCalibration {
   std::optional<Calibration> calibration;
   std::vector<Change> changes;
 };
 
-// Runs the model written in `folder` over the texts; loaded in fp32 once, for both questions. `texts` must outlive it.
-// All throw Interrupted.
+// Runs the model written in `folder` over the texts; it is loaded in fp32 once, for both methods. `texts` must outlive
+// the object. All throw Interrupted.
 class Calibrator {
  public:
   Calibrator(const std::string& folder, const std::vector<Encoding>& texts, const OpenOptions& open,
              ShowProgress progress);
   FoundCalibration calibrate(std::optional<double> smoothing) const;
-  // int8, with the calibration that lies in the folder by now, beside fp32. Throws kCalibration, naming `target`, when
-  // their outputs have a cosine below .999.
+  // Compares int8, with the calibration now in the folder, to fp32. Throws kCalibration, naming `target`, when their
+  // outputs have a cosine below .999.
   Change verify(const std::string& target) const;
 
  private:
@@ -53,7 +53,7 @@ class Calibrator {
   Model exact_;
 };
 
-// The calibration beside the files of `source` if it is of the weights written in `folder`.
+// The calibration next to the files of `source`, if it belongs to the weights written in `folder`.
 FoundCalibration carry_calibration(const Checkpoint& source, const std::string& folder);
 
 }  // namespace deberta::cli

@@ -1,5 +1,5 @@
-// The verb `check`: everything that can be found wrong in a model directory without running it, and with --fix a copy
-// in which everything is corrected that needs no decision, written by the code of `convert`.
+// The verb `check`: everything that can be found wrong in a model directory without running the model, and with --fix a
+// copy in which everything that needs no decision is corrected, written by the code of `convert`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ void check_keys(const std::string& path, const ModelConfig& config, Head head, F
     findings.warning(path + "/config.json", fmt::format("id2label: two labels are called {}", *at));
 }
 
-// Without buckets the table of relative positions tells how far they go.
+// Without buckets, the relative-position table determines max_relative_positions.
 void check_relative_positions(const std::string& path, const Checkpoint& checkpoint, ModelConfig& config,
                               Findings& findings) {
   const TensorView* table = checkpoint.find("encoder.rel_embeddings.weight");
@@ -111,7 +111,7 @@ void check_form(const Checkpoint& checkpoint, Findings& findings) {
                      fmt::format("tensor {}: an unused buffer", checkpoint.stored_name(buffer)), Fix::kYes);
 }
 
-// `config` is corrected where only the tensors know better.
+// `config` is corrected where only the tensors show the right value.
 void check_tensors(const std::string& path, std::optional<ModelConfig>& config, const CheckVerb& options,
                    Findings& findings) {
   const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
@@ -155,7 +155,7 @@ void check_calibration(const std::string& path, std::optional<ModelConfig> confi
   read_calibration(calibration_path(checkpoint), checkpoint, *config);
 }
 
-// Of sentence-transformers: modules.json and the files that it names.
+// For sentence-transformers: modules.json and the files that it names.
 void check_modules(const std::string& root, const std::optional<ModelConfig>& config, const CheckVerb& options,
                    Findings& findings) {
   if (!config) return;
@@ -165,9 +165,9 @@ void check_modules(const std::string& root, const std::optional<ModelConfig>& co
                      "embed cannot follow it: " + modules.refusal + "; choose another way with --pooling");
 }
 
-// Everything, with the configuration as it should be; nothing when there is none to correct.
+// Runs all checks and returns the corrected configuration; nullopt when there is none to correct.
 std::optional<ModelConfig> find_all(const std::string& path, const CheckVerb& options, Findings& findings) {
-  // Of labels and terms the check says more than the warning of the parser.
+  // On labels and attention terms the check says more than the parser's warnings.
   set_warning_sink(
       [](void* to, std::string_view message) {
         for (const std::string_view known : {"label2id", "id2label", "pos_att_type is missing"})
@@ -179,7 +179,7 @@ std::optional<ModelConfig> find_all(const std::string& path, const CheckVerb& op
       &findings);
   std::optional<ModelConfig> config;
   findings.run([&] { check_folder_kind(path, FolderUse::kModel); });
-  if (findings.errors() > 0) {  // the files of another kind of folder have mistakes of no interest
+  if (findings.errors() > 0) {  // mistakes in the files of another kind of folder do not matter
     set_warning_sink(nullptr);
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// The verb `choose`: which of several choices goes with a context and a question.
+// The verb `choose`: which of several choices fits a context and a question.
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "pipeline/answer_json.h"

@@ -20,7 +20,7 @@ SequenceOptions sequence_options(const ClassifyVerb& options) {
   return sequence;
 }
 
-// Columns `label score`, repeated for each of the labels that a row gets.
+// Columns `label score`, repeated for each label that a row gets.
 std::vector<std::string> columns_for(size_t labels) {
   std::vector<std::string> columns;
   for (size_t i = 1; i <= labels; ++i) {

@@ -1,4 +1,4 @@
-// The verb `convert`: a model directory in another form, and a table of all that is not as it was.
+// The verb `convert`: a model directory in another form, and a table of everything that changed.
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ std::optional<Layout> layout_of(LayoutChoice layout) {
   return std::nullopt;
 }
 
-// None: as they are stored.
+// None: as the weights are stored.
 std::optional<DType> dtype_of(WrittenDtype dtype) {
   if (dtype == WrittenDtype::kFp32) return DType::kF32;
   if (dtype == WrittenDtype::kBf16) return DType::kBf16;
@@ -27,7 +27,7 @@ std::optional<DType> dtype_of(WrittenDtype dtype) {
   return std::nullopt;
 }
 
-// int8 is a calibration beside weights that stay as they are stored: neither makes sense without the other.
+// int8 is a calibration next to weights that stay as they are stored: --dtype int8 and the texts need each other.
 void check_int8(const ConvertVerb& options) {
   const bool is_int8 = options.dtype == WrittenDtype::kInt8;
   const bool has_texts = !options.calibration_data.empty();

@@ -27,7 +27,7 @@ bool wants_color(const DetectVerb& options) {
   return ::isatty(STDOUT_FILENO) != 0 && !is_set("NO_COLOR") && !is_dumb;
 }
 
-// The text with the pieces that count as replaced in colour.
+// The text, with the pieces that count as replaced in colour.
 std::string paint(const std::string& text, const ReplacedAnswer& result, double threshold) {
   std::string painted;
   size_t at = 0;

@@ -28,7 +28,7 @@ EmbeddingOptions embedding_options(const EmbedVerb& options) {
   return embedding;
 }
 
-// The texts are cut where the folder says, unless the user says otherwise.
+// Texts are cut at the folder's limit, unless the user gives another.
 EncodingSettings with_length_of(const SentenceModules& sentence, const EmbedVerb& options) {
   EncodingSettings encoding = options.encoding;
   if (encoding.max_tokens.is_given()) return encoding;
@@ -53,7 +53,7 @@ std::string describe(const SentenceLayer& layer) {
   return {};
 }
 
-// How vectors are made decides what they mean: it is said whenever nobody asked for it.
+// The pooling decides what the vectors mean, so it is reported whenever the user did not choose it.
 void note_pooling(const SentenceModules& sentence) {
   if (sentence.poolings.empty()) {
     note("note: the model does not say how to pool its tokens; using their mean (--pooling mean)");
@@ -67,7 +67,7 @@ void note_pooling(const SentenceModules& sentence) {
   note(fmt::format("note: pooling as modules.json says: {}", names));
 }
 
-// One line a vector: its values as cells of one column, so that the number of columns does not depend on the model.
+// One line per vector: its values share one cell, so that the number of columns does not depend on the model.
 RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_pooled, int digits) {
   RowAnswer answer{{to_json(result, columns, is_pooled), {}}, result.tokens, result.cut_tokens};
   for (size_t at = 0; at < result.vectors.size(); at += columns) {
@@ -87,7 +87,7 @@ void check_output(const EmbedVerb& options) {
     throw Error(ErrorCode::kUsage, "--digits", "expected answers as text, got -o " + *options.output.file);
 }
 
-// All vectors of all rows to one array. A bad row is an error: an array has no place for one.
+// All vectors of all rows in one array. A bad row is an error: an array has no place for it.
 int write_file(const EmbedVerb& options, const RowReading& reading, const Pipeline& pipeline,
                const EmbeddingOptions& embedding) {
   const DType dtype = options.output_dtype.value;

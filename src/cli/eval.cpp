@@ -79,7 +79,7 @@ ScoreSettings score_settings(const EvalVerb& options) {
   return {.samples = options.bootstrap, .seed = options.seed, .needs_labels = options.write_predictions.empty()};
 }
 
-// The printer is made by the first progress that there is.
+// The printer is created at the first progress report.
 EvalHooks hooks_of(const EvalVerb& options, ProgressUnits units, std::optional<ProgressPrinter>& printer) {
   return {.bad_rows = options.on_bad_row,
           .on_bad_row =
@@ -97,7 +97,7 @@ EvalHooks hooks_of(const EvalVerb& options, ProgressUnits units, std::optional<P
 
 // ---- what is refused before anything is read
 
-// --predictions goes by the ending: what is called another form would not be read again.
+// --predictions goes by the extension: under another format's extension the file could not be read back.
 void check_predictions_name(const std::string& path, const TaskRow& task) {
   const bool is_words = task.kind == TaskKind::kTokens;
   const std::string_view form = task.kind == TaskKind::kQuestion ? "json" : is_words ? "conll" : "tsv";
@@ -175,7 +175,7 @@ int run(const EvalVerb& given) {
     return eval_task(options, task);
   } catch (const EvalStopped&) {
     throw Interrupted{};
-  } catch (const Error& error) {  // what a head says of a model names the head's own verb
+  } catch (const Error& error) {  // a head's error about a model names the head's own verb
     if (error.code() != ErrorCode::kTask || find_verb(error.where()) == nullptr) throw;
     std::vector<Problem> problems = error.problems();
     problems.front().where = "eval";

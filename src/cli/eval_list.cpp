@@ -18,7 +18,7 @@ std::string what_of(const TaskRow& task) {
   return task.pair_fields.empty() ? what : what + fmt::format("; a pair with --input-field {}", task.pair_fields);
 }
 
-// The label's field shows that the texts have names of their own, too.
+// A label field means that the text fields have their own names, too.
 std::string command_of(const TaskRow& task) {
   std::string command = fmt::format("deberta eval --task {} -m DIR {}", task.name, task.file);
   if (!task.labels_file.empty()) command += fmt::format(" --labels-file {}", task.labels_file);

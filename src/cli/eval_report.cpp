@@ -1,4 +1,4 @@
-// Forms of one result; the averages are in eval_average.cpp.
+// Output forms of one result; the averages are in eval_average.cpp.
 #include "cli/eval_report.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ Json document_of(const EvalResult& result) {
                     {"notes", std::move(notes)}};
 }
 
-// For a person: what the numbers leave out.
+// For the user: what the numbers leave out.
 void print_notes(const EvalResult& result) {
   for (const Metric& metric : result.metrics) {
     if (!metric.note.empty()) note(fmt::format("note: {}: {}", metric.name, metric.note));
@@ -64,7 +64,7 @@ void print_notes(const EvalResult& result) {
   if (result.failed > 0) note(fmt::format("rows: {} ok, {} failed", result.rows - result.failed, result.failed));
 }
 
-// "accuracy/fiction" of mnli-mm is eval_accuracy_fiction_mm: as the Hugging Face scripts write it beside mnli's.
+// "accuracy/fiction" of mnli-mm is eval_accuracy_fiction_mm: as the Hugging Face scripts write it next to mnli's.
 std::string key_of(std::string_view metric, const TaskRow& task) {
   std::string key = "eval_" + std::string(metric);
   std::replace(key.begin(), key.end(), '/', '_');

@@ -1,5 +1,5 @@
-// What `eval` says: metrics as a table, tsv or JSON, and all_results.json with the names that the Hugging Face scripts
-// give them.
+// What `eval` reports: metrics as a table, tsv or JSON, and all_results.json with the names that the Hugging Face
+// scripts give them.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,26 +10,26 @@
 
 namespace deberta::cli {
 
-// Notes to standard error, of what the answers leave out.
+// Notes on standard error: what the answers leave out.
 void print_answer_notes(const EncodingSettings& encoding, const EvalResult& result);
 
 // To standard output or -o; notes to standard error.
 void print_result(const OutputSettings& output, const EvalResult& result);
 
-// Throws what write_results() would throw, before anything is computed.
+// Throws what write_results() would throw, but before anything is computed.
 void check_results(const std::string& folder);
 
-// DIR/all_results.json: keys of an object that is there already stay, those of this result are replaced. Creates DIR.
+// DIR/all_results.json: an existing object keeps its keys, except that those of this result are replaced. Creates DIR.
 void write_results(const std::string& folder, const EvalResult& result);
 
-// A table of our own, to standard output or -o.
+// A table with the given columns, to standard output or -o.
 void print_rows(const OutputSettings& output, const std::vector<std::string>& columns,
                 const std::vector<Answer>& answers);
 
 // The table of tasks.
 void print_tasks(const OutputSettings& output);
 
-// The results in DIR/all_results.json and DIR/*/all_results.json, a line a task, and the averages of GLUE and
+// The results in DIR/all_results.json and DIR/*/all_results.json, one line per task, and the averages of GLUE and
 // SuperGLUE.
 void print_averages(const OutputSettings& output, const std::string& folder);
 

@@ -1,4 +1,4 @@
-// What `check` found, and whether a corrected copy can be written without asking anybody.
+// What `check` found, and whether a corrected copy can be written without asking the user.
 #pragma once
 #include <functional>
 #include <string>
@@ -22,12 +22,12 @@ class Findings {
   void warning(std::string where, std::string message, Fix fix = Fix::kNo) {
     add(Severity::kWarning, fix, {std::move(where), std::move(message)});
   }
-  // Runs a part of the check; what it throws becomes errors.
+  // Runs a part of the check; what it throws is recorded as errors.
   void run(const std::function<void()>& part);
 
   size_t errors() const { return errors_; }
   size_t warnings() const { return warnings_; }
-  // Those that --fix leaves.
+  // Those that --fix does not repair.
   size_t lasting_errors() const { return lasting_errors_; }
   size_t lasting_warnings() const { return lasting_warnings_; }
   const std::vector<Answer>& answers() const { return answers_; }

@@ -1,6 +1,6 @@
-// The verb `forward`: ids from a file through the model, everything it computes to a file. The door for debugging and
-// for comparing with other implementations. Padded in, padded out: rows of masked tokens are 0, or with --compat hf
-// what transformers computes there.
+// The verb `forward`: runs ids from a file through the model and writes everything it computes to a file, for debugging
+// and for comparison with other implementations. Padded in, padded out: rows of masked tokens are 0, or with
+// --compat hf what transformers computes there.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ struct Inputs {
   size_t sequences = 0;
   size_t length = 0;
   std::vector<int32_t> ids_BL, type_ids_BL, position_ids_BL;
-  std::vector<uint8_t> mask_BL, mask_BLL;  // one of them at most
+  std::vector<uint8_t> mask_BL, mask_BLL;  // at most one of them
   std::vector<int32_t> buckets_LL;
   bool keeps_padding = false;
 
@@ -133,7 +133,7 @@ class Outputs {
     storage_.push_back(std::move(values));
     tensors_.push_back({name, DType::kF32, std::move(shape), std::as_bytes(std::span(storage_.back()))});
   }
-  // Rows of a pack to their places in [B, L, columns].
+  // Scatters the rows of a pack to their places in [B, L, columns].
   void add_rows(const std::string& name, const Inputs& inputs, const PackedRows& packed, const std::vector<float>& rows,
                 size_t columns) {
     std::vector<float> padded(inputs.sequences * inputs.length * columns);
@@ -147,11 +147,11 @@ class Outputs {
   const std::vector<TensorView>& tensors() const { return tensors_; }
 
  private:
-  std::deque<std::vector<float>> storage_;  // stays in place while it grows
+  std::deque<std::vector<float>> storage_;  // elements stay in place while it grows
   std::vector<TensorView> tensors_;
 };
 
-// [H, L, L] of each sequence's own tokens to [B, H, L, L] of the padded rows.
+// Scatters [H, L, L] of each sequence's own tokens to [B, H, L, L] of the padded rows.
 void add_scores(Outputs& outputs, const ModelConfig& config, const Inputs& inputs, const PackedRows& packed,
                 const ForwardResult& result) {
   const auto heads = static_cast<size_t>(config.num_attention_heads);

@@ -35,7 +35,7 @@ class Facts {
   }
 
  private:
-  // A list of objects: a line for each.
+  // A list of objects: one line each.
   static bool is_table(const Json& value) {
     return value.is_array() && !value.as_array().empty() && value.as_array().front().is_object();
   }
@@ -78,7 +78,7 @@ std::string calibration_of(const Checkpoint& checkpoint, const ModelConfig& conf
   }
 }
 
-// What -m can name beside directories.
+// What -m can name besides directories.
 void add_models_found(Facts& facts) {
   JsonArray found;
   for (const FoundModel& model : list_models(find_places(current_environment())))

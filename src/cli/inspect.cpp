@@ -1,4 +1,4 @@
-// The verb `inspect`: the tensors of a model, their statistics, the differences of two models.
+// The verb `inspect`: the tensors of a model, their statistics, the differences between two models.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Answer difference(const std::string& name, const std::string& what, double large
           {{name, what, fmt::format("{:.6g}", largest)}}};
 }
 
-// One tensor of both models; nothing when they hold the same bytes.
+// One tensor in both models; adds nothing when they hold the same bytes.
 void compare(const TensorView& ours, const TensorView* theirs, std::vector<Answer>& answers) {
   if (theirs == nullptr) return answers.push_back(difference(ours.name, "only in the first", 0));
   if (ours.shape != theirs->shape) {
@@ -70,7 +70,7 @@ std::string describe_head(const Checkpoint& checkpoint) {
   return labels == 0 ? name : fmt::format("{} with {} labels", name, labels);
 }
 
-// Models that are fine-tuned from one another, or that only their heads tell apart.
+// How the encoders and the heads differ, in words.
 std::string summarise(const Checkpoint& ours, const Checkpoint& theirs, const std::vector<Answer>& answers) {
   const auto is_encoder = [](const Answer& answer) {
     const std::string& name = answer.lines.front().front().text;

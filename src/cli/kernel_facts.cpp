@@ -16,7 +16,7 @@
 namespace deberta::cli {
 namespace {
 
-// What the operating system calls it, where cpuid does not exist.
+// What the operating system calls the processor, where cpuid does not exist.
 std::string name_in_system() {
   try {
     const std::string text = read_file("/proc/cpuinfo", uint64_t{1} << 24);
@@ -30,7 +30,7 @@ std::string name_in_system() {
   }
 }
 
-// The levels of the operation that have a multiplier here, fastest first.
+// The levels of the operation that have a multiplier on this processor, fastest first.
 std::vector<KernelLevel> by_speed(const Choice& choice, LevelSet usable, Operation operation, Precision precision) {
   std::vector<KernelLevel> levels;
   for (const KernelLevel level : kLevels) {
@@ -54,7 +54,7 @@ double figure_of(const Choice& choice, Precision precision, KernelLevel level) {
   return choice.kind == nullptr ? std::round(peak / 1e9) : peak;
 }
 
-// Operations on rows add in fp32 in every precision.
+// Row operations accumulate in fp32 in every precision.
 bool multiplies(Operation operation) {
   return operation == Operation::kGemm || operation == Operation::kAttention;
 }

@@ -1,4 +1,4 @@
-// Plan, write, verify, publish. The target has its name only when all of that is done.
+// Plan, write, verify, publish. The target gets its name only when all of that is done.
 #include "cli/model_conversion.h"
 
 #include <fmt/format.h>
@@ -20,13 +20,13 @@
 namespace deberta::cli {
 namespace {
 
-// A model without its tokenizer, in files.
+// A stored model, without its tokenizer.
 struct Opened {
   ModelConfig config;
   Checkpoint checkpoint;
 };
 
-// The source, with the adapter in it where there is one. `changes`: what the adapter changed.
+// The source, with the adapter merged if there is one. `changes`: what the adapter changed.
 Opened open_source(const ConversionJob& job, std::vector<Change>& changes) {
   ModelConfig config = job.config ? *job.config : load_model_config(job.source + "/config.json");
   Checkpoint checkpoint = Checkpoint::open(job.source, job.open);
@@ -36,7 +36,7 @@ Opened open_source(const ConversionJob& job, std::vector<Change>& changes) {
   return {std::move(merged.config), std::move(merged.checkpoint)};
 }
 
-// Two rows of ids from all over the vocabulary, the second one shorter.
+// Two rows of ids from across the vocabulary, the second one shorter.
 ForwardResult run_on_fixed_ids(const Checkpoint& checkpoint, const ModelConfig& config) {
   const Model model = Model::load(checkpoint, config);
   const auto length = static_cast<size_t>(std::min<int64_t>(24, config.max_position_embeddings));
@@ -64,7 +64,7 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
   return largest;
 }
 
-// Whether the values are the same ones: nothing is rounded.
+// Whether the values stay the same: nothing is rounded.
 bool is_exact(const Conversion& conversion) {
   return std::all_of(conversion.tensors.begin(), conversion.tensors.end(), [](const PlannedTensor& tensor) {
     return tensor.from == tensor.dtype || size_of(tensor.from) < size_of(tensor.dtype);
@@ -119,7 +119,7 @@ WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& c
     check_interrupted();
     progress.update(done / kMegabyte, 0, std::min(1.0, static_cast<double>(done) / total));
   };
-  std::optional<Calibrator> calibrator;  // reads the weights that are written by then
+  std::optional<Calibrator> calibrator;  // reads the weights just written
   const auto add_more = [&](const AddFile& add) {
     progress.clear();
     if (job.calibration) calibrator.emplace(folder.path(), texts, job.open, job.progress);

@@ -1,4 +1,4 @@
-// One conversion of a model directory from start to end: what `convert` does, and `check --fix`.
+// One conversion of a model directory from start to end, as in `convert` and `check --fix`.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,19 +15,19 @@ struct ConversionJob {
   std::string source;
   std::string target;                 // does not exist, or is an empty folder
   std::optional<ModelConfig> config;  // in place of the source's config.json
-  std::string adapter;                // a folder of peft, merged into the source first; empty: none
+  std::string adapter;                // a PEFT folder, merged into the source first; empty: none
   ConversionOptions form;
   uint64_t shard_bytes = 5000000000;
   bool wants_verify = false;
-  OpenOptions open = {};  // of the source and of what is written, to verify it
+  OpenOptions open = {};  // for the source, and for the written model when it is verified
   ShowProgress progress = ShowProgress::kAuto;
-  std::optional<CalibrationRules> calibration = {};  // int8: with these texts
+  std::optional<CalibrationRules> calibration = {};  // set for int8
 };
 
 // Throws kUsage for a target inside the source, kFileWrite for one that cannot be made or would replace something.
 void check_target(const std::string& target, const std::string& source);
 
-// All that is not as it was, and a line on standard error with the sizes. Throws Interrupted once everything
+// Returns all changes, and prints a line with the sizes on standard error. Throws Interrupted once everything
 // half-written is removed, kUsage (a target inside the source), and what planning, writing and verifying throw.
 std::vector<Change> convert_model(const ConversionJob& job);
 

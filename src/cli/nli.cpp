@@ -25,7 +25,7 @@ int run(const NliVerb& options) {
   reading.shape = pair_shape();
   reading.shape.others = {{"premise", "hypothesis"}, {"sentence1", "sentence2"}};
   const Pipeline pipeline = open_model(options.model);
-  nli(pipeline, {}, settings);  // refuses a model without the head or the labels before its relations are named
+  nli(pipeline, {}, settings);  // refuses a model without the head or the labels before its relations are looked up
   std::vector<std::string> columns{"label"};
   for (const Relation& relation :
        find_relations(pipeline.config.labels, static_cast<size_t>(pipeline.model.labels()), settings.label_map)) {

@@ -1,4 +1,4 @@
-// The verb `qa`: where a context answers a question.
+// The verb `qa`: where in a context the answer to a question is.
 #include <fmt/core.h>
 
 #include "cli/verbs.h"

@@ -1,4 +1,4 @@
-// The verb `rerank`: the documents of a query, best first.
+// The verb `rerank`: the documents for a query, best first.
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "pipeline/answer_json.h"

@@ -1,4 +1,4 @@
-// A header of text and the bytes; or tensors.
+// A text header and the bytes (.npy), or tensors (.safetensors).
 #include "cli/vector_file.h"
 
 #include <fmt/core.h>

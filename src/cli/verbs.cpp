@@ -12,7 +12,7 @@
 namespace deberta::cli {
 namespace {
 
-// What the model's folder says of lengths; `embed` asks its sentence_bert_config.json first.
+// Applies the length limits of the model's folder; `embed` reads its sentence_bert_config.json first.
 template <class Verb>
 void follow_folder(Verb& options) {
   if constexpr (std::is_same_v<Verb, TokenizeVerb>) {

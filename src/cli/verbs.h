@@ -1,5 +1,5 @@
-// What each verb does, in the file of its name; one function a verb, told apart by the type of its options. They return
-// the exit code and throw Error. `help` and `completion` are in program/.
+// What each verb does, in the file of its name: one function per verb, overloaded on the type of its options. They
+// return the exit code and throw Error. `help` and `completion` are in program/.
 #pragma once
 #include "options/verb_options.h"
 
@@ -25,7 +25,7 @@ int run(const ConvertVerb& options);
 int run(const BenchVerb& options);
 int run(const InfoVerb& options);
 
-// The verb of the options.
+// Runs the verb of the options.
 int run_verb(const Options& options);
 
 }  // namespace deberta::cli

@@ -1,4 +1,4 @@
-// The verb `zero-shot`: texts to labels of the user's own choice, by a model of entailment.
+// The verb `zero-shot`: texts to labels of the user's own choice, with an entailment model.
 #include <algorithm>
 
 #include "cli/verbs.h"
@@ -51,7 +51,7 @@ ZeroShotOptions zero_shot_options(const ZeroShotVerb& options) {
   return settings;
 }
 
-// The best label, and the score of every candidate in the order in which they were given.
+// The best label, and the score of every candidate in the order given.
 RowAnswer to_answer(const Row& row, const ZeroShotAnswer& result) {
   const LabelScore& best = result.labels.front();
   Cells cells{best.label, cell(best.score)};

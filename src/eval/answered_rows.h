@@ -1,5 +1,5 @@
-// The two steps of every evaluation: labelled rows get their answers, from a model or from a file; answers get their
-// metrics. Between them the answers can be written.
+// The two steps of every evaluation: labelled rows get answers, from a model or from a file; answers get metrics. In
+// between, the answers can be written.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace deberta {
 
-// Gives the model that answers, when it is needed: some labelled files are read before. It lives until the rows are
-// answered.
+// Opens the model that answers, when it is needed: some tasks read their labelled files first. The model lives until
+// the rows are answered.
 using OpenModel = std::function<const Pipeline&()>;
 
-// Texts that were longer than the model was shown.
+// Texts that were cut before the model read them.
 struct CutRows {
   size_t rows = 0;
   size_t of = 0;
@@ -31,9 +31,9 @@ struct CutRows {
 struct EvalResult {
   const TaskRow* task = nullptr;
   std::vector<Metric> metrics = {};
-  size_t rows = 0;                               // of the files, bad ones too
+  size_t rows = 0;                               // in the files, bad ones included
   size_t failed = 0;                             // that could not be read or answered
-  size_t unlabelled = 0;                         // that say nothing of what is right
+  size_t unlabelled = 0;                         // without a gold answer
   size_t unanswered = 0;                         // without a prediction
   size_t samples = 0;                            // of the bootstrap
   size_t repaired = 0;                           // that held bytes that are not UTF-8
@@ -41,13 +41,13 @@ struct EvalResult {
   CutRows cut = {};
   size_t predictions = 0;         // in the file
   size_t unused_predictions = 0;  // that match no row
-  JsonObject settings = {};       // that decide over answers, where a task has some
+  JsonObject settings = {};       // that affect the answers, for tasks that have any
 
   bool has_labels() const { return failed + unlabelled < rows; }
 };
 
 struct AnsweredRows {
-  EvalResult result;  // but for the metrics
+  EvalResult result;  // all but the metrics
   std::unique_ptr<Evaluation> evaluation;
   // In the format in which predictions are read. None: the task has no such files.
   std::function<void(FileWriter& out)> write_predictions = {};
@@ -56,7 +56,7 @@ struct AnsweredRows {
 struct ScoreSettings {
   size_t samples = 1000;  // of the bootstrap; 0: no intervals
   uint64_t seed = 0;
-  bool needs_labels = true;  // false: files without any label have metrics without values
+  bool needs_labels = true;  // false: files without any labels give metrics without values
 };
 
 // The result with its metrics. Throws kInput when no row counts.

@@ -16,10 +16,10 @@
 namespace deberta {
 namespace {
 
-// Makes the row of an example. What is right goes to `rows`, which belongs to the thread that reads.
+// Makes the row of an example. The gold answer goes to `rows`, which belongs to the reading thread.
 void fill_row(TaskRows& rows, ExampleFiles& files, Example example, Row& row) {
   rows.add(example);
-  if (rows.has_unknown_labels()) {  // the rest is read for the message alone
+  if (rows.has_unknown_labels()) {  // the rest is read only for the message
     for (Example rest; files.next(rest);) rows.add(rest);
     rows.check_labels();
   }
@@ -50,11 +50,11 @@ class Answers {
   }
 
   EncodeRow encoder() const {
-    if (task_.kind == TaskKind::kEntity) return {};  // windows of passage and query are the head's
+    if (task_.kind == TaskKind::kEntity) return {};  // the head makes the windows of passage and query
     return is_choice() ? row_encoder(pipeline_.tokenizer, choice_) : row_encoder(pipeline_.tokenizer, rules_);
   }
 
-  // Answers a part of the rows; they come again when one of them fails.
+  // Answers some of the rows; they may come again when one of them fails.
   void answer(std::span<const size_t> numbers, std::span<const Row> rows) {
     if (task_.kind == TaskKind::kEntity) return answer_queries(numbers, rows);
     if (is_choice()) {
@@ -136,7 +136,7 @@ class Answers {
   EncodingRules rules_;
   const TaskRow& task_;
   ChoiceOptions choice_;
-  std::vector<size_t> classes_;  // which label each class of the model is
+  std::vector<size_t> classes_;  // the label of each class of the model
   TaskAnswers answers_;
   size_t cut_ = 0;
 };
@@ -146,7 +146,7 @@ class Answers {
 TaskAnswers answer_rows(const ExampleSettings& settings, const Pipeline& pipeline, TaskRows& rows, CutRows& cut,
                         const EvalHooks& hooks) {
   Answers answers(settings, pipeline, rows);
-  std::vector<std::pair<size_t, Error>> refused;  // the rows belong to the thread that reads until it is done
+  std::vector<std::pair<size_t, Error>> refused;  // the rows belong to the reading thread until it is done
   const auto fill = [&](ExampleFiles& files, Example example, Row& row) {
     fill_row(rows, files, std::move(example), row);
   };

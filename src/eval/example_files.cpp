@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Numbers in names by their value: 2.txt comes before 10.txt.
+// Numbers in names are compared by value: 2.txt comes before 10.txt.
 bool is_before(const std::string& a, const std::string& b) {
   const fs::path x(a), y(b);
   if (x.parent_path() != y.parent_path()) return x.parent_path() < y.parent_path();
@@ -28,7 +28,7 @@ bool is_before(const std::string& a, const std::string& b) {
   return left < right;
 }
 
-// The files in a folder and its folders, hidden ones left out.
+// The files in a folder and its subfolders, hidden ones left out.
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> files, folders{folder};
   while (!folders.empty()) {

@@ -1,4 +1,4 @@
-// Labelled files: which they are, and those of examples as one row of them.
+// Labelled files: which they are, and those of examples as one sequence.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -13,13 +13,13 @@
 
 namespace deberta {
 
-// Files, and folders as the files below them, in the order of the numbers in their names; hidden ones are left out.
-// Throws kUsage when none are given, kFileNotFound.
+// Files, and folders as the files below them, ordered by the numbers in their names; hidden ones are left out. Throws
+// kUsage when none are given, kFileNotFound.
 std::vector<std::string> find_labelled_files(const std::vector<std::string>& paths);
 
 struct ExampleInput {
   std::vector<std::string> files;
-  std::optional<RowForm> format = std::nullopt;  // none: by a file's name, else the task's
+  std::optional<RowForm> format = std::nullopt;  // none: by the file's name, else the task's
   std::vector<std::string> input_fields = {};    // the text, and its pair; none: the task's
   std::string label_field = {};                  // empty: the task's
   std::string labels_file = {};                  // AlphaNLI: the labels, one per line
@@ -27,10 +27,10 @@ struct ExampleInput {
 
 class ExampleFiles {
  public:
-  // Throws kUsage for a file of labels with another task or several files. `input` and `task` must outlive it.
+  // Throws kUsage for a labels file with another task or several files. `input` and `task` must outlive this object.
   ExampleFiles(const ExampleInput& input, const TaskRow& task, std::function<bool()> is_stopped);
 
-  // False at the end of the last file, and once `is_stopped` says true. Throws what ExampleReader throws.
+  // False at the end of the last file, and once `is_stopped` returns true. Throws what ExampleReader throws.
   bool next(Example& example);
 
   std::optional<double> fraction_done() const;
@@ -43,10 +43,10 @@ class ExampleFiles {
   std::function<bool()> is_stopped_;
   std::optional<ExampleReader> reader_;
   size_t opened_ = 0;
-  size_t repaired_ = 0;  // lines of the file so far
+  size_t repaired_ = 0;  // lines of the current file so far
 };
 
-// The examples of all files as rows: `fill` puts what it wants of an example into its row.
+// The examples of all files as rows: `fill` puts what it needs from an example into its row.
 using FillRow = std::function<void(ExampleFiles& files, Example example, Row& row)>;
 std::unique_ptr<RowSource> example_rows(const ExampleInput& input, const TaskRow& task,
                                         const std::function<bool()>& is_stopped, FillRow fill);

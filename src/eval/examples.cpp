@@ -26,7 +26,7 @@ void read_rows(const ExampleInput& input, TaskRows& rows, const EvalHooks& hooks
   rows.check_labels();
 }
 
-// The predictions of a file, by row. Tasks whose answers are texts count a missing one as wrong; of others it is an
+// The predictions in a file, by row. Tasks whose answers are texts count a missing one as wrong; for others it is an
 // error.
 TaskAnswers read_answers(const std::string& path, TaskRows& rows, EvalResult& result) {
   Predictions predictions(ByteSource(path), Predictions::form_of(path));
@@ -50,7 +50,7 @@ TaskAnswers read_answers(const std::string& path, TaskRows& rows, EvalResult& re
   return answers;
 }
 
-// The task's, or where it has none the model's.
+// The task's labels, or the model's if it has none.
 TaskLabels labels_of(const ExampleSettings& settings, const TaskRow& task, const Pipeline* pipeline) {
   const bool has_classes = task.target == TaskTarget::kClass || task.target == TaskTarget::kClasses;
   const bool is_choice = task.kind == TaskKind::kChoice;

@@ -1,4 +1,4 @@
-// Tasks of rows with a class, a score, a choice or an entity.
+// Tasks whose answers are a class, a score, a choice or an entity.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,9 +18,9 @@ struct ExampleSettings {
   std::vector<std::string> label_map = {};  // the task's labels in the model's order, instead of its labels
 };
 
-// The model is opened first. Throws kTask for a head that the task does not have, and for labels of files or model
-// that are not the task's, before any row is answered; kInput for rows without a prediction, unless the task's answers
-// are texts.
+// The model is opened first. Throws kTask for a head that does not fit the task, and for labels of the files or the
+// model that are not the task's, before any row is answered; kInput for rows without a prediction, unless the task's
+// answers are texts.
 AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& settings, const OpenModel& open_model,
                              const EvalHooks& hooks = {});
 

@@ -1,4 +1,4 @@
-// Masked language models: a fixed sample of the pieces of texts, guessed.
+// Masked language models: predicting a fixed sample of the pieces of texts.
 #pragma once
 #include "eval/answered_rows.h"
 #include "eval/eval_hooks.h"
@@ -13,7 +13,7 @@ struct MaskedSettings {
   MaskedSampleRules sample = {};
 };
 
-// The model is opened first: there are no predictions in files. Throws kTask for a model without the head.
+// The model is opened first: predictions cannot come from files. Throws kTask for a model without the head.
 AnsweredRows answer_masked(const TaskRow& task, const MaskedSettings& settings, const OpenModel& open_model,
                            const EvalHooks& hooks = {});
 

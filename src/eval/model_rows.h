@@ -1,4 +1,4 @@
-// A model's answers to labelled rows, group by group while the next rows are read.
+// A model's answers to labelled rows, group by group while the next rows are being read.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -15,11 +15,11 @@ namespace deberta {
 // Throws kUsage when there is neither a model nor a file of predictions.
 const Pipeline& opened(const OpenModel& open_model);
 
-// All rows of a source, in groups of `batch_tokens`. Throws what reading and `taker` throw, and EvalStopped.
+// Answers all rows of a source, in groups of `batch_tokens`. Throws what reading and `taker` throw, and EvalStopped.
 void run_model_rows(const OpenRows& open, EncodeRow encode, size_t batch_tokens, RowTaker taker,
                     const EvalHooks& hooks);
 
-// The model's names of its classes, or `label_map`; LABEL_0 and so on where there are none. Throws kTask for a map of
+// The model's names for its classes, or `label_map`; LABEL_0 and so on if it has none. Throws kTask for a map of
 // another size.
 std::vector<std::string> class_names(const Pipeline& pipeline, const std::vector<std::string>& label_map);
 

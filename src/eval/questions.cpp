@@ -26,7 +26,7 @@ struct Question {
   bool has_failed = false;
 };
 
-// What a document is up to the point of stopping is none.
+// A document cut off by a stop is not a parse error.
 SquadFile load_squad(const std::string& path, const EvalHooks& hooks) {
   ByteSource source(path, hooks.is_stopped);
   try {
@@ -71,7 +71,7 @@ class Questions {
   std::vector<Question> all_;
 };
 
-// ---- answers of a file
+// ---- answers from a file
 
 void read_answers(const std::string& path, std::vector<Question>& questions, EvalResult& result) {
   Predictions predictions(ByteSource(path), Predictions::form_of(path));
@@ -82,7 +82,7 @@ void read_answers(const std::string& path, std::vector<Question>& questions, Eva
   }
 }
 
-// The probabilities of "no answer", and the order in which their file names the questions.
+// Reads the probabilities of "no answer"; returns the order in which their file names the questions.
 std::vector<size_t> read_no_answer(const std::string& path, std::vector<Question>& questions) {
   std::unordered_map<std::string_view, size_t> places;
   for (size_t i = 0; i < questions.size(); ++i) places.emplace(questions[i].question->id, i);
@@ -99,7 +99,7 @@ std::vector<size_t> read_no_answer(const std::string& path, std::vector<Question
   return order;
 }
 
-// ---- answers of a model
+// ---- answers from a model
 
 class QuestionRows final : public RowSource {
  public:

@@ -1,4 +1,4 @@
-// SQuAD: questions on contexts, answers by id.
+// SQuAD: questions about contexts, answers by id.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace deberta {
 
-// Of a window, as in the papers.
+// Per window, as in the papers.
 constexpr size_t kSquadWindowTokens = 384;
 
-// As in the papers: windows of 384 tokens, answers of at most 30, spans scored as they are.
+// As in the papers: windows of 384 tokens, answers of at most 30 tokens, spans scored as they are.
 QuestionOptions squad_options();
 
 struct QuestionSettings {
   std::vector<std::string> files;
   std::string predictions = {};  // a file; empty: a model answers
-  std::string na_prob = {};      // of squad2, beside predictions: a file of probabilities of "no answer"
-  // Of squad2: a question is answered with nothing when it is surer of that. None: 1 of probabilities; 0 of a model,
-  // whose measure is the logit of no answer less that of the best span.
+  std::string na_prob = {};      // squad2, with predictions: a file of probabilities of "no answer"
+  // squad2: "no answer" is given when its score is above this. None: 1 for probabilities; 0 for a model, whose score is
+  // the logit of no answer minus that of the best span.
   std::optional<double> no_answer_threshold = std::nullopt;
   QuestionOptions question = squad_options();
 };

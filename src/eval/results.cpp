@@ -32,14 +32,14 @@ std::vector<std::string> result_files(const std::string& folder) {
   return paths;
 }
 
-// The key "task", else the name of the folder. Nothing when neither is a task.
+// The task named by the key "task", else by the folder. Null when neither is a task.
 const TaskRow* task_of(const Json& document, const std::string& path) {
   const Json* name = document.find("task");
   if (name != nullptr && name->is_string()) return look_up_task(name->as_string());
   return look_up_task(std::filesystem::absolute(path).parent_path().filename().string());
 }
 
-// The metrics of a task whose keys end in `ending`, in per cent.
+// The metrics of a task whose keys end in `ending`, in percent.
 void take(const TaskRow& task, const Json& document, std::string_view ending, LoadedResults& results) {
   const bool is_percent = task.target == TaskTarget::kText;
   for (const std::string& metric : split_words(task.metrics)) {

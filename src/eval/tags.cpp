@@ -43,7 +43,7 @@ std::vector<Sentence> read_sentences(const std::vector<std::string>& paths, cons
   std::vector<Sentence> sentences;
   for (const std::string& path : paths) {
     ConllReader reader(LineReader{ByteSource(path, hooks.is_stopped)});
-    size_t repaired = 0;  // lines of the file so far
+    size_t repaired = 0;  // lines of the current file so far
     for (ConllSentence sentence; reader.next(sentence);) {
       sentences.push_back(sentence_of(sentence));
       result.repaired += std::exchange(repaired, reader.lines().repaired()) < reader.lines().repaired();
@@ -53,7 +53,7 @@ std::vector<Sentence> read_sentences(const std::vector<std::string>& paths, cons
   return sentences;
 }
 
-// Sentence by sentence, the same words in both files.
+// Sentence by sentence; both files must have the same words.
 void read_answers(const std::string& path, std::vector<Sentence>& sentences) {
   ConllReader predicted(LineReader{ByteSource(path)});
   ConllSentence read;
@@ -72,7 +72,7 @@ void read_answers(const std::string& path, std::vector<Sentence>& sentences) {
   if (predicted.next(read)) throw Error(ErrorCode::kInput, read.where, "expected the end of the file");
 }
 
-// ---- answers of a model
+// ---- answers from a model
 
 // Sentences that the model sees as one text.
 struct SentenceRange {
@@ -80,7 +80,7 @@ struct SentenceRange {
   size_t count = 0;
 };
 
-// Each sentence by itself; or, as the published models were trained, as many of a document as fit.
+// Each sentence by itself; or, as the published models were trained, as many sentences of a document as fit.
 std::vector<SentenceRange> texts_of(const std::vector<Sentence>& sentences, const Tokenizer& tokenizer,
                                     std::optional<size_t> max_pieces) {
   std::vector<SentenceRange> texts;
@@ -108,7 +108,7 @@ std::vector<std::string> words_of(std::span<const Sentence> sentences) {
   return words;
 }
 
-// The words' tags to the sentences that have the words.
+// Gives each sentence the tags of its words.
 void share_out(const std::vector<std::string>& tags, std::span<Sentence> sentences) {
   auto tag = tags.begin();
   for (Sentence& sentence : sentences) {
@@ -142,7 +142,7 @@ class SentenceRows final : public RowSource {
   size_t next_ = 0;
 };
 
-// The model's tags: its names, or where they say nothing those of the task in the original's order.
+// The model's tags: its label names, or where these say nothing, the task's tags in the original's order.
 std::vector<std::string> tags_of(const Pipeline& pipeline, const std::vector<std::string>& label_map,
                                  const TaskRow& task) {
   std::vector<std::string> names = class_names(pipeline, label_map), own = split_words(task.labels);
@@ -158,7 +158,7 @@ std::vector<std::string> tags_of(const Pipeline& pipeline, const std::vector<std
                                   .remedies = {give_tags()}}});
 }
 
-// A file of other tags would only show that nothing is found.
+// A file with other tags would only score 0.
 void check_tags(const std::vector<Sentence>& sentences, const std::vector<std::string>& tags) {
   std::set<std::string> golds;
   for (const Sentence& sentence : sentences) golds.insert(sentence.tags.gold.begin(), sentence.tags.gold.end());

@@ -1,4 +1,4 @@
-// CoNLL columns: words with tags, predicted by a model or in another file of columns.
+// CoNLL columns: words with tags, predicted by a model or read from another such file.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ struct TagSettings {
   std::string predictions = {};  // a file; empty: a model answers
   EncodingRules rules = {.encode = {}, .long_text = LongText::kWindow};
   WordLabel word_label = WordLabel::kFirst;
-  bool merges_sentences = false;            // as many of a document as fit are one text, as in training
+  bool merges_sentences = false;            // as many sentences of a document as fit are one text, as in training
   std::vector<std::string> label_map = {};  // the tags in the model's order, instead of its labels
 };
 

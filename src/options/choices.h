@@ -1,5 +1,5 @@
-// What the words of a choice mean, in the library's types where it has one. A word of the option table that a type
-// lacks fails a test.
+// What the words of a choice mean, in the library's types where it has one. A test fails for a word of the option table
+// that its type lacks.
 #pragma once
 #include <array>
 #include <string_view>
@@ -34,7 +34,7 @@ struct ChoiceWord {
   T meaning;
 };
 
-// The words of a type; of one that is no choice: nothing.
+// The words of a choice type; nullptr for any other type.
 template <class T>
 inline constexpr auto kChoiceWords = nullptr;
 

@@ -12,7 +12,7 @@
 namespace deberta {
 namespace {
 
-// Options that are not called as their argument is; all others are.
+// Options whose names differ from their arguments'; all others match.
 struct OptionName {
   std::string_view argument;
   std::string_view option;
@@ -24,7 +24,7 @@ constexpr std::array kNames = {OptionName{"model", "-m"},
                                OptionName{"form", "--input-format"},
                                OptionName{"kept", "--keep"}};
 
-// What is done here by other means than the option of an argument; {} stands for the value.
+// What the program does by other means than an option named for the argument; {} stands for the value.
 struct Phrase {
   std::string_view argument;
   std::string_view words;

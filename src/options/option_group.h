@@ -1,6 +1,6 @@
-// Options as typed members. `size_t top_k = option("top-k");` is filled from the value that the option has in this run;
-// the types of the member and of the option's row must agree, and a name that the verb lacks is refused: a test makes
-// every struct there is.
+// Options as typed members. `size_t top_k = option("top-k");` is filled with the option's value in this run; the types
+// of the member and of the option's row must agree, and a name that the verb lacks is refused: a test constructs every
+// struct.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace deberta {
 
-// A value that may have to give way to another, and whether anybody asked for it.
+// A value that may have to give way to another, and whether the user asked for it.
 template <class T>
 struct Setting {
   T value;
@@ -23,7 +23,7 @@ struct Setting {
   bool is_auto = false;
 
   bool is_given() const { return origin != "default"; }
-  bool is_free() const { return !is_given() || is_auto; }  // nobody said anything else than the table
+  bool is_free() const { return !is_given() || is_auto; }  // nothing but the table's default, or auto
   void set(T other, std::string_view from) {
     value = other;
     origin = from;
@@ -33,7 +33,7 @@ struct Setting {
 
 class OptionGroup {
  public:
-  explicit OptionGroup(const Options& given) : given_(&given) {}  // read while the members are made, not later
+  explicit OptionGroup(const Options& given) : given_(&given) {}  // used while the members are initialised, not later
 
  protected:
   // One value, on its way to a member.
@@ -50,7 +50,7 @@ class OptionGroup {
     Setting<T> read(std::type_identity<Setting<T>>) const {
       return {read(std::type_identity<T>()), given_->origin(*row_), row_, given_->is_auto(*row_)};
     }
-    // A number that may be auto: none.
+    // A number, or nullopt for auto.
     template <class T>
     std::optional<T> read(std::type_identity<std::optional<T>>) const {
       if (given_->is_auto(*row_)) return std::nullopt;
@@ -84,7 +84,7 @@ class OptionGroup {
     const OptionRow* row_;
   };
 
-  // The same of an option that not every verb of the group has.
+  // The same for an option that not every verb of the group has.
   class MaybeValue {
    public:
     MaybeValue(const Options& given, const OptionRow* row) : given_(&given), row_(row) {}

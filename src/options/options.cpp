@@ -26,7 +26,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// Of words with spaces between.
+// Whether `word` is one of the space-separated `words`.
 bool names_word(std::string_view words, std::string_view word) {
   const auto parts = split(words, ' ');
   return std::find(parts.begin(), parts.end(), word) != parts.end();
@@ -36,7 +36,7 @@ bool names_word(std::string_view words, std::string_view word) {
   throw Error(ErrorCode::kUsage, std::string(where), fmt::format("expected {}, got \"{}\"", expected, got));
 }
 
-// "1..64" -> the two ends as numbers of sizes; every numeric row has a range.
+// "1..64" -> the two ends, written as sizes or numbers; every numeric row has a range.
 std::pair<double, double> parse_range(std::string_view range) {
   const size_t dots = range.find("..");
   const auto end_of = [&](std::string_view text) {
@@ -64,7 +64,7 @@ bool parse_flag(std::string_view text, std::string_view where) {
   refuse(where, "true or false", text);
 }
 
-// "16k" as "16000" and so on; throws when `text` is no value of the row.
+// "16k" as "16000" and so on; throws when `text` is not a valid value for the row.
 std::string checked_value(const OptionRow& row, std::string_view text, std::string_view where) {
   if (text == kAuto && takes_auto(row)) return std::string(text);
   switch (row.type) {
@@ -203,7 +203,7 @@ void Options::set(std::string_view name, const std::vector<std::string>& values,
   if (values.size() == 1 || type == OptionType::kList)
     return set(name, fmt::format("{}", fmt::join(values, ",")), origin);
   if (type == OptionType::kFiles) {
-    for (const std::string& value : values) set(name, value, origin);  // refuses an empty one
+    for (const std::string& value : values) set(name, value, origin);  // refuses an empty value
     found->text = fmt::format("{}", fmt::join(values, ","));
     found->files = values;
     return;

@@ -1,6 +1,5 @@
 // The option table: one row per option, one row per verb. Parsing, help, completion, docs/options.md, environment names
-// and
-// --config files all follow from it.
+// and --config files all follow from it.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,17 +9,17 @@
 
 namespace deberta {
 
-// kFiles: names of files, each given by itself.
+// kFiles: names of files, each given separately.
 enum class OptionType { kFlag, kText, kInteger, kNumber, kSize, kChoice, kList, kFiles };
 
-// One row of the option table: the settings of the program, of its environment variables and --config files.
+// One row of the option table: a setting of the command line, of an environment variable and of --config files.
 struct OptionRow {
   std::string_view name;  // without the dashes
   char short_name;        // 0: none
   OptionType type;
   std::string_view default_value;  // as it would be typed; "" for none
-  // "1..64" for numbers and sizes, "auto|1..64" for numbers that other options decide where none is given, "a|b" for
-  // choices, a word for the value of others
+  // "1..64" for numbers and sizes, "auto|1..64" for numbers that other options decide by default, "a|b" for choices, a
+  // placeholder for other values
   std::string_view range;
   std::string_view verbs;    // separated by spaces; "*": every verb
   std::string_view section;  // heading in the help
@@ -34,11 +33,11 @@ std::string range_text(const OptionRow& row);  // for messages: "1..64", "1..64 
 struct OptionAlias {
   std::string_view name;
   std::string_view verbs;
-  std::string_view option;  // its name today
-  std::string_view value;   // of a former flag: what it meant; else empty
+  std::string_view option;  // its current name
+  std::string_view value;   // for a former flag: what it meant; else empty
 };
 std::span<const OptionAlias> option_aliases();
-// Of one verb; null when the name is no former one.
+// For one verb; null when the name is not a former one.
 const OptionAlias* find_alias(std::string_view verb, std::string_view name);
 
 // The option values of one run of one verb. Every value is checked against its row when it is set.
@@ -49,12 +48,12 @@ class Options {
 
   // `origin` says where the value came from: "default", "config FILE", "environment NAME", "flag". Throws kUsage.
   void set(std::string_view name, std::string_view value, std::string_view origin);
-  // An option that was given several times: lists and files add up, another one is refused.
+  // An option given several times: lists and files accumulate, others are refused.
   void set(std::string_view name, const std::vector<std::string>& values, std::string_view origin);
 
   const std::string& verb() const { return verb_; }
   // `row` is one of options_of(verb()). A verb reads its values from a struct of verb_options.h.
-  bool is_given(const OptionRow& row) const;  // set by anything but the default
+  bool is_given(const OptionRow& row) const;  // by anything but the default
   bool is_auto(const OptionRow& row) const;   // given or not; then it has no number
   const std::string& origin(const OptionRow& row) const;
   bool flag(const OptionRow& row) const;
@@ -66,9 +65,9 @@ class Options {
 
   std::vector<std::string> arguments;  // the positional ones
 
-  std::vector<const OptionRow*> unread() const;  // whose value nobody has asked for
+  std::vector<const OptionRow*> unread() const;  // whose values have not been read
 
-  // `name = value  (origin)`, a line an option.
+  // `name = value  (origin)`, one line per option.
   std::string describe() const;
 
  private:
@@ -85,7 +84,7 @@ class Options {
   std::vector<Value> values_;
 };
 
-// Sets the option of a former name: to `value`, or to what the flag meant where `value` is true. Throws kUsage.
+// Sets the option behind a former name: to `value`, or to what a former flag meant if `value` is true. Throws kUsage.
 void set_alias(const OptionAlias& alias, std::string_view value, std::string_view origin, Options& options);
 
 struct VerbRow {
@@ -93,7 +92,7 @@ struct VerbRow {
   std::string_view summary;
   std::string_view arguments;    // positional ones, as in the usage line
   std::string_view example;      // the words after `deberta`
-  std::string_view arrays = {};  // endings of -o that mean an array, separated by spaces
+  std::string_view arrays = {};  // extensions of -o that mean an array, separated by spaces
 };
 
 std::span<const VerbRow> verb_table();
@@ -101,7 +100,8 @@ const VerbRow* find_verb(std::string_view name);
 bool applies_to(const OptionRow& row, std::string_view verb);
 bool writes_array(const VerbRow& verb, std::string_view ending);
 std::vector<const OptionRow*> options_of(std::string_view verb);
-const OptionRow* find_option(std::string_view verb, std::string_view name);  // null when the verb has none of the name
+const OptionRow* find_option(std::string_view verb,
+                             std::string_view name);  // null when the verb has none with that name
 bool has_option(std::string_view verb, std::string_view name);
 double range_min(const OptionRow& row);                 // of a number or a size
 std::string environment_name(std::string_view option);  // "max-tokens" -> "DEBERTA_MAX_TOKENS"

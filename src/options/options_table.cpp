@@ -15,10 +15,10 @@ constexpr std::string_view kEncodingVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize convert";
 constexpr std::string_view kModelVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward";
-// Those that open weights.
+// Verbs that open weights.
 constexpr std::string_view kWeightVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward inspect check convert bench info";
-// Those that print rows or tables in the formats of answers.
+// Verbs that print rows or tables in the formats of answers.
 constexpr std::string_view kTableVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize inspect check convert bench";
 
@@ -352,7 +352,7 @@ constexpr std::array kOptions = {
               "print the options that are set, as a --config file, with their origins on standard error, and exit"},
 };
 
-// Former names. What a flag of such a name meant is its value; without one the value is what is given.
+// Former names. The last column is what a former flag meant; where empty, the given value is used.
 constexpr std::array kAliases = {
     OptionAlias{"max-seq-len", "qa", "max-tokens", ""},
     OptionAlias{"doc-stride", "qa eval", "stride", ""},

@@ -35,7 +35,7 @@ struct ModelSettings : WeightSettings {
   std::optional<TokenizerKind> tokenizer = option_if_any("tokenizer");
 };
 
-// From a text to what the model reads.
+// How a text becomes what the model reads.
 struct EncodingSettings : OptionGroup {
   using OptionGroup::OptionGroup;
   Setting<std::optional<size_t>> max_tokens = option("max-tokens");  // none: auto
@@ -47,7 +47,7 @@ struct EncodingSettings : OptionGroup {
   std::optional<size_t> batch_tokens = option_if_any("batch-tokens");
 };
 
-// From files to rows.
+// How files become rows.
 struct RowSettings : OptionGroup {
   using OptionGroup::OptionGroup;
   std::string input_format = option("input-format");
@@ -75,7 +75,7 @@ struct AnyVerb : OptionGroup {
   bool print_config = option("print-config");
 };
 
-// One that answers rows.
+// A verb that answers rows.
 struct RowVerb : AnyVerb {
   using AnyVerb::AnyVerb;
   std::vector<std::string> input = option("input");
@@ -86,7 +86,7 @@ struct RowVerb : AnyVerb {
   ShowProgress progress = option("progress");
 };
 
-// One that answers rows with a model.
+// A verb that answers rows with a model.
 struct TextVerb : RowVerb {
   using RowVerb::RowVerb;
   ModelSettings model{given()};
@@ -214,7 +214,7 @@ struct EvalVerb : AnyVerb {
   OutputSettings output{given()};
   ShowProgress progress = option("progress");
   std::string task = option("task");
-  std::vector<std::string> input = option("input");  // files, beside those among the arguments
+  std::vector<std::string> input = option("input");  // files, in addition to those among the arguments
   std::string input_format = option("input-format");
   std::vector<std::string> input_field = option("input-field");
   std::string label_field = option("label-field");
@@ -270,7 +270,7 @@ struct ConvertVerb : AnyVerb {
   uint64_t shard_size = option("shard-size");
   std::string adapter = option("adapter");
   bool verify = option("verify");
-  // With int8: the texts.
+  // For int8.
   std::vector<std::string> calibration_data = option("calibration-data");
   Setting<std::string> smoothing = option("smoothing");
   RowSettings rows{given()};

@@ -18,7 +18,7 @@
 namespace deberta::cli {
 namespace {
 
-// TSV has no quoting: the four characters that would break a line are written as two.
+// TSV has no quoting: each of the four characters that would break a line is written as two.
 std::string escape_tsv(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -42,7 +42,7 @@ std::string escape_tsv(std::string_view text) {
   return out;
 }
 
-// RFC 4180: a cell with a comma, a quote or a line end stands in quotes, its own quotes doubled.
+// RFC 4180: a cell with a comma, a quote or a line end is quoted, its own quotes doubled.
 std::string quote_csv(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
@@ -124,7 +124,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// `key`, or where that is the answer's own, input_KEY. `is_taken` is true of `key` itself, which is no hindrance.
+// `key`, or input_KEY where the answer has that key itself. `is_taken` may be true of `key` itself.
 template <class IsTaken>
 std::string free_name(const std::string& key, const std::vector<std::string>& own, const IsTaken& is_taken) {
   if (!has(own, key)) return key;
@@ -158,7 +158,7 @@ Cells AnswerWriter::header() const {
   return cells;
 }
 
-// What is kept never takes the name of a key of the answer.
+// A kept key never takes the name of one of the answer's keys.
 JsonObject AnswerWriter::kept_of(const Row& row) const {
   std::vector<std::string> own = keys_.empty() ? columns_ : keys_;
   own.emplace_back("error");
@@ -253,7 +253,7 @@ void AnswerWriter::line(const Cells& cells) {
     const std::string text = shown(cells[i]);
     pending_ += is_csv ? quote_csv(text) : escape_tsv(text);
   }
-  // An empty line is no record to most readers: one empty cell is written as quotes.
+  // Most readers skip an empty line: a single empty cell is written as quotes.
   if (is_csv && cells.size() == 1 && cells.front().text.empty()) pending_ += "\"\"";
   pending_ += '\n';
 }

@@ -1,4 +1,4 @@
-// Answers out: a table, TSV, CSV, JSON or JSON Lines, always whole lines, in the order of the rows.
+// Writing answers: a table, TSV, CSV, JSON or JSON Lines, always whole lines, in the order of the rows.
 #pragma once
 #include <functional>
 #include <initializer_list>
@@ -23,30 +23,30 @@ struct Cell {
 };
 using Cells = std::vector<Cell>;
 
-// What a verb says of one row, in both shapes.
+// A verb's answer to one row, as an object and as lines.
 struct Answer {
   JsonObject object;              // json and jsonl
   std::vector<Cells> lines;       // table, tsv and csv: one line or more, each with as many cells as there are columns
-  std::vector<Cells> words = {};  // conll: a line a word
-  std::string painted = {};       // not empty: what a table shows instead, made for a terminal
+  std::vector<Cells> words = {};  // conll: one line per word
+  std::string painted = {};       // not empty: what a table shows instead, already escaped for a terminal
 };
 
-// For a terminal: control characters as escapes, so that no text can drive it.
+// For a terminal: control characters are escaped, so that no text can control it.
 std::string escape_table(std::string_view text);
 
-Cell cell(float value);   // a score: the shortest text that reads back to the same value
+Cell cell(float value);   // a score: the shortest text that reads back as the same value
 Cell cell(double value);  // the same
 Cell cell(uint64_t value);
 
-// --digits: scores with so many significant digits; 0: all that there are.
+// --digits: the number of significant digits of scores; 0: all of them.
 int digits_of(const OutputSettings& output);
 std::string with_digits(const std::string& number, int digits);
 Json with_digits(Json value, int digits);  // the floats in it
 
-// --format; auto: by the ending of -o, else a table on a terminal and tsv elsewhere. Never kAuto.
+// --format; auto: by the extension of -o, else a table on a terminal and tsv elsewhere. Never kAuto.
 Format format_of(const OutputSettings& output);
 
-// The columns of a verb. With several lines a row, each begins with the row's number.
+// The columns of a verb. With several lines per row, each begins with the row's number.
 struct AnswerColumns {
   AnswerColumns(std::vector<std::string> column_names, bool lines_of_rows = false)
       : names(std::move(column_names)), are_lines_of_rows(lines_of_rows) {}
@@ -60,7 +60,7 @@ struct AnswerLayout {
   Format format = Format::kTsv;
   AnswerColumns columns;
   bool has_header = true;
-  std::vector<std::string> kept = {};  // keys of the rows that stand before the columns, and in place of numbers
+  std::vector<std::string> kept = {};  // keys of the rows, shown before the columns and in place of row numbers
   int digits = 0;
 };
 
@@ -76,7 +76,7 @@ class AnswerWriter {
 
  private:
   void object(const Row& row, JsonObject result);
-  void line(const Row& row, Cells cells);  // with what tells the row
+  void line(const Row& row, Cells cells);  // with the row's number or kept values
   void line(const Cells& cells);
   Cells header() const;
   JsonObject kept_of(const Row& row) const;
@@ -86,14 +86,14 @@ class AnswerWriter {
 
   Format format_;
   std::vector<std::string> kept_;
-  std::vector<std::string> columns_;  // of the answer alone
+  std::vector<std::string> columns_;  // the answer's own
   bool has_numbers_;
   bool has_header_;
   int digits_;
-  std::vector<std::string> keys_;  // of the answer in json and jsonl, as far as they have been seen
+  std::vector<std::string> keys_;  // of the answer in json and jsonl, those seen so far
   FileWriter& out_;
   std::string pending_;
-  std::vector<Cells> table_;  // of these the header is none
+  std::vector<Cells> table_;  // without the header
   size_t written_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// CLI11 takes the words apart; the option table says what each may be.
+// CLI11 splits the words; the option table says what each may be.
 #include "program/command_line.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 // What CLI11 found, before the table has checked it.
 struct Found {
-  std::map<std::string, std::vector<std::string>, std::less<>> values;  // each as often as it was given
+  std::map<std::string, std::vector<std::string>, std::less<>> values;  // one entry for each time it was given
   std::vector<std::string> arguments;
   bool wants_help = false;
 };
@@ -43,7 +43,7 @@ struct Found {
   if (const std::string_view near = nearest_match(name, names); !near.empty()) {
     throw Error(ErrorCode::kUsage, "", fmt::format("unknown option {}; did you mean --{}?", word, near));
   }
-  std::string verbs;  // of all rows of the name
+  std::string verbs;  // of all rows with the name
   for (const OptionRow& row : option_table()) {
     if (row.name == name) verbs += fmt::format("{}{}", verbs.empty() ? "" : " ", row.verbs);
   }
@@ -99,7 +99,7 @@ NamedOption named_option(const std::string& word, const std::string& verb) {
           may_begin_with_dash ? fmt::format("; write --{}=-x for a value that starts with a dash", row.name) : ""));
 }
 
-// What CLI11 would take in silence: --pair=no for --pair, and the next option for the value that was forgotten.
+// What CLI11 would silently accept: --pair=no for --pair, and the next option as the value that was forgotten.
 void check_values(const std::vector<std::string>& words) {
   const std::string& verb = words.front();
   for (auto word = words.begin() + 1; word != words.end() && *word != "--"; ++word) {
@@ -119,7 +119,7 @@ void check_values(const std::vector<std::string>& words) {
   }
 }
 
-// As many words as the verb's line of usage shows; of verbs without any a word is often meant for -m.
+// As many words as the verb's usage line shows; for verbs that take none, a word is often meant for -m.
 void check_arguments(const VerbRow& verb, const std::vector<std::string>& arguments) {
   const size_t most = verb.arguments.empty() ? 0 : verb.arguments.find("...") != std::string_view::npos ? SIZE_MAX : 1;
   if (arguments.size() <= most) return;
@@ -178,7 +178,7 @@ Found take_apart(const std::vector<std::string>& words) {
   std::vector<std::string> rest(words.rbegin(), words.rend() - 1);  // CLI11 takes them last first
   try {
     app.parse(rest);
-  } catch (const CLI::ArgumentMismatch& error) {  // "--top-k: ...", of -qk
+  } catch (const CLI::ArgumentMismatch& error) {  // "--top-k: ...", from -qk
     const std::string message = error.what();
     const OptionRow* row = named_option(message.substr(0, message.find(':')), verb).row;
     if (row == nullptr) throw Error(ErrorCode::kUsage, "", message);
@@ -203,13 +203,13 @@ void refuse_leftover_options(const std::vector<std::string>& words, const Found&
   }
 }
 
-// One that is set to nothing is one that is not set.
+// A variable set to "" counts as not set.
 std::string variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return value == nullptr ? "" : value;
 }
 
-// Former names first: today's win.
+// Former names first: current names win.
 void apply_environment(Options& options) {
   for (const OptionAlias& alias : option_aliases()) {
     const std::string name = environment_name(alias.name);

@@ -1,4 +1,4 @@
-// Words of a command line, a --config file and the environment to the options of a verb.
+// From a command line, a --config file and the environment to the options of a verb.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace deberta::cli {
 struct CommandLine {
   Options options;
   bool wants_help = false;
-  std::string note;  // for a person; empty: none
+  std::string note;  // for the user; empty: none
 };
 
 // `words` is what follows the program's name, the verb first. Precedence: flag, environment, --config file, default.

@@ -30,13 +30,13 @@ std::string task_names() {
   return names;
 }
 
-// What may stand somewhere: words, and the places that bash's compgen calls f (files) and d (folders).
+// What can be completed at one place: words, and what bash's compgen calls f (files) and d (folders).
 struct Values {
   std::string words = "";
   std::string_view places = "";
 };
 
-// "a|b|NAMES" -> "a b": what is in capitals stands for something else.
+// "a|b|NAMES" -> "a b": a word in capitals is a placeholder.
 std::string words_of(std::string_view range) {
   std::string words;
   while (!range.empty()) {
@@ -73,8 +73,7 @@ std::string bash_case(const std::string& pattern, const Values& values) {
   return fmt::format("    {}) words=\"{}\" places={} ;;\n", pattern, values.words, values.places);
 }
 
-// By what stands before: the values of an option, else the options and arguments of the verb. Of --name=value bash
-// makes three words.
+// After an option its values, else the options and arguments of the verb. Bash splits --name=value into three words.
 std::string bash() {
   std::string values, cases;
   for (const VerbRow& verb : verb_table()) {
@@ -105,14 +104,14 @@ std::string zsh() {
   return "autoload -U +X bashcompinit && bashcompinit\n" + bash();
 }
 
-// In single quotes of fish.
+// In single quotes, as fish reads them.
 std::string quote(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string{c};
   return "'" + out + "'";
 }
 
-// Where files are among the values, -F; else -f.
+// -F where files are among the values, else -f.
 std::string fish_values(const Values& values) {
   std::string words = values.words.starts_with('$') ? values.words.substr(1) : values.words;
   if (values.places == "d") words += (words.empty() ? "" : " ") + std::string("(__fish_complete_directories)");

@@ -1,4 +1,4 @@
-// JSON values to the texts that options are set by, and back.
+// JSON values to the texts that options are set from, and back.
 #include "program/config_file.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace deberta::cli {
 namespace {
 
-// A list is written with commas between, so that no text of it can hold one; names of files stay apart.
+// A list is joined with commas, so none of its texts may contain one; names of files are kept apart.
 std::vector<std::string> texts_of_list(const std::string& path, const std::string& key, const JsonArray& items,
                                        bool are_files) {
   std::vector<std::string> texts;
@@ -38,7 +38,7 @@ std::string text_of(const std::string& path, const std::string& key, const Json&
   return value.dump();
 }
 
-// These say where options come from, and are none of a run.
+// These say where options come from; they are not settings of a run.
 bool is_of_command_line(std::string_view name) {
   return name == "config" || name == "print-config";
 }
@@ -79,7 +79,7 @@ bool is_option(const std::string& key) {
          std::any_of(aliases.begin(), aliases.end(), [&](const OptionAlias& alias) { return alias.name == key; });
 }
 
-// Sections of other verbs are read too: a mistake there is found before that verb is run.
+// Sections of other verbs are checked too, so that a mistake there is found before that verb is run.
 void apply_section(const std::string& path, const JsonMember& section, Options& options) {
   if (!section.second.is_object())
     throw Error(ErrorCode::kUsage, path,

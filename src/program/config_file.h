@@ -1,5 +1,5 @@
-// Options in a file: {"model": "DIR", "qa": {"top-k": 3}}. What stands outside counts for every verb that has it, what
-// stands under a verb's name for that verb alone, and wins.
+// Options in a file: {"model": "DIR", "qa": {"top-k": 3}}. A top-level option applies to every verb that has it; one
+// under a verb's name applies to that verb alone, and wins.
 #pragma once
 #include <string>
 
@@ -7,12 +7,12 @@
 
 namespace deberta::cli {
 
-// Sets what the file says of the verb of `options`; all of the file is checked. Returns the names outside of sections
-// that only other verbs have, with commas between. Throws kUsage, and what load_json throws.
+// Sets what the file says for the verb of `options`; all of the file is checked. Returns the top-level names that only
+// other verbs have, separated by commas. Throws kUsage, and what load_json throws.
 std::string apply_config_file(const std::string& path, Options& options);
 
-// The file that sets what is not the default here: one section, without --config and --print-config. Options that are
-// secret are left out.
+// The file that sets all options that differ from their defaults: one section, without --config and --print-config.
+// Secret options are left out.
 std::string config_text(const Options& options);
 
 }  // namespace deberta::cli

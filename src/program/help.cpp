@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kColumn = 30;  // where explanations begin
 constexpr size_t kWidth = 100;
 
-// `text` broken at spaces, every line after the first indented to the column.
+// `text` wrapped at spaces, every line after the first indented to the column.
 std::string wrap(std::string_view text) {
   std::string out;
   size_t used = 0;

@@ -12,7 +12,7 @@ std::string overview();                      // what the program can do
 std::string help_of(std::string_view verb);  // usage, options by section, an example
 std::string manual();                        // all of it as a manual page (manual.cpp)
 
-std::span<const std::string_view> option_sections();  // in the order in which they are shown
+std::span<const std::string_view> option_sections();  // in the order shown
 
 int run(const HelpVerb& options);
 int run(const CompletionVerb& options);  // completion.cpp

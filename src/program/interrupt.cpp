@@ -33,7 +33,7 @@ extern "C" void on_bus_error(int number, siginfo_t* info, void*) {
     std::signal(number, SIG_DFL);
     return;
   }
-  while (is_reporting.test_and_set()) ::pause();  // another thread reports, and ends all
+  while (is_reporting.test_and_set()) ::pause();  // another thread reports, and ends the process
   write_text("deberta: ");
   write_text(path);
   write_text(": the file was truncated while in use; download it again, or use --load read\n");
@@ -48,7 +48,7 @@ void install_signal_handlers() {
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   struct sigaction hangup {};
-  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)  // nohup stays what it is
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)  // nohup stays in effect
     ::sigaction(SIGHUP, &action, nullptr);
   struct sigaction bus {};
   bus.sa_sigaction = on_bus_error;

@@ -1,4 +1,4 @@
-// Ctrl-C as a question that loops ask between batches, so that output ends with a whole line.
+// Ctrl-C as a flag that loops check between batches, so that output ends with a whole line.
 #pragma once
 
 namespace deberta::cli {

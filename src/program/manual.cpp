@@ -11,7 +11,7 @@
 namespace deberta::cli {
 namespace {
 
-// Text as troff takes it: hyphens that stay hyphens, backslashes that are shown, no line that looks like a request.
+// Text escaped for troff: hyphens stay hyphens, backslashes are shown, no line looks like a request.
 std::string escape(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// The same reading of model and input options for every verb.
+// Model and input options, read the same way for every verb.
 #include "program/model_options.h"
 
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ Pipeline open_model(const ModelSettings& model) {
   return open_pipeline(model_root(model.name), model_options(model), open_options(model));
 }
 
-// Such a model guesses badly without the decoder it was trained with, and its file does not say how it was trained.
+// Such a model predicts badly without the decoder it was trained with, and its file does not say how it was trained.
 void warn_of_plain_head(const ModelSettings& model, const Pipeline& pipeline) {
   if (pipeline.model.head() != Head::kMaskedLm || model.emd != MaskDecoder::kAuto || model.compat == Compat::kHf ||
       pipeline.model.has_mask_decoder() || pipeline.config.position_biased_input)
@@ -130,14 +130,14 @@ EncodingRules encoding_rules(const EncodingSettings& encoding) {
 
 namespace {
 
-// A number that nobody gave, and that is `now`, made smaller as far as its range goes.
+// Lowers a number that the user did not give, and that is `now`, to `limit`, or as far as its range allows.
 template <class T>
 void lower(Setting<T>& setting, size_t now, size_t limit, const std::string& origin) {
   const size_t value = std::max(limit, static_cast<size_t>(range_min(*setting.row)));
   if (setting.is_free() && value < now) setting.set(value, origin);
 }
 
-// A limit that is used and leaves no room for a text: what the library does then differs from tokenizer to tokenizer.
+// Refuses a limit that applies and leaves no room for a text: the library's handling differs between tokenizers.
 void check_length(const EncodingSettings& encoding, const TextLimits& limits, const std::string& folder) {
   if (limits.too_small.empty() || !encoding.max_tokens.is_free()) return;
   throw Error(
@@ -161,7 +161,7 @@ void follow_folder_limits(EncodingSettings& encoding, const std::string& model_n
   check_length(encoding, limits, folder);
   if (limits.max_tokens) {
     constexpr size_t kSmallestWindow = 8;
-    const size_t now = encoding.max_tokens.value.value_or(EncodeOptions{}.max_tokens);  // auto is the library's
+    const size_t now = encoding.max_tokens.value.value_or(EncodeOptions{}.max_tokens);  // auto: the library's default
     lower(encoding.max_tokens, now, *limits.max_tokens, limits.where);
     if (encoding.stride)
       lower(*encoding.stride, encoding.stride->value, std::max(*limits.max_tokens, kSmallestWindow) / 4, limits.where);

@@ -1,4 +1,4 @@
-// Options of verbs to the options of the rooms below.
+// From the options of verbs to the options of the rooms below.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace deberta::cli {
 
-// The folder that `name` names, in any of the ways of -m; the built-in model's for an empty one. Throws what find_model
-// throws, and kUsage when nothing is given and nothing is built in.
+// The folder that `name` names, in any of the forms that -m takes; the built-in model's if it is empty. Throws what
+// find_model throws, and kUsage when nothing is given and nothing is built in.
 std::string model_root(const std::string& name);
-// The folder in it that has config.json, weights and tokenizer: of sentence-transformers perhaps another.
-// Throws kFolder for one of another kind.
+// The folder in it that has config.json, weights and tokenizer: with sentence-transformers perhaps a subfolder.
+// Throws kFolder for a folder of another kind.
 std::string model_path(const std::string& name);
-// The same folder where the tokenizer alone is wanted.
+// The same folder when only the tokenizer is needed.
 std::string tokenizer_path(const std::string& name);
 
 OpenOptions open_options(const WeightSettings& model);
@@ -24,7 +24,7 @@ ModelOptions model_options(const ModelSettings& model);
 Pipeline open_model(const ModelSettings& model);
 std::optional<ScoreFunction> chosen_function(ActivationChoice activation);  // none: auto
 
-// Warns when a masked language model runs without the enhanced mask decoder and --emd does not ask for that.
+// Warns when a masked language model runs without the enhanced mask decoder although --emd does not ask for that.
 void warn_of_plain_head(const ModelSettings& model, const Pipeline& pipeline);
 
 // With --kernels check: what was found, on standard error.
@@ -32,9 +32,9 @@ void print_check_report(const Model& model);
 
 EncodingRules encoding_rules(const EncodingSettings& encoding);
 
-// What the model's folder says of the length of texts, and of the end that is cut, where the user says nothing else and
-// it says less than the default. A folder that is wrong is the verb's to refuse. Throws kTokenizerFile for a limit that
-// leaves no room for a text.
+// Applies what the model's folder says about the length of texts, if below the default, and the side that is cut, where
+// the user has not set them. A bad folder is left for the verb to refuse. Throws kTokenizerFile for a limit that leaves
+// no room for a text.
 void follow_folder_limits(EncodingSettings& encoding, const std::string& model_name);
 
 }  // namespace deberta::cli

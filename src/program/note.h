@@ -1,11 +1,11 @@
-// Lines on standard error for a person.
+// Lines on standard error for the user.
 #pragma once
 #include <string>
 
 namespace deberta::cli {
 
-void set_quiet(bool quiet);  // --quiet; of the whole program, before its verb runs
+void set_quiet(bool quiet);  // --quiet; for the whole program, before its verb runs
 bool is_quiet();
-void note(const std::string& text);  // unless it is quiet
+void note(const std::string& text);  // unless --quiet is set
 
 }  // namespace deberta::cli

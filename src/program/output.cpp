@@ -1,4 +1,4 @@
-// Standard output is a descriptor without a buffer: what is written is out, and what fails is seen where it fails.
+// Standard output is an unbuffered descriptor: what is written is out, and a failure shows up where it happens.
 #include "program/output.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ bool is_standard_output(const std::string& path) {
   return path.empty() || path == "-";
 }
 
-// Rows of the table that name a file for output, where one was named.
+// Options that name an output file, where one was given.
 std::vector<const OptionRow*> output_files(const Options& options) {
   std::vector<const OptionRow*> rows;
   for (const OptionRow* row : options_of(options.verb())) {
@@ -50,7 +50,7 @@ std::vector<const OptionRow*> output_files(const Options& options) {
   return rows;
 }
 
-// The choices of --format; none of a verb that writes tensors.
+// The choices of --format; none for a verb that writes tensors.
 std::string_view formats_of(std::string_view verb) {
   const OptionRow* row = find_option(verb, "format");
   return row == nullptr ? "" : row->range;
@@ -60,7 +60,7 @@ bool has_format(std::string_view verb, std::string_view name) {
   return fmt::format("|{}|", formats_of(verb)).find(fmt::format("|{}|", name)) != std::string::npos;
 }
 
-// The word of --format that an ending means; "" of an ending that means none.
+// The --format value that an extension stands for; "" if none.
 std::string_view format_of_ending(std::string_view ending) {
   for (const std::string_view name : {"json", "jsonl", "csv", "tsv", "conll"}) {
     if (ending == name) return name;
@@ -86,7 +86,7 @@ void check_compression(const std::string& name, const std::string& path) {
   }
 }
 
-// A file that is called one thing and holds another is read wrongly by whoever gets it.
+// A file whose extension does not match its contents would be misread by its next user.
 void check_ending(const std::string& verb, const OutputSettings& output) {
   const std::string& path = *output.file;
   const std::string ending = ending_of(path);
@@ -116,7 +116,7 @@ void print(std::string_view text) {
 void keep_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
-    // The lowest number that is free is this one. The wrong way round: reading and writing fail.
+    // The lowest free descriptor is this one. Opened the wrong way round, so that reading and writing fail.
     [[maybe_unused]] const int opened = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }

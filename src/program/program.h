@@ -7,8 +7,8 @@ namespace deberta::cli {
 // Runs the verb of the options and returns its exit code. Throws Error.
 using RunVerb = int (*)(const Options& options);
 
-// Runs the verb that the arguments name. Data goes to stdout, words for people to stderr.
-// Returns 0 done, 1 failed (rows failed too), 2 wrong usage, 130 interrupted.
+// Runs the verb that the arguments name. Data goes to stdout, messages to stderr.
+// Returns 0 done, 1 failed (also when rows failed), 2 wrong usage, 130 interrupted.
 int run_program(int argc, char** argv, RunVerb run_verb);
 
 }  // namespace deberta::cli

@@ -1,4 +1,4 @@
-// When to print; what to print is the meter's.
+// When to print; the meter decides what.
 #include "program/progress_printer.h"
 
 #include <sys/ioctl.h>
@@ -15,9 +15,9 @@ namespace deberta::cli {
 
 namespace {
 
-constexpr size_t kColumns = 80;  // of a terminal that does not say
+constexpr size_t kColumns = 80;  // of a terminal that does not report its width
 
-// The last column stays free: a character there moves the line on some terminals.
+// The last column stays free: a character there wraps the line on some terminals.
 size_t terminal_columns() {
   struct winsize size {};
   const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

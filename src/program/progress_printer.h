@@ -1,5 +1,5 @@
-// Progress on standard error: a bar on a terminal, as wide as that is at the time, at most 10 times a second, else a
-// JSON line each 30 s. What has shown progress ends with a line of what was done.
+// Progress on standard error: on a terminal a bar of its current width, at most 10 times a second; else a JSON line
+// every 30 s. A run that has shown progress ends with a summary line.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ namespace deberta::cli {
 
 class ProgressPrinter {
  public:
-  // `is_long`: whether auto shows it.
+  // `is_long`: whether auto shows progress.
   ProgressPrinter(ShowProgress show, bool is_long, ProgressUnits units = {});
 
   ~ProgressPrinter();

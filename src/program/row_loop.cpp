@@ -94,7 +94,7 @@ void note_no_rows(size_t rows) {
   if (rows == 0 && interrupted() == 0) note("note: the input has no rows");
 }
 
-// What a person should know at the end: only when rows failed or were cut.
+// What the user should know at the end, if anything.
 void report(const Counts& counts, const NoteCut& note_cut) {
   const size_t rows = counts.ok + counts.failed;
   if (counts.cut > 0) note_cut(counts.cut, rows);

@@ -20,10 +20,10 @@ struct RowAnswer {
 };
 
 // Answers a group of rows, in order; throws when any of them cannot be answered (the loop then finds out which). Runs
-// on a thread of its own, one group after the other.
+// on its own thread, one group after the other.
 using AnswerRows = std::function<std::vector<RowAnswer>(std::span<const Row> rows)>;
 
-// The note on rows that were cut, of those that were answered.
+// Prints the note that `cut` of `rows` rows were cut.
 using NoteCut = std::function<void(size_t cut, size_t rows)>;
 
 // Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C. Without `note_cut`, rows are cut to
@@ -31,9 +31,9 @@ using NoteCut = std::function<void(size_t cut, size_t rows)>;
 int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColumns& columns,
              const AnswerRows& answer_rows, const EncodeRow& encode = {}, const NoteCut& note_cut = {});
 
-// A note when rows were cut to `max_tokens`, which may be those of `encoding` or fewer.
+// Prints a note when rows were cut to `max_tokens`, which may be that of `encoding` or less.
 void note_cut_rows(const EncodingSettings& encoding, size_t cut, size_t rows, size_t max_tokens);
-// A note when rows held bytes that are not UTF-8.
+// Prints a note when rows held bytes that are not UTF-8.
 void note_repaired_rows(size_t repaired);
 
 // For output that has no place for bad rows: hands groups of rows over in order and throws at the first bad one, naming

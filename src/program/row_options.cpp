@@ -28,7 +28,7 @@ void say_guess(const FormGuess& guess) {
                          guess.file, form, form));
 }
 
-// A text that came as an argument and is the name of a file: perhaps the file was meant.
+// A text given as an argument may be the name of a file: perhaps the file was meant.
 void note_file_names(const std::vector<std::string>& texts) {
   constexpr size_t kMaxPathBytes = 4096;
   for (const std::string& text : texts) {

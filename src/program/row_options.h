@@ -15,26 +15,26 @@ namespace deberta::cli {
 // What is read, and from where.
 struct RowReading {
   std::string verb;                // for messages
-  std::vector<std::string> texts;  // as arguments
+  std::vector<std::string> texts;  // given as arguments
   std::vector<std::string> files;  // else these, one after the other; none: standard input
   RowSettings settings;
-  std::optional<size_t> batch_tokens = {};  // of a group; none: as many as ReadAhead takes
+  std::optional<size_t> batch_tokens = {};  // per group; none: as many as ReadAhead takes
   RowShape shape{{"text", "text_pair"}};
-  bool has_conll = false;  // sentences in columns too
+  bool has_conll = false;  // CoNLL columns are read too
   std::string query = {};  // not empty: each row is a document, and all of them are one row
 };
-// The arguments or --input of a verb; rows of one text each.
+// The arguments or --input of a verb, as rows of one text each.
 RowReading reading_of(const RowVerb& options);
 // A shape whose rows are pairs of texts.
 RowShape pair_shape();
 
-// What --keep names, once each; none where it says all or none.
+// What --keep names, without duplicates; none if it says all or none.
 Names kept_by_name(const RowSettings& settings);
 
-// Throws kUsage, and what open_row_file() throws. What was guessed of a form is said on standard error.
+// Throws kUsage, and what open_row_file() throws. A guessed format is noted on standard error.
 std::unique_ptr<RowSource> open_rows(const RowReading& reading, const std::function<bool()>& is_stopped);
 
-// Reads ahead until Ctrl-C, by groups of `batch_tokens`.
+// Reads ahead until Ctrl-C, in groups of `batch_tokens`.
 ReadAhead read_rows(std::optional<size_t> batch_tokens, EncodeRow encode, const OpenRows& open);
 ReadAhead read_rows(const RowReading& reading, EncodeRow encode);
 

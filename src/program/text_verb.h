@@ -1,5 +1,4 @@
-// What every verb that answers texts with a model shares: rows to inputs, results to answers, the report of the
-// kernels.
+// What all verbs that answer texts with a model share: rows to inputs, results to answers, the kernel check report.
 #pragma once
 #include <span>
 #include <string>
@@ -12,7 +11,7 @@
 
 namespace deberta::cli {
 
-// `answer` turns inputs into as many results, `to_answer(row, result)` each of them into what is printed; `encode`
+// `answer` turns inputs into as many results, and `to_answer(row, result)` each of them into what is printed; `encode`
 // makes the sequences of a row. Returns the exit code.
 template <class AnswerTexts, class ToAnswer>
 int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipeline& pipeline,
@@ -31,7 +30,7 @@ int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipe
   return code;
 }
 
-// For tasks that run one sequence for an input.
+// For tasks that run one sequence per input.
 template <class AnswerTexts, class ToAnswer>
 int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipeline& pipeline,
                   const AnswerColumns& columns, const AnswerTexts& answer, const ToAnswer& to_answer) {

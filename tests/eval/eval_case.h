@@ -1,4 +1,4 @@
-// Files and models of a test in a folder of their own, and hooks that remember what they hear.
+// Files and models of a test, in a folder of their own, and hooks that record their calls.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 
 namespace deberta::test {
 
-// Nothing may be printed by what a test of this kind runs.
+// Nothing that such a test runs may print.
 class EvalCase : public testing::Test {
  protected:
   void SetUp() override {
@@ -26,7 +26,7 @@ class EvalCase : public testing::Test {
   }
   void TearDown() override {
     const std::string out = testing::internal::GetCapturedStdout(), errors = testing::internal::GetCapturedStderr();
-    if (HasFailure()) std::fputs(out.c_str(), stdout);  // what the test itself said
+    if (HasFailure()) std::fputs(out.c_str(), stdout);  // what the test itself printed
     EXPECT_EQ(HasFailure() ? "" : out, "");
     EXPECT_EQ(errors, "");
   }

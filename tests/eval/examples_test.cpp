@@ -64,7 +64,7 @@ TEST_F(Examples, ABadRowFailsIsReportedOrIsSkipped) {
   EXPECT_EQ(bad_.size(), 1u);
 }
 
-// What may help with the row stays in front of what helps with all.
+// A remedy for the row stays in front of the remedy for all bad rows.
 TEST_F(Examples, ABadRowKeepsItsRemedies) {
   ExampleSettings short_texts = settings("sentence\tlabel\na text of many words\t1\n", "");
   short_texts.rules.encode.max_tokens = 3;

@@ -55,7 +55,7 @@ TEST_F(Questions, ABadQuestionFailsBeforeTheModelIsOpened) {
   EXPECT_EQ(value(score(rows, {.samples = 0}), "exact_match"), 100);
 }
 
-// Sure of nothing by more than the threshold: nothing is the answer. 1 is that of probabilities.
+// Where "no answer" is above the threshold, it is the answer. The default for probabilities is 1.
 TEST_F(Questions, AProbabilityAboveTheThresholdIsNoAnswer) {
   QuestionSettings sure = settings(kWho + "," + kWhy, R"({"a": "the cat", "c": "sat"})");
   EXPECT_EQ(value(score(answer_questions(squad2_, sure, {}), {.samples = 0}), "exact"), 50);
@@ -67,7 +67,7 @@ TEST_F(Questions, AProbabilityAboveTheThresholdIsNoAnswer) {
   EXPECT_EQ(value(score(answer_questions(squad2_, sure, {}), {.samples = 0}), "exact"), 100);
 }
 
-// Of a model the threshold is 0, and the windows are those of the papers. The seed: some of this one's margins lie
+// For a model the default threshold is 0, and the windows are those of the papers. With this seed, some margins lie
 // between 0 and 1.
 TEST_F(Questions, AModelHasTheThresholdAndTheSettingsOfThePapers) {
   std::string questions = kWhy;

@@ -1,4 +1,4 @@
-// Labelled files in folders, and results in folders.
+// Finding labelled files and results in folders.
 #include "eval/results.h"
 
 #include <gtest/gtest.h>

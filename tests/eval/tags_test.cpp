@@ -50,7 +50,7 @@ TEST_F(Tags, ABadSentenceFailsBeforeTheModelIsOpenedOrIsReported) {
   EXPECT_EQ(value(score(rows, {.samples = 0}), "f1"), 1);
 }
 
-// By its class, whatever the names: with the map turned round, the tags are turned round.
+// Tags go by class, whatever the names: reversing the map swaps the tags.
 TEST_F(Tags, AModelsTagsAreItsOwnOrThoseOfTheMap) {
   TagSettings own = settings(kGold, "");
   const OpenModel open = model(Head::kToken, {"O", "B-PER"});

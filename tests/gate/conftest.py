@@ -1,4 +1,4 @@
-"""The gate's own programs, in small stand-in repositories: they turn red when they must."""
+"""The gate's own programs, in small stand-in repositories: they fail when they must."""
 import pathlib
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""tools/check_layers.py in a small house: what a room may not say, and what it may not include."""
+"""tools/check_layers.py in a small repository: what a room may not say, and what it may not include."""
 import pytest
 
 ROOMS = """base     0  library  program  always  things
@@ -12,7 +12,7 @@ cli      7  program  program  always  things
 
 @pytest.fixture
 def check(run, write, repository):
-    """check(file, text) -> (exit code, lines), with that file in the house"""
+    """check(file, text) -> (exit code, lines), with that file in the repository"""
     def go(name="src/base/one.cpp", text=""):
         write("rooms.txt", ROOMS)
         for room in ("base", "text", "rows", "options", "eval", "cli"):

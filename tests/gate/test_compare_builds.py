@@ -1,4 +1,4 @@
-"""The comparison of two builds: scripts stand in for the programs."""
+"""The comparison of two builds, with scripts standing in for the programs."""
 import compare_builds
 
 SCRIPT = "#!/bin/sh\necho {answer}\necho {message} in $1 >&2\n[ $1 = none ] || echo {file} >$1\nexit {code}\n"

@@ -1,4 +1,4 @@
-"""The kept corpora of the fuzz targets, as archives."""
+"""The saved corpora of the fuzz targets, as archives."""
 import fuzz
 
 

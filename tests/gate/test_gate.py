@@ -1,4 +1,4 @@
-"""tools/gate.py with small parts: what is red, and what the last lines say."""
+"""tools/gate.py with small parts: what fails, and what the last lines say."""
 import re
 import time
 

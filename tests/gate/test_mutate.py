@@ -1,4 +1,4 @@
-"""tools/mutate with a script as the test program: what kills a mutation, and what is red."""
+"""tools/mutate with a script as the test program: what kills a mutation, and what fails."""
 import json
 
 import pytest
@@ -14,7 +14,7 @@ PRESETS = {"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninj
 
 @pytest.fixture
 def mutate(run, write):
-    """mutate({test: outcome}, row) -> (exit code, lines); the outcomes are those of the unchanged program, the row changes them."""
+    """mutate({test: outcome}, row) -> (exit code, lines); the outcomes are those of the unchanged program, and the row changes them."""
     def go(outcomes, *words, name="broken", old="'passed'", new="'failed'", tests=("test_one",), **more):
         write("CMakeLists.txt", CMAKE)
         write("CMakePresets.json", json.dumps(PRESETS))

@@ -1,4 +1,4 @@
-"""tools/packages.sh: missing packages are installed, after a question where somebody can answer. Scripts stand in for the system's programs."""
+"""tools/packages.sh: missing packages are installed, after asking, where somebody can answer. Scripts stand in for the system's programs."""
 import os
 import pathlib
 import pty
@@ -35,7 +35,7 @@ def asked(tmp_path):
 
 
 def in_terminal(environment, answer):
-    """(exit code, what a person sees on the terminal)"""
+    """(exit code, what the user sees on the terminal)"""
     main, worker = pty.openpty()
     process = subprocess.Popen(["/bin/bash", "-c", CALL], stdin=worker, stdout=worker, stderr=worker, env=environment)
     os.close(worker)

@@ -1,4 +1,4 @@
-"""tools/run_tests.py with small programs: counts, skips, and what is red."""
+"""tools/run_tests.py with small programs: counts, skips, and what fails."""
 import pytest
 from stand_in import program
 

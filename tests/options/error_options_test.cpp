@@ -1,4 +1,4 @@
-// What the library says of its arguments, in the program's words.
+// What the library says about its arguments, in the program's words.
 #include "options/error_options.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(ErrorOptions, AllProblemsAreNamedAndTheCodeStays) {
   EXPECT_EQ(named.code(), ErrorCode::kUsage);
 }
 
-// A text of the library whose path or label has braces stays as it is.
+// A message of the library stays as it is if its path or label contains braces.
 TEST(ErrorOptions, BracesOfOthersStay) {
   EXPECT_EQ(printed({.where = "{}", .message = "{}", .remedies = {{"give a/{}"}}}), "{}: {}; give a/{}");
   EXPECT_EQ(printed({.message = "x", .remedies = {{"names for {}, a: {}", "label_map"}}}),

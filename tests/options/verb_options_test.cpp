@@ -1,4 +1,4 @@
-// Each verb's struct and the option table say the same.
+// Each verb's struct agrees with the option table.
 #include "options/verb_options.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace deberta {
 namespace {
 
-// A call of check(name of the verb, maker of its struct) for each verb.
+// Calls check(name of the verb, maker of its struct) for each verb.
 template <class Check, class... Verb>
 void for_each_verb(const Check& check, const std::tuple<Verb...>*) {
   (check(Verb::kName, [](const Options& options) { return Verb(options); }), ...);
@@ -88,7 +88,7 @@ TEST(VerbOptions, ValuesComeTypedAndWithTheirOrigin) {
   EXPECT_FALSE(options.quiet);
 }
 
-// Members that do not fit the table.
+// Members that do not match the table.
 struct WrongName : OptionGroup {
   using OptionGroup::OptionGroup;
   bool pear = option("pear");

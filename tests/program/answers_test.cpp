@@ -1,4 +1,4 @@
-// Forms of answers as bytes: quotes, numbers of rows, names of what is kept, digits. Whole runs: test_answers.py.
+// Formats of answers as bytes: quotes, row numbers, names of kept keys, digits. Whole runs: test_answers.py.
 #include "program/answers.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a model's folder says of the length of texts becomes the default of the options.
+// What a model's folder says about the length of texts becomes the default of the options.
 #include <gtest/gtest.h>
 
 #include "options/verb_options.h"
@@ -28,7 +28,7 @@ TEST_F(TextLimitsTest, ASmallerLimitOfTheFolderCountsUnlessTheUserSaysOtherwise)
   settings(R"({"model_max_length": 100})");
   EXPECT_EQ(limited("classify").max_tokens.value, 100);
   EXPECT_EQ(limited("classify").max_tokens.origin, "model_max_length");
-  EXPECT_EQ(limited("classify").stride->value, 25);  // windows still go on
+  EXPECT_EQ(limited("classify").stride->value, 25);  // windows still advance
   EXPECT_EQ(limited("qa").max_tokens.value, 100);
   EXPECT_EQ(limited("tokenize").max_tokens.value, 100);
   EXPECT_EQ(limited("classify", "max-tokens", "512").max_tokens.value, 512);

@@ -1,5 +1,5 @@
-// The verb `bench`: how fast the model runs here, on random ids of given lengths: latency, throughput of packed
-// lengths, where the time goes, beside the machine's peak and other libraries' figures.
+// The verb `bench`: how fast the model runs here, on random ids of given lengths: latency, throughput on packed
+// lengths, where the time goes; next to the machine's peak and other libraries' figures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::vector<int32_t> numbers(const std::string& option, const std::vector<std::s
   return values;
 }
 
-// 0 in --threads: the processors that this process may use.
+// --threads 0: as many as the processors that this process may use.
 std::vector<size_t> thread_counts(const std::vector<std::string>& words) {
   if (words == std::vector<std::string>{"0"}) return {usable_processors()};
   std::vector<size_t> counts;
@@ -98,8 +98,8 @@ struct Shape {
   int32_t sequences = 0;
 };
 
-// The part of the machine's limit that each of several loads reaches: a run beside the limits measured before and after
-// it, so that a machine that slows down slows both.
+// The share of the machine's limit that each of several loads reaches: a run against the limits measured before and
+// after it, so that a machine that slows down slows both.
 class Shares {
  public:
   Shares(size_t loads, Machine now) : machine_(now), shares_(loads) {}
@@ -107,7 +107,7 @@ class Shares {
     runs_.push_back({load, work, seconds});
     waiting_ += seconds;
   }
-  double waiting_seconds() const { return waiting_; }  // of the runs since the last limit
+  double waiting_seconds() const { return waiting_; }  // time of the runs since the last limit
   void settle(const Machine& now, Precision precision) {
     for (const Run& run : std::exchange(runs_, {})) {
       const double limits = limit_seconds(machine_, precision, run.work) + limit_seconds(now, precision, run.work);
@@ -150,7 +150,7 @@ class Bench {
     if (!text.empty()) note(text);
   }
 
-  // In turns; in the order of `shapes`.
+  // Measured in turns; returned in the order of `shapes`.
   std::vector<JsonObject> latencies(const std::vector<Shape>& shapes, const PeerFigures& peers) {
     std::vector<Load> loads;
     for (const Shape& shape : shapes) {
@@ -211,7 +211,7 @@ class Bench {
   static ModelOptions bench_options(const BenchVerb& options, size_t threads) {
     ModelOptions model;
     model.precision = precision_of(options.dtype);
-    model.allows_uncalibrated = true;  // random ids: times, not answers
+    model.allows_uncalibrated = true;  // random ids: only times matter
     model.threads = threads;
     model.kernels = options.kernels;
     return model;

@@ -17,9 +17,9 @@ namespace deberta::cli {
 namespace {
 
 constexpr int kWindowsOfChosen = 12, kWindowsOfOthers = 3;  // of 5 ms
-constexpr int64_t kBlock = 64;                              // queries whose relative rows are counted as one window
+constexpr int64_t kBlock = 64;                              // queries whose relative rows count as one window
 
-// Rows of the relative table that the queries of each block reach, times the queries: for one sequence.
+// For one sequence: rows of the relative table that the queries of each block reach, times those queries.
 double window_rows(const RelLut& lut, int64_t length) {
   double rows = 0;
   for (int64_t first = 0; first < length; first += kBlock) {
@@ -40,7 +40,7 @@ auto& peak_in(AnyMachine& machine, Precision precision) {
   return precision == Precision::kBf16 ? machine.peak_bf16 : machine.peak_int8;
 }
 
-// The levels that run: attention of int8 is bf16.
+// The levels that run: with int8, attention is bf16.
 JsonObject chosen_levels(const KernelSet& kernels, Precision precision) {
   const Precision attention = attention_precision(precision);
   return {{"gemm", to_string(kernels.level_of(Operation::kGemm, precision))},

@@ -11,11 +11,11 @@ namespace deberta::cli {
 class PeerFigures {
  public:
   PeerFigures() = default;
-  // JSON lines with what ("latency": seq, ms_min; "mixed": tokens_per_s) and peer; others are passed over.
+  // JSON lines with what ("latency": seq, ms_min; "mixed": tokens_per_s) and peer; others are skipped.
   // Throws kJson, and what reading the file throws.
   explicit PeerFigures(const std::string& path);
 
-  // How many times as fast ours is, by peer. `value`: ms_min of a latency, tokens_per_s of a mixed run (seq 0).
+  // How many times as fast ours is, per peer. `value`: ms_min of a latency, tokens_per_s of a mixed run (seq 0).
   JsonObject ratios(const std::string& what, int64_t seq, double value) const;
 
  private:

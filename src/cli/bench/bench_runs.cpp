@@ -19,7 +19,7 @@
 namespace deberta::cli {
 namespace {
 
-constexpr int64_t kFirstId = 4;  // behind the special tokens, as the peers' script does
+constexpr int64_t kFirstId = 4;  // after the special tokens, as in the peers' script
 constexpr int64_t kLastId = 1000;
 constexpr int32_t kLongest = 1 << 20;
 

@@ -1,4 +1,4 @@
-// Timing of forward passes over random ids: batches, durations and what they say. No printing.
+// Timing of forward passes over random ids: batches, durations and their percentiles. No printing.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace deberta::cli {
 
-// Durations of one piece of work, in seconds, ascending.
+// Durations of one piece of work, in seconds, in ascending order.
 class Durations {
  public:
   explicit Durations(std::vector<double> seconds);
@@ -22,12 +22,12 @@ class Durations {
   std::vector<double> seconds_;
 };
 
-double steady_seconds();  // of a clock that never goes back
+double steady_seconds();  // from a clock that never goes back
 
-// Of each piece of work two runs that do not count (one when it takes all of `budget_s`), then runs until it had
-// `budget_s` and `least_runs`. They take turns, the one that had the least time next, so that a machine that slows down
-// slows all of them. `between` hears of each run that counts, work and seconds, before the next one begins. Throws
-// Interrupted after Ctrl-C.
+// For each piece of work, two warm-up runs (one if it takes all of `budget_s`), then timed runs until it has had
+// `budget_s` and `least_runs`. They take turns, the one with the least time so far next, so that a machine that slows
+// down slows all of them. `between` is told the work and the seconds of each timed run before the next one begins.
+// Throws Interrupted after Ctrl-C.
 std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<const std::function<void()>> works,
                                const std::function<void(size_t, double)>& between = {},
                                const std::function<double()>& clock = steady_seconds);
@@ -35,13 +35,13 @@ std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<con
 // Sequences of random ids: the same for the same lengths.
 Batch random_batch(std::span<const int32_t> lengths, int64_t vocab_size);
 
-// Lengths sorted and packed, at most `budget_tokens` in a batch (a longer sequence has one of its own).
+// Lengths sorted and packed, at most `budget_tokens` in a batch (a longer sequence gets its own).
 std::vector<Batch> packed_batches(std::vector<int32_t> lengths, size_t budget_tokens, int64_t vocab_size);
 
-// One length a line. Throws kInput for a line that is not a number in 1 .. 2^20, and what reading the file throws.
+// One length per line. Throws kInput for a line that is not a number in 1 .. 2^20, and what reading the file throws.
 std::vector<int32_t> load_lengths(const std::string& path);
 
-// Largest resident memory of this process so far, MiB.
+// Peak resident memory of this process so far, in MiB.
 uint64_t peak_memory_mb();
 
 }  // namespace deberta::cli

@@ -1,4 +1,4 @@
-// The program: its verbs are in cli/, what it shares with others in program/.
+// The program: its verbs are in cli/, what it shares with other programs in program/.
 #include "cli/verbs.h"
 #include "program/program.h"
 
