@@ -8,7 +8,7 @@ namespace deberta::cli {
 using RunVerb = int (*)(const Options& options);
 
 // Runs the verb that the arguments name. Data goes to stdout, messages to stderr.
-// Returns 0 done, 1 failed (also when rows failed), 2 wrong usage, 130 interrupted.
+// Returns 0 done, 1 failed (also when rows failed), 2 wrong usage, 128 + its number on a signal (130: Ctrl-C).
 int run_program(int argc, char** argv, RunVerb run_verb);
 
 }  // namespace deberta::cli

@@ -94,6 +94,12 @@ def test_a_run_takes_the_place_of_the_figures_of_its_kind_alone(run):
     assert compare_peers.kind_of(machine)[0] == "Emerald Rapids"
 
 
+def test_a_processor_that_is_not_in_the_table_is_named_by_its_numbers():
+    machine = machine_of({"fp32": "avx512", "bf16": "amx", "int8": "amx"})
+    machine["fp32"]["cpu"] = "Xeon (GenuineIntel family 6 model 167, of an unknown kind)"
+    assert compare_peers.kind_of(machine) == ("GenuineIntel family 6 model 167, amx", "Xeon, GenuineIntel family 6 model 167")
+
+
 def test_calibrations_alone_leave_the_rest_as_it_is(run):
     before = kinds_of(run)
     made = [{"model": "trained", "outliers": 3, "over_uncalibrated": {"32": 0.9, "128": 0.95, "512": 0.97}, "over_fp32": {"32": 2.0, "128": 2.5, "512": 3.0}}]
