@@ -42,7 +42,10 @@ int run_as(const Options& given) {
 template <class... Verb>
 std::optional<int> run_one(const Options& given, const std::tuple<Verb...>*) {
   std::optional<int> code;
-  ((given.verb() == Verb::kName && (code = run_as<Verb>(given), true)) || ...);
+  const auto run_if_named = [&]<class One>(std::type_identity<One>) {
+    if (given.verb() == One::kName) code = run_as<One>(given);
+  };
+  (run_if_named(std::type_identity<Verb>()), ...);
   return code;
 }
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/arena.h"
-#include "deberta/error.h"
 #include "kernels/attention_kernel.h"
 #include "kernels/operand.h"
 #include "kernels/profile.h"
@@ -22,10 +21,6 @@ namespace deberta {
 namespace {
 
 constexpr int64_t kWindow = 16;  // positions are taken in aligned windows
-
-void require(bool is_right, const char* what) {
-  if (!is_right) throw Error(ErrorCode::kInternal, "attention", what);
-}
 
 int64_t longest(const int32_t* starts, size_t sequences) {
   int64_t result = 0;
@@ -48,30 +43,33 @@ size_t length_of(const int32_t* starts, size_t b) {
 
 void check_table(const KernelSet& kernels, const AttentionParams& p, const RelativeTable& table, bool is_reversed) {
   const bool has_pairs = attention_table_level(kernels, p.precision, p.head_size) > KernelLevel::kAvx512;
-  require(table.has_pairs == has_pairs && table.is_reversed == is_reversed && table.head_size == p.head_size,
+  require(Operation::kAttention,
+          table.has_pairs == has_pairs && table.is_reversed == is_reversed && table.head_size == p.head_size,
           "a table packed for another implementation");
 }
 
 void check_arguments(const KernelSet& kernels, const AttentionParams& p) {
   const bool has_keys = p.starts[p.sequences] > 0;
-  require(p.q.data != nullptr && p.out.data != nullptr && p.scratch != nullptr && p.head_size > 0, "a null pointer");
-  require(!has_keys || (p.k.data != nullptr && p.v.data != nullptr), "a null pointer");
-  require(p.precision != Precision::kInt8, "expected fp32 or bf16");
-  require(!p.has_c2p || p.kr.has_data(), "c2p without its table");
-  require(!p.has_p2c || p.qr.has_data(), "p2c without its table");
-  require(p.dropout.threshold() < 256 && p.dropout.p >= 0, "dropout outside [0, 1)");
+  require(Operation::kAttention,
+          p.q.data != nullptr && p.out.data != nullptr && p.scratch != nullptr && p.head_size > 0, "a null pointer");
+  require(Operation::kAttention, !has_keys || (p.k.data != nullptr && p.v.data != nullptr), "a null pointer");
+  require(Operation::kAttention, p.precision != Precision::kInt8, "expected fp32 or bf16");
+  require(Operation::kAttention, !p.has_c2p || p.kr.has_data(), "c2p without its table");
+  require(Operation::kAttention, !p.has_p2c || p.qr.has_data(), "p2c without its table");
+  require(Operation::kAttention, p.dropout.threshold() < 256 && p.dropout.p >= 0, "dropout outside [0, 1)");
   if (p.has_c2p) check_table(kernels, p, p.kr, true);
   if (p.has_p2c) check_table(kernels, p, p.qr, false);
   if (!p.has_c2p && !p.has_p2c) return;
   if (p.given_buckets_LS != nullptr) {
-    require(p.relative_rows > 0, "given buckets without the number of rows");
+    require(Operation::kAttention, p.relative_rows > 0, "given buckets without the number of rows");
     return;
   }
-  require(p.lut != nullptr, "a relative term without row numbers");
+  require(Operation::kAttention, p.lut != nullptr, "a relative term without row numbers");
   for (int32_t t = 0; p.query_positions != nullptr && t < query_starts_of(p)[p.sequences]; ++t) {
-    require(p.query_positions[t] >= 0, "a negative query position");
+    require(Operation::kAttention, p.query_positions[t] >= 0, "a negative query position");
   }
-  require(end_of_positions(p) <= p.lut->max_length(), "a sequence longer than the table of rows");
+  require(Operation::kAttention, end_of_positions(p) <= p.lut->max_length(),
+          "a sequence longer than the table of rows");
 }
 
 const AttentionKernel* kernel_of(KernelLevel level) {
@@ -278,7 +276,7 @@ size_t attention_scratch_bytes(const KernelSet& kernels, const AttentionParams& 
 
 void attention(const KernelSet& kernels, const AttentionParams& params) {
   if (params.sequences == 0) return;
-  require(params.starts != nullptr, "a null pointer");
+  require(Operation::kAttention, params.starts != nullptr, "a null pointer");
   if (query_starts_of(params)[params.sequences] == 0) return;
   check_arguments(kernels, params);
   const KernelLevel level = attention_level(kernels, params);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "deberta/error.h"
 #include "kernels/reference/reference.h"
 #include "kernels/row_blocks.h"
 
@@ -16,10 +15,6 @@ namespace {
 
 constexpr size_t kBlockRows = 96;
 constexpr size_t kFewRows = 64;  // for each worker
-
-void require(bool is_right, const char* what) {
-  if (!is_right) throw Error(ErrorCode::kInternal, "convolution", what);
-}
 
 bool runs_reference(const KernelSet& kernels) {
   return kernels.level_of(Operation::kConvolution) == KernelLevel::kReference;
@@ -168,16 +163,19 @@ std::vector<PackedWeights> convolution_pack(const KernelSet& kernels, const Conv
 
 void convolution(const KernelSet& kernels, const ConvolutionParams& params) {
   if (params.sequences == 0) return;
-  require(params.starts != nullptr, "a null pointer");
+  require(Operation::kConvolution, params.starts != nullptr, "a null pointer");
   const auto rows = static_cast<size_t>(params.starts[params.sequences]);
   if (rows == 0) return;
   const bool is_reference = runs_reference(kernels);
-  require(params.x_TD != nullptr && params.bias_D != nullptr && params.y_TD != nullptr, "a null pointer");
-  require(params.shape.width % 2 == 1, "an even width");
-  require(params.shape.groups > 0 && params.shape.columns % params.shape.groups == 0,
+  require(Operation::kConvolution, params.x_TD != nullptr && params.bias_D != nullptr && params.y_TD != nullptr,
+          "a null pointer");
+  require(Operation::kConvolution, params.shape.width % 2 == 1, "an even width");
+  require(Operation::kConvolution, params.shape.groups > 0 && params.shape.columns % params.shape.groups == 0,
           "groups that do not divide the columns");
-  require(is_reference || (params.packed_G != nullptr && params.scratch != nullptr), "a null pointer");
-  require(params.weight_DGW != nullptr || (!is_reference && kernels.check == nullptr), "a null pointer");
+  require(Operation::kConvolution, is_reference || (params.packed_G != nullptr && params.scratch != nullptr),
+          "a null pointer");
+  require(Operation::kConvolution, params.weight_DGW != nullptr || (!is_reference && kernels.check == nullptr),
+          "a null pointer");
   if (kernels.check != nullptr) {
     run_checked(kernels, params, rows);
   } else {

@@ -25,6 +25,10 @@ std::string list_of_names() {
 
 }  // namespace
 
+void require(Operation operation, bool is_right, const char* what) {
+  if (!is_right) throw Error(ErrorCode::kInternal, std::string(to_string(operation)), what);
+}
+
 std::string_view to_string(Operation operation) {
   switch (operation) {
     case Operation::kGemm:

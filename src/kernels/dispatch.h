@@ -40,6 +40,9 @@ using ChosenLevels = std::array<std::array<KernelLevel, kPrecisions>, kOperation
 std::string_view to_string(Operation operation);
 std::string_view to_string(KernelLevel level);
 
+// What an operation expects of its caller. Throws kInternal, naming the operation.
+void require(Operation operation, bool is_right, const char* what);
+
 // The levels that this processor can run (processor.h), kReference first.
 std::vector<KernelLevel> available_levels();
 

@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "deberta/error.h"
 #include "kernels/profile.h"
 #include "kernels/reference/reference.h"
 #include "kernels/row_blocks.h"
@@ -73,10 +72,10 @@ void run_checked(KernelLevel level, const EmbeddingParams& p, KernelCheck& check
 
 void embedding(const KernelSet& kernels, const EmbeddingParams& params) {
   if (params.tokens == 0) return;
-  if (params.ids_T == nullptr || params.x_TE == nullptr || params.word.data == nullptr || params.word.rows == 0 ||
-      (params.position.rows > 0 && params.position_ids_T == nullptr)) {
-    throw Error(ErrorCode::kInternal, "embedding", "a null pointer");
-  }
+  require(Operation::kEmbedding,
+          params.ids_T != nullptr && params.x_TE != nullptr && params.word.data != nullptr && params.word.rows > 0 &&
+              (params.position.rows == 0 || params.position_ids_T != nullptr),
+          "a null pointer");
   const ProfileTimer timer(
       {.operation = Operation::kEmbedding, .precision = Precision::kFp32, .outputs = params.columns},
       {.rows = params.tokens, .workers = params.parallel.workers});

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "deberta/error.h"
 #include "kernels/gemm_layout.h"
 #include "kernels/operand.h"
 #include "kernels/profile.h"
@@ -22,25 +21,22 @@ namespace {
 constexpr size_t kMaxTile = size_t{32} * 32;  // that of AMX; 6 x 64 is smaller
 constexpr size_t kBehindTile = 16;  // a head may begin within a vector: the epilogue reads that far past the last row
 
-void require(bool is_right, const char* what) {
-  if (!is_right) throw Error(ErrorCode::kInternal, "gemm", what);
-}
-
 void check_arguments(const GemmParams& p, KernelLevel level) {
   const PackedWeights& w = p.weights;
-  require(p.a_MK != nullptr && w.panels != nullptr && (p.c_MN != nullptr) != (p.c_bf16_MN != nullptr),
+  require(Operation::kGemm, p.a_MK != nullptr && w.panels != nullptr && (p.c_MN != nullptr) != (p.c_bf16_MN != nullptr),
           "a null pointer");
-  require(w.level == level, "weights packed for another implementation");
-  require(p.a_stride == 0 || p.a_stride >= w.depth, "rows of a overlap");
-  require(p.c_stride == 0 || p.c_stride >= w.outputs, "rows of c overlap");
+  require(Operation::kGemm, w.level == level, "weights packed for another implementation");
+  require(Operation::kGemm, p.a_stride == 0 || p.a_stride >= w.depth, "rows of a overlap");
+  require(Operation::kGemm, p.c_stride == 0 || p.c_stride >= w.outputs, "rows of c overlap");
   if (w.precision == Precision::kInt8) {
-    require(p.a_scales_M != nullptr, "int8 without scales");
-    require(w.quantizer.outliers == 0 || p.a_outliers_MO != nullptr, "outlier columns without their values");
+    require(Operation::kGemm, p.a_scales_M != nullptr, "int8 without scales");
+    require(Operation::kGemm, w.quantizer.outliers == 0 || p.a_outliers_MO != nullptr,
+            "outlier columns without their values");
   }
   if (p.head_size == 0) return;
-  require(p.residual_MN == nullptr, "a residual with split heads");
-  require(w.outputs % p.head_size == 0, "outputs are not whole heads");
-  require(p.head_stride >= p.rows * p.head_size, "heads overlap");
+  require(Operation::kGemm, p.residual_MN == nullptr, "a residual with split heads");
+  require(Operation::kGemm, w.outputs % p.head_size == 0, "outputs are not whole heads");
+  require(Operation::kGemm, p.head_stride >= p.rows * p.head_size, "heads overlap");
 }
 
 struct Span {

@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "deberta/error.h"
 #include "kernels/profile.h"
 #include "kernels/reference/reference.h"
 #include "kernels/row_blocks.h"
@@ -29,9 +28,8 @@ QuantizeParams quantization_of(const LayerNormParams& p) {
 }
 
 void check_arguments(const LayerNormParams& p) {
-  if (p.x_TD == nullptr || p.y_TD == nullptr || p.gamma_D == nullptr || p.beta_D == nullptr) {
-    throw Error(ErrorCode::kInternal, "layer_norm", "a null pointer");
-  }
+  require(Operation::kLayerNorm, p.x_TD != nullptr && p.y_TD != nullptr && p.gamma_D != nullptr && p.beta_D != nullptr,
+          "a null pointer");
   if (p.quantized.values_TK != nullptr) check_quantize(quantization_of(p));
 }
 

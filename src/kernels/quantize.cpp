@@ -8,7 +8,6 @@
 #include <cmath>
 #include <vector>
 
-#include "deberta/error.h"
 #include "kernels/profile.h"
 #include "kernels/reference/reference.h"
 #include "kernels/row_blocks.h"
@@ -17,10 +16,6 @@ namespace deberta {
 namespace {
 
 constexpr uint8_t kZero = 128;
-
-void require(bool is_right, const char* what) {
-  if (!is_right) throw Error(ErrorCode::kInternal, "quantize", what);
-}
 
 size_t x_stride_of(const QuantizeParams& p) {
   return p.x_stride > 0 ? p.x_stride : p.columns;
@@ -62,14 +57,16 @@ void run_checked(KernelLevel level, const QuantizeParams& p, KernelCheck& check)
 
 void check_quantize(const QuantizeParams& p) {
   const Quantizer& q = p.quantizer;
-  require((p.x_TK != nullptr) != (p.x_bf16_TK != nullptr), "expected one x");
-  require(p.out.values_TK != nullptr && p.out.scales_T != nullptr, "a null pointer");
-  require(p.out.stride >= p.columns && x_stride_of(p) >= p.columns, "rows overlap");
+  require(Operation::kQuantize, (p.x_TK != nullptr) != (p.x_bf16_TK != nullptr), "expected one x");
+  require(Operation::kQuantize, p.out.values_TK != nullptr && p.out.scales_T != nullptr, "a null pointer");
+  require(Operation::kQuantize, p.out.stride >= p.columns && x_stride_of(p) >= p.columns, "rows overlap");
   if (q.outliers == 0) return;
-  require(q.outliers_O != nullptr && q.reciprocal_K != nullptr && p.out.side_TO != nullptr, "a null pointer");
+  require(Operation::kQuantize, q.outliers_O != nullptr && q.reciprocal_K != nullptr && p.out.side_TO != nullptr,
+          "a null pointer");
   for (size_t o = 0; o < q.outliers; ++o) {
     const auto column = static_cast<size_t>(q.outliers_O[o]);
-    require(column < p.columns && q.reciprocal_K[column] == 0, "an outlier whose reciprocal is not 0");
+    require(Operation::kQuantize, column < p.columns && q.reciprocal_K[column] == 0,
+            "an outlier whose reciprocal is not 0");
   }
 }
 
