@@ -41,7 +41,7 @@ void print_averages(const OutputSettings& output, const std::string& folder) {
                        {{score.name, "average", score.value ? cell_of(*score.value) : "",
                          fmt::format("{}", fmt::join(score.missing, ", "))}}});
   }
-  print_rows(output, {"task", "metric", "value", "missing"}, answers);
+  print_table(output, {"task", "metric", "value", "missing"}, answers);
 }
 
 }  // namespace deberta::cli

@@ -59,7 +59,7 @@ void print_tasks(const OutputSettings& output) {
         {object_of(task),
          {{std::string(task.name), std::string(task.aliases), std::string(verb_of(task)), metrics, what_of(task)}}});
   }
-  print_rows(output, {"task", "aliases", "verb", "metrics", "what"}, answers);
+  print_table(output, {"task", "aliases", "verb", "metrics", "what"}, answers);
 }
 
 }  // namespace deberta::cli

@@ -117,16 +117,6 @@ void print_result(const OutputSettings& output, const EvalResult& result) {
   print_notes(result);
 }
 
-void print_rows(const OutputSettings& output, const std::vector<std::string>& columns,
-                const std::vector<Answer>& answers) {
-  with_output(output, [&](FileWriter& out) {
-    AnswerWriter writer(
-        {.format = format_of(output), .columns = columns, .has_header = !output.no_header.value_or(false)}, out);
-    for (const Answer& answer : answers) writer.answer({}, answer);
-    writer.finish();
-  });
-}
-
 namespace {
 
 std::string results_path(const std::string& folder) {

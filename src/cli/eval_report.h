@@ -22,10 +22,6 @@ void check_results(const std::string& folder);
 // DIR/all_results.json: an existing object keeps its keys, except that those of this result are replaced. Creates DIR.
 void write_results(const std::string& folder, const EvalResult& result);
 
-// A table with the given columns, to standard output or -o.
-void print_rows(const OutputSettings& output, const std::vector<std::string>& columns,
-                const std::vector<Answer>& answers);
-
 // The table of tasks.
 void print_tasks(const OutputSettings& output);
 

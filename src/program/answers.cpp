@@ -293,7 +293,7 @@ void AnswerWriter::finish() {
 
 void print_table(const OutputSettings& output, const std::vector<std::string>& columns,
                  const std::vector<Answer>& answers) {
-  write_output("-", [&](FileWriter& out) {
+  with_output(output, [&](FileWriter& out) {
     AnswerWriter writer(
         {.format = format_of(output), .columns = columns, .has_header = !output.no_header.value_or(false)}, out);
     for (const Answer& answer : answers) writer.answer({}, answer);

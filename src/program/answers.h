@@ -97,7 +97,7 @@ class AnswerWriter {
   size_t written_ = 0;
 };
 
-// For verbs that print one table: rows as objects and cells.
+// For verbs that print one table, to standard output or -o: rows as objects and cells.
 void print_table(const OutputSettings& output, const std::vector<std::string>& columns,
                  const std::vector<Answer>& answers);
 
