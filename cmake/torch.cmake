@@ -1,0 +1,45 @@
+# LibTorch for the rooms of train that need it: the pinned wheel, found in .venv (tools/private_python.py train installs it) or
+# in -DDEBERTA_TORCH=DIR, linked without Python. find_package(Torch) is not used: it stops without a CUDA toolkit and
+# links libraries that need CUDA.
+file(GLOB wheel ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
+set(DEBERTA_TORCH "${wheel}" CACHE PATH "the folder torch of the wheel")
+if(NOT EXISTS "${DEBERTA_TORCH}/lib/libtorch_cpu.so")
+  message(FATAL_ERROR "LibTorch: expected lib/libtorch_cpu.so in \"${DEBERTA_TORCH}\"; "
+    "run tools/private_python.py train, or name the folder torch of a wheel of torch 2.11.0 with -DDEBERTA_TORCH=DIR")
+endif()
+file(STRINGS ${DEBERTA_TORCH}/include/torch/headeronly/version.h version REGEX "define TORCH_VERSION_(MAJOR|MINOR) ")
+string(REGEX REPLACE "[^0-9;]" "" version "${version}")
+if(NOT version STREQUAL "2;11")
+  message(FATAL_ERROR "LibTorch: expected version 2.11, got ${version} in ${DEBERTA_TORCH}; other versions are not tested")
+endif()
+
+foreach(name c10 torch_cpu)
+  add_library(torch::${name} SHARED IMPORTED)
+  set_target_properties(torch::${name} PROPERTIES IMPORTED_LOCATION ${DEBERTA_TORCH}/lib/lib${name}.so)
+endforeach()
+add_library(torch::gomp SHARED IMPORTED)  # torch's own: a process holds one
+set_target_properties(torch::gomp PROPERTIES IMPORTED_LOCATION ${DEBERTA_TORCH}/lib/libgomp.so.1)
+add_library(deberta_torch INTERFACE)
+target_include_directories(deberta_torch SYSTEM INTERFACE ${DEBERTA_TORCH}/include ${DEBERTA_TORCH}/include/torch/csrc/api/include)
+# One header per operator, and an error where another header brings them all in.
+target_compile_definitions(deberta_torch INTERFACE AT_PER_OPERATOR_HEADERS TORCH_ASSERT_ONLY_METHOD_OPERATORS)
+target_link_libraries(deberta_torch INTERFACE torch::torch_cpu torch::c10 torch::gomp)
+target_link_options(deberta_torch INTERFACE -Wl,--disable-new-dtags
+  -Wl,-rpath,${DEBERTA_TORCH}/lib:${DEBERTA_TORCH}/../nvidia/cu13/lib)
+
+set(DEBERTA_TORCH_PRECOMPILED <ATen/core/Tensor.h> <torch/csrc/autograd/custom_function.h> <string> <vector>)
+
+# deberta_torch_rooms(): the rooms of train that may include torch headers. None of them includes fmt: torch brings a newer one.
+function(deberta_torch_rooms)
+  deberta_read_rooms("[0-9]+ +torch " names)
+  foreach(name ${names})
+    string(REPLACE "/" "_" target deberta_${name})
+    deberta_objects(${target} ${name})
+    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${target} PUBLIC deberta_torch)
+    deberta_precompiled(${target} deberta_train_ops ${DEBERTA_TORCH_PRECOMPILED})
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
+  endforeach()
+  add_library(deberta_torch_half STATIC ${objects})
+  target_link_libraries(deberta_torch_half PUBLIC deberta_train_half deberta_torch)
+endfunction()

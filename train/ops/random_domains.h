@@ -1,0 +1,37 @@
+// Everything random in a training run is a pure function of (seed, domain, logical index), through Philox
+// (base/philox.h): nothing depends on threads, ranks, prefetch or on what was drawn before. One domain for each use, so
+// that no two uses share numbers.
+#pragma once
+#include <cstdint>
+
+#include "base/philox.h"
+
+namespace deberta::train {
+
+enum class RandomDomain : uint32_t {
+  kInit,              // weights of a new model: element of a tensor
+  kOrder,             // order of the samples of an epoch
+  kMask,              // positions of a sample to predict
+  kReplace,           // what stands in their place
+  kSource,            // which corpus a sample is taken from
+  kEmbeddingDropout,  // dropout, by place (algorithm.md 5.7); the discriminator's after the generator's
+  kRelativeDropout,
+  kAttentionDropout,
+  kAttentionOutputDropout,
+  kConvolutionDropout,
+  kFeedForwardDropout,
+  kPoolerDropout,
+  kClassifierDropout,
+  kDiscriminatorDropout,  // mixed into the seed of a discriminator: its places have the domains above
+  kGeneratorSample,       // replaced-token detection: the generator's samples
+  kPerturbation,          // SiFT: the first perturbation
+};
+
+// The key of a domain. A seed for kernels/dropout.h, whose key is its seed.
+constexpr uint64_t random_key(uint64_t seed, RandomDomain domain) {
+  const PhiloxCounter words = philox({static_cast<uint32_t>(domain), 0, 0, 0},
+                                     {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  return words[0] | static_cast<uint64_t>(words[1]) << 32;
+}
+
+}  // namespace deberta::train
