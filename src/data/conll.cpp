@@ -3,14 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "data/json_rows.h"
+
 namespace deberta {
 namespace {
 
 constexpr std::string_view kDocumentStart = "-DOCSTART-";
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t") == std::string_view::npos;
-}
 
 // Appends the cells of a line; a line with tabs may not have an empty one.
 void split(std::string_view line, std::vector<std::string>& cells) {
