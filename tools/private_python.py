@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """The interpreter of .venv, for tests and tools: with the packages of tests/requirements.txt and those of tests/ROOM/requirements.txt for
-each requested room. Creates it, and adds what is missing. `private_python.py [ROOM...]` prints its path."""
+each requested room. Creates it, and adds what is missing. `private_python.py [ROOM...]` prints its path.
+
+`private_python.py --libtorch` adds nothing but LibTorch, which the training half links: train/requirements.txt names all that it needs, so
+it is installed without dependencies (pip would add 2.7 GB for GPUs)."""
 import hashlib
 import pathlib
 import subprocess
@@ -13,24 +16,32 @@ def digest_of(wanted: pathlib.Path) -> str:
     return hashlib.sha256(wanted.read_bytes()).hexdigest()
 
 
+LIBTORCH = "train"  # the folder of its list
+
+
 def private_python(*rooms: str) -> str:
+    return with_packages("tests", *(f"tests/{room}" for room in rooms))
+
+
+def with_packages(*folders: str) -> str:
     venv, installed = ROOT / ".venv", ROOT / ".venv/installed.sha256"
     known = installed.read_text().split() if installed.exists() else []
-    current = {digest_of(path) for path in (ROOT / "tests").glob("**/requirements.txt")}
+    current = {digest_of(path) for half in ("tests", "train") for path in (ROOT / half).glob("**/requirements.txt")}
     if not known or not current.issuperset(known):  # exactly these packages: leftovers of other versions are removed
         interpreter = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
         subprocess.run([interpreter, "-m", "venv", "--clear", venv], check=True)
         known = []
-    for folder in ("tests", *(f"tests/{room}" for room in rooms)):
+    for folder in folders:
         wanted = ROOT / folder / "requirements.txt"
         if not wanted.exists() or digest_of(wanted) in known:
             continue
         print(f"installing the packages of {folder}/requirements.txt into .venv", file=sys.stderr)
-        subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check", "-r", wanted], check=True)
+        subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check",
+                        *(["--no-deps"] if folder == LIBTORCH else []), "-r", wanted], check=True)
         known.append(digest_of(wanted))
         installed.write_text("\n".join(known))
     return str(venv / "bin/python")
 
 
 if __name__ == "__main__":
-    print(private_python(*sys.argv[1:]))
+    print(with_packages(LIBTORCH) if sys.argv[1:] == ["--libtorch"] else private_python(*sys.argv[1:]))
