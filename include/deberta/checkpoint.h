@@ -54,6 +54,10 @@ class DEBERTA_API Checkpoint {
   static Checkpoint open(const std::string& folder, const OpenOptions& options = {});
   // One .safetensors or .bin file, by its extension, with any tensor names.
   static Checkpoint open_file(const std::string& path, const OpenOptions& options = {});
+  // Tensors in memory, under the names that a file would have for them. The bytes are not copied: they must outlive the
+  // result, its copies and the models loaded from it. `where` stands for the file in messages and in paths(). Throws
+  // kTensors (a name twice, bytes that do not match the shape).
+  static Checkpoint from_memory(const std::vector<TensorView>& tensors, const std::string& where);
   ~Checkpoint();
   Checkpoint(const Checkpoint& other);
   Checkpoint(Checkpoint&& other) noexcept;

@@ -10,4 +10,12 @@ inline bool is_plain_file_name(std::string_view name) {
          name.find('\0') == std::string_view::npos;
 }
 
+// Plain names with one slash between each two: "trainer/state.json".
+inline bool is_relative_file_name(std::string_view name) {
+  for (size_t slash; (slash = name.find('/')) != std::string_view::npos; name.remove_prefix(slash + 1)) {
+    if (!is_plain_file_name(name.substr(0, slash))) return false;
+  }
+  return is_plain_file_name(name);
+}
+
 }  // namespace deberta

@@ -54,10 +54,20 @@ pid_t maker_of(std::string_view name, std::string_view target) {
   return pid && *pid > 0 ? *pid : 0;
 }
 
-// And the folder itself.
-void remove_files(const std::string& folder) {
-  for (const std::string& name : names_in(folder)) ::unlink(fmt::format("{}/{}", folder, name).c_str());
-  if (::rmdir(folder.c_str()) != 0) refuse(folder, "cannot remove the leftovers of a killed run", errno);
+// A file or link; or a folder with all that is in it.
+void remove_all(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    for (const std::string& name : names_in(path)) remove_all(fmt::format("{}/{}", path, name));
+    if (::rmdir(path.c_str()) != 0) refuse(path, "cannot remove", errno);
+  } else if (::unlink(path.c_str()) != 0) {
+    refuse(path, "cannot remove", errno);
+  }
+}
+
+std::string temporary_name(const std::string& target) {
+  std::random_device random;
+  return fmt::format("{}{}{}-{:08x}", target, kMark, ::getpid(), random());
 }
 
 bool is_running(pid_t pid) {
@@ -109,9 +119,8 @@ StagedFolder::StagedFolder(const std::string& target) : target_(place_of(target)
   check_new_folder(target);
   struct stat status {};
   if (::stat(target_.c_str(), &status) == 0) mode_ = status.st_mode & 07777u;
-  std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
-    path_ = fmt::format("{}{}{}-{:08x}", target_, kMark, ::getpid(), random());
+    path_ = temporary_name(target_);
     if (::mkdir(path_.c_str(), 0777) == 0) return;
     if (errno != EEXIST) break;
   }
@@ -121,36 +130,49 @@ StagedFolder::StagedFolder(const std::string& target) : target_(place_of(target)
 StagedFolder::~StagedFolder() {
   if (is_published_) return;
   for (const std::string& file : files_) ::unlink(file.c_str());
+  for (size_t i = folders_.size(); i-- > 0;) ::rmdir(folders_[i].c_str());
   ::rmdir(path_.c_str());
 }
 
 void StagedFolder::write_file(const std::string& name, const std::function<void(FileWriter&)>& fill) {
+  for (size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
+    const std::string folder = fmt::format("{}/{}", path_, name.substr(0, slash));
+    if (is_directory(folder)) continue;
+    if (::mkdir(folder.c_str(), 0777) != 0) refuse(folder, "cannot create", errno);
+    folders_.push_back(folder);
+  }
   files_.push_back(fmt::format("{}/{}", path_, name));
   write_new_file(files_.back(), fill);
 }
 
 void StagedFolder::publish() {
   if (mode_ != 0 && ::chmod(path_.c_str(), mode_) != 0) refuse(target_, "chmod failed", errno);
+  for (const std::string& folder : folders_) sync_folder(folder);
   sync_folder(path_);
   if (::rename(path_.c_str(), target_.c_str()) != 0) refuse(target_, "rename failed", errno);
   is_published_ = true;
   sync_folder(parent_folder(target_));
 }
 
-std::vector<std::string> remove_leftovers(const std::string& target) {
+std::vector<std::string> remove_leftovers(const std::string& target, Leftovers which) {
   const std::string path = without_slashes(target);
   const std::string parent = parent_folder(path);
   const std::string name = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
   std::vector<std::string> dead;
   for (const std::string& other : names_in(parent)) {
     const pid_t maker = maker_of(other, name);
-    const std::string folder = fmt::format("{}/{}", parent, other);
-    struct stat status {};
-    if (maker > 0 && !is_running(maker) && ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-      dead.push_back(folder);
+    const bool is_own = which == Leftovers::kAlsoOwn && maker == ::getpid();
+    if (maker > 0 && (is_own || !is_running(maker))) dead.push_back(fmt::format("{}/{}", parent, other));
   }
-  for (const std::string& folder : dead) remove_files(folder);
+  for (const std::string& path_of_dead : dead) remove_all(path_of_dead);
   return dead;
+}
+
+void remove_folder(const std::string& path) {
+  const std::string place = without_slashes(path), dead = temporary_name(place);
+  if (::rename(place.c_str(), dead.c_str()) != 0) refuse(path, "rename failed", errno);
+  sync_folder(parent_folder(place));
+  remove_all(dead);
 }
 
 bool is_inside(const std::string& path, const std::string& folder) {

@@ -34,9 +34,9 @@ class StagedFolder {
   StagedFolder& operator=(const StagedFolder&) = delete;
 
   const std::string& path() const { return path_; }  // where it is built: TARGET.tmp-PID-RANDOM
-  // A new file in it, synced before this returns.
+  // A new file in it, synced before this returns. Folders in the name ("trainer/state.json") are made.
   void write_file(const std::string& name, const std::function<void(FileWriter&)>& fill);
-  // Syncs the folder, gives it its name and syncs the parent. Throws kFileWrite.
+  // Syncs the folder and those in it, gives it its name and syncs the parent. Throws kFileWrite.
   void publish();
 
  private:
@@ -44,12 +44,18 @@ class StagedFolder {
   std::string path_;
   mode_t mode_ = 0;  // of the folder being replaced; 0: none
   std::vector<std::string> files_;
+  std::vector<std::string> folders_;  // in it, each after the one that holds it
   bool is_published_ = false;
 };
 
-// Removes and lists folders that a StagedFolder of `target` left behind when its process was killed. Those of running
-// processes are kept.
-std::vector<std::string> remove_leftovers(const std::string& target);
+// Removes and lists what a StagedFolder, remove_folder() or write_output_file() of `target` left behind when its
+// process was killed. What running processes made is kept. kAlsoOwn: for a program that has made nothing yet; in a
+// container the killed one may have had the same id.
+enum class Leftovers { kOfOthers, kAlsoOwn };
+std::vector<std::string> remove_leftovers(const std::string& target, Leftovers which = Leftovers::kOfOthers);
+
+// Renames the folder, then removes it: under its name it is there whole or not at all. Throws kFileWrite.
+void remove_folder(const std::string& path);
 
 // Whether both are the same folder, however written, or one is inside the other. Neither has to exist.
 bool is_inside(const std::string& path, const std::string& folder);

@@ -19,6 +19,7 @@
 #include "checkpoint/folder_kind.h"
 #include "checkpoint/made_tensor.h"
 #include "checkpoint/safetensors.h"
+#include "checkpoint/tensor.h"
 #include "checkpoint/tensor_rows.h"
 #include "deberta/error.h"
 
@@ -146,15 +147,35 @@ void check_shards(const std::string& folder, const std::string& index, const Wei
   if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
 }
 
-std::string_view detect_prefix(const std::vector<WeightFile>& files) {
+using Found = std::vector<const TensorView*>;
+
+void append(Found& found, const std::vector<TensorView>& tensors) {
+  for (const TensorView& tensor : tensors) found.push_back(&tensor);
+}
+
+Found all_of(const std::vector<WeightFile>& files) {
+  Found found;
+  for (const WeightFile& file : files) append(found, tensors_of(file));
+  return found;
+}
+
+std::string_view detect_prefix(const Found& found) {
   for (const std::string_view prefix : kPrefixes) {
-    for (const WeightFile& file : files) {
-      for (const TensorView& tensor : tensors_of(file)) {
-        if (tensor.name.starts_with(prefix)) return prefix;
-      }
+    for (const TensorView* tensor : found) {
+      if (tensor->name.starts_with(prefix)) return prefix;
     }
   }
   return {};
+}
+
+void check_bytes(const std::vector<TensorView>& tensors, const std::string& where) {
+  std::vector<Problem> problems;
+  for (const TensorView& tensor : tensors) {
+    if (size_bytes_of(tensor.dtype, tensor.shape) != tensor.bytes.size())
+      problems.push_back({where, fmt::format("tensor {}: expected the bytes of {} {}, got {} bytes", tensor.name,
+                                             to_string(tensor.dtype), to_string(tensor.shape), tensor.bytes.size())});
+  }
+  if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
 }
 
 void refuse_duplicates(const std::vector<TensorView>& sorted, const std::string& where) {
@@ -190,19 +211,17 @@ std::string_view to_string(Head head) {
 
 namespace {
 
-// The open files and what they hold; or what is made from another checkpoint, which stays open.
+// The open files and what they hold; or tensors in memory; or what is made from another checkpoint, which stays open.
 struct Opened {
-  Opened(std::vector<WeightFile> opened, const std::string& where)
-      : files(std::move(opened)), prefix(detect_prefix(files)) {
-    for (const WeightFile& file : files) {
-      for (const TensorView& tensor : tensors_of(file)) {
-        std::string_view name = tensor.name;
-        if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-        add({std::string(to_canonical_name(name)), tensor.dtype, tensor.shape, tensor.bytes}, tensor.name);
-      }
-    }
-    sort();
-    refuse_duplicates(tensors, where);
+  Opened(std::vector<WeightFile> opened, const std::string& where) : files(std::move(opened)) {
+    add_all(all_of(files), where);
+  }
+
+  Opened(const std::vector<TensorView>& in_memory, const std::string& where) : given(in_memory), given_where(where) {
+    check_bytes(given, where);
+    Found found;
+    append(found, given);
+    add_all(found, where);
   }
 
   Opened(std::shared_ptr<const Opened> below, std::vector<MadeTensor> new_tensors)
@@ -220,6 +239,16 @@ struct Opened {
     sort();
   }
 
+  void add_all(const Found& found, const std::string& where) {
+    prefix = detect_prefix(found);
+    for (const TensorView* tensor : found) {
+      std::string_view name = tensor->name;
+      if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+      add({std::string(to_canonical_name(name)), tensor->dtype, tensor->shape, tensor->bytes}, tensor->name);
+    }
+    sort();
+    refuse_duplicates(tensors, where);
+  }
   void add(TensorView tensor, std::string_view stored_name) {
     stored_names.emplace(tensor.name, stored_name);
     size_bytes += tensor.bytes.size();
@@ -230,6 +259,8 @@ struct Opened {
   }
 
   std::vector<WeightFile> files;
+  std::vector<TensorView> given;
+  std::string given_where;  // in place of a file's path
   std::shared_ptr<const Opened> base;
   std::vector<MadeTensor> made;
   std::string_view prefix;
@@ -278,6 +309,10 @@ Checkpoint Checkpoint::open_file(const std::string& path, const OpenOptions& opt
   return Checkpoint(new State{std::make_shared<const Opened>(std::move(files), path)});
 }
 
+Checkpoint Checkpoint::from_memory(const std::vector<TensorView>& tensors, const std::string& where) {
+  return Checkpoint(new State{std::make_shared<const Opened>(tensors, where)});
+}
+
 const TensorView* Checkpoint::find(std::string_view canonical_name) const {
   const std::vector<TensorView>& all = state_->opened->tensors;
   const auto at =
@@ -304,6 +339,7 @@ std::vector<std::string> Checkpoint::paths() const {
   const Opened* opened = state_->opened.get();
   while (opened->base != nullptr) opened = opened->base.get();
   for (const WeightFile& file : opened->files) paths.push_back(path_of(file));
+  if (opened->files.empty()) paths.push_back(opened->given_where);
   return paths;
 }
 

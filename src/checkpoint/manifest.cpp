@@ -30,8 +30,9 @@ bool is_digest(const Json& value) {
 }
 
 ManifestFile read_entry(const std::string& name, const Json& value, const std::string& where) {
-  if (!is_plain_file_name(name) || name == kManifestName)
-    refuse(where, fmt::format("files: expected a plain file name, got {}", quote_json(name.substr(0, 80))));
+  if (!is_relative_file_name(name) || name == kManifestName)
+    refuse(where,
+           fmt::format("files: expected the name of a file in the folder, got {}", quote_json(name.substr(0, 80))));
   const Json* bytes = value.find("bytes");
   const Json* digest = value.find("sha256");
   if (bytes == nullptr || digest == nullptr || value.as_object().size() != 2)
@@ -71,6 +72,21 @@ void verify_file(const std::string& folder, const ManifestFile& expected, const 
   }
 }
 
+// The files at `place` in the folder ("" or "trainer/") that are not in the manifest.
+void find_unlisted(const std::string& folder, const std::string& place, const std::vector<ManifestFile>& files,
+                   std::vector<Problem>& warnings) {
+  const auto any = [&](const auto& is_it) { return std::any_of(files.begin(), files.end(), is_it); };
+  for (const std::string& found : names_in(fmt::format("{}/{}", folder, place))) {
+    const std::string name = place + found;
+    if (name == kManifestName || any([&](const ManifestFile& file) { return file.name == name; })) continue;
+    if (any([&](const ManifestFile& file) { return file.name.starts_with(name + "/"); })) {
+      find_unlisted(folder, name + "/", files, warnings);
+    } else {
+      warnings.push_back({fmt::format("{}/{}", folder, name), fmt::format("not in {}", kManifestName)});
+    }
+  }
+}
+
 }  // namespace
 
 std::string manifest_text(const std::vector<ManifestFile>& files) {
@@ -100,11 +116,7 @@ ManifestReport verify_manifest(const std::string& folder, const std::function<vo
   const std::vector<ManifestFile> files = parse_manifest(read_file(path, kLimits.max_bytes), path);
   ManifestReport report;
   for (const ManifestFile& file : files) verify_file(folder, file, on_bytes, report.errors);
-  for (const std::string& name : names_in(folder)) {
-    const auto is_it = [&](const ManifestFile& file) { return file.name == name; };
-    if (name == kManifestName || std::any_of(files.begin(), files.end(), is_it)) continue;
-    report.warnings.push_back({fmt::format("{}/{}", folder, name), fmt::format("not in {}", kManifestName)});
-  }
+  find_unlisted(folder, "", files, report.warnings);
   return report;
 }
 

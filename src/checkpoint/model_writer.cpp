@@ -1,4 +1,4 @@
-// Every file goes through one writer that hashes what passes, so the manifest records what was meant to be written.
+// Which files a model has, and what is in each.
 #include "checkpoint/model_writer.h"
 
 #include <fmt/format.h>
@@ -9,9 +9,7 @@
 #include <utility>
 
 #include "base/descriptor.h"
-#include "base/sha256.h"
 #include "checkpoint/calibration.h"
-#include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
 #include "deberta/error.h"
 
@@ -25,48 +23,6 @@ constexpr std::array<std::string_view, 8> kCopied = {"spm.model", "spiece.model"
 // Written here, or by WriteOptions::add_more. Weight files that are not read are left out like any other.
 constexpr std::array<std::string_view, 5> kOwn = {"config.json", "model.safetensors.index.json",
                                                   "pytorch_model.bin.index.json", kManifestName, kCalibrationName};
-
-class HashingWriter final : public FileWriter {
- public:
-  HashingWriter(FileWriter& file, const std::function<void(uint64_t)>& on_bytes) : file_(file), on_bytes_(on_bytes) {}
-  void write(Bytes bytes) override {
-    hash_.update(bytes);
-    count_ += bytes.size();
-    file_.write(bytes);
-    on_bytes_(bytes.size());
-  }
-  ManifestFile finish(std::string name) { return {std::move(name), count_, hash_.finish()}; }
-
- private:
-  FileWriter& file_;
-  const std::function<void(uint64_t)>& on_bytes_;
-  Sha256 hash_;
-  uint64_t count_ = 0;
-};
-
-// The files of one model and what the manifest will say of them.
-class ModelFiles {
- public:
-  ModelFiles(StagedFolder& folder, const std::function<void(uint64_t)>& on_bytes)
-      : folder_(folder), on_bytes_(on_bytes) {}
-
-  void add(const std::string& name, const std::function<void(FileWriter&)>& fill) {
-    folder_.write_file(name, [&](FileWriter& file) {
-      HashingWriter hashed(file, on_bytes_);
-      fill(hashed);
-      written_.push_back(hashed.finish(name));
-    });
-  }
-  void add_text(const std::string& name, std::string_view text) {
-    add(name, [&](FileWriter& file) { file.write(to_bytes(text)); });
-  }
-  const std::vector<ManifestFile>& written() const { return written_; }
-
- private:
-  StagedFolder& folder_;
-  const std::function<void(uint64_t)>& on_bytes_;
-  std::vector<ManifestFile> written_;
-};
 
 using Shard = std::vector<const PlannedTensor*>;
 
@@ -85,31 +41,31 @@ std::vector<Shard> make_shards(const Conversion& conversion, uint64_t shard_byte
   return shards;
 }
 
-void write_weights(ModelFiles& files, const std::string& folder, const std::string& name, const Shard& shard) {
+void write_weights(ManifestWriter& files, const std::string& name, const Shard& shard) {
   std::vector<TensorToWrite> tensors;
   for (const PlannedTensor* tensor : shard)
     tensors.push_back({tensor->name, tensor->dtype, tensor->shape, [tensor](FileWriter& out) { tensor->write(out); }});
   // transformers refuses a file without this entry.
   files.add(name, [&](FileWriter& file) {
-    write_safetensors(file, fmt::format("{}/{}", folder, name), tensors, {{"format", "pt"}});
+    write_safetensors(file, fmt::format("{}/{}", files.path(), name), tensors, {{"format", "pt"}});
   });
 }
 
-void write_shards(ModelFiles& files, const std::string& folder, const Conversion& conversion,
+void write_shards(ManifestWriter& files, const std::string& subfolder, const Conversion& conversion,
                   const std::vector<Shard>& shards) {
-  if (shards.size() == 1) return write_weights(files, folder, "model.safetensors", shards.front());
+  if (shards.size() == 1) return write_weights(files, subfolder + "model.safetensors", shards.front());
   if (shards.size() > kMaxShards)
-    throw Error(ErrorCode::kUnsupported, folder,
+    throw Error(ErrorCode::kUnsupported, files.path(),
                 fmt::format("expected at most {} shards, got {}; make them larger", kMaxShards, shards.size()));
   JsonObject weight_map;
   for (size_t i = 0; i < shards.size(); ++i) {
     const std::string name = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, shards.size());
-    write_weights(files, folder, name, shards[i]);
+    write_weights(files, subfolder + name, shards[i]);
     for (const PlannedTensor* tensor : shards[i]) weight_map.emplace_back(tensor->name, name);
   }
   const Json index(JsonObject{{"metadata", JsonObject{{"total_size", conversion.size_bytes()}}},
                               {"weight_map", std::move(weight_map)}});
-  files.add_text("model.safetensors.index.json", index.dump(2) + "\n");
+  files.add_text(subfolder + "model.safetensors.index.json", index.dump(2) + "\n");
 }
 
 enum class Treatment { kReplace, kCopy, kLeaveOut };
@@ -126,7 +82,7 @@ Treatment treatment_of(const std::string& source, const std::string& name, const
   return is_small_json ? Treatment::kCopy : Treatment::kLeaveOut;
 }
 
-std::vector<std::string> copy_others(ModelFiles& files, const std::string& source,
+std::vector<std::string> copy_others(ManifestWriter& files, const std::string& subfolder, const std::string& source,
                                      const std::vector<std::string>& weights) {
   std::vector<std::string> copied, left_out;
   const auto names = read_names(source);
@@ -138,25 +94,32 @@ std::vector<std::string> copy_others(ModelFiles& files, const std::string& sourc
   }
   for (const std::string& name : copied) {
     const MappedFile file(fmt::format("{}/{}", source, name));
-    files.add(name, [&](FileWriter& out) { out.write(file.bytes()); });
+    files.add(subfolder + name, [&](FileWriter& out) { out.write(file.bytes()); });
   }
   return left_out;
 }
 
 }  // namespace
 
+std::vector<Change> write_model_files(ManifestWriter& files, const Conversion& conversion, const std::string& source,
+                                      const ModelFilesOptions& options) {
+  const std::string& subfolder = options.subfolder;
+  files.add_text(subfolder + "config.json", conversion.config.dump(2, JsonForm::kPython) + "\n");
+  std::vector<Change> left_out;
+  for (const std::string& name : copy_others(files, subfolder, source, conversion.source_files))
+    left_out.push_back({name, "left out", "neither weights nor a tokenizer file"});
+  write_shards(files, subfolder, conversion, make_shards(conversion, options.shard_bytes));
+  return left_out;
+}
+
 WrittenModel write_model(StagedFolder& folder, const Conversion& conversion, const std::string& source,
                          const WriteOptions& options) {
-  ModelFiles files(folder, options.on_bytes);
-  files.add_text("config.json", conversion.config.dump(2, JsonForm::kPython) + "\n");
+  ManifestWriter files(folder, options.on_bytes);
   WrittenModel model;
-  for (const std::string& name : copy_others(files, source, conversion.source_files))
-    model.left_out.push_back({name, "left out", "neither weights nor a tokenizer file"});
-  write_shards(files, folder.path(), conversion, make_shards(conversion, options.shard_bytes));
+  model.left_out = write_model_files(files, conversion, source, {.shard_bytes = options.shard_bytes});
   options.add_more(
       [&](const std::string& name, const std::function<void(FileWriter&)>& fill) { files.add(name, fill); });
-  folder.write_file(std::string(kManifestName),
-                    [&](FileWriter& file) { file.write(to_bytes(manifest_text(files.written()))); });
+  files.finish();
   for (const ManifestFile& file : files.written()) {
     model.files.push_back(file.name);
     model.size_bytes += file.bytes;

@@ -8,14 +8,27 @@
 
 #include "base/folder.h"
 #include "checkpoint/conversion.h"
+#include "checkpoint/manifest_writer.h"
 
 namespace deberta {
 
 // Adds a file to the model.
 using AddFile = std::function<void(const std::string& name, const std::function<void(FileWriter&)>& fill)>;
 
+constexpr uint64_t kShardBytes = 5000000000;
+
+struct ModelFilesOptions {
+  std::string subfolder = {};  // where in the folder: "" or "generator/"
+  uint64_t shard_bytes = kShardBytes;
+};
+
+// The model's files among others of a folder whose manifest is still open. Returns the files of the source that are not
+// copied. Throws like write_model.
+std::vector<Change> write_model_files(ManifestWriter& files, const Conversion& conversion, const std::string& source,
+                                      const ModelFilesOptions& options);
+
 struct WriteOptions {
-  uint64_t shard_bytes = 5000000000;
+  uint64_t shard_bytes = kShardBytes;
   std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  // called for each piece written; may throw to stop
   // Called when the model in the folder is complete except for the manifest, and can be opened.
   std::function<void(const AddFile& add)> add_more = [](const AddFile&) {};

@@ -57,6 +57,32 @@ TEST(StagedFolder, LeavesNothingWhenItIsNotPublished) {
   EXPECT_EQ(files_in(place.path()), 0u);
 }
 
+TEST(StagedFolder, MakesTheFoldersInItThatNamesLeadInto) {
+  const TemporaryFolder place;
+  for (const bool is_published : {false, true}) {
+    StagedFolder folder(place.path("a"));
+    for (const char* name : {"x", "b/y", "b/c/z", "b/w"}) write(folder, name, name);
+    if (is_published) folder.publish();
+  }
+  EXPECT_EQ(files_in(place.path()), 1u);
+  EXPECT_EQ(read_file(place.path("a/b/c/z"), 10), "b/c/z");
+  EXPECT_EQ(files_in(place.path("a")), 2u);
+  EXPECT_EQ(files_in(place.path("a/b")), 3u);
+}
+
+TEST(Folder, IsRemovedWithAllThatIsInItButNotWhereLinksLead) {
+  const TemporaryFolder place;
+  fs::create_directories(place.path("a/b/c"));
+  fs::create_directory(place.path("other"));
+  write_text(place.path("other/kept"), "x");
+  write_text(place.path("a/b/c/file"), "x");
+  fs::create_directory_symlink(place.path("other"), place.path("a/link"));
+  remove_folder(place.path("a") + "/");
+  EXPECT_EQ(files_in(place.path()), 1u);
+  EXPECT_EQ(files_in(place.path("other")), 1u);
+  EXPECT_ERROR(remove_folder(place.path("a")), kFileWrite, "a: rename failed");
+}
+
 TEST(StagedFolder, ReplacesNothing) {
   const TemporaryFolder place;
   write_text(place.path("file"), "");
@@ -90,12 +116,18 @@ TEST(Leftovers, OfDeadProcessesAreRemovedAndOthersStay) {
                                            "m.tmp-x-0123abcd",
                                            "m"};
   fs::create_directory(dead);
-  write_text(dead + "/half", "x");
+  fs::create_directory(dead + "/folder");
+  write_text(dead + "/folder/half", "x");
   for (const std::string& name : others) fs::create_directory(place.path(name));
   EXPECT_EQ(remove_leftovers(place.path("m")), std::vector<std::string>{dead});
   EXPECT_FALSE(fs::exists(dead));
   for (const std::string& name : others) EXPECT_TRUE(fs::exists(place.path(name))) << name;
   EXPECT_TRUE(remove_leftovers(place.path("absent/m")).empty());
+  const std::string file = place.path("m.tmp-" + std::to_string(child) + "-00000000");
+  write_text(file, "half");
+  EXPECT_EQ(remove_leftovers(place.path("m")), std::vector<std::string>{file});
+  EXPECT_EQ(remove_leftovers(place.path("m"), Leftovers::kAlsoOwn), std::vector<std::string>{place.path(others[0])});
+  EXPECT_TRUE(fs::exists(place.path("m")) && !fs::exists(place.path(others[0])));
 }
 
 TEST(Folders, AreInsideOneAnotherHoweverTheyAreWritten) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "checkpoint/made_tensor.h"
 #include "support/bad_bin.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
@@ -80,6 +81,29 @@ TEST(Checkpoint, LivesOnWithoutTheObjectThatOpenedIt) {
   EXPECT_EQ(assigned.find("a"), copy.find("a"));  // they share one set of open files
   opened.reset();
   EXPECT_EQ(copy.find("a")->bytes[7], std::byte{1});
+}
+
+TEST(Checkpoint, CanBeMadeOfTensorsInMemory) {
+  const Bytes bytes = to_bytes(std::string_view(kBytes).substr(0, 8));
+  const TensorView b{"deberta.encoder.b", DType::kF32, {2}, bytes}, c{"classifier.weight", DType::kF16, {2, 2}, bytes};
+  const Checkpoint checkpoint = Checkpoint::from_memory({b, c}, "training");
+  EXPECT_EQ(names_in(checkpoint), (Names{"classifier.weight", "encoder.b"}));
+  EXPECT_EQ(checkpoint.find("encoder.b")->bytes.data(), bytes.data());
+  EXPECT_EQ(checkpoint.stored_name("encoder.b"), "deberta.encoder.b");
+  EXPECT_EQ(checkpoint.prefix(), "deberta.");
+  EXPECT_EQ(checkpoint.paths(), Names{"training"});
+  EXPECT_EQ(checkpoint.size_bytes(), 16u);
+  const std::vector<std::byte> zeros(4);
+  const Checkpoint more =
+      replace_tensors(checkpoint, {{"encoder.b", DType::kF32, {1}, zeros}, {"d", DType::kF32, {1}, zeros}});
+  EXPECT_EQ(names_in(more), (Names{"classifier.weight", "d", "encoder.b"}));
+  EXPECT_EQ(more.paths(), Names{"training"});
+  EXPECT_ERROR(Checkpoint::from_memory({b, b}, "training"), kTensors,
+               "training: tensor encoder.b: stored under two names");
+  EXPECT_ERROR(Checkpoint::from_memory({{"a", DType::kF32, {3}, bytes}}, "training"), kTensors,
+               "training: tensor a: expected the bytes of F32 [3], got 8 bytes");
+  const Checkpoint none = Checkpoint::from_memory({}, "training");
+  EXPECT_TRUE(none.tensors().empty());
 }
 
 TEST(Checkpoint, NamesWhatItLookedForWhenThereIsNothing) {

@@ -117,6 +117,47 @@ TEST_F(WrittenModels, AreTheSameFromEveryFormOfTheWeights) {
   }
 }
 
+TEST_F(WrittenModels, CanStandInFoldersOfOneManifest) {
+  const Checkpoint checkpoint = Checkpoint::open(model);
+  const Conversion conversion = plan_conversion(checkpoint, load_model_config(model + "/config.json"), {}, model);
+  write_text(model + "/spm.model", "pieces");
+  {
+    StagedFolder staged(folder.path("a"));
+    ManifestWriter files(staged);
+    write_model_files(files, conversion, model, {.subfolder = "generator/"});
+    write_model_files(files, conversion, model, {.subfolder = "discriminator/", .shard_bytes = 8000});
+    files.add_text("more.json", "{}");
+    files.finish();
+    staged.publish();
+  }
+  convert(model, folder.path("whole"));
+  for (const char* name : {"model.safetensors", "config.json", "spm.model"})
+    EXPECT_EQ(text(std::string("a/generator/") + name), text(std::string("whole/") + name)) << name;
+  EXPECT_GT(Checkpoint::open(folder.path("a/discriminator")).paths().size(), 2u);
+  EXPECT_TRUE(verify("a").errors.empty() && verify("a").warnings.empty());
+  write_text(folder.path("a/generator/other.json"), "{}");
+  fs::create_directory(folder.path("a/unlisted"));
+  ASSERT_EQ(verify("a").warnings.size(), 2u);
+  EXPECT_EQ(verify("a").warnings[0].where, folder.path("a/generator/other.json"));
+  EXPECT_EQ(verify("a").warnings[1].where, folder.path("a/unlisted"));
+  write_text(folder.path("a/generator/spm.model"), "pieceS");
+  ASSERT_EQ(verify("a").errors.size(), 1u);
+  EXPECT_EQ(verify("a").errors[0].where, folder.path("a/generator/spm.model"));
+}
+
+// A model that was changed in memory, for an evaluation or a checkpoint of training.
+TEST_F(WrittenModels, AreTheSameFromTensorsInMemory) {
+  convert(model, folder.path("whole"));
+  const SafetensorsFile source(model + "/model.safetensors");
+  const Checkpoint checkpoint = Checkpoint::from_memory(source.tensors(), "training");
+  const Conversion conversion = plan_conversion(checkpoint, load_model_config(model + "/config.json"), {}, "training");
+  StagedFolder staged(folder.path("a"));
+  write_model(staged, conversion, model, {});
+  staged.publish();
+  EXPECT_EQ(text("a/model.safetensors"), text("whole/model.safetensors"));
+  EXPECT_EQ(text("a/config.json"), text("whole/config.json"));
+}
+
 TEST_F(WrittenModels, NothingIsThereWhenTheyAreNotFinished) {
   const Checkpoint checkpoint = Checkpoint::open(model);
   const Conversion conversion = plan_conversion(checkpoint, load_model_config(model + "/config.json"), {}, model);
@@ -182,7 +223,7 @@ std::string manifest(const std::string& name, const std::string& entry) {
 }
 
 TEST(Manifest, IsReadAsItIsWritten) {
-  const std::vector<ManifestFile> files = {{"a", 3, kDigest}, {"b \"c\"", 0, sha256_of({})}};
+  const std::vector<ManifestFile> files = {{"a/b", 3, kDigest}, {"b \"c\"", 0, sha256_of({})}};
   const std::vector<ManifestFile> read = parse_manifest(manifest_text(files), "m");
   ASSERT_EQ(read.size(), 2u);
   for (size_t i = 0; i < 2; ++i) {
@@ -201,9 +242,9 @@ TEST(Manifest, RefusesAnythingElse) {
   for (const char* format : {"0", "2", "\"1\"", "1.0", "null"})
     EXPECT_ERROR(parse_manifest(std::string(R"({"files": {}, "format": )") + format + "}", "m"), kManifest,
                  "format: expected 1");
-  for (const char* name : {R"("../a")", R"("/etc/passwd")", R"("a/b")", R"("a\\b")", R"("")", R"(".")", R"("..")",
-                           R"("a\u0000")", R"("deberta.manifest.json")"})
-    EXPECT_ERROR(parse_manifest(manifest(name, good), "m"), kManifest, "expected a plain file name");
+  for (const char* name : {R"("../a")", R"("/etc/passwd")", R"("a//b")", R"("a/")", R"("a/../b")", R"("./a")",
+                           R"("a\\b")", R"("")", R"(".")", R"("..")", R"("a\u0000")", R"("deberta.manifest.json")"})
+    EXPECT_ERROR(parse_manifest(manifest(name, good), "m"), kManifest, "expected the name of a file in the folder");
   for (const char* entry :
        {"{}", "[]", "1", R"({"bytes": 1})", R"({"sha256": "x"})", R"({"bytes": 1, "sha256": "", "x": 1})"})
     EXPECT_ERROR(parse_manifest(manifest("\"a\"", entry), "m"), kManifest, "exactly the keys bytes and sha256");

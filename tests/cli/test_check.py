@@ -168,7 +168,7 @@ def test_the_manifest_notices_one_flipped_bit_and_a_lost_or_added_file(deberta, 
 @pytest.mark.parametrize("text, message", [
     ("{", "not valid JSON"),
     ('{"format": 2, "files": {}}', "format: expected 1, got 2"),
-    ('{"format": 1, "files": {"../x": {"bytes": 1, "sha256": "0"}}}', "expected a plain file name"),
+    ('{"format": 1, "files": {"../x": {"bytes": 1, "sha256": "0"}}}', "expected the name of a file in the folder"),
     ('{"format": 1, "format": 1, "files": {}}', "appears twice"),
     (" " * (1 << 20) + " ", "at most 1048576 bytes"),
 ], ids=["json", "format", "path", "twice", "large"])

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -31,11 +30,6 @@ bool is_left_out(const std::string& output) {
   const std::string first = output.substr(0, output.find('.'));
   return first == "loss" || first == "loss_per_position" || first == "label_ids" || first == "grad" ||
          first == "decoder";
-}
-
-std::string goldens_folder() {
-  const char* named = std::getenv("DEBERTA_GOLDENS");
-  return named != nullptr ? named : shared("reference/original-goldens");
 }
 
 // Weights under their own names; the configuration unchanged: it does not say that projections are fused.
@@ -110,7 +104,7 @@ TEST(OriginalGoldens, OfAKindThatNoTestKnowsFail) {
 }
 
 TEST(OriginalGoldens, AgreeWithTheOriginalCode) {
-  const std::string folder = goldens_folder();
+  const std::string folder = original_goldens();
   if (folder.empty()) GTEST_SKIP() << "no folder of original outputs (DEBERTA_GOLDENS, or the shared folder)";
   Tally tally;
   for (const std::string& name : case_names(folder)) run_case(folder, name, tally);

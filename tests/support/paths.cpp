@@ -17,6 +17,11 @@ std::string shared(const std::string& name) {
   return std::filesystem::exists(path) ? path : "";
 }
 
+std::string original_goldens() {
+  const char* named = std::getenv("DEBERTA_GOLDENS");
+  return named != nullptr ? named : shared("reference/original-goldens");
+}
+
 TemporaryFolder::TemporaryFolder() {
   std::string pattern = std::filesystem::temp_directory_path().string() + "/deberta-test-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot create " + pattern);

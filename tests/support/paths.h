@@ -9,6 +9,9 @@ std::string fixture(const std::string& name);  // tests/golden/NAME
 // ../shared/NAME, or "" when it is not there: the test skips, and says so.
 std::string shared(const std::string& name);
 
+// The folder of the original code's outputs: named by DEBERTA_GOLDENS or found in the shared folder; "" without one.
+std::string original_goldens();
+
 // A new empty folder, removed with the object.
 class TemporaryFolder {
  public:

@@ -1,0 +1,79 @@
+// The end of the file is read backwards: a long log is not read whole.
+#include "train/loop/metrics_log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "base/checked.h"
+#include "base/descriptor.h"
+#include "base/file.h"
+#include "deberta/error.h"
+#include "train/loop/trainer_state.h"
+
+namespace deberta::train {
+namespace {
+
+// Nothing for what is no line of this log.
+std::optional<int64_t> step_of(std::string_view line) {
+  try {
+    const Json object = parse_json(line, "line");
+    const Json* step = object.find("step");
+    return step != nullptr && step->is_integer() ? std::optional(step->as_integer()) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// Where to cut: behind the last whole line of a step up to `last`.
+size_t kept_bytes(std::string_view text, int64_t last) {
+  while (!text.empty()) {
+    const size_t end = text.rfind('\n');
+    if (end == std::string_view::npos) return 0;
+    text = text.substr(0, end + 1);
+    const size_t before = end == 0 ? std::string_view::npos : text.rfind('\n', end - 1);
+    const size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const auto step = step_of(text.substr(begin, end - begin));
+    if (step && *step <= last) return text.size();
+    text = text.substr(0, begin);
+  }
+  return 0;
+}
+
+}  // namespace
+
+MetricsLog::MetricsLog(const std::string& path, int64_t step) : path_(path) {
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (fd.get() < 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("cannot open: {}", system_message()));
+  size_t size_bytes = 0, kept = 0;
+  {
+    const MappedFile file(path);
+    size_bytes = file.bytes().size();
+    kept = kept_bytes(to_text(file.bytes()), step);
+  }
+  if (kept < size_bytes && ::ftruncate(fd.get(), static_cast<off_t>(kept)) != 0) refuse_write(path, "ftruncate");
+  fd_ = fd.release();
+}
+
+MetricsLog::~MetricsLog() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void MetricsLog::write(int64_t step, const std::vector<std::pair<std::string, double>>& metrics) {
+  JsonObject line{{"step", step}};
+  for (const auto& [name, value] : metrics) line.emplace_back(name, to_json_number(value));
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) refuse_write(path_, "fstat");
+  try {
+    write_all(fd_, path_, to_bytes(Json(std::move(line)).dump() + "\n"));
+  } catch (...) {
+    // Half a line would spoil the next one. Where this fails too, the next start cuts it off.
+    [[maybe_unused]] const int ignored = ::ftruncate(fd_, status.st_size);
+    throw;
+  }
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,30 @@
+// metrics.jsonl: an object a line for each logged step, appended and handed to the system at once.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+
+namespace deberta::train {
+
+class MetricsLog {
+ public:
+  // Opens or makes the file. Lines at its end of steps after `step` (the steps done so far; 0 in a new run) and one
+  // that is not whole are cut off, so that no step appears twice. Throws kFileWrite, kFileRead.
+  MetricsLog(const std::string& path, int64_t step);
+  ~MetricsLog();
+  MetricsLog(const MetricsLog&) = delete;
+  MetricsLog& operator=(const MetricsLog&) = delete;
+
+  // {"step": ..., metrics...}; values that are not finite as trainer_state.h writes them. Throws kFileWrite; the line
+  // is then not there.
+  void write(int64_t step, const std::vector<std::pair<std::string, double>>& metrics);
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+};
+
+}  // namespace deberta::train

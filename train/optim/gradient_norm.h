@@ -1,0 +1,16 @@
+// The norm of all gradients together, and the divisor that clips them by it.
+#pragma once
+#include "base/parallel.h"
+#include "train/optim/flat_buffers.h"
+
+namespace deberta::train {
+
+// The L2 norm over all parameters. Squares are added in double, in a fixed order: the same for any number of threads.
+// NaN or infinite exactly when a gradient is.
+double global_norm(const ParameterLayout& layout, const FlatBuffer& gradients, const Parallel& parallel);
+
+// What to divide gradients by, which are `loss_scale` times too large, so that their norm is at most `max_norm`; 0 or
+// less: no limit. `norm` is theirs as they are, so that norm / loss_scale is the one to log.
+double clip_divisor(double norm, double max_norm, double loss_scale = 1);
+
+}  // namespace deberta::train
