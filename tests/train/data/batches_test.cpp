@@ -8,8 +8,8 @@
 #include <set>
 
 #include "support/paths.h"
-#include "train/data/token_file_case.h"
 #include "train/data/prefetch.h"
+#include "train/data/token_file_case.h"
 
 namespace deberta::train {
 namespace {

@@ -257,6 +257,31 @@ TEST(Masking, TheTailOfAFullSequenceIsNeverPredictedUnlessWanted) {
   EXPECT_NEAR(rate_of_tail({.max_gram = 1, .has_uniform_tail = true}, 40), 0.15, 0.02);
 }
 
+// Stretches of marked units in a sequence of single words, of which the quota is not used up.
+TEST(Masking, WindowsHoldAUnitForEachSixAndLongGramsAreRarer) {
+  const Pieces pieces = make_pieces(50, 1);
+  const Masker masker(pieces, {.max_predictions = 400, .max_gram = 3}, 9);
+  Ids ids{1};
+  while (ids.size() < 301) ids.push_back(4 + static_cast<int32_t>(ids.size() % 50));
+  ids.push_back(2);
+  double first = 0;
+  double first_two = 0;
+  constexpr uint64_t kSamples = 20000;
+  for (uint64_t sample = 0; sample < kSamples; ++sample) {
+    const Ids positions = mask(masker, ids, {sample}).predictions.positions;
+    const auto has = [&](int32_t at) { return std::find(positions.begin(), positions.end(), at) != positions.end(); };
+    first += has(1);
+    first_two += has(1) && has(2);
+  }
+  // The first unit is marked if the first window, 6n units, begins with its gram: 1/(6n), n with weight 1/n.
+  const double weights = 1 + 1.0 / 2 + 1.0 / 3;
+  const double first_rate = (1.0 / 6 + 1.0 / 2 / 12 + 1.0 / 3 / 18) / weights;
+  const double two_rate = (1.0 / 2 / 12 + 1.0 / 3 / 18) / weights;
+  const auto error = [&](double rate) { return 5 * std::sqrt(rate * (1 - rate) / kSamples); };
+  EXPECT_NEAR(first / kSamples, first_rate, error(first_rate));
+  EXPECT_NEAR(first_two / kSamples, two_rate, error(two_rate));
+}
+
 TEST(Masking, QuotaRoundsHalfToEvenAndEndsWithAUnit) {
   const Pieces pieces = make_pieces(60, 1);
   const auto predicted = [&](size_t tokens, MaskOptions options) {

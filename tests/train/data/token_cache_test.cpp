@@ -130,6 +130,15 @@ TEST(TokenCache, IsBuiltAgainWhenAnythingThatItDependsOnChanges) {
   })) << "what is held out";
 }
 
+TEST(TokenCache, CachesOfOtherSharesOfTheSameFilesStandBesideEachOther) {
+  Case c;
+  c.corpus.options = {.drops_markers = true, .holds_out_every = 2, .documents = Documents::kTraining};
+  const auto half = all_of(c.open());
+  c.corpus.options.holds_out_every = 3;
+  EXPECT_NE(all_of(c.open()), half);
+  EXPECT_EQ(c.cached().size(), 2u);
+}
+
 TEST(TokenCache, HeldOutDocumentsAreNotInTheTrainingCache) {
   Case c;
   c.corpus.options = {.drops_markers = true, .holds_out_every = 2, .documents = Documents::kTraining};
