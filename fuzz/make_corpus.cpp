@@ -18,6 +18,7 @@
 #include "support/compressed.h"
 #include "support/paths.h"
 #include "text/bpe/byte_alphabet.h"
+#include "train/data/token_file.h"
 
 namespace deberta::fuzz {
 namespace {
@@ -219,6 +220,23 @@ void add_documents(Corpus& corpus) {
   }
 }
 
+void add_token_files(Corpus& corpus) {
+  const std::string path = folder() + "/seed.dbt";
+  for (const size_t vocabulary : {100u, 70000u}) {
+    for (const size_t tokens : {0u, 1u, 5u, 300u}) {
+      write_output_file(path, [&](FileWriter& out) {
+        train::TokenFileWriter writer(out, vocabulary, path);
+        for (size_t i = 0; i < tokens; ++i) {
+          if (i % 3 == 1) writer.begin_document();
+          writer.add(std::vector<int32_t>{static_cast<int32_t>(i * 7 % vocabulary)});
+        }
+        writer.finish({});
+      });
+      corpus.add("cache_file", read_file(path, kMaxSeedBytes));
+    }
+  }
+}
+
 }  // namespace
 
 void run(Bytes) {}
@@ -235,5 +253,6 @@ int main(int argc, char** argv) {
   deberta::fuzz::add_calibrations(corpus);
   deberta::fuzz::add_tokenizers(corpus);
   deberta::fuzz::add_documents(corpus);
+  deberta::fuzz::add_token_files(corpus);
   std::printf("make_corpus: %zu seeds\n", corpus.count());
 }

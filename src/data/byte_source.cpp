@@ -127,8 +127,8 @@ size_t ByteSource::decompress(std::span<std::byte> out) {
       stored_.resize(kChunkBytes);
       stored_begin_ = stored_end_ = 0;
       stored_end_ = read_stored(stored_);
-      if (is_stopped()) return 0;
     }
+    if (is_stopped()) return 0;  // an end that came early is not that of the stream
     const Bytes in = Bytes(stored_).subspan(stored_begin_, stored_end_ - stored_begin_);
     const Decompressor::Step step = decompressor_->step(in, out, is_at_end_);
     stored_begin_ += step.taken;

@@ -327,6 +327,21 @@ TEST(ByteSource, EndsWhereItIsStopped) {
   EXPECT_EQ(reader.next(line), LineReader::Status::kEnd);  // "b" was cut short
 }
 
+TEST(ByteSource, IsNotDamagedForBeingStopped) {
+  const test::TemporaryFolder folder;
+  for (const Compression compression : kAll) {
+    test::write_text(folder.path("a"),
+                     compression == Compression::kNone ? "a\nb\n" : compressed("a\nb\n", compression));
+    for (int polls = 0; polls < 20; ++polls) {
+      int left = polls;
+      LineReader reader(ByteSource(folder.path("a"), [&] { return left-- <= 0; }));
+      std::string line;
+      EXPECT_NO_THROW(while (reader.next(line) == LineReader::Status::kLine){})
+          << to_string(compression) << " stopped at poll " << polls;
+    }
+  }
+}
+
 TEST(LineReader, SaysWhetherALineIsThereWithoutWaiting) {
   const test::TemporaryFolder folder;
   for (const Compression compression : {Compression::kNone, Compression::kGzip}) {
