@@ -10,6 +10,7 @@
 #include "checkpoint/tensor_table.h"
 #include "support/expect_error.h"
 #include "train/model/model_case.h"
+#include "train/ops/convolution.h"
 #include "train/ops/dropout.h"
 
 namespace deberta::train {
@@ -193,6 +194,36 @@ TEST(MaskDecoder, PassesAreNumberedOnFromTheLastLayer) {
       EXPECT_LE(worst_difference(take_rows(q_TD, rows), decoded[k]), 1e-12) << passes << ", pass " << k;
     }
   }
+}
+
+ModelForm convolutional() {
+  return make_form(Head::kNone, [](ModelConfig& c) {
+    c.num_hidden_layers = 1;
+    c.conv_kernel_size = 3;
+    c.conv_act = Activation::kSigmoid;
+  });
+}
+
+TEST(Convolution, MaskedTokensAreZeroAfterIt) {
+  const Model model = make_tiny(convolutional());
+  const at::Tensor h_TD = last_hidden(model, make_holed_batch(model.form.config), {});
+  for (const int64_t row : {3, 20}) EXPECT_EQ(h_TD[row].abs().sum().item<double>(), 0) << row;
+  EXPECT_GT(h_TD[4].abs().sum().item<double>(), 0);
+}
+
+// The sigmoid of a dropped element is 1/2, not 0.
+TEST(Convolution, DropsBeforeItsActivation) {
+  const Model model = make_tiny(convolutional(), at::kDouble);
+  const Batch batch = make_batch({make_ids(1, 9)});
+  const Pass pass = make_pass(model, test_compute(), input_of(batch), {true, 5, 3});
+  const Convolution& v = model.encoder.convolution;
+  const at::Tensor h0_TD = embed(pass, model.embeddings), layer_TD = normal_tensor(4, {9, 16});
+  const at::Tensor y_TD = convolution(pass.compute, h0_TD, {v.weight_DCW, v.bias_D, 1}, *pass.tokens);
+  const at::Tensor factors =
+      dropout_factors(pass.dropout(RandomDomain::kConvolutionDropout, 0.1, 0), *pass.tokens, 16, y_TD);
+  EXPECT_GT(factors.eq(0).sum().item<int64_t>(), 5);
+  const at::Tensor expected = layer_norm(pass.compute, (y_TD * factors).sigmoid() + layer_TD, pass.norm(v.norm));
+  EXPECT_LE(worst_difference(add_convolution(pass, v, h0_TD, layer_TD), expected), 1e-12);
 }
 
 TEST(Memory, OfTheCallerHoldsWeightsAndAddsUpGradients) {
