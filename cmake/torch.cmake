@@ -21,13 +21,13 @@ add_library(torch::gomp SHARED IMPORTED)  # torch's own: a process holds one
 set_target_properties(torch::gomp PROPERTIES IMPORTED_LOCATION ${DEBERTA_TORCH}/lib/libgomp.so.1)
 add_library(deberta_torch INTERFACE)
 target_include_directories(deberta_torch SYSTEM INTERFACE ${DEBERTA_TORCH}/include ${DEBERTA_TORCH}/include/torch/csrc/api/include)
-# One header per operator, and an error where another header brings them all in.
-target_compile_definitions(deberta_torch INTERFACE AT_PER_OPERATOR_HEADERS TORCH_ASSERT_ONLY_METHOD_OPERATORS)
+# One header per operator. TORCH_ASSERT_ONLY_METHOD_OPERATORS, which forbids the rest, does not compile with custom_function.h.
+target_compile_definitions(deberta_torch INTERFACE AT_PER_OPERATOR_HEADERS)
 target_link_libraries(deberta_torch INTERFACE torch::torch_cpu torch::c10 torch::gomp)
 target_link_options(deberta_torch INTERFACE -Wl,--disable-new-dtags
   -Wl,-rpath,${DEBERTA_TORCH}/lib:${DEBERTA_TORCH}/../nvidia/cu13/lib)
 
-set(DEBERTA_TORCH_PRECOMPILED <ATen/core/Tensor.h> <torch/csrc/autograd/custom_function.h> <string> <vector>)
+set(DEBERTA_TORCH_PRECOMPILED <ATen/TensorOperators.h> <ATen/core/Tensor.h> <torch/csrc/autograd/custom_function.h> <functional> <memory> <string> <vector>)
 
 # deberta_torch_rooms(): the rooms of train that may include torch headers. None of them includes fmt: torch brings a newer one.
 function(deberta_torch_rooms)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "engine/activation.h"
 #include "engine/layer.h"
 #include "engine/mask_decoder.h"
 #include "engine/output_heads.h"

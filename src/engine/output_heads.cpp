@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/activation.h"
+
 namespace deberta {
 namespace {
 

@@ -11,15 +11,12 @@
 #include "deberta/checkpoint.h"
 #include "deberta/config.h"
 #include "engine/variant.h"
-#include "kernels/activation.h"
 #include "kernels/attention_table.h"
 #include "kernels/convolution.h"
 #include "kernels/embedding.h"
 #include "kernels/gemm.h"
 
 namespace deberta {
-
-KernelActivation to_kernel(Activation activation);
 
 struct Linear {
   PackedWeights weights;

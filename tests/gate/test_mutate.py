@@ -16,6 +16,7 @@ PRESETS = {"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninj
 def mutate(run, write):
     """mutate({test: outcome}, row) -> (exit code, lines); the outcomes are those of the unchanged program, and the row changes them."""
     def go(outcomes, *words, name="broken", old="'passed'", new="'failed'", tests=("test_one",), **more):
+        write("rooms.txt", "")
         write("CMakeLists.txt", CMAKE)
         write("CMakePresets.json", json.dumps(PRESETS))
         write("src/one.py", program(**outcomes), is_program=True)

@@ -1,0 +1,133 @@
+// The training model and the engine are two programs of one equation: on every variant they agree to single precision.
+// N rows given to the head  D hidden
+#include <ATen/ops/from_blob.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "checkpoint/conversion.h"
+#include "checkpoint/tensor_table.h"
+#include "train/model/model_case.h"
+#include "train/ops/linear.h"
+
+namespace deberta::train {
+namespace {
+
+using namespace test;
+
+constexpr double kTolerance = 5e-5;
+
+at::Tensor to_tensor(const std::vector<float>& values, int64_t rows) {
+  return at::from_blob(const_cast<float*>(values.data()), {static_cast<int64_t>(values.size())}, at::kFloat)
+      .clone()
+      .view({rows, static_cast<int64_t>(values.size()) / rows});
+}
+
+// The engine reads what the training model writes.
+deberta::Model to_engine(Model& model, MaskDecoder mask_decoder) {
+  const TemporaryFolder folder;
+  write_safetensors(folder.path("model.safetensors"), to_views(model));
+  return deberta::Model::load(Checkpoint::open(folder.path()), model.form.config,
+                              {.threads = 1, .mask_decoder = mask_decoder});
+}
+
+at::Tensor logits_of(const Pass& pass, const Model& model, const at::Tensor& hidden_TD, std::span<const int32_t> rows) {
+  switch (model.form.head) {
+    case Head::kSequence:
+      return sequence_logits(pass, model.head, hidden_TD);
+    case Head::kMaskedLm:
+      return linear(pass.compute, word_states(pass, model, rows), model.embeddings.word_VE, model.head.bias_V);
+    case Head::kReplacedToken:
+      return replaced_logits(pass, model.head, hidden_TD);
+    default:
+      return token_logits(pass, model.head, hidden_TD, *pass.tokens);
+  }
+}
+
+TEST(TrainAndEngine, AgreeOnEveryVariant) {
+  double worst = 0;
+  for (const auto& [name, form] : form_cases()) {
+    Model model = make_tiny(form);
+    const Batch batch = make_holed_batch(form.config);
+    const deberta::Model engine = to_engine(model, form.decoder_passes > 0 ? MaskDecoder::kAuto : MaskDecoder::kOff);
+    EXPECT_EQ(engine.has_mask_decoder(), form.has_mask_decoder()) << name;
+    ForwardOptions options;
+    for (int32_t n = 0; n <= form.config.num_hidden_layers; ++n) options.layers.push_back(n);
+    if (form.head == Head::kMaskedLm) options.rows = {0, 5, 9, 11, 23};
+    ForwardResult result;
+    engine.forward(batch, options, result);
+
+    const at::NoGradGuard no_gradients;
+    const Pass pass = make_pass(model, test_compute(), input_of(batch), {});
+    const EncoderStates states = encode(pass, model);
+    const at::Tensor real_T = to_tensor(std::vector<float>(batch.mask_T.begin(), batch.mask_T.end()), 24);
+    for (size_t n = 0; n < states.hidden_TD.size(); ++n) {
+      const at::Tensor expected = to_tensor(result.hidden[n].rows_TD, 24);
+      const double error = worst_difference(expected * real_T, states.hidden_TD[n] * real_T);
+      EXPECT_LE(error, kTolerance) << name << ", hidden " << n;
+      worst = std::max(worst, error);
+    }
+    if (form.head == Head::kNone) continue;
+    at::Tensor got = logits_of(pass, model, states.hidden_TD.back(), options.rows);
+    at::Tensor expected = to_tensor(result.logits, static_cast<int64_t>(result.logits_rows));
+    if (got.size(0) == 24) {
+      got = got * real_T;
+      expected = expected * real_T;
+    }
+    const double error = worst_difference(expected, got);
+    EXPECT_LE(error, kTolerance) << name << ", logits";
+    worst = std::max(worst, error);
+  }
+  RecordProperty("worst", std::to_string(worst));
+}
+
+// Fused tensors come in split, and the split ones with their key biases at 0 go out fused, byte for byte.
+TEST(Version1, ComesInFusedAndIsTrainedSplit) {
+  ModelForm form = make_form(Head::kMaskedLm, [](ModelConfig& c) {
+    c.share_att_key = c.has_rel_layer_norm = false;
+    c.position_buckets = -1;
+    c.layout = Layout::kV1;
+  });
+  const TemporaryFolder folder;
+  write_tiny_model(folder.path(), form.config, Head::kMaskedLm);
+  const Checkpoint fused = Checkpoint::open(folder.path());
+  const deberta::Model engine = deberta::Model::load(fused, form.config, {.threads = 1});
+  Model model = make_model(form);
+  load_parameters(model, fused);
+  for (const NamedParameter& parameter : trained_parameters(model)) {
+    EXPECT_FALSE(parameter.name.ends_with("key_proj.bias")) << parameter.name;
+  }
+  const at::NoGradGuard no_gradients;
+  const Batch batch = make_batch({make_ids(1, 9), make_ids(3, 14)});
+  ForwardOptions options;
+  options.rows = {1, 4, 20};
+  ForwardResult result;
+  engine.forward(batch, options, result);
+  const Pass pass = make_pass(model, test_compute(), input_of(batch), {});
+  EXPECT_LE(worst_difference(to_tensor(result.logits, 3), logits_of(pass, model, {}, options.rows)), kTolerance);
+
+  const TemporaryFolder trained;
+  write_safetensors(trained.path("model.safetensors"), to_views(model));
+  ModelConfig split = form.config;
+  split.layout = Layout::kV2;
+  split.raw = to_json(split).dump(1);
+  const Checkpoint written = Checkpoint::open(trained.path());
+  ConversionOptions to_fused;
+  to_fused.layout = Layout::kV1;
+  const Conversion back = plan_conversion(written, split, to_fused, "model");
+  size_t compared = 0;
+  for (const PlannedTensor& tensor : back.tensors) {
+    const TensorView* original = fused.find(tensor.canonical);
+    if (original == nullptr) continue;
+    std::vector<std::byte> bytes;
+    for (const Bytes& run : tensor.runs) bytes.insert(bytes.end(), run.begin(), run.end());
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), original->bytes.begin(), original->bytes.end()))
+        << tensor.canonical;
+    ++compared;
+  }
+  EXPECT_EQ(compared, fused.tensors().size());
+}
+
+}  // namespace
+}  // namespace deberta::train

@@ -1,0 +1,255 @@
+// Names, initialisation, loading and refusals; what packing and dropout may not change. T packed tokens  D hidden
+#include <ATen/ops/cat.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checkpoint/tensor_table.h"
+#include "support/expect_error.h"
+#include "train/model/model_case.h"
+#include "train/ops/convolution.h"
+#include "train/ops/dropout.h"
+
+namespace deberta::train {
+namespace {
+
+using namespace test;
+
+// The table lists an absolute table that need not be there, and nothing reads; all else is the same.
+TEST(TensorTable, HasTheNamesAndShapesOfTheModel) {
+  for (const auto& [name, form] : form_cases()) {
+    Model model = make_model(form);
+    std::vector<std::pair<std::string, Shape>> expected, got;
+    for (const TensorSpec& spec : list_tensors(form.config, form.head, form.labels)) {
+      const bool is_read = spec.name != "embeddings.position_embeddings.weight" || form.reads_positions();
+      if (is_read) expected.emplace_back(spec.name, spec.shape);
+    }
+    visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+      EXPECT_EQ(tensor.sizes(), at::IntArrayRef(spec.shape)) << spec.name;
+      got.emplace_back(spec.name, spec.shape);
+    });
+    std::sort(expected.begin(), expected.end());
+    std::sort(got.begin(), got.end());
+    EXPECT_EQ(got, expected) << name;
+  }
+}
+
+TEST(Initialisation, IsNormalWithZerosAndOnesWhereTheyBelong) {
+  ModelForm form = make_form(Head::kMaskedLm);
+  form.config.vocab_size = 3000;
+  Model model = make_model(form);
+  initialise(model, 7);
+  const at::Tensor word = model.embeddings.word_VE.detach().to(at::kDouble);
+  EXPECT_EQ(word[0].abs().sum().item<double>(), 0) << "the padding row";
+  const at::Tensor rest = word.narrow(0, 1, 2999);
+  EXPECT_NEAR(rest.mean().item<double>(), 0, 3e-4);
+  EXPECT_NEAR(rest.square().mean().sqrt().item<double>(), form.config.initializer_range, 3e-4);
+  EXPECT_GT(rest.abs().max().item<double>(), 3.5 * form.config.initializer_range);
+  visit(model, [](const ParameterSpec& spec, at::Tensor& tensor) {
+    const double sum = tensor.detach().abs().sum().item<double>();
+    if (spec.name.ends_with("bias")) {
+      EXPECT_EQ(sum, 0) << spec.name;
+    }
+    if (spec.name.ends_with("LayerNorm.weight")) {
+      EXPECT_EQ(sum, static_cast<double>(tensor.numel())) << spec.name;
+    }
+  });
+}
+
+TEST(Initialisation, IsAFunctionOfSeedAndName) {
+  Model a = make_model(make_form()), b = make_model(make_form()), c = make_model(make_form());
+  initialise(a, 1);
+  initialise(b, 1);
+  initialise(c, 2);
+  const auto query = [](const Model& model, size_t layer) {
+    return model.encoder.layers[layer].attention.query_proj.weight_OI;
+  };
+  EXPECT_EQ(worst_difference(query(a, 0), query(b, 0)), 0);
+  EXPECT_GT(worst_difference(query(a, 0), query(c, 0)), 0.01);
+  EXPECT_GT(worst_difference(query(a, 0), query(a, 1)), 0.01);
+}
+
+TEST(Loading, NamesEverythingThatIsMissingOrHasAnotherShape) {
+  const TemporaryFolder folder;
+  write_tiny_model(folder.path(), tiny_config());
+  const Checkpoint checkpoint = Checkpoint::open(folder.path());
+  ModelForm form = make_form(Head::kSequence);
+  Model model = make_model(form);
+  EXPECT_ERROR(load_parameters(model, checkpoint), kTensors, "tensor missing: pooler.dense.weight");
+  EXPECT_ERROR(load_parameters(model, checkpoint), kTensors, "tensor missing: classifier.bias");
+  const std::vector<std::string> expected = {"pooler.dense.weight", "pooler.dense.bias", "classifier.weight",
+                                             "classifier.bias"};
+  EXPECT_EQ(load_parameters(model, checkpoint, {.allows_new_head = true}), expected);
+  form.config.vocab_size = 49;
+  model = make_model(form);
+  EXPECT_ERROR(load_parameters(model, checkpoint, {.allows_new_head = true}), kTensors,
+               "embeddings.word_embeddings.weight: expected shape [49, 16], got [50, 16]");
+}
+
+TEST(Forms, ThatCannotBeTrainedAreRefusedWithEveryReason) {
+  ModelForm form = make_form(Head::kMaskedLm);
+  form.config.num_hidden_layers = 1;
+  form.config.embedding_size = 8;
+  EXPECT_ERROR(make_model(form), kUnsupported, "at least 2 for the mask decoder");
+  EXPECT_ERROR(make_model(form), kUnsupported, "embedding_size: expected hidden_size 16");
+  form.decoder_passes = 4;
+  EXPECT_ERROR(make_model(form), kUnsupported, "passes of the mask decoder: expected 0 to 3, got 4");
+  form = make_form();
+  form.config.conv_kernel_size = 2;
+  EXPECT_ERROR(make_model(form), kUnsupported, "conv_kernel_size: expected an odd number, got 2");
+  form = make_form();
+  form.config.talking_head = true;
+  EXPECT_ERROR(make_model(form), kUnsupported, "talking_head");
+  form = make_form();
+  form.config.attention_head_size = 4;
+  EXPECT_ERROR(make_model(form), kUnsupported, "hidden_size: expected 8");
+  form = make_form(Head::kSequence);
+  form.labels = 0;
+  EXPECT_ERROR(make_model(form), kUnsupported, "classes of the head");
+}
+
+TEST(Batches, ThatDoNotFitAreRefused) {
+  const Model model = make_model(make_form(Head::kMaskedLm));
+  const auto pass_of = [&](const Batch& batch) { return make_pass(model, test_compute(), input_of(batch), {}); };
+  Batch batch = make_batch({{1, 2, 50}});
+  EXPECT_ERROR(pass_of(batch), kTokenId, "batch, token 2: token id: expected 0 to 49, got 50");
+  batch = make_batch({{1, 2, 3}});
+  batch.starts = {0, 2};
+  EXPECT_ERROR(pass_of(batch), kInput, "starts: expected ascending numbers from 0 to 3 tokens");
+  batch = make_batch({make_ids(1, 17)});
+  EXPECT_ERROR(pass_of(batch), kInput, "position: expected 0 to 15, got 16");
+  batch = make_batch({{1, 2, 3}});
+  batch.mask_T = {1, 1};
+  EXPECT_ERROR(pass_of(batch), kInput, "mask: expected 3 elements, got 2");
+}
+
+at::Tensor last_hidden(const Model& model, const Batch& batch, const DropoutPlace& place, uint32_t first = 0) {
+  ModelInput input = input_of(batch);
+  input.first_sequence = first;
+  return encode(make_pass(model, test_compute(), input, place), model).hidden_TD.back();
+}
+
+TEST(Packing, ChangesNoBitWithDropoutOrWithout) {
+  for (const auto& [name, form] : form_cases()) {
+    if (form.head != Head::kNone) continue;
+    const Model model = make_tiny(form);
+    const std::vector<std::vector<int32_t>> rows = {make_ids(1, 9), make_ids(2, 1), make_ids(3, 14)};
+    for (const bool is_training : {false, true}) {
+      const DropoutPlace place{is_training, 5, 3};
+      const at::Tensor together = last_hidden(model, make_batch(rows), place);
+      std::vector<at::Tensor> parts;
+      for (uint32_t b = 0; b < 3; ++b) parts.push_back(last_hidden(model, make_batch({rows[b]}), place, b));
+      EXPECT_LE(worst_difference(together, at::cat(parts, 0)), 4e-6) << name << is_training;
+    }
+  }
+}
+
+TEST(DropoutPlaces, DifferBetweenStepsSeedsAndSequencesOnlyInTraining) {
+  const Model model = make_tiny(make_form());
+  const Batch batch = make_batch({make_ids(1, 9)});
+  const at::Tensor base = last_hidden(model, batch, {true, 5, 3});
+  EXPECT_EQ(worst_difference(base, last_hidden(model, batch, {true, 5, 3})), 0);
+  EXPECT_GT(worst_difference(base, last_hidden(model, batch, {true, 5, 4})), 0.01);
+  EXPECT_GT(worst_difference(base, last_hidden(model, batch, {true, 6, 3})), 0.01);
+  EXPECT_GT(worst_difference(base, last_hidden(model, batch, {true, 5, 3}, 1)), 0.01);
+  EXPECT_EQ(worst_difference(last_hidden(model, batch, {false, 5, 3}), last_hidden(model, batch, {false, 6, 4}, 1)), 0);
+}
+
+TEST(DropoutPlaces, OfTheRelativeTableAreOneDrawForEachLayer) {
+  const Model model = make_tiny(make_form());
+  const Batch batch = make_batch({make_ids(1, 9)});
+  const Pass pass = make_pass(model, test_compute(), input_of(batch), {true, 5, 3});
+  ModelInput later = input_of(batch);
+  later.first_sequence = 8;
+  const Pass next = make_pass(model, test_compute(), later, {true, 5, 3});
+  const at::Tensor table = relative_table(pass, model.encoder.relative);
+  const at::Tensor first = drop_relative(pass, table, 0);
+  EXPECT_EQ(worst_difference(first, drop_relative(next, table, 0)), 0) << "however the step is split";
+  EXPECT_GT(worst_difference(first, drop_relative(pass, table, 1)), 0.1);
+}
+
+// Each pass of the mask decoder draws its own numbers: as layers N - 1, N, ...
+TEST(MaskDecoder, PassesAreNumberedOnFromTheLastLayer) {
+  for (const int64_t passes : {1, 2, 3}) {
+    ModelForm form = make_form(Head::kMaskedLm);
+    form.decoder_passes = passes;
+    const Model model = make_tiny(form, at::kDouble);
+    const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 5)});
+    const std::vector<int32_t> rows = {2, 3, 12};
+    const Pass pass = make_pass(model, test_compute(), input_of(batch), {true, 5, 3});
+    const EncoderStates states = encode(pass, model.encoder, embed(pass, model.embeddings), 1);
+    const std::vector<at::Tensor> decoded =
+        decode_masked(pass, model.encoder, model.embeddings.position_PE, states, rows);
+    ASSERT_EQ(decoded.size(), static_cast<size_t>(passes));
+    // By hand, for every token: rows are independent.
+    const Layer& layer = model.encoder.layers.back();
+    const at::Tensor& h_TD = states.hidden_TD.back();
+    at::Tensor q_TD = model.embeddings.position_PE.index_select(0, pass.position_ids_T) + h_TD;
+    for (size_t k = 0; k < decoded.size(); ++k) {
+      const KeysValues keys = project_keys_values(pass, layer.attention, h_TD);
+      q_TD = query_layer(pass, layer, {q_TD, pass.tokens}, keys, states.relative_RD, 1 + k);
+      EXPECT_LE(worst_difference(take_rows(q_TD, rows), decoded[k]), 1e-12) << passes << ", pass " << k;
+    }
+  }
+}
+
+ModelForm convolutional() {
+  return make_form(Head::kNone, [](ModelConfig& c) {
+    c.num_hidden_layers = 1;
+    c.conv_kernel_size = 3;
+    c.conv_act = Activation::kSigmoid;
+  });
+}
+
+TEST(Convolution, MaskedTokensAreZeroAfterIt) {
+  const Model model = make_tiny(convolutional());
+  const at::Tensor h_TD = last_hidden(model, make_holed_batch(model.form.config), {});
+  for (const int64_t row : {3, 20}) EXPECT_EQ(h_TD[row].abs().sum().item<double>(), 0) << row;
+  EXPECT_GT(h_TD[4].abs().sum().item<double>(), 0);
+}
+
+// The sigmoid of a dropped element is 1/2, not 0.
+TEST(Convolution, DropsBeforeItsActivation) {
+  const Model model = make_tiny(convolutional(), at::kDouble);
+  const Batch batch = make_batch({make_ids(1, 9)});
+  const Pass pass = make_pass(model, test_compute(), input_of(batch), {true, 5, 3});
+  const Convolution& v = model.encoder.convolution;
+  const at::Tensor h0_TD = embed(pass, model.embeddings), layer_TD = normal_tensor(4, {9, 16});
+  const at::Tensor y_TD = convolution(pass.compute, h0_TD, {v.weight_DCW, v.bias_D, 1}, *pass.tokens);
+  const at::Tensor factors =
+      dropout_factors(pass.dropout(RandomDomain::kConvolutionDropout, 0.1, 0), *pass.tokens, 16, y_TD);
+  EXPECT_GT(factors.eq(0).sum().item<int64_t>(), 5);
+  const at::Tensor expected = layer_norm(pass.compute, (y_TD * factors).sigmoid() + layer_TD, pass.norm(v.norm));
+  EXPECT_LE(worst_difference(add_convolution(pass, v, h0_TD, layer_TD), expected), 1e-12);
+}
+
+TEST(Memory, OfTheCallerHoldsWeightsAndAddsUpGradients) {
+  Model model = make_tiny(make_form()), kept = make_tiny(make_form());
+  const std::vector<NamedParameter> before = trained_parameters(model);
+  std::vector<std::vector<float>> weights, gradients;
+  std::vector<ParameterMemory> memory;
+  for (const NamedParameter& parameter : before) {
+    weights.emplace_back(static_cast<size_t>(parameter.tensor.numel()));
+    gradients.emplace_back(static_cast<size_t>(parameter.tensor.numel()));
+    memory.push_back({weights.back().data(), gradients.back().data()});
+  }
+  move_parameters(model, memory);
+  const Batch batch = make_batch({make_ids(1, 9)});
+  for (Model* each : {&model, &kept}) {
+    for (int time = 0; time < 2; ++time) last_hidden(*each, batch, {}).square().sum().backward();
+  }
+  const std::vector<NamedParameter> expected = trained_parameters(kept);
+  for (size_t n = 0; n < before.size(); ++n) {
+    const at::Tensor values = trained_parameters(model)[n].tensor;
+    EXPECT_EQ(static_cast<const void*>(values.data_ptr<float>()), weights[n].data());
+    EXPECT_EQ(worst_difference(values, expected[n].tensor), 0) << before[n].name;
+    EXPECT_EQ(static_cast<const void*>(values.grad().data_ptr<float>()), gradients[n].data()) << before[n].name;
+    EXPECT_EQ(worst_difference(values.grad(), expected[n].tensor.grad()), 0) << before[n].name;
+  }
+}
+
+}  // namespace
+}  // namespace deberta::train

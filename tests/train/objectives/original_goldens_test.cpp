@@ -1,0 +1,352 @@
+// The trainer against outputs and gradients of the original code (a folder of NAME.json + NAME.safetensors, as for the
+// engine: tests/engine/original_goldens_test.cpp), in double and in fp32. A case whose kind is in no list fails.
+// B sequences  L positions  T packed tokens  P rows to predict  D hidden
+#include <ATen/ops/from_blob.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "checkpoint/safetensors.h"
+#include "checkpoint/tensor_table.h"
+#include "config/model_config.h"
+#include "deberta/model.h"
+#include "support/paths.h"
+#include "support/torch_numbers.h"
+#include "train/model/parameters.h"
+#include "train/objectives/language_model.h"
+#include "train/objectives/replay.h"
+#include "train/objectives/task_losses.h"
+#include "train/ops/linear.h"
+
+namespace deberta::train {
+namespace {
+
+using namespace test;
+
+constexpr double kSingle = 5e-5, kDouble = 2e-5;  // from the folder's README
+
+const std::set<std::string> kKinds = {
+    "encoder", "sequence_classification", "token_classification", "multiple_choice", "mlm", "rtd"};
+const std::map<std::string, std::string> kOtherKinds = {
+    {"layer", "a layer alone under a 3-D mask; the trainer has no 3-D masks but the causal one"},
+    {"record", "mentions of entities are a task of their own"},
+    {"optimizer", "train/optim"},
+    {"schedules", "train/optim"},
+    {"masking_statistics", "train/data"},
+    {"rows", "tests/kernels"},
+    {"rtd_joint", "replaced-token training"},
+    {"rtd_decoupled", "replaced-token training"},
+    {"sift", "SiFT"}};
+const std::map<std::string, std::string> kOtherCases = {{"v2_conv_mask3d", "a 3-D mask that is not causal"},
+                                                        {"v3_relative_given", "relative positions as an input"}};
+
+std::string goldens_folder() {
+  const char* named = std::getenv("DEBERTA_GOLDENS");
+  return named != nullptr ? named : shared("reference/original-goldens");
+}
+
+// A tensor of the file as doubles; undefined when it is not there.
+at::Tensor read(const SafetensorsFile& file, const std::string& name) {
+  const TensorView* view = file.find(name);
+  if (view == nullptr) return {};
+  std::vector<float> values = to_fp32(*view);
+  return at::from_blob(values.data(), view->shape, at::kFloat).to(at::kDouble).clone();
+}
+
+template <class Integer>
+std::vector<Integer> integers(const SafetensorsFile& file, const std::string& name) {
+  const TensorView* view = file.find(name);
+  std::vector<Integer> values;
+  if (view == nullptr) return values;
+  for (const int64_t value : to_int64(*view)) values.push_back(static_cast<Integer>(value));
+  return values;
+}
+
+std::vector<float> floats(const SafetensorsFile& file, const std::string& name) {
+  return to_fp32(*file.find(name));
+}
+
+// The causal mask of the folder: which tokens are none, as a 2-D mask.
+std::vector<uint8_t> to_2d(const std::vector<uint8_t>& mask_BLL, size_t length) {
+  std::vector<uint8_t> mask_BL;
+  for (size_t row = 0; row < mask_BLL.size() / length; ++row) {
+    mask_BL.push_back(mask_BLL[row * length + row % length]);
+  }
+  return mask_BL;
+}
+
+struct Run {
+  std::string name;
+  std::string kind;
+  const SafetensorsFile& file;
+  double tolerance;
+  Model model;
+  TrainBatch batch;
+  std::vector<int64_t> real_T, real_BL;  // packed rows of real tokens, and their places in [B * L]
+  std::vector<uint8_t> mask_BL;
+  std::map<std::string, double> errors = {};
+
+  void compare(const std::string& output, const at::Tensor& expected, const at::Tensor& got) {
+    const double error = worst_difference(expected.flatten(), got.flatten());
+    errors[output] = error;
+    EXPECT_LE(error, tolerance) << name << ": " << output;
+  }
+  // Rows [T, columns] against [B * L, columns].
+  void compare_rows(const std::string& output, const at::Tensor& got_TD) {
+    const at::Tensor expected = read(file, "out." + output);
+    if (!expected.defined()) return;
+    const at::Tensor rows_BLD = expected.view({-1, got_TD.size(1)});
+    compare(output, take(rows_BLD, real_BL), take(got_TD, real_T));
+  }
+  static at::Tensor take(const at::Tensor& x, const std::vector<int64_t>& rows) {
+    at::Tensor index = at::empty({static_cast<int64_t>(rows.size())}, at::kLong);
+    std::copy(rows.begin(), rows.end(), index.data_ptr<int64_t>());
+    return x.index_select(0, index);
+  }
+};
+
+const Compute kCompute{.kernels = select_kernels("auto")};
+
+// Inputs, packed.
+void pack_inputs(Run& run) {
+  const auto ids = integers<int32_t>(run.file, "in.input_ids");
+  const auto length = static_cast<size_t>(run.file.find("in.input_ids")->shape.back());
+  run.mask_BL = integers<uint8_t>(run.file, "in.attention_mask");
+  if (run.mask_BL.size() > ids.size()) run.mask_BL = to_2d(run.mask_BL, length);
+  const PackedRows packed = pack({.sequences = ids.size() / length,
+                                  .length = length,
+                                  .ids_BL = ids,
+                                  .mask_BL = run.mask_BL,
+                                  .type_ids_BL = integers<int32_t>(run.file, "in.token_type_ids"),
+                                  .position_ids_BL = integers<int32_t>(run.file, "in.position_ids")});
+  if (run.mask_BL.empty()) run.mask_BL.assign(ids.size(), 1);
+  const Batch& batch = packed.batch;
+  run.batch.ids_T = batch.ids_T;
+  run.batch.starts = batch.starts;
+  run.batch.type_ids_T = batch.type_ids_T;
+  run.batch.position_ids_T = batch.position_ids_T;
+  run.batch.mask_T = batch.mask_T;
+  for (size_t t = 0; t < packed.rows_T.size(); ++t) {
+    const auto place = static_cast<size_t>(packed.rows_T[t]);
+    if (run.mask_BL[place] == 0) continue;
+    run.real_T.push_back(static_cast<int64_t>(t));
+    run.real_BL.push_back(static_cast<int64_t>(place));
+  }
+}
+
+// Labels above 0, for language models.
+void set_labels(Run& run) {
+  const auto labels_BL = integers<int32_t>(run.file, "in.labels");
+  for (size_t n = 0; n < run.real_T.size(); ++n) {
+    const int32_t label = labels_BL[static_cast<size_t>(run.real_BL[n])];
+    if (label <= 0) continue;
+    run.batch.rows_P.push_back(static_cast<int32_t>(run.real_T[n]));
+    run.batch.labels_P.push_back(label);
+  }
+}
+
+Model load(const Json& about, const SafetensorsFile& file, at::ScalarType type) {
+  const TemporaryFolder folder;
+  std::vector<TensorView> weights;
+  for (TensorView tensor : file.tensors()) {
+    if (!tensor.name.starts_with("w.")) continue;
+    tensor.name.erase(0, 2);
+    weights.push_back(tensor);
+  }
+  write_safetensors(folder.path("model.safetensors"), weights);
+  const Checkpoint checkpoint = Checkpoint::open(folder.path());
+  ModelForm form{.config = parse_model_config(*about.find("config"), "config.json")};
+  form.config.layout = find_layout(form.config, checkpoint);
+  if (about.find("kind")->as_string() != "encoder") form.head = detect_head(checkpoint);
+  form.labels = count_labels(checkpoint);
+  form.is_causal = about.find("name")->as_string() == "v3_mask3d_causal";
+  Model model = make_model(form, type);
+  load_parameters(model, checkpoint);
+  // The original trains the key biases that version 1 does not have.
+  visit(model, [](const ParameterSpec&, at::Tensor& tensor) { tensor.requires_grad_(true); });
+  return model;
+}
+
+// Gradients that backward() left in the model against out.grad.*, under any prefix.
+void compare_gradients(Run& run, double count) {
+  std::map<std::string, at::Tensor> gradients;
+  visit(run.model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    gradients[spec.name] = tensor.grad().defined() ? tensor.grad() / count : at::zeros_like(tensor);
+  });
+  std::set<std::string> seen;
+  for (const TensorView& view : run.file.tensors()) {
+    if (!view.name.starts_with("out.grad.")) continue;
+    std::string name = view.name.substr(9);
+    if (name.starts_with("deberta.")) name.erase(0, 8);
+    const at::Tensor expected = read(run.file, view.name);
+    const auto found = gradients.find(name);
+    if (found == gradients.end()) {  // a tensor that this objective does not train: the original gave it nothing
+      EXPECT_EQ(expected.abs().max().item<double>(), 0) << run.name << ": " << name;
+      continue;
+    }
+    run.compare("grad." + name, expected, found->second);
+    seen.insert(name);
+  }
+  if (seen.empty()) return;
+  for (const NamedParameter& parameter : trained_parameters(run.model)) {
+    EXPECT_TRUE(seen.contains(parameter.name)) << run.name << " has no gradient of " << parameter.name;
+  }
+}
+
+void check_loss(Run& run, const Loss& loss) {
+  const auto count = static_cast<double>(loss.count);
+  run.compare("loss", read(run.file, "out.loss"), loss.sum / count);
+  loss.sum.backward();
+  compare_gradients(run, count);
+}
+
+Pass make_pass(const Run& run) {
+  return train::make_pass(run.model, kCompute, input_of(run.batch), {});
+}
+
+EncoderStates check_hidden(Run& run) {
+  EncoderStates states = encode(make_pass(run), run.model);
+  for (size_t n = 0; n < states.hidden_TD.size(); ++n) {
+    run.compare_rows("hidden." + std::to_string(n), states.hidden_TD[n]);
+  }
+  return states;
+}
+
+void run_encoder(Run& run) {
+  const EncoderStates states = check_hidden(run);
+  const at::Tensor cotangent = read(run.file, "in.cotangent");
+  if (!cotangent.defined()) return;
+  const at::Tensor h_TD = Run::take(states.hidden_TD.back(), run.real_T);
+  const at::Tensor weights = Run::take(cotangent.view({-1, h_TD.size(1)}), run.real_BL);
+  check_loss(run, {(h_TD * weights.to(h_TD.scalar_type())).sum(at::kDouble), 1, 0});
+}
+
+void run_language_model(Run& run) {
+  set_labels(run);
+  const EncoderStates all = check_hidden(run);
+  const Pass pass = make_pass(run);
+  if (run.model.form.has_mask_decoder()) {
+    EncoderStates states = all;
+    states.hidden_TD.pop_back();
+    const auto decoded =
+        decode_masked(pass, run.model.encoder, run.model.embeddings.position_PE, states, run.batch.rows_P);
+    for (size_t k = 0; k < decoded.size(); ++k) {
+      const std::string output = "decoder." + std::to_string(k + 1);
+      run.compare(output, read(run.file, "out." + output), decoded[k]);
+    }
+  }
+  const at::Tensor logits = linear(kCompute, word_states(pass, run.model, run.batch.rows_P),
+                                   run.model.embeddings.word_VE, run.model.head.bias_V);
+  run.compare("logits", read(run.file, "out.logits"), logits);
+  check_loss(run, language_model_loss(run.model, kCompute, run.batch, {}));
+}
+
+void run_sequence_head(Run& run) {
+  const EncoderStates states = check_hidden(run);
+  at::Tensor logits = sequence_logits(make_pass(run), run.model.head, states.hidden_TD.back());
+  const TensorView& labels = *run.file.find("in.labels");
+  if (run.kind == "multiple_choice") logits = logits.view({static_cast<int64_t>(labels.count()), -1});
+  run.compare("logits", read(run.file, "out.logits"), logits);
+  if (labels.dtype == DType::kI32) {
+    check_loss(run, class_loss(logits, integers<int32_t>(run.file, "in.labels")));
+  } else if (labels.shape.size() == 2) {
+    check_loss(run, soft_class_loss(logits, floats(run.file, "in.labels")));
+  } else {
+    check_loss(run, regression_loss(logits, floats(run.file, "in.labels")));
+  }
+}
+
+void run_token_head(Run& run) {
+  const EncoderStates states = check_hidden(run);
+  const Pass pass = make_pass(run);
+  const at::Tensor logits = token_logits(pass, run.model.head, states.hidden_TD.back(), *pass.tokens);
+  run.compare_rows("logits", logits);
+  const auto labels_BL = integers<int32_t>(run.file, "in.labels");
+  std::vector<int32_t> labels;
+  for (const int64_t place : run.real_BL) labels.push_back(labels_BL[static_cast<size_t>(place)]);
+  check_loss(run, class_loss(Run::take(logits, run.real_T), labels));
+}
+
+void run_replaced_tokens(Run& run) {
+  const EncoderStates states = check_hidden(run);
+  const at::Tensor logits = replaced_logits(make_pass(run), run.model.head, states.hidden_TD.back());
+  run.compare_rows("logits", logits);
+  check_loss(run, binary_loss(Run::take(logits, run.real_T), floats(run.file, "out.label_ids")));
+}
+
+void run_case(Run& run) {
+  pack_inputs(run);
+  if (run.kind == "encoder") return run_encoder(run);
+  if (run.kind == "mlm") return run_language_model(run);
+  if (run.kind == "token_classification") return run_token_head(run);
+  if (run.kind == "rtd") return run_replaced_tokens(run);
+  run_sequence_head(run);
+}
+
+struct Tally {
+  size_t cases = 0, values = 0, gradients = 0, cases_with_gradients = 0;
+  double worst_value = 0, worst_gradient = 0;
+
+  void add(const Run& run) {
+    ++cases;
+    const size_t before = gradients;
+    for (const auto& [output, error] : run.errors) {
+      const bool is_gradient = output.starts_with("grad.");
+      ++(is_gradient ? gradients : values);
+      double& worst = is_gradient ? worst_gradient : worst_value;
+      worst = std::max(worst, error);
+    }
+    if (gradients > before) ++cases_with_gradients;
+  }
+};
+
+void run_named(const std::string& folder, const std::string& name, at::ScalarType type, Tally& tally) {
+  const Json about = load_json(folder + "/" + name + ".json");
+  const std::string kind = about.find("kind")->as_string();
+  if (kOtherKinds.contains(kind) || kOtherCases.contains(name)) return;
+  ASSERT_TRUE(kKinds.contains(kind)) << name << ": no test knows cases of the kind " << kind;
+  const SafetensorsFile file(folder + "/" + name + ".safetensors");
+  Run run{.name = name,
+          .kind = kind,
+          .file = file,
+          .tolerance = type == at::kDouble ? kDouble : kSingle,
+          .model = load(about, file, type),
+          .batch = {},
+          .real_T = {},
+          .real_BL = {},
+          .mask_BL = {}};
+  run_case(run);
+  EXPECT_FALSE(run.errors.empty()) << name << ": nothing was compared";
+  tally.add(run);
+}
+
+void run_all(at::ScalarType type) {
+  const std::string folder = goldens_folder();
+  if (folder.empty()) GTEST_SKIP() << "no folder of original outputs (DEBERTA_GOLDENS, or the shared folder)";
+  Tally tally;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".json") run_named(folder, entry.path().stem().string(), type, tally);
+  }
+  EXPECT_GE(tally.cases_with_gradients, 8u);
+  std::cout << tally.cases << " cases, " << tally.values << " outputs, worst error " << tally.worst_value << "; "
+            << tally.gradients << " gradients of " << tally.cases_with_gradients << " cases, worst error "
+            << tally.worst_gradient << "\n";
+}
+
+TEST(OriginalGoldens, AgreeInDouble) {
+  run_all(at::kDouble);
+}
+TEST(OriginalGoldens, AgreeInSinglePrecision) {
+  run_all(at::kFloat);
+}
+
+}  // namespace
+}  // namespace deberta::train

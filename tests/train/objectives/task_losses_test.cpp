@@ -1,0 +1,64 @@
+// Losses of heads, by hand; their gradients against finite differences. N rows  C classes
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "support/torch_numbers.h"
+#include "train/objectives/task_losses.h"
+
+namespace deberta::train {
+namespace {
+
+using namespace test;
+
+at::Tensor logits_of(const std::vector<double>& values, int64_t columns) {
+  at::Tensor logits = at::empty({static_cast<int64_t>(values.size())}, at::kDouble);
+  std::copy(values.begin(), values.end(), logits.data_ptr<double>());
+  return logits.view({-1, columns}).clone().requires_grad_(true);
+}
+
+TEST(ClassLoss, LeavesLabelsBelowZeroOut) {
+  const at::Tensor logits = logits_of({0, std::log(3), 5, 5, 2, 1}, 2);
+  const Loss loss = class_loss(logits, std::vector<int32_t>{1, -1, 1});
+  EXPECT_NEAR(loss.sum.item<double>(), std::log(4.0 / 3) + std::log(1 + std::exp(1.0)), 1e-12);
+  EXPECT_EQ(loss.count, 2);
+  EXPECT_EQ(loss.correct, 1);
+  loss.sum.backward();
+  EXPECT_EQ(logits.grad()[1].abs().sum().item<double>(), 0);
+}
+
+TEST(SoftClassLoss, IsTheCrossEntropyWithADistribution) {
+  const at::Tensor logits = logits_of({0, std::log(3), 0, 0}, 2);
+  const Loss loss = soft_class_loss(logits, std::vector<float>{0.25f, 0.75f, 1, 0});
+  EXPECT_NEAR(loss.sum.item<double>(), 0.25 * std::log(4) + 0.75 * std::log(4.0 / 3) + std::log(2), 1e-12);
+  EXPECT_EQ(loss.count, 2);
+  EXPECT_EQ(loss.correct, 2);
+}
+
+TEST(RegressionLoss, IsTheSquaredErrorOfEachRow) {
+  const Loss loss = regression_loss(logits_of({1, 2.5}, 1), std::vector<float>{3, 2});
+  EXPECT_DOUBLE_EQ(loss.sum.item<double>(), 4.25);
+  EXPECT_EQ(loss.count, 2);
+  EXPECT_EQ(loss.correct, 0);
+}
+
+TEST(BinaryLoss, CountsEveryLabelByItself) {
+  const Loss loss = binary_loss(logits_of({0, std::log(3), -std::log(3), 0}, 2), std::vector<float>{1, 0, 0, 1});
+  EXPECT_NEAR(loss.sum.item<double>(), std::log(2) + std::log(4) + std::log(4.0 / 3) + std::log(2), 1e-12);
+  EXPECT_EQ(loss.count, 4);
+  EXPECT_EQ(loss.correct, 3);
+}
+
+TEST(TaskLosses, HaveTheirFiniteDifferencesAsGradients) {
+  const at::Tensor logits = normal_tensor(1, {4, 3}).requires_grad_(true);
+  const std::vector<int32_t> labels = {2, -1, 0, 1};
+  const std::vector<float> values = normals(2, 12, 0.3, 0.5);
+  EXPECT_LE(worst_gradient_error({logits}, [&] { return class_loss(logits, labels).sum; }), 1e-8);
+  EXPECT_LE(worst_gradient_error({logits}, [&] { return soft_class_loss(logits, values).sum; }), 1e-8);
+  EXPECT_LE(worst_gradient_error({logits}, [&] { return regression_loss(logits, values).sum; }), 1e-8);
+  EXPECT_LE(worst_gradient_error({logits}, [&] { return binary_loss(logits, values).sum; }), 1e-8);
+}
+
+}  // namespace
+}  // namespace deberta::train

@@ -1,0 +1,39 @@
+#include "train/model/embeddings.h"
+
+#include <ATen/TensorOperators.h>
+
+#include "train/ops/dropout.h"
+#include "train/ops/embedding.h"
+#include "train/ops/linear.h"
+
+namespace deberta::train {
+
+void visit(Embeddings& e, const ModelForm& form, const Visit& each) {
+  const ModelConfig& c = form.config;
+  const std::string prefix = "embeddings.";
+  each({prefix + "word_embeddings.weight", {c.vocab_size, c.embedding_size}, Init::kTable}, e.word_VE);
+  if (form.reads_positions()) {
+    each({prefix + "position_embeddings.weight", {c.max_position_embeddings, c.embedding_size}}, e.position_PE);
+  }
+  if (c.type_vocab_size > 0) {
+    each({prefix + "token_type_embeddings.weight", {c.type_vocab_size, c.embedding_size}}, e.type_YE);
+  }
+  if (c.embedding_size != c.hidden_size) {
+    each({prefix + "embed_proj.weight", {c.hidden_size, c.embedding_size}}, e.embed_proj_DE);
+  }
+  visit(e.norm, prefix + "LayerNorm", c.hidden_size, each);
+}
+
+at::Tensor embed(const Pass& pass, const Embeddings& e) {
+  const ModelConfig& c = pass.form.config;
+  // The padding id has a zero row that stays zero: no gradient through the lookup.
+  at::Tensor x = embedding(pass.compute, e.word_VE, pass.ids_T, c.pad_token_id);
+  if (e.type_YE.defined()) x = x + embedding(pass.compute, e.type_YE, pass.type_ids_T);
+  if (c.position_biased_input) x = x + embedding(pass.compute, e.position_PE, pass.position_ids_T);
+  if (e.embed_proj_DE.defined()) x = linear(pass.compute, x, e.embed_proj_DE, {});
+  x = mask_rows(pass.compute, layer_norm(pass.compute, x, pass.norm(e.norm)), *pass.tokens);
+  const Dropout drop = pass.dropout(RandomDomain::kEmbeddingDropout, c.hidden_dropout_prob, 0);
+  return dropout(pass.compute, x, drop, *pass.tokens);
+}
+
+}  // namespace deberta::train

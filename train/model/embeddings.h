@@ -1,0 +1,20 @@
+// Embeddings (algorithm.md 3):  h_0 = dropout( LN( embed_proj(word[id] + type[type id] + position[p]) ) * mask )
+// Types where the model has them, positions with position_biased_input; embed_proj where E != D.
+// T packed tokens  D hidden  E embedding size  V vocabulary  P absolute positions  Y token types
+#pragma once
+#include "train/model/pass.h"
+
+namespace deberta::train {
+
+struct Embeddings {
+  at::Tensor word_VE;
+  at::Tensor position_PE;  // also read by the mask decoder
+  at::Tensor type_YE;
+  at::Tensor embed_proj_DE;
+  Norm norm;
+};
+void visit(Embeddings& embeddings, const ModelForm& form, const Visit& each);
+
+at::Tensor embed(const Pass& pass, const Embeddings& embeddings);
+
+}  // namespace deberta::train

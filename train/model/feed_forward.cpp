@@ -1,0 +1,26 @@
+#include "train/model/feed_forward.h"
+
+#include "engine/activation.h"
+#include "train/ops/activation.h"
+#include "train/ops/linear.h"
+
+namespace deberta::train {
+
+void visit(FeedForward& f, const ModelForm& form, const std::string& layer_name, const Visit& each) {
+  const ModelConfig& c = form.config;
+  visit(f.intermediate, {layer_name + ".intermediate.dense", c.hidden_size, c.intermediate_size}, each);
+  visit(f.output, {layer_name + ".output.dense", c.intermediate_size, c.hidden_size}, each);
+  visit(f.norm, layer_name + ".output.LayerNorm", c.hidden_size, each);
+}
+
+at::Tensor apply_feed_forward(const Pass& pass, const FeedForward& f, const at::Tensor& a_ND, const Rows& rows,
+                              size_t layer) {
+  const ModelConfig& c = pass.form.config;
+  at::Tensor x = linear(pass.compute, a_ND, f.intermediate.weight_OI, f.intermediate.bias_O);
+  x = activate(pass.compute, x, to_kernel(c.hidden_act));
+  x = linear(pass.compute, x, f.output.weight_OI, f.output.bias_O);
+  const Dropout drop = pass.dropout(RandomDomain::kFeedForwardDropout, c.hidden_dropout_prob, layer);
+  return add_norm(pass.compute, x, a_ND, pass.norm(f.norm), drop, rows);
+}
+
+}  // namespace deberta::train

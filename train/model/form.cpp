@@ -1,0 +1,65 @@
+#include "train/model/form.h"
+
+namespace deberta::train {
+namespace {
+
+std::string expected(const char* what, const std::string& wanted, int64_t got) {
+  return std::string(what) + ": expected " + wanted + ", got " + std::to_string(got);
+}
+
+void check_sizes(const ModelConfig& c, std::vector<std::string>& obstacles) {
+  if (c.num_attention_heads * c.attention_head_size != c.hidden_size) {
+    obstacles.push_back(expected(
+        "hidden_size", std::to_string(c.num_attention_heads * c.attention_head_size) + " (heads times their size)",
+        c.hidden_size));
+  }
+  if (c.conv_kernel_size > 0 && c.conv_kernel_size % 2 == 0) {
+    obstacles.push_back(expected("conv_kernel_size", "an odd number", c.conv_kernel_size));
+  }
+  if (c.conv_kernel_size > 0 && c.num_hidden_layers < 1) {
+    obstacles.push_back(expected("num_hidden_layers", "at least 1 for the convolution", c.num_hidden_layers));
+  }
+}
+
+void check_decoder(const ModelForm& form, std::vector<std::string>& obstacles) {
+  if (form.decoder_passes < 0 || form.decoder_passes > 3) {
+    obstacles.push_back(expected("passes of the mask decoder", "0 to 3", form.decoder_passes));
+  }
+  if (!form.has_mask_decoder()) return;
+  const ModelConfig& c = form.config;
+  if (c.num_hidden_layers < 2) {
+    obstacles.push_back(expected("num_hidden_layers", "at least 2 for the mask decoder", c.num_hidden_layers));
+  }
+  if (c.embedding_size != c.hidden_size) {
+    obstacles.push_back(expected(
+        "embedding_size", "hidden_size " + std::to_string(c.hidden_size) + " for the mask decoder", c.embedding_size));
+  }
+}
+
+void check_head(const ModelForm& form, std::vector<std::string>& obstacles) {
+  const Head head = form.head;
+  const bool has_classes = head == Head::kSequence || head == Head::kToken || head == Head::kTokenOriginal;
+  if (has_classes && form.labels < 1) {
+    obstacles.push_back(expected("classes of the head", "at least 1", form.labels));
+  }
+  if (head == Head::kSequence && form.config.pooler_hidden_act == Activation::kOther) {
+    obstacles.push_back("pooler_hidden_act: expected an activation that this program knows");
+  }
+  if (head == Head::kSequence && form.config.pooler_hidden_size != form.config.hidden_size) {
+    obstacles.push_back(expected("pooler_hidden_size", "hidden_size " + std::to_string(form.config.hidden_size),
+                                 form.config.pooler_hidden_size));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> find_obstacles(const ModelForm& form) {
+  std::vector<std::string> obstacles;
+  check_sizes(form.config, obstacles);
+  check_decoder(form, obstacles);
+  check_head(form, obstacles);
+  if (form.config.talking_head) obstacles.push_back("talking_head: not computed by this version");
+  return obstacles;
+}
+
+}  // namespace deberta::train

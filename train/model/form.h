@@ -1,0 +1,32 @@
+// Which DeBERTa is trained: the configuration of its files, its head, and what files cannot express.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "deberta/checkpoint.h"
+#include "deberta/config.h"
+
+namespace deberta::train {
+
+struct ModelForm {
+  ModelConfig config;  // layout kV1: trained with split projections and key biases fixed at 0 (algorithm.md 5.4)
+  Head head = Head::kNone;
+  int64_t labels = 0;          // classes C of a classifier
+  int64_t decoder_passes = 2;  // of the mask decoder, 0 to 3; 0: the language model's head reads the last layer
+  bool is_causal = false;      // a token sees itself and those before it
+
+  // A language model whose embeddings have no positions gets them in the mask decoder (algorithm.md 8).
+  bool has_mask_decoder() const {
+    return head == Head::kMaskedLm && !config.position_biased_input && decoder_passes > 0 && !is_causal;
+  }
+  // Of the absolute table: otherwise the model has none.
+  bool reads_positions() const { return config.position_biased_input || has_mask_decoder(); }
+  bool has_c2p() const { return config.relative_attention && config.has_c2p; }
+  bool has_p2c() const { return config.relative_attention && config.has_p2c; }
+};
+
+// Why the form cannot be trained, all reasons; empty: it can.
+std::vector<std::string> find_obstacles(const ModelForm& form);
+
+}  // namespace deberta::train

@@ -1,0 +1,32 @@
+// The heads (algorithm.md 7, 10 and 13) on hidden states h. Sizes of the logits: C classes of the form.
+//   sequence          classifier( drop( act( dense( drop(h_CLS) ) ) ) )          also regression, several labels,
+//   choices token             classifier( drop(h) );   original: classifier( drop( gelu( proj(h) ) ) ) span
+//   qa_outputs(h): start and end masked LM         z = LN( act( dense(h) ) );   logits = z . word^T + bias     the
+//   output table is the input table replaced token    classifier( act( dense( LN(h_CLS + h) ) ) )
+// B sequences  N rows  T packed tokens  D hidden  E embedding size  V vocabulary  C classes
+#pragma once
+#include "train/model/pass.h"
+
+namespace deberta::train {
+
+struct OutputHead {
+  Linear dense;       // of the pooler, the projection or the transform
+  Norm norm;          // of the language model and of the replaced tokens
+  Linear classifier;  // qa_outputs of a span head
+  at::Tensor bias_V;  // of the language model
+};
+void visit(OutputHead& head, const ModelForm& form, const Visit& each);
+
+// [B, C]; every sequence has at least one token.
+at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_TD);
+
+// Hidden states of some rows, and where they stand: [N, C], of a span head [N, 2].
+at::Tensor token_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_ND, const Rows& rows);
+
+// z, which the tied output layer reads (ops/cross_entropy.h).
+at::Tensor transform_for_words(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_ND);
+
+// [T, 1]: above 0 where a token was replaced.
+at::Tensor replaced_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_TD);
+
+}  // namespace deberta::train

@@ -1,0 +1,16 @@
+// The enhanced mask decoder, DeBERTa (He et al. 2021) section 3.2 (algorithm.md 8), on the rows to predict:
+//   h = h_{N-1};  q_0 = position[p] + h;  q_k = layer_N(keys and values of h, query states q_{k-1})
+// The last layer's weights serve every pass, in place of its ordinary use. P rows to predict  T packed tokens  D hidden
+#pragma once
+#include <span>
+#include <vector>
+
+#include "train/model/encoder.h"
+
+namespace deberta::train {
+
+// states: encode() of all layers but the last. Gives q_1 .. q_passes; the head reads the last.
+std::vector<at::Tensor> decode_masked(const Pass& pass, const Encoder& encoder, const at::Tensor& position_PE,
+                                      const EncoderStates& states, std::span<const int32_t> rows_P);
+
+}  // namespace deberta::train

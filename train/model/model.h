@@ -1,0 +1,39 @@
+// DeBERTa for training (He et al. 2021), of any form: embeddings, encoder, and the mask decoder or a head. Plain
+// structs of tensors; not here: files, threads, batches, losses. The engine (src/engine) computes the same. T packed
+// tokens  P rows to predict  D hidden  E embedding size
+#pragma once
+#include <span>
+#include <vector>
+
+#include "train/model/embeddings.h"
+#include "train/model/encoder.h"
+#include "train/model/heads.h"
+#include "train/model/mask_decoder.h"
+
+namespace deberta::train {
+
+struct Model {
+  ModelForm form;
+  Embeddings embeddings;
+  Encoder encoder;
+  OutputHead head;
+  std::shared_ptr<const RelLut> lut;  // as long as max_position_embeddings
+};
+
+// Every tensor, in the order of the checkpoint's table.
+void visit(Model& model, const Visit& each);
+
+// All tensors zero, on the CPU; those that are trained require gradients. Throws kUnsupported with all reasons why the
+// form cannot be trained.
+Model make_model(const ModelForm& form, at::ScalarType type = at::kFloat);
+
+// Throws kTokenId and kInput: ids, types and positions outside their tables, starts that do not fit.
+Pass make_pass(const Model& model, const Compute& compute, const ModelInput& input, const DropoutPlace& place);
+
+// h_0 .. h_N.
+EncoderStates encode(const Pass& pass, const Model& model);
+
+// z of the rows to predict, from the mask decoder where the form has one, else from h_N.
+at::Tensor word_states(const Pass& pass, const Model& model, std::span<const int32_t> rows_P);
+
+}  // namespace deberta::train

@@ -1,0 +1,50 @@
+// The tensors of a model: each noun of the paper is a struct of them, and lists them once, with name, shape and
+// initialisation, for a visitor. Making, initialising, loading and naming are visitors (model.h, parameters.h).
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <string>
+
+#include "deberta/checkpoint.h"
+
+namespace deberta::train {
+
+enum class Init {
+  kNormal,  // N(0, initializer_range)
+  kTable,   // the same, the row of the padding id zero
+  kZeros,
+  kOnes,
+};
+
+struct ParameterSpec {
+  std::string name;  // canonical, as in the checkpoint (checkpoint/tensor_table.h)
+  Shape shape;
+  Init init = Init::kNormal;
+  bool is_trained = true;  // false: stays as initialised
+};
+
+using Visit = std::function<void(const ParameterSpec& spec, at::Tensor& tensor)>;
+
+struct Linear {
+  at::Tensor weight_OI, bias_O;
+};
+struct LinearSpec {
+  std::string name;
+  int64_t inputs = 0, outputs = 0;
+  bool trains_bias = true;
+};
+inline void visit(Linear& linear, const LinearSpec& spec, const Visit& each) {
+  each({spec.name + ".weight", {spec.outputs, spec.inputs}, Init::kNormal}, linear.weight_OI);
+  each({spec.name + ".bias", {spec.outputs}, Init::kZeros, spec.trains_bias}, linear.bias_O);
+}
+
+struct Norm {
+  at::Tensor weight_D, bias_D;
+};
+inline void visit(Norm& norm, const std::string& name, int64_t size, const Visit& each) {
+  each({name + ".weight", {size}, Init::kOnes}, norm.weight_D);
+  each({name + ".bias", {size}, Init::kZeros}, norm.bias_D);
+}
+
+}  // namespace deberta::train

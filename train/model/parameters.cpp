@@ -1,0 +1,161 @@
+#include "train/model/parameters.h"
+
+#include <ATen/ops/from_blob.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <list>
+#include <map>
+#include <numbers>
+
+#include "base/philox.h"
+#include "checkpoint/layout_conversion.h"
+#include "checkpoint/tensor.h"
+#include "checkpoint/tensor_table.h"
+#include "deberta/error.h"
+
+namespace deberta::train {
+namespace {
+
+uint64_t hash_of(const std::string& text) {  // FNV-1a
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+// A pair of normals from a pair of random words (Box and Muller).
+std::array<double, 2> to_normals(uint32_t a, uint32_t b) {
+  const double radius = std::sqrt(-2 * std::log((a + 0.5) / 4294967296.0));
+  const double angle = 2 * std::numbers::pi * ((b + 0.5) / 4294967296.0);
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+std::vector<float> normal_values(uint64_t seed, const std::string& name, size_t count, double deviation) {
+  const uint64_t key = random_key(seed, RandomDomain::kInit), tensor = hash_of(name);
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; i += 4) {
+    const PhiloxCounter words = philox({static_cast<uint32_t>(i / 4), static_cast<uint32_t>(i / 4 >> 32),
+                                        static_cast<uint32_t>(tensor), static_cast<uint32_t>(tensor >> 32)},
+                                       {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)});
+    const auto a = to_normals(words[0], words[1]), b = to_normals(words[2], words[3]);
+    const std::array<double, 4> four = {a[0], a[1], b[0], b[1]};
+    for (size_t k = 0; k < std::min<size_t>(4, count - i); ++k) {
+      values[i + k] = static_cast<float>(deviation * four[k]);
+    }
+  }
+  return values;
+}
+
+// Values into a tensor of any type, without a gradient of its own.
+void assign(at::Tensor& tensor, std::vector<float> values) {
+  tensor.detach().copy_(at::from_blob(values.data(), tensor.sizes(), at::kFloat));
+}
+
+void initialise_tensor(const ModelConfig& config, uint64_t seed, const ParameterSpec& spec, at::Tensor& tensor) {
+  switch (spec.init) {
+    case Init::kNormal:
+    case Init::kTable:
+      break;
+    case Init::kZeros:
+      tensor.detach().zero_();
+      return;
+    case Init::kOnes:
+      tensor.detach().fill_(1);
+      return;
+  }
+  const auto count = static_cast<size_t>(tensor.numel());
+  assign(tensor, normal_values(seed, spec.name, count, config.initializer_range));
+  if (spec.init == Init::kTable) tensor.detach()[config.pad_token_id].zero_();
+}
+
+// Tensors of a checkpoint, those of fused projections in their split form.
+class Source {
+ public:
+  Source(const Checkpoint& checkpoint, const ModelConfig& config) : checkpoint_(checkpoint) {
+    if (config.layout != Layout::kV1 || detect_layout(checkpoint) != Layout::kV1) return;
+    plan_layout(checkpoint, config, Layout::kV2, conversion_);
+    for (const PlannedTensor& planned : conversion_.tensors) {
+      std::vector<std::byte>& bytes = bytes_.emplace_back();
+      for (const Bytes& run : planned.runs) bytes.insert(bytes.end(), run.begin(), run.end());
+      split_[planned.canonical] = {planned.canonical, planned.from, planned.shape, bytes};
+    }
+  }
+  const TensorView* find(const std::string& name) const {
+    const auto found = split_.find(name);
+    return found != split_.end() ? &found->second : checkpoint_.find(name);
+  }
+
+ private:
+  const Checkpoint& checkpoint_;
+  Conversion conversion_;
+  std::list<std::vector<std::byte>> bytes_;
+  std::map<std::string, TensorView> split_;
+};
+
+bool is_of_head(const std::string& name) {
+  return !name.starts_with("embeddings.") && !name.starts_with("encoder.");
+}
+
+}  // namespace
+
+void initialise(Model& model, uint64_t seed, std::span<const std::string> only) {
+  visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    if (!only.empty() && std::find(only.begin(), only.end(), spec.name) == only.end()) return;
+    initialise_tensor(model.form.config, seed, spec, tensor);
+  });
+}
+
+std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpoint, const LoadRules& rules) {
+  const Source source(checkpoint, model.form.config);
+  const std::string where = checkpoint.paths().empty() ? "checkpoint" : checkpoint.paths().front();
+  std::vector<Problem> problems;
+  std::vector<std::string> new_names;
+  visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    const TensorView* view = source.find(spec.name);
+    if (view == nullptr && !spec.is_trained) return;
+    if (view == nullptr && rules.allows_new_head && is_of_head(spec.name)) {
+      new_names.push_back(spec.name);
+    } else if (view == nullptr) {
+      problems.push_back({where, "tensor missing: " + spec.name});
+    } else if (view->shape != spec.shape) {
+      problems.push_back({where, "tensor " + spec.name + ": expected shape " + to_string(spec.shape) + ", got " +
+                                     to_string(view->shape)});
+    } else {
+      assign(tensor, to_fp32(*view));
+    }
+  });
+  if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
+  return new_names;
+}
+
+std::vector<NamedParameter> trained_parameters(Model& model) {
+  std::vector<NamedParameter> parameters;
+  visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    if (spec.is_trained) parameters.push_back({spec.name, tensor});
+  });
+  return parameters;
+}
+
+std::vector<TensorView> to_views(Model& model) {
+  std::vector<TensorView> views;
+  visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    const std::span values(tensor.data_ptr<float>(), static_cast<size_t>(tensor.numel()));
+    views.push_back({spec.name, DType::kF32, spec.shape, std::as_bytes(values)});
+  });
+  return views;
+}
+
+void move_parameters(Model& model, std::span<const ParameterMemory> memory) {
+  size_t n = 0;
+  visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    if (!spec.is_trained) return;
+    const ParameterMemory& place = memory[n++];
+    const at::Tensor moved = at::from_blob(place.weights, tensor.sizes(), at::kFloat);
+    moved.copy_(tensor.detach());
+    tensor = moved.requires_grad_(true);
+    tensor.mutable_grad() = at::from_blob(place.gradients, tensor.sizes(), at::kFloat);
+  });
+}
+
+}  // namespace deberta::train

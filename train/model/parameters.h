@@ -1,0 +1,43 @@
+// What visitors of a model do: initialise it, read it from a checkpoint, list it for files and for the optimiser.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deberta/checkpoint.h"
+#include "train/model/model.h"
+
+namespace deberta::train {
+
+// Matrices N(0, initializer_range), tables as well, the row of the padding id zero; biases 0, norms 1. A number is a
+// function of the seed, the name of its tensor and its place. `only`: names of the tensors to initialise; empty: all.
+void initialise(Model& model, uint64_t seed, std::span<const std::string> only = {});
+
+// Fused projections of version 1 are split. Tensors of the head may be missing when `allows_new_head`: their names are
+// the result, and they keep their values. Throws kTensors: missing tensors and wrong shapes, all of them.
+struct LoadRules {
+  bool allows_new_head = false;
+};
+std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpoint, const LoadRules& rules = {});
+
+struct NamedParameter {
+  std::string name;
+  at::Tensor tensor;  // the model's own
+};
+// Those that are trained: what optimisers and gradients are about.
+std::vector<NamedParameter> trained_parameters(Model& model);
+
+// Every tensor, fp32 on the CPU, under its canonical name: to be written, or read by the engine. They are views of the
+// model's memory.
+std::vector<TensorView> to_views(Model& model);
+
+// Trained parameters move into memory of the caller, in the order of trained_parameters(): weights with their values,
+// and gradients, which add up there. fp32; both outlive the model.
+struct ParameterMemory {
+  float* weights = nullptr;
+  float* gradients = nullptr;
+};
+void move_parameters(Model& model, std::span<const ParameterMemory> memory);
+
+}  // namespace deberta::train

@@ -1,0 +1,32 @@
+#include "train/model/relative_position.h"
+
+#include "train/ops/dropout.h"
+
+namespace deberta::train {
+
+void visit(RelativePosition& r, const ModelForm& form, const Visit& each) {
+  const ModelConfig& c = form.config;
+  if (!c.relative_attention) return;
+  each({"encoder.rel_embeddings.weight", {2 * c.span(), c.hidden_size}}, r.rel_embeddings_RD);
+  if (c.has_rel_layer_norm) visit(r.norm, "encoder.LayerNorm", c.hidden_size, each);
+}
+
+at::Tensor relative_table(const Pass& pass, const RelativePosition& r) {
+  if (!r.norm.weight_D.defined()) return r.rel_embeddings_RD;
+  return layer_norm(pass.compute, r.rel_embeddings_RD, pass.norm(r.norm));
+}
+
+at::Tensor drop_relative(const Pass& pass, const at::Tensor& table_RD, size_t layer) {
+  Dropout drop = pass.dropout(RandomDomain::kRelativeDropout, pass.form.config.hidden_dropout_prob, layer);
+  drop.sequence_offset = 0;  // the table belongs to no sequence: one draw, however a step is split
+  return dropout(pass.compute, table_RD, drop);
+}
+
+std::shared_ptr<const RelLut> make_lut(const ModelConfig& c, int64_t longest) {
+  if (!c.relative_attention) return nullptr;
+  return std::make_shared<RelLut>(RelLutParams{.position_buckets = c.position_buckets,
+                                               .max_relative_positions = c.max_relative_positions,
+                                               .max_length = longest});
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,32 @@
+#include "train/objectives/replay.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros_like.h>
+
+namespace deberta::train {
+
+ReplayedStep replay_step(Model& model, const std::vector<std::function<Loss()>>& losses) {
+  const std::vector<NamedParameter> parameters = trained_parameters(model);
+  for (const NamedParameter& parameter : parameters) {
+    if (parameter.tensor.grad().defined()) parameter.tensor.mutable_grad().zero_();
+  }
+  ReplayedStep step;
+  double sum = 0;
+  for (const auto& loss_of_batch : losses) {
+    const Loss loss = loss_of_batch();
+    sum += loss.sum.item<double>();
+    step.count += loss.count;
+    step.correct += loss.correct;
+    if (loss.count > 0) loss.sum.backward();
+  }
+  const double count = step.count > 0 ? static_cast<double>(step.count) : 1;
+  step.loss = sum / count;
+  for (const NamedParameter& parameter : parameters) {
+    const at::Tensor& gradient = parameter.tensor.grad();
+    step.gradients.push_back(
+        {parameter.name, gradient.defined() ? gradient / count : at::zeros_like(parameter.tensor)});
+  }
+  return step;
+}
+
+}  // namespace deberta::train

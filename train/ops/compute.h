@@ -1,0 +1,22 @@
+// How the operations of this room compute, not what: fp32 on the CPU runs the kernels (src/kernels); anything else,
+// doubles or another device, the same equations composed of ATen's operators, which is the second opinion in tests.
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include "base/parallel.h"
+#include "kernels/dispatch.h"
+
+namespace deberta::train {
+
+// Outlives the backward pass of every operation that was given it.
+struct Compute {
+  KernelSet kernels;
+  Parallel parallel = serial();
+  bool composes = false;  // ATen's operators for everything
+};
+
+inline bool runs_kernels(const Compute& compute, const at::Tensor& x) {
+  return !compute.composes && x.is_cpu() && x.scalar_type() == at::kFloat;
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,27 @@
+// The loss of a tied output layer (algorithm.md 7): logits = h . table^T + bias, loss = sum over rows of
+// log sum exp(logits) - logits[label]. Rows are taken in chunks, and the gradients formed in the forward pass, so that
+// no more than one chunk's logits ever exist. P rows  E columns  V vocabulary
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include "train/ops/compute.h"
+
+namespace deberta::train {
+
+struct TiedOutput {
+  at::Tensor table_VE;  // the input table
+  at::Tensor bias_V;
+};
+
+struct CrossEntropy {
+  at::Tensor sum;       // a double, with gradients for h, table and bias
+  int64_t correct = 0;  // rows whose largest logit is the label's; of equal ones the first counts
+};
+
+inline constexpr int64_t kCrossEntropyRows = 1024;  // of a chunk
+
+// labels_P: int64, each in [0, V).
+CrossEntropy cross_entropy(const Compute& compute, const at::Tensor& h_PE, const TiedOutput& output,
+                           const at::Tensor& labels_P, int64_t chunk_rows = kCrossEntropyRows);
+
+}  // namespace deberta::train
