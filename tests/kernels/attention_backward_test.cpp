@@ -195,7 +195,7 @@ std::vector<Shape> shapes() {
   }
   shapes.push_back({.lengths = {300}, .head_size = 16, .is_causal = true});
   shapes.push_back({.lengths = {600}, .head_size = 16, .dropped = 0.3, .is_causal = true});
-  shapes.push_back({.lengths = {600}, .head_size = 16, .positions = {0, 1, 2, 298, 299, 300, 301, 599}});
+  shapes.push_back({.lengths = {600}, .head_size = 16, .positions = {0, 1, 2, 298, 299, 299, 299, 300, 301, 599}});
   return shapes;
 }
 

@@ -481,6 +481,19 @@ TEST_P(EveryKernel, ChosenQueriesHaveTheBitsOfAllQueries) {
   }
 }
 
+TEST_P(EveryKernel, ChosenCausalQueriesNeedNotReachTheLastKeys) {
+  AttentionCase c = make({300}, 32);
+  c.is_causal = true;
+  c.fill();
+  c.run();
+  const std::vector<float> all = c.out;
+  const int32_t query_starts[] = {0, 3};
+  AttentionParams p = c.params();
+  p.query_starts = query_starts;
+  c.run(p);
+  for (size_t at = 0; at < 3 * c.width(); ++at) EXPECT_EQ(c.out[16 + at], all[16 + at]) << at;
+}
+
 TEST_P(EveryKernel, ReadsAndWritesOnlyItsRowsOfStridedUnalignedData) {
   AttentionCase dense = make({70});
   dense.heads = 1;
