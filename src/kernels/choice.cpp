@@ -20,6 +20,7 @@ constexpr LevelSet kExists[kOperations][kPrecisions] = {
     {kWide, kWide, kWide},                                // quantize
     {kWide, kWide, kWide},                                // embedding
     {kWide, kWide, kWide},                                // convolution
+    {kWide, kRef, kRef},                                  // attention_backward
 };
 
 LevelSet existing(Operation operation, Precision precision) {
