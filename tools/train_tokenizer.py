@@ -74,7 +74,7 @@ def opened(path: str) -> Iterator[io.BufferedIOBase]:
 
 
 def documents(files: list[str], progress) -> Iterator[tuple[bool, str]]:
-    """(begins a document, line) for each line of text, as train/data/corpus.h has it: a document begins with each file and with
+    """(begins a document, line) for each line of text, as data/corpus.h has it: a document begins with each file and with
     each line `<|doc NAME|>`, which is dropped, as is `Section::::` before a line."""
     for number, path in enumerate(files):
         progress.show(f"reading {path} ({number + 1} of {len(files)})")

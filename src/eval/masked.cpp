@@ -31,8 +31,11 @@ AnsweredRows answer_masked(const TaskRow& task, const MaskedSettings& settings, 
     ++result.failed;
     report_bad_row(hooks, error);
   };
-  run_model_rows([&](const auto& is_stopped) { return example_rows(settings.input, task, is_stopped, fill); },
-                 row_encoder(pipeline.tokenizer, rules), rules.batch_tokens, {.answer = answer, .refuse = refuse},
+  const OpenRows open = [&](const std::function<bool()>& is_stopped) {
+    return settings.held_out ? held_out_rows(*settings.held_out, is_stopped)
+                             : example_rows(settings.input, task, is_stopped, fill);
+  };
+  run_model_rows(open, row_encoder(pipeline.tokenizer, rules), rules.batch_tokens, {.answer = answer, .refuse = refuse},
                  hooks);
   result.cut.of = result.rows;
   result.cut.max_tokens = rules.encode.max_tokens;

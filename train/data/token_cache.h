@@ -8,7 +8,7 @@
 
 #include "base/parallel.h"
 #include "deberta/tokenizer.h"
-#include "train/data/corpus.h"
+#include "data/corpus.h"
 #include "train/data/token_file.h"
 
 namespace deberta::train {

@@ -1,5 +1,5 @@
 // The end of the file is read backwards: a long log is not read whole.
-#include "train/loop/metrics_log.h"
+#include "train/state/metrics_log.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "deberta/error.h"
-#include "train/loop/trainer_state.h"
+#include "train/state/trainer_state.h"
 
 namespace deberta::train {
 namespace {

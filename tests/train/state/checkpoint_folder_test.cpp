@@ -1,11 +1,11 @@
 // Checkpoints on the disk: what is in one, which one is found, which ones go.
-#include "train/loop/checkpoint_folder.h"
+#include "train/state/checkpoint_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "loop_case.h"
+#include "state_case.h"
 #include "support/expect_error.h"
 #include "support/warnings.h"
 

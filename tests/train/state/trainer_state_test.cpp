@@ -1,5 +1,5 @@
 // trainer/state.json: what is written is what is read, and nothing else is.
-#include "train/loop/trainer_state.h"
+#include "train/state/trainer_state.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The order of the writes: files, each synced; the manifest; the folders synced; the rename; the parent synced; LATEST;
 // only then older checkpoints are removed, each renamed first.
-#include "train/loop/checkpoint_folder.h"
+#include "train/state/checkpoint_folder.h"
 
 #include <fmt/format.h>
 #include <sys/statvfs.h>

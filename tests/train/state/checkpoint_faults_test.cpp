@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <set>
 
-#include "loop_case.h"
+#include "state_case.h"
 #include "support/warnings.h"
 
 namespace {

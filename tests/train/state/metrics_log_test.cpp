@@ -1,5 +1,5 @@
 // metrics.jsonl: a line for each logged step, each step once.
-#include "train/loop/metrics_log.h"
+#include "train/state/metrics_log.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -9,7 +9,7 @@
 
 #include "data/lines.h"
 
-namespace deberta::train {
+namespace deberta {
 
 // Which documents of a corpus are read. Held out: of `holds_out_every` = n documents in a row, the last.
 enum class Documents : uint8_t { kAll, kTraining, kHeldOut };
@@ -60,4 +60,4 @@ class CorpusReader {
   bool is_at_begin_ = true;  // the next line begins a document
 };
 
-}  // namespace deberta::train
+}  // namespace deberta

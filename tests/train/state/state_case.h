@@ -7,8 +7,8 @@
 
 #include "support/paths.h"
 #include "support/random.h"
-#include "train/loop/checkpoint_folder.h"
-#include "train/loop/flat_tensors.h"
+#include "train/state/checkpoint_folder.h"
+#include "train/state/flat_tensors.h"
 
 namespace deberta::train::test {
 

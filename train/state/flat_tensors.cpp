@@ -1,4 +1,4 @@
-#include "train/loop/flat_tensors.h"
+#include "train/state/flat_tensors.h"
 
 #include <fmt/format.h>
 

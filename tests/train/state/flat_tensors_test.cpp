@@ -1,11 +1,11 @@
 // The state of an optimiser in a file: the same steps follow, bit for bit.
-#include "train/loop/flat_tensors.h"
+#include "train/state/flat_tensors.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "loop_case.h"
+#include "state_case.h"
 #include "support/expect_error.h"
 
 namespace deberta::train {

@@ -1,5 +1,5 @@
 // The members are listed once, in visit(); a writer and a reader visit them.
-#include "train/loop/trainer_state.h"
+#include "train/state/trainer_state.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 
 #include "checkpoint/manifest_writer.h"
 #include "deberta/checkpoint.h"
-#include "train/loop/trainer_state.h"
+#include "train/state/trainer_state.h"
 
 namespace deberta::train {
 

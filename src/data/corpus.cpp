@@ -1,4 +1,4 @@
-#include "train/data/corpus.h"
+#include "data/corpus.h"
 
 #include <fmt/format.h>
 #include <glob.h>
@@ -11,7 +11,7 @@
 #include "base/folder.h"
 #include "deberta/error.h"
 
-namespace deberta::train {
+namespace deberta {
 namespace {
 
 constexpr std::string_view kDocumentBegin = "<|doc ";
@@ -129,4 +129,4 @@ bool CorpusReader::next(Line& line) {
   return false;
 }
 
-}  // namespace deberta::train
+}  // namespace deberta

@@ -1,5 +1,5 @@
 // From files to the lines of documents: names, compression, markers, held-out documents, and what is refused.
-#include "train/data/corpus.h"
+#include "data/corpus.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::train {
+namespace deberta {
 namespace {
 
 using test::TemporaryFolder;
@@ -117,4 +117,4 @@ TEST(CorpusReader, StopsWhenAsked) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta

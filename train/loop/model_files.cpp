@@ -1,0 +1,81 @@
+#include "train/loop/model_files.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "base/descriptor.h"
+#include "base/folder.h"
+#include "checkpoint/conversion.h"
+#include "checkpoint/model_writer.h"
+#include "config/config_writer.h"
+#include "deberta/checkpoint.h"
+#include "deberta/error.h"
+#include "train/model/parameters.h"
+
+namespace deberta::train {
+namespace {
+
+constexpr const char* kWhere = "the model in training";
+
+// Under the names that files have: the encoder's begin with "deberta.".
+Checkpoint to_checkpoint(Model& model) {
+  std::vector<TensorView> views = to_views(model);
+  for (TensorView& view : views) {
+    if (view.name.starts_with("embeddings.") || view.name.starts_with("encoder.")) view.name = "deberta." + view.name;
+  }
+  return Checkpoint::from_memory(views, kWhere);
+}
+
+// In training the projections are apart, as in the second layout.
+ModelConfig config_in_memory(const Model& model) {
+  ModelConfig config = model.form.config;
+  config.layout = Layout::kV2;
+  return config;
+}
+
+Conversion plan(Model& model, const Checkpoint& checkpoint) {
+  return plan_conversion(checkpoint, config_in_memory(model), {.layout = model.form.config.layout}, kWhere);
+}
+
+}  // namespace
+
+Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const ModelOptions& options) {
+  const Checkpoint checkpoint = to_checkpoint(model);
+  ModelConfig config = config_in_memory(model);
+  deberta::Model engine_model = deberta::Model::load(checkpoint, config, options);
+  return {std::move(config), Tokenizer::load(tokenizer_folder, options.tokenizer), std::move(engine_model)};
+}
+
+void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder) {
+  const Checkpoint checkpoint = to_checkpoint(model);
+  deberta::write_model_files(files, plan(model, checkpoint), tokenizer_folder, {});
+}
+
+uint64_t size_of_files(Model& model) {
+  uint64_t size_bytes = 0;
+  for (const TensorView& view : to_views(model)) size_bytes += view.bytes.size();
+  return size_bytes;
+}
+
+void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder) {
+  StagedFolder staged(folder + "/model");
+  ManifestWriter files(staged);
+  add_model_files(files, model, tokenizer_folder);
+  files.finish();
+  std::vector<std::string> names;
+  for (const ManifestFile& file : files.written()) {
+    if (file.name != "config.json") names.push_back(file.name);
+  }
+  names.emplace_back(kManifestName);
+  names.emplace_back("config.json");
+  for (const std::string& name : names) {
+    const std::string target = folder + "/" + name;
+    if (std::rename((staged.path() + "/" + name).c_str(), target.c_str()) != 0)
+      throw Error(ErrorCode::kFileWrite, target, system_message());
+  }
+  sync_folder(folder);
+}
+
+}  // namespace deberta::train

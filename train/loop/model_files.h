@@ -1,0 +1,25 @@
+// A model in training as others read it: as the files of a model folder, and as the engine's model in memory.
+#pragma once
+#include <string>
+
+#include "checkpoint/manifest_writer.h"
+#include "deberta/pipeline.h"
+#include "train/model/model.h"
+
+namespace deberta::train {
+
+// The model with the tokenizer of `tokenizer_folder`, read from the memory of `model`, which must outlive it and not
+// change meanwhile. Throws kUnsupported for a form that files cannot express, and what Model::load throws.
+Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const ModelOptions& options);
+
+// Adds config.json, the weights in fp32 and the files of the tokenizer.
+void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder);
+
+// About as many bytes as add_model_files() writes.
+uint64_t size_of_files(Model& model);
+
+// Puts the same files into a folder that has others, each as a whole, config.json last: a folder that has a model keeps
+// it until then. Throws kFileWrite.
+void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder);
+
+}  // namespace deberta::train

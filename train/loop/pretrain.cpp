@@ -1,0 +1,401 @@
+#include "train/loop/pretrain.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/output_file.h"
+#include "base/sha256.h"
+#include "base/thread_pool.h"
+#include "checkpoint/safetensors.h"
+#include "deberta/checkpoint.h"
+#include "deberta/error.h"
+#include "eval/masked.h"
+#include "metrics/task_table.h"
+#include "train/data/prefetch.h"
+#include "train/loop/corpora.h"
+#include "train/loop/model_files.h"
+#include "train/loop/trainer.h"
+#include "train/objectives/language_model.h"
+#include "train/state/checkpoint_folder.h"
+#include "train/state/flat_tensors.h"
+#include "train/state/metrics_log.h"
+#include "train/state/run_folder.h"
+
+namespace deberta::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int64_t kMostSkipped = 5;  // steps in a row that are not finite
+constexpr const char* kSkipped = "skipped_steps";
+constexpr const char* kSkippedInARow = "skipped_in_a_row";
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// ---- the model that a run begins with
+
+ModelConfig config_of(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+  const size_t longest = std::max(settings.max_tokens, settings.long_tokens);
+  if (!settings.model_folder.empty()) {
+    ModelConfig config = load_model_config(settings.model_folder + "/config.json");
+    if (config.max_position_embeddings < static_cast<int64_t>(longest)) {
+      throw Error(ErrorCode::kUsage,
+                  {{.message = "expected at most max_position_embeddings = " +
+                               std::to_string(config.max_position_embeddings) + ", got " + std::to_string(longest),
+                    .argument = "max_tokens"}});
+    }
+    return config;
+  }
+  NewModel request = settings.new_model;
+  request.vocab_size = static_cast<int64_t>(tokenizer.size());
+  request.max_tokens = static_cast<int64_t>(longest);
+  return new_config(request);
+}
+
+ModelForm form_of(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+  ModelForm form{.config = config_of(settings, tokenizer),
+                 .head = Head::kMaskedLm,
+                 .decoder_passes = settings.decoder_passes,
+                 .is_causal = settings.objective == Objective::kCausal};
+  if (form.config.vocab_size < static_cast<int64_t>(tokenizer.size())) {
+    throw Error(ErrorCode::kTokenId, settings.tokenizer_folder,
+                "expected a tokenizer of at most " + std::to_string(form.config.vocab_size) +
+                    " ids, the vocabulary of the model, got " + std::to_string(tokenizer.size()));
+  }
+  return form;
+}
+
+Model new_model(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+  Model model = make_model(form_of(settings, tokenizer));
+  initialise(model, settings.seed);
+  if (!settings.model_folder.empty())
+    load_parameters(model, Checkpoint::open(settings.model_folder), {.allows_new_head = true});
+  return model;
+}
+
+// ---- what a run that goes on must have in common with the one before
+
+std::map<std::string, std::string> hashes_of(const PretrainSettings& settings, const Corpora& corpora,
+                                             const Model& model) {
+  Sha256 config;
+  config.update(to_bytes(model.form.config.raw));
+  std::map<std::string, std::string> hashes{{"corpora and tokenizer", corpora.hash()},
+                                            {"configuration", config.finish()}};
+  if (!settings.model_folder.empty()) hashes["folder of the first weights"] = settings.model_folder;
+  return hashes;
+}
+
+void compare(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
+             const std::vector<std::string>& overridden, const std::string& folder, std::vector<Problem>& problems) {
+  for (const auto& [name, value] : now) {
+    const auto old = before.find(name);
+    if (old == before.end() || old->second == value) continue;
+    if (std::find(overridden.begin(), overridden.end(), name) != overridden.end()) continue;
+    problems.push_back(
+        {.where = folder, .message = name + ": expected " + old->second + " as in the run so far, got " + value});
+  }
+}
+
+void check_same_run(const PretrainSettings& settings, const TrainerState& before, const TrainerState& now) {
+  std::vector<Problem> problems;
+  compare(before.options, now.options, settings.overridden, settings.output, problems);
+  compare(before.hashes, now.hashes, settings.overridden, settings.output, problems);
+  if (problems.empty()) return;
+  problems.back().message += "; give what the run began with, another output folder, or name what may change";
+  problems.back().argument = "resume_override";
+  throw Error(ErrorCode::kUsage, std::move(problems));
+}
+
+// ---- the run
+
+class Run {
+ public:
+  Run(const PretrainSettings& settings, const RunHooks& hooks)
+      : settings_(settings),
+        hooks_(hooks),
+        pool_(settings.threads > 0 ? settings.threads : usable_processors()),
+        tokenizer_(Tokenizer::load(settings.tokenizer_folder)),
+        pieces_(pieces_of(tokenizer_)),
+        schedule_(find_schedule(settings.schedule)) {
+    at::set_num_threads(1);  // the kernels have their own; sums of ATen then have one order
+    compute_ = {.kernels = select_kernels(settings.kernels), .parallel = pool_.parallel()};
+  }
+
+  PretrainResult go();
+
+ private:
+  void prepare();
+  void resume(const FoundCheckpoint& found);
+  void train();
+  bool take_step(int64_t step, const std::vector<TrainBatch>& batches);
+  void count(const StepResult& result, double rate);
+  void log(int64_t step);
+  void save();
+  Metrics evaluate(size_t most_lines);
+  void finish();
+  StopRequest poll();
+  double rate_of(int64_t step) const { return settings_.learning_rate * schedule_.factor(step, schedule_settings_); }
+  bool is_due(int64_t every) const { return every > 0 && state_.step % every == 0; }
+
+  const PretrainSettings& settings_;
+  const RunHooks& hooks_;
+  ThreadPool pool_;
+  Compute compute_;
+  Tokenizer tokenizer_;
+  Pieces pieces_;
+  const Schedule& schedule_;
+  ScheduleSettings schedule_settings_;
+
+  std::unique_ptr<RunFolder> folder_;
+  std::optional<Corpora> corpora_;
+  std::optional<Batches> batches_;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<MetricsLog> log_;
+  TrainerState state_;
+  PretrainResult result_;
+  bool wants_save_ = false;
+  bool is_stopped_ = false;
+  int64_t saved_step_ = -1;
+  int64_t failed_saves_ = 0;
+  Clock::time_point log_begin_;
+  int64_t log_tokens_ = 0;  // at log_begin_
+};
+
+StopRequest Run::poll() {
+  const StopRequest request = hooks_.stop();
+  wants_save_ = wants_save_ || request == StopRequest::kSave;
+  is_stopped_ = is_stopped_ || request == StopRequest::kStop;
+  return is_stopped_ ? StopRequest::kStop : StopRequest::kNone;
+}
+
+// Everything up to the first step; corpora_ is empty once stopped.
+void Run::prepare() {
+  RunHooks reading = hooks_;
+  reading.stop = [this] { return poll(); };
+  trainer_ = std::make_unique<Trainer>(new_model(settings_, tokenizer_), settings_.adam, pool_.parallel());
+  corpora_ = open_corpora(settings_, tokenizer_, pool_.parallel(), reading);
+  if (!corpora_) return;
+  state_.total_steps = count_steps(settings_, *corpora_);
+  batches_.emplace(make_batches(settings_, *corpora_, pieces_, state_.total_steps));
+  schedule_settings_ = settings_.schedule_settings;
+  schedule_settings_.total = state_.total_steps;
+  check_schedule(schedule_, schedule_settings_);
+  state_.seed = static_cast<int64_t>(settings_.seed);
+  state_.options = settings_.options;
+  state_.hashes = hashes_of(settings_, *corpora_, trainer_->model());
+  folder_ = std::make_unique<RunFolder>(settings_.output, settings_.resumes);
+  if (folder_->found()) resume(*folder_->found());
+  log_ = std::make_unique<MetricsLog>(folder_->file(kMetricsName), state_.step);
+}
+
+void Run::resume(const FoundCheckpoint& found) {
+  check_same_run(settings_, found.state, state_);
+  const TrainerState now = state_;
+  state_ = found.state;
+  state_.options = now.options;
+  state_.hashes = now.hashes;
+  state_.total_steps = now.total_steps;
+  result_.is_degraded = found.is_degraded;
+  saved_step_ = state_.step;
+  load_parameters(trainer_->model(), Checkpoint::open(found.folder));
+  load_optimizer(SafetensorsFile(found.folder + "/trainer/optim.safetensors"), "", trainer_->adam());
+  hooks_.on_note("going on from " + found.folder);
+}
+
+void Run::count(const StepResult& result, double rate) {
+  auto& sums = state_.sums;
+  sums["loss"] += result.loss;
+  sums["labels"] += static_cast<double>(result.count);
+  sums["correct"] += static_cast<double>(result.correct);
+  sums["steps"] += 1;
+  sums["grad_norm"] += result.norm;
+  sums["learning_rate"] = rate;
+  state_.counters[kSkipped] += !result.is_finite;
+  int64_t& in_a_row = state_.counters[kSkippedInARow];
+  in_a_row = result.is_finite ? 0 : in_a_row + 1;
+}
+
+// False when the run was stopped before the step was whole: it then has not happened.
+bool Run::take_step(int64_t step, const std::vector<TrainBatch>& batches) {
+  std::vector<std::function<Loss()>> losses;
+  const DropoutPlace place{.is_training = true, .seed = settings_.seed, .step = static_cast<uint32_t>(step)};
+  for (const TrainBatch& batch : batches)
+    losses.push_back([&] { return language_model_loss(trainer_->model(), compute_, batch, place); });
+  const double rate = rate_of(step);
+  count(trainer_->step(losses, {.rate = rate, .max_norm = settings_.max_norm}), rate);
+  ++state_.step;
+  for (const TrainBatch& batch : batches) {
+    state_.samples += static_cast<int64_t>(batch.sequences());
+    state_.tokens += static_cast<int64_t>(batch.tokens());
+  }
+  if (state_.counters[kSkippedInARow] >= kMostSkipped) {
+    throw Error(ErrorCode::kNotFinite, "step " + std::to_string(step),
+                "the loss or its gradient was not finite in " + std::to_string(kMostSkipped) +
+                    " steps in a row; the last good checkpoint is " +
+                    (saved_step_ < 0 ? "none" : folder_->file(checkpoint_name(saved_step_))) +
+                    "; a lower learning rate may help");
+  }
+  return true;
+}
+
+void Run::log(int64_t step) {
+  auto& sums = state_.sums;
+  const double labels = std::max(1.0, sums["labels"]), steps = std::max(1.0, sums["steps"]);
+  const double loss = sums["loss"] / labels, seconds = seconds_since(log_begin_);
+  Metrics metrics{{"loss", loss},
+                  {"perplexity", std::exp(loss)},
+                  {"accuracy", sums["correct"] / labels},
+                  {"grad_norm", sums["grad_norm"] / steps},
+                  {"learning_rate", sums["learning_rate"]},
+                  {"labels_per_step", sums["labels"] / steps},
+                  {"samples", static_cast<double>(state_.samples)},
+                  {"tokens", static_cast<double>(state_.tokens)},
+                  {"skipped_steps", static_cast<double>(state_.counters[kSkipped])},
+                  {"tokens_per_s", static_cast<double>(state_.tokens - log_tokens_) / std::max(seconds, 1e-9)},
+                  {"seconds", seconds}};
+  log_->write(step, metrics);
+  hooks_.on_log(step, metrics);
+  sums.clear();
+  log_begin_ = Clock::now();
+  log_tokens_ = state_.tokens;
+}
+
+void Run::save() {
+  hooks_.on_progress({Phase::kSaving, 0, 0, 0});
+  wants_save_ = false;
+  try {
+    save_checkpoint(
+        folder_->path(),
+        {.state = state_,
+         .optimizer = optimizer_tensors(trainer_->adam(), ""),
+         .add_models =
+             [&](ManifestWriter& files) { add_model_files(files, trainer_->model(), settings_.tokenizer_folder); },
+         .models_bytes = size_of_files(trainer_->model())},
+        {.keep_last = settings_.save_total_limit});
+    saved_step_ = state_.step;
+    failed_saves_ = 0;
+  } catch (const Error& error) {
+    constexpr int64_t kMostFailedSaves = 3;
+    if (error.code() != ErrorCode::kFileWrite || is_stopped_ || ++failed_saves_ == kMostFailedSaves ||
+        state_.step == state_.total_steps)
+      throw;
+    warn(std::string("no checkpoint was written, and training goes on: ") + error.what());
+  }
+}
+
+// Masked words of held-out documents, as `deberta eval` scores the same model on the same lines.
+Metrics Run::evaluate(size_t most_lines) {
+  if (settings_.corpus.holds_out_every == 0 || settings_.objective != Objective::kMasked) return {};
+  hooks_.on_progress({Phase::kEvaluating, 0, 0, 0});
+  const Pipeline pipeline = to_pipeline(trainer_->model(), settings_.tokenizer_folder,
+                                        {.threads = pool_.threads(), .kernels = settings_.kernels});
+  MaskedSettings settings{
+      .input = {},
+      .held_out = HeldOutLines{
+          .corpora = corpora_->held_out, .every = settings_.corpus.holds_out_every, .most_lines = most_lines}};
+  settings.sample.rules.encode.truncate = Truncate::kRight;
+  const EvalHooks hooks{.is_stopped = [this] { return poll() == StopRequest::kStop; }};
+  try {
+    const TaskRow& task = find_task("mlm");
+    const EvalResult scored = score(answer_masked(
+                                        task, settings, [&]() -> const Pipeline& { return pipeline; }, hooks),
+                                    {.samples = 0}, hooks);
+    Metrics metrics;
+    for (const Metric& metric : scored.metrics) metrics.emplace_back("eval_" + metric.name, metric.value.value_or(NAN));
+    return metrics;
+  } catch (const EvalStopped&) {
+    return {};
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInput) throw;
+    hooks_.on_note(std::string("not evaluated: no document is held out: ") + error.what());
+    return {};
+  }
+}
+
+void Run::train() {
+  Prefetch ahead([this](uint64_t step) { return batches_->make(step); }, static_cast<uint64_t>(state_.step),
+                 static_cast<uint64_t>(state_.total_steps), settings_.prefetch);
+  log_begin_ = Clock::now();
+  log_tokens_ = state_.tokens;
+  while (state_.step < state_.total_steps && poll() != StopRequest::kStop) {
+    const std::optional<std::vector<TrainBatch>> batches = ahead.next();
+    take_step(state_.step, *batches);
+    hooks_.on_progress({Phase::kTraining, static_cast<uint64_t>(state_.step), static_cast<uint64_t>(state_.total_steps),
+                        static_cast<uint64_t>(state_.tokens)});
+    if (is_due(settings_.logging_steps) || state_.step == state_.total_steps) log(state_.step);
+    if (is_due(settings_.eval_steps) && state_.step < state_.total_steps) {
+      const Metrics metrics = evaluate(settings_.eval_lines);
+      if (!metrics.empty()) log_->write(state_.step, metrics);
+      if (!metrics.empty()) hooks_.on_log(state_.step, metrics);
+    }
+    if (is_due(settings_.save_steps) || wants_save_) save();
+  }
+  if (saved_step_ != state_.step) save();
+}
+
+Json results_of(const PretrainResult& result, const Metrics& last) {
+  JsonObject object{{"steps", result.steps}, {"tokens", result.tokens}, {"train_runtime", result.seconds}};
+  for (const auto& [name, value] : last) object.emplace_back(name, to_json_number(value));
+  return object;
+}
+
+// The model and its reports, in the run's folder.
+void Run::finish() {
+  result_.evaluation = evaluate(0);
+  if (is_stopped_) return;
+  if (!result_.evaluation.empty()) {
+    log_->write(state_.step, result_.evaluation);
+    hooks_.on_log(state_.step, result_.evaluation);
+  }
+  hooks_.on_progress({Phase::kSaving, 0, 0, 0});
+  write_model_files_into(folder_->path(), trainer_->model(), settings_.tokenizer_folder);
+  write_output_file(folder_->file("all_results.json"),
+                    [&](FileWriter& file) { file.write(results_of(result_, result_.evaluation).dump(2) + "\n"); });
+  result_.is_finished = true;
+}
+
+PretrainResult Run::go() {
+  const Clock::time_point begin = Clock::now();
+  prepare();
+  if (corpora_) {
+    result_.total_steps = state_.total_steps;
+    train();
+    result_.steps = state_.step;
+    result_.tokens = state_.tokens;
+    result_.seconds = seconds_since(begin);
+    if (state_.step == state_.total_steps && !is_stopped_) finish();
+  }
+  result_.seconds = seconds_since(begin);
+  return result_;
+}
+
+}  // namespace
+
+PretrainResult pretrain(const PretrainSettings& settings, const RunHooks& hooks) {
+  return Run(settings, hooks).go();
+}
+
+std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& hooks) {
+  const Tokenizer tokenizer = Tokenizer::load(settings.tokenizer_folder);
+  const Pieces pieces = pieces_of(tokenizer);
+  ThreadPool pool(settings.threads > 0 ? settings.threads : usable_processors());
+  Model model = make_model(form_of(settings, tokenizer));
+  const std::optional<Corpora> corpora = open_corpora(settings, tokenizer, pool.parallel(), hooks);
+  if (!corpora) return std::nullopt;
+  DryRun dry{.total_steps = count_steps(settings, *corpora),
+             .corpus_tokens = corpora->tokens,
+             .documents = corpora->documents};
+  for (const NamedParameter& parameter : trained_parameters(model)) dry.parameters += parameter.tensor.numel();
+  dry.batches = make_batches(settings, *corpora, pieces, dry.total_steps).make(0);
+  return dry;
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,51 @@
+// A model with its optimiser: weights, gradients and the optimiser's state in flat memory, and one step on them. Knows
+// no files, data or schedule of a run.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "base/parallel.h"
+#include "train/model/parameters.h"
+#include "train/objectives/loss.h"
+#include "train/optim/adam.h"
+
+namespace deberta::train {
+
+struct StepResult {
+  double loss = 0;  // summed over `count` labels
+  int64_t count = 0;
+  int64_t correct = 0;
+  double norm = 0;        // of the gradient of the mean loss, before the clip
+  bool is_finite = true;  // false: loss or gradient is not, and the weights stay as they were
+};
+
+class Trainer {
+ public:
+  // `parallel` outlives this object. Throws what Adam does.
+  Trainer(Model model, const AdamOptions& options, const Parallel& parallel);
+
+  // The gradients of all losses together, divided by their common count and clipped to `max_norm` (0: not), move the
+  // weights at `rate`. `losses`: of a micro-batch each, computed and differentiated one after the other, so that no
+  // more than one is in memory. Without a label nothing moves.
+  struct StepSettings {
+    double rate = 0;
+    double max_norm = 1;
+  };
+  StepResult step(std::span<const std::function<Loss()>> losses, const StepSettings& settings);
+
+  Model& model() { return model_; }
+  FlatBuffer& weights() { return weights_; }
+  Adam& adam() { return adam_; }
+  const ParameterLayout& layout() const { return layout_; }
+
+ private:
+  Model model_;
+  ParameterLayout layout_;
+  FlatBuffer weights_;
+  FlatBuffer gradients_;
+  Adam adam_;
+  Parallel parallel_;
+};
+
+}  // namespace deberta::train

@@ -1,0 +1,32 @@
+// The folder of a run: one process writes to it, and what is in it belongs to the run.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "train/state/checkpoint_folder.h"
+
+namespace deberta::train {
+
+constexpr const char* kMetricsName = "metrics.jsonl";
+
+class RunFolder {
+ public:
+  // Makes the folder if there is none, locks it while this object lives, removes what killed runs left half-written,
+  // and finds the newest checkpoint. Throws kFileWrite when another run has it locked, or when it holds files but no
+  // run; kUsage for one with a checkpoint unless `may_resume`.
+  RunFolder(const std::string& path, bool may_resume);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  const std::optional<FoundCheckpoint>& found() const { return found_; }
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  std::optional<FoundCheckpoint> found_;
+};
+
+}  // namespace deberta::train
