@@ -43,6 +43,12 @@ std::string_view to_string(Operation operation) {
       return "embedding";
     case Operation::kConvolution:
       return "convolution";
+    case Operation::kLayerNormGradient:
+      return "layer_norm_gradient";
+    case Operation::kActivation:
+      return "activation";
+    case Operation::kSoftmax:
+      return "softmax";
   }
   return "";
 }

@@ -14,8 +14,18 @@
 
 namespace deberta {
 
-enum class Operation { kGemm, kAttention, kLayerNorm, kQuantize, kEmbedding, kConvolution };
-inline constexpr size_t kOperations = 6;
+enum class Operation {
+  kGemm,
+  kAttention,
+  kLayerNorm,
+  kQuantize,
+  kEmbedding,
+  kConvolution,
+  kLayerNormGradient,  // this and the ones below: training alone
+  kActivation,
+  kSoftmax,
+};
+inline constexpr size_t kOperations = 9;
 
 // Ascending: a forced level is a cap, and each operation takes, for its precision, the highest implementation at or
 // below it that the processor can run. Features are not nested (a processor may have VNNI without BF16). The highest is
