@@ -21,11 +21,12 @@ enum class Operation {
   kQuantize,
   kEmbedding,
   kConvolution,
-  kLayerNormGradient,  // this and the ones below: training alone
+  kAttentionBackward,  // this and the ones below: training alone
+  kLayerNormGradient,
   kActivation,
   kSoftmax,
 };
-inline constexpr size_t kOperations = 9;
+inline constexpr size_t kOperations = 10;
 
 // Ascending: a forced level is a cap, and each operation takes, for its precision, the highest implementation at or
 // below it that the processor can run. Features are not nested (a processor may have VNNI without BF16). The highest is
