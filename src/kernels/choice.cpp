@@ -21,6 +21,9 @@ constexpr LevelSet kExists[kOperations][kPrecisions] = {
     {kWide, kWide, kWide},                                // embedding
     {kWide, kWide, kWide},                                // convolution
     {kWide, kRef, kRef},                                  // attention_backward
+    {kWide, kWide, kWide},                                // layer_norm_gradient
+    {kWide, kWide, kWide},                                // activation
+    {kWide, kWide, kWide},                                // softmax
 };
 
 LevelSet existing(Operation operation, Precision precision) {

@@ -45,6 +45,12 @@ std::string_view to_string(Operation operation) {
       return "convolution";
     case Operation::kAttentionBackward:
       return "attention_backward";
+    case Operation::kLayerNormGradient:
+      return "layer_norm_gradient";
+    case Operation::kActivation:
+      return "activation";
+    case Operation::kSoftmax:
+      return "softmax";
   }
   return "";
 }

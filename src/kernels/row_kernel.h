@@ -15,6 +15,22 @@ struct NormRow {
   float* y_D;  // may be x or the residual
   size_t columns;
   double epsilon;
+  float* z_D;         // null: not wanted; may be x
+  float* statistics;  // null: not wanted; the mean, and 1 / sqrt(variance + epsilon)
+};
+
+// dz[d] = inverse (g[d] - mean(g) - n[d] mean(g n)),  n = (z - mean) inverse,  g = dy gamma; dy n is added to dgamma,
+// dy to dbeta.
+struct NormGradientRow {
+  const float* dy_D;
+  const float* z_D;
+  float mean;
+  float inverse;
+  const float* gamma_D;
+  float* dz_D;  // may be dy
+  float* dgamma_D;
+  float* dbeta_D;
+  size_t columns;
 };
 
 // a'[k] = x[k] * reciprocal[k]; exactly one x is set.
@@ -40,6 +56,12 @@ struct RowKernel {
   uint32_t (*largest)(const ScaledRow& row);                         // the bits of max |a'|: NaN above infinity
   void (*to_bytes)(const ScaledRow& row, float factor, uint8_t* y);  // rint(a' * factor) + 128, |a' * factor| < 128
   void (*sum)(const SumRow& row);
+  void (*norm_gradient)(const NormGradientRow& row);
+  // Activations by their number in GemmFinish (gemm_kernel.h), from x before the activation: y = f(x), dx = dy f'(x).
+  void (*activate)(int activation, const float* x, float* y, size_t count);                             // y may be x
+  void (*activate_gradient)(int activation, const float* x, const float* dy, float* dx, size_t count);  // dx may be dy
+  float (*largest_number)(const float* x, size_t count);                      // at least 1; a NaN may be left out
+  void (*exponentials)(const float* x, float shift, float* y, size_t count);  // y = e^(x - shift), x <= shift
 };
 
 const RowKernel& row_operations_avx2_kernel();

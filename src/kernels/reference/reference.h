@@ -1,6 +1,7 @@
 // The plain loops behind every operation: double sums straight from the equation, never optimised.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 namespace deberta {
 
@@ -9,6 +10,9 @@ struct AttentionParams;
 template <class Number>
 struct AttentionBackwardOf;
 struct LayerNormParams;
+struct LayerNormGradientParams;
+struct CrossEntropyParams;
+struct SampleIdsParams;
 struct QuantizeParams;
 struct EmbeddingParams;
 struct ConvolutionParams;
@@ -28,9 +32,15 @@ size_t reference_attention_backward_scratch_bytes(const AttentionBackwardOf<Numb
 
 void reference_layer_norm(const LayerNormParams& params, size_t row);
 
+// dz of one row; its part is added to the two others.
+void reference_layer_norm_gradient(const LayerNormGradientParams& params, size_t row, float* dgamma_D, float* dbeta_D);
+
 void reference_quantize(const QuantizeParams& params, size_t row);  // all but the side columns
 
 void reference_embedding(const EmbeddingParams& params, size_t token);
+
+void reference_cross_entropy(const CrossEntropyParams& params, size_t row);
+int32_t reference_sample_id(const SampleIdsParams& params, size_t row);
 
 // One row; `begin` and `end` are those of its sequence.
 void reference_convolution(const ConvolutionParams& params, size_t row, size_t begin, size_t end);

@@ -71,6 +71,9 @@ inline Mask to_mask(uint64_t bits) {
   const __m256i both = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits & 0xFF)), lane);
   return _mm256_castsi256_ps(_mm256_cmpeq_epi32(both, lane));
 }
+inline Mask is_negative(Vector v) {  // the sign bit: all that select() reads
+  return v;
+}
 inline Vector select(Mask mask, Vector yes, Vector no) {
   return _mm256_blendv_ps(no, yes, mask);
 }

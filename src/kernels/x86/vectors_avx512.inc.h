@@ -68,6 +68,9 @@ inline float sum(Vector v) {  // in one order, whatever the compiler
 inline Mask to_mask(uint64_t bits) {
   return static_cast<Mask>(bits);
 }
+inline Mask is_negative(Vector v) {  // the sign bit
+  return _mm512_movepi32_mask(_mm512_castps_si512(v));
+}
 inline Vector select(Mask mask, Vector yes, Vector no) {
   return _mm512_mask_blend_ps(mask, no, yes);
 }
