@@ -1,11 +1,11 @@
-# LibTorch for the rooms of train that need it: the pinned wheel, found in .venv (tools/private_python.py train installs it) or
+# LibTorch for the rooms of train that need it: the pinned wheel, found in .venv (tools/private_python.py --only train installs it) or
 # in -DDEBERTA_TORCH=DIR, linked without Python. find_package(Torch) is not used: it stops without a CUDA toolkit and
 # links libraries that need CUDA.
 file(GLOB wheel ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
 set(DEBERTA_TORCH "${wheel}" CACHE PATH "the folder torch of the wheel")
 if(NOT EXISTS "${DEBERTA_TORCH}/lib/libtorch_cpu.so")
   message(FATAL_ERROR "LibTorch: expected lib/libtorch_cpu.so in \"${DEBERTA_TORCH}\"; "
-    "run tools/private_python.py train, or name the folder torch of a wheel of torch 2.11.0 with -DDEBERTA_TORCH=DIR")
+    "run tools/private_python.py --only train, or name the folder torch of a wheel of torch 2.11.0 with -DDEBERTA_TORCH=DIR")
 endif()
 file(STRINGS ${DEBERTA_TORCH}/include/torch/headeronly/version.h version REGEX "define TORCH_VERSION_(MAJOR|MINOR) ")
 string(REGEX REPLACE "[^0-9;]" "" version "${version}")

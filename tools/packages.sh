@@ -1,6 +1,7 @@
 # Sourced by run, test and .ci/run: the Debian packages that each needs; installs missing ones and says so.
 
 PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev libbz2-dev"
+TRAIN_PACKAGES="python3-venv"  # LibTorch comes from PyPI, into .venv
 TEST_PACKAGES="libgtest-dev python3-venv dpkg-dev file"  # the last two for cpack -G DEB
 BENCH_PACKAGES="libbenchmark-dev"
 FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
@@ -51,6 +52,20 @@ build_preset() {
     ninja -C "build/$preset" "$@" 2>&1 | tee "build/$preset/build.log" |
       awk -v what="$what" -v dir="build/$preset" '/Building/ && !said++ { print what ": building " dir > "/dev/stderr"; fflush("/dev/stderr") }' ||
       { tail -60 "build/$preset/build.log" >&2; exit 1; }
+  ) 9>"build/$preset/.lock"
+}
+
+# with_training WHAT PRESET: the same build with the training half, for which it installs LibTorch. Once configured so it stays so.
+with_training() {
+  local what=$1 preset=$2
+  install_packages "$what" $TRAIN_PACKAGES || return 1
+  (
+    flock 9
+    python3 tools/private_python.py --only train >/dev/null || exit 1
+    grep -qs "^DEBERTA_TRAIN:BOOL=ON" "build/$preset/CMakeCache.txt" && exit 0
+    echo "$what: configuring build/$preset with the training half" >&2
+    cmake --preset "$preset" ${CONFIGURE_FLAGS:-} -DDEBERTA_TRAIN=ON >"build/$preset/configure.log" 2>&1 ||
+      { cat "build/$preset/configure.log" >&2; exit 1; }
   ) 9>"build/$preset/.lock"
 }
 

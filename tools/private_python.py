@@ -2,8 +2,8 @@
 """The interpreter of .venv, for tests and tools: with the packages of tests/requirements.txt and those of tests/ROOM/requirements.txt for
 each requested room. Creates it, and adds what is missing. `private_python.py [ROOM...]` prints its path.
 
-`private_python.py --libtorch` adds nothing but LibTorch, which the training half links: train/requirements.txt names all that it needs, so
-it is installed without dependencies (pip would add 2.7 GB for GPUs)."""
+`private_python.py --only FOLDER` adds what FOLDER/requirements.txt lists and nothing else: train (LibTorch, which the training half links)
+or train/tokenizer. The list of train has all that is needed, so it is installed without dependencies: pip would add 2.7 GB for GPUs."""
 import hashlib
 import pathlib
 import subprocess
@@ -16,7 +16,7 @@ def digest_of(wanted: pathlib.Path) -> str:
     return hashlib.sha256(wanted.read_bytes()).hexdigest()
 
 
-LIBTORCH = "train"  # the folder of its list
+WITHOUT_DEPENDENCIES = "train"
 
 
 def private_python(*rooms: str) -> str:
@@ -37,11 +37,16 @@ def with_packages(*folders: str) -> str:
             continue
         print(f"installing the packages of {folder}/requirements.txt into .venv", file=sys.stderr)
         subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check",
-                        *(["--no-deps"] if folder == LIBTORCH else []), "-r", wanted], check=True)
+                        *(["--no-deps"] if folder == WITHOUT_DEPENDENCIES else []), "-r", wanted], check=True)
         known.append(digest_of(wanted))
         installed.write_text("\n".join(known))
     return str(venv / "bin/python")
 
 
 if __name__ == "__main__":
-    print(with_packages(LIBTORCH) if sys.argv[1:] == ["--libtorch"] else private_python(*sys.argv[1:]))
+    try:
+        print(with_packages(*sys.argv[2:]) if sys.argv[1:2] == ["--only"] else private_python(*sys.argv[1:]))
+    except subprocess.CalledProcessError as error:
+        print(f"private_python: pip failed with code {error.returncode}; expected packages for Python {sys.version_info.major}.{sys.version_info.minor} "
+              "on this platform (LibTorch: Linux on x86-64 or 64-bit ARM) and a reachable registry", file=sys.stderr)
+        sys.exit(1)

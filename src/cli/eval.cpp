@@ -25,10 +25,14 @@
 namespace deberta::cli {
 namespace {
 
-std::vector<std::string> labelled_files(const EvalVerb& options) {
+std::vector<std::string> given_paths(const EvalVerb& options) {
   std::vector<std::string> given = options.arguments;
   given.insert(given.end(), options.input.begin(), options.input.end());
-  return find_labelled_files(given);
+  return given;
+}
+
+std::vector<std::string> labelled_files(const EvalVerb& options) {
+  return find_labelled_files(given_paths(options));
 }
 
 // ---- options to settings
@@ -71,8 +75,11 @@ TagSettings tag_settings(const EvalVerb& options) {
 }
 
 MaskedSettings masked_settings(const EvalVerb& options) {
-  return {.input = example_input(options),
-          .sample = {encoding_rules(options.encoding), options.mlm_probability, options.seed}};
+  MaskedSettings settings{.input = example_input(options),
+                          .sample = {encoding_rules(options.encoding), options.mlm_probability, options.seed}};
+  if (options.hold_out_every > 0)
+    settings.held_out = HeldOutLines{.corpora = options.arguments, .every = options.hold_out_every};
+  return settings;
 }
 
 ScoreSettings score_settings(const EvalVerb& options) {
@@ -167,7 +174,10 @@ int run(const EvalVerb& given) {
   if (given.task.empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
   const TaskRow& task = find_task(given.task);
   EvalVerb options = given;
-  options.arguments = labelled_files(given);  // before a model is opened
+  if (given.hold_out_every > 0 && task.kind != TaskKind::kMasked)
+    throw Error(ErrorCode::kUsage, "--hold-out-every", fmt::format("expected the task mlm, got {}", task.name));
+  options.arguments =
+      given.hold_out_every > 0 ? given_paths(given) : labelled_files(given);  // before a model is opened
   if (task.kind != TaskKind::kMasked) check_predictions_name(options.write_predictions, task);
   if (!options.output_dir.empty()) check_results(options.output_dir);
   if (task.kind == TaskKind::kMasked) refuse_predictions(options);

@@ -24,6 +24,8 @@ int run(const CheckVerb& options);
 int run(const ConvertVerb& options);
 int run(const BenchVerb& options);
 int run(const InfoVerb& options);
+int run(const PretrainVerb& options);
+int run(const ReplayVerb& options);
 
 // Runs the verb of the options.
 int run_verb(const Options& options);

@@ -26,6 +26,10 @@ enum class Color { kAuto, kAlways, kNever };
 enum class Format { kAuto, kTable, kTsv, kCsv, kJson, kJsonl, kConll };
 enum class ShowProgress { kAuto, kOn, kOff };
 enum class LayoutChoice { kKeep, kV1, kV2 };
+enum class ObjectiveChoice { kMlm, kCausal };
+enum class BoundaryChoice { kNone, kSep, kBlock };
+enum class OptimizerChoice { kXAdam, kAdamW };
+enum class ResumeChoice { kAuto, kNever };
 enum class HeadNames { kOriginal, kHf };
 
 template <class T>
@@ -141,5 +145,17 @@ inline constexpr auto kChoiceWords<LayoutChoice> = std::to_array<ChoiceWord<Layo
 template <>
 inline constexpr auto kChoiceWords<HeadNames> =
     std::to_array<ChoiceWord<HeadNames>>({{"original", HeadNames::kOriginal}, {"hf", HeadNames::kHf}});
+template <>
+inline constexpr auto kChoiceWords<ObjectiveChoice> =
+    std::to_array<ChoiceWord<ObjectiveChoice>>({{"mlm", ObjectiveChoice::kMlm}, {"causal", ObjectiveChoice::kCausal}});
+template <>
+inline constexpr auto kChoiceWords<BoundaryChoice> = std::to_array<ChoiceWord<BoundaryChoice>>(
+    {{"none", BoundaryChoice::kNone}, {"sep", BoundaryChoice::kSep}, {"block", BoundaryChoice::kBlock}});
+template <>
+inline constexpr auto kChoiceWords<OptimizerChoice> = std::to_array<ChoiceWord<OptimizerChoice>>(
+    {{"xadam", OptimizerChoice::kXAdam}, {"adamw", OptimizerChoice::kAdamW}});
+template <>
+inline constexpr auto kChoiceWords<ResumeChoice> =
+    std::to_array<ChoiceWord<ResumeChoice>>({{"auto", ResumeChoice::kAuto}, {"never", ResumeChoice::kNever}});
 
 }  // namespace deberta

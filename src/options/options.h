@@ -64,6 +64,7 @@ class Options {
   const std::vector<std::string>& files(const OptionRow& row) const;
 
   std::vector<std::string> arguments;  // the positional ones
+  std::vector<std::string> words;  // the whole command line that this comes from, for a program that it is passed on to
 
   std::vector<const OptionRow*> unread() const;  // whose values have not been read
 

@@ -70,6 +70,7 @@ struct AnyVerb : OptionGroup {
   using OptionGroup::OptionGroup;
   std::string verb = given().verb();
   std::vector<std::string> arguments = given().arguments;  // the positional ones
+  std::vector<std::string> words = given().words;          // the whole command line
   bool quiet = option("quiet");
   std::string config = option("config");
   bool print_config = option("print-config");
@@ -230,6 +231,7 @@ struct EvalVerb : AnyVerb {
   bool merge_sentences = option("merge-sentences");
   std::vector<std::string> label_map = option("label-map");
   double mlm_probability = option("mlm-probability");
+  uint64_t hold_out_every = option("hold-out-every");
   size_t bootstrap = option("bootstrap");
   uint64_t seed = option("seed");
   std::string write_predictions = option("write-predictions");
@@ -303,6 +305,79 @@ struct InfoVerb : AnyVerb {
   std::string kernels = option("kernels");
 };
 
+// An optimiser's settings.
+struct OptimizerSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  OptimizerChoice optimizer = option("optimizer");
+  double learning_rate = option("learning-rate");
+  double weight_decay = option("weight-decay");
+  double adam_beta1 = option("adam-beta1");
+  double adam_beta2 = option("adam-beta2");
+  double adam_epsilon = option("adam-epsilon");
+  double max_grad_norm = option("max-grad-norm");
+};
+
+struct PretrainVerb : AnyVerb {
+  static constexpr std::string_view kName = "pretrain";
+  using AnyVerb::AnyVerb;
+  // The model.
+  std::string model = option("model");
+  std::string tokenizer_name = option("tokenizer-name");
+  std::string config_name = option("config-name");
+  std::vector<std::string> config_overrides = option("config-overrides");
+  int64_t decoder_passes = option("decoder-passes");
+  // The corpora.
+  std::string cache_dir = option("cache-dir");
+  uint64_t hold_out_every = option("hold-out-every");
+  BoundaryChoice document_boundary = option("document-boundary");
+  std::vector<std::string> source_weights = option("source-weights");
+  double source_exponent = option("source-exponent");
+  // What is learned, and how.
+  ObjectiveChoice objective = option("objective");
+  double mlm_probability = option("mlm-probability");
+  size_t max_gram = option("max-gram");
+  bool uniform_tail = option("uniform-tail");
+  size_t max_tokens = option("max-tokens");
+  size_t long_tokens = option("long-tokens");
+  double long_share = option("long-share");
+  size_t batch_size = option("batch-size");
+  size_t gradient_accumulation_steps = option("gradient-accumulation-steps");
+  int64_t max_steps = option("max-steps");
+  int64_t max_train_tokens = option("max-train-tokens");
+  double num_train_epochs = option("num-train-epochs");
+  OptimizerSettings optimizer{given()};
+  std::string lr_scheduler_type = option("lr-scheduler-type");
+  double warmup_steps = option("warmup-steps");
+  uint64_t seed = option("seed");
+  // What is left on the disk.
+  std::string output_dir = option("output-dir");
+  int64_t logging_steps = option("logging-steps");
+  int64_t save_steps = option("save-steps");
+  size_t save_total_limit = option("save-total-limit");
+  int64_t eval_steps = option("eval-steps");
+  size_t eval_lines = option("eval-lines");
+  ResumeChoice resume = option("resume");
+  std::vector<std::string> resume_override = option("resume-override");
+  bool dry_run = option("dry-run");
+  // How it is computed.
+  std::string kernels = option("kernels");
+  size_t threads = option("threads");
+  size_t prefetch = option("prefetch");
+  ShowProgress progress = option("progress");
+};
+
+struct ReplayVerb : AnyVerb {
+  static constexpr std::string_view kName = "replay";
+  using AnyVerb::AnyVerb;
+  std::string model = option("model");
+  std::string batches = option("batches");
+  std::string output = option("output");
+  ObjectiveChoice objective = option("objective");
+  OptimizerSettings optimizer{given()};
+  std::string kernels = option("kernels");
+  size_t threads = option("threads");
+};
+
 struct CompletionVerb : AnyVerb {
   static constexpr std::string_view kName = "completion";
   using AnyVerb::AnyVerb;
@@ -317,6 +392,6 @@ struct HelpVerb : AnyVerb {
 // In the order of the table of verbs.
 using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
                          FillVerb, ScoreVerb, DetectVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb, CheckVerb,
-                         ConvertVerb, BenchVerb, InfoVerb, CompletionVerb, HelpVerb>;
+                         ConvertVerb, BenchVerb, InfoVerb, PretrainVerb, ReplayVerb, CompletionVerb, HelpVerb>;
 
 }  // namespace deberta

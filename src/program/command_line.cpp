@@ -244,6 +244,7 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   apply_environment(line.options);
   for (const auto& [name, value] : found.values) line.options.set(name, value, "flag");
   line.options.arguments = std::move(found.arguments);
+  line.options.words = words;
   return line;
 }
 

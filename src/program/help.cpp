@@ -54,7 +54,8 @@ std::string describe(const OptionRow& row) {
 }  // namespace
 
 std::span<const std::string_view> option_sections() {
-  static constexpr std::string_view kSections[] = {"Model", "Input", "Answer", "Output", "Compute", "General"};
+  static constexpr std::string_view kSections[] = {"Model",  "Input",   "Training", "Answer",
+                                                 "Output", "Compute", "General"};
   return kSections;
 }
 

@@ -1,4 +1,4 @@
-"""tools/train_tokenizer.py: what it writes is read by the program and by both tokenizers of transformers 4.57 with equal ids, has
+"""train/tokenizer/train_tokenizer.py: what it writes is read by the program and by both tokenizers of transformers 4.57 with equal ids, has
 the special pieces of the published v3 models, and depends on its files and options alone."""
 
 import bz2
@@ -25,7 +25,7 @@ NAMES = ["added_tokens.json", "special_tokens_map.json", "spm.model", "tokenizer
 
 
 def run_trainer(*arguments):
-    command = [sys.executable, ROOT / "tools/train_tokenizer.py", *arguments]
+    command = [sys.executable, ROOT / "train/tokenizer/train_tokenizer.py", *arguments]
     return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
 
 

@@ -36,7 +36,7 @@ Trainer::Trainer(Model model, const AdamOptions& options, const Parallel& parall
       adam_(layout_, options, weights_ = move_into(model_, layout_, gradients_)),
       parallel_(parallel) {}
 
-StepResult Trainer::step(std::span<const std::function<Loss()>> losses, const StepSettings& settings) {
+StepResult Trainer::step(std::span<const std::function<Loss()>> losses, const StepSettings& settings, const See& see) {
   StepResult result;
   for (const auto& loss_of_batch : losses) {
     const Loss loss = loss_of_batch();
@@ -48,6 +48,7 @@ StepResult Trainer::step(std::span<const std::function<Loss()>> losses, const St
   }
   if (result.count == 0) return result;
   const double count = static_cast<double>(result.count);
+  if (see) see(gradients_, count);
   const double norm = global_norm(layout_, gradients_, parallel_);
   result.norm = norm / count;
   result.is_finite = std::isfinite(result.loss) && std::isfinite(norm);

@@ -32,7 +32,9 @@ class Trainer {
     double rate = 0;
     double max_norm = 1;
   };
-  StepResult step(std::span<const std::function<Loss()>> losses, const StepSettings& settings);
+  // `see`: is shown the sum of the gradients, and the count to divide it by, before the clip.
+  using See = std::function<void(const FlatBuffer& gradients, double count)>;
+  StepResult step(std::span<const std::function<Loss()>> losses, const StepSettings& settings, const See& see = {});
 
   Model& model() { return model_; }
   FlatBuffer& weights() { return weights_; }

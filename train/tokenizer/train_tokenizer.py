@@ -2,7 +2,7 @@
 """Trains the tokenizer of a v3 model: a SentencePiece Unigram model with byte fallback and the special pieces of the published
 models ([PAD] 0, [CLS] 1, [SEP] 2, [UNK] 3; [MASK] after the last piece), and the JSON files that make it a tokenizer folder.
 
-    .venv/bin/python tools/train_tokenizer.py --vocab-size 8192 -o DIR FILE...       (.venv: tools/private_python.py oracle)
+    .venv/bin/python train/tokenizer/train_tokenizer.py --vocab-size 8192 -o DIR FILE...       (.venv: tools/private_python.py --only train/tokenizer)
 
 FILE is a text file, a folder of them or a pattern, as for `deberta-train`: .txt, .txt.xz, .txt.gz, .txt.bz2, .txt.zst. The same options and
 files give the same bytes: the lines are sampled with a fixed seed and stay in their order, and one thread trains, since sums

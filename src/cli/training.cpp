@@ -1,0 +1,47 @@
+// The verbs of the training half. Another program runs them, deberta-train, which links LibTorch; this one starts it
+// with the same command line.
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "base/file.h"
+#include "cli/verbs.h"
+#include "deberta/error.h"
+
+namespace deberta::cli {
+namespace {
+
+constexpr const char* kProgram = "deberta-train";
+
+// Replaces this process. Beside this program, else in PATH.
+[[noreturn]] int start_training_program(const std::vector<std::string>& words) {
+  std::vector<char*> arguments{const_cast<char*>(kProgram)};
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  std::error_code none;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
+  const std::string beside = (own.parent_path() / kProgram).string();
+  if (is_regular_file(beside)) {
+    ::execv(beside.c_str(), arguments.data());
+  } else {
+    ::execvp(kProgram, arguments.data());
+  }
+  throw Error(ErrorCode::kFileNotFound, kProgram,
+              "not found beside deberta nor in PATH; in a checkout `./run " + words.front() +
+                  " ...` builds it, elsewhere docs/training.md says how");
+}
+
+}  // namespace
+
+int run(const PretrainVerb& options) {
+  start_training_program(options.words);
+}
+
+int run(const ReplayVerb& options) {
+  start_training_program(options.words);
+}
+
+}  // namespace deberta::cli
