@@ -2,8 +2,8 @@
 """Runs the rooms of rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the ten slowest tests,
 what was not run and why, and the counts.
 
-run_tests.py [--preset NAME] [all | ROOM...]; the last line is `N passed, N failed`. Without arguments it runs all rooms except those
-that only `all` adds; the room fuzz runs each target of fuzz/ for ten seconds (fuzz:TARGET runs one). A program that hangs is ended.
+run_tests.py [--preset NAME] [all | train | ROOM...]; the last line is `N passed, N failed`. Without arguments it runs all rooms except
+those that only `all` adds; train stands for all rooms of the training half; the room fuzz runs each target of fuzz/ for ten seconds (fuzz:TARGET runs one). A program that hangs is ended.
 A skipped test counts as not run: it is listed with its reason, and a room where every test is skipped fails."""
 import argparse
 import concurrent.futures
@@ -67,7 +67,8 @@ def load_rooms() -> dict[str, tuple[str, str]]:
 
 def unlisted(listed: dict) -> list[Test]:
     """Folders with tests that no row names."""
-    found = {path.parent.name for pattern in ("*/*_test.cpp", "*/test_*.py") for path in (ROOT / "tests").glob(pattern)}
+    found = {path.parent.relative_to(ROOT / "tests").as_posix() for pattern in ("*/*_test.cpp", "*/test_*.py", "train/*/*_test.cpp", "train/*/test_*.py")
+             for path in (ROOT / "tests").glob(pattern)}
     return [Test(f"{name}: not in rooms.txt", 0, "failed") for name in sorted(found - set(listed))]
 
 
@@ -101,7 +102,7 @@ def with_ending(room: str, tests: list[Test], code: int | None, seconds: float) 
 
 def run_program(room: str, settings: Settings) -> Job:
     """The GoogleTest program of one room."""
-    program = settings.build / f"test_{room}"
+    program = settings.build / f"test_{room.replace('/', '_')}"
     if not program.is_file():
         return Job(program.name, [Test(f"{room}: no program {program.name}", 0, "failed")])
     limit = PROGRAM_SECONDS * settings.slowness
@@ -138,10 +139,11 @@ def run_fuzz(target: str, settings: Settings) -> Job:
 
 def choose(rooms: dict[str, tuple[str, str]], asked: list[str], settings: Settings) -> list[str]:
     """The rooms to run, with fuzz replaced by its targets."""
-    known = {*rooms, "all", *(f"fuzz:{target}" for target in fuzz.TARGETS)}
+    known = {*rooms, "all", "train", *(f"fuzz:{target}" for target in fuzz.TARGETS)}
     if unknown := [room for room in asked if room not in known]:
-        print(f"test: unknown room {unknown[0]}; expected all, fuzz:TARGET or some of {', '.join(rooms)}", file=sys.stderr)
+        print(f"test: unknown room {unknown[0]}; expected all, train, fuzz:TARGET or some of {', '.join(rooms)}", file=sys.stderr)
         raise SystemExit(2)
+    asked = [name for room in asked for name in ([n for n in rooms if n.startswith("train/")] if room == "train" else [room])]
     chosen = [room for room in asked if room != "all"]
     if not chosen:
         usual = ("always",) if settings.build.name in SANITIZERS else ("always", "plain")
