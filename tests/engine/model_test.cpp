@@ -132,6 +132,25 @@ TEST(Tables, FollowEveryWeightThatMakesThem) {
   }
 }
 
+// Weights in training are evaluated where they are.
+TEST(Tables, AreTheSameFromTensorsInMemory) {
+  const TemporaryFolder folder;
+  write_tiny_model(folder.path(), tiny_config());
+  const ModelConfig config = load_model_config(folder.path("config.json"));
+  Tensors tensors = read_tensors(folder.path("model.safetensors"));
+  const Batch batch = make_batch({make_ids(1, 9)});
+  const auto load = [&] {
+    std::vector<TensorView> views;
+    for (const auto& [name, tensor] : tensors)
+      views.push_back({name, DType::kF32, tensor.shape, std::as_bytes(std::span(tensor.values))});
+    return Model::load(Checkpoint::from_memory(views, "training"), config, {.threads = 1});
+  };
+  const std::vector<float> expected = last_hidden(load_tiny(tiny_config()), batch);
+  EXPECT_EQ(last_hidden(load(), batch), expected);
+  for (auto& [name, tensor] : tensors) tensor.values[0] += 1;
+  EXPECT_NE(last_hidden(load(), batch), expected);
+}
+
 TEST(Heads, TokenLogitsForChosenRowsAreThoseOfAllRows) {
   const Batch batch = make_batch({make_ids(1, 6), make_ids(2, 7)});
   for (const Head head : {Head::kToken, Head::kTokenOriginal, Head::kSpan, Head::kMaskedLm, Head::kReplacedToken}) {
