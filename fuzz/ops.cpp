@@ -6,6 +6,7 @@
 
 #include "fuzz.h"
 #include "kernels/attention_case.h"
+#include "kernels/attention_gradient_case.h"
 #include "kernels/convolution.h"
 #include "kernels/gemm.h"
 
@@ -44,8 +45,7 @@ void try_gemm(Cutter& cut) {
 
 // Scores stay below 64 in absolute value here, so a plain fp32 score is wrong by at most K x 64 x 2^-24, a probability
 // by twice that relative to itself, and the result by that relative to the largest value.
-void try_attention(Cutter& cut) {
-  test::AttentionCase problem;
+void choose_attention(Cutter& cut, test::AttentionCase& problem) {
   problem.lengths.clear();
   for (size_t b = cut.number(1, 3); b > 0; --b) problem.lengths.push_back(static_cast<int32_t>(cut.number(1, 40)));
   constexpr size_t kSizes[] = {8, 16, 24, 32, 64};
@@ -56,14 +56,37 @@ void try_attention(Cutter& cut) {
   const uint8_t choice = cut.byte();
   problem.has_c2p = (choice & 1) != 0;
   problem.has_p2c = (choice & 2) != 0;
+  problem.is_causal = (choice & 8) != 0;
   problem.scale = 1 / std::sqrt(3 * static_cast<double>(problem.head_size));
   problem.fill();
-  if ((choice & 4) != 0) {
-    for (size_t t = 0; t < problem.tokens(); ++t) problem.mask.push_back(cut.byte() % 4 != 0);
-  }
+  if ((choice & 4) == 0) return;
+  for (size_t t = 0; t < problem.tokens(); ++t) problem.mask.push_back(cut.byte() % 4 != 0);
+}
+
+void try_attention(Cutter& cut) {
+  test::AttentionCase problem;
+  choose_attention(cut, problem);
   problem.run();
   FUZZ_REQUIRE(problem.has_guards());
   FUZZ_REQUIRE(problem.largest_difference() <= 2 * 2 * 5 * static_cast<double>(problem.head_size) * 64 * 6e-8 + 1e-5);
+}
+
+// Gradients are sums of at most 40 x 3 terms, each with the relative error of a probability and of a product.
+void try_attention_backward(Cutter& cut) {
+  test::AttentionGradientCase problem;
+  choose_attention(cut, problem);
+  problem.dout = test::normals(cut.byte(), problem.q.size());
+  if (problem.tokens() % 2 == 0) problem.dropout = {.p = 0.25, .seed = problem.tokens()};
+  problem.run_backward();
+  FUZZ_REQUIRE(problem.has_gradient_guards());
+  const auto expected = test::plain_gradients<double>(problem), got = problem.dense_results();
+  for (size_t n = 0; n < 5; ++n) {
+    const std::vector<double>&wanted = *test::all_of(expected)[n], &numbers = *test::all_of(got)[n];
+    double largest = 0;
+    for (const double x : wanted) largest = std::max(largest, std::abs(x));
+    for (size_t i = 0; i < wanted.size(); ++i)
+      FUZZ_REQUIRE(std::abs(numbers[i] - wanted[i]) <= 1e-4 * std::max(1.0, largest));
+  }
 }
 
 void try_convolution(Cutter& cut) {
@@ -100,7 +123,7 @@ void try_convolution(Cutter& cut) {
 
 void run(Bytes input) {
   Cutter cut(input);
-  constexpr void (*kTries[])(Cutter&) = {try_gemm, try_attention, try_convolution};
+  constexpr void (*kTries[])(Cutter&) = {try_gemm, try_attention, try_convolution, try_attention_backward};
   kTries[cut.byte() % std::size(kTries)](cut);
 }
 
