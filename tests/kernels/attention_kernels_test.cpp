@@ -482,7 +482,7 @@ TEST_P(EveryKernel, ChosenQueriesHaveTheBitsOfAllQueries) {
 }
 
 TEST_P(EveryKernel, ChosenCausalQueriesNeedNotReachTheLastKeys) {
-  AttentionCase c = make({300}, 32);
+  AttentionCase c = make({300}, 256);
   c.is_causal = true;
   c.fill();
   c.run();

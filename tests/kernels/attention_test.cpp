@@ -79,6 +79,13 @@ TEST(Attention, DistancesBeyondTheTableFollowTheRule) {
   }
 }
 
+TEST(Attention, ACausalQuerySeesTheKeysUpToItsPosition) {
+  AttentionCase c = make_case({33, 4});
+  c.is_causal = true;
+  c.fill();
+  expect_agreement(c, "causal");
+}
+
 TEST(Attention, AQueryWithoutAnAllowedKeyGetsZerosOrTheMeanOfAllValues) {
   AttentionCase c = make_case({4, 3});
   c.fill();
