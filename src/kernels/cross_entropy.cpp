@@ -53,8 +53,7 @@ void loss_row(const RowKernel& kernel, const CrossEntropyParams& p, size_t row) 
   p.loss_R[row] = std::log(sum) + (double{largest} - double{x_label});
   if (p.is_correct_R != nullptr) p.is_correct_R[row] = is_first && !std::isnan(sum) ? 1 : 0;
   if (gradient_V == nullptr) return;
-  const auto factor = static_cast<float>(double{p.scale} / sum);
-  for (size_t v = 0; v < p.classes; ++v) gradient_V[v] *= factor;
+  kernel.scale(gradient_V, static_cast<float>(double{p.scale} / sum), p.classes);
   gradient_V[label] -= p.scale;
 }
 

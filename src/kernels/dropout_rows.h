@@ -7,7 +7,9 @@
 #include <cstdint>
 
 #include "base/parallel.h"
+#include "kernels/dispatch.h"
 #include "kernels/dropout.h"
+#include "kernels/row_kernel.h"
 
 namespace deberta {
 
@@ -25,8 +27,9 @@ struct RowDropout {
 // Throws kInternal for a rate outside [0, 1) and for starts that do not cover the rows.
 void check_dropout(const RowDropout& dropout, size_t rows);
 
-// y = x * (0 or scale), row `row`; y may be x. A NaN stays one.
-void dropout_row(const RowDropout& dropout, size_t row, const float* x_D, float* y_D, size_t columns);
+// y = x * (0 or scale), row `row`; y may be x. A NaN stays one. `kernel` null: the reference; all give the same bits.
+void dropout_row(const RowKernel* kernel, const RowDropout& dropout, size_t row, const float* x_D, float* y_D,
+                 size_t columns);
 
 struct DropoutRowsParams {
   RowDropout dropout;  // off: y = x
@@ -38,6 +41,6 @@ struct DropoutRowsParams {
 };
 
 // No allocation. Throws kInternal for null pointers and what check_dropout refuses.
-void dropout_rows(const DropoutRowsParams& params);
+void dropout_rows(const KernelSet& kernels, const DropoutRowsParams& params);
 
 }  // namespace deberta

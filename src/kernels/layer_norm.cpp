@@ -60,7 +60,7 @@ void norm_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
   const bool is_masked = p.mask_T != nullptr && p.mask_T[row] == 0;
   if (!p.dropout.is_on() || is_masked) return norm_plain_row(kernel, p, row);
   const size_t x_offset = row * stride_or(p.x_stride, p.columns);
-  dropout_row(p.dropout, row, p.x_TD + x_offset, p.z_TD + x_offset, p.columns);
+  dropout_row(kernel, p.dropout, row, p.x_TD + x_offset, p.z_TD + x_offset, p.columns);
   LayerNormParams dropped = p;
   dropped.x_TD = p.z_TD;
   norm_plain_row(kernel, dropped, row);

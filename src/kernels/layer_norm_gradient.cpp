@@ -48,7 +48,7 @@ void gradient_row(const RowKernel* kernel, const LayerNormGradientParams& p, siz
                            .columns = p.columns});
   }
   if (p.dx_TD == nullptr) return;
-  if (p.dropout.is_on()) return dropout_row(p.dropout, row, p.dz_TD + offset, p.dx_TD + offset, p.columns);
+  if (p.dropout.is_on()) return dropout_row(kernel, p.dropout, row, p.dz_TD + offset, p.dx_TD + offset, p.columns);
   std::copy_n(p.dz_TD + offset, p.columns, p.dx_TD + offset);
 }
 

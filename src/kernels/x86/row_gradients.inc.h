@@ -1,5 +1,7 @@
 // What training adds to row_operations.inc.h, which includes this file: the gradient of a norm, activations and their
-// gradients, exponentials of logits.
+// gradients, dropout, exponentials of logits.
+#include "kernels/x86/dropout.inc.h"
+
 namespace deberta {
 namespace {
 
@@ -21,6 +23,16 @@ void norm_gradient(const NormGradientRow& row) {
     store(row.dgamma_D + d, fma(dy, n, load(row.dgamma_D + d, part)), part);
     store(row.dbeta_D + d, add(dy, load(row.dbeta_D + d, part)), part);
     store(row.dz_D + d, multiply(inverse, subtract(subtract(g, mean_g), multiply(n, mean_gn))), part);
+  });
+}
+
+void drop(const DroppedRow& row) {
+  uint16_t bits_by_16[kMostDropped / 16 + kLanes / 2];
+  keep_bits(row.dropout, row.position, row.columns, bits_by_16);
+  const Vector kept = all(row.dropout.scale);
+  each_vector(row.columns, [&](size_t d, size_t, auto part) {
+    const Mask mask = to_mask(static_cast<uint64_t>(bits_by_16[d / 16] >> d % 16));
+    store(row.y_D + d, multiply(load(row.x_D + d, part), select(mask, kept, zero())), part);
   });
 }
 
@@ -77,6 +89,11 @@ float largest_number(const float* x, size_t count) {
   float found = largest(max(max(most[0], most[1]), max(most[2], most[3])));
   for (; i < count; ++i) found = x[i] > found ? x[i] : found;
   return found;
+}
+
+void scale(float* x, float factor, size_t count) {
+  each_vector(count,
+              [&](size_t i, size_t, auto part) { store(x + i, multiply(load(x + i, part), all(factor)), part); });
 }
 
 void exponentials(const float* x, float shift, float* y, size_t count) {

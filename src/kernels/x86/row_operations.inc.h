@@ -175,9 +175,11 @@ constexpr RowKernel kKernel = {.norm = norm,
                                .to_bytes = to_bytes,
                                .sum = sum,
                                .norm_gradient = norm_gradient,
+                               .drop = drop,
                                .activate = activate,
                                .activate_gradient = activate_gradient,
                                .largest_number = largest_number,
+                               .scale = scale,
                                .exponentials = exponentials};
 
 }  // namespace
