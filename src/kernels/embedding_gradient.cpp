@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/arena.h"
-#include "kernels/dispatch.h"
+#include "kernels/row_blocks.h"
 
 namespace deberta {
 namespace {
@@ -33,9 +33,12 @@ size_t next_begin(const uint64_t* keys, size_t count, size_t at) {
   return std::min(at, count);
 }
 
-void add_row(const EmbeddingGradientParams& p, uint64_t key) {
+void add_row(const RowKernel* kernel, const EmbeddingGradientParams& p, uint64_t key) {
   const float* dx_E = p.dx_TE + static_cast<size_t>(key & 0xFFFFFFFF) * p.columns;
   float* row_E = p.table_VE + id_of(key) * p.columns;
+  if (kernel != nullptr) {
+    return kernel->sum({.rows = {row_E, dx_E}, .formats = {}, .count = 2, .x_E = row_E, .columns = p.columns});
+  }
   for (size_t e = 0; e < p.columns; ++e) row_E[e] += dx_E[e];
 }
 
@@ -45,7 +48,7 @@ size_t embedding_gradient_scratch_bytes(size_t tokens) {
   return Arena::bytes_for<uint64_t>(tokens);
 }
 
-void embedding_gradient(const EmbeddingGradientParams& params) {
+void embedding_gradient(const KernelSet& kernels, const EmbeddingGradientParams& params) {
   if (params.tokens == 0) return;
   check_arguments(params);
   auto* keys = static_cast<uint64_t*>(params.scratch);
@@ -54,9 +57,10 @@ void embedding_gradient(const EmbeddingGradientParams& params) {
     if (params.ids_T[t] != params.skipped_id) keys[count++] = key_of(params.ids_T[t], t);
   }
   std::sort(keys, keys + count);
+  const RowKernel* kernel = row_kernel(kernels.level_of(Operation::kEmbedding));
   parallel_for(params.parallel, (count + kPiece - 1) / kPiece, [&](size_t task, size_t) {
     const size_t end = next_begin(keys, count, (task + 1) * kPiece);
-    for (size_t i = next_begin(keys, count, task * kPiece); i < end; ++i) add_row(params, keys[i]);
+    for (size_t i = next_begin(keys, count, task * kPiece); i < end; ++i) add_row(kernel, params, keys[i]);
   });
 }
 

@@ -1,11 +1,12 @@
 // The gradient of a look-up: table[ids[t]] += dx[t]. Tokens are sorted by id; within an id they are added in ascending
-// order of t, by one thread. So each row of the table is one chain of sums, whatever the number of threads. Rows that
-// no token names are not touched. T tokens  E columns
+// order of t, by one thread. So each row of the table is one chain of sums, whatever the threads and the
+// implementation. Rows that no token names are not touched. T tokens  E columns
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "base/parallel.h"
+#include "kernels/dispatch.h"
 
 namespace deberta {
 
@@ -24,6 +25,6 @@ struct EmbeddingGradientParams {
 size_t embedding_gradient_scratch_bytes(size_t tokens);
 
 // No allocation. Throws kInternal for null pointers and an id outside the table.
-void embedding_gradient(const EmbeddingGradientParams& params);
+void embedding_gradient(const KernelSet& kernels, const EmbeddingGradientParams& params);
 
 }  // namespace deberta

@@ -9,6 +9,7 @@
 
 #include "base/thread_pool.h"
 #include "support/expect_error.h"
+#include "support/implementations.h"
 #include "support/random.h"
 
 namespace deberta {
@@ -22,8 +23,8 @@ struct Pack {
 };
 
 // Ones after dropout.
-std::vector<float> masks(const Dropout& dropout, const Pack& pack, size_t columns,
-                         const Parallel& parallel = serial()) {
+std::vector<float> masks(const Dropout& dropout, const Pack& pack, size_t columns, const Parallel& parallel = serial(),
+                         const KernelSet& kernels = select_kernels("auto")) {
   const auto rows = static_cast<size_t>(pack.starts.back());
   std::vector<float> y(rows * columns, 1.0f);
   DropoutRowsParams p{};
@@ -34,7 +35,7 @@ std::vector<float> masks(const Dropout& dropout, const Pack& pack, size_t column
   p.rows = rows;
   p.columns = columns;
   p.parallel = parallel;
-  dropout_rows(p);
+  dropout_rows(kernels, p);
   return y;
 }
 
@@ -55,6 +56,19 @@ TEST(DropoutRows, CounterIsPositionBlockSequenceAndLayerWithStep) {
   }
 }
 
+TEST(DropoutRows, EveryImplementationGivesTheSameBits) {
+  std::vector<size_t> widths = {768, 1000, 8192, 8193};
+  for (size_t columns = 1; columns <= 300; ++columns) widths.push_back(columns);
+  for (const size_t columns : widths) {
+    const Pack pack{{0, 2, 3}, {}};
+    const std::vector<float> expected = masks(kDropout, pack, columns, serial(), select_kernels("reference"));
+    for (const KernelLevel level : test::levels_of(Operation::kLayerNorm)) {
+      ASSERT_EQ(masks(kDropout, pack, columns, serial(), select_kernels(to_string(level))), expected)
+          << to_string(level) << ", " << columns << " columns";
+    }
+  }
+}
+
 TEST(DropoutRows, ATableIsTheSameForAllSequences) {
   std::vector<float> y(6 * 20, 1.0f);
   for (const uint32_t offset : {0u, 10u}) {
@@ -66,7 +80,7 @@ TEST(DropoutRows, ATableIsTheSameForAllSequences) {
     p.y_TD = y.data();
     p.rows = 6;
     p.columns = 20;
-    dropout_rows(p);
+    dropout_rows(select_kernels("auto"), p);
     Dropout first = kDropout;
     first.sequence_offset = 0;
     EXPECT_EQ(y, masks(first, {{0, 6}, {}}, 20)) << "sequence 0, the row in place of the position";
@@ -119,12 +133,12 @@ TEST(DropoutRows, MultipliesAndHidesNoNumberThatIsNone) {
   p.y_TD = y.data();
   p.rows = 3;
   p.columns = 33;
-  dropout_rows(p);
+  dropout_rows(select_kernels("auto"), p);
   const std::vector<float> factors = masks(kDropout, {{0, 3}, {}}, 33);
   for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(y[i], x[i] * factors[i]);
   const std::vector<float> none(x.size(), std::numeric_limits<float>::quiet_NaN());
   p.x_TD = none.data();
-  dropout_rows(p);
+  dropout_rows(select_kernels("auto"), p);
   for (const float number : y) EXPECT_TRUE(std::isnan(number));
 }
 
@@ -136,7 +150,7 @@ TEST(DropoutRows, RateZeroCopies) {
   p.y_TD = y.data();
   p.rows = 4;
   p.columns = 10;
-  dropout_rows(p);
+  dropout_rows(select_kernels("auto"), p);
   EXPECT_EQ(y, x);
 }
 
@@ -149,12 +163,12 @@ TEST(DropoutRows, RefusesRatesAndSequencesThatCannotBe) {
   p.columns = 2;
   for (const double rate : {-0.1, 0.999, 1.0, std::nan("")}) {
     p.dropout.dropout.p = rate;
-    EXPECT_ERROR(dropout_rows(p), kInternal, "dropout outside [0, 1)");
+    EXPECT_ERROR(dropout_rows(select_kernels("auto"), p), kInternal, "dropout outside [0, 1)");
   }
   p.dropout = {.dropout = kDropout, .starts = starts, .sequences = 1};
-  EXPECT_ERROR(dropout_rows(p), kInternal, "do not cover the rows");
+  EXPECT_ERROR(dropout_rows(select_kernels("auto"), p), kInternal, "do not cover the rows");
   p.x_TD = nullptr;
-  EXPECT_ERROR(dropout_rows(p), kInternal, "a null pointer");
+  EXPECT_ERROR(dropout_rows(select_kernels("auto"), p), kInternal, "a null pointer");
 }
 
 }  // namespace

@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "base/thread_pool.h"
 #include "support/expect_error.h"
+#include "support/implementations.h"
 #include "support/random.h"
 
 namespace deberta {
@@ -60,7 +61,14 @@ struct LookUp {
   }
 };
 
-TEST(EmbeddingGradient, IsTheSumOverTokensInAscendingOrderForAnyThreads) {
+class EmbeddingGradient : public testing::TestWithParam<KernelLevel> {
+ protected:
+  KernelSet kernels() const { return select_kernels(to_string(GetParam())); }
+};
+INSTANTIATE_TEST_SUITE_P(Levels, EmbeddingGradient, testing::ValuesIn(test::levels_of(Operation::kEmbedding)),
+                         [](const auto& level) { return std::string(to_string(level.param)); });
+
+TEST_P(EmbeddingGradient, IsTheSumOverTokensInAscendingOrderForAnyThreads) {
   for (const size_t tokens : {size_t{1}, size_t{2}, size_t{31}, size_t{32}, size_t{33}, size_t{500}}) {
     for (const size_t columns : {size_t{1}, size_t{7}, size_t{64}}) {
       for (const size_t rows : {size_t{2}, size_t{11}, size_t{1000}}) {
@@ -69,7 +77,7 @@ TEST(EmbeddingGradient, IsTheSumOverTokensInAscendingOrderForAnyThreads) {
           LookUp c(tokens, columns, rows);
           EmbeddingGradientParams p = c.params();
           p.parallel = pool.parallel();
-          embedding_gradient(p);
+          embedding_gradient(kernels(), p);
           EXPECT_EQ(c.table, c.expected(-1)) << tokens << " tokens, " << columns << " x " << rows << ", " << threads;
           EXPECT_EQ(c.scratch.back(), ~uint64_t{0});
         }
@@ -78,20 +86,20 @@ TEST(EmbeddingGradient, IsTheSumOverTokensInAscendingOrderForAnyThreads) {
   }
 }
 
-TEST(EmbeddingGradient, ThePaddingRowGetsNothing) {
+TEST_P(EmbeddingGradient, ThePaddingRowGetsNothing) {
   LookUp c(200, 5, 20);
   EmbeddingGradientParams p = c.params();
   p.skipped_id = 0;
-  embedding_gradient(p);
+  embedding_gradient(kernels(), p);
   EXPECT_EQ(c.table, c.expected(0));
   for (size_t e = 0; e < 5; ++e) EXPECT_EQ(c.table[1 + e], 0.5f);
 }
 
 // <y, lookup(table)> in double moves with the table as the gradient says.
-TEST(EmbeddingGradient, IsTheFiniteDifferenceOfTheLookUp) {
+TEST_P(EmbeddingGradient, IsTheFiniteDifferenceOfTheLookUp) {
   LookUp c(40, 3, 6);
   std::fill(c.table.begin() + 1, c.table.end() - 1, 0.0f);
-  embedding_gradient(c.params());
+  embedding_gradient(kernels(), c.params());
   const auto loss = [&](const std::vector<double>& table) {
     double sum = 0;
     for (size_t i = 0; i < c.dx.size(); ++i) {
@@ -107,17 +115,17 @@ TEST(EmbeddingGradient, IsTheFiniteDifferenceOfTheLookUp) {
   }
 }
 
-TEST(EmbeddingGradient, RefusesNullPointersAndIdsOutsideTheTable) {
+TEST(EmbeddingGradientArguments, RefuseNullPointersAndIdsOutsideTheTable) {
   LookUp c(4, 3, 5);
   EmbeddingGradientParams p = c.params();
   p.scratch = nullptr;
-  EXPECT_ERROR(embedding_gradient(p), kInternal, "a null pointer");
+  EXPECT_ERROR(embedding_gradient(select_kernels("auto"), p), kInternal, "a null pointer");
   for (const int32_t id : {-1, 5}) {
     c.ids[2] = id;
-    EXPECT_ERROR(embedding_gradient(c.params()), kInternal, "an id outside the table");
+    EXPECT_ERROR(embedding_gradient(select_kernels("auto"), c.params()), kInternal, "an id outside the table");
   }
   p.tokens = 0;
-  EXPECT_NO_THROW(embedding_gradient(p));
+  EXPECT_NO_THROW(embedding_gradient(select_kernels("auto"), p));
 }
 
 }  // namespace

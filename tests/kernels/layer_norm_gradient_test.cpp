@@ -322,9 +322,9 @@ TEST_P(LayerNormGradient, DropoutInFrontIsThatOfTheRowsForwardAndBackward) {
   c.expect_agreement(0);
   std::vector<float> dropped(50);
   for (size_t t = 0; t < 30; ++t) {
-    dropout_row(c.row_dropout(), t, &c.x[t * 50], dropped.data(), 50);
+    dropout_row(nullptr, c.row_dropout(), t, &c.x[t * 50], dropped.data(), 50);
     for (size_t d = 0; d < 50; ++d) EXPECT_EQ(c.z[t * 50 + d], dropped[d] + c.residual[t * 50 + d]);
-    dropout_row(c.row_dropout(), t, &c.dz[1 + t * 50], dropped.data(), 50);
+    dropout_row(nullptr, c.row_dropout(), t, &c.dz[1 + t * 50], dropped.data(), 50);
     for (size_t d = 0; d < 50; ++d) EXPECT_EQ(c.dx[1 + t * 50 + d], dropped[d]);
   }
 }
