@@ -1,6 +1,7 @@
 // Time of attention for one head of one sequence, by implementation, precision, length and terms:
 //   attention_bench [--benchmark_...]
-// GFLOP/s counts only Q K^T and P V (4 L L K), with and without the relative terms, so that their cost shows.
+// GFLOP/s counts only Q K^T and P V (4 L L K), backward their gradients and Q K^T again (10 L L K), with and without
+// the relative terms, so that their cost shows.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/arena.h"
 #include "best_rate.h"
 #include "kernels/attention.h"
+#include "kernels/attention_backward.h"
 #include "kernels/bf16.h"
 
 namespace {
@@ -38,34 +40,76 @@ std::vector<float> operand(Precision precision, size_t count) {
   return room;
 }
 
-void attention_head(benchmark::State& state, const Implementation& one, bool has_terms, double peak) {
+// What is measured: the terms, their tables' packing (backward), dropout.
+struct Kind {
+  const char* name;
+  bool has_terms = true;
+  bool is_backward = false;
+  double dropped = 0;
+};
+constexpr Kind kKinds[] = {{.name = "plain", .has_terms = false},
+                           {.name = "relative"},
+                           {.name = "relative_dropout", .dropped = 0.1},
+                           {.name = "backward", .is_backward = true},
+                           {.name = "backward_dropout", .is_backward = true, .dropped = 0.1}};
+
+AttentionBackwardParams backward_of(const AttentionParams& forward, const HeadRows<const float>& table,
+                                    const HeadRows<float>& gradients) {
+  const auto* q = static_cast<const float*>(forward.q.data);
+  AttentionBackwardParams p{};
+  p.q = p.k = p.v = p.dout = {q, kHeadSize, 0};
+  p.out = {static_cast<const float*>(forward.out.data), kHeadSize, 0};
+  p.lse_HT = forward.lse_HT;
+  p.sequences = p.heads = 1;
+  p.head_size = kHeadSize;
+  p.starts = forward.starts;
+  p.scale = forward.scale;
+  p.kr = p.qr = table;
+  p.relative_rows = kRows;
+  p.lut = forward.lut;
+  p.dropout = forward.dropout;
+  p.dq = p.dk = p.dv = p.dkr = p.dqr = gradients;  // of use to nobody
+  return p;
+}
+
+void attention_head(benchmark::State& state, const Implementation& one, const Kind& kind, double peak) {
   const KernelSet kernels = one.kernels();
   const Precision precision = one.precision;
   const auto length = static_cast<size_t>(state.range(0));
   const std::vector<float> q = operand(precision, length * kHeadSize), table = numbers(kRows * kHeadSize);
-  std::vector<float> out(length * kHeadSize);
+  std::vector<float> out(length * kHeadSize), lse(length), gradients(std::max(length, kRows) * kHeadSize);
   const int32_t starts[] = {0, static_cast<int32_t>(length)};
   const RelLut lut({256, 512, true, state.range(0)});
   AttentionParams p{};
   p.precision = precision;
   p.q = p.k = p.v = {q.data(), kHeadSize, 0};
   p.out = {out.data(), kHeadSize, 0};
+  p.lse_HT = lse.data();
   p.starts = starts;
   p.sequences = p.heads = 1;
   p.head_size = kHeadSize;
   p.scale = 1 / std::sqrt(3.0 * kHeadSize);
   p.lut = &lut;
-  p.has_c2p = p.has_p2c = has_terms;
+  p.has_c2p = p.has_p2c = kind.has_terms;
+  p.dropout.p = kind.dropped;
   RelativeTableParams shape{precision, 1, kHeadSize, kRows, true};
   Arena arena;
+  const HeadRows<const float> rows{table.data(), kHeadSize, 0};
+  AttentionBackwardParams backward = backward_of(p, rows, {gradients.data(), kHeadSize, 0});
   const size_t table_bytes = Arena::bytes_for<std::byte>(attention_table_bytes(kernels, shape));
-  arena.reserve(2 * table_bytes + Arena::bytes_for<std::byte>(attention_scratch_bytes(kernels, p)));
-  p.kr = attention_pack_table(kernels, shape, table.data(), arena.take<std::byte>(table_bytes));
+  const size_t forward_bytes = attention_scratch_bytes(kernels, p);
+  const size_t backward_bytes = kind.is_backward ? attention_backward_scratch_bytes(kernels, backward) : 0;
+  arena.reserve(2 * table_bytes + Arena::bytes_for<std::byte>(forward_bytes) +
+                Arena::bytes_for<std::byte>(backward_bytes));
+  p.kr = attention_pack_table(kernels, shape, rows, arena.take<std::byte>(table_bytes));
   shape.is_reversed = false;
-  p.qr = attention_pack_table(kernels, shape, table.data(), arena.take<std::byte>(table_bytes));
-  p.scratch = arena.take<std::byte>(attention_scratch_bytes(kernels, p));
-  const double operations = 4.0 * static_cast<double>(length * length * kHeadSize);
-  bench::count_best(state, operations, peak, [&] { attention(kernels, p); });
+  p.qr = attention_pack_table(kernels, shape, rows, arena.take<std::byte>(table_bytes));
+  p.scratch = arena.take<std::byte>(forward_bytes);
+  backward.scratch = arena.take<std::byte>(backward_bytes);
+  const double operations = (kind.is_backward ? 10.0 : 4.0) * static_cast<double>(length * length * kHeadSize);
+  attention(kernels, p);
+  bench::count_best(state, operations, peak,
+                    [&] { kind.is_backward ? attention_backward(kernels, backward) : attention(kernels, p); });
 }
 
 }  // namespace
@@ -76,9 +120,10 @@ int main(int argc, char** argv) {
   for (const Implementation& one :
        test::vector_implementations(Operation::kAttention, {Precision::kFp32, Precision::kBf16})) {
     const double peak = bench::peak_of(one);
-    for (const bool has_terms : {false, true}) {
-      const std::string name = one.name() + (has_terms ? "/relative" : "/plain");
-      benchmark::RegisterBenchmark(name.c_str(), attention_head, one, has_terms, peak)
+    for (const Kind& kind : kKinds) {
+      if (kind.is_backward && one.precision != Precision::kFp32) continue;
+      const std::string name = one.name() + "/" + kind.name;
+      benchmark::RegisterBenchmark(name.c_str(), attention_head, one, kind, peak)
           ->ArgsProduct({{32, 128, 512, 2048}})
           ->Unit(benchmark::kMicrosecond);
     }

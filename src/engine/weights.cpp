@@ -233,7 +233,8 @@ RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::
                                   .rows = p.rows,
                                   .is_reversed = is_reversed};
   float* packed = store_.allocate(attention_table_bytes(kernels_, table) / sizeof(float));
-  return attention_pack_table(kernels_, table, table_HRK.data(), packed);
+  const HeadRows<const float> rows{table_HRK.data(), p.head_size, p.rows * p.head_size};
+  return attention_pack_table(kernels_, table, rows, packed);
 }
 
 // Nothing is known without a calibration.

@@ -75,15 +75,112 @@ Number apply(KernelActivation activation, Number x) {
   return x;
 }
 
+// e^(-x^2 / 2) / sqrt(2 pi)
+double normal_density(double x) {
+  return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+}
+
+double gelu_slope(double x) {
+  return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * normal_density(x);
+}
+
+// Of x sigmoid(z): s + x z' s (1 - s), z' the slope of z. 1 - s is sigmoid(-z), without cancellation.
+double gated_slope(double x, double z, double slope_of_z) {
+  const double s = sigmoid(z);
+  return s + x * slope_of_z * s * sigmoid(-z);
+}
+
+double gelu_tanh_slope(double x) {
+  const double two_root = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  const double cube = 0.044715 * x * x;
+  return gated_slope(x, two_root * x * (1 + cube), two_root * (1 + 3 * cube));
+}
+
+// With w = tanh(softplus(x)): w + x (1 - w^2) sigmoid(x).
+double mish_slope(double x) {
+  if (x > 20) return 1;
+  const double e = std::exp(x);
+  const double n = e * (e + 2);
+  const double w = n / (n + 2);
+  const double rest = 2 / (n + 2);  // 1 - w
+  return w + x * rest * (1 + w) * sigmoid(x);
+}
+
+double laplace_slope(double x) {
+  const double deviation = 0.282095;
+  return normal_density((x - 0.707107) / deviation) / deviation;
+}
+
+double slope(KernelActivation activation, double x) {
+  switch (activation) {
+    case KernelActivation::kLinear:
+      return 1;
+    case KernelActivation::kGelu:
+      return gelu_slope(x);
+    case KernelActivation::kGeluTanh:
+      return gelu_tanh_slope(x);
+    case KernelActivation::kGelu10:
+      return gelu(x) > 10 ? 0 : gelu_slope(x);
+    case KernelActivation::kQuickGelu:
+      return gated_slope(x, 1.702 * x, 1.702);
+    case KernelActivation::kRelu:
+      return x > 0 ? 1 : 0;
+    case KernelActivation::kRelu2:
+      return x > 0 ? 2 * x : 0;
+    case KernelActivation::kRelu6:
+      return x > 0 && x < 6 ? 1 : 0;
+    case KernelActivation::kLeakyRelu:
+      return x > 0 ? 1 : 0.01;
+    case KernelActivation::kSwish:
+      return gated_slope(x, x, 1);
+    case KernelActivation::kMish:
+      return mish_slope(x);
+    case KernelActivation::kTanh: {
+      const double y = std::tanh(x);
+      return (1 - y) * (1 + y);
+    }
+    case KernelActivation::kSigmoid:
+      return sigmoid(x) * sigmoid(-x);
+    case KernelActivation::kLaplace:
+      return laplace_slope(x);
+  }
+  return 1;
+}
+
 }  // namespace
 
 double activate(KernelActivation activation, double x) {
   return apply<double>(activation, x);
 }
 
+double activation_slope(KernelActivation activation, double x) {
+  return slope(activation, x);
+}
+
 void activate_row(KernelActivation activation, float* x, size_t count) {
   if (activation == KernelActivation::kLinear) return;
   for (size_t i = 0; i < count; ++i) x[i] = apply<float>(activation, x[i]);
+}
+
+bool is_vector_activation(KernelActivation activation) {
+  return activation == KernelActivation::kLinear || vector_activation(activation) != 0;
+}
+
+int vector_activation(KernelActivation activation) {
+  switch (activation) {
+    case KernelActivation::kGelu:
+      return 1;
+    case KernelActivation::kRelu:
+      return 2;
+    case KernelActivation::kGeluTanh:
+      return 3;
+    case KernelActivation::kQuickGelu:
+      return 4;
+    case KernelActivation::kSwish:
+      return 5;
+    default:
+      return 0;
+  }
 }
 
 }  // namespace deberta

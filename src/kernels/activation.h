@@ -24,7 +24,14 @@ enum class KernelActivation {
 // One value.
 double activate(KernelActivation activation, double x);
 
+// The derivative. At corners: activation_rows.h.
+double activation_slope(KernelActivation activation, double x);
+
 // x[i] = activation(x[i]) in fp32 arithmetic; a value depends on x[i] alone.
 void activate_row(KernelActivation activation, float* x, size_t count);
+
+// Whether vectors compute it, and its number in GemmFinish and RowKernel (0: linear, or not in vectors).
+bool is_vector_activation(KernelActivation activation);
+int vector_activation(KernelActivation activation);
 
 }  // namespace deberta

@@ -6,12 +6,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numbers>
 #include <numeric>
 #include <vector>
 
 #include "base/arena.h"
 #include "kernels/attention_kernel.h"
+#include "kernels/attention_task.h"
 #include "kernels/operand.h"
 #include "kernels/profile.h"
 #include "kernels/reference/reference.h"
@@ -19,27 +19,6 @@
 
 namespace deberta {
 namespace {
-
-constexpr int64_t kWindow = 16;  // positions are taken in aligned windows
-
-int64_t longest(const int32_t* starts, size_t sequences) {
-  int64_t result = 0;
-  for (size_t b = 0; b < sequences; ++b) result = std::max<int64_t>(result, starts[b + 1] - starts[b]);
-  return result;
-}
-
-// Positions of queries and keys are below it.
-int64_t end_of_positions(const AttentionParams& p) {
-  const int32_t* query_starts = query_starts_of(p);
-  const int64_t end = std::max(longest(p.starts, p.sequences), longest(query_starts, p.sequences));
-  const int32_t queries = query_starts[p.sequences];
-  if (p.query_positions == nullptr || queries == 0) return end;
-  return std::max(end, int64_t{*std::max_element(p.query_positions, p.query_positions + queries)} + 1);
-}
-
-size_t length_of(const int32_t* starts, size_t b) {
-  return static_cast<size_t>(starts[b + 1] - starts[b]);
-}
 
 void check_table(const KernelSet& kernels, const AttentionParams& p, const RelativeTable& table, bool is_reversed) {
   const bool has_pairs = attention_table_level(kernels, p.precision, p.head_size) > KernelLevel::kAvx512;
@@ -68,7 +47,7 @@ void check_arguments(const KernelSet& kernels, const AttentionParams& p) {
   for (int32_t t = 0; p.query_positions != nullptr && t < query_starts_of(p)[p.sequences]; ++t) {
     require(Operation::kAttention, p.query_positions[t] >= 0, "a negative query position");
   }
-  require(Operation::kAttention, end_of_positions(p) <= p.lut->max_length(),
+  require(Operation::kAttention, end_of_attention_positions(p) <= p.lut->max_length(),
           "a sequence longer than the table of rows");
 }
 
@@ -91,12 +70,7 @@ struct Plan {
   size_t shared_bytes = 0, own_bytes = 0, shared_parts = 0;
   size_t size_bytes = 0;
 
-  Plan(const AttentionKernel& of, const AttentionParams& p) : kernel(of), extent{} {
-    extent.keys = static_cast<size_t>(longest(p.starts, p.sequences));
-    extent.positions = static_cast<size_t>((end_of_positions(p) + kWindow - 1) / kWindow * kWindow);
-    extent.head_size = p.head_size;
-    extent.rows = p.lut != nullptr ? static_cast<size_t>(p.lut->rows()) : 0;
-    extent.is_bf16 = p.precision == Precision::kBf16;
+  Plan(const AttentionKernel& of, const AttentionParams& p) : kernel(of), extent(attention_extent(p)) {
     const size_t tasks = p.sequences * p.heads;
     has_few_tasks = p.parallel.workers > 1 && tasks < 2 * p.parallel.workers;
     shared_bytes = Arena::bytes_for<std::byte>(kernel.shared_bytes(extent));
@@ -112,58 +86,6 @@ struct Plan {
     return base(p) + order_bytes(p) + shared_parts * shared_bytes + worker * own_bytes;
   }
 };
-
-template <class Data>
-Data* number_at(Precision precision, Data* data, size_t offset) {
-  using Byte = std::conditional_t<std::is_const_v<Data>, const std::byte, std::byte>;
-  return static_cast<Byte*>(data) + offset * element_bytes(precision);
-}
-
-const void* table_of(const RelativeTable& table, bool has_term, size_t head) {
-  return has_term ? static_cast<const std::byte*>(table.data) + head * table.head_bytes() : nullptr;
-}
-
-AttentionTask make_task(const AttentionParams& p, size_t sequence, size_t head) {
-  const int32_t* query_starts = query_starts_of(p);
-  const auto query = static_cast<size_t>(query_starts[sequence]), key = static_cast<size_t>(p.starts[sequence]);
-  AttentionTask t{};
-  t.queries = length_of(query_starts, sequence);
-  t.keys = length_of(p.starts, sequence);
-  t.head_size = p.head_size;
-  t.is_bf16 = p.precision == Precision::kBf16;
-  t.q = number_at(p.precision, p.q.data, p.q.offset(query, head));
-  t.k = number_at(p.precision, p.k.data, p.k.offset(key, head));
-  t.v = number_at(p.precision, p.v.data, p.v.offset(key, head));
-  t.out = number_at(p.precision, p.out.data, p.out.offset(query, head));
-  t.q_stride = p.q.token_stride;
-  t.k_stride = p.k.token_stride;
-  t.v_stride = p.v.token_stride;
-  t.out_stride = p.out.token_stride;
-  t.last_position = static_cast<int64_t>(t.queries) - 1;
-  if (p.query_positions != nullptr && t.queries > 0) {
-    t.positions = p.query_positions + query;
-    t.first_position = t.positions[0];
-    t.last_position = t.positions[t.queries - 1];
-  }
-  t.kr = table_of(p.kr, p.has_c2p, head);
-  t.qr = table_of(p.qr, p.has_p2c, head);
-  if (t.kr != nullptr || t.qr != nullptr) {
-    t.table_stride = p.has_c2p ? p.kr.stride : p.qr.stride;
-    t.distances = {.row = p.lut->rows_from_0(),
-                   .perm_q = p.lut->perms_q_from_0(),
-                   .perm_k = p.lut->perms_k_from_0(),
-                   .rows = p.lut->rows(),
-                   .linear_limit = p.lut->linear_limit(),
-                   .t_lo = p.lut->t_lo(),
-                   .t_hi = p.lut->t_hi()};
-  }
-  t.scale = static_cast<float>(p.scale * std::numbers::log2e);
-  if (p.query_mask_T != nullptr) t.query_mask = p.query_mask_T + query;
-  if (p.key_mask_T != nullptr) t.key_mask = p.key_mask_T + key;
-  if (p.masks_B != nullptr) t.mask = p.masks_B[sequence];
-  if (p.lse_HT != nullptr) t.lse = p.lse_HT + head * static_cast<size_t>(query_starts[p.sequences]) + query;
-  return t;
-}
 
 // A sequence without keys still has outputs: zeros.
 void prepare(const Plan& plan, const AttentionTask& t, size_t block, void* shared, void* own) {
@@ -184,7 +106,7 @@ void run_whole_tasks(const Plan& plan, const AttentionParams& p) {
     return a_length != b_length ? a_length > b_length : a < b;
   });
   parallel_for(p.parallel, p.sequences * p.heads, [&](size_t task, size_t worker) {
-    const AttentionTask t = make_task(p, order_B[task / p.heads], task % p.heads);
+    const AttentionTask t = attention_task(p, order_B[task / p.heads], task % p.heads);
     void* shared = plan.shared(p, worker);
     void* own = plan.own(p, worker);
     if (t.queries == 0) return;
@@ -208,11 +130,11 @@ void for_blocks(const Plan& plan, const AttentionParams& p, const int32_t* start
 
 void run_blocks(const Plan& plan, const AttentionParams& p) {
   for_blocks(plan, p, p.starts, [&](size_t task, size_t block, size_t worker) {
-    const AttentionTask t = make_task(p, task / p.heads, task % p.heads);
+    const AttentionTask t = attention_task(p, task / p.heads, task % p.heads);
     if (t.queries > 0) prepare(plan, t, block, plan.shared(p, task), plan.own(p, worker));
   });
   for_blocks(plan, p, query_starts_of(p), [&](size_t task, size_t block, size_t worker) {
-    const AttentionTask t = make_task(p, task / p.heads, task % p.heads);
+    const AttentionTask t = attention_task(p, task / p.heads, task % p.heads);
     attend(plan, t, block, plan.shared(p, task), plan.own(p, worker));
   });
 }
@@ -262,7 +184,7 @@ void run_checked(KernelLevel level, const AttentionParams& p, KernelCheck& check
 
 KernelLevel attention_level(const KernelSet& kernels, const AttentionParams& p) {
   const bool has_terms = p.has_c2p || p.has_p2c;
-  const bool needs_reference = p.scores.is_wanted() || p.averages_empty_rows || p.dropout.threshold() > 0 ||
+  const bool needs_reference = p.scores.is_wanted() || p.averages_empty_rows ||
                                (has_terms && (p.given_buckets_LS != nullptr || !p.lut->has_unit_steps()));
   if (needs_reference) return KernelLevel::kReference;
   return attention_table_level(kernels, p.precision, p.head_size);

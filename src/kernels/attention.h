@@ -17,15 +17,6 @@
 
 namespace deberta {
 
-// Row of token t and head h: K numbers, the first at t * token_stride + h * head_stride, in the call's precision.
-template <class Data>
-struct HeadRows {
-  Data* data = nullptr;
-  size_t token_stride = 0;
-  size_t head_stride = 0;
-  size_t offset(size_t token, size_t head) const { return token * token_stride + head * head_stride; }
-};
-
 // One after the other for all sequences: [H, L, S] of the first, of the second, ... Times scale, terms unmasked,
 // probabilities before dropout. Null: not wanted. Reference only.
 struct AttentionScoreOutputs {
@@ -62,12 +53,14 @@ struct AttentionParams {
   size_t relative_rows = 0;  // R; needed with given buckets
 
   // allowed(i, j) = query_mask[i] and key_mask[j] and bit j of the 3-D mask's row at the query's position. Null: all.
-  // A key that is not allowed may hold any bits. Only in bf16 must its value be finite where the 3-D mask alone hides
-  // it.
+  // With is_causal also j <= the query's position.
+  // A key that is not allowed may hold any bits. Only in bf16 must its value be finite where the 3-D mask or is_causal
+  // alone hides it.
   const uint8_t* key_mask_T = nullptr;
   const uint8_t* query_mask_T = nullptr;
   const uint64_t* const* masks_B =
       nullptr;  // [L][ceil(S / 64)] words per sequence, bit j % 64 of word j / 64; null entry: all
+  bool is_causal = false;
   // A query without any allowed key gets the mean of all values of its sequence, masked ones too, as transformers has
   // computed it since 4.47. Reference only.
   bool averages_empty_rows = false;
@@ -84,8 +77,8 @@ struct AttentionParams {
 // the starts, sizes, precision, lut and parallel. Linear in the longest sequence.
 size_t attention_scratch_bytes(const KernelSet& kernels, const AttentionParams& params);
 
-// The implementation that runs: the reference for scores, dropout, given buckets with a term, averaged empty rows, head
-// sizes that are not whole vectors, and tables of rows without unit steps; else the best of `kernels`.
+// The implementation that runs: the reference for scores, given buckets with a term, averaged empty rows, head sizes
+// that are not whole vectors, and tables of rows without unit steps; else the best of `kernels`.
 KernelLevel attention_level(const KernelSet& kernels, const AttentionParams& params);
 
 // Allocates only when `kernels` checks. Throws kInternal for null pointers, a table shorter than the longest sequence

@@ -16,6 +16,15 @@ struct AttentionDistances {
   int64_t t_lo, t_hi;  // rows are constant from here on
 };
 
+// Dropout (dropout.h) of one sequence and head: a query's position and the number of 16 keys are the first two words
+// of the counter.
+struct AttentionDropout {
+  uint32_t threshold;  // bytes below it are dropped; 0: none
+  float scale;         // of what is kept
+  uint32_t key[2];
+  uint32_t last_words[2];  // of the counter
+};
+
 // One sequence and one head. Numbers are fp32 or bf16, strides in elements.
 struct AttentionTask {
   const void* q;
@@ -35,7 +44,9 @@ struct AttentionTask {
   const uint8_t* query_mask;     // [queries]; null: all
   const uint8_t* key_mask;       // [keys]; null: all
   const uint64_t* mask;          // bit j % 64 of word [position][j / 64]; null: all
-  float* lse;                    // [queries]; null: not wanted
+  bool is_causal;                // a query sees the keys up to its position
+  AttentionDropout dropout;
+  float* lse;  // [queries]; null: not wanted
 };
 
 // What scratch depends on: upper bounds for all tasks of a call.

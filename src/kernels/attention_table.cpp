@@ -21,6 +21,21 @@ RelativeTable shape_of(const KernelSet& kernels, const RelativeTableParams& p) {
           .has_pairs = attention_table_level(kernels, p.precision, p.head_size) > KernelLevel::kAvx512};
 }
 
+void pack_columns(const RelativeTable& table, const HeadRows<const float>& rows, size_t head, size_t begin, size_t end,
+                  std::byte* out) {
+  for (size_t k = 0; k < table.head_size; ++k) {
+    for (size_t column = begin; column < end; ++column) {
+      const size_t row = table.is_reversed ? table.rows - 1 - column : column;
+      const float x = rows.data[rows.offset(row, head) + k];
+      if (table.has_pairs) {
+        reinterpret_cast<Bf16*>(out)[(k / 2 * table.stride + column) * 2 + k % 2] = to_bf16(x);
+      } else {
+        reinterpret_cast<float*>(out)[k * table.stride + column] = x;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 KernelLevel attention_table_level(const KernelSet& kernels, Precision precision, size_t head_size) {
@@ -34,26 +49,17 @@ size_t attention_table_bytes(const KernelSet& kernels, const RelativeTableParams
   return shape_of(kernels, params).head_bytes() * params.heads;
 }
 
-RelativeTable attention_pack_table(const KernelSet& kernels, const RelativeTableParams& params, const float* table_HRK,
-                                   void* packed) {
+RelativeTable attention_pack_table(const KernelSet& kernels, const RelativeTableParams& params,
+                                   const HeadRows<const float>& rows, void* packed) {
   RelativeTable table = shape_of(kernels, params);
   table.data = packed;
-  std::memset(packed, 0, table.head_bytes() * params.heads);
-  for (size_t head = 0; head < params.heads; ++head) {
-    const float* rows_RK = table_HRK + head * params.rows * params.head_size;
+  parallel_for(params.parallel, params.heads, [&](size_t head, size_t) {
     std::byte* out = static_cast<std::byte*>(packed) + head * table.head_bytes();
-    for (size_t k = 0; k < params.head_size; ++k) {
-      for (size_t column = 0; column < params.rows; ++column) {
-        const size_t row = params.is_reversed ? params.rows - 1 - column : column;
-        const float x = rows_RK[row * params.head_size + k];
-        if (table.has_pairs) {
-          reinterpret_cast<Bf16*>(out)[(k / 2 * table.stride + column) * 2 + k % 2] = to_bf16(x);
-        } else {
-          reinterpret_cast<float*>(out)[k * table.stride + column] = x;
-        }
-      }
+    std::memset(out, 0, table.head_bytes());
+    for (size_t begin = 0; begin < params.rows; begin += kUnit) {  // so few rows stay in the cache for all of K
+      pack_columns(table, rows, head, begin, std::min(params.rows, begin + kUnit), out);
     }
-  }
+  });
   return table;
 }
 

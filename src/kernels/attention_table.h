@@ -4,10 +4,21 @@
 #pragma once
 #include <cstddef>
 
+#include "base/parallel.h"
 #include "deberta/precision.h"
 #include "kernels/dispatch.h"
 
 namespace deberta {
+
+// Row of token (or table row) t and head h: K numbers, the first at t * token_stride + h * head_stride, in the call's
+// precision.
+template <class Data>
+struct HeadRows {
+  Data* data = nullptr;
+  size_t token_stride = 0;
+  size_t head_stride = 0;
+  size_t offset(size_t token, size_t head) const { return token * token_stride + head * head_stride; }
+};
 
 // fp32 [H][K][stride], or bf16 pairs [H][K / 2][stride][2]; columns are rows of the table.
 struct RelativeTable {
@@ -29,13 +40,14 @@ struct RelativeTableParams {
   size_t head_size = 0;
   size_t rows = 0;
   bool is_reversed = false;  // Kr
+  Parallel parallel = serial();
 };
 
 size_t attention_table_bytes(const KernelSet& kernels, const RelativeTableParams& params);
 
-// From fp32 rows table_HRK into `packed`, 64-byte aligned.
-RelativeTable attention_pack_table(const KernelSet& kernels, const RelativeTableParams& params, const float* table_HRK,
-                                   void* packed);
+// Into `packed`, 64-byte aligned.
+RelativeTable attention_pack_table(const KernelSet& kernels, const RelativeTableParams& params,
+                                   const HeadRows<const float>& rows, void* packed);
 
 // The best implementation for heads of this size, whatever else a call asks for.
 KernelLevel attention_table_level(const KernelSet& kernels, Precision precision, size_t head_size);

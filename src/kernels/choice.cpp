@@ -20,6 +20,10 @@ constexpr LevelSet kExists[kOperations][kPrecisions] = {
     {kWide, kWide, kWide},                                // quantize
     {kWide, kWide, kWide},                                // embedding
     {kWide, kWide, kWide},                                // convolution
+    {kWide, kRef, kRef},                                  // attention_backward
+    {kWide, kWide, kWide},                                // layer_norm_gradient
+    {kWide, kWide, kWide},                                // activation
+    {kWide, kWide, kWide},                                // softmax
 };
 
 LevelSet existing(Operation operation, Precision precision) {

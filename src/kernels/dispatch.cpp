@@ -43,6 +43,14 @@ std::string_view to_string(Operation operation) {
       return "embedding";
     case Operation::kConvolution:
       return "convolution";
+    case Operation::kAttentionBackward:
+      return "attention_backward";
+    case Operation::kLayerNormGradient:
+      return "layer_norm_gradient";
+    case Operation::kActivation:
+      return "activation";
+    case Operation::kSoftmax:
+      return "softmax";
   }
   return "";
 }

@@ -14,8 +14,19 @@
 
 namespace deberta {
 
-enum class Operation { kGemm, kAttention, kLayerNorm, kQuantize, kEmbedding, kConvolution };
-inline constexpr size_t kOperations = 6;
+enum class Operation {
+  kGemm,
+  kAttention,
+  kLayerNorm,
+  kQuantize,
+  kEmbedding,
+  kConvolution,
+  kAttentionBackward,  // this and the ones below: training alone
+  kLayerNormGradient,
+  kActivation,
+  kSoftmax,
+};
+inline constexpr size_t kOperations = 10;
 
 // Ascending: a forced level is a cap, and each operation takes, for its precision, the highest implementation at or
 // below it that the processor can run. Features are not nested (a processor may have VNNI without BF16). The highest is

@@ -22,12 +22,19 @@ struct Dropout {
   double scale() const { return 256.0 / (256.0 - threshold()); }
 };
 
+// Query i, keys 16 * block .. 16 * block + 15.
+inline PhiloxCounter dropout_counter(const Dropout& d, uint32_t sequence, uint32_t heads, uint32_t head, uint32_t i,
+                                     uint32_t block) {
+  return {i, block, (d.sequence_offset + sequence) * heads + head, d.layer | d.step << 8};
+}
+inline PhiloxKey dropout_key(const Dropout& d) {
+  return {static_cast<uint32_t>(d.seed), static_cast<uint32_t>(d.seed >> 32)};
+}
+
 // The bytes of query i and keys 16 * block .. 16 * block + 15 of one head.
 inline std::array<uint8_t, 16> dropout_bytes(const Dropout& d, uint32_t sequence, uint32_t heads, uint32_t head,
                                              uint32_t i, uint32_t block) {
-  const PhiloxKey key = {static_cast<uint32_t>(d.seed), static_cast<uint32_t>(d.seed >> 32)};
-  const PhiloxCounter counter = {i, block, (d.sequence_offset + sequence) * heads + head, d.layer | d.step << 8};
-  const PhiloxCounter words = philox(counter, key);
+  const PhiloxCounter words = philox(dropout_counter(d, sequence, heads, head, i, block), dropout_key(d));
   std::array<uint8_t, 16> bytes{};
   for (size_t b = 0; b < bytes.size(); ++b) bytes[b] = static_cast<uint8_t>(words[b / 4] >> (8 * (b % 4)));
   return bytes;

@@ -64,28 +64,6 @@ struct Work {
   }
 };
 
-// The activations that vectors compute; others follow on fp32 rows.
-int vector_activation(KernelActivation activation) {
-  switch (activation) {
-    case KernelActivation::kGelu:
-      return 1;
-    case KernelActivation::kRelu:
-      return 2;
-    case KernelActivation::kGeluTanh:
-      return 3;
-    case KernelActivation::kQuickGelu:
-      return 4;
-    case KernelActivation::kSwish:
-      return 5;
-    default:
-      return 0;
-  }
-}
-
-bool is_vector(KernelActivation activation) {
-  return activation == KernelActivation::kLinear || vector_activation(activation) != 0;
-}
-
 // What the epilogue of columns n .. n + count reads.
 GemmFinish operands(const Work& work, const void* sums, Span rows, size_t n, size_t count) {
   const GemmParams& p = work.p;
@@ -192,7 +170,7 @@ Work make_work(const GemmKernel& kernel, KernelLevel level, const GemmParams& p)
   work.finish = level < KernelLevel::kAvx512 ? gemm_finish_avx2() : gemm_finish_avx512();
 #endif
   work.shared.activation = vector_activation(p.activation);
-  work.is_scalar = !is_vector(p.activation);
+  work.is_scalar = !is_vector_activation(p.activation);
   if (w.precision != Precision::kInt8) return work;
   work.shared.compensation_N = w.compensation_N;
   work.shared.w_scales_N = w.scales_N;

@@ -32,7 +32,7 @@ struct PackedWeights {
   Quantizer quantizer;                      // what `quantize` must do to A
 };
 
-// A weight to pack. Row-major [N, K].
+// A weight to pack. Row-major [N, K], or [K, N] in w_KN instead: then it is packed transposed (fp32 and bf16 only).
 struct WeightSource {
   const float* w_NK = nullptr;
   size_t outputs = 0;
@@ -41,13 +41,15 @@ struct WeightSource {
   // int8, already quantised: q and scales; w_NK is then read only for the outlier columns (null without any).
   const int8_t* q_NK = nullptr;
   const float* scales_N = nullptr;
+  const float* w_KN = nullptr;
+  size_t w_KN_stride = 0;  // elements between its rows; 0: N
 };
 
 // Bytes that gemm_pack writes, a multiple of 64.
 size_t gemm_packed_bytes(const KernelSet& kernels, Precision precision, const WeightSource& source);
 
 // Packs into `memory`, 64-byte aligned, for the implementation of `kernels`. Throws kInternal for an outlier column
-// whose reciprocal is not 0.
+// whose reciprocal is not 0, and for a transposed int8 weight.
 PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const WeightSource& source, void* memory,
                         const Parallel& parallel = serial());
 

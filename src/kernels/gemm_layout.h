@@ -8,6 +8,8 @@ namespace deberta {
 // Null for the reference.
 const GemmKernel* gemm_kernel(Precision precision, KernelLevel level);
 
+const GemmPackKernel& gemm_pack_kernel(KernelLevel level);
+
 struct PanelLayout {
   size_t width = 1;    // outputs side by side
   size_t group = 1;    // consecutive k side by side

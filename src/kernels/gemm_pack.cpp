@@ -44,15 +44,6 @@ constexpr GemmPackKernel kPlain = {
           }
         }};
 
-const GemmPackKernel& pack_kernel(KernelLevel level) {
-#if DEBERTA_HAS_X86
-  if (level >= KernelLevel::kAvx512) return gemm_pack_avx512_kernel();
-  if (level != KernelLevel::kReference) return gemm_pack_avx2_kernel();
-#endif
-  (void)level;
-  return kPlain;
-}
-
 // What packing one panel needs to know.
 struct Packing {
   Precision precision;
@@ -79,10 +70,9 @@ void place_int8(Packing& p) {
 }
 
 // Row n as q[n,k], and what belongs to it outside the panels.
-void quantize_output(const Packing& p, size_t n, int8_t* q_K) {
+void quantize_output(const Packing& p, const float* w_K, size_t n, int8_t* q_K) {
   const WeightSource& source = p.source;
   const Quantizer& quantizer = source.quantizer;
-  const float* w_K = source.w_NK + n * source.depth;
   if (source.q_NK != nullptr) {
     std::copy_n(source.q_NK + n * source.depth, source.depth, q_K);
     p.scales_N[n] = source.scales_N[n];
@@ -98,17 +88,16 @@ void quantize_output(const Packing& p, size_t n, int8_t* q_K) {
 }
 
 // Row n in the panels' number format, padded with the zeros that `out` holds.
-void convert_row(const Packing& p, size_t n, std::byte* out, int8_t* q_K) {
-  const float* w_K = p.source.w_NK + n * p.source.depth;
+void convert_row(const Packing& p, const float* w_K, size_t n, std::byte* out, int8_t* q_K) {
   if (p.precision == Precision::kFp32) {
     std::memcpy(out, w_K, p.source.depth * sizeof(float));
   } else if (p.precision == Precision::kBf16) {
     narrow_row(p.rows, w_K, reinterpret_cast<Bf16*>(out), p.source.depth);
   } else if (p.layout.element == sizeof(int16_t)) {
-    quantize_output(p, n, q_K);
+    quantize_output(p, w_K, n, q_K);
     std::copy_n(q_K, p.source.depth, reinterpret_cast<int16_t*>(out));
   } else {
-    quantize_output(p, n, reinterpret_cast<int8_t*>(out));
+    quantize_output(p, w_K, n, reinterpret_cast<int8_t*>(out));
   }
 }
 
@@ -121,24 +110,47 @@ void check_outliers(const Quantizer& quantizer) {
 
 constexpr size_t kRowsAtOnce = 16;
 
+// Rows n .. n + count of the source, depth apart; `turned` holds them when the source is transposed.
+const float* source_rows(const Packing& p, size_t n, size_t count, std::vector<float>& turned) {
+  const WeightSource& source = p.source;
+  if (source.w_KN == nullptr) return source.w_NK + n * source.depth;
+  const size_t stride = source.w_KN_stride > 0 ? source.w_KN_stride : source.outputs;
+  turned.resize(kRowsAtOnce * source.depth);
+  p.kernel.transpose(source.w_KN + n, stride, source.depth, count, turned.data(), source.depth);
+  return turned.data();
+}
+
 // A few rows at a time are converted and then transposed, so that both steps work within the cache.
 void pack_panel(const Packing& p, size_t panel) {
   const size_t first = panel * p.layout.width;
   const size_t columns = std::min(p.layout.width, p.source.outputs - first);
   std::byte* out = p.panels + panel * p.layout.panel_bytes();
-  std::vector<int8_t> q_K(p.source.depth);
-  if (p.layout.width == 1) return convert_row(p, first, out, q_K.data());
+  std::vector<int8_t> q_K(p.precision == Precision::kInt8 ? p.source.depth : 0);
+  std::vector<float> turned;
+  if (p.layout.width == 1) return convert_row(p, source_rows(p, first, 1, turned), first, out, q_K.data());
   if (columns < p.layout.width) std::memset(out, 0, p.layout.panel_bytes());
   std::vector<std::byte> rows(kRowsAtOnce * p.row_bytes());
   for (size_t w = 0; w < columns; w += kRowsAtOnce) {
     const size_t count = std::min(kRowsAtOnce, columns - w);
-    for (size_t i = 0; i < count; ++i) convert_row(p, first + w + i, rows.data() + i * p.row_bytes(), q_K.data());
+    const float* source = source_rows(p, first + w, count, turned);
+    for (size_t i = 0; i < count; ++i) {
+      convert_row(p, source + i * p.source.depth, first + w + i, rows.data() + i * p.row_bytes(), q_K.data());
+    }
     p.kernel.transpose(reinterpret_cast<const float*>(rows.data()), p.layout.groups, count, p.layout.groups,
                        reinterpret_cast<float*>(out) + w, p.layout.width);
   }
 }
 
 }  // namespace
+
+const GemmPackKernel& gemm_pack_kernel(KernelLevel level) {
+#if DEBERTA_HAS_X86
+  if (level >= KernelLevel::kAvx512) return gemm_pack_avx512_kernel();
+  if (level != KernelLevel::kReference) return gemm_pack_avx2_kernel();
+#endif
+  (void)level;
+  return kPlain;
+}
 
 PanelLayout::PanelLayout(Precision precision, KernelLevel level, size_t depth) {
   size_t unit = 1;
@@ -167,10 +179,11 @@ PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const Wei
   Packing p{.precision = precision,
             .source = source,
             .layout = layout,
-            .kernel = pack_kernel(level),
+            .kernel = gemm_pack_kernel(level),
             .rows = row_kernel(level),
             .panels = static_cast<std::byte*>(memory)};
   if (precision == Precision::kInt8) {
+    require(Operation::kGemm, source.w_KN == nullptr, "an int8 weight cannot be packed transposed");
     check_outliers(source.quantizer);
     place_int8(p);
   }

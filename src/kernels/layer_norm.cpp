@@ -30,20 +30,40 @@ QuantizeParams quantization_of(const LayerNormParams& p) {
 void check_arguments(const LayerNormParams& p) {
   require(Operation::kLayerNorm, p.x_TD != nullptr && p.y_TD != nullptr && p.gamma_D != nullptr && p.beta_D != nullptr,
           "a null pointer");
+  require(Operation::kLayerNorm, (p.mean_T != nullptr) == (p.inverse_T != nullptr), "a mean without its inverse");
+  require(Operation::kLayerNorm, !p.dropout.is_on() || p.z_TD != nullptr, "dropout without a place for z");
+  check_dropout(p.dropout, p.rows);
   if (p.quantized.values_TK != nullptr) check_quantize(quantization_of(p));
 }
 
-void norm_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
+void norm_plain_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
   const size_t x_offset = row * stride_or(p.x_stride, p.columns);
   const bool is_masked = p.mask_T != nullptr && p.mask_T[row] == 0;
   if (kernel == nullptr || is_masked) return reference_layer_norm(p, row);
+  float statistics[2];
   kernel->norm({.x_D = p.x_TD + x_offset,
                 .residual_D = p.residual_TD != nullptr ? p.residual_TD + x_offset : nullptr,
                 .gamma_D = p.gamma_D,
                 .beta_D = p.beta_D,
                 .y_D = p.y_TD + row * stride_or(p.y_stride, p.columns),
                 .columns = p.columns,
-                .epsilon = p.epsilon});
+                .epsilon = p.epsilon,
+                .z_D = p.z_TD != nullptr ? p.z_TD + x_offset : nullptr,
+                .statistics = p.mean_T != nullptr ? statistics : nullptr});
+  if (p.mean_T == nullptr) return;
+  p.mean_T[row] = statistics[0];
+  p.inverse_T[row] = statistics[1];
+}
+
+// The dropped x lies where z will.
+void norm_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
+  const bool is_masked = p.mask_T != nullptr && p.mask_T[row] == 0;
+  if (!p.dropout.is_on() || is_masked) return norm_plain_row(kernel, p, row);
+  const size_t x_offset = row * stride_or(p.x_stride, p.columns);
+  dropout_row(kernel, p.dropout, row, p.x_TD + x_offset, p.z_TD + x_offset, p.columns);
+  LayerNormParams dropped = p;
+  dropped.x_TD = p.z_TD;
+  norm_plain_row(kernel, dropped, row);
 }
 
 void run(KernelLevel level, const LayerNormParams& p) {
@@ -62,13 +82,16 @@ void run(KernelLevel level, const LayerNormParams& p) {
   });
 }
 
-// The reference goes first: y may be x or the residual. The bytes are those of y, and quantize() compares them.
+// The reference goes first: y may be x or the residual, z may be x. The bytes are those of y, and quantize() compares
+// them.
 void run_checked(const KernelSet& kernels, const LayerNormParams& p) {
-  std::vector<float> expected(p.rows * p.columns);
+  std::vector<float> expected(p.rows * p.columns), z_TD;
   LayerNormParams reference = p;
   reference.y_TD = expected.data();
   reference.y_stride = p.columns;
-  for (size_t row = 0; row < p.rows; ++row) reference_layer_norm(reference, row);
+  if (p.z_TD != nullptr) z_TD.resize(p.rows * stride_or(p.x_stride, p.columns));
+  if (p.z_TD != nullptr) reference.z_TD = z_TD.data();
+  for (size_t row = 0; row < p.rows; ++row) norm_row(nullptr, reference, row);
   run(kernels.level_of(Operation::kLayerNorm), p);
   const WorstElement worst = find_worst(expected, p.columns, p.y_TD, stride_or(p.y_stride, p.columns));
   kernels.check->record(Operation::kLayerNorm, worst.difference,

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/attention_kernel.h"
+
 namespace deberta {
 
 // y[d] = (z[d] - mean(z)) / sqrt(variance(z) + epsilon) * gamma[d] + beta[d],  z = x + residual.
@@ -15,6 +17,22 @@ struct NormRow {
   float* y_D;  // may be x or the residual
   size_t columns;
   double epsilon;
+  float* z_D;         // null: not wanted; may be x
+  float* statistics;  // null: not wanted; the mean, and 1 / sqrt(variance + epsilon)
+};
+
+// dz[d] = inverse (g[d] - mean(g) - n[d] mean(g n)),  n = (z - mean) inverse,  g = dy gamma; dy n is added to dgamma,
+// dy to dbeta.
+struct NormGradientRow {
+  const float* dy_D;
+  const float* z_D;
+  float mean;
+  float inverse;
+  const float* gamma_D;
+  float* dz_D;  // may be dy
+  float* dgamma_D;
+  float* dbeta_D;
+  size_t columns;
 };
 
 // a'[k] = x[k] * reciprocal[k]; exactly one x is set.
@@ -34,12 +52,30 @@ struct SumRow {
   size_t columns;
 };
 
+// y[c] = x[c] * (0 or scale): the bytes of the row's position, with columns in place of keys.
+struct DroppedRow {
+  AttentionDropout dropout;
+  uint32_t position;
+  const float* x_D;
+  float* y_D;      // may be x
+  size_t columns;  // at most kMostDropped
+};
+constexpr size_t kMostDropped = 8192;
+
 struct RowKernel {
   void (*norm)(const NormRow& row);
   void (*narrow)(const float* x, uint16_t* y_bf16, size_t columns);  // to nearest even, a NaN stays a quiet NaN
   uint32_t (*largest)(const ScaledRow& row);                         // the bits of max |a'|: NaN above infinity
   void (*to_bytes)(const ScaledRow& row, float factor, uint8_t* y);  // rint(a' * factor) + 128, |a' * factor| < 128
   void (*sum)(const SumRow& row);
+  void (*norm_gradient)(const NormGradientRow& row);
+  void (*drop)(const DroppedRow& row);
+  // Activations by their number in GemmFinish (gemm_kernel.h), from x before the activation: y = f(x), dx = dy f'(x).
+  void (*activate)(int activation, const float* x, float* y, size_t count);                             // y may be x
+  void (*activate_gradient)(int activation, const float* x, const float* dy, float* dx, size_t count);  // dx may be dy
+  float (*largest_number)(const float* x, size_t count);  // at least 1; a NaN may be left out
+  void (*scale)(float* x, float factor, size_t count);
+  void (*exponentials)(const float* x, float shift, float* y, size_t count);  // y = e^(x - shift), x <= shift
 };
 
 const RowKernel& row_operations_avx2_kernel();

@@ -226,7 +226,8 @@ def test_info_names_the_processor_and_its_kernels_and_refuses_unknown_ones(deber
     assert re.fullmatch(r".+ \(\w+ family \d+ model \d+, .+\)", facts["processor"])
     assert "reference" in facts["kernels_available"]
     rows = {(row["operation"], row["precision"]): row for row in facts["kernels_chosen"]}
-    assert {operation for operation, _ in rows} == {"gemm", "attention", "layer_norm", "quantize", "embedding", "convolution"}
+    assert {operation for operation, _ in rows} == {"gemm", "attention", "layer_norm", "quantize", "embedding", "convolution", "attention_backward",
+                                                     "layer_norm_gradient", "activation", "softmax"}
     for operation, precision in [("gemm", "fp32"), ("gemm", "bf16"), ("gemm", "int8"), ("attention", "fp32"), ("attention", "bf16")]:
         row = rows[operation, precision]
         assert row["level"] == "reference" or re.match(rf"{row['level']} \d+(, \w+ \d+)* (operations per cycle|billion operations per second) and core \(.+\)$", row["why"]), row

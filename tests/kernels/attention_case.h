@@ -27,6 +27,8 @@ struct AttentionCase {
   bool clamps_distance = true;
   bool has_c2p = true, has_p2c = true;
   double scale = 0.25;
+  bool is_causal = false;
+  Dropout dropout;
   double deviation = 1;  // of q and k
   uint64_t seed = 0;
 
@@ -78,6 +80,8 @@ struct AttentionCase {
     p.kr = packed(set, kr, true);
     p.qr = packed(set, qr, false);
     p.lut = &*lut;
+    p.is_causal = is_causal;
+    p.dropout = dropout;
     if (!mask.empty()) p.key_mask_T = p.query_mask_T = mask.data();
     lse.assign(heads * tokens(), kGuard);
     p.lse_HT = lse.data();
@@ -171,15 +175,10 @@ struct AttentionCase {
     return x_bf16.data();
   }
 
-  RelativeTable packed(const KernelSet& set, std::vector<float>& table_RHK, bool is_reversed) {
+  RelativeTable packed(const KernelSet& set, const std::vector<float>& table_RHK, bool is_reversed) {
     const auto rows = static_cast<size_t>(2 * span());
-    std::vector<float> table_HRK(table_RHK.size());
-    for (size_t i = 0; i < table_RHK.size(); ++i) {
-      const size_t row = i / width(), head = i % width() / head_size;
-      table_HRK[(head * rows + row) * head_size + i % head_size] = table_RHK[i];
-    }
     const RelativeTableParams shape{precision, heads, head_size, rows, is_reversed};
-    return attention_pack_table(set, shape, table_HRK.data(),
+    return attention_pack_table(set, shape, {table_RHK.data(), width(), head_size},
                                 tables.take<std::byte>(attention_table_bytes(set, shape)));
   }
 
@@ -191,7 +190,9 @@ struct AttentionCase {
     for (size_t i = 0; i < length; ++i) {
       std::vector<double> weights(length, 0.0);
       double largest = -1e300, sum = 0;
-      const auto is_allowed = [&](size_t j) { return mask.empty() || (mask[first + i] != 0 && mask[first + j] != 0); };
+      const auto is_allowed = [&](size_t j) {
+        return (!is_causal || j <= i) && (mask.empty() || (mask[first + i] != 0 && mask[first + j] != 0));
+      };
       for (size_t j = 0; j < length; ++j) largest = is_allowed(j) ? std::max(largest, scores[i][j]) : largest;
       for (size_t j = 0; j < length; ++j) sum += weights[j] = is_allowed(j) ? std::exp(scores[i][j] - largest) : 0;
       for (size_t c = 0; c < head_size; ++c) {

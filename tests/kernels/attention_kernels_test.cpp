@@ -16,6 +16,7 @@
 #include "base/thread_pool.h"
 #include "kernels/attention.h"
 #include "kernels/attention_case.h"
+#include "kernels/attention_gradient_case.h"
 #include "kernels/attention_naive.h"
 #include "support/implementations.h"
 
@@ -77,6 +78,8 @@ struct Shape {
   size_t heads = 1, head_size = 64;
   int64_t buckets = 256, max_relative = 512;
   bool clamps_distance = true, has_c2p = true, has_p2c = true;
+  bool is_causal = false;
+  double dropped = 0;
 };
 
 std::vector<Shape> shapes() {
@@ -98,7 +101,14 @@ std::vector<Shape> shapes() {
         {.lengths = {40, 9}, .head_size = 32, .buckets = 4, .max_relative = 9, .has_c2p = has_c2p, .has_p2c = has_p2c});
     shapes.push_back(
         {.lengths = {150}, .head_size = 32, .buckets = -1, .max_relative = 50, .has_c2p = has_c2p, .has_p2c = has_p2c});
+    shapes.push_back({.lengths = {150, 20}, .has_c2p = has_c2p, .has_p2c = has_p2c, .is_causal = true, .dropped = 0.2});
   }
+  for (const int32_t length : {1, 16, 17, 48, 49, 65, 130, 300, 600}) {
+    shapes.push_back({.lengths = {length}, .head_size = 32, .is_causal = true});
+    shapes.push_back({.lengths = {length, 9}, .heads = 2, .head_size = 32, .dropped = 0.1});
+  }
+  for (const int64_t buckets : {4, 32})
+    shapes.push_back({.lengths = {130, 3}, .buckets = buckets, .max_relative = 2 * buckets, .is_causal = true});
   return shapes;
 }
 
@@ -112,6 +122,8 @@ void expect_small_errors(const Shape& shape, Precision precision) {
   c.clamps_distance = shape.clamps_distance;
   c.has_c2p = shape.has_c2p;
   c.has_p2c = shape.has_p2c;
+  c.is_causal = shape.is_causal;
+  c.dropout = {.p = shape.dropped, .seed = 7, .step = 2, .layer = 3, .sequence_offset = 4};
   c.scale = 1 / std::sqrt(3.0 * double(shape.head_size));
   c.precision = precision;
   c.fill();
@@ -124,7 +136,7 @@ void expect_small_errors(const Shape& shape, Precision precision) {
     const std::vector<double> got(c.out.begin() + 16, c.out.end() - 16);
     EXPECT_LE(test::largest_difference(got, expected), 2 * naive + 1e-5)
         << kernel << ", length " << c.lengths[0] << ", head size " << c.head_size << ", buckets " << c.buckets
-        << ", terms " << c.has_c2p << c.has_p2c;
+        << ", terms " << c.has_c2p << c.has_p2c << ", causal " << c.is_causal << ", dropout " << c.dropout.p;
     EXPECT_TRUE(c.has_guards()) << kernel << ", length " << c.lengths[0];
   }
 }
@@ -233,6 +245,71 @@ TEST_P(EveryKernel, BothTermsReadTheRowOfIMinusJ) {
       }
     }
   }
+}
+
+// Values are unit vectors of 64 keys at a time: the output is their part of the probabilities.
+TEST_P(EveryKernel, DropsTheEntriesThatTheBytesNameAndNoOther) {
+  constexpr size_t kKeys = 300, kWindow = 64;
+  for (size_t first = 0; first < kKeys; first += kWindow) {
+    AttentionCase c = make({3, kKeys});
+    c.head_size = kWindow;
+    c.dropout = {.p = 0.5, .seed = 0x1122334455667788, .step = 9, .layer = 2, .sequence_offset = 6};
+    c.fill();
+    std::fill(c.v.begin(), c.v.end(), 0.0f);
+    for (size_t j = first; j < std::min(kKeys, first + kWindow); ++j) {
+      for (size_t h = 0; h < 2; ++h) c.v[(3 + j) * c.width() + h * kWindow + j - first] = 1;
+    }
+    c.run();
+    for (uint32_t i = 0; i < kKeys; ++i) {
+      for (uint32_t h = 0; h < 2; ++h) {
+        for (auto j = static_cast<uint32_t>(first); j < std::min(kKeys, first + kWindow); ++j) {
+          const bool is_dropped = dropout_bytes(c.dropout, 1, 2, h, i, j / 16)[j % 16] < 128;
+          EXPECT_EQ(c.result(3 + i, h, j - first) == 0, is_dropped) << i << ", " << j << ", head " << h;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryKernel, DropoutLeavesTheLogSumExpAsItIs) {
+  AttentionCase c = make({70, 20});
+  c.fill();
+  c.run();
+  const std::vector<float> lse = c.lse, out = c.out;
+  c.dropout = {.p = 0.1, .seed = 5};
+  c.run();
+  EXPECT_EQ(c.lse, lse);
+  EXPECT_NE(c.out, out);
+  c.dropout.p = 0;
+  c.run();
+  EXPECT_EQ(c.out, out);
+}
+
+TEST_P(EveryKernel, DropoutAndCausalityNeedNoReference) {
+  AttentionCase c = make({70});
+  c.fill();
+  const AttentionParams p = c.params();
+  const KernelSet set = select_kernels(c.kernels);
+  AttentionParams dropping = p, causal = p;
+  dropping.dropout.p = 0.1;
+  causal.is_causal = true;
+  EXPECT_EQ(attention_level(set, dropping), GetParam().level);
+  EXPECT_EQ(attention_level(set, causal), GetParam().level);
+}
+
+TEST_P(EveryKernel, ACausalQuerySeesNothingOfLaterTokens) {
+  AttentionCase c = make({200}, 32);
+  c.is_causal = true;
+  c.fill();
+  c.run();
+  const std::vector<float> before = c.out;
+  for (auto* x : {&c.q, &c.k, &c.v}) {
+    for (size_t at = 101 * c.width(); at < x->size(); ++at) (*x)[at] = 9;
+  }
+  c.run();
+  const auto end = static_cast<std::ptrdiff_t>(16 + 101 * c.width());
+  EXPECT_TRUE(std::equal(c.out.begin(), c.out.begin() + end, before.begin()));
+  EXPECT_NE(c.result(101, 0, 0), before[16 + 101 * c.width()]);
 }
 
 TEST_P(EveryKernel, LargeLogitsStayFinite) {
@@ -368,13 +445,12 @@ TEST_P(EveryKernel, ABitMaskAllowsSingleKeysOfSingleQueries) {
   }
 }
 
-TEST_P(EveryKernel, ChosenQueriesHaveTheBitsOfAllQueries) {
-  AttentionCase all = make({200, 6, 30}, 32);
+// Both are the same case.
+void expect_bits_of_all_queries(AttentionCase& all, AttentionCase& some) {
   all.fill();
   all.run();
   const std::vector<int32_t> positions = {0, 7, 16, 17, 18, 19, 20, 31, 33, 64, 130, 131, 199, 2, 3};
   const std::vector<int32_t> query_starts = {0, 13, 15, 15};
-  AttentionCase some = make({200, 6, 30}, 32);
   some.fill();
   some.q.clear();
   std::vector<size_t> tokens;
@@ -392,6 +468,30 @@ TEST_P(EveryKernel, ChosenQueriesHaveTheBitsOfAllQueries) {
     for (size_t i = 0; i < all.head_size; ++i) EXPECT_EQ(some.result(n, 1, i), all.result(tokens[n], 1, i)) << n;
     EXPECT_EQ(some.lse[15 + n], all.lse[236 + tokens[n]]);
   }
+}
+
+TEST_P(EveryKernel, ChosenQueriesHaveTheBitsOfAllQueries) {
+  for (const bool is_causal : {false, true}) {
+    AttentionCase all = make({200, 6, 30}, 32), some = make({200, 6, 30}, 32);
+    for (AttentionCase* c : {&all, &some}) {
+      c->is_causal = is_causal;
+      c->dropout = {.p = is_causal ? 0.1 : 0, .seed = 3};
+    }
+    expect_bits_of_all_queries(all, some);
+  }
+}
+
+TEST_P(EveryKernel, ChosenCausalQueriesNeedNotReachTheLastKeys) {
+  AttentionCase c = make({300}, 32);
+  c.is_causal = true;
+  c.fill();
+  c.run();
+  const std::vector<float> all = c.out;
+  const int32_t query_starts[] = {0, 3};
+  AttentionParams p = c.params();
+  p.query_starts = query_starts;
+  c.run(p);
+  for (size_t at = 0; at < 3 * c.width(); ++at) EXPECT_EQ(c.out[16 + at], all[16 + at]) << at;
 }
 
 TEST_P(EveryKernel, ReadsAndWritesOnlyItsRowsOfStridedUnalignedData) {
@@ -488,6 +588,24 @@ TEST_P(EveryKernel, ACallAllocatesNothing) {
   const size_t before = allocations;
   attention(set, p);
   EXPECT_EQ(allocations, before);
+}
+
+TEST(AttentionBackward, ACallAllocatesNothing) {
+  test::AttentionGradientCase c;
+  c.lengths = {40, 130, 7};
+  c.head_size = 32;
+  c.fill();
+  for (const KernelLevel level : test::levels_of(Operation::kAttentionBackward)) {
+    const KernelSet set = select_kernels(to_string(level));
+    c.kernels = to_string(level);
+    AttentionBackwardParams p = c.backward_params();
+    c.scratch.reserve(attention_backward_scratch_bytes(set, p));
+    c.scratch.reset();
+    p.scratch = c.scratch.take<std::byte>(attention_backward_scratch_bytes(set, p));
+    const size_t before = allocations;
+    attention_backward(set, p);
+    EXPECT_EQ(allocations, before) << to_string(level);
+  }
 }
 
 TEST_P(EveryKernel, CheckReportsTheDifferenceFromTheReference) {

@@ -1,6 +1,6 @@
 // What the outputs of an AttentionCase should be: in double, and by the plainest loops in the precision of the case
 // (fp32 sums; in bf16 with tables, probabilities and outputs rounded). For long sequences only some rows are computed,
-// the others are NaN. Neither shares code with src/kernels.
+// the others are NaN. Neither shares code with src/kernels but the mask of dropout.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -54,7 +54,7 @@ class PlainAttention {
 
   void run(size_t sequence, size_t head) {
     const auto first = static_cast<size_t>(c_.starts[sequence]), length = static_cast<size_t>(c_.lengths[sequence]);
-    const auto is_allowed = [&](size_t t) { return c_.mask.empty() || c_.mask[first + t] != 0; };
+    const auto is_there = [&](size_t t) { return c_.mask.empty() || c_.mask[first + t] != 0; };
     std::vector<Number> p(length), sum(c_.head_size);
     for (size_t i = 0; i < length; ++i) {
       const size_t step = length > 1000 ? 37 : length > 130 ? 11 : 1;  // between rows that are not near either end
@@ -63,7 +63,8 @@ class PlainAttention {
         std::fill_n(&out_[(first + i) * c_.width() + head * c_.head_size], c_.head_size,
                     std::numeric_limits<double>::quiet_NaN());
       }
-      if (is_left_out || !is_allowed(i)) continue;
+      if (is_left_out || !is_there(i)) continue;
+      const auto is_allowed = [&](size_t j) { return is_there(j) && (!c_.is_causal || j <= i); };
       Number largest = -std::numeric_limits<Number>::infinity(), total = 0;
       for (size_t j = 0; j < length; ++j) {
         if (!is_allowed(j)) continue;
@@ -74,13 +75,22 @@ class PlainAttention {
       std::fill(sum.begin(), sum.end(), Number(0));
       for (size_t j = 0; j < length; ++j) {
         if (!is_allowed(j)) continue;
-        const Number weight = rounded(p[j] / total);
+        const Number weight = kept(sequence, head, i, j) * rounded(p[j] / total);
         const float* v = c_.v.data() + (first + j) * c_.width() + head * c_.head_size;
         for (size_t k = 0; k < c_.head_size; ++k) sum[k] += weight * Number(v[k]);
       }
       for (size_t k = 0; k < c_.head_size; ++k)
         out_[(first + i) * c_.width() + head * c_.head_size + k] = double(rounded(sum[k]));
     }
+  }
+
+  Number kept(size_t sequence, size_t head, size_t i, size_t j) const {
+    if (c_.dropout.p == 0) return 1;
+    const auto bytes =
+        dropout_bytes(c_.dropout, static_cast<uint32_t>(sequence), static_cast<uint32_t>(c_.heads),
+                      static_cast<uint32_t>(head), static_cast<uint32_t>(i), static_cast<uint32_t>(j / 16));
+    const auto dropped = std::lround(256 * c_.dropout.p);
+    return bytes[j % 16] < dropped ? Number(0) : Number(256) / Number(256 - dropped);
   }
 
   Number score(size_t first, size_t i, size_t j, size_t head) const {

@@ -195,6 +195,40 @@ TEST_P(GemmOfFloats, ANumberThatIsNoneIsNotHidden) {
   }
 }
 
+// A row of [K, N] is followed by numbers that are none.
+TEST_P(GemmOfFloats, ATransposedWeightIsPackedIntoTheSamePanels) {
+  for (const GemmShape& shape : test::edge_shapes()) {
+    const std::vector<float> w_NK = test::normals(2, shape.n * shape.k);
+    const size_t stride = shape.n + 3;
+    std::vector<float> w_KN((shape.k - 1) * stride + shape.n, kNan);
+    for (size_t at = 0; at < w_NK.size(); ++at) w_KN[at % shape.k * stride + at / shape.k] = w_NK[at];
+    const WeightSource plain{.w_NK = w_NK.data(), .outputs = shape.n, .depth = shape.k};
+    WeightSource transposed{.outputs = shape.n, .depth = shape.k};
+    transposed.w_KN = w_KN.data();
+    transposed.w_KN_stride = stride;
+    const size_t size_bytes = gemm_packed_bytes(kernels(), precision(), plain);
+    ASSERT_EQ(gemm_packed_bytes(kernels(), precision(), transposed), size_bytes);
+    Arena arena;
+    arena.reserve(2 * size_bytes);
+    auto* expected = arena.take<std::byte>(size_bytes);
+    auto* panels = arena.take<std::byte>(size_bytes);
+    std::memset(expected, 0, 2 * size_bytes);
+    gemm_pack(kernels(), precision(), plain, expected);
+    ThreadPool pool(2);
+    gemm_pack(kernels(), precision(), transposed, panels, pool.parallel());
+    ASSERT_EQ(std::memcmp(panels, expected, size_bytes), 0) << "N " << shape.n << " K " << shape.k;
+  }
+}
+
+TEST(GemmInt8, RefusesATransposedWeight) {
+  const std::vector<float> w_KN(6, 1.0f);
+  WeightSource source{.outputs = 2, .depth = 3};
+  source.w_KN = w_KN.data();
+  const KernelSet kernels = select_kernels("auto");
+  std::vector<std::byte> memory(gemm_packed_bytes(kernels, Precision::kInt8, source));
+  EXPECT_ERROR(gemm_pack(kernels, Precision::kInt8, source, memory.data()), kInternal, "packed transposed");
+}
+
 TEST_P(Gemm, RefusesWeightsPackedForAnotherImplementation) {
   GemmCase c = make({2, 3, 4});
   GemmParams p = c.params();

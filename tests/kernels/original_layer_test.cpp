@@ -127,7 +127,7 @@ void expect_original_layer(const std::string& name) {
   const auto pack = [](const std::vector<float>& table_HRK, bool is_reversed, std::vector<float>& packed) {
     const RelativeTableParams shape{Precision::kFp32, kHeads, kHeadSize, kRows, is_reversed};
     packed.resize(attention_table_bytes(kKernels, shape) / sizeof(float));
-    return attention_pack_table(kKernels, shape, table_HRK.data(), packed.data());
+    return attention_pack_table(kKernels, shape, {table_HRK.data(), kHeadSize, kRows * kHeadSize}, packed.data());
   };
   std::vector<float> packed_kr, packed_qr;
   p.kr = pack(kr, true, packed_kr);

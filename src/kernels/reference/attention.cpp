@@ -51,6 +51,7 @@ struct Task {
   bool is_allowed(size_t i, size_t j) const {
     if (p.query_mask_T != nullptr && p.query_mask_T[query_start + i] == 0) return false;
     if (p.key_mask_T != nullptr && p.key_mask_T[key_start + j] == 0) return false;
+    if (p.is_causal && static_cast<int64_t>(j) > position(i)) return false;
     const uint64_t* mask = p.masks_B != nullptr ? p.masks_B[sequence] : nullptr;
     const size_t row = static_cast<size_t>(position(i)) * ((keys + 63) / 64);
     return mask == nullptr || (mask[row + j / 64] >> (j % 64) & 1) != 0;

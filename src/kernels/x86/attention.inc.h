@@ -7,167 +7,50 @@
 // for each kDepth of them (AMX: a chain begins with what it is added to). Memory is linear in the length. Included by
 // attention_<format>_<isa>.cpp after the operands (attention_fp32 or attention_bf16) and products.
 
+#include "kernels/x86/attention_block.inc.h"
+
 namespace deberta {
 namespace {
 
-// Offsets in bytes, strides in 32-bit columns.
-struct Layout {
-  size_t keys, kt_stride, p2c_stride, s_stride, c2p_stride;
-  size_t p2c, p2c_low, p2c_high, bits, values, shared_bytes;  // K^T is at 0
-  size_t c2p, left, out, own_bytes;                           // S is at 0
-};
-
-constexpr size_t kPad = 16;  // keeps strides off powers of two, and lets a vector start at the last column
-
-Layout layout_of(const AttentionExtent& e) {
-  Layout l{};
-  l.keys = round_up(e.keys, kKeyUnit);
-  const auto band = [&](size_t distances) {
-    return e.rows == 0 ? 0 : round_up(distances < e.rows ? distances : e.rows, kUnit) + 2 * kPad;
-  };
-  l.kt_stride = l.s_stride = l.keys + kPad;
-  l.p2c_stride = band(e.positions + kBlock);
-  l.c2p_stride = band(l.keys + e.positions);
-  const auto bytes = [](size_t floats) { return round_up(floats * sizeof(float), 64); };
-  l.p2c = bytes(e.head_size / kPack * l.kt_stride);
-  l.p2c_low = l.p2c + bytes(l.keys * l.p2c_stride);
-  l.p2c_high = l.p2c_low + bytes(l.keys);
-  l.bits = l.p2c_high + bytes(l.keys);
-  l.values = l.bits + round_up(l.keys / 8 + 8, 64);
-  l.shared_bytes = l.values + round_up(value_bytes(e, l.keys), 64);
-  l.c2p = bytes(kBlock * l.s_stride);
-  l.left = l.c2p + bytes(kBlock * l.c2p_stride);
-  l.out = l.left + round_up(left_bytes(e), 64);
-  l.own_bytes = l.out + bytes(e.is_bf16 ? kBlock * e.head_size : 0);
-  return l;
+template <class Put>
+inline RowSum masked_softmax(const float* s_S, const Allowed& allowed, size_t padded, float scale, const Put& put) {
+  return allowed.has_masks() ? softmax<true>(s_S, allowed, padded, scale, put)
+                             : softmax<false>(s_S, allowed, padded, scale, put);
 }
 
-inline char* at(void* scratch, size_t offset) {
-  return (char*)scratch + offset;
-}
-inline float* floats_at(void* scratch, size_t offset) {
-  return (float*)at(scratch, offset);
-}
-
-// Columns j .. of K^T; keys at and beyond `count` become zeros. A number of K^T is a pack of kPack.
-void transpose_keys(const Left& k, size_t count, size_t packs, float* kt, size_t kt_stride) {
-  const size_t stride = k.stride / kPack;
-  for (size_t j = 0; j < count; j += kLanes) {
-    for (size_t i = 0; i < packs; i += kLanes) {
-      const float* from = (const float*)k.data + j * stride + i;
-      Vector r[kLanes];
-      if (j + kLanes <= count) {
-        DEBERTA_UNROLL
-        for (size_t q = 0; q < kLanes; ++q) r[q] = load(from + q * stride);
-      } else {
-        for (size_t q = 0; q < kLanes; ++q) r[q] = j + q < count ? load(from + q * stride) : zero();
-      }
-      transpose(r);
-      DEBERTA_UNROLL
-      for (size_t q = 0; q < kLanes; ++q) store(kt + (i + q) * kt_stride + j, r[q]);
-    }
+// The softmax of one row of S, all `padded` numbers of it. The sum is that of all probabilities, those that are dropped
+// too.
+inline RowSum row_probabilities(const AttentionTask& t, const Layout& l, size_t query, size_t padded, float* s_S,
+                                void* shared, void* own) {
+  const Allowed allowed = allowed_of(t, l, query, shared);
+  if (t.dropout.threshold == 0) {
+    return masked_softmax(s_S, allowed, padded, t.scale, [&](size_t j, Vector p) { put_probabilities(s_S, j, p); });
   }
+  uint16_t* kept = (uint16_t*)at(own, l.kept);
+  keep_bits(t.dropout, (uint32_t)position_of(t, query), allowed.keys, kept);
+  return masked_softmax(s_S, allowed, padded, t.scale, [&](size_t j, Vector p) {
+    put_probabilities(s_S, j, select(to_mask((uint64_t)kept[j / 16] >> (j % 16)), p, zero()));
+  });
 }
 
-// c = rows of a times the band of a relative table.
-void table_product(const AttentionTask& t, const Left& a, size_t rows, const void* table, const Band& band, float* c,
-                   size_t c_stride) {
-  Product p{};
-  p.a = a.data;
-  p.a_stride = a.stride;
-  p.b = (const float*)table + band.first;
-  p.b_stride = t.table_stride;
-  p.rows = rows;
-  p.columns = band.columns;
-  p.depth = t.head_size;
-  p.c = c;
-  p.c_stride = c_stride;
-  product<false>(p);
-}
-
-void prepare_keys(const AttentionTask& t, const AttentionExtent& extent, size_t begin, size_t end, void* shared,
-                  void* own) {
-  const Layout l = layout_of(extent);
-  const Left k = left_of(t, t.k, t.k_stride, begin, end, at(own, l.left));
-  transpose_keys(k, end - begin, t.head_size / kPack, floats_at(shared, 0) + begin, l.kt_stride);
-  prepare_values(t, begin, end, at(shared, l.values));
-  if (t.key_mask != nullptr) pack_key_bits(t.key_mask, begin, end, (uint16_t*)at(shared, l.bits));
-  if (t.qr == nullptr) return;
-  const Band band = key_band(t, begin, end);
-  float* p2c = floats_at(shared, l.p2c);
-  begin_products();
-  table_product(t, k, end - begin, t.qr, band, p2c + begin * l.p2c_stride, l.p2c_stride);
-  end_products();
-  keep_ends(t, band, begin, end, p2c, l.p2c_stride, floats_at(shared, l.p2c_low), floats_at(shared, l.p2c_high));
-}
-
-// S = the relative terms, where there are any.
-void relative_terms(const AttentionTask& t, const Layout& l, const Left& q, size_t begin, size_t end, void* shared,
-                    void* own) {
-  if (t.keys == 0) return;
-  Bands b{};
-  b.p2c = floats_at(shared, l.p2c);
-  b.p2c_stride = l.p2c_stride;
-  b.p2c_low = floats_at(shared, l.p2c_low);
-  b.p2c_high = floats_at(shared, l.p2c_high);
-  b.c2p = floats_at(own, l.c2p);
-  b.c2p_stride = l.c2p_stride;
-  float* s = floats_at(own, 0);
-  if (t.kr != nullptr) {
-    const Band band = query_band(t, begin, end);
-    b.c2p_first = band.first;
-    table_product(t, q, end - begin, t.kr, band, floats_at(own, l.c2p), l.c2p_stride);
-  }
-  if (t.kr != nullptr && t.qr != nullptr) {
-    skew<true, true>(t, b, begin, end, kBlock, s, l.s_stride);
-  } else if (t.kr != nullptr) {
-    skew<true, false>(t, b, begin, end, kBlock, s, l.s_stride);
-  } else if (t.qr != nullptr) {
-    skew<false, true>(t, b, begin, end, kBlock, s, l.s_stride);
-  }
-}
-
-// S += Q K^T
-void content_scores(const AttentionTask& t, const Layout& l, const Left& q, size_t rows, void* shared, void* own) {
-  Product p{};
-  p.a = q.data;
-  p.a_stride = q.stride;
-  p.b = floats_at(shared, 0);
-  p.b_stride = l.kt_stride;
-  p.rows = rows;
-  p.columns = round_up(t.keys, kUnit);
-  p.depth = t.head_size;
-  p.c = floats_at(own, 0);
-  p.c_stride = l.s_stride;
-  p.adds = t.kr != nullptr || t.qr != nullptr;
-  product<false>(p);
-}
-
-// Rows of S become those of P; factors[i] = 1 / sum, 0 without a key.
-void probabilities(const AttentionTask& t, const Layout& l, size_t begin, size_t end, void* shared, void* own,
-                   float* factors) {
-  const size_t words = (t.keys + 63) / 64, padded = kPadsKeys ? round_up(t.keys, kKeyUnit) : 0;
+// Rows of S become those of P, of the first keys; factors[i] = scale of dropout / sum, 0 without a key.
+void probabilities(const AttentionTask& t, const Layout& l, size_t begin, size_t end, size_t keys, void* shared,
+                   void* own, float* factors) {
+  const size_t padded = kPadsKeys ? round_up(keys, kKeyUnit) : keys;
   for (size_t i = begin; i < end; ++i) {
     float* s_S = floats_at(own, 0) + (i - begin) * l.s_stride;
-    const Allowed allowed{.keys = t.keys,
-                          .key_bits = t.key_mask != nullptr ? (const uint16_t*)at(shared, l.bits) : nullptr,
-                          .query_bits = t.mask != nullptr ? t.mask + (size_t)position_of(t, i) * words : nullptr};
-    const auto put = [&](size_t j, Vector p) { put_probabilities(s_S, j, p); };
     RowSum row{.has_key = false, .largest = 0, .sum = 0};
-    if (t.query_mask == nullptr || t.query_mask[i] != 0) {
-      row = allowed.has_masks() ? softmax<true>(s_S, allowed, padded, t.scale, put)
-                                : softmax<false>(s_S, allowed, padded, t.scale, put);
-    }
-    factors[i - begin] = row.has_key ? 1 / row.sum : 0;
+    if (t.query_mask == nullptr || t.query_mask[i] != 0) row = row_probabilities(t, l, i, padded, s_S, shared, own);
+    factors[i - begin] = row.has_key ? t.dropout.scale / row.sum : 0;
     if (t.lse != nullptr) t.lse[i] = row.has_key ? row.largest + __builtin_log2f(row.sum) : -__builtin_inff();
   }
 }
 
-// c = P V by steps of keys, so that a step of V stays in L1.
-void value_product(const AttentionTask& t, const Layout& l, size_t rows, void* shared, void* own, float* c,
-                   size_t c_stride) {
+// c = P V of the first keys, by steps of them, so that a step of V stays in L1.
+void value_product(const AttentionTask& t, const Layout& l, size_t rows, size_t first_keys, void* shared, void* own,
+                   float* c, size_t c_stride) {
   const Right v = values_of(t, at(shared, l.values));
-  const size_t keys = kPadsKeys ? round_up(t.keys, kKeyUnit) : t.keys;
+  const size_t keys = kPadsKeys ? round_up(first_keys, kKeyUnit) : first_keys;
   Product p{};
   p.a_stride = l.s_stride * sizeof(float) / sizeof(Number);
   p.b_stride = v.stride;
@@ -180,7 +63,7 @@ void value_product(const AttentionTask& t, const Layout& l, size_t rows, void* s
     p.b = v.data + j / kPack * v.stride;
     p.depth = keys - j < kDepth ? keys - j : kDepth;
     p.adds = j > 0;
-    if (!kPadsKeys && (t.key_mask != nullptr || t.mask != nullptr)) {
+    if (!kPadsKeys && (t.key_mask != nullptr || t.mask != nullptr || t.is_causal)) {
       product<!kPadsKeys>(p);
     } else {
       product<false>(p);
@@ -211,12 +94,13 @@ void attend(const AttentionTask& t, const AttentionExtent& extent, size_t begin,
   float factors[kBlock];
   begin_products();
   const Left q = left_of(t, t.q, t.q_stride, begin, end, at(own, l.left));
-  relative_terms(t, l, q, begin, end, shared, own);
-  content_scores(t, l, q, end - begin, shared, own);
-  probabilities(t, l, begin, end, shared, own, factors);
+  const size_t keys = keys_seen(t, end - 1);  // by any query of the block
+  relative_terms(t, l, q, begin, end, keys, shared, own);
+  content_scores(t, l, q, end - begin, keys, shared, own);
+  probabilities(t, l, begin, end, keys, shared, own, factors);
   float* products = t.is_bf16 ? floats_at(own, l.out) : (float*)t.out + begin * t.out_stride;
   const size_t stride = t.is_bf16 ? t.head_size : t.out_stride;
-  value_product(t, l, end - begin, shared, own, products, stride);
+  value_product(t, l, end - begin, keys, shared, own, products, stride);
   store_outputs(t, begin, end, products, stride, factors);
   end_products();
 }

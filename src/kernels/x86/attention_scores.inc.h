@@ -3,6 +3,7 @@
 // kLanes neighbours read one contiguous vector, permuted where a row covers several distances.
 // c2p: a row is a query; reversed rows grow with the key. p2c: a row is a key, lanes are queries; kLanes rows are
 // transposed in registers. Both cost about an eighth of Q K^T each.
+#include "kernels/x86/dropout.inc.h"
 #include "kernels/x86/exp2.inc.h"
 
 namespace deberta {
@@ -23,6 +24,20 @@ inline int64_t align_down(int64_t row) {
   return row & ~static_cast<int64_t>(kUnit - 1);
 }
 
+// Keys that the query sees, all masks but that of causality aside.
+inline size_t keys_seen(const AttentionTask& t, size_t query) {
+  if (!t.is_causal) return t.keys;
+  const auto end = static_cast<size_t>(position_of(t, query)) + 1;
+  return end < t.keys ? end : t.keys;
+}
+
+// The least distance that matters, up to whole vectors: groups of queries skip the keys after them.
+inline int64_t least_distance(const AttentionTask& t, int64_t first_position, size_t keys) {
+  const int64_t least = first_position - (static_cast<int64_t>(round_up(keys, kUnit)) - 1);
+  constexpr int64_t kCausal = 1 - static_cast<int64_t>(kUnit);
+  return t.is_causal && least < kCausal ? kCausal : least;
+}
+
 struct Band {
   int64_t first;  // table row (reversed for c2p) of column 0
   size_t columns;
@@ -30,18 +45,18 @@ struct Band {
 
 // Rows of p2c for keys [begin, end) and every query of the task.
 inline Band key_band(const AttentionTask& t, size_t begin, size_t end) {
-  const auto last = static_cast<int64_t>(round_up(end, kUnit)) - 1;
-  const int64_t low = align_down(t.distances.row[align_down(t.first_position) - last]);
-  const int64_t high = t.distances.row[(align_down(t.last_position) + 15) - static_cast<int64_t>(begin)];
+  const int64_t least = least_distance(t, align_down(t.first_position), end);
+  const int64_t most = (align_down(t.last_position) + 15) - static_cast<int64_t>(begin);
+  const int64_t low = align_down(t.distances.row[least]);
+  const int64_t high = t.distances.row[most < least ? least : most];  // less if no query sees these keys
   return {low, round_up(static_cast<size_t>(high - low + 1), kUnit)};
 }
 
-// Reversed rows of c2p for queries [begin, end) and every key.
-inline Band query_band(const AttentionTask& t, size_t begin, size_t end) {
-  const auto last = static_cast<int64_t>(round_up(t.keys, kUnit)) - 1;
+// Reversed rows of c2p for queries [begin, end) and the first keys.
+inline Band query_band(const AttentionTask& t, size_t begin, size_t end, size_t keys) {
   const int64_t reverse = t.distances.rows - 1;
   const int64_t low = align_down(reverse - t.distances.row[position_of(t, end - 1)]);
-  const int64_t high = reverse - t.distances.row[position_of(t, begin) - last];
+  const int64_t high = reverse - t.distances.row[least_distance(t, position_of(t, begin), keys)];
   return {low, round_up(static_cast<size_t>(high - low + 1), kUnit)};
 }
 
@@ -186,19 +201,20 @@ inline void add_terms(const AttentionTask& t, const Bands& b, const Group& g, si
   }
 }
 
-// s = c2p + p2c for queries [begin, end) and all keys, rounded up to whole vectors. Keys in the outer loop: the p2c
-// rows of a block of keys stay in L1 while the queries pass.
+// s = c2p + p2c for queries [begin, end) and the first `keys`, rounded up to whole vectors. Keys in the outer loop: the
+// p2c rows of a block of keys stay in L1 while the queries pass.
 template <bool kHasC2p, bool kHasP2c>
-void skew(const AttentionTask& t, const Bands& b, size_t begin, size_t end, size_t key_block, float* s,
+void skew(const AttentionTask& t, const Bands& b, size_t begin, size_t end, size_t keys, size_t key_block, float* s,
           size_t s_stride) {
-  for (size_t block = 0; block < t.keys; block += key_block) {
+  for (size_t block = 0; block < keys; block += key_block) {
     const size_t block_end = block + key_block < t.keys ? block + key_block : t.keys;
     const int64_t first = kHasP2c ? key_band(t, block, block_end).first : 0;
-    for (size_t j = block; j < block_end; j += kLanes) {
+    for (size_t j = block; j < block_end && j < keys; j += kLanes) {
       for (size_t query = begin; query < end;) {
         const Group g = next_group(t, query, begin, end);
-        add_terms<kHasC2p, kHasP2c>(t, b, g, j, first, s, s_stride);
         query += g.rows;
+        if (t.is_causal && static_cast<int64_t>(j) > g.base + static_cast<int64_t>(kLanes) - 1) continue;
+        add_terms<kHasC2p, kHasP2c>(t, b, g, j, first, s, s_stride);
       }
     }
   }

@@ -1,48 +1,10 @@
 // The epilogue of GEMM, included by gemm_finish_<isa>.cpp after vectors_<isa>.inc.h and add_as_float. A vector of the
 // tile is read whole (its rows are padded); everything else is read and written through a buffer of kLanes when columns
 // end within a vector.
-#include "kernels/x86/exp2.inc.h"
-
-#define DEBERTA_INLINE inline __attribute__((always_inline))
+#include "kernels/x86/activation.inc.h"
 
 namespace deberta {
 namespace {
-
-// x/2 (1 + erf(x / sqrt 2)) = max(x, 0) - |x|/2 erfc(|x| / sqrt 2), log2 of erfc a polynomial in |x| of degree 8
-// (fitted to the smallest absolute error of the product): error at most 9e-8 max(1, |x|).
-DEBERTA_INLINE Vector gelu(Vector x) {
-  const Vector a = absolute(x);
-  Vector p = fma(all(-1.9020654917767388e-06f), a, all(2.805693839036394e-05f));
-  p = fma(p, a, all(-0.00013147320714779198f));
-  p = fma(p, a, all(-0.0002720757620409131f));
-  p = fma(p, a, all(0.007245421409606934f));
-  p = fma(p, a, all(-0.05262761190533638f));
-  p = fma(p, a, all(-0.4591621458530426f));
-  p = fma(p, a, all(-1.1511110067367554f));
-  return subtract(max(x, zero()), multiply(multiply(all(0.5f), a), exp2_of(multiply(p, a))));
-}
-
-// x sigmoid(z) for a z of x's sign, from t = -|z| log2(e): with e = 2^t it is x / (1 + e) above 0 and x e / (1 + e)
-// below.
-DEBERTA_INLINE Vector gated(Vector x, Vector t) {
-  const Vector e = exp2_of(t);
-  const Vector positive = max(x, zero());
-  return divide(fma(subtract(x, positive), e, positive), add(all(1.0f), e));
-}
-
-// The tanh form of GELU: (1 + tanh(u)) / 2 is sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3).
-DEBERTA_INLINE Vector gelu_tanh(Vector x) {
-  const Vector a = absolute(x);
-  return gated(x, multiply(a, fma(multiply(all(-0.10294324f), a), a, all(-2.3022082f))));
-}
-
-DEBERTA_INLINE Vector quick_gelu(Vector x) {
-  return gated(x, multiply(all(-2.4554670f), absolute(x)));
-}
-
-DEBERTA_INLINE Vector swish(Vector x) {
-  return gated(x, multiply(all(-1.4426950f), absolute(x)));
-}
 
 // count is kLanes when kWhole, else less.
 template <bool kWhole>
@@ -125,7 +87,7 @@ void finish_as(const GemmFinish& f) {
   f.compensation_N != nullptr ? finish_rows<true, kActivation>(f) : finish_rows<false, kActivation>(f);
 }
 
-// The numbers are those of vector_activation() in gemm.cpp.
+// The numbers are those of vector_activation() (activation.h).
 void finish(const GemmFinish& f) {
   constexpr void (*kForms[])(const GemmFinish&) = {finish_as<0>, finish_as<1>, finish_as<2>,
                                                    finish_as<3>, finish_as<4>, finish_as<5>};

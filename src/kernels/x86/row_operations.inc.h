@@ -3,6 +3,8 @@
 // passes over it are cheap and nothing is kept between them but a few registers. Sums run in four accumulators and end
 // in one fixed tree: the bits depend on the row and its number of columns alone. Tails are masked: nothing beyond a
 // row is read or written.
+#include "kernels/x86/activation.inc.h"
+
 namespace deberta {
 namespace {
 
@@ -68,7 +70,12 @@ void norm_row(const NormRow& row) {
     squares.v[i] = fma(difference, difference, squares.v[i]);
   });
   const double variance = static_cast<double>(squares.total()) / static_cast<double>(row.columns);
-  const Vector inverse = all(static_cast<float>(1.0 / square_root(variance + row.epsilon)));
+  const float one_over_deviation = static_cast<float>(1.0 / square_root(variance + row.epsilon));
+  const Vector inverse = all(one_over_deviation);
+  if (row.statistics != nullptr) {
+    row.statistics[0] = sums.total() / count;
+    row.statistics[1] = one_over_deviation;
+  }
   each_vector(row.columns, [&](size_t d, size_t, auto part) {
     const Vector scaled = multiply(subtract(z(d, part), mean), inverse);
     store(row.y_D + d, fma(scaled, load(row.gamma_D + d, part), load(row.beta_D + d, part)), part);
@@ -76,6 +83,17 @@ void norm_row(const NormRow& row) {
 }
 
 void norm(const NormRow& row) {
+  if (row.z_D != nullptr && row.residual_D != nullptr) {  // first: y may be x
+    each_vector(row.columns, [&](size_t d, size_t, auto part) {
+      store(row.z_D + d, add(load(row.x_D + d, part), load(row.residual_D + d, part)), part);
+    });
+    NormRow summed = row;
+    summed.x_D = row.z_D;
+    return norm_row<false>(summed);
+  }
+  if (row.z_D != nullptr && row.z_D != row.x_D) {
+    each_vector(row.columns, [&](size_t d, size_t, auto part) { store(row.z_D + d, load(row.x_D + d, part), part); });
+  }
   if (row.residual_D != nullptr) return norm_row<true>(row);
   norm_row<false>(row);
 }
@@ -143,7 +161,26 @@ void sum(const SumRow& row) {
   });
 }
 
-constexpr RowKernel kKernel = {.norm = norm, .narrow = narrow, .largest = largest, .to_bytes = to_bytes, .sum = sum};
+}  // namespace
+}  // namespace deberta
+
+#include "kernels/x86/row_gradients.inc.h"
+
+namespace deberta {
+namespace {
+
+constexpr RowKernel kKernel = {.norm = norm,
+                               .narrow = narrow,
+                               .largest = largest,
+                               .to_bytes = to_bytes,
+                               .sum = sum,
+                               .norm_gradient = norm_gradient,
+                               .drop = drop,
+                               .activate = activate,
+                               .activate_gradient = activate_gradient,
+                               .largest_number = largest_number,
+                               .scale = scale,
+                               .exponentials = exponentials};
 
 }  // namespace
 }  // namespace deberta

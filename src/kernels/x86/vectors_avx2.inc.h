@@ -71,6 +71,9 @@ inline Mask to_mask(uint64_t bits) {
   const __m256i both = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits & 0xFF)), lane);
   return _mm256_castsi256_ps(_mm256_cmpeq_epi32(both, lane));
 }
+inline Mask is_negative(Vector v) {  // the sign bit: all that select() reads
+  return v;
+}
 inline Vector select(Mask mask, Vector yes, Vector no) {
   return _mm256_blendv_ps(no, yes, mask);
 }
@@ -131,6 +134,33 @@ inline __m128i to_int8(Vector v) {
 }
 inline void store_bytes(void* p, __m128i bytes) {
   _mm_storel_epi64((__m128i*)p, bytes);
+}
+
+// Four lanes of 64 bits.
+inline Bits all_wide(uint64_t x) {
+  return _mm256_set1_epi64x(static_cast<long long>(x));
+}
+inline Bits wide_from(uint64_t first) {
+  return _mm256_add_epi64(all_wide(first), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+// Of the lower halves.
+inline Bits wide_product(Bits a, Bits b) {
+  return _mm256_mul_epu32(a, b);
+}
+inline Bits upper_halves(Bits x) {
+  return _mm256_srli_epi64(x, 32);
+}
+// The lower halves of both.
+inline Bits join_halves(Bits low, Bits high) {
+  return _mm256_blend_epi32(low, _mm256_slli_epi64(high, 32), 0xAA);
+}
+inline Bits exclusive_or(Bits a, Bits b) {
+  return _mm256_xor_si256(a, b);
+}
+// Bit b: byte b is at least `least`.
+inline uint64_t bytes_from(uint32_t least, Bits bytes) {
+  const Bits larger = _mm256_max_epu8(bytes, _mm256_set1_epi8(static_cast<char>(least)));
+  return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(larger, bytes)));
 }
 
 // Lane l of r[q] becomes lane q of r[l].

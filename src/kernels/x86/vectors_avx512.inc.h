@@ -68,6 +68,9 @@ inline float sum(Vector v) {  // in one order, whatever the compiler
 inline Mask to_mask(uint64_t bits) {
   return static_cast<Mask>(bits);
 }
+inline Mask is_negative(Vector v) {  // the sign bit
+  return _mm512_movepi32_mask(_mm512_castps_si512(v));
+}
 inline Vector select(Mask mask, Vector yes, Vector no) {
   return _mm512_mask_blend_ps(mask, no, yes);
 }
@@ -124,6 +127,32 @@ inline __m128i to_int8(Vector v) {
 }
 inline void store_bytes(void* p, __m128i bytes) {
   _mm_storeu_si128((__m128i*)p, bytes);
+}
+
+// Eight lanes of 64 bits.
+inline Bits all_wide(uint64_t x) {
+  return _mm512_set1_epi64(static_cast<long long>(x));
+}
+inline Bits wide_from(uint64_t first) {
+  return _mm512_add_epi64(all_wide(first), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+}
+// Of the lower halves.
+inline Bits wide_product(Bits a, Bits b) {
+  return _mm512_mul_epu32(a, b);
+}
+inline Bits upper_halves(Bits x) {
+  return _mm512_srli_epi64(x, 32);
+}
+// The lower halves of both.
+inline Bits join_halves(Bits low, Bits high) {
+  return _mm512_mask_blend_epi32(0xAAAA, low, _mm512_slli_epi64(high, 32));
+}
+inline Bits exclusive_or(Bits a, Bits b) {
+  return _mm512_xor_si512(a, b);
+}
+// Bit b: byte b is at least `least`.
+inline uint64_t bytes_from(uint32_t least, Bits bytes) {
+  return _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(static_cast<char>(least)));
 }
 
 inline Vector low_pairs(Vector a, Vector b) {

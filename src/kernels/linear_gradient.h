@@ -1,0 +1,46 @@
+// The gradients of y = x W^T + b, W [N,K], from dY:
+//   dX = dY W        dW = dY^T X        db = sum_t dY[t]
+// Operands of the products are fp32 or rounded to bf16; sums are fp32, and db is summed from dY in fp32. A row of dX
+// depends on its own row of dY alone. dW and db are sums over blocks of 1024 rows, in ascending order, each a chain
+// over ascending t: no bit depends on the number of threads. T rows  N outputs  K inputs
+#pragma once
+#include <cstddef>
+
+#include "base/parallel.h"
+#include "kernels/dispatch.h"
+
+namespace deberta {
+
+// Rows of a block: the results' bits depend on it.
+inline constexpr size_t kGradientRows = 1024;
+
+struct LinearGradientParams {
+  Precision precision = Precision::kFp32;  // or bf16
+  const float* dy_TN = nullptr;
+  size_t dy_stride = 0;         // elements between rows; 0: N
+  const float* x_TK = nullptr;  // needed with dw
+  size_t x_stride = 0;          // 0: K
+  const float* w_NK = nullptr;  // needed with dx
+  size_t rows = 0;              // T
+  size_t outputs = 0;           // N
+  size_t inputs = 0;            // K
+
+  float* dx_TK = nullptr;  // each null: not wanted
+  size_t dx_stride = 0;    // 0: K
+  float* dw_NK = nullptr;
+  float* db_N = nullptr;
+  // Whether what is there is added to: dx where several products read the same x, dw and db over micro-batches.
+  bool adds_dx = false;
+  bool adds_weights = false;
+
+  void* scratch = nullptr;  // linear_gradient_scratch_bytes(params), 64-byte aligned, any contents
+  Parallel parallel = serial();
+};
+
+// Reads the precision, the sizes and which outputs are wanted.
+size_t linear_gradient_scratch_bytes(const KernelSet& kernels, const LinearGradientParams& params);
+
+// Outputs must not overlap with inputs. Throws kInternal for null pointers, overlapping rows and int8.
+void linear_gradient(const KernelSet& kernels, const LinearGradientParams& params);
+
+}  // namespace deberta

@@ -1,0 +1,27 @@
+// The gradient of attention in fp32 with AVX-512: tiles of 6 x 64. Only intrinsics, C headers and types here
+// (docs/kernels.md).
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/attention_backward_kernel.h"
+#include "kernels/x86/vectors_avx512.inc.h"
+
+namespace deberta {
+namespace {
+constexpr size_t kRowsSkippingZeros = 6;
+constexpr size_t kTileVectors = 4;
+constexpr size_t kBlock = 48;  // queries or keys: whole tiles and whole vectors
+}  // namespace
+}  // namespace deberta
+
+#include "kernels/x86/attention_fp32.inc.h"
+#include "kernels/x86/attention_register_tile.inc.h"
+// The rest builds on the operands and their product.
+#include "kernels/x86/attention_backward.inc.h"
+
+namespace deberta {
+const AttentionBackwardKernel& attention_backward_fp32_avx512_kernel() {
+  return kBackwardKernel;
+}
+}  // namespace deberta
