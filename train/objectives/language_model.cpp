@@ -46,7 +46,7 @@ Loss language_model_loss(Model& model, const Compute& compute, const TrainBatch&
   const Pass pass = make_pass(model, compute, input_of(batch), place);
   const at::Tensor z_PE = word_states(pass, model, batch.rows_P);
   const TiedOutput output{model.embeddings.word_VE, model.head.bias_V};
-  const at::Tensor labels_P = to_index(batch.labels_P, z_PE).to(at::kLong);
+  const at::Tensor labels_P = to_index(batch.labels_P, z_PE);
   const CrossEntropy result = cross_entropy(compute, z_PE, output, labels_P);
   return {result.sum, static_cast<int64_t>(batch.labels_P.size()), result.correct};
 }

@@ -8,9 +8,51 @@
 
 #include <numbers>
 
-namespace deberta::train {
+#include "kernels/activation_rows.h"
+#include "train/ops/kernel_call.h"
 
-at::Tensor activate(const Compute&, const at::Tensor& x, KernelActivation activation) {
+namespace deberta::train {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct ActivationCall {
+  const Compute* compute = nullptr;
+  KernelActivation activation = KernelActivation::kLinear;
+};
+
+class KernelActivate : public torch::autograd::Function<KernelActivate> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const Compute* compute, const at::Tensor& input,
+                            KernelActivation activation) {
+    const at::Tensor x = input.contiguous();
+    context->save_for_backward({x});
+    hold(context, ActivationCall{compute, activation});
+    at::Tensor y = new_floats(x.sizes());
+    deberta::activation(compute->kernels, {.activation = activation,
+                                           .x = x.const_data_ptr<float>(),
+                                           .y = y.mutable_data_ptr<float>(),
+                                           .count = as_size(x.numel()),
+                                           .parallel = compute->parallel});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& outputs) {
+    const ActivationCall& call = held<ActivationCall>(context);
+    const at::Tensor x = context->get_saved_variables()[0], dy = outputs[0].contiguous();
+    at::Tensor dx = new_floats(x.sizes());
+    activation_gradient(call.compute->kernels, {.activation = call.activation,
+                                                .x = x.const_data_ptr<float>(),
+                                                .dy = dy.const_data_ptr<float>(),
+                                                .dx = dx.mutable_data_ptr<float>(),
+                                                .count = as_size(x.numel()),
+                                                .parallel = call.compute->parallel});
+    return {at::Tensor(), dx, at::Tensor()};
+  }
+};
+
+at::Tensor compose_activation(const at::Tensor& x, KernelActivation activation) {
   switch (activation) {
     case KernelActivation::kLinear:
       return x;
@@ -42,6 +84,13 @@ at::Tensor activate(const Compute&, const at::Tensor& x, KernelActivation activa
       return 0.5 * (1 + ((x - 0.707107) / (0.282095 * std::numbers::sqrt2)).erf());
   }
   return x;
+}
+
+}  // namespace
+
+at::Tensor activate(const Compute& compute, const at::Tensor& x, KernelActivation activation) {
+  if (activation == KernelActivation::kLinear) return x;
+  return runs_kernels(compute, x) ? KernelActivate::apply(&compute, x, activation) : compose_activation(x, activation);
 }
 
 }  // namespace deberta::train

@@ -1,111 +1,152 @@
-// The composition: every sequence by itself, all scores in memory, the relative terms gathered literally.
-// L queries, S keys of one sequence
 #include "train/ops/attention.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
-#include "train/ops/dropout.h"
+#include "kernels/attention.h"
+#include "kernels/attention_backward.h"
+#include "train/ops/composed_attention.h"
+#include "train/ops/kernel_call.h"
 
 namespace deberta::train {
 namespace {
 
-struct Sequence {
-  const AttentionInputs& in;
-  size_t number = 0;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
 
-  int64_t queries() const { return static_cast<int64_t>(in.queries->end(number) - in.queries->begin(number)); }
-  int64_t keys() const { return static_cast<int64_t>(in.keys->end(number) - in.keys->begin(number)); }
-  int64_t query_position(int64_t i) const {
-    return in.queries->position(number, in.queries->begin(number) + static_cast<size_t>(i));
+// What the backward pass needs of the inputs besides their tensors.
+struct AttentionCall {
+  const Compute* compute = nullptr;
+  AttentionInputs inputs;  // no tensors in it
+};
+
+// The columns of a head lie together.
+template <class Data>
+HeadRows<Data> heads_of(Data* data, const at::Tensor& x_ND, int64_t heads) {
+  return {data, columns_of(x_ND), columns_of(x_ND) / as_size(heads)};
+}
+HeadRows<const float> read_heads(const at::Tensor& x_ND, int64_t heads) {
+  return heads_of(x_ND.const_data_ptr<float>(), x_ND, heads);
+}
+HeadRows<const void> read_any(const at::Tensor& x_ND, int64_t heads) {
+  return heads_of<const void>(x_ND.const_data_ptr(), x_ND, heads);
+}
+HeadRows<float> write_heads(const at::Tensor& x_ND, int64_t heads) {
+  return heads_of(x_ND.mutable_data_ptr<float>(), x_ND, heads);
+}
+
+// What both passes have in common; of `in` no tensors are read.
+template <class Params>
+Params params_of(const Compute& compute, const AttentionInputs& in, const at::Tensor& k_TD) {
+  Params p;
+  p.sequences = in.keys->sequences();
+  p.heads = as_size(in.heads);
+  p.head_size = columns_of(k_TD) / p.heads;
+  p.starts = in.keys->starts.data();
+  p.query_starts = in.queries->starts.data();
+  p.query_positions = in.queries->positions_N.empty() ? nullptr : in.queries->positions_N.data();
+  p.scale = in.scale;
+  p.lut = in.lut.get();
+  p.key_mask_T = in.keys->mask_N.empty() ? nullptr : in.keys->mask_N.data();
+  p.query_mask_T = in.queries->mask_N.empty() ? nullptr : in.queries->mask_N.data();
+  p.is_causal = in.is_causal;
+  p.dropout = in.dropout;
+  p.parallel = compute.parallel;
+  return p;
+}
+
+// The table in the layout that the kernels read, into `memory`.
+RelativeTable pack_table(const Compute& compute, const at::Tensor& table_RD, int64_t heads, bool is_reversed,
+                         at::Tensor& memory) {
+  if (!table_RD.defined()) return {};
+  const RelativeTableParams params{.heads = as_size(heads),
+                                   .head_size = columns_of(table_RD) / as_size(heads),
+                                   .rows = rows_of(table_RD),
+                                   .is_reversed = is_reversed,
+                                   .parallel = compute.parallel};
+  memory = new_scratch(attention_table_bytes(compute.kernels, params));
+  return attention_pack_table(compute.kernels, params, read_heads(table_RD, heads), memory.mutable_data_ptr());
+}
+
+struct AttentionOutputs {
+  at::Tensor out_ND, lse_HN;
+};
+
+AttentionOutputs run_forward(const Compute& compute, const AttentionInputs& in) {
+  AttentionOutputs outputs{new_floats(in.q_ND.sizes()), new_floats({in.heads, in.q_ND.size(0)})};
+  at::Tensor kr_memory, qr_memory;
+  auto p = params_of<AttentionParams>(compute, in, in.k_TD);
+  p.q = read_any(in.q_ND, in.heads);
+  p.k = read_any(in.k_TD, in.heads);
+  p.v = read_any(in.v_TD, in.heads);
+  p.out = heads_of<void>(outputs.out_ND.mutable_data_ptr(), outputs.out_ND, in.heads);
+  p.has_c2p = in.kr_RD.defined();
+  p.has_p2c = in.qr_RD.defined();
+  p.kr = pack_table(compute, in.kr_RD, in.heads, true, kr_memory);
+  p.qr = pack_table(compute, in.qr_RD, in.heads, false, qr_memory);
+  p.lse_HT = outputs.lse_HN.mutable_data_ptr<float>();
+  const at::Tensor scratch = new_scratch(attention_scratch_bytes(compute.kernels, p));
+  p.scratch = scratch.mutable_data_ptr();
+  deberta::attention(compute.kernels, p);
+  return outputs;
+}
+
+class KernelAttention : public torch::autograd::Function<KernelAttention> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const Compute* compute, const AttentionInputs& inputs,
+                            const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const std::optional<at::Tensor>& kr, const std::optional<at::Tensor>& qr) {
+    AttentionInputs in = inputs;
+    in.q_ND = q.contiguous();
+    in.k_TD = k.contiguous();
+    in.v_TD = v.contiguous();
+    if (kr) in.kr_RD = kr->contiguous();
+    if (qr) in.qr_RD = qr->contiguous();
+    const AttentionOutputs outputs = run_forward(*compute, in);
+    context->save_for_backward({in.q_ND, in.k_TD, in.v_TD, in.kr_RD, in.qr_RD, outputs.out_ND, outputs.lse_HN});
+    in.q_ND = in.k_TD = in.v_TD = in.kr_RD = in.qr_RD = at::Tensor();
+    hold(context, AttentionCall{compute, std::move(in)});
+    return outputs.out_ND;
   }
-  int64_t key_position(int64_t j) const {
-    return in.keys->position(number, in.keys->begin(number) + static_cast<size_t>(j));
-  }
-  static bool is_masked(const Rows& rows, size_t row) { return !rows.mask_N.empty() && rows.mask_N[row] == 0; }
-  bool is_allowed(int64_t i, int64_t j) const {
-    if (is_masked(*in.queries, in.queries->begin(number) + static_cast<size_t>(i))) return false;
-    if (is_masked(*in.keys, in.keys->begin(number) + static_cast<size_t>(j))) return false;
-    return !in.is_causal || key_position(j) <= query_position(i);
+
+  static variable_list backward(AutogradContext* context, const variable_list& outputs) {
+    const auto& [compute, in] = held<AttentionCall>(context);
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &kr = saved[3], &qr = saved[4];
+    const at::Tensor dout = outputs[0].contiguous();
+    const at::Tensor dq = new_floats(q.sizes()), dk = new_floats(k.sizes()), dv = new_floats(v.sizes());
+    at::Tensor dkr, dqr;
+    auto p = params_of<AttentionBackwardParams>(*compute, in, k);
+    p.q = read_heads(q, in.heads);
+    p.k = read_heads(k, in.heads);
+    p.v = read_heads(v, in.heads);
+    if (kr.defined()) {
+      dkr = new_floats(kr.sizes());
+      p.kr = read_heads(kr, in.heads);
+      p.dkr = write_heads(dkr, in.heads);
+      p.relative_rows = rows_of(kr);
+    }
+    if (qr.defined()) {
+      dqr = new_floats(qr.sizes());
+      p.qr = read_heads(qr, in.heads);
+      p.dqr = write_heads(dqr, in.heads);
+      p.relative_rows = rows_of(qr);
+    }
+    p.out = read_heads(saved[5], in.heads);
+    p.lse_HT = saved[6].const_data_ptr<float>();
+    p.dout = read_heads(dout, in.heads);
+    p.dq = write_heads(dq, in.heads);
+    p.dk = write_heads(dk, in.heads);
+    p.dv = write_heads(dv, in.heads);
+    const at::Tensor scratch = new_scratch(attention_backward_scratch_bytes(compute->kernels, p));
+    p.scratch = scratch.mutable_data_ptr();
+    attention_backward(compute->kernels, p);
+    return {at::Tensor(), at::Tensor(), dq, dk, dv, dkr, dqr};
   }
 };
 
-// [rows, D] of one sequence, or [R, D], as [H, rows, K].
-at::Tensor by_heads(const at::Tensor& x_ND, int64_t heads) {
-  return x_ND.view({x_ND.size(0), heads, x_ND.size(1) / heads}).transpose(0, 1);
-}
-
-at::Tensor rows_of(const at::Tensor& x_ND, const Rows& rows, size_t sequence) {
-  return x_ND.narrow(0, rows.starts[sequence], rows.starts[sequence + 1] - rows.starts[sequence]);
-}
-
-// row(i - j) of every pair.
-at::Tensor relative_rows(const Sequence& s, const at::Device& device) {
-  at::Tensor rows_LS = at::empty({s.queries(), s.keys()}, at::kLong);
-  int64_t* row = rows_LS.data_ptr<int64_t>();
-  for (int64_t i = 0; i < s.queries(); ++i) {
-    for (int64_t j = 0; j < s.keys(); ++j) *row++ = s.in.lut->row(s.query_position(i) - s.key_position(j));
-  }
-  return rows_LS.to(device);
-}
-
-at::Tensor allowed_pairs(const Sequence& s, const at::Device& device) {
-  at::Tensor allowed_LS = at::empty({s.queries(), s.keys()}, at::kBool);
-  bool* allowed = allowed_LS.data_ptr<bool>();
-  for (int64_t i = 0; i < s.queries(); ++i) {
-    for (int64_t j = 0; j < s.keys(); ++j) *allowed++ = s.is_allowed(i, j);
-  }
-  return allowed_LS.to(device);
-}
-
-// A of one sequence, unmasked. c2p and p2c read the same row(i - j): the one from the query's side, the other from the
-// key's.
-at::Tensor scores(const Sequence& s, const at::Tensor& q_HLK, const at::Tensor& k_HSK) {
-  const AttentionInputs& in = s.in;
-  at::Tensor a_HLS = q_HLK.matmul(k_HSK.transpose(1, 2));
-  if (!in.kr_RD.defined() && !in.qr_RD.defined()) return a_HLS * in.scale;
-  const at::Tensor rows_HLS = relative_rows(s, q_HLK.device()).unsqueeze(0).expand({in.heads, -1, -1});
-  if (in.kr_RD.defined()) {
-    const at::Tensor all_HLR = q_HLK.matmul(by_heads(in.kr_RD, in.heads).transpose(1, 2));
-    a_HLS = a_HLS + all_HLR.gather(2, rows_HLS);
-  }
-  if (in.qr_RD.defined()) {
-    const at::Tensor all_HSR = k_HSK.matmul(by_heads(in.qr_RD, in.heads).transpose(1, 2));
-    a_HLS = a_HLS + all_HSR.gather(2, rows_HLS.transpose(1, 2)).transpose(1, 2);
-  }
-  return a_HLS * in.scale;
-}
-
-// Rows without an allowed key keep their scores, so that no NaN arises, and lose their probabilities.
-at::Tensor masked_softmax(const at::Tensor& a_HLS, const at::Tensor& allowed_LS) {
-  const at::Tensor hides_LS = allowed_LS.logical_not().logical_and(allowed_LS.any(1, true));
-  const double none = -std::numeric_limits<double>::infinity();
-  return a_HLS.masked_fill(hides_LS, none).softmax(2).masked_fill(allowed_LS.logical_not(), 0);
-}
-
-at::Tensor attend(const Sequence& s) {
-  const AttentionInputs& in = s.in;
-  const at::Tensor q_HLK = by_heads(rows_of(in.q_ND, *in.queries, s.number), in.heads);
-  const at::Tensor k_HSK = by_heads(rows_of(in.k_TD, *in.keys, s.number), in.heads);
-  const at::Tensor v_HSK = by_heads(rows_of(in.v_TD, *in.keys, s.number), in.heads);
-  at::Tensor p_HLS = masked_softmax(scores(s, q_HLK, k_HSK), allowed_pairs(s, q_HLK.device()));
-  if (in.dropout.threshold() > 0) {
-    p_HLS = p_HLS * attention_dropout_factors(in.dropout, *in.queries, s.number, in.heads, s.keys(), p_HLS);
-  }
-  return p_HLS.matmul(v_HSK).transpose(0, 1).reshape({s.queries(), in.v_TD.size(1)});
-}
-
 }  // namespace
 
-at::Tensor attention(const Compute&, const AttentionInputs& inputs) {
-  std::vector<at::Tensor> parts;
-  for (size_t b = 0; b < inputs.queries->sequences(); ++b) parts.push_back(attend({inputs, b}));
-  return parts.empty() ? inputs.q_ND * 1 : at::cat(parts, 0);
+at::Tensor attention(const Compute& compute, const AttentionInputs& in) {
+  if (!runs_kernels(compute, in.q_ND)) return composed_attention(in);
+  return KernelAttention::apply(&compute, in, in.q_ND, in.k_TD, in.v_TD, to_optional(in.kr_RD), to_optional(in.qr_RD));
 }
 
 }  // namespace deberta::train

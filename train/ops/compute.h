@@ -16,7 +16,7 @@ struct Compute {
 };
 
 inline bool runs_kernels(const Compute& compute, const at::Tensor& x) {
-  return !compute.composes && x.is_cpu() && x.scalar_type() == at::kFloat;
+  return !compute.composes && x.is_cpu() && x.scalar_type() == at::kFloat && x.size(0) > 0;
 }
 
 }  // namespace deberta::train

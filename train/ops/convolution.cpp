@@ -6,7 +6,10 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
+#include <vector>
+
 #include "train/ops/layer_norm.h"
+#include "train/ops/linear.h"
 
 namespace deberta::train {
 namespace {
@@ -36,11 +39,14 @@ at::Tensor convolution(const Compute& compute, const at::Tensor& x_TD, const Con
   const int64_t part = columns / weights.groups;
   const at::Tensor padded = at::cat({mask_rows(compute, x_TD, rows), at::zeros({1, columns}, x_TD.options())}, 0);
   const at::Tensor around_TW = padded.index_select(0, neighbours(rows, width).to(x_TD.device()));
-  const at::Tensor around_GTCW =
-      around_TW.view({total, width, weights.groups, part}).permute({2, 0, 3, 1}).reshape({weights.groups, total, -1});
-  const at::Tensor weight_GCWO = weights.weight_DCW.view({weights.groups, part, -1}).transpose(1, 2);
-  const at::Tensor y_TD = around_GTCW.matmul(weight_GCWO).transpose(0, 1).reshape({total, columns});
-  return mask_rows(compute, y_TD + weights.bias_D, rows);
+  const at::Tensor around_GTCW = around_TW.view({total, width, weights.groups, part}).permute({2, 0, 3, 1});
+  std::vector<at::Tensor> groups;
+  for (int64_t g = 0; g < weights.groups; ++g) {
+    const at::Tensor x_TI = around_GTCW.select(0, g).reshape({total, part * width});
+    const at::Tensor weight_OI = weights.weight_DCW.narrow(0, g * part, part).reshape({part, part * width});
+    groups.push_back(linear(compute, x_TI, weight_OI, weights.bias_D.narrow(0, g * part, part)));
+  }
+  return mask_rows(compute, at::cat(groups, 1), rows);
 }
 
 }  // namespace deberta::train

@@ -20,7 +20,7 @@ struct CrossEntropy {
 
 inline constexpr int64_t kCrossEntropyRows = 1024;  // of a chunk
 
-// labels_P: int64, each in [0, V).
+// labels_P: int32, each in [0, V).
 CrossEntropy cross_entropy(const Compute& compute, const at::Tensor& h_PE, const TiedOutput& output,
                            const at::Tensor& labels_P, int64_t chunk_rows = kCrossEntropyRows);
 

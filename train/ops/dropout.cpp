@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "train/ops/kernel_call.h"
+
 namespace deberta::train {
 namespace {
 
@@ -25,9 +27,38 @@ at::Tensor to_tensor(std::vector<double>& factors, at::IntArrayRef shape, const 
   return result.to(like.options().requires_grad(false));
 }
 
-Rows rows_of_one_sequence(int64_t count) {
-  return {.starts = {0, static_cast<int32_t>(count)}};
-}
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct DropoutCall {
+  const Compute* compute = nullptr;
+  Dropout dropout;
+  Rows rows;
+};
+
+// The gradient is dropped as the rows were.
+class KernelDropout : public torch::autograd::Function<KernelDropout> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const DropoutCall& call, const at::Tensor& x_ND) {
+    hold(context, call);
+    return run(call, x_ND.contiguous());
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& outputs) {
+    return {at::Tensor(), run(held<DropoutCall>(context), outputs[0].contiguous())};
+  }
+
+ private:
+  static at::Tensor run(const DropoutCall& call, const at::Tensor& x_ND) {
+    at::Tensor y_ND = new_floats(x_ND.sizes());
+    dropout_rows(call.compute->kernels, {.dropout = to_kernel(call.dropout, call.rows),
+                                         .x_TD = x_ND.const_data_ptr<float>(),
+                                         .y_TD = y_ND.mutable_data_ptr<float>(),
+                                         .rows = rows_of(x_ND),
+                                         .columns = columns_of(x_ND),
+                                         .parallel = call.compute->parallel});
+    return y_ND;
+  }
+};
 
 }  // namespace
 
@@ -58,13 +89,29 @@ at::Tensor attention_dropout_factors(const Dropout& dropout, const Rows& queries
   return to_tensor(factors, {heads, static_cast<int64_t>(count), keys}, like);
 }
 
-at::Tensor dropout(const Compute&, const at::Tensor& x_ND, const Dropout& dropout, const Rows& rows) {
+RowDropout to_kernel(const Dropout& dropout, const Rows& rows) {
+  RowDropout result;
+  result.dropout = dropout;
+  if (rows.starts.empty()) return result;
+  result.starts = rows.starts.data();
+  result.sequences = rows.sequences();
+  result.positions_T = rows.positions_N.empty() ? nullptr : rows.positions_N.data();
+  return result;
+}
+
+at::Tensor dropout(const Compute& compute, const at::Tensor& x_ND, const Dropout& dropout, const Rows& rows) {
   if (dropout.threshold() == 0) return x_ND;
+  if (runs_kernels(compute, x_ND)) return KernelDropout::apply(DropoutCall{&compute, dropout, rows}, x_ND);
   return x_ND * dropout_factors(dropout, rows, x_ND.size(1), x_ND);
 }
 
 at::Tensor dropout(const Compute& compute, const at::Tensor& x_ND, const Dropout& dropout) {
-  return train::dropout(compute, x_ND, dropout, rows_of_one_sequence(x_ND.size(0)));
+  if (dropout.threshold() == 0) return x_ND;
+  if (runs_kernels(compute, x_ND)) return KernelDropout::apply(DropoutCall{&compute, dropout, {}}, x_ND);
+  Dropout of_table = dropout;
+  of_table.sequence_offset = 0;
+  const Rows rows{{0, static_cast<int32_t>(x_ND.size(0))}};
+  return x_ND * dropout_factors(of_table, rows, x_ND.size(1), x_ND);
 }
 
 }  // namespace deberta::train

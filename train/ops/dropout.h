@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "kernels/dropout.h"
+#include "kernels/dropout_rows.h"
 #include "train/ops/compute.h"
 #include "train/ops/rows.h"
 
@@ -13,8 +14,12 @@ namespace deberta::train {
 // x itself where dropout.p is 0.
 at::Tensor dropout(const Compute& compute, const at::Tensor& x_ND, const Dropout& dropout, const Rows& rows);
 
-// Rows that stand in no sequence, such as those of the relative table: row n at position n of sequence 0.
+// Rows that stand in no sequence, such as those of the relative table: row n at position n of sequence 0, whatever the
+// offset.
 at::Tensor dropout(const Compute& compute, const at::Tensor& x_ND, const Dropout& dropout);
+
+// As the kernels want it: `rows` outlives the result. Rows without starts: a table.
+RowDropout to_kernel(const Dropout& dropout, const Rows& rows);
 
 // What dropout() multiplies with: 0 or the scale, on the device and of the type of `like`.
 at::Tensor dropout_factors(const Dropout& dropout, const Rows& rows, int64_t columns, const at::Tensor& like);

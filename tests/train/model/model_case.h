@@ -66,6 +66,8 @@ inline std::vector<FormCase> form_cases() {
       {"sequence_tanh", make_form(Head::kSequence, [](ModelConfig& c) { c.pooler_hidden_act = Activation::kTanh; })},
       {"token", make_form(Head::kToken)},
       {"token_original", make_form(Head::kTokenOriginal)},
+      {"token_original_relu",
+       make_form(Head::kTokenOriginal, [](ModelConfig& c) { c.hidden_act = Activation::kRelu; })},
       {"span", make_form(Head::kSpan)},
       {"replaced_token", make_form(Head::kReplacedToken)},
   };

@@ -204,6 +204,14 @@ ModelForm convolutional() {
   });
 }
 
+TEST(Embeddings, OfMaskedTokensAreZero) {
+  const Model model = make_tiny(make_form());
+  const Batch batch = make_holed_batch(model.form.config);
+  const at::Tensor h0_TD = embed(make_pass(model, test_compute(), input_of(batch), {}), model.embeddings);
+  for (const int64_t row : {3, 20}) EXPECT_EQ(h0_TD[row].abs().sum().item<double>(), 0) << row;
+  EXPECT_GT(h0_TD[4].abs().sum().item<double>(), 0);
+}
+
 TEST(Convolution, MaskedTokensAreZeroAfterIt) {
   const Model model = make_tiny(convolutional());
   const at::Tensor h_TD = last_hidden(model, make_holed_batch(model.form.config), {});

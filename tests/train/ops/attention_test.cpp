@@ -90,16 +90,15 @@ std::vector<at::Tensor> tensors_of(const AttentionInputs& in) {
   return tensors;
 }
 
-// [R, H, K] as the kernels' packed table of [H, R, K].
+// [R, H, K] as the kernels' packed table.
 RelativeTable pack(const at::Tensor& table_RD, bool is_reversed, std::vector<float>& memory) {
-  const at::Tensor table_HRK = table_RD.view({table_RD.size(0), kHeads, kHeadSize}).transpose(0, 1).contiguous();
   const RelativeTableParams params{.heads = kHeads,
                                    .head_size = kHeadSize,
                                    .rows = static_cast<size_t>(table_RD.size(0)),
                                    .is_reversed = is_reversed};
   memory.resize(attention_table_bytes(kCompute.kernels, params) / sizeof(float) + 16);
   void* aligned = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
-  return attention_pack_table(kCompute.kernels, params, table_HRK.data_ptr<float>(), aligned);
+  return attention_pack_table(kCompute.kernels, params, {table_RD.data_ptr<float>(), kHidden, kHeadSize}, aligned);
 }
 
 // The lower triangle as the kernels' 3-D mask, one for each sequence.

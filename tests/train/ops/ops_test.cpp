@@ -153,7 +153,7 @@ TEST(TrainConvolution, IsThatOfTheKernelsWithItsDerivatives) {
 struct TiedCase {
   at::Tensor h = with_gradient(normal_tensor(1, {7, 4}));
   TiedOutput output{with_gradient(normal_tensor(2, {9, 4})), with_gradient(normal_tensor(3, {9}))};
-  at::Tensor labels = ids({3, 8, 0, 0, 5, 1, 3}).to(at::kLong);
+  at::Tensor labels = ids({3, 8, 0, 0, 5, 1, 3});
   std::vector<at::Tensor> all() const { return {h, output.table_VE, output.bias_V}; }
 };
 
@@ -172,7 +172,7 @@ TEST(CrossEntropy, IsTheSumAndCountsTheRight) {
   double sum = 0;
   int64_t correct = 0;
   for (int64_t n = 0; n < 7; ++n) {
-    const int64_t label = c.labels[n].item<int64_t>();
+    const int64_t label = c.labels[n].item<int32_t>();
     sum -= logits[n].log_softmax(0)[label].item<double>();
     correct += logits[n].argmax(0).item<int64_t>() == label ? 1 : 0;
   }
