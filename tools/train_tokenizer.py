@@ -4,10 +4,11 @@ models ([PAD] 0, [CLS] 1, [SEP] 2, [UNK] 3; [MASK] after the last piece), and th
 
     .venv/bin/python tools/train_tokenizer.py --vocab-size 8192 -o DIR FILE...       (.venv: tools/private_python.py oracle)
 
-FILE is a text file, a folder of them or a pattern, as for `deberta-train`: .txt, .txt.xz, .txt.gz, .txt.zst. The same options and
+FILE is a text file, a folder of them or a pattern, as for `deberta-train`: .txt, .txt.xz, .txt.gz, .txt.bz2, .txt.zst. The same options and
 files give the same bytes: the lines are sampled with a fixed seed and stay in their order, and one thread trains, since sums
 over several threads round differently. The folder appears complete or not at all."""
 import argparse
+import bz2
 import contextlib
 import glob
 import gzip
@@ -23,9 +24,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 
-ENDINGS = (".txt", ".txt.xz", ".txt.gz", ".txt.zst")
+ENDINGS = (".txt", ".txt.xz", ".txt.gz", ".txt.bz2", ".txt.zst")
 SPECIAL = {"pad": "[PAD]", "bos": "[CLS]", "eos": "[SEP]", "unk": "[UNK]"}  # ids 0 .. 3, in this order
 MASK = "[MASK]"
 FEWEST_PIECES = len(SPECIAL) + 256 + 1  # the bytes, and one piece
@@ -65,11 +67,13 @@ def opened(path: str) -> Iterator[io.BufferedIOBase]:
             if unpacker.wait() != 0:
                 raise Problem(f"{path}: damaged zstd stream: {message}")
         return
-    opener = {".xz": lzma.open, ".gz": gzip.open}.get(pathlib.Path(path).suffix, open)
+    opener = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}.get(pathlib.Path(path).suffix, open)
     try:
         with opener(path, "rb") as file:
             yield file
-    except (lzma.LZMAError, EOFError, gzip.BadGzipFile) as error:
+    except (lzma.LZMAError, EOFError, zlib.error, OSError) as error:
+        if isinstance(error, OSError) and error.errno:  # of the system, not of the stream
+            raise
         raise Problem(f"{path}: damaged {pathlib.Path(path).suffix[1:]} stream: {error}") from error
 
 
@@ -88,7 +92,7 @@ def documents(files: list[str], progress) -> Iterator[tuple[bool, str]]:
                     begins = True
                     continue
                 line = line.removeprefix("Section::::")
-                if line.strip():
+                if line.strip(" \t\r\v\f"):
                     yield begins, line
                     begins = False
 

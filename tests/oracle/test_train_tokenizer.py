@@ -1,6 +1,7 @@
 """tools/train_tokenizer.py: what it writes is read by the program and by both tokenizers of transformers 4.57 with equal ids, has
 the special pieces of the published v3 models, and depends on its files and options alone."""
 
+import bz2
 import functools
 import gzip
 import json
@@ -122,7 +123,7 @@ def test_the_same_files_give_the_same_bytes(trained, corpus, tmp_path):
 
 def test_compression_folders_and_patterns_change_nothing(tmp_path):
     content = ("\n".join(corpus_lines()[:1500]) + "\n").encode()
-    kinds = {".txt": bytes, ".txt.xz": lzma.compress, ".txt.gz": gzip.compress}
+    kinds = {".txt": bytes, ".txt.xz": lzma.compress, ".txt.gz": gzip.compress, ".txt.bz2": bz2.compress}
     if shutil.which("zstd"):
         kinds[".txt.zst"] = lambda raw: subprocess.run(["zstd", "-qc"], input=raw, stdout=subprocess.PIPE, check=True).stdout
     models = set()
@@ -169,16 +170,23 @@ def test_what_cannot_be_trained_is_said_and_nothing_is_left(corpus, tmp_path):
     out = tmp_path / "out"
     (tmp_path / "empty.txt").write_text("\n \n<|doc A|>\n")
     (tmp_path / "small.txt").write_text("a few words only\n")
-    (tmp_path / "damaged.txt.xz").write_bytes(lzma.compress(pathlib.Path(corpus).read_bytes())[:-40])
+    content = pathlib.Path(corpus).read_bytes()
+    for ending, compress in {"xz": lzma.compress, "gz": gzip.compress, "bz2": bz2.compress}.items():
+        raw = bytearray(compress(content))
+        raw[len(raw) // 2] ^= 0x55
+        (tmp_path / f"damaged.txt.{ending}").write_bytes(raw)
+    (tmp_path / "cut.txt.xz").write_bytes(lzma.compress(content)[:-40])
     (tmp_path / "folder").mkdir()
     expect_problem("the corpus is empty", "--vocab-size", 300, "-o", out, tmp_path / "empty.txt")
     expect_problem("vocabulary size: expected at most", "--vocab-size", 5000, "-o", out, tmp_path / "small.txt")
     expect_problem("vocabulary size: expected at least", "--vocab-size", 262, "-o", out, tmp_path / "small.txt")
-    expect_problem("damaged xz stream", "--vocab-size", 300, "-o", out, tmp_path / "damaged.txt.xz")
+    for ending in ("xz", "gz", "bz2"):
+        expect_problem(f"damaged {ending} stream", "--vocab-size", 300, "-o", out, tmp_path / f"damaged.txt.{ending}")
+    expect_problem("damaged xz stream", "--vocab-size", 300, "-o", out, tmp_path / "cut.txt.xz")
     expect_problem("no such file", "--vocab-size", 300, "-o", out, tmp_path / "nothing.txt")
     expect_problem("no text file in this folder", "--vocab-size", 300, "-o", out, tmp_path / "folder")
     expect_problem("expected a new or an empty folder", "--vocab-size", 300, "-o", tmp_path, corpus)
     expect_problem("cannot create: no folder", "--vocab-size", 300, "-o", tmp_path / "a/b", corpus)
     expect_problem("expected at least 261", "--vocab-size", 100, "-o", out, corpus, code=2)
     expect_problem("expected 0.98 to 1", "--vocab-size", 300, "--character-coverage", 2, "-o", out, corpus, code=2)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["damaged.txt.xz", "empty.txt", "folder", "small.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.txt.xz", "damaged.txt.bz2", "damaged.txt.gz", "damaged.txt.xz", "empty.txt", "folder", "small.txt"]

@@ -170,6 +170,7 @@ void TokenFile::check_blocks(const std::function<bool()>& is_stopped) const {
     uint32_t expected = 0;
     std::memcpy(&expected, &file_.bytes()[body.size() + block * sizeof(uint32_t)], sizeof(uint32_t));
     if (checksum_of(part) != expected) refuse(fmt::format("the MiB at byte {} does not have its checksum", begin));
+    release_pages(part);
   }
 }
 
@@ -193,6 +194,7 @@ void TokenFile::check_ids(size_t vocabulary, const std::function<bool()>& is_sto
       if (id < 0 || static_cast<size_t>(id) >= vocabulary)
         refuse(fmt::format("expected ids 0..{}, got {}", vocabulary - 1, static_cast<uint32_t>(id)));
     }
+    release_pages(file_.bytes().subspan(static_cast<size_t>(begin) * id_bytes_, ids.size() * id_bytes_));
   }
 }
 
