@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "support/expect_error.h"
 #include "support/paths.h"
 
@@ -45,7 +48,7 @@ TEST(Pieces, WordsOfAByteLevelVocabularyBeginWithASpaceOrAreOneMark) {
   const Words words = words_of(Tokenizer::load(test::fixture("tokenizer/bpe")), "A unbelievable, houses");
   std::string joined;
   for (const std::string& word : words) joined += word + " ";
-  EXPECT_EQ(words.size(), 4u) << joined;
+  ASSERT_EQ(words.size(), 4u) << joined;
   EXPECT_EQ(words[2], ",") << joined;
   EXPECT_EQ(words[1].substr(0, 2), "\xC4\xA0") << joined;
   EXPECT_NE(words[1].find('|'), std::string::npos) << joined;
