@@ -55,7 +55,7 @@ std::string describe(const OptionRow& row) {
 
 std::span<const std::string_view> option_sections() {
   static constexpr std::string_view kSections[] = {"Model",  "Input",   "Training", "Answer",
-                                                 "Output", "Compute", "General"};
+                                                   "Output", "Compute", "General"};
   return kSections;
 }
 

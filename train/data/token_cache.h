@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "deberta/tokenizer.h"
 #include "data/corpus.h"
+#include "deberta/tokenizer.h"
 #include "train/data/token_file.h"
 
 namespace deberta::train {
