@@ -114,7 +114,7 @@ def manual_page(binary: str) -> str:
 
 def size_of(room: str) -> tuple[int, int]:
     """(files, lines to the nearest hundred) of the sources, including tables."""
-    files = [path for path in (ROOT / "src" / room).rglob("*") if path.suffix in (".h", ".cpp", ".inc")]
+    files = [path for path in (ROOT / (room if "/" in room else f"src/{room}")).rglob("*") if path.suffix in (".h", ".cpp", ".inc")]
     return len(files), round(sum(path.read_text().count("\n") for path in files), -2)
 
 

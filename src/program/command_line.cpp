@@ -223,9 +223,20 @@ void apply_environment(Options& options) {
   }
 }
 
+// --model_name as --model-name: the scripts of Hugging Face have underscores in the names of options.
+std::vector<std::string> with_dashes(std::vector<std::string> words) {
+  for (auto word = words.begin() + 1; word != words.end() && *word != "--"; ++word) {
+    if (word->starts_with("--"))
+      std::replace(word->begin(), word->begin() + static_cast<ptrdiff_t>(std::min(word->find('='), word->size())), '_',
+                   '-');
+  }
+  return words;
+}
+
 }  // namespace
 
-CommandLine parse_command_line(const std::vector<std::string>& words) {
+CommandLine parse_command_line(const std::vector<std::string>& given) {
+  const std::vector<std::string> words = with_dashes(given);
   if (find_verb(words.front()) == nullptr) refuse_unknown_verb(words.front());
   Found found = take_apart(words);
   refuse_leftover_options(words, found);

@@ -36,7 +36,8 @@ ModelConfig config_in_memory(const Model& model) {
 }
 
 Conversion plan(Model& model, const Checkpoint& checkpoint) {
-  return plan_conversion(checkpoint, config_in_memory(model), {.layout = model.form.config.layout}, kWhere);
+  return plan_conversion(checkpoint, config_in_memory(model),
+                         {.dtype = std::nullopt, .layout = model.form.config.layout}, kWhere);
 }
 
 }  // namespace

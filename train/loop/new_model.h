@@ -19,8 +19,8 @@ struct ModelSize {
 std::span<const ModelSize> model_sizes();
 
 struct NewModel {
-  std::string name = "v3-base";        // a size, or a config.json
-  std::vector<std::string> overrides;  // "key=value", keys and values as in config.json
+  std::string name = "v3-base";             // a size, or a config.json
+  std::vector<std::string> overrides = {};  // "key=value", keys and values as in config.json
   int64_t vocab_size = 0;
   int64_t max_tokens = 512;  // of a sequence; a smaller max_position_embeddings is refused
 };

@@ -109,8 +109,8 @@ void check_same_run(const PretrainSettings& settings, const TrainerState& before
   compare(before.options, now.options, settings.overridden, settings.output, problems);
   compare(before.hashes, now.hashes, settings.overridden, settings.output, problems);
   if (problems.empty()) return;
-  problems.back().message += "; give what the run began with, another output folder, or name what may change";
-  problems.back().argument = "resume_override";
+  problems.back().remedies = {
+      {"give what the run began with"}, {"name another folder"}, {"name what may change in {}", "resume_override"}};
   throw Error(ErrorCode::kUsage, std::move(problems));
 }
 

@@ -36,9 +36,9 @@ struct PretrainSettings {
   std::vector<CorpusPaths> corpora;
   CorpusOptions corpus = {.drops_markers = true, .holds_out_every = 50};
   DocumentBoundary boundary = DocumentBoundary::kNone;
-  std::string cache_folder;
+  std::string cache_folder = {};
 
-  std::string tokenizer_folder;
+  std::string tokenizer_folder = {};
   std::string model_folder = {};  // weights to begin with; empty: new ones of new_model
   NewModel new_model = {};
   int64_t decoder_passes = 2;  // of the mask decoder
@@ -73,8 +73,8 @@ struct PretrainSettings {
   bool resumes = true;  // from the newest checkpoint of `output`; false: a folder with one is refused
   // Everything that changes the mathematics, by name, as text: a run that goes on must have the same, or name what it
   // changes.
-  std::map<std::string, std::string> options;
-  std::vector<std::string> overridden;
+  std::map<std::string, std::string> options = {};
+  std::vector<std::string> overridden = {};
 };
 
 struct PretrainResult {
@@ -97,7 +97,7 @@ struct DryRun {
   uint64_t corpus_tokens = 0;
   uint64_t documents = 0;
   int64_t parameters = 0;
-  std::vector<TrainBatch> batches;  // of the first step
+  std::vector<TrainBatch> batches = {};  // of the first step
 };
 std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& hooks);  // nothing once stopped
 

@@ -18,7 +18,7 @@ namespace {
 // Rows of B sequences of L tokens.
 struct PaddedRows {
   size_t sequences = 0, length = 0;
-  std::vector<int64_t> ids_BL, labels_BL, mask_BL;
+  std::vector<int64_t> ids_BL = {}, labels_BL = {}, mask_BL = {};
 };
 
 [[noreturn]] void refuse(const std::string& where, std::string message) {

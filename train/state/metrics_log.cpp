@@ -28,6 +28,22 @@ std::optional<int64_t> step_of(std::string_view line) {
   }
 }
 
+// The step and the names of the metrics; nothing for what is no line of this log.
+std::vector<std::string> contents_of(const Json& line) {
+  const Json* step = line.find("step");
+  if (step == nullptr || !step->is_integer()) return {};
+  std::vector<std::string> contents{fmt::format("{}", step->as_integer())};
+  for (const auto& [name, value] : line.as_object()) contents.push_back(name);
+  return contents;
+}
+
+std::vector<std::string> contents_of_last_line(std::string_view text) {
+  if (text.empty()) return {};
+  text.remove_suffix(1);  // its line end
+  const size_t before = text.rfind('\n');
+  return contents_of(parse_json(text.substr(before == std::string_view::npos ? 0 : before + 1), "line"));
+}
+
 // Where to cut: behind the last whole line of a step up to `last`.
 size_t kept_bytes(std::string_view text, int64_t last) {
   while (!text.empty()) {
@@ -53,6 +69,7 @@ MetricsLog::MetricsLog(const std::string& path, int64_t step) : path_(path) {
     const MappedFile file(path);
     size_bytes = file.bytes().size();
     kept = kept_bytes(to_text(file.bytes()), step);
+    last_ = contents_of_last_line(to_text(file.bytes()).substr(0, kept));
   }
   if (kept < size_bytes && ::ftruncate(fd.get(), static_cast<off_t>(kept)) != 0) refuse_write(path, "ftruncate");
   fd_ = fd.release();
@@ -63,17 +80,21 @@ MetricsLog::~MetricsLog() {
 }
 
 void MetricsLog::write(int64_t step, const std::vector<std::pair<std::string, double>>& metrics) {
-  JsonObject line{{"step", step}};
-  for (const auto& [name, value] : metrics) line.emplace_back(name, to_json_number(value));
+  JsonObject object{{"step", step}};
+  for (const auto& [name, value] : metrics) object.emplace_back(name, to_json_number(value));
+  const Json line(std::move(object));
+  std::vector<std::string> contents = contents_of(line);
+  if (contents == last_) return;
   struct stat status {};
   if (::fstat(fd_, &status) != 0) refuse_write(path_, "fstat");
   try {
-    write_all(fd_, path_, to_bytes(Json(std::move(line)).dump() + "\n"));
+    write_all(fd_, path_, to_bytes(line.dump() + "\n"));
   } catch (...) {
     // Half a line would spoil the next one. Where this fails too, the next start cuts it off.
     [[maybe_unused]] const int ignored = ::ftruncate(fd_, status.st_size);
     throw;
   }
+  last_ = std::move(contents);
 }
 
 }  // namespace deberta::train

@@ -18,13 +18,15 @@ class MetricsLog {
   MetricsLog(const MetricsLog&) = delete;
   MetricsLog& operator=(const MetricsLog&) = delete;
 
-  // {"step": ..., metrics...}; values that are not finite as trainer_state.h writes them. Throws kFileWrite; the line
-  // is then not there.
+  // {"step": ..., metrics...}; values that are not finite as trainer_state.h writes them. What a run writes again after
+  // its last checkpoint, the same metrics of the same step as in the last line, is there already and not repeated.
+  // Throws kFileWrite; the line is then not there.
   void write(int64_t step, const std::vector<std::pair<std::string, double>>& metrics);
 
  private:
   std::string path_;
   int fd_ = -1;
+  std::vector<std::string> last_;  // the step and the names of the metrics of the last line
 };
 
 }  // namespace deberta::train

@@ -1,0 +1,170 @@
+"""`deberta pretrain`: what it leaves, that a run is a function of its options, that it goes on after any end, and what it refuses."""
+import json
+import random
+import shutil
+import signal
+import time
+
+import pytest
+from conftest import SMALL, log_of, weights_of
+
+
+def test_a_model_from_text_answers(pretrain, deberta, corpus, tmp_path):
+    done = pretrain(tmp_path / "out", "--max-steps", "60")
+    assert done.returncode == 0 and done.stdout == "", done.stderr
+    assert f"the model is in {tmp_path / 'out'}" in done.stderr
+    log = log_of(tmp_path / "out")
+    losses = [line["loss"] for line in log if "loss" in line]
+    assert losses[-1] < losses[0] - 0.5
+    assert [line["step"] for line in log if "loss" in line] == list(range(2, 61, 2))
+    filled = deberta("fill", "-m", tmp_path / "out", "the cat sat on a [MASK] and it rained", "--format", "json")
+    assert filled.returncode == 0 and filled.stderr == "", filled.stderr  # no note that the mask decoder is missing
+    assert len(json.loads(filled.stdout)[0]["masks"][0]["tokens"]) == 5
+
+
+def test_the_figure_of_a_run_is_that_of_eval(pretrain, deberta, corpus, tmp_path):
+    assert pretrain(tmp_path / "out", "--max-steps", "10").returncode == 0
+    said = json.loads((tmp_path / "out/all_results.json").read_text())
+    scored = deberta("eval", "--task", "mlm", "-m", tmp_path / "out", "--hold-out-every", "10", "--format", "json", corpus)
+    assert scored.returncode == 0, scored.stderr
+    metrics = json.loads(scored.stdout)["metrics"]
+    assert (said["eval_accuracy"], said["eval_perplexity"]) == (metrics["accuracy"], metrics["perplexity"])
+    assert said["eval_masked_pieces"] == metrics["masked_pieces"]
+
+
+def test_threads_and_prefetch_change_no_bit(pretrain, tmp_path):
+    runs = [("1", "0"), ("2", "4"), ("3", "64")]
+    for threads, depth in runs:
+        done = pretrain(tmp_path / threads, "--max-steps", "6", "--threads", threads, "--prefetch", depth)
+        assert done.returncode == 0, done.stderr
+    first = tmp_path / "1"
+    for threads, _ in runs[1:]:
+        assert weights_of(tmp_path / threads) == weights_of(first)
+        assert log_of(tmp_path / threads) == log_of(first)
+
+
+def test_another_seed_is_another_run(pretrain, tmp_path):
+    assert pretrain(tmp_path / "a", "--max-steps", "2").returncode == 0
+    assert pretrain(tmp_path / "b", "--max-steps", "2", "--seed", "7").returncode == 0
+    assert weights_of(tmp_path / "a") != weights_of(tmp_path / "b")
+
+
+def test_parts_of_a_step_add_up(pretrain, tmp_path):
+    assert pretrain(tmp_path / "whole", "--max-steps", "4").returncode == 0
+    assert pretrain(tmp_path / "parts", "--max-steps", "4", "--gradient-accumulation-steps", "4").returncode == 0
+    for whole, parts in zip(log_of(tmp_path / "whole"), log_of(tmp_path / "parts")):
+        for name in ("loss", "grad_norm"):
+            if name in whole:
+                assert parts[name] == pytest.approx(whole[name], rel=1e-5)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_that_ends_at_any_time_goes_on_with_the_same_bits(pretrain, start, tokenizer, corpus, tmp_path, ending):
+    more = ["--max-steps", "150", "--save-steps", "5"]
+    assert pretrain(tmp_path / "whole", *more).returncode == 0
+    words = ["pretrain", "--tokenizer-name", tokenizer, "-o", tmp_path / "out", *SMALL, *more, corpus]
+    dice, ends = random.Random(3), 0
+    while True:
+        process = start(*words)
+        if ends < 8:
+            time.sleep(dice.uniform(0.05, 0.5))
+            process.send_signal(ending)
+        _, said = process.communicate(timeout=600)
+        if process.returncode == 0:
+            break
+        assert process.returncode in (-ending, 128 + ending), said
+        ends += 1
+    assert ends >= 4
+    assert weights_of(tmp_path / "out") == weights_of(tmp_path / "whole")
+    assert log_of(tmp_path / "out") == log_of(tmp_path / "whole")
+    assert not [path for path in (tmp_path / "out").rglob("*") if ".tmp-" in path.name]
+
+
+def test_a_second_run_of_a_finished_one_changes_nothing(pretrain, tmp_path):
+    assert pretrain(tmp_path / "out", "--max-steps", "4").returncode == 0
+    before, log = weights_of(tmp_path / "out"), log_of(tmp_path / "out")
+    assert pretrain(tmp_path / "out", "--max-steps", "4").returncode == 0
+    assert weights_of(tmp_path / "out") == before and log_of(tmp_path / "out") == log
+
+
+def test_a_damaged_checkpoint_is_passed_over_and_said(pretrain, tmp_path):
+    assert pretrain(tmp_path / "whole", "--max-steps", "6", "--save-steps", "2").returncode == 0
+    shutil.copytree(tmp_path / "whole", tmp_path / "out")
+    damaged = tmp_path / "out/checkpoint-000006/model.safetensors"
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"\1")
+    done = pretrain(tmp_path / "out", "--max-steps", "6", "--save-steps", "2")
+    assert done.returncode == 0 and "a damaged checkpoint is passed over" in done.stderr and "checkpoint-000004" in done.stderr
+    assert weights_of(tmp_path / "out") == weights_of(tmp_path / "whole")
+
+
+def test_a_dry_run_shows_what_would_be_read_and_writes_nothing(pretrain, tmp_path):
+    done = pretrain(tmp_path / "out", "--max-steps", "5", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    lines = dict(line.split("\t", 1) for line in done.stdout.splitlines() if not line.startswith("sequence\t"))
+    assert lines["steps"] == "5" and lines["sequences of the first step"] == "8" and lines["documents"] == "54"
+    assert "|" in done.stdout and not (tmp_path / "out").exists()
+
+
+def test_weights_of_a_model_are_trained_further(pretrain, deberta, corpus, tmp_path):
+    assert pretrain(tmp_path / "first", "--max-steps", "20").returncode == 0
+    done = deberta("pretrain", "-m", tmp_path / "first", "-o", tmp_path / "second", *SMALL[2:], "--max-steps", "2", "--warmup-steps", "0", corpus)
+    assert done.returncode == 0, done.stderr
+    assert log_of(tmp_path / "second")[0]["loss"] < log_of(tmp_path / "first")[0]["loss"] - 0.3
+
+
+def test_causal_models_are_trained(pretrain, tmp_path):
+    done = pretrain(tmp_path / "out", "--max-steps", "20", "--objective", "causal")
+    assert done.returncode == 0, done.stderr
+    log = log_of(tmp_path / "out")
+    assert log[-1]["loss"] < log[0]["loss"] and log[0]["labels_per_step"] == 8 * 31
+
+
+def refused(done, code, *words):
+    assert done.returncode == code, done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+def test_wrong_options_are_refused(pretrain, deberta, corpus, tokenizer, tmp_path):
+    out = tmp_path / "out"
+    refused(pretrain(out), 2, "expected one of --max-steps, --max-train-tokens and --num-train-epochs")
+    refused(pretrain(out, "--max-steps", "1", "--num-train-epochs", "1"), 2, "expected one of --max-steps")
+    refused(pretrain(out, "--max-steps", "1", "--objective", "mml"), 2, "--objective: expected mlm, causal, got")
+    refused(pretrain(out, "--max-steps", "1", "--gradient-accumulation-steps", "3"), 2, "--gradient-accumulation-steps", "such as 2 or 4, got 3")
+    refused(pretrain(out, "--max-steps", "1", "--long-tokens", "48"), 2, "--long-tokens", "such as 32 or 64, got 48")
+    refused(pretrain(out, "--max-steps", "1", "--config-name", "v3-bas"), 2, "--config-name", "v3-base")
+    refused(pretrain(out, "--max-steps", "1", "--source-weights", "1,2"), 2, "--source-weights", "expected 1 weights")
+    refused(deberta("pretrain", "--tokenizer-name", tokenizer, "--max-steps", "1", corpus), 2, "--output-dir")
+    refused(deberta("pretrain", "-o", out, "--max-steps", "1", corpus), 2, "--tokenizer-name")
+    refused(deberta("pretrain", "-o", out, "--tokenizer-name", tokenizer, "--max-steps", "1"), 2, "expected text files")
+    assert not out.exists()
+
+
+def test_wrong_files_are_refused_and_nothing_is_lost(pretrain, tokenizer, tmp_path):
+    out = tmp_path / "out"
+    (tmp_path / "empty.txt").write_text("\n\n")
+    refused(pretrain(out, "--max-steps", "1", files=[tmp_path / "empty.txt"]), 1, "empty.txt")
+    refused(pretrain(out, "--max-steps", "1", files=[tmp_path / "none.txt"]), 1, "none.txt: no such file")
+    out.mkdir(exist_ok=True)
+    (out / "thesis.txt").write_text("mine")
+    refused(pretrain(out, "--max-steps", "1"), 1, "expected a new or empty folder")
+    assert (out / "thesis.txt").read_text() == "mine" and len(list(out.iterdir())) == 1
+
+
+def test_a_changed_option_is_refused_when_a_run_goes_on(pretrain, tmp_path):
+    out = tmp_path / "out"
+    assert pretrain(out, "--max-steps", "2").returncode == 0
+    refused(pretrain(out, "--max-steps", "4"), 2, "max-steps: expected 2 as in the run so far, got 4", "--resume-override")
+    refused(pretrain(out, "--max-steps", "2", "--resume", "never"), 2, "checkpoint-000002")
+    assert pretrain(out, "--max-steps", "4", "--resume-override", "max-steps").returncode == 0
+    assert log_of(out)[-2]["step"] == 4
+
+
+def test_losses_that_are_not_finite_end_the_run(pretrain, deberta, corpus, tmp_path):
+    assert pretrain(tmp_path / "out", "--max-steps", "1").returncode == 0
+    weights = tmp_path / "out/model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-4:] = b"\0\0\xc0\x7f"  # a NaN
+    weights.write_bytes(content)
+    done = deberta("pretrain", "-m", tmp_path / "out", "-o", tmp_path / "bad", *SMALL[2:], "--max-steps", "9", corpus)
+    refused(done, 1, "not finite in 5 steps in a row", "the last good checkpoint is none")
