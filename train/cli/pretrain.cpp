@@ -18,6 +18,7 @@
 #include "program/note.h"
 #include "program/output.h"
 #include "program/progress_printer.h"
+#include "train/cli/optimizer_options.h"
 #include "train/cli/verbs.h"
 #include "train/data/describe.h"
 #include "train/loop/pretrain.h"
@@ -27,10 +28,12 @@ namespace {
 
 // ---- options to settings
 
-// Options that change nothing in the weights or the log of a run: they may differ when it goes on.
+// Options that change nothing in the weights or the log of a run that goes on: they may differ. The tokenizer's files
+// are compared with the corpora, and the first weights are in the past.
 constexpr auto kFree = std::to_array<std::string_view>(
-    {"quiet", "config", "print-config", "output-dir", "cache-dir", "threads", "prefetch", "logging-steps", "save-steps",
-     "save-total-limit", "eval-steps", "eval-lines", "resume", "resume-override", "dry-run", "progress"});
+    {"quiet", "config", "print-config", "output-dir", "model", "tokenizer-name", "cache-dir", "threads", "prefetch",
+     "logging-steps", "save-steps", "save-total-limit", "eval-steps", "eval-lines", "resume", "resume-override",
+     "dry-run", "progress"});
 
 std::map<std::string, std::string> options_of_run(const Options& options) {
   std::map<std::string, std::string> named;
@@ -113,11 +116,7 @@ void set_model(const PretrainVerb& options, PretrainSettings& settings) {
 
 void set_optimizer(const PretrainVerb& options, PretrainSettings& settings) {
   const OptimizerSettings& given = options.optimizer;
-  settings.adam = {.beta1 = given.adam_beta1,
-                   .beta2 = given.adam_beta2,
-                   .epsilon = given.adam_epsilon,
-                   .weight_decay = given.weight_decay,
-                   .has_bias_correction = given.optimizer == OptimizerChoice::kAdamW};
+  settings.adam = adam_options(given);
   settings.schedule = options.lr_scheduler_type;
   settings.schedule_settings.warmup = options.warmup_steps;
   settings.learning_rate = given.learning_rate;

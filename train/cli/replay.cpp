@@ -4,6 +4,7 @@
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
+#include "train/cli/optimizer_options.h"
 #include "train/cli/verbs.h"
 #include "train/loop/replay_run.h"
 
@@ -20,11 +21,7 @@ int run_replay(const Options& options) {
       .batches = given.batches,
       .output = given.output,
       .objective = given.objective == ObjectiveChoice::kCausal ? Objective::kCausal : Objective::kMasked,
-      .adam = {.beta1 = optimizer.adam_beta1,
-               .beta2 = optimizer.adam_beta2,
-               .epsilon = optimizer.adam_epsilon,
-               .weight_decay = optimizer.weight_decay,
-               .has_bias_correction = optimizer.optimizer == OptimizerChoice::kAdamW},
+      .adam = adam_options(optimizer),
       .learning_rate = optimizer.learning_rate,
       .max_norm = optimizer.max_grad_norm,
       .threads = given.threads,

@@ -83,14 +83,10 @@ Model new_model(const PretrainSettings& settings, const Tokenizer& tokenizer) {
 
 // ---- what a run that goes on must have in common with the one before
 
-std::map<std::string, std::string> hashes_of(const PretrainSettings& settings, const Corpora& corpora,
-                                             const Model& model) {
+std::map<std::string, std::string> hashes_of(const Corpora& corpora, const Model& model) {
   Sha256 config;
   config.update(to_bytes(model.form.config.raw));
-  std::map<std::string, std::string> hashes{{"corpora and tokenizer", corpora.hash()},
-                                            {"configuration", config.finish()}};
-  if (!settings.model_folder.empty()) hashes["folder of the first weights"] = settings.model_folder;
-  return hashes;
+  return {{"corpora and tokenizer", corpora.hash()}, {"configuration", config.finish()}};
 }
 
 void compare(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
@@ -135,7 +131,7 @@ class Run {
   void prepare();
   void resume(const FoundCheckpoint& found);
   void train();
-  bool take_step(int64_t step, const std::vector<TrainBatch>& batches);
+  void take_step(int64_t step, const std::vector<TrainBatch>& batches);
   void count(const StepResult& result, double rate);
   void log(int64_t step);
   void save();
@@ -190,7 +186,7 @@ void Run::prepare() {
   check_schedule(schedule_, schedule_settings_);
   state_.seed = static_cast<int64_t>(settings_.seed);
   state_.options = settings_.options;
-  state_.hashes = hashes_of(settings_, *corpora_, trainer_->model());
+  state_.hashes = hashes_of(*corpora_, trainer_->model());
   folder_ = std::make_unique<RunFolder>(settings_.output, settings_.resumes);
   if (folder_->found()) resume(*folder_->found());
   log_ = std::make_unique<MetricsLog>(folder_->file(kMetricsName), state_.step);
@@ -223,8 +219,7 @@ void Run::count(const StepResult& result, double rate) {
   in_a_row = result.is_finite ? 0 : in_a_row + 1;
 }
 
-// False when the run was stopped before the step was whole: it then has not happened.
-bool Run::take_step(int64_t step, const std::vector<TrainBatch>& batches) {
+void Run::take_step(int64_t step, const std::vector<TrainBatch>& batches) {
   std::vector<std::function<Loss()>> losses;
   const DropoutPlace place{.is_training = true, .seed = settings_.seed, .step = static_cast<uint32_t>(step)};
   for (const TrainBatch& batch : batches)
@@ -243,7 +238,6 @@ bool Run::take_step(int64_t step, const std::vector<TrainBatch>& batches) {
                     (saved_step_ < 0 ? "none" : folder_->file(checkpoint_name(saved_step_))) +
                     "; a lower learning rate may help");
   }
-  return true;
 }
 
 void Run::log(int64_t step) {

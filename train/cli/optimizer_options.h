@@ -1,0 +1,16 @@
+// From the options of an optimiser to its settings.
+#pragma once
+#include "options/verb_options.h"
+#include "train/optim/adam.h"
+
+namespace deberta::train {
+
+inline AdamOptions adam_options(const OptimizerSettings& given) {
+  return {.beta1 = given.adam_beta1,
+          .beta2 = given.adam_beta2,
+          .epsilon = given.adam_epsilon,
+          .weight_decay = given.weight_decay,
+          .has_bias_correction = given.optimizer == OptimizerChoice::kAdamW};
+}
+
+}  // namespace deberta::train
