@@ -201,7 +201,7 @@ void TokenFile::check_ids(size_t vocabulary, const std::function<bool()>& is_sto
 void TokenFile::read(uint64_t first, std::span<int32_t> out) const {
   const Bytes from = file_.bytes().subspan(static_cast<size_t>(first) * id_bytes_, out.size() * id_bytes_);
   if (id_bytes_ == sizeof(uint32_t)) {
-    std::memcpy(out.data(), from.data(), from.size());
+    std::ranges::copy(from, std::as_writable_bytes(out).begin());
     return;
   }
   for (size_t i = 0; i < out.size(); ++i) {
