@@ -17,10 +17,11 @@ int64_t longest(const int32_t* starts, size_t sequences) {
   return result;
 }
 
+// Null where there is no data.
 template <class Data>
 Data* number_at(Precision precision, Data* data, size_t offset) {
   using Byte = std::conditional_t<std::is_const_v<Data>, const std::byte, std::byte>;
-  return static_cast<Byte*>(data) + offset * element_bytes(precision);
+  return data == nullptr ? nullptr : static_cast<Byte*>(data) + offset * element_bytes(precision);
 }
 
 const void* table_of(const RelativeTable& table, bool has_term, size_t head) {
