@@ -110,10 +110,9 @@ constexpr std::array kOptions = {
               "where the tokens of corpora are kept (default: deberta in the user's cache folder)"},
     OptionRow{"hold-out-every", 0, kInteger, "50", "0..1M", "pretrain", "Input",
               "of each corpus, every Nth document is not trained on, but evaluated; 0: none"},
-    OptionRow{
-        "hold-out-every", 0, kInteger, "0", "0..1M", "eval", "Input",
-        "mlm, causal: read the files as corpora of documents, as `pretrain` does, and score every Nth document; 0: "
-        "every line"},
+    OptionRow{"hold-out-every", 0, kInteger, "0", "0..1M", "eval", "Input",
+              "mlm: read the files as corpora of documents, as `pretrain` does, and score every Nth document; 0: "
+              "every line"},
     OptionRow{"document-boundary", 0, kChoice, "none", "none|sep|block", "pretrain", "Input",
               "where documents meet in a sequence; none: nothing stands between; sep: a [SEP]; block: no attention "
               "across"},
