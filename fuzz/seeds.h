@@ -19,6 +19,7 @@ inline constexpr std::string_view kIndexSeeds[] = {
 
 inline constexpr std::string_view kManifestSeeds[] = {
     R"({"format": 1, "files": {"config.json": {"bytes": 12, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, "model.safetensors": {"bytes": 9007199254740993, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}})",
+    R"({"format": 1, "files": {"trainer/state.json": {"bytes": 1, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, "trainer/../a": {"bytes": 1, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}})",
     R"({"format": 1, "files": {}})",
     R"({"format": 2, "files": []})",
     R"({"format": 1, "files": {"../a": {"bytes": 1, "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}})",
