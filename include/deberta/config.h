@@ -71,6 +71,7 @@ struct ModelConfig {
   Activation pooler_hidden_act = Activation::kGelu;
   double cls_dropout = 0.1;
   bool talking_head = false;
+  bool is_causal = false;  // is_decoder: a token sees itself and those before it; transformers has no such DeBERTa
 
   ProblemType problem_type = ProblemType::kUnset;
   std::vector<std::string> labels;  // id2label in order; empty when the file names none

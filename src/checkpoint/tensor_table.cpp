@@ -90,6 +90,7 @@ std::string describe_key(const ModelConfig& config, std::string_view key) {
 struct ArchitectureRow {
   std::string_view ending;
   uint32_t heads;
+  bool is_causal = false;  // language models
 };
 constexpr std::array kArchitectures = {
     ArchitectureRow{"ForSequenceClassification", bit_of(Head::kSequence)},
@@ -97,6 +98,7 @@ constexpr std::array kArchitectures = {
     ArchitectureRow{"ForTokenClassification", bit_of(Head::kToken) | bit_of(Head::kTokenOriginal)},
     ArchitectureRow{"ForQuestionAnswering", bit_of(Head::kSpan)},
     ArchitectureRow{"ForMaskedLM", bit_of(Head::kMaskedLm)},
+    ArchitectureRow{"ForCausalLM", bit_of(Head::kMaskedLm), true},
     ArchitectureRow{"ForPreTraining", bit_of(Head::kReplacedToken)},
     ArchitectureRow{"Model", bit_of(Head::kNone)},
 };
@@ -287,7 +289,9 @@ Head detect_head(const Checkpoint& checkpoint) {
 
 std::vector<std::string> architectures_of(const ModelConfig& config, Head head, Layout layout) {
   const std::string_view begin = layout == Layout::kV1 ? kV1Class : kV2Class;
-  const auto fits = [&](const ArchitectureRow& row) { return (row.heads & bit_of(head)) != 0; };
+  const auto fits = [&](const ArchitectureRow& row) {
+    return (row.heads & bit_of(head)) != 0 && (head != Head::kMaskedLm || row.is_causal == config.is_causal);
+  };
   std::vector<std::string> names;
   for (const std::string& name : config.architectures) {
     const std::string_view ending = ending_of(name);

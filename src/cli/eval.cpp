@@ -11,7 +11,7 @@
 #include "eval/answered_rows.h"
 #include "eval/example_files.h"
 #include "eval/examples.h"
-#include "eval/masked.h"
+#include "eval/language_model.h"
 #include "eval/questions.h"
 #include "eval/tags.h"
 #include "options/error_options.h"
@@ -74,11 +74,14 @@ TagSettings tag_settings(const EvalVerb& options) {
   return settings;
 }
 
-MaskedSettings masked_settings(const EvalVerb& options) {
-  MaskedSettings settings{.input = example_input(options),
-                          .sample = {encoding_rules(options.encoding), options.mlm_probability, options.seed}};
+LanguageModelSettings language_model_settings(const EvalVerb& options, const TaskRow& task) {
+  LanguageModelSettings settings{.input = example_input(options),
+                                 .sample = {encoding_rules(options.encoding), options.mlm_probability, options.seed}};
   if (options.hold_out_every > 0)
     settings.held_out = HeldOutLines{.corpora = options.arguments, .every = options.hold_out_every};
+  const bool reads_all = task.kind == TaskKind::kNextPiece;  // each piece counts once, also of a text in windows
+  if (reads_all && options.encoding.truncate->value == TruncateChoice::kAuto)
+    settings.sample.rules.long_text = LongText::kWindow;
   return settings;
 }
 
@@ -117,9 +120,10 @@ void check_predictions_name(const std::string& path, const TaskRow& task) {
   }
 }
 
-void refuse_predictions(const EvalVerb& options) {
-  const auto refuse = [](const std::string& option, const std::string& path) {
-    if (!path.empty()) throw Error(ErrorCode::kUsage, option, "the task mlm has no predictions in files");
+void refuse_predictions(const EvalVerb& options, const TaskRow& task) {
+  const auto refuse = [&](const std::string& option, const std::string& path) {
+    if (!path.empty())
+      throw Error(ErrorCode::kUsage, option, fmt::format("the task {} has no predictions in files", task.name));
   };
   refuse("--predictions", options.predictions);
   refuse("--write-predictions", options.write_predictions);
@@ -134,7 +138,8 @@ AnsweredRows answer_rows(const EvalVerb& options, const TaskRow& task, const Ope
       hooks_of(options, has_model ? ProgressUnits{} : ProgressUnits{.items = "rows", .tokens = ""}, progress);
   if (task.kind == TaskKind::kQuestion) return answer_questions(task, question_settings(options), open_model, hooks);
   if (task.kind == TaskKind::kTokens) return answer_tags(task, tag_settings(options), open_model, hooks);
-  if (task.kind == TaskKind::kMasked) return answer_masked(task, masked_settings(options), open_model, hooks);
+  if (predicts_pieces(task))
+    return answer_language_model(task, language_model_settings(options, task), open_model, hooks);
   return answer_examples(task, example_settings(options), open_model, hooks);
 }
 
@@ -174,13 +179,14 @@ int run(const EvalVerb& given) {
   if (given.task.empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
   const TaskRow& task = find_task(given.task);
   EvalVerb options = given;
-  if (given.hold_out_every > 0 && task.kind != TaskKind::kMasked)
-    throw Error(ErrorCode::kUsage, "--hold-out-every", fmt::format("expected the task mlm, got {}", task.name));
+  if (given.hold_out_every > 0 && !predicts_pieces(task))
+    throw Error(ErrorCode::kUsage, "--hold-out-every",
+                fmt::format("expected the task mlm or causal, got {}", task.name));
   options.arguments =
       given.hold_out_every > 0 ? given_paths(given) : labelled_files(given);  // before a model is opened
-  if (task.kind != TaskKind::kMasked) check_predictions_name(options.write_predictions, task);
+  if (!predicts_pieces(task)) check_predictions_name(options.write_predictions, task);
   if (!options.output_dir.empty()) check_results(options.output_dir);
-  if (task.kind == TaskKind::kMasked) refuse_predictions(options);
+  if (predicts_pieces(task)) refuse_predictions(options, task);
   try {
     return eval_task(options, task);
   } catch (const EvalStopped&) {

@@ -31,6 +31,7 @@ struct ConfigKey {
   Absence is_absent = nullptr;
   int64_t absent = 0;           // what such a value is read as
   Condition is_used = nullptr;  // always
+  bool is_written_out = true;   // false: all programs have the same default
 };
 
 std::span<const ConfigKey> config_keys();

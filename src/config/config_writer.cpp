@@ -67,7 +67,7 @@ void ConfigDocument::set(std::string_view key, Json value) {
 
 void ConfigDocument::write_out_table(const ModelConfig& config) {
   for (const ConfigKey& key : config_keys()) {
-    if (has(key.name)) continue;
+    if (has(key.name) || !key.is_written_out) continue;
     const bool has_alias = !key.alias.empty() && has(key.alias);
     set(key.name, has_alias ? *find_config_value(document_, key.alias) : value_of(key, config));
   }

@@ -33,6 +33,7 @@ void check_tensors(const Checkpoint& checkpoint, const Variant& variant, const s
 std::string find_reason_against(const Checkpoint& checkpoint, const Variant& variant) {
   if (variant.head != Head::kMaskedLm)
     return fmt::format("expected a masked language model, the head is {}", to_string(variant.head));
+  if (variant.config.is_causal) return "is_decoder is true: a decoder of masked tokens would see what comes next";
   if (variant.config.position_biased_input)
     return "position_biased_input is true: the head of this model stands on the last layer";
   if (checkpoint.find(kPositionTable) == nullptr) return fmt::format("the weights have no {}", kPositionTable);
@@ -84,6 +85,10 @@ Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, Ma
   check_tensors(checkpoint, variant, where);
   check_pooler(variant, where);
   if (config.talking_head) throw Error(ErrorCode::kUnsupported, where, "talking_head: not computed by this version");
+  if (config.is_causal && config.conv_kernel_size > 0) {
+    throw Error(ErrorCode::kUnsupported, where,
+                "is_decoder with a convolution: it would see the token that is to be predicted");
+  }
   variant.has_mask_decoder = decide_mask_decoder(checkpoint, variant, mask_decoder, where);
   return variant;
 }

@@ -174,6 +174,7 @@ AttentionParams attention_of_batch(const Pass& pass, const Workspace& space) {
   p.given_stride = as_size(batch.given_length);
   if (!batch.mask_T.empty()) p.key_mask_T = batch.mask_T.data();
   p.masks_B = space.masks_B;
+  p.is_causal = pass.config.is_causal;
   const bool has_mask = p.key_mask_T != nullptr || p.masks_B != nullptr;  // else no row is empty
   p.averages_empty_rows = has_mask && pass.empty_rows == EmptyRows::kAverage;
   p.scratch = space.attention_scratch;

@@ -326,6 +326,17 @@ constexpr std::array kTasks = {
             .file = "valid.txt",
             .input = "text with 15 % of its pieces masked",
             .tensors = "lm_predictions, with the enhanced mask decoder if the checkpoint has it"},
+    TaskRow{.name = "causal",
+            .aliases = "causal-lm clm",
+            .what = "every piece from those before it; one text per line",
+            .kind = kNextPiece,
+            .target = kText,
+            .metrics = "accuracy perplexity word_perplexity",
+            .form = ExampleForm::kLines,
+            .fields = {.text = "text"},
+            .file = "valid.txt",
+            .input = "text; a token sees itself and those before it",
+            .tensors = "lm_predictions, of a model with is_decoder"},
 };
 
 std::string canonical(std::string_view name) {
@@ -371,6 +382,10 @@ const TaskRow& find_task(std::string_view name) {
                 .argument = "task"}});
 }
 
+bool predicts_pieces(const TaskRow& task) {
+  return task.kind == TaskKind::kMasked || task.kind == TaskKind::kNextPiece;
+}
+
 std::string_view verb_of(const TaskRow& task) {
   switch (task.kind) {
     case TaskKind::kQuestion:
@@ -380,6 +395,7 @@ std::string_view verb_of(const TaskRow& task) {
     case TaskKind::kMasked:
       return "fill";
     case TaskKind::kEntity:
+    case TaskKind::kNextPiece:
       return "eval";
     case TaskKind::kChoice:
     case TaskKind::kYesNo:

@@ -13,16 +13,17 @@ namespace deberta {
 
 // How an example becomes inputs and answers.
 enum class TaskKind {
-  kSentence,  // a class or a score for one text
-  kPair,      // the same for two texts
-  kSpans,     // for texts with marked words (WiC, WSC)
-  kAnswers,   // yes or no for each answer to a question (MultiRC)
-  kYesNo,     // the choice that a head for pairs scores highest (COPA, AlphaNLI)
-  kChoice,    // a head with one score per choice (RACE, SWAG)
-  kEntity,    // the mention that fills a gap (ReCoRD)
-  kQuestion,  // a span of a context (SQuAD)
-  kTokens,    // a label for each word (CoNLL)
-  kMasked,    // the pieces behind masks
+  kSentence,   // a class or a score for one text
+  kPair,       // the same for two texts
+  kSpans,      // for texts with marked words (WiC, WSC)
+  kAnswers,    // yes or no for each answer to a question (MultiRC)
+  kYesNo,      // the choice that a head for pairs scores highest (COPA, AlphaNLI)
+  kChoice,     // a head with one score per choice (RACE, SWAG)
+  kEntity,     // the mention that fills a gap (ReCoRD)
+  kQuestion,   // a span of a context (SQuAD)
+  kTokens,     // a label for each word (CoNLL)
+  kMasked,     // the pieces behind masks
+  kNextPiece,  // each piece from those before it
 };
 
 // What is predicted.
@@ -73,6 +74,9 @@ std::span<const TaskRow> task_table();
 // By name or alias, in any case, "_" as "-". Throws kUsage with the nearest name.
 const TaskRow& find_task(std::string_view name);
 const TaskRow* look_up_task(std::string_view name);  // nullptr when there is none
+
+// Of language models: texts without labels, and no predictions in files.
+bool predicts_pieces(const TaskRow& task);
 
 // The verb that answers rows of the task.
 std::string_view verb_of(const TaskRow& task);

@@ -110,9 +110,10 @@ constexpr std::array kOptions = {
               "where the tokens of corpora are kept (default: deberta in the user's cache folder)"},
     OptionRow{"hold-out-every", 0, kInteger, "50", "0..1M", "pretrain", "Input",
               "of each corpus, every Nth document is not trained on, but evaluated; 0: none"},
-    OptionRow{"hold-out-every", 0, kInteger, "0", "0..1M", "eval", "Input",
-              "mlm: read the files as corpora of documents, as `pretrain` does, and score every Nth document; 0: "
-              "every line"},
+    OptionRow{
+        "hold-out-every", 0, kInteger, "0", "0..1M", "eval", "Input",
+        "mlm, causal: read the files as corpora of documents, as `pretrain` does, and score every Nth document; 0: "
+        "every line"},
     OptionRow{"document-boundary", 0, kChoice, "none", "none|sep|block", "pretrain", "Input",
               "where documents meet in a sequence; none: nothing stands between; sep: a [SEP]; block: no attention "
               "across"},
@@ -376,7 +377,8 @@ constexpr std::array kOptions = {
         "task", 't', kText, "", "NAME", "eval", "Input",
         "the task, which sets file format and metrics: cola sst-2 mrpc qqp sts-b mnli mnli-mm qnli rte wnli boolq cb "
         "copa "
-        "alphanli wic wsc multirc record squad squad2 race swag ner nli classification regression multi-label mlm"},
+        "alphanli wic wsc multirc record squad squad2 race swag ner nli classification regression multi-label mlm "
+        "causal"},
     OptionRow{
         "predictions", 'p', kText, "", "FILE", "eval", "Input",
         "score these answers instead of running a model: tsv with the columns index and prediction, jsonl with idx "
@@ -396,11 +398,11 @@ constexpr std::array kOptions = {
     OptionRow{"max-tokens", 0, kInteger, "auto", "auto|3..1048576", "eval", "Input",
               "maximum input length in tokens, special tokens included, for SQuAD that of a window; auto: the length "
               "that the model's folder gives if it is below 512, else 384 for squad and squad2, 512 for other tasks"},
-    OptionRow{
-        "truncate", 0, kChoice, "auto", "auto|right|left|window|error", "eval", "Input",
-        "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
-        "windows, or report the row as bad; auto: left if the model's folder says so, else window for ner and right "
-        "for other tasks; contexts of SQuAD and ReCoRD are always read in windows"},
+    OptionRow{"truncate", 0, kChoice, "auto", "auto|right|left|window|error", "eval", "Input",
+              "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
+              "windows, or report the row as bad; auto: left if the model's folder says so, else window for ner and "
+              "causal, and right for "
+              "other tasks; contexts of SQuAD and ReCoRD are always read in windows"},
     OptionRow{"label-map", 0, kList, "", "NAMES", "eval", "Answer",
               "the task's labels in the model's order, if its configuration does not name them"},
     OptionRow{"mlm-probability", 0, kNumber, "0.15", "0..1", "eval", "Input",

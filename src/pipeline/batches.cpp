@@ -155,8 +155,14 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
 // ---- masked language models
 
 void check_masked_lm(const std::string& verb, const Pipeline& pipeline) {
-  if (pipeline.model.head() != Head::kMaskedLm) refuse_head(verb, "masked language model", pipeline.model);
+  if (pipeline.model.head() != Head::kMaskedLm || pipeline.config.is_causal)
+    refuse_head(verb, "masked language model", pipeline.model);
   if (pipeline.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, verb, "the tokenizer has no mask token");
+}
+
+void check_causal_lm(const std::string& verb, const Pipeline& pipeline) {
+  if (pipeline.model.head() != Head::kMaskedLm || !pipeline.config.is_causal)
+    refuse_head(verb, "causal language model", pipeline.model);
 }
 
 void for_each_masked(const Model& model, std::span<const Encoding> texts, std::span<const std::vector<size_t>> places,

@@ -60,6 +60,8 @@ void for_each_masked(const Model& model, std::span<const Encoding> texts, std::s
 
 // Throws kTask unless the checkpoint is a masked language model whose tokenizer has a mask token.
 void check_masked_lm(const std::string& verb, const Pipeline& pipeline);
+// Throws kTask unless the checkpoint is a language model that reads from left to right.
+void check_causal_lm(const std::string& verb, const Pipeline& pipeline);
 
 // ---- packs
 

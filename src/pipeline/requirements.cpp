@@ -27,7 +27,7 @@ std::string verbs_for(const Model& model) {
     case Head::kTokenOriginal:
       return "ner, embed";
     case Head::kMaskedLm:
-      return "fill, score, embed";
+      return model.config().is_causal ? "eval, embed" : "fill, score, embed";
     case Head::kReplacedToken:
       return "detect, embed";
     case Head::kSpan:
@@ -38,11 +38,17 @@ std::string verbs_for(const Model& model) {
   return "forward";
 }
 
+// What the weights are of: the same head predicts what is masked, or what comes next.
+std::string_view head_name(const Model& model) {
+  const bool is_causal = model.head() == Head::kMaskedLm && model.config().is_causal;
+  return is_causal ? "causal-lm" : to_string(model.head());
+}
+
 }  // namespace
 
 void refuse_head(const std::string& verb, const std::string& expected, const Model& model) {
   throw Error(ErrorCode::kTask, verb,
-              fmt::format("expected a {} head, got {}; verbs for this model: {}", expected, to_string(model.head()),
+              fmt::format("expected a {} head, got {}; verbs for this model: {}", expected, head_name(model),
                           verbs_for(model)));
 }
 

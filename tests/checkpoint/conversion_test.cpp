@@ -106,6 +106,17 @@ TEST_F(Conversions, SplitTheFusedProjectionHeadByHead) {
   }
 }
 
+TEST_F(Conversions, OfACausalModelSayThatItIsOne) {
+  ModelConfig causal = tiny_config();
+  causal.is_causal = true;
+  convert(make("m", causal, Head::kMaskedLm), folder.path("copy"));
+  const ModelConfig config = load_model_config(folder.path("copy/config.json"));
+  EXPECT_TRUE(config.is_causal);
+  EXPECT_EQ(config.architectures, std::vector<std::string>{"DebertaV2ForCausalLM"});
+  convert(make("both", tiny_config(), Head::kMaskedLm), folder.path("plain"));
+  EXPECT_EQ(load_python_json(folder.path("plain/config.json")).find("is_decoder"), nullptr) << "all have that default";
+}
+
 TEST_F(Conversions, ToVersion2GiveKeysABiasOfZerosAndSaySo) {
   const std::vector<Change> changes = convert(make("m", tiny_v1_config()), folder.path("v2"), kToV2);
   const Checkpoint checkpoint = Checkpoint::open(folder.path("v2"));

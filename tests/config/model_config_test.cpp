@@ -61,6 +61,7 @@ TEST(ModelConfig, HasTheOriginalsDefaults) {
   EXPECT_EQ(c.pooler_dropout, 0);
   EXPECT_EQ(c.cls_dropout, 0.1);
   EXPECT_FALSE(c.talking_head);
+  EXPECT_FALSE(c.is_causal);
   EXPECT_EQ(c.problem_type, ProblemType::kUnset);
   EXPECT_TRUE(c.labels.empty());
   EXPECT_TRUE(c.architectures.empty());

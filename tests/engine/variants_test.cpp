@@ -161,6 +161,37 @@ TEST(Masks3d, UnderACausalMaskATokenDoesNotSeeLaterOnes) {
   EXPECT_NE(slice(after, 8 * 16, 9 * 16), slice(before, 8 * 16, 9 * 16));
 }
 
+TEST(CausalModel, IsTheModelUnderACausalMask) {
+  ModelConfig config = tiny_config();
+  for (const Head head : {Head::kNone, Head::kMaskedLm}) {
+    config.is_causal = false;
+    const Model plain = load_tiny(config, head, {.threads = 1, .mask_decoder = MaskDecoder::kOff});
+    config.is_causal = true;
+    const Model causal = load_tiny(config, head);
+    EXPECT_FALSE(causal.has_mask_decoder());
+    Batch batch = make_batch({make_ids(1, 12), make_ids(2, 5)});
+    ForwardResult expected, result;
+    ForwardOptions options;
+    options.layers = {2};
+    if (head == Head::kMaskedLm) options.rows = {0, 3, 11, 12, 15};
+    causal.forward(batch, options, result);
+    const auto is_before = [](size_t i, size_t j) { return j <= i; };
+    batch.masks_B = {make_mask(12, is_before), make_mask(5, is_before)};
+    plain.forward(batch, options, expected);
+    EXPECT_EQ(result.hidden[0].rows_TD, expected.hidden[0].rows_TD);
+    EXPECT_EQ(result.logits, expected.logits);
+  }
+}
+
+TEST(CausalModel, WithADecoderOfMaskedTokensOrAConvolutionIsRefused) {
+  ModelConfig config = tiny_config();
+  config.is_causal = true;
+  EXPECT_ERROR(load_tiny(config, Head::kMaskedLm, {.mask_decoder = MaskDecoder::kOn}), kUnsupported,
+               "mask decoder: is_decoder is true");
+  config.conv_kernel_size = 3;
+  EXPECT_ERROR(load_tiny(config), kUnsupported, "is_decoder with a convolution");
+}
+
 TEST(Masks3d, ATokenThatNoQuerySeesIsNoInputButStillAsks) {
   const Model model = load_tiny(tiny_config());
   Batch batch = make_batch({make_ids(1, 6), make_ids(2, 70)});

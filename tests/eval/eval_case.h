@@ -38,7 +38,9 @@ class EvalCase : public testing::Test {
 
   // A random model; it counts how often it is opened.
   OpenModel model(Head head, std::vector<std::string> labels = {}, uint64_t seed = 1) {
-    ModelConfig config = tiny_config();
+    return model(tiny_config(), head, std::move(labels), seed);
+  }
+  OpenModel model(ModelConfig config, Head head, std::vector<std::string> labels = {}, uint64_t seed = 1) {
     config.vocab_size = 1100;
     config.labels = std::move(labels);
     write_tiny_model(folder_.path(), config, head, static_cast<int64_t>(config.labels.size()), seed);

@@ -17,8 +17,8 @@ namespace {
 // Each test has its own model directory; the vocabulary is larger than the tokenizer's, as in published files.
 class Heads : public testing::Test {
  protected:
-  Pipeline make(Head head, int64_t labels = 3) {
-    ModelConfig config = test::tiny_config();
+  Pipeline make(Head head, int64_t labels = 3) { return make(test::tiny_config(), head, labels); }
+  Pipeline make(ModelConfig config, Head head, int64_t labels = 3) {
     config.vocab_size = 1100;
     config.labels = {"negative", "neutral", "positive"};
     test::write_tiny_model(folder_.path(), config, head, labels);
@@ -118,6 +118,16 @@ TEST_F(Heads, AnErrorSaysWhichInputWhichArgumentAndWhichLimit) {
 TEST_F(Heads, AHeadOfAnotherKindIsRefused) {
   EXPECT_ERROR(classify(make(Head::kMaskedLm), {}), kTask, "expected a sequence classification head");
   EXPECT_ERROR(fill(make(Head::kSequence), {}), kTask, "expected a masked language model head");
+}
+
+TEST_F(Heads, ACausalLanguageModelFillsNothing) {
+  ModelConfig config = test::tiny_config();
+  config.is_causal = true;
+  const Pipeline pipeline = make(config, Head::kMaskedLm);
+  constexpr const char* kRefusal =
+      "expected a masked language model head, got causal-lm; verbs for this model: eval, embed";
+  EXPECT_ERROR(fill(pipeline, {}), kTask, kRefusal);
+  EXPECT_ERROR(score_text(pipeline, {}, {}), kTask, kRefusal);
 }
 
 TEST_F(Heads, EveryMaskIsFilledFromItsOwnRow) {

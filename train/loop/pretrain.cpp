@@ -14,9 +14,11 @@
 #include "base/sha256.h"
 #include "base/thread_pool.h"
 #include "checkpoint/safetensors.h"
+#include "config/config_writer.h"
+#include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
-#include "eval/masked.h"
+#include "eval/language_model.h"
 #include "metrics/task_table.h"
 #include "train/data/prefetch.h"
 #include "train/loop/corpora.h"
@@ -60,11 +62,18 @@ ModelConfig config_of(const PretrainSettings& settings, const Tokenizer& tokeniz
   return new_config(request);
 }
 
+// The objective decides; the file says it, since a model that saw only what stands before answers nothing else.
+ModelConfig with_direction(ModelConfig config, bool is_causal) {
+  if (config.is_causal == is_causal) return config;
+  ConfigDocument document(config);
+  document.set("is_decoder", is_causal);
+  return parse_model_config(document.json(), "config of the model");
+}
+
 ModelForm form_of(const PretrainSettings& settings, const Tokenizer& tokenizer) {
-  ModelForm form{.config = config_of(settings, tokenizer),
+  ModelForm form{.config = with_direction(config_of(settings, tokenizer), settings.objective == Objective::kCausal),
                  .head = Head::kMaskedLm,
-                 .decoder_passes = settings.decoder_passes,
-                 .is_causal = settings.objective == Objective::kCausal};
+                 .decoder_passes = settings.decoder_passes};
   if (form.config.vocab_size < static_cast<int64_t>(tokenizer.size())) {
     throw Error(ErrorCode::kTokenId, settings.tokenizer_folder,
                 "expected a tokenizer of at most " + std::to_string(form.config.vocab_size) +
@@ -285,21 +294,23 @@ void Run::save() {
   }
 }
 
-// Masked words of held-out documents, as `deberta eval` scores the same model on the same lines.
+// Held-out documents, as `deberta eval` scores the same model on the same lines.
 Metrics Run::evaluate(size_t most_lines) {
-  if (settings_.corpus.holds_out_every == 0 || settings_.objective != Objective::kMasked) return {};
+  if (settings_.corpus.holds_out_every == 0) return {};
   hooks_.on_progress({Phase::kEvaluating, 0, 0, 0});
   const Pipeline pipeline = to_pipeline(trainer_->model(), settings_.tokenizer_folder,
                                         {.threads = pool_.threads(), .kernels = settings_.kernels});
-  MaskedSettings settings{
+  const bool is_causal = settings_.objective == Objective::kCausal;
+  LanguageModelSettings settings{
       .input = {},
       .held_out = HeldOutLines{
           .corpora = corpora_->held_out, .every = settings_.corpus.holds_out_every, .most_lines = most_lines}};
   settings.sample.rules.encode.truncate = Truncate::kRight;
+  if (is_causal) settings.sample.rules.long_text = LongText::kWindow;
   const EvalHooks hooks{.is_stopped = [this] { return poll() == StopRequest::kStop; }};
   try {
-    const TaskRow& task = find_task("mlm");
-    const EvalResult scored = score(answer_masked(
+    const TaskRow& task = find_task(is_causal ? "causal" : "mlm");
+    const EvalResult scored = score(answer_language_model(
                                         task, settings, [&]() -> const Pipeline& { return pipeline; }, hooks),
                                     {.samples = 0}, hooks);
     Metrics metrics;

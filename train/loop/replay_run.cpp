@@ -109,9 +109,9 @@ int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   at::set_num_threads(1);
   ThreadPool pool(settings.threads > 0 ? settings.threads : usable_processors());
   const Compute compute{.kernels = select_kernels(settings.kernels), .parallel = pool.parallel()};
-  const ModelConfig config = load_model_config(settings.model_folder + "/config.json");
-  const bool is_causal = settings.objective == Objective::kCausal;
-  Model model = make_model({.config = config, .head = Head::kMaskedLm, .is_causal = is_causal});
+  ModelConfig config = load_model_config(settings.model_folder + "/config.json");
+  config.is_causal = settings.objective == Objective::kCausal;
+  Model model = make_model({.config = config, .head = Head::kMaskedLm});
   load_parameters(model, Checkpoint::open(settings.model_folder));
   Trainer trainer(std::move(model), settings.adam, pool.parallel());
   const Checkpoint file = Checkpoint::open_file(settings.batches);

@@ -60,7 +60,7 @@ at::Tensor attend(const Pass& pass, const Attention& a, const QueryStates& queri
   inputs.lut = pass.lut;
   inputs.heads = c.num_attention_heads;
   inputs.scale = 1 / std::sqrt(static_cast<double>(c.attention_head_size * c.attention_terms()));
-  inputs.is_causal = pass.form.is_causal;
+  inputs.is_causal = pass.form.config.is_causal;
   inputs.dropout = pass.dropout(RandomDomain::kAttentionDropout, c.attention_probs_dropout_prob, layer);
   const at::Tensor context_ND = attention(pass.compute, inputs);
   const Dropout drop = pass.dropout(RandomDomain::kAttentionOutputDropout, c.hidden_dropout_prob, layer);

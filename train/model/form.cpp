@@ -16,6 +16,10 @@ void check_sizes(const ModelConfig& c, std::vector<std::string>& obstacles) {
   if (c.conv_kernel_size > 0 && c.conv_kernel_size % 2 == 0) {
     obstacles.push_back(expected("conv_kernel_size", "an odd number", c.conv_kernel_size));
   }
+  if (c.conv_kernel_size > 0 && c.is_causal) {
+    obstacles.push_back("conv_kernel_size: expected 0, as a convolution sees the token that is to be predicted, got " +
+                        std::to_string(c.conv_kernel_size));
+  }
   if (c.conv_kernel_size > 0 && c.num_hidden_layers < 1) {
     obstacles.push_back(expected("num_hidden_layers", "at least 1 for the convolution", c.num_hidden_layers));
   }

@@ -112,13 +112,6 @@ def test_weights_of_a_model_are_trained_further(pretrain, deberta, corpus, tmp_p
     assert log_of(tmp_path / "second")[0]["loss"] < log_of(tmp_path / "first")[0]["loss"] - 0.3
 
 
-def test_causal_models_are_trained(pretrain, tmp_path):
-    done = pretrain(tmp_path / "out", "--max-steps", "20", "--objective", "causal")
-    assert done.returncode == 0, done.stderr
-    log = log_of(tmp_path / "out")
-    assert log[-1]["loss"] < log[0]["loss"] and log[0]["labels_per_step"] == 8 * 31
-
-
 def refused(done, code, *words):
     assert done.returncode == code, done.stderr
     for word in words:

@@ -71,6 +71,8 @@ inline std::vector<FormCase> form_cases() {
       {"span", make_form(Head::kSpan)},
       {"replaced_token", make_form(Head::kReplacedToken)},
   };
+  cases.push_back({"causal", make_form(kNone, [](ModelConfig& c) { c.is_causal = true; })});
+  cases.push_back({"causal_lm", make_form(Head::kMaskedLm, [](ModelConfig& c) { c.is_causal = true; })});
   ModelForm plain_lm = make_form(Head::kMaskedLm);
   plain_lm.decoder_passes = 0;
   cases.push_back({"masked_lm_without_decoder", plain_lm});

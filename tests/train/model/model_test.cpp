@@ -100,6 +100,9 @@ TEST(Forms, ThatCannotBeTrainedAreRefusedWithEveryReason) {
   form = make_form();
   form.config.conv_kernel_size = 2;
   EXPECT_ERROR(make_model(form), kUnsupported, "conv_kernel_size: expected an odd number, got 2");
+  form.config.conv_kernel_size = 3;
+  form.config.is_causal = true;
+  EXPECT_ERROR(make_model(form), kUnsupported, "conv_kernel_size: expected 0, as a convolution sees the token");
   form = make_form();
   form.config.talking_head = true;
   EXPECT_ERROR(make_model(form), kUnsupported, "talking_head");

@@ -27,7 +27,7 @@ ModelForm masked_form() {
 
 ModelForm causal_form() {
   ModelForm form = masked_form();
-  form.is_causal = true;
+  form.config.is_causal = true;
   return form;
 }
 

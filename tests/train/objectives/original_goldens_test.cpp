@@ -167,7 +167,7 @@ Model load(const Json& about, const SafetensorsFile& file, at::ScalarType type) 
   form.config.layout = find_layout(form.config, checkpoint);
   if (about.find("kind")->as_string() != "encoder") form.head = detect_head(checkpoint);
   form.labels = count_labels(checkpoint);
-  form.is_causal = about.find("name")->as_string() == "v3_mask3d_causal";
+  form.config.is_causal = about.find("name")->as_string() == "v3_mask3d_causal";
   Model model = make_model(form, type);
   load_parameters(model, checkpoint);
   // The original trains the key biases that version 1 does not have.

@@ -1,4 +1,4 @@
-#include "metrics/masked_evaluation.h"
+#include "metrics/piece_evaluation.h"
 
 #include <gtest/gtest.h>
 
@@ -46,8 +46,9 @@ TEST(DrawMasks, TakesOneWhereNoneWasDrawn) {
   EXPECT_TRUE(draw_masks(text_of(0), 0.5, 0, 0).empty());
 }
 
-TEST(MaskedEvaluation, CountsPiecesNotTexts) {
-  const auto evaluation = make_evaluation({{-3.0, 3, 1}, {-1.0, 1, 1}}, {"accuracy", "perplexity"});
+TEST(PieceEvaluation, CountsPiecesNotTexts) {
+  const auto evaluation =
+      make_evaluation({{-3.0, 3, 1}, {-1.0, 1, 1}}, {"accuracy", "perplexity"}, PredictedPieces::kMasked);
   const std::vector<Metric> metrics = evaluate(*evaluation, {.samples = 0});
   ASSERT_EQ(metrics.size(), 3u);
   EXPECT_EQ(metrics[0].value, 0.5);
@@ -56,8 +57,23 @@ TEST(MaskedEvaluation, CountsPiecesNotTexts) {
   EXPECT_EQ(metrics[2].value, 4.0);
 }
 
-TEST(MaskedEvaluation, SaysWhyThereIsNoValue) {
-  const auto metrics = make_evaluation({{0, 0, 0}}, {"accuracy"})->metrics(std::vector<uint32_t>{0});
+TEST(PieceEvaluation, OfEveryPieceCountsWordsToo) {
+  const auto evaluation = make_evaluation({{-6.0, 5, 1, 2}, {-2.0, 3, 1, 2}},
+                                          {"accuracy", "perplexity", "word_perplexity"}, PredictedPieces::kNext);
+  const std::vector<Metric> metrics = evaluate(*evaluation, {.samples = 0});
+  ASSERT_EQ(metrics.size(), 5u);
+  EXPECT_EQ(metrics[0].value, 0.25);
+  EXPECT_DOUBLE_EQ(*metrics[1].value, std::exp(1.0));
+  EXPECT_DOUBLE_EQ(*metrics[2].value, std::exp(2.0));
+  EXPECT_EQ(metrics[3].name, "pieces");
+  EXPECT_EQ(metrics[3].value, 8.0);
+  EXPECT_EQ(metrics[4].name, "words");
+  EXPECT_EQ(metrics[4].value, 4.0);
+}
+
+TEST(PieceEvaluation, SaysWhyThereIsNoValue) {
+  const auto metrics =
+      make_evaluation({{0, 0, 0}}, {"accuracy"}, PredictedPieces::kMasked)->metrics(std::vector<uint32_t>{0});
   EXPECT_FALSE(metrics[0].value);
   EXPECT_EQ(metrics[0].note, "no masked pieces");
 }

@@ -1,5 +1,5 @@
 // Sums over the texts of a sample.
-#include "metrics/masked_evaluation.h"
+#include "metrics/piece_evaluation.h"
 
 #include <fmt/format.h>
 
@@ -14,38 +14,46 @@ namespace {
 
 constexpr uint32_t kMaskStream = 1;  // separate from the bootstrap's numbers
 
-class MaskedEvaluation final : public Evaluation {
+class PieceEvaluation final : public Evaluation {
  public:
-  MaskedEvaluation(std::vector<MaskedOutcome> outcomes, std::vector<std::string> metrics)
-      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)) {}
+  PieceEvaluation(std::vector<PieceOutcome> outcomes, std::vector<std::string> metrics, PredictedPieces predicted)
+      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)), predicted_(predicted) {}
 
   size_t units() const override { return outcomes_.size(); }
 
   std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
-    MaskedOutcome all;
+    PieceOutcome all;
     for (const uint32_t unit : units) {
       all.log_probability += outcomes_[unit].log_probability;
       all.pieces += outcomes_[unit].pieces;
       all.right += outcomes_[unit].right;
+      all.words += outcomes_[unit].words;
     }
+    const bool is_masked = predicted_ == PredictedPieces::kMasked;
     std::vector<Metric> found;
     for (const std::string& name : metrics_)
-      found.push_back({name, value_of(name, all), all.pieces == 0 ? "no masked pieces" : ""});
-    found.push_back({.name = "masked_pieces", .value = static_cast<double>(all.pieces), .is_sampled = false});
+      found.push_back({name, value_of(name, all), all.pieces > 0 ? "" : is_masked ? "no masked pieces" : "no pieces"});
+    const auto count = [&](const char* name, size_t value) {
+      found.push_back({.name = name, .value = static_cast<double>(value), .is_sampled = false});
+    };
+    count(is_masked ? "masked_pieces" : "pieces", all.pieces);
+    if (!is_masked) count("words", all.words);
     return found;
   }
 
  private:
-  static std::optional<double> value_of(const std::string& name, const MaskedOutcome& all) {
-    const auto pieces = static_cast<double>(all.pieces);
+  static std::optional<double> value_of(const std::string& name, const PieceOutcome& all) {
+    const auto per = [&](size_t count) { return std::exp(-all.log_probability / static_cast<double>(count)); };
     if (all.pieces == 0) return std::nullopt;
-    if (name == "accuracy") return static_cast<double>(all.right) / pieces;
-    if (name == "perplexity") return std::exp(-all.log_probability / pieces);
+    if (name == "accuracy") return static_cast<double>(all.right) / static_cast<double>(all.pieces);
+    if (name == "perplexity") return per(all.pieces);
+    if (name == "word_perplexity") return per(all.words);
     throw Error(ErrorCode::kInternal, "metrics", fmt::format("unknown metric {}", name));
   }
 
-  std::vector<MaskedOutcome> outcomes_;
+  std::vector<PieceOutcome> outcomes_;
   std::vector<std::string> metrics_;
+  PredictedPieces predicted_;
 };
 
 }  // namespace
@@ -68,8 +76,9 @@ std::vector<size_t> draw_masks(const Encoding& text, double share, uint64_t seed
   return masks;
 }
 
-std::unique_ptr<Evaluation> make_evaluation(std::vector<MaskedOutcome> outcomes, std::vector<std::string> metrics) {
-  return std::make_unique<MaskedEvaluation>(std::move(outcomes), std::move(metrics));
+std::unique_ptr<Evaluation> make_evaluation(std::vector<PieceOutcome> outcomes, std::vector<std::string> metrics,
+                                            PredictedPieces predicted) {
+  return std::make_unique<PieceEvaluation>(std::move(outcomes), std::move(metrics), predicted);
 }
 
 }  // namespace deberta

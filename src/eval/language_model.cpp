@@ -1,25 +1,29 @@
-#include "eval/masked.h"
+#include "eval/language_model.h"
 
 #include <utility>
 #include <vector>
 
 #include "eval/model_rows.h"
-#include "metrics/masked_evaluation.h"
+#include "metrics/piece_evaluation.h"
 #include "rows/row_input.h"
 
 namespace deberta {
 
-AnsweredRows answer_masked(const TaskRow& task, const MaskedSettings& settings, const OpenModel& open_model,
-                           const EvalHooks& hooks) {
+AnsweredRows answer_language_model(const TaskRow& task, const LanguageModelSettings& settings,
+                                   const OpenModel& open_model, const EvalHooks& hooks) {
   const Pipeline& pipeline = opened(open_model);
   const EncodingRules& rules = settings.sample.rules;
-  answer_masked_sample(pipeline, {}, {}, settings.sample);  // refuses a model without the head before any row is read
+  const auto predict = [&](std::span<const TextInput> inputs, std::span<const size_t> numbers) {
+    return task.kind == TaskKind::kMasked ? predict_masked_pieces(pipeline, inputs, numbers, settings.sample)
+                                          : predict_next_pieces(pipeline, inputs, rules);
+  };
+  predict({}, {});  // refuses a model without the head before any row is read
   EvalResult result;
   result.task = &task;
-  std::vector<MaskedOutcome> outcomes;
+  std::vector<PieceOutcome> outcomes;
   const auto fill = [](ExampleFiles&, Example example, Row& row) { row.text = std::move(example.text); };
   const auto answer = [&](std::span<const size_t> numbers, std::span<const Row> rows) {
-    for (const MaskedSampleAnswer& each : answer_masked_sample(pipeline, text_inputs(rows), numbers, settings.sample)) {
+    for (const PieceAnswer& each : predict(text_inputs(rows), numbers)) {
       outcomes.push_back(each.outcome);
       result.cut.rows += each.cut_tokens > 0;
     }
@@ -39,7 +43,9 @@ AnsweredRows answer_masked(const TaskRow& task, const MaskedSettings& settings, 
                  hooks);
   result.cut.of = result.rows;
   result.cut.max_tokens = rules.encode.max_tokens;
-  return {.result = std::move(result), .evaluation = make_evaluation(std::move(outcomes), split_words(task.metrics))};
+  const PredictedPieces predicted = task.kind == TaskKind::kMasked ? PredictedPieces::kMasked : PredictedPieces::kNext;
+  return {.result = std::move(result),
+          .evaluation = make_evaluation(std::move(outcomes), split_words(task.metrics), predicted)};
 }
 
 }  // namespace deberta
