@@ -21,6 +21,8 @@ class ProgressMeter {
   explicit ProgressMeter(ProgressUnits units = {}, Clock::time_point start = Clock::now())
       : units_(units), start_(start) {}
 
+  // What was done before the clock started, of a job that goes on: rates and the time left do not count it.
+  void begin(uint64_t items, uint64_t tokens, std::optional<double> fraction);
   // `fraction`: part of the work that is done, when it is known.
   void update(uint64_t items, uint64_t tokens, std::optional<double> fraction);
 
@@ -41,13 +43,19 @@ class ProgressMeter {
   std::string rate(Clock::time_point now) const;
   std::string token_rate(Clock::time_point now) const;  // empty without tokens
   double seconds(Clock::time_point now) const;
+  double items_per_second(Clock::time_point now) const;
+  double tokens_per_second(Clock::time_point now) const;
   std::optional<double> seconds_left(Clock::time_point now) const;
+
+  struct Done {
+    uint64_t items = 0;
+    uint64_t tokens = 0;
+    std::optional<double> fraction;
+  };
 
   ProgressUnits units_;
   Clock::time_point start_;
-  uint64_t items_ = 0;
-  uint64_t tokens_ = 0;
-  std::optional<double> fraction_;
+  Done before_, done_;
 };
 
 }  // namespace deberta

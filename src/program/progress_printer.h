@@ -19,6 +19,8 @@ class ProgressPrinter {
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
+  // As ProgressMeter.
+  void begin(uint64_t items, uint64_t tokens, std::optional<double> fraction) { meter_.begin(items, tokens, fraction); }
   void update(uint64_t items, uint64_t tokens, std::optional<double> fraction);
   void clear();  // before anything else is printed
 

@@ -26,6 +26,17 @@ TEST(Progress, ABarSaysAllThatItsTerminalHolds) {
   EXPECT_EQ(meter.bar(now, 2), "25");
 }
 
+TEST(Progress, OfAJobThatGoesOnCountsWhatIsNew) {
+  const auto start = ProgressMeter::Clock::now();
+  ProgressMeter meter({.items = "steps"}, start);
+  meter.begin(500, 10000, 0.5);
+  EXPECT_EQ(meter.bar(start + 1s, 99), "[##########..........] 50 %  500 steps  0.0 steps/s  0 tokens/s");
+  meter.update(600, 12000, 0.6);
+  EXPECT_EQ(meter.bar(start + 10s, 99),
+            "[############........] 60 %  600 steps  10.0 steps/s  200 tokens/s  00:40 left");
+  EXPECT_EQ(meter.summary(start + 10s, 99), "100 steps in 00:10, 10.0 steps/s, 200 tokens/s");
+}
+
 TEST(Progress, IsNeverWiderThanItsTerminal) {
   const auto start = ProgressMeter::Clock::now();
   for (const double fraction : {0.0, 0.5, 1.0}) {

@@ -145,7 +145,7 @@ def test_held_out_documents_and_markers_are_not_trained_on(tmp_path):
     for number, letter in enumerate("\u0436\u0444\u0449\u044d\u044e\u044f"):
         parts += [f"<|doc \u0416\u0416{number}|>", "Section::::Section.", *lines[number * 200 : number * 200 + 200], (letter + " ") * 200]
     corpus.write_text("\n".join(parts) + "\n", encoding="utf-8")
-    output = train(tmp_path / "out", "--holds-out-every", 3, "--character-coverage", 1, corpus, size=700)
+    output = train(tmp_path / "out", "--hold-out-every", 3, "--character-coverage", 1, corpus, size=700)
     letters = {piece for piece, _ in kinds_of(output / "spm.model")[1]}
     has = [any(letter in piece for piece in letters) for letter in "\u0436\u0444\u0449\u044d\u044e\u044f\u0416"]
     assert has == [True, True, False, True, True, False, False]

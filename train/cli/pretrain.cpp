@@ -181,12 +181,14 @@ class Reporter {
     phase_ = now.phase;
     if (now.total == 0) return;
     const double fraction = static_cast<double>(now.done) / static_cast<double>(now.total);
-    if (!printer_) {
-      const ProgressUnits units{.items = now.phase == Phase::kReading ? "MB" : "steps", .tokens = "tokens"};
-      printer_.emplace(show_, true, units);
-    }
     constexpr uint64_t kMegabyte = 1000000;
-    printer_->update(now.phase == Phase::kReading ? now.done / kMegabyte : now.done, now.tokens, fraction);
+    const bool is_reading = now.phase == Phase::kReading;
+    const uint64_t done = is_reading ? now.done / kMegabyte : now.done;
+    if (!printer_) {
+      printer_.emplace(show_, true, ProgressUnits{.items = is_reading ? "MB" : "steps", .tokens = "tokens"});
+      printer_->begin(done, now.tokens, fraction);  // a run that goes on has done something before
+    }
+    printer_->update(done, now.tokens, fraction);
   }
   void say(const std::string& text) {
     if (printer_) printer_->clear();

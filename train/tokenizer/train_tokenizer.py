@@ -133,7 +133,7 @@ class Progress:
 
 def sample_of(files: list[str], options: argparse.Namespace, progress: Progress) -> list[str]:
     sample, document = Sample(options.input_sentence_size), -1
-    held = options.holds_out_every
+    held = options.hold_out_every
     for begins, line in documents(files, progress):
         document += begins
         if held == 0 or document % held != held - 1:
@@ -243,13 +243,13 @@ def whole_number(least: int):
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="train_tokenizer.py", description="Trains a SentencePiece tokenizer in the layout of DeBERTa-v3.", allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="train-tokenizer", description="Trains a SentencePiece tokenizer in the layout of DeBERTa-v3.", allow_abbrev=False)
     parser.add_argument("files", nargs="+", metavar="FILE", help="text files, folders of them, patterns")
     parser.add_argument("-o", "--output", required=True, type=pathlib.Path, metavar="DIR", help="a new or an empty folder")
     parser.add_argument("--vocab-size", required=True, type=whole_number(FEWEST_PIECES), metavar="N", help="pieces of the model; [MASK] comes after them")
     parser.add_argument("--character-coverage", type=fraction, default=0.9995, metavar="X", help="share of the characters that get a piece; bytes spell the others (default 0.9995)")
     parser.add_argument("--input-sentence-size", type=whole_number(0), default=1000000, metavar="N", help="lines to train on, drawn evenly; 0: all (default 1000000)")
-    parser.add_argument("--holds-out-every", type=whole_number(0), default=50, metavar="N", help="every N-th document is left out, as the trainer does; 0: none (default 50)")
+    parser.add_argument("--hold-out-every", type=whole_number(0), default=50, metavar="N", help="every N-th document is left out, as the trainer does; 0: none (default 50)")
     parser.add_argument("--model-max-length", type=whole_number(3), default=512, metavar="N", help="written to tokenizer_config.json (default 512)")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     return parser.parse_args(arguments)
@@ -268,7 +268,7 @@ def main(arguments: list[str]) -> int:
         publish(content, options.output)
         progress.show(f"wrote {options.output}")
     except (Problem, OSError) as problem:
-        print(f"train_tokenizer.py: {problem}", file=sys.stderr)
+        print(f"train-tokenizer: {problem}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
