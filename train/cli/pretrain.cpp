@@ -171,6 +171,10 @@ std::string describe(const Metrics& metrics) {
   return text;
 }
 
+std::string_view unit_of(Phase phase) {
+  return phase == Phase::kReading ? "MB" : phase == Phase::kTraining ? "steps" : "lines";
+}
+
 // Shows where a run is, with a meter of its own for each phase that takes long.
 class Reporter {
  public:
@@ -179,16 +183,14 @@ class Reporter {
   void progress(const RunProgress& now) {
     if (now.phase != phase_) end_phase();
     phase_ = now.phase;
-    if (now.total == 0) return;
-    const double fraction = static_cast<double>(now.done) / static_cast<double>(now.total);
+    if (!now.fraction) return;
     constexpr uint64_t kMegabyte = 1000000;
-    const bool is_reading = now.phase == Phase::kReading;
-    const uint64_t done = is_reading ? now.done / kMegabyte : now.done;
+    const uint64_t done = now.phase == Phase::kReading ? now.done / kMegabyte : now.done;
     if (!printer_) {
-      printer_.emplace(show_, true, ProgressUnits{.items = is_reading ? "MB" : "steps", .tokens = "tokens"});
-      printer_->begin(done, now.tokens, fraction);  // a run that goes on has done something before
+      printer_.emplace(show_, true, ProgressUnits{.items = unit_of(now.phase), .tokens = "tokens"});
+      printer_->begin(done, now.tokens, now.fraction);  // a run that goes on has done something before
     }
-    printer_->update(done, now.tokens, fraction);
+    printer_->update(done, now.tokens, now.fraction);
   }
   void say(const std::string& text) {
     if (printer_) printer_->clear();

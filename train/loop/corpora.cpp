@@ -61,7 +61,9 @@ std::optional<Corpora> open_corpora(const PretrainSettings& settings, const Toke
   const CacheHooks cache_hooks{
       .on_progress =
           [&](const CacheProgress& progress) {
-            hooks.on_progress({Phase::kReading, progress.done_bytes, progress.total_bytes, progress.tokens});
+            const auto total = static_cast<double>(std::max<uint64_t>(1, progress.total_bytes));
+            hooks.on_progress({Phase::kReading, progress.done_bytes, progress.tokens,
+                               std::min(1.0, static_cast<double>(progress.done_bytes) / total)});
           },
       .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }};
   CorpusOptions options = settings.corpus;

@@ -11,14 +11,15 @@ namespace deberta::train {
 
 using Metrics = std::vector<std::pair<std::string, double>>;
 
-// Where a run is. kReading: hashing and tokenising the corpora; bytes are counted. kTraining: steps are.
+// Where a run is. kReading: hashing and tokenising the corpora; bytes are counted. kTraining: steps are. kEvaluating:
+// lines.
 enum class Phase { kReading, kTraining, kEvaluating, kSaving };
 
 struct RunProgress {
   Phase phase = Phase::kReading;
   uint64_t done = 0;
-  uint64_t total = 0;
   uint64_t tokens = 0;
+  std::optional<double> fraction = std::nullopt;  // of the phase; none: it has just begun, or takes no time
 };
 
 enum class StopRequest {

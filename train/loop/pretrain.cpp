@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -166,8 +167,8 @@ class Run {
   std::unique_ptr<MetricsLog> log_;
   TrainerState state_;
   PretrainResult result_;
-  bool wants_save_ = false;
-  bool is_stopped_ = false;
+  std::atomic<bool> wants_save_ = false;  // an evaluation polls on threads of its own
+  std::atomic<bool> is_stopped_ = false;
   int64_t saved_step_ = -1;
   int64_t failed_saves_ = 0;
   Clock::time_point log_begin_;
@@ -176,8 +177,8 @@ class Run {
 
 StopRequest Run::poll() {
   const StopRequest request = hooks_.stop();
-  wants_save_ = wants_save_ || request == StopRequest::kSave;
-  is_stopped_ = is_stopped_ || request == StopRequest::kStop;
+  if (request == StopRequest::kSave) wants_save_ = true;
+  if (request == StopRequest::kStop) is_stopped_ = true;
   return is_stopped_ ? StopRequest::kStop : StopRequest::kNone;
 }
 
@@ -272,7 +273,7 @@ void Run::log(int64_t step) {
 }
 
 void Run::save() {
-  hooks_.on_progress({Phase::kSaving, 0, 0, 0});
+  hooks_.on_progress({.phase = Phase::kSaving});
   wants_save_ = false;
   try {
     save_checkpoint(
@@ -297,7 +298,7 @@ void Run::save() {
 // Held-out documents, as `deberta eval` scores the same model on the same lines.
 Metrics Run::evaluate(size_t most_lines) {
   if (settings_.corpus.holds_out_every == 0) return {};
-  hooks_.on_progress({Phase::kEvaluating, 0, 0, 0});
+  hooks_.on_progress({.phase = Phase::kEvaluating});
   const Pipeline pipeline = to_pipeline(trainer_->model(), settings_.tokenizer_folder,
                                         {.threads = pool_.threads(), .kernels = settings_.kernels});
   const bool is_causal = settings_.objective == Objective::kCausal;
@@ -307,7 +308,11 @@ Metrics Run::evaluate(size_t most_lines) {
           .corpora = corpora_->held_out, .every = settings_.corpus.holds_out_every, .most_lines = most_lines}};
   settings.sample.rules.encode.truncate = Truncate::kRight;
   if (is_causal) settings.sample.rules.long_text = LongText::kWindow;
-  const EvalHooks hooks{.is_stopped = [this] { return poll() == StopRequest::kStop; }};
+  const EvalHooks hooks{.on_progress =
+                            [this](size_t lines, size_t tokens, std::optional<double> fraction) {
+                              hooks_.on_progress({Phase::kEvaluating, lines, tokens, fraction});
+                            },
+                        .is_stopped = [this] { return poll() == StopRequest::kStop; }};
   try {
     const TaskRow& task = find_task(is_causal ? "causal" : "mlm");
     const EvalResult scored = score(answer_language_model(
@@ -333,8 +338,8 @@ void Run::train() {
   while (state_.step < state_.total_steps && poll() != StopRequest::kStop) {
     const std::optional<std::vector<TrainBatch>> batches = ahead.next();
     take_step(state_.step, *batches);
-    hooks_.on_progress({Phase::kTraining, static_cast<uint64_t>(state_.step), static_cast<uint64_t>(state_.total_steps),
-                        static_cast<uint64_t>(state_.tokens)});
+    hooks_.on_progress({Phase::kTraining, static_cast<uint64_t>(state_.step), static_cast<uint64_t>(state_.tokens),
+                        static_cast<double>(state_.step) / static_cast<double>(state_.total_steps)});
     if (is_due(settings_.logging_steps) || state_.step == state_.total_steps) log(state_.step);
     if (is_due(settings_.eval_steps) && state_.step < state_.total_steps) {
       const Metrics metrics = evaluate(settings_.eval_lines);
@@ -360,7 +365,7 @@ void Run::finish() {
     log_->write(state_.step, result_.evaluation);
     hooks_.on_log(state_.step, result_.evaluation);
   }
-  hooks_.on_progress({Phase::kSaving, 0, 0, 0});
+  hooks_.on_progress({.phase = Phase::kSaving});
   write_model_files_into(folder_->path(), trainer_->model(), settings_.tokenizer_folder);
   write_output_file(folder_->file("all_results.json"),
                     [&](FileWriter& file) { file.write(results_of(result_, result_.evaluation).dump(2) + "\n"); });
