@@ -18,10 +18,15 @@ SMALL = ["--config-overrides", "num_hidden_layers=2,hidden_size=32,num_attention
          "--batch-size", "8", "--max-tokens", "32", "--learning-rate", "0.003", "--hold-out-every", "10", "--logging-steps", "2"]
 
 
+def environment_in(folder):
+    """Without settings of the program, and with a cache of its own."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+    return clean | {"XDG_CACHE_HOME": str(folder / "cache")}
+
+
 @pytest.fixture
 def environment(tmp_path):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
-    return clean | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    return environment_in(tmp_path)
 
 
 @pytest.fixture
@@ -46,8 +51,7 @@ def tokenizer(tmp_path_factory):
     return make_model(tmp_path_factory.mktemp("tokenizer"), "lm", seed=2)
 
 
-@pytest.fixture(scope="session")
-def corpus(tmp_path_factory):
+def write_corpus(path):
     """60 documents of a language that can be learned: each word decides the next but one time in ten."""
     words = "the cat sat on a mat and it rained all day in may while dogs ran home".split()
     dice = random.Random(1)
@@ -61,9 +65,13 @@ def corpus(tmp_path_factory):
                 line.append(words[at])
                 at = (at + 1) % len(words) if dice.random() < 0.9 else dice.randrange(len(words))
             lines.append(" ".join(line) + " .")
-    path = tmp_path_factory.mktemp("corpus") / "corpus.txt"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("corpus") / "corpus.txt")
 
 
 @pytest.fixture
