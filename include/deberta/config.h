@@ -71,6 +71,7 @@ struct ModelConfig {
   Activation pooler_hidden_act = Activation::kGelu;
   double cls_dropout = 0.1;
   bool talking_head = false;
+  int64_t mask_decoder_passes = 2;  // of a masked language model without positions at the input; 0: none runs
   bool is_causal = false;  // is_decoder: a token sees itself and those before it; transformers has no such DeBERTa
 
   ProblemType problem_type = ProblemType::kUnset;

@@ -133,6 +133,12 @@ constexpr std::array kKeys = {
     activation("pooler_hidden_act", &C::pooler_hidden_act, nullptr, "pooling.hidden_act"),
     dropout("cls_dropout", &C::cls_dropout, "cls_drop_out"),
     flag("talking_head", &C::talking_head),
+    ConfigKey{.name = "mask_decoder_passes",
+              .alias = {},
+              .field = &C::mask_decoder_passes,
+              .low = 0,
+              .high = 3,
+              .is_written_out = false},
     ConfigKey{.name = "is_decoder", .alias = {}, .field = &C::is_causal, .is_written_out = false},
 };
 

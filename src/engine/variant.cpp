@@ -34,6 +34,7 @@ std::string find_reason_against(const Checkpoint& checkpoint, const Variant& var
   if (variant.head != Head::kMaskedLm)
     return fmt::format("expected a masked language model, the head is {}", to_string(variant.head));
   if (variant.config.is_causal) return "is_decoder is true: a decoder of masked tokens would see what comes next";
+  if (variant.config.mask_decoder_passes == 0) return "mask_decoder_passes is 0: the head stands on the last layer";
   if (variant.config.position_biased_input)
     return "position_biased_input is true: the head of this model stands on the last layer";
   if (checkpoint.find(kPositionTable) == nullptr) return fmt::format("the weights have no {}", kPositionTable);

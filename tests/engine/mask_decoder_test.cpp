@@ -55,6 +55,24 @@ TEST(MaskDecoder, NeedsTwoLayersAndTablesAsWideAsTheModel) {
   EXPECT_ERROR(load_with(MaskDecoder::kAuto, config), kUnsupported, "expected embedding_size equal to hidden_size 16");
 }
 
+TEST(MaskDecoder, RunsAsManyPassesAsTheFileSays) {
+  const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 4)});
+  std::vector<std::vector<float>> logits;
+  for (const int64_t passes : {0, 1, 2, 3}) {
+    ModelConfig config = tiny_config();
+    config.mask_decoder_passes = passes;
+    const Model model = load_with(MaskDecoder::kAuto, config);
+    EXPECT_EQ(model.has_mask_decoder(), passes > 0);
+    logits.push_back(run(model, batch).logits);
+  }
+  EXPECT_EQ(logits[0], run(load_with(MaskDecoder::kOff), batch).logits);
+  EXPECT_EQ(logits[2], run(load_with(MaskDecoder::kAuto), batch).logits);
+  for (size_t passes = 1; passes < 4; ++passes) EXPECT_NE(logits[passes], logits[passes - 1]);
+  ModelConfig none = tiny_config();
+  none.mask_decoder_passes = 0;
+  EXPECT_ERROR(load_with(MaskDecoder::kOn, none), kUnsupported, "mask_decoder_passes is 0");
+}
+
 TEST(MaskDecoder, OffAndWithoutATableTheHeadStandsOnTheLastLayer) {
   const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 4)});
   const ForwardResult off = run(load_with(MaskDecoder::kOff), batch);

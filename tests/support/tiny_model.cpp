@@ -79,6 +79,7 @@ Json to_json(const ModelConfig& c) {
   add("pooler_hidden_size", c.pooler_hidden_size);
   add("pooler_hidden_act", to_string(c.pooler_hidden_act));
   if (c.is_causal) add("is_decoder", true);
+  if (c.mask_decoder_passes != 2) add("mask_decoder_passes", c.mask_decoder_passes);
   if (!c.labels.empty()) {
     JsonObject names;
     for (size_t i = 0; i < c.labels.size(); ++i) names.emplace_back(std::to_string(i), c.labels[i]);
