@@ -6,6 +6,7 @@ each requested room. Creates it, and adds what is missing. `private_python.py [R
 or train/tokenizer. The list of train has all that is needed, so it is installed without dependencies: pip would add 2.7 GB for GPUs."""
 import hashlib
 import pathlib
+import platform
 import subprocess
 import sys
 
@@ -47,6 +48,7 @@ if __name__ == "__main__":
     try:
         print(with_packages(*sys.argv[2:]) if sys.argv[1:2] == ["--only"] else private_python(*sys.argv[1:]))
     except subprocess.CalledProcessError as error:
-        print(f"private_python: pip failed with code {error.returncode}; expected packages for Python {sys.version_info.major}.{sys.version_info.minor} "
-              "on this platform (LibTorch: Linux on x86-64 or 64-bit ARM) and a reachable registry", file=sys.stderr)
+        print(f"private_python: {error.cmd[-1]}: expected packages for Python {sys.version_info.major}.{sys.version_info.minor} on {platform.system()} "
+              f"{platform.machine()}, got code {error.returncode} from {error.cmd[0]}; check that the registry can be reached; LibTorch is published for Linux "
+              "on x86-64 and 64-bit ARM only: elsewhere build without the training half (-DDEBERTA_TRAIN=OFF)", file=sys.stderr)
         sys.exit(1)

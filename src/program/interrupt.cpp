@@ -14,12 +14,17 @@ namespace {
 
 // Written by the handler on any thread, read by all.
 std::atomic<int> received = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<bool> wants_save = false;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 std::atomic_flag is_reporting;
 
 extern "C" void on_signal(int number) {
   if (received != 0) ::_exit(128 + number);
   received = number;
+}
+
+extern "C" void on_save_signal(int) {
+  wants_save = true;
 }
 
 void write_text(const char* text) {
@@ -55,6 +60,17 @@ void install_signal_handlers() {
   bus.sa_flags = SA_SIGINFO;
   ::sigaction(SIGBUS, &bus, nullptr);
   for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);  // writing fails instead
+}
+
+void install_save_signal() {
+  struct sigaction action {};
+  action.sa_handler = on_save_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGUSR1, &action, nullptr);
+}
+
+bool take_save_request() {
+  return wants_save.exchange(false);
 }
 
 int interrupted() {

@@ -207,6 +207,11 @@ class Reporter {
   std::optional<Phase> phase_;
 };
 
+StopRequest stop_request() {
+  if (cli::interrupted() != 0) return StopRequest::kStop;
+  return cli::take_save_request() ? StopRequest::kSave : StopRequest::kNone;
+}
+
 RunHooks hooks_of(Reporter& reporter) {
   return {.on_progress = [&](const RunProgress& now) { reporter.progress(now); },
           .on_log =
@@ -214,7 +219,7 @@ RunHooks hooks_of(Reporter& reporter) {
                 reporter.say("step " + std::to_string(step) + ": " + describe(metrics));
               },
           .on_note = [&](const std::string& text) { reporter.say(text); },
-          .stop = [] { return cli::interrupted() != 0 ? StopRequest::kStop : StopRequest::kNone; }};
+          .stop = stop_request};
 }
 
 // One sequence: masked pieces as {what is read|what belongs there}.
@@ -262,6 +267,7 @@ void report(const PretrainSettings& settings, const PretrainResult& result) {
 }  // namespace
 
 int run_pretrain(const Options& options) {
+  cli::install_save_signal();
   const PretrainVerb given(options);
   PretrainSettings settings = settings_of(given);
   settings.options = options_of_run(options);

@@ -24,6 +24,7 @@
 #include "train/data/prefetch.h"
 #include "train/loop/corpora.h"
 #include "train/loop/model_files.h"
+#include "train/loop/same_run.h"
 #include "train/loop/trainer.h"
 #include "train/objectives/language_model.h"
 #include "train/state/checkpoint_folder.h"
@@ -38,6 +39,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kMostSkipped = 5;  // steps in a row that are not finite
 constexpr const char* kSkipped = "skipped_steps";
 constexpr const char* kSkippedInARow = "skipped_in_a_row";
+constexpr const char* kOwedEvaluations = "owed_evaluations";  // 1: a stop cut short the one of this step
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -91,33 +93,12 @@ Model new_model(const PretrainSettings& settings, const Tokenizer& tokenizer) {
   return model;
 }
 
-// ---- what a run that goes on must have in common with the one before
+// ---- what the run depends on
 
 std::map<std::string, std::string> hashes_of(const Corpora& corpora, const Model& model) {
   Sha256 config;
   config.update(to_bytes(model.form.config.raw));
   return {{"corpora and tokenizer", corpora.hash()}, {"configuration", config.finish()}};
-}
-
-void compare(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
-             const std::vector<std::string>& overridden, const std::string& folder, std::vector<Problem>& problems) {
-  for (const auto& [name, value] : now) {
-    const auto old = before.find(name);
-    if (old == before.end() || old->second == value) continue;
-    if (std::find(overridden.begin(), overridden.end(), name) != overridden.end()) continue;
-    problems.push_back(
-        {.where = folder, .message = name + ": expected " + old->second + " as in the run so far, got " + value});
-  }
-}
-
-void check_same_run(const PretrainSettings& settings, const TrainerState& before, const TrainerState& now) {
-  std::vector<Problem> problems;
-  compare(before.options, now.options, settings.overridden, settings.output, problems);
-  compare(before.hashes, now.hashes, settings.overridden, settings.output, problems);
-  if (problems.empty()) return;
-  problems.back().remedies = {
-      {"give what the run began with"}, {"name another folder"}, {"name what may change in {}", "resume_override"}};
-  throw Error(ErrorCode::kUsage, std::move(problems));
 }
 
 // ---- the run
@@ -143,9 +124,11 @@ class Run {
   void train();
   void take_step(int64_t step, const std::vector<TrainBatch>& batches);
   void count(const StepResult& result, double rate);
-  void log(int64_t step);
+  void log();
+  void write_line(const Metrics& metrics);
   void save();
   Metrics evaluate(size_t most_lines);
+  void evaluate_step();
   void finish();
   StopRequest poll();
   double rate_of(int64_t step) const { return settings_.learning_rate * schedule_.factor(step, schedule_settings_); }
@@ -203,7 +186,7 @@ void Run::prepare() {
 }
 
 void Run::resume(const FoundCheckpoint& found) {
-  check_same_run(settings_, found.state, state_);
+  check_same_run(found.state, state_, settings_.overridden, settings_.output);
   const TrainerState now = state_;
   state_ = found.state;
   state_.options = now.options;
@@ -250,7 +233,13 @@ void Run::take_step(int64_t step, const std::vector<TrainBatch>& batches) {
   }
 }
 
-void Run::log(int64_t step) {
+void Run::write_line(const Metrics& metrics) {
+  if (metrics.empty()) return;
+  log_->write(state_.step, metrics);
+  hooks_.on_log(state_.step, metrics);
+}
+
+void Run::log() {
   auto& sums = state_.sums;
   const double labels = std::max(1.0, sums["labels"]), steps = std::max(1.0, sums["steps"]);
   const double loss = sums["loss"] / labels, seconds = seconds_since(log_begin_);
@@ -265,8 +254,7 @@ void Run::log(int64_t step) {
                   {"skipped_steps", static_cast<double>(state_.counters[kSkipped])},
                   {"tokens_per_s", static_cast<double>(state_.tokens - log_tokens_) / std::max(seconds, 1e-9)},
                   {"seconds", seconds}};
-  log_->write(step, metrics);
-  hooks_.on_log(step, metrics);
+  write_line(metrics);
   sums.clear();
   log_begin_ = Clock::now();
   log_tokens_ = state_.tokens;
@@ -330,9 +318,17 @@ Metrics Run::evaluate(size_t most_lines) {
   }
 }
 
+// One that a stop cuts short is made up for when the run goes on, so that the log is that of a run without a stop.
+void Run::evaluate_step() {
+  const Metrics metrics = evaluate(settings_.eval_lines);
+  state_.counters[kOwedEvaluations] = metrics.empty() && is_stopped_;
+  write_line(metrics);
+}
+
 void Run::train() {
   Prefetch ahead([this](uint64_t step) { return batches_->make(step); }, static_cast<uint64_t>(state_.step),
                  static_cast<uint64_t>(state_.total_steps), settings_.prefetch);
+  if (state_.counters[kOwedEvaluations] > 0) evaluate_step();
   log_begin_ = Clock::now();
   log_tokens_ = state_.tokens;
   while (state_.step < state_.total_steps && poll() != StopRequest::kStop) {
@@ -340,12 +336,8 @@ void Run::train() {
     take_step(state_.step, *batches);
     hooks_.on_progress({Phase::kTraining, static_cast<uint64_t>(state_.step), static_cast<uint64_t>(state_.tokens),
                         static_cast<double>(state_.step) / static_cast<double>(state_.total_steps)});
-    if (is_due(settings_.logging_steps) || state_.step == state_.total_steps) log(state_.step);
-    if (is_due(settings_.eval_steps) && state_.step < state_.total_steps) {
-      const Metrics metrics = evaluate(settings_.eval_lines);
-      if (!metrics.empty()) log_->write(state_.step, metrics);
-      if (!metrics.empty()) hooks_.on_log(state_.step, metrics);
-    }
+    if (is_due(settings_.logging_steps) || state_.step == state_.total_steps) log();
+    if (is_due(settings_.eval_steps) && state_.step < state_.total_steps) evaluate_step();
     if (is_due(settings_.save_steps) || wants_save_) save();
   }
   if (saved_step_ != state_.step) save();
@@ -361,13 +353,10 @@ Json results_of(const PretrainResult& result, const Metrics& last) {
 void Run::finish() {
   result_.evaluation = evaluate(0);
   if (is_stopped_) return;
-  if (!result_.evaluation.empty()) {
-    log_->write(state_.step, result_.evaluation);
-    hooks_.on_log(state_.step, result_.evaluation);
-  }
+  write_line(result_.evaluation);
   hooks_.on_progress({.phase = Phase::kSaving});
   write_model_files_into(folder_->path(), trainer_->model(), settings_.tokenizer_folder);
-  write_output_file(folder_->file("all_results.json"),
+  write_output_file(folder_->file(kResultsName),
                     [&](FileWriter& file) { file.write(results_of(result_, result_.evaluation).dump(2) + "\n"); });
   result_.is_finished = true;
 }

@@ -46,7 +46,7 @@ bool holds_only_a_log(const std::string& path) {
 RunFolder::RunFolder(const std::string& path, bool may_resume) : path_(path), fd_(open_folder(path)) {
   try {
     remove_checkpoint_leftovers(path_);
-    remove_leftovers(file("model"));
+    for (const char* name : {"model", kResultsName}) remove_leftovers(file(name), Leftovers::kAlsoOwn);
     found_ = find_checkpoint(path_);
     if (!found_ && !holds_only_a_log(path_))
       refuse(path_, "expected a new or empty folder, or one with checkpoints of a run, got one with other files");

@@ -8,6 +8,7 @@
 namespace deberta::train {
 
 constexpr const char* kMetricsName = "metrics.jsonl";
+constexpr const char* kResultsName = "all_results.json";
 
 class RunFolder {
  public:

@@ -1,0 +1,63 @@
+"""`deberta pretrain` on a disk that is full or cannot be written: the old checkpoints stay, nothing half-written is left, and the run says so."""
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import pytest
+from conftest import SMALL, log_of, weights_of
+
+OPTIONS = [*SMALL, "--max-steps", "10", "--save-steps", "2", "--save-total-limit", "9"]
+
+
+@pytest.fixture
+def disk():
+    """disk(bytes) -> a folder with so much room, until the test is over."""
+    folders = []
+
+    def make(size_bytes):
+        folder = tempfile.mkdtemp()
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", folder], capture_output=True).returncode != 0:
+            os.rmdir(folder)
+            pytest.skip("no disk can be mounted here")
+        folders.append(folder)
+        return pathlib.Path(folder)
+
+    yield make
+    for folder in folders:
+        subprocess.run(["umount", "-l", folder], check=True)
+        os.rmdir(folder)
+
+
+def size_of(folder):
+    return sum((path.stat().st_size + 4095) // 4096 * 4096 for path in folder.rglob("*") if path.is_file())
+
+
+def run(deberta, tokenizer, corpus, output, *words):
+    return deberta("pretrain", "--tokenizer-name", tokenizer, "-o", output, *OPTIONS, *words, corpus)
+
+
+def test_three_full_disks_in_a_row_end_the_run_and_the_old_checkpoint_goes_on(deberta, tokenizer, corpus, disk, tmp_path):
+    assert run(deberta, tokenizer, corpus, tmp_path / "whole").returncode == 0
+    one = size_of(tmp_path / "whole/checkpoint-000002")
+    place = disk(one * 3 // 2)
+    done = run(deberta, tokenizer, corpus, place / "out")
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count("no checkpoint was written, and training goes on") == 2, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"{place}/out") and "bytes" in last, last
+    assert sorted(path.name for path in (place / "out").iterdir()) == ["LATEST", "checkpoint-000002", "metrics.jsonl"]
+    assert [line["step"] for line in log_of(place / "out")] == [2, 4, 6, 8]
+    subprocess.run(["mount", "-o", f"remount,size={one * 20}", place], check=True)
+    done = run(deberta, tokenizer, corpus, place / "out")
+    assert done.returncode == 0 and "checkpoint-000002" in done.stderr, done.stderr
+    assert weights_of(place / "out") == weights_of(tmp_path / "whole")
+    assert log_of(place / "out") == log_of(tmp_path / "whole")
+
+
+def test_a_folder_that_cannot_be_written_is_named(deberta, tokenizer, corpus, disk):
+    place = disk(1 << 20)
+    subprocess.run(["mount", "-o", "remount,ro", place], check=True)
+    done = run(deberta, tokenizer, corpus, place / "out")
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"{place}/out: cannot make the folder: Read-only file system"), done.stderr
