@@ -373,6 +373,7 @@ struct ReplayVerb : AnyVerb {
   std::string batches = option("batches");
   std::string output = option("output");
   ObjectiveChoice objective = option("objective");
+  int64_t decoder_passes = option("decoder-passes");
   OptimizerSettings optimizer{given()};
   std::string kernels = option("kernels");
   size_t threads = option("threads");

@@ -111,7 +111,8 @@ int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   const Compute compute{.kernels = select_kernels(settings.kernels), .parallel = pool.parallel()};
   const ModelConfig config = load_model_config(settings.model_folder + "/config.json");
   const bool is_causal = settings.objective == Objective::kCausal;
-  Model model = make_model({.config = config, .head = Head::kMaskedLm, .is_causal = is_causal});
+  Model model = make_model(
+      {.config = config, .head = Head::kMaskedLm, .decoder_passes = settings.decoder_passes, .is_causal = is_causal});
   load_parameters(model, Checkpoint::open(settings.model_folder));
   Trainer trainer(std::move(model), settings.adam, pool.parallel());
   const Checkpoint file = Checkpoint::open_file(settings.batches);
