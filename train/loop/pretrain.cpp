@@ -65,18 +65,19 @@ ModelConfig config_of(const PretrainSettings& settings, const Tokenizer& tokeniz
   return new_config(request);
 }
 
-// The objective decides; the file says it, since a model that saw only what stands before answers nothing else.
-ModelConfig with_direction(ModelConfig config, bool is_causal) {
-  if (config.is_causal == is_causal) return config;
+// What the run decides, also for a model that is trained further. The files say it, since another reading of the same
+// weights answers wrongly.
+ModelConfig with_objective(const ModelConfig& config, const PretrainSettings& settings) {
+  const bool is_causal = settings.objective == Objective::kCausal;
+  const int64_t passes = settings.decoder_passes.value_or(config.mask_decoder_passes);
   ConfigDocument document(config);
-  document.set("is_decoder", is_causal);
-  return parse_model_config(document.json(), "config of the model");
+  if (config.is_causal != is_causal) document.set("is_decoder", is_causal);
+  if (config.mask_decoder_passes != passes) document.set("mask_decoder_passes", passes);
+  return document.changes().empty() ? config : parse_model_config(document.json(), "config of the model");
 }
 
 ModelForm form_of(const PretrainSettings& settings, const Tokenizer& tokenizer) {
-  ModelForm form{.config = with_direction(config_of(settings, tokenizer), settings.objective == Objective::kCausal),
-                 .head = Head::kMaskedLm,
-                 .decoder_passes = settings.decoder_passes};
+  ModelForm form{.config = with_objective(config_of(settings, tokenizer), settings), .head = Head::kMaskedLm};
   if (form.config.vocab_size < static_cast<int64_t>(tokenizer.size())) {
     throw Error(ErrorCode::kTokenId, settings.tokenizer_folder,
                 "expected a tokenizer of at most " + std::to_string(form.config.vocab_size) +

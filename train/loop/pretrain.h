@@ -41,7 +41,7 @@ struct PretrainSettings {
   std::string tokenizer_folder = {};
   std::string model_folder = {};  // weights to begin with; empty: new ones of new_model
   NewModel new_model = {};
-  int64_t decoder_passes = 2;  // of the mask decoder
+  std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says, else 2
   Objective objective = Objective::kMasked;
 
   RunLength length = {};

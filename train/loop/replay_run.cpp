@@ -111,6 +111,7 @@ int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   const Compute compute{.kernels = select_kernels(settings.kernels), .parallel = pool.parallel()};
   ModelConfig config = load_model_config(settings.model_folder + "/config.json");
   config.is_causal = settings.objective == Objective::kCausal;
+  if (settings.decoder_passes) config.mask_decoder_passes = *settings.decoder_passes;
   Model model = make_model({.config = config, .head = Head::kMaskedLm});
   load_parameters(model, Checkpoint::open(settings.model_folder));
   Trainer trainer(std::move(model), settings.adam, pool.parallel());

@@ -13,6 +13,7 @@ struct ReplaySettings {
                         // N.attention_mask [B, L]; a label below 0 is not predicted
   std::string output;  // safetensors: N.loss [1], N.norm [1], N.grad.NAME before the clip, N.weight.NAME after the step
   Objective objective = Objective::kMasked;
+  std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says
   AdamOptions adam = {};
   double learning_rate = 5e-4;  // of every step
   double max_norm = 1;

@@ -26,9 +26,8 @@ void check_sizes(const ModelConfig& c, std::vector<std::string>& obstacles) {
 }
 
 void check_decoder(const ModelForm& form, std::vector<std::string>& obstacles) {
-  if (form.decoder_passes < 0 || form.decoder_passes > 3) {
-    obstacles.push_back(expected("passes of the mask decoder", "0 to 3", form.decoder_passes));
-  }
+  const int64_t passes = form.config.mask_decoder_passes;
+  if (passes < 0 || passes > 3) obstacles.push_back(expected("mask_decoder_passes", "0 to 3", passes));
   if (!form.has_mask_decoder()) return;
   const ModelConfig& c = form.config;
   if (c.num_hidden_layers < 2) {

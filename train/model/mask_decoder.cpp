@@ -15,7 +15,7 @@ std::vector<at::Tensor> decode_masked(const Pass& pass, const Encoder& encoder, 
   QueryStates queries{embedding(pass.compute, position_PE, positions_P) + take_rows(h_TD, rows_P),
                       choose_rows(*pass.tokens, rows_P)};
   std::vector<at::Tensor> decoded;
-  for (size_t k = 0; k < static_cast<size_t>(pass.form.decoder_passes); ++k) {
+  for (size_t k = 0; k < static_cast<size_t>(pass.form.config.mask_decoder_passes); ++k) {
     const size_t number = encoder.layers.size() - 1 + k;
     queries.y_ND = query_layer(pass, layer, queries, keys, states.relative_RD, number);
     decoded.push_back(queries.y_ND);

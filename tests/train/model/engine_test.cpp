@@ -50,7 +50,7 @@ TEST(TrainAndEngine, AgreeOnEveryVariant) {
   for (const auto& [name, form] : form_cases()) {
     Model model = make_tiny(form);
     const Batch batch = make_holed_batch(form.config);
-    const deberta::Model engine = to_engine(model, form.decoder_passes > 0 ? MaskDecoder::kAuto : MaskDecoder::kOff);
+    const deberta::Model engine = to_engine(model, MaskDecoder::kAuto);
     EXPECT_EQ(engine.has_mask_decoder(), form.has_mask_decoder()) << name;
     ForwardOptions options;
     for (int32_t n = 0; n <= form.config.num_hidden_layers; ++n) options.layers.push_back(n);

@@ -99,8 +99,8 @@ TEST(Forms, ThatCannotBeTrainedAreRefusedWithEveryReason) {
   form.config.embedding_size = 8;
   EXPECT_ERROR(make_model(form), kUnsupported, "at least 2 for the mask decoder");
   EXPECT_ERROR(make_model(form), kUnsupported, "embedding_size: expected hidden_size 16");
-  form.decoder_passes = 4;
-  EXPECT_ERROR(make_model(form), kUnsupported, "passes of the mask decoder: expected 0 to 3, got 4");
+  form.config.mask_decoder_passes = 4;
+  EXPECT_ERROR(make_model(form), kUnsupported, "mask_decoder_passes: expected 0 to 3, got 4");
   form = make_form();
   form.config.conv_kernel_size = 2;
   EXPECT_ERROR(make_model(form), kUnsupported, "conv_kernel_size: expected an odd number, got 2");
@@ -264,7 +264,7 @@ TEST(DropoutPlaces, OfTheRelativeTableAreOneDrawForEachLayer) {
 TEST(MaskDecoder, PassesAreNumberedOnFromTheLastLayer) {
   for (const int64_t passes : {1, 2, 3}) {
     ModelForm form = make_form(Head::kMaskedLm);
-    form.decoder_passes = passes;
+    form.config.mask_decoder_passes = passes;
     const Model model = make_tiny(form, at::kDouble);
     const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 5)});
     const std::vector<int32_t> rows = {2, 3, 12};

@@ -60,7 +60,7 @@ TEST(LanguageModel, TrainsNoPoolerAndNoAbsoluteTableThatNothingReads) {
   EXPECT_TRUE(trained_names(masked_form()).contains(table));
   EXPECT_FALSE(trained_names(causal_form()).contains(table));
   ModelForm form = masked_form();
-  form.decoder_passes = 0;
+  form.config.mask_decoder_passes = 0;
   EXPECT_FALSE(trained_names(form).contains(table));
   form.config.position_biased_input = true;
   EXPECT_TRUE(trained_names(form).contains(table));
@@ -82,7 +82,7 @@ TEST(LanguageModel, EveryTrainedParameterGetsAGradient) {
 TEST(LanguageModel, OfTheLastLayerOnlyTheDecoderRuns) {
   Model model = make_random(masked_form());
   const double before = language_model_loss(model, kCompute, make_batch(), {}).sum.item<double>();
-  model.form.decoder_passes = 1;
+  model.form.config.mask_decoder_passes = 1;
   const double one_pass = language_model_loss(model, kCompute, make_batch(), {}).sum.item<double>();
   EXPECT_GT(std::abs(before - one_pass), 1e-3);
 }
