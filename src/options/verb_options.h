@@ -325,7 +325,7 @@ struct PretrainVerb : AnyVerb {
   std::string tokenizer_name = option("tokenizer-name");
   std::string config_name = option("config-name");
   std::vector<std::string> config_overrides = option("config-overrides");
-  std::optional<int64_t> decoder_passes = option("decoder-passes");  // none: auto
+  Setting<std::optional<int64_t>> decoder_passes = option("decoder-passes");  // none: auto
   // The corpora.
   std::string cache_dir = option("cache-dir");
   uint64_t hold_out_every = option("hold-out-every");
@@ -373,7 +373,7 @@ struct ReplayVerb : AnyVerb {
   std::string batches = option("batches");
   std::string output = option("output");
   ObjectiveChoice objective = option("objective");
-  std::optional<int64_t> decoder_passes = option("decoder-passes");  // none: auto
+  Setting<std::optional<int64_t>> decoder_passes = option("decoder-passes");  // none: auto
   OptimizerSettings optimizer{given()};
   std::string kernels = option("kernels");
   size_t threads = option("threads");

@@ -111,7 +111,7 @@ void set_model(const PretrainVerb& options, PretrainSettings& settings) {
   settings.tokenizer_folder =
       options.tokenizer_name.empty() ? settings.model_folder : cli::tokenizer_path(options.tokenizer_name);
   settings.new_model = {.name = options.config_name, .overrides = options.config_overrides};
-  settings.decoder_passes = options.decoder_passes;
+  settings.decoder_passes = options.decoder_passes.value;
 }
 
 void set_optimizer(const PretrainVerb& options, PretrainSettings& settings) {

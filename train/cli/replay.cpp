@@ -21,7 +21,7 @@ int run_replay(const Options& options) {
       .batches = given.batches,
       .output = given.output,
       .objective = given.objective == ObjectiveChoice::kCausal ? Objective::kCausal : Objective::kMasked,
-      .decoder_passes = given.decoder_passes,
+      .decoder_passes = given.decoder_passes.value,
       .adam = adam_options(optimizer),
       .learning_rate = optimizer.learning_rate,
       .max_norm = optimizer.max_grad_norm,

@@ -15,14 +15,13 @@
 #include "base/sha256.h"
 #include "base/thread_pool.h"
 #include "checkpoint/safetensors.h"
-#include "config/config_writer.h"
-#include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "eval/language_model.h"
 #include "metrics/task_table.h"
 #include "train/data/prefetch.h"
 #include "train/loop/corpora.h"
+#include "train/loop/first_model.h"
 #include "train/loop/model_files.h"
 #include "train/loop/same_run.h"
 #include "train/loop/trainer.h"
@@ -43,55 +42,6 @@ constexpr const char* kOwedEvaluations = "owed_evaluations";  // 1: a stop cut s
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// ---- the model that a run begins with
-
-ModelConfig config_of(const PretrainSettings& settings, const Tokenizer& tokenizer) {
-  const size_t longest = std::max(settings.max_tokens, settings.long_tokens);
-  if (!settings.model_folder.empty()) {
-    ModelConfig config = load_model_config(settings.model_folder + "/config.json");
-    if (config.max_position_embeddings < static_cast<int64_t>(longest)) {
-      throw Error(ErrorCode::kUsage,
-                  {{.message = "expected at most max_position_embeddings = " +
-                               std::to_string(config.max_position_embeddings) + ", got " + std::to_string(longest),
-                    .argument = "max_tokens"}});
-    }
-    return config;
-  }
-  NewModel request = settings.new_model;
-  request.vocab_size = static_cast<int64_t>(tokenizer.size());
-  request.max_tokens = static_cast<int64_t>(longest);
-  return new_config(request);
-}
-
-// What the run decides, also for a model that is trained further. The files say it, since another reading of the same
-// weights answers wrongly.
-ModelConfig with_objective(const ModelConfig& config, const PretrainSettings& settings) {
-  const bool is_causal = settings.objective == Objective::kCausal;
-  const int64_t passes = settings.decoder_passes.value_or(config.mask_decoder_passes);
-  ConfigDocument document(config);
-  if (config.is_causal != is_causal) document.set("is_decoder", is_causal);
-  if (config.mask_decoder_passes != passes) document.set("mask_decoder_passes", passes);
-  return document.changes().empty() ? config : parse_model_config(document.json(), "config of the model");
-}
-
-ModelForm form_of(const PretrainSettings& settings, const Tokenizer& tokenizer) {
-  ModelForm form{.config = with_objective(config_of(settings, tokenizer), settings), .head = Head::kMaskedLm};
-  if (form.config.vocab_size < static_cast<int64_t>(tokenizer.size())) {
-    throw Error(ErrorCode::kTokenId, settings.tokenizer_folder,
-                "expected a tokenizer of at most " + std::to_string(form.config.vocab_size) +
-                    " ids, the vocabulary of the model, got " + std::to_string(tokenizer.size()));
-  }
-  return form;
-}
-
-Model new_model(const PretrainSettings& settings, const Tokenizer& tokenizer) {
-  Model model = make_model(form_of(settings, tokenizer));
-  initialise(model, settings.seed);
-  if (!settings.model_folder.empty())
-    load_parameters(model, Checkpoint::open(settings.model_folder), {.allows_new_head = true});
-  return model;
 }
 
 // ---- what the run depends on
@@ -170,7 +120,7 @@ StopRequest Run::poll() {
 void Run::prepare() {
   RunHooks reading = hooks_;
   reading.stop = [this] { return poll(); };
-  trainer_ = std::make_unique<Trainer>(new_model(settings_, tokenizer_), settings_.adam, pool_.parallel());
+  trainer_ = std::make_unique<Trainer>(first_model(settings_, tokenizer_), settings_.adam, pool_.parallel());
   corpora_ = open_corpora(settings_, tokenizer_, pool_.parallel(), reading);
   if (!corpora_) return;
   state_.total_steps = count_steps(settings_, *corpora_);
@@ -387,7 +337,7 @@ std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& 
   const Tokenizer tokenizer = Tokenizer::load(settings.tokenizer_folder);
   const Pieces pieces = pieces_of(tokenizer);
   ThreadPool pool(settings.threads > 0 ? settings.threads : usable_processors());
-  Model model = make_model(form_of(settings, tokenizer));
+  Model model = make_model(form_of_run(settings, tokenizer));
   const std::optional<Corpora> corpora = open_corpora(settings, tokenizer, pool.parallel(), hooks);
   if (!corpora) return std::nullopt;
   DryRun dry{.total_steps = count_steps(settings, *corpora),

@@ -1,0 +1,64 @@
+#include "train/loop/first_model.h"
+
+#include <algorithm>
+#include <string>
+
+#include "config/config_writer.h"
+#include "config/model_config.h"
+#include "deberta/checkpoint.h"
+#include "deberta/error.h"
+#include "train/model/parameters.h"
+
+namespace deberta::train {
+namespace {
+
+ModelConfig config_of(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+  const size_t longest = std::max(settings.max_tokens, settings.long_tokens);
+  if (!settings.model_folder.empty()) {
+    ModelConfig config = load_model_config(settings.model_folder + "/config.json");
+    if (config.max_position_embeddings < static_cast<int64_t>(longest)) {
+      throw Error(ErrorCode::kUsage,
+                  {{.message = "expected at most max_position_embeddings = " +
+                               std::to_string(config.max_position_embeddings) + ", got " + std::to_string(longest),
+                    .argument = "max_tokens"}});
+    }
+    return config;
+  }
+  NewModel request = settings.new_model;
+  request.vocab_size = static_cast<int64_t>(tokenizer.size());
+  request.max_tokens = static_cast<int64_t>(longest);
+  return new_config(request);
+}
+
+// What the run decides, also for a model that is trained further. The files say it, since another reading of the same
+// weights answers wrongly.
+ModelConfig with_objective(const ModelConfig& config, const PretrainSettings& settings) {
+  const bool is_causal = settings.objective == Objective::kCausal;
+  const int64_t passes = settings.decoder_passes.value_or(config.mask_decoder_passes);
+  ConfigDocument document(config);
+  if (config.is_causal != is_causal) document.set("is_decoder", is_causal);
+  if (config.mask_decoder_passes != passes) document.set("mask_decoder_passes", passes);
+  return document.changes().empty() ? config : parse_model_config(document.json(), "config of the model");
+}
+
+}  // namespace
+
+ModelForm form_of_run(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+  ModelForm form{.config = with_objective(config_of(settings, tokenizer), settings), .head = Head::kMaskedLm};
+  if (form.config.vocab_size < static_cast<int64_t>(tokenizer.size())) {
+    throw Error(ErrorCode::kTokenId, settings.tokenizer_folder,
+                "expected a tokenizer of at most " + std::to_string(form.config.vocab_size) +
+                    " ids, the vocabulary of the model, got " + std::to_string(tokenizer.size()));
+  }
+  return form;
+}
+
+Model first_model(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+  Model model = make_model(form_of_run(settings, tokenizer));
+  initialise(model, settings.seed);
+  if (!settings.model_folder.empty())
+    load_parameters(model, Checkpoint::open(settings.model_folder), {.allows_new_head = true});
+  return model;
+}
+
+}  // namespace deberta::train
