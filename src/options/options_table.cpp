@@ -84,7 +84,7 @@ constexpr std::array kOptions = {
         "config-overrides", 0, kList, "", "KEY=VALUE", "pretrain", "Model",
         "keys of config.json to set, such as num_hidden_layers=4,hidden_size=256; a hidden_size alone brings heads of "
         "64 and an intermediate_size four times as large"},
-    OptionRow{"decoder-passes", 0, kInteger, "2", "0..3", "pretrain", "Model",
+    OptionRow{"decoder-passes", 0, kInteger, "2", "0..3", "pretrain replay", "Model",
               "passes of the enhanced mask decoder; 0: the head reads the last layer"},
     OptionRow{"load", 0, kChoice, "mmap", "mmap|read", kWeightVerbs, "Model",
               "map the weights, or read them into memory: use read on network file systems and for files that may be "
@@ -185,7 +185,7 @@ constexpr std::array kOptions = {
     OptionRow{"dry-run", 0, kFlag, "", "", "pretrain", "Output",
               "show sizes and some sequences as the first step reads them, and train nothing"},
     OptionRow{"batches", 0, kText, "", "FILE", "replay", "Input",
-              "safetensors file: input_ids, starts, rows and labels of each step (docs/training.md)"},
+              "safetensors file: ids and labels of each step (docs/training.md)"},
     OptionRow{"output", 'o', kText, "", "FILE", "replay", "Output", "write losses, gradients and weights here"},
     OptionRow{"compat", 0, kChoice, "original", "original|hf", kModelVerbs, "Compute",
               "which implementation to follow where the original code and transformers differ (long distances, mask "
