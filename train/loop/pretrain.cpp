@@ -14,6 +14,7 @@
 #include "base/sha256.h"
 #include "base/thread_pool.h"
 #include "checkpoint/safetensors.h"
+#include "checkpoint/tensor_table.h"
 #include "config/config_writer.h"
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
@@ -48,6 +49,7 @@ ModelConfig config_of(const PretrainSettings& settings, const Tokenizer& tokeniz
   const size_t longest = std::max(settings.max_tokens, settings.long_tokens);
   if (!settings.model_folder.empty()) {
     ModelConfig config = load_model_config(settings.model_folder + "/config.json");
+    config.layout = find_layout(config, Checkpoint::open(settings.model_folder));
     if (config.max_position_embeddings < static_cast<int64_t>(longest)) {
       throw Error(ErrorCode::kUsage,
                   {{.message = "expected at most max_position_embeddings = " +
@@ -67,7 +69,9 @@ ModelConfig with_direction(ModelConfig config, bool is_causal) {
   if (config.is_causal == is_causal) return config;
   ConfigDocument document(config);
   document.set("is_decoder", is_causal);
-  return parse_model_config(document.json(), "config of the model");
+  ModelConfig changed = parse_model_config(document.json(), "config of the model");
+  changed.layout = config.layout;
+  return changed;
 }
 
 ModelForm form_of(const PretrainSettings& settings, const Tokenizer& tokenizer) {

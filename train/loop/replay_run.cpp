@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "checkpoint/tensor_table.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
@@ -107,9 +108,11 @@ int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   ThreadPool pool(settings.threads > 0 ? settings.threads : usable_processors());
   const Compute compute{.kernels = select_kernels(settings.kernels), .parallel = pool.parallel()};
   ModelConfig config = load_model_config(settings.model_folder + "/config.json");
+  const Checkpoint weights = Checkpoint::open(settings.model_folder);
+  config.layout = find_layout(config, weights);
   config.is_causal = settings.objective == Objective::kCausal;
   Model model = make_model({.config = config, .head = Head::kMaskedLm, .decoder_passes = settings.decoder_passes});
-  load_parameters(model, Checkpoint::open(settings.model_folder));
+  load_parameters(model, weights);
   Trainer trainer(std::move(model), settings.adam, pool.parallel());
   const Checkpoint file = Checkpoint::open_file(settings.batches);
   Results results;
