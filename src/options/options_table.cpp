@@ -186,7 +186,7 @@ constexpr std::array kOptions = {
     OptionRow{"dry-run", 0, kFlag, "", "", "pretrain", "Output",
               "show sizes and some sequences as the first step reads them, and train nothing"},
     OptionRow{"batches", 0, kText, "", "FILE", "replay", "Input",
-              "safetensors file: input_ids, labels and attention_mask of each step (docs/training.md)"},
+              "safetensors file: ids and labels of each step (docs/training.md)"},
     OptionRow{"output", 'o', kText, "", "FILE", "replay", "Output", "write losses, gradients and weights here"},
     OptionRow{"compat", 0, kChoice, "original", "original|hf", kModelVerbs, "Compute",
               "which implementation to follow where the original code and transformers differ (long distances, mask "

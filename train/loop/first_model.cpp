@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "checkpoint/tensor_table.h"
 #include "config/config_writer.h"
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
@@ -16,6 +17,7 @@ ModelConfig config_of(const PretrainSettings& settings, const Tokenizer& tokeniz
   const size_t longest = std::max(settings.max_tokens, settings.long_tokens);
   if (!settings.model_folder.empty()) {
     ModelConfig config = load_model_config(settings.model_folder + "/config.json");
+    config.layout = find_layout(config, Checkpoint::open(settings.model_folder));
     if (config.max_position_embeddings < static_cast<int64_t>(longest)) {
       throw Error(ErrorCode::kUsage,
                   {{.message = "expected at most max_position_embeddings = " +
@@ -38,7 +40,10 @@ ModelConfig with_objective(const ModelConfig& config, const PretrainSettings& se
   ConfigDocument document(config);
   if (config.is_causal != is_causal) document.set("is_decoder", is_causal);
   if (config.mask_decoder_passes != passes) document.set("mask_decoder_passes", passes);
-  return document.changes().empty() ? config : parse_model_config(document.json(), "config of the model");
+  if (document.changes().empty()) return config;
+  ModelConfig changed = parse_model_config(document.json(), "config of the model");
+  changed.layout = config.layout;
+  return changed;
 }
 
 }  // namespace

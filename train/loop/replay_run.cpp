@@ -7,64 +7,62 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "checkpoint/tensor_table.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "deberta/pipeline.h"
 #include "train/loop/trainer.h"
 #include "train/objectives/language_model.h"
 
 namespace deberta::train {
 namespace {
 
-// Rows of B sequences of L tokens.
-struct PaddedRows {
-  size_t sequences = 0, length = 0;
-  std::vector<int64_t> ids_BL = {}, labels_BL = {}, mask_BL = {};
-};
-
 [[noreturn]] void refuse(const std::string& where, std::string message) {
   throw Error(ErrorCode::kInput, where, std::move(message));
 }
 
-PaddedRows read_step(const Checkpoint& file, const std::string& path, const std::string& step) {
-  const auto values = [&](const char* name, bool is_required) {
-    const TensorView* tensor = file.find(step + "." + name);
-    if (tensor == nullptr && is_required) refuse(path, "expected a tensor " + step + "." + name + ", got none");
-    return tensor;
-  };
-  const TensorView* ids = values("input_ids", true);
-  if (ids->shape.size() != 2) refuse(path, step + ".input_ids: expected the shape [B, L]");
-  PaddedRows rows{.sequences = static_cast<size_t>(ids->shape[0]), .length = static_cast<size_t>(ids->shape[1])};
-  rows.ids_BL = to_int64(*ids);
-  for (const auto& [name, target] :
-       {std::pair{"labels", &rows.labels_BL}, std::pair{"attention_mask", &rows.mask_BL}}) {
-    const TensorView* tensor = values(name, target == &rows.labels_BL);
-    if (tensor == nullptr) continue;
-    if (tensor->shape != ids->shape) refuse(path, step + "." + name + ": expected the shape of input_ids");
-    *target = to_int64(*tensor);
+// Empty when the file has no such tensor.
+std::vector<int32_t> integers(const Checkpoint& file, const std::string& path, const std::string& name,
+                              const Shape& shape) {
+  const TensorView* tensor = file.find(name);
+  if (tensor == nullptr) return {};
+  if (tensor->shape != shape) refuse(path, name + ": expected the shape of input_ids");
+  std::vector<int32_t> values;
+  for (const int64_t value : to_int64(*tensor)) {
+    if (!std::in_range<int32_t>(value)) refuse(path, name + ": " + std::to_string(value) + " is out of range");
+    values.push_back(static_cast<int32_t>(value));
   }
-  if (rows.mask_BL.empty()) rows.mask_BL.assign(rows.ids_BL.size(), 1);
-  return rows;
+  return values;
 }
 
-// Padding at both ends is left out; a hole stays as a masked token.
-TrainBatch to_batch(const PaddedRows& rows) {
+// Of a step that has input_ids. Padding at both ends is left out; a hole stays as a masked token.
+TrainBatch read_step(const Checkpoint& file, const std::string& path, const std::string& step) {
+  const Shape& shape = file.find(step + ".input_ids")->shape;
+  if (shape.size() != 2) refuse(path, step + ".input_ids: expected the shape [B, L]");
+  const auto values = [&](const char* name) { return integers(file, path, step + "." + name, shape); };
+  if (file.find(step + ".labels") == nullptr) refuse(path, "expected a tensor " + step + ".labels, got none");
+  const std::vector<int32_t> ids_BL = values("input_ids"), labels_BL = values("labels"),
+                             type_ids_BL = values("token_type_ids"), position_ids_BL = values("position_ids");
+  std::vector<uint8_t> mask_BL;
+  for (const int32_t value : values("attention_mask")) mask_BL.push_back(value != 0);
+  PackedRows packed = pack({.sequences = static_cast<size_t>(shape[0]),
+                            .length = static_cast<size_t>(shape[1]),
+                            .ids_BL = ids_BL,
+                            .mask_BL = mask_BL,
+                            .type_ids_BL = type_ids_BL,
+                            .position_ids_BL = position_ids_BL});
   TrainBatch batch;
-  batch.starts.push_back(0);
-  for (size_t b = 0; b < rows.sequences; ++b) {
-    size_t begin = b * rows.length, end = begin + rows.length;
-    while (begin < end && rows.mask_BL[begin] == 0) ++begin;
-    while (begin < end && rows.mask_BL[end - 1] == 0) --end;
-    for (size_t t = begin; t < end; ++t) {
-      if (rows.labels_BL[t] >= 0) {
-        batch.rows_P.push_back(static_cast<int32_t>(batch.ids_T.size()));
-        batch.labels_P.push_back(static_cast<int32_t>(rows.labels_BL[t]));
-      }
-      batch.ids_T.push_back(static_cast<int32_t>(rows.ids_BL[t]));
-      batch.position_ids_T.push_back(static_cast<int32_t>(t - b * rows.length));
-      batch.mask_T.push_back(rows.mask_BL[t] != 0);
-    }
-    batch.starts.push_back(static_cast<int32_t>(batch.ids_T.size()));
-    batch.longest = std::max(batch.longest, static_cast<int32_t>(end - begin));
+  batch.ids_T = std::move(packed.batch.ids_T);
+  batch.starts = std::move(packed.batch.starts);
+  batch.type_ids_T = std::move(packed.batch.type_ids_T);
+  batch.position_ids_T = std::move(packed.batch.position_ids_T);
+  batch.mask_T = std::move(packed.batch.mask_T);
+  batch.longest = packed.batch.longest;
+  for (size_t t = 0; t < packed.rows_T.size(); ++t) {
+    const int32_t label = labels_BL[static_cast<size_t>(packed.rows_T[t])];
+    if (label < 0) continue;
+    batch.rows_P.push_back(static_cast<int32_t>(t));
+    batch.labels_P.push_back(label);
   }
   return batch;
 }
@@ -110,10 +108,12 @@ int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   ThreadPool pool(settings.threads > 0 ? settings.threads : usable_processors());
   const Compute compute{.kernels = select_kernels(settings.kernels), .parallel = pool.parallel()};
   ModelConfig config = load_model_config(settings.model_folder + "/config.json");
+  const Checkpoint weights = Checkpoint::open(settings.model_folder);
+  config.layout = find_layout(config, weights);
   config.is_causal = settings.objective == Objective::kCausal;
   if (settings.decoder_passes) config.mask_decoder_passes = *settings.decoder_passes;
   Model model = make_model({.config = config, .head = Head::kMaskedLm});
-  load_parameters(model, Checkpoint::open(settings.model_folder));
+  load_parameters(model, weights);
   Trainer trainer(std::move(model), settings.adam, pool.parallel());
   const Checkpoint file = Checkpoint::open_file(settings.batches);
   Results results;
@@ -121,7 +121,7 @@ int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   for (; file.find(std::to_string(step) + ".input_ids") != nullptr; ++step) {
     if (hooks.stop() == StopRequest::kStop) return step;
     const std::string name = std::to_string(step);
-    const TrainBatch batch = to_batch(read_step(file, settings.batches, name));
+    const TrainBatch batch = read_step(file, settings.batches, name);
     const std::function<Loss()> loss = [&] { return language_model_loss(trainer.model(), compute, batch, {}); };
     replay_step(trainer, settings, loss, name, results);
   }

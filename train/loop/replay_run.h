@@ -9,9 +9,11 @@ namespace deberta::train {
 
 struct ReplaySettings {
   std::string model_folder;
-  std::string batches;  // safetensors; for each step N from 0: N.input_ids and N.labels [B, L], and if there is padding
-                        // N.attention_mask [B, L]; a label below 0 is not predicted
+  std::string batches;  // safetensors; for each step N from 0: N.input_ids and N.labels [B, L], and where they are not
+                        // all ones, zeros, or 0 .. L-1: N.attention_mask, N.token_type_ids, N.position_ids [B, L]; a
+                        // label below 0 is not predicted
   std::string output;  // safetensors: N.loss [1], N.norm [1], N.grad.NAME before the clip, N.weight.NAME after the step
+  int64_t decoder_passes = 2;  // of the mask decoder
   Objective objective = Objective::kMasked;
   std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says
   AdamOptions adam = {};

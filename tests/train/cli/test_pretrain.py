@@ -112,6 +112,25 @@ def test_weights_of_a_model_are_trained_further(pretrain, deberta, corpus, tmp_p
     assert log_of(tmp_path / "second")[0]["loss"] < log_of(tmp_path / "first")[0]["loss"] - 0.3
 
 
+def test_a_folder_of_the_original_code_has_no_model_type_and_its_tensors_tell_the_version(deberta, tokenizer, corpus, tmp_path):
+    shape = {"model_type": "deberta", "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48, "vocab_size": 1064,
+             "max_position_embeddings": 64, "relative_attention": True, "pos_att_type": "c2p|p2c", "position_biased_input": False, "type_vocab_size": 0}
+    (tmp_path / "v1.json").write_text(json.dumps(shape))
+
+    def train(name, *words):
+        done = deberta("pretrain", "--tokenizer-name", tokenizer, "-o", tmp_path / name, *SMALL[2:], "--max-steps", "2", *words, corpus)
+        assert done.returncode == 0, done.stderr
+        return log_of(tmp_path / name)
+
+    train("first", "--config-name", tmp_path / "v1.json")
+    known = train("known", "-m", tmp_path / "first")
+    config = json.loads((tmp_path / "first/config.json").read_text())
+    del config["model_type"]
+    (tmp_path / "first/config.json").write_text(json.dumps(config))
+    assert train("found", "-m", tmp_path / "first") == known
+    assert weights_of(tmp_path / "found") == weights_of(tmp_path / "known")
+
+
 def refused(done, code, *words):
     assert done.returncode == code, done.stderr
     for word in words:
