@@ -372,9 +372,8 @@ struct ReplayVerb : AnyVerb {
   std::string model = option("model");
   std::string batches = option("batches");
   std::string output = option("output");
-  int64_t decoder_passes = option("decoder-passes");
-  ObjectiveChoice objective = option("objective");
   Setting<std::optional<int64_t>> decoder_passes = option("decoder-passes");  // none: auto
+  ObjectiveChoice objective = option("objective");
   OptimizerSettings optimizer{given()};
   std::string kernels = option("kernels");
   size_t threads = option("threads");

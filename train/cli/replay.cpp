@@ -20,7 +20,6 @@ int run_replay(const Options& options) {
       .model_folder = cli::model_path(given.model),
       .batches = given.batches,
       .output = given.output,
-      .decoder_passes = given.decoder_passes,
       .objective = given.objective == ObjectiveChoice::kCausal ? Objective::kCausal : Objective::kMasked,
       .decoder_passes = given.decoder_passes.value,
       .adam = adam_options(optimizer),

@@ -13,7 +13,6 @@ struct ReplaySettings {
                         // all ones, zeros, or 0 .. L-1: N.attention_mask, N.token_type_ids, N.position_ids [B, L]; a
                         // label below 0 is not predicted
   std::string output;  // safetensors: N.loss [1], N.norm [1], N.grad.NAME before the clip, N.weight.NAME after the step
-  int64_t decoder_passes = 2;  // of the mask decoder
   Objective objective = Objective::kMasked;
   std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says
   AdamOptions adam = {};

@@ -73,12 +73,12 @@ inline std::vector<FormCase> form_cases() {
   };
   cases.push_back({"causal", make_form(kNone, [](ModelConfig& c) { c.is_causal = true; })});
   cases.push_back({"causal_lm", make_form(Head::kMaskedLm, [](ModelConfig& c) { c.is_causal = true; })});
-  ModelForm plain_lm = make_form(Head::kMaskedLm);
-  plain_lm.config.mask_decoder_passes = 0;
-  cases.push_back({"masked_lm_without_decoder", plain_lm});
+  ModelForm other_passes = make_form(Head::kMaskedLm);
+  other_passes.config.mask_decoder_passes = 0;
+  cases.push_back({"masked_lm_without_decoder", other_passes});
   for (const int64_t passes : {1, 3}) {
-    cases.push_back({"masked_lm_of_" + std::to_string(passes) + "_passes",
-                     make_form(Head::kMaskedLm, [&](ModelConfig& c) { c.mask_decoder_passes = passes; })});
+    other_passes.config.mask_decoder_passes = passes;
+    cases.push_back({"masked_lm_of_" + std::to_string(passes) + "_passes", other_passes});
   }
   return cases;
 }
