@@ -169,6 +169,7 @@ struct Range {
 
 // The ranges of the design, repeated by hand.
 const std::map<std::string, Range> kRanges = {
+    {"mask_decoder_passes", {0, 3}},
     {"hidden_size", {1, 65536}},
     {"num_hidden_layers", {0, 256}},
     {"num_attention_heads", {1, 512}},

@@ -73,7 +73,7 @@ class Run {
   void prepare();
   void resume(const FoundCheckpoint& found);
   void train();
-  void take_step(int64_t step, const std::vector<TrainBatch>& batches);
+  bool take_step(int64_t step, const std::vector<TrainBatch>& batches);
   void count(const StepResult& result, double rate);
   void log();
   void write_line(const Metrics& metrics);
@@ -163,13 +163,24 @@ void Run::count(const StepResult& result, double rate) {
   in_a_row = result.is_finite ? 0 : in_a_row + 1;
 }
 
-void Run::take_step(int64_t step, const std::vector<TrainBatch>& batches) {
+struct StepLeft {};  // thrown through Trainer::step(), which then has moved no weight
+
+// False: stopped between micro-batches, with the weights and the state of before.
+bool Run::take_step(int64_t step, const std::vector<TrainBatch>& batches) {
   std::vector<std::function<Loss()>> losses;
   const DropoutPlace place{.is_training = true, .seed = settings_.seed, .step = static_cast<uint32_t>(step)};
-  for (const TrainBatch& batch : batches)
-    losses.push_back([&] { return language_model_loss(trainer_->model(), compute_, batch, place); });
+  for (const TrainBatch& batch : batches) {
+    losses.push_back([&] {
+      if (poll() == StopRequest::kStop) throw StepLeft{};
+      return language_model_loss(trainer_->model(), compute_, batch, place);
+    });
+  }
   const double rate = rate_of(step);
-  count(trainer_->step(losses, {.rate = rate, .max_norm = settings_.max_norm}), rate);
+  try {
+    count(trainer_->step(losses, {.rate = rate, .max_norm = settings_.max_norm}), rate);
+  } catch (const StepLeft&) {
+    return false;
+  }
   ++state_.step;
   for (const TrainBatch& batch : batches) {
     state_.samples += static_cast<int64_t>(batch.sequences());
@@ -182,11 +193,17 @@ void Run::take_step(int64_t step, const std::vector<TrainBatch>& batches) {
                     (saved_step_ < 0 ? "none" : folder_->file(checkpoint_name(saved_step_))) +
                     "; a lower learning rate may help");
   }
+  return true;
 }
 
 void Run::write_line(const Metrics& metrics) {
   if (metrics.empty()) return;
-  log_->write(state_.step, metrics);
+  try {
+    log_->write(state_.step, metrics);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kFileWrite) throw;
+    warn(std::string("a line of the log waits, and training goes on: ") + error.what());
+  }
   hooks_.on_log(state_.step, metrics);
 }
 
@@ -213,9 +230,10 @@ void Run::log() {
 
 void Run::save() {
   hooks_.on_progress({.phase = Phase::kSaving});
-  wants_save_ = false;
+  const bool was_asked_for = wants_save_.exchange(false);
   try {
-    save_checkpoint(
+    log_->sync();
+    const std::string folder = save_checkpoint(
         folder_->path(),
         {.state = state_,
          .optimizer = optimizer_tensors(trainer_->adam(), ""),
@@ -225,6 +243,7 @@ void Run::save() {
         {.keep_last = settings_.save_total_limit});
     saved_step_ = state_.step;
     failed_saves_ = 0;
+    if (was_asked_for) hooks_.on_note("saved " + folder);
   } catch (const Error& error) {
     constexpr int64_t kMostFailedSaves = 3;
     if (error.code() != ErrorCode::kFileWrite || is_stopped_ || ++failed_saves_ == kMostFailedSaves ||
@@ -284,7 +303,7 @@ void Run::train() {
   log_tokens_ = state_.tokens;
   while (state_.step < state_.total_steps && poll() != StopRequest::kStop) {
     const std::optional<std::vector<TrainBatch>> batches = ahead.next();
-    take_step(state_.step, *batches);
+    if (!take_step(state_.step, *batches)) break;
     hooks_.on_progress({Phase::kTraining, static_cast<uint64_t>(state_.step), static_cast<uint64_t>(state_.tokens),
                         static_cast<double>(state_.step) / static_cast<double>(state_.total_steps)});
     if (is_due(settings_.logging_steps) || state_.step == state_.total_steps) log();
@@ -305,6 +324,7 @@ void Run::finish() {
   result_.evaluation = evaluate(0);
   if (is_stopped_) return;
   write_line(result_.evaluation);
+  log_->sync();
   hooks_.on_progress({.phase = Phase::kSaving});
   write_model_files_into(folder_->path(), trainer_->model(), settings_.tokenizer_folder);
   write_output_file(folder_->file(kResultsName),

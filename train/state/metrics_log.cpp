@@ -85,16 +85,27 @@ void MetricsLog::write(int64_t step, const std::vector<std::pair<std::string, do
   const Json line(std::move(object));
   std::vector<std::string> contents = contents_of(line);
   if (contents == last_) return;
+  last_ = std::move(contents);
+  waiting_ += line.dump() + "\n";
+  flush();
+}
+
+void MetricsLog::flush() {
   struct stat status {};
   if (::fstat(fd_, &status) != 0) refuse_write(path_, "fstat");
   try {
-    write_all(fd_, path_, to_bytes(line.dump() + "\n"));
+    write_all(fd_, path_, to_bytes(waiting_));
   } catch (...) {
     // Half a line would spoil the next one. Where this fails too, the next start cuts it off.
     [[maybe_unused]] const int ignored = ::ftruncate(fd_, status.st_size);
     throw;
   }
-  last_ = std::move(contents);
+  waiting_.clear();
+}
+
+void MetricsLog::sync() {
+  flush();
+  if (::fsync(fd_) != 0) refuse_write(path_, "fsync");
 }
 
 }  // namespace deberta::train

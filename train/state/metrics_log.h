@@ -20,13 +20,19 @@ class MetricsLog {
 
   // {"step": ..., metrics...}; values that are not finite as trainer_state.h writes them. What a run writes again after
   // its last checkpoint, the same metrics of the same step as in the last line, is there already and not repeated.
-  // Throws kFileWrite; the line is then not there.
+  // Throws kFileWrite; nothing of the line is then there, and it is written before the next one.
   void write(int64_t step, const std::vector<std::pair<std::string, double>>& metrics);
 
+  // Writes what waits, and makes all lines survive a crash of the machine. Throws kFileWrite.
+  void sync();
+
  private:
+  void flush();
+
   std::string path_;
   int fd_ = -1;
   std::vector<std::string> last_;  // the step and the names of the metrics of the last line
+  std::string waiting_;            // whole lines that could not be written yet
 };
 
 }  // namespace deberta::train

@@ -65,8 +65,8 @@ TEST_F(MetricsLogs, LoseALineThatIsNotWhole) {
   EXPECT_EQ(text(), "");
 }
 
-// The disk is full in the middle of a line.
-TEST_F(MetricsLogs, HaveNoHalfLineAfterAFailure) {
+// The disk is full in the middle of a line, which then waits for the next.
+TEST_F(MetricsLogs, HaveNoHalfLineAfterAFailureAndLoseNone) {
   MetricsLog log(path_, 0);
   log.write(1, {{"loss", 1.0}});
   const std::string good = text();
@@ -76,11 +76,14 @@ TEST_F(MetricsLogs, HaveNoHalfLineAfterAFailure) {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   EXPECT_ERROR(log.write(2, {{"loss", 1.0}}), kFileWrite, "metrics.jsonl: write failed");
+  EXPECT_ERROR(log.sync(), kFileWrite, "metrics.jsonl: write failed");
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(text(), good);
-  log.write(2, {{"loss", 1.0}});
-  EXPECT_EQ(text().size(), 2 * good.size());
+  log.sync();
+  EXPECT_EQ(text(), "{\"step\": 1, \"loss\": 1.0}\n{\"step\": 2, \"loss\": 1.0}\n");
+  log.write(3, {{"loss", 1.0}});
+  EXPECT_EQ(text().size(), 3 * good.size());
 }
 
 TEST_F(MetricsLogs, SayWhenTheyCannotBeWritten) {
