@@ -12,11 +12,12 @@ namespace deberta::train {
 struct ModelForm {
   ModelConfig config;  // layout kV1: trained with split projections and key biases fixed at 0 (algorithm.md 5.4)
   Head head = Head::kNone;
-  int64_t labels = 0;          // classes C of a classifier
+  int64_t labels = 0;  // classes C of a classifier
 
   // A language model whose embeddings have no positions gets them in the mask decoder (algorithm.md 8).
   bool has_mask_decoder() const {
-    return head == Head::kMaskedLm && !config.position_biased_input && config.mask_decoder_passes > 0 && !config.is_causal;
+    return head == Head::kMaskedLm && !config.position_biased_input && config.mask_decoder_passes > 0 &&
+           !config.is_causal;
   }
   // Of the absolute table: otherwise the model has none.
   bool reads_positions() const { return config.position_biased_input || has_mask_decoder(); }
