@@ -6,6 +6,7 @@
 #include "train/model/model.h"
 #include "train/objectives/batch.h"
 #include "train/objectives/loss.h"
+#include "train/ops/cross_entropy.h"
 
 namespace deberta::train {
 
@@ -15,6 +16,10 @@ ModelInput input_of(const TrainBatch& batch);
 // Both kinds: the batch says which rows and labels. Throws kInput (rows not ascending or outside the pack, labels
 // outside the vocabulary), and what make_pass() throws.
 Loss language_model_loss(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutPlace& place);
+
+// The same as an operation's result, with a word for each row where there is a draw.
+CrossEntropy predict_words(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutPlace& place,
+                           const WordDraw* draw = nullptr);
 
 // Every token but the last of each sequence, and the id that follows it, as the rows and labels of `batch`.
 void predict_next_tokens(TrainBatch& batch);

@@ -11,6 +11,7 @@
 #include "kernels/cross_entropy.h"
 #include "kernels/gemm.h"
 #include "kernels/linear_gradient.h"
+#include "kernels/sample_ids.h"
 #include "train/ops/kernel_call.h"
 #include "train/ops/linear.h"
 
@@ -33,11 +34,35 @@ struct Gradients {
 struct Chunk {
   at::Tensor h_NE, labels_N;
   at::Tensor dh_NE;
+  size_t first = 0;  // of its rows
 };
 
-Sums compose_chunk(const Compute& compute, const TiedOutput& output, const Chunk& chunk, const Gradients& gradients) {
+// Where drawn words go; without a draw nowhere.
+struct Drawing {
+  const WordDraw* draw = nullptr;
+  std::vector<int32_t>* ids_P = nullptr;
+};
+
+void draw_words(const Compute& compute, const Drawing& drawing, const Chunk& chunk, const at::Tensor& logits_NV) {
+  if (drawing.draw == nullptr) return;
+  const at::Tensor logits = logits_NV.to(at::kCPU, at::kFloat).contiguous();
+  SampleIdsParams p{};
+  p.logits_RV = logits.const_data_ptr<float>();
+  p.rows = rows_of(logits);
+  p.classes = columns_of(logits);
+  p.key = drawing.draw->key;
+  p.samples_R = drawing.draw->samples_P.data() + chunk.first;
+  p.positions_R = drawing.draw->positions_P.data() + chunk.first;
+  p.ids_R = drawing.ids_P->data() + chunk.first;
+  p.parallel = compute.parallel;
+  sample_ids(compute.kernels, p);
+}
+
+Sums compose_chunk(const Compute& compute, const TiedOutput& output, const Chunk& chunk, const Gradients& gradients,
+                   const Drawing& drawing) {
   const at::Tensor labels_N1 = chunk.labels_N.to(at::kLong).unsqueeze(1);
   const at::Tensor logits_NV = linear(compute, chunk.h_NE, output.table_VE, output.bias_V);
+  draw_words(compute, drawing, chunk, logits_NV);
   const at::Tensor log_sums_N1 = logits_NV.logsumexp(1, true);
   const Sums sums{(log_sums_N1 - logits_NV.gather(1, labels_N1)).sum(at::kDouble).item<double>(),
                   logits_NV.argmax(1, true).eq(labels_N1).sum().item<int64_t>()};
@@ -84,7 +109,7 @@ void add_gradients(const Compute& compute, const TiedOutput& output, const Chunk
 }
 
 Sums run_chunk(const Compute& compute, const TiedOutput& output, const PackedTable& table, const Chunk& chunk,
-               const Gradients& gradients) {
+               const Gradients& gradients, const Drawing& drawing) {
   const size_t rows = rows_of(chunk.h_NE);
   const at::Tensor logits_NV = new_floats({chunk.h_NE.size(0), output.table_VE.size(0)});
   GemmParams product{};
@@ -95,6 +120,7 @@ Sums run_chunk(const Compute& compute, const TiedOutput& output, const PackedTab
   product.c_MN = logits_NV.mutable_data_ptr<float>();
   product.parallel = compute.parallel;
   gemm(compute.kernels, product);
+  draw_words(compute, drawing, chunk, logits_NV);
   std::vector<double> losses(rows);
   std::vector<uint8_t> is_correct(rows);
   CrossEntropyParams p{};
@@ -116,7 +142,7 @@ class TiedCrossEntropy : public torch::autograd::Function<TiedCrossEntropy> {
  public:
   static at::Tensor forward(AutogradContext* context, const Compute* compute, const at::Tensor& h,
                             const at::Tensor& table, const at::Tensor& bias, const at::Tensor& labels_P,
-                            int64_t chunk_rows, bool wants_gradients, int64_t* correct) {
+                            int64_t chunk_rows, bool wants_gradients, const Drawing* drawing, int64_t* correct) {
     const at::Tensor h_PE = h.contiguous();
     const TiedOutput output{table.contiguous(), bias.contiguous()};
     const bool has_kernels = runs_kernels(*compute, h_PE);
@@ -128,10 +154,10 @@ class TiedCrossEntropy : public torch::autograd::Function<TiedCrossEntropy> {
     Sums sums;
     for (int64_t first = 0; first < h_PE.size(0); first += chunk_rows) {
       const int64_t count = std::min(chunk_rows, h_PE.size(0) - first);
-      Chunk chunk{h_PE.narrow(0, first, count), labels_P.narrow(0, first, count), {}};
+      Chunk chunk{h_PE.narrow(0, first, count), labels_P.narrow(0, first, count), {}, static_cast<size_t>(first)};
       if (wants_gradients) chunk.dh_NE = gradients.h_PE.narrow(0, first, count);
-      const Sums of_chunk = has_kernels ? run_chunk(*compute, output, packed, chunk, gradients)
-                                        : compose_chunk(*compute, output, chunk, gradients);
+      const Sums of_chunk = has_kernels ? run_chunk(*compute, output, packed, chunk, gradients, *drawing)
+                                        : compose_chunk(*compute, output, chunk, gradients, *drawing);
       sums.loss += of_chunk.loss;
       sums.correct += of_chunk.correct;
     }
@@ -145,19 +171,21 @@ class TiedCrossEntropy : public torch::autograd::Function<TiedCrossEntropy> {
     const double factor = outputs[0].item<double>();
     const auto scaled = [&](size_t n) { return factor == 1 ? saved[n] : saved[n] * factor; };
     const at::Tensor none;
-    return {none, scaled(0), scaled(1), scaled(2), none, none, none, none};
+    return {none, scaled(0), scaled(1), scaled(2), none, none, none, none, none};
   }
 };
 
 }  // namespace
 
 CrossEntropy cross_entropy(const Compute& compute, const at::Tensor& h_PE, const TiedOutput& output,
-                           const at::Tensor& labels_P, int64_t chunk_rows) {
+                           const at::Tensor& labels_P, int64_t chunk_rows, const WordDraw* draw) {
   const bool wants_gradients = at::GradMode::is_enabled() && (h_PE.requires_grad() || output.table_VE.requires_grad() ||
                                                               output.bias_V.requires_grad());
   CrossEntropy result;
+  if (draw != nullptr) result.drawn_P.resize(rows_of(h_PE));
+  const Drawing drawing{draw, &result.drawn_P};
   result.sum = TiedCrossEntropy::apply(&compute, h_PE, output.table_VE, output.bias_V, labels_P, chunk_rows,
-                                       wants_gradients, &result.correct);
+                                       wants_gradients, &drawing, &result.correct);
   return result;
 }
 

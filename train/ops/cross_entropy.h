@@ -4,6 +4,8 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 #include "train/ops/compute.h"
 
 namespace deberta::train {
@@ -13,15 +15,24 @@ struct TiedOutput {
   at::Tensor bias_V;
 };
 
+// A word drawn from the softmax of each row's logits (kernels/sample_ids.h), without gradient.
+struct WordDraw {
+  uint64_t key = 0;
+  std::vector<uint64_t> samples_P;   // number of the sample that a row belongs to
+  std::vector<int32_t> positions_P;  // of the row within it
+};
+
 struct CrossEntropy {
-  at::Tensor sum;       // a double, with gradients for h, table and bias
-  int64_t correct = 0;  // rows whose largest logit is the label's; of equal ones the first counts
+  at::Tensor sum;                     // a double, with gradients for h, table and bias
+  int64_t correct = 0;                // rows whose largest logit is the label's; of equal ones the first counts
+  std::vector<int32_t> drawn_P = {};  // with a draw: an id, or -1 where logits are no numbers
 };
 
 inline constexpr int64_t kCrossEntropyRows = 1024;  // of a chunk
 
 // labels_P: int32, each in [0, V).
 CrossEntropy cross_entropy(const Compute& compute, const at::Tensor& h_PE, const TiedOutput& output,
-                           const at::Tensor& labels_P, int64_t chunk_rows = kCrossEntropyRows);
+                           const at::Tensor& labels_P, int64_t chunk_rows = kCrossEntropyRows,
+                           const WordDraw* draw = nullptr);
 
 }  // namespace deberta::train

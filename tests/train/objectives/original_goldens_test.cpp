@@ -1,11 +1,9 @@
-// The trainer against outputs and gradients of the original code (a folder of NAME.json + NAME.safetensors, as for the
-// engine: tests/engine/original_goldens_test.cpp), in double and in fp32. A case whose kind is in no list fails.
-// B sequences  L positions  T packed tokens  P rows to predict  D hidden
-#include <ATen/ops/from_blob.h>
+// The trainer against outputs and gradients of the original code (as for the engine:
+// tests/engine/original_goldens_test.cpp), in double and in fp32. A case whose kind is in no list fails. B sequences  L
+// positions  T packed tokens  P rows to predict  D hidden
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -17,11 +15,8 @@
 #include "checkpoint/safetensors.h"
 #include "checkpoint/tensor_table.h"
 #include "config/model_config.h"
-#include "deberta/model.h"
-#include "support/paths.h"
-#include "support/torch_numbers.h"
-#include "train/model/parameters.h"
 #include "train/objectives/language_model.h"
+#include "train/objectives/original_case.h"
 #include "train/objectives/replay.h"
 #include "train/objectives/task_losses.h"
 #include "train/ops/linear.h"
@@ -42,45 +37,14 @@ const std::map<std::string, std::string> kOtherKinds = {
     {"schedules", "train/optim"},
     {"masking_statistics", "train/data"},
     {"rows", "tests/kernels"},
-    {"rtd_joint", "replaced-token training"},
-    {"rtd_decoupled", "replaced-token training"},
+    {"rtd_joint", "replaced_tokens_goldens_test.cpp"},
+    {"rtd_decoupled", "train/loop"},
     {"sift", "SiFT"}};
 const std::map<std::string, std::string> kOtherCases = {{"v2_conv_mask3d", "a 3-D mask that is not causal"},
                                                         {"v3_relative_given", "relative positions as an input"}};
 
-std::string goldens_folder() {
-  const char* named = std::getenv("DEBERTA_GOLDENS");
-  return named != nullptr ? named : shared("reference/original-goldens");
-}
-
-// A tensor of the file as doubles; undefined when it is not there.
-at::Tensor read(const SafetensorsFile& file, const std::string& name) {
-  const TensorView* view = file.find(name);
-  if (view == nullptr) return {};
-  std::vector<float> values = to_fp32(*view);
-  return at::from_blob(values.data(), view->shape, at::kFloat).to(at::kDouble).clone();
-}
-
-template <class Integer>
-std::vector<Integer> integers(const SafetensorsFile& file, const std::string& name) {
-  const TensorView* view = file.find(name);
-  std::vector<Integer> values;
-  if (view == nullptr) return values;
-  for (const int64_t value : to_int64(*view)) values.push_back(static_cast<Integer>(value));
-  return values;
-}
-
 std::vector<float> floats(const SafetensorsFile& file, const std::string& name) {
   return to_fp32(*file.find(name));
-}
-
-// The causal mask of the folder: which tokens are none, as a 2-D mask.
-std::vector<uint8_t> to_2d(const std::vector<uint8_t>& mask_BLL, size_t length) {
-  std::vector<uint8_t> mask_BL;
-  for (size_t row = 0; row < mask_BLL.size() / length; ++row) {
-    mask_BL.push_back(mask_BLL[row * length + row % length]);
-  }
-  return mask_BL;
 }
 
 struct Run {
@@ -89,9 +53,7 @@ struct Run {
   const SafetensorsFile& file;
   double tolerance;
   Model model;
-  TrainBatch batch;
-  std::vector<int64_t> real_T, real_BL;  // packed rows of real tokens, and their places in [B * L]
-  std::vector<uint8_t> mask_BL;
+  PackedCase packed;
   std::map<std::string, double> errors = {};
 
   void compare(const std::string& output, const at::Tensor& expected, const at::Tensor& got) {
@@ -104,7 +66,7 @@ struct Run {
     const at::Tensor expected = read(file, "out." + output);
     if (!expected.defined()) return;
     const at::Tensor rows_BLD = expected.view({-1, got_TD.size(1)});
-    compare(output, take(rows_BLD, real_BL), take(got_TD, real_T));
+    compare(output, take(rows_BLD, packed.real_BL), take(got_TD, packed.real_T));
   }
   static at::Tensor take(const at::Tensor& x, const std::vector<int64_t>& rows) {
     at::Tensor index = at::empty({static_cast<int64_t>(rows.size())}, at::kLong);
@@ -115,54 +77,15 @@ struct Run {
 
 const Compute kCompute{.kernels = select_kernels("auto")};
 
-// Inputs, packed.
-void pack_inputs(Run& run) {
-  const auto ids = integers<int32_t>(run.file, "in.input_ids");
-  const auto length = static_cast<size_t>(run.file.find("in.input_ids")->shape.back());
-  run.mask_BL = integers<uint8_t>(run.file, "in.attention_mask");
-  if (run.mask_BL.size() > ids.size()) run.mask_BL = to_2d(run.mask_BL, length);
-  const PackedRows packed = pack({.sequences = ids.size() / length,
-                                  .length = length,
-                                  .ids_BL = ids,
-                                  .mask_BL = run.mask_BL,
-                                  .type_ids_BL = integers<int32_t>(run.file, "in.token_type_ids"),
-                                  .position_ids_BL = integers<int32_t>(run.file, "in.position_ids")});
-  if (run.mask_BL.empty()) run.mask_BL.assign(ids.size(), 1);
-  const Batch& batch = packed.batch;
-  run.batch.ids_T = batch.ids_T;
-  run.batch.starts = batch.starts;
-  run.batch.type_ids_T = batch.type_ids_T;
-  run.batch.position_ids_T = batch.position_ids_T;
-  run.batch.mask_T = batch.mask_T;
-  for (size_t t = 0; t < packed.rows_T.size(); ++t) {
-    const auto place = static_cast<size_t>(packed.rows_T[t]);
-    if (run.mask_BL[place] == 0) continue;
-    run.real_T.push_back(static_cast<int64_t>(t));
-    run.real_BL.push_back(static_cast<int64_t>(place));
-  }
-}
-
-// Labels above 0, for language models.
-void set_labels(Run& run) {
-  const auto labels_BL = integers<int32_t>(run.file, "in.labels");
-  for (size_t n = 0; n < run.real_T.size(); ++n) {
-    const int32_t label = labels_BL[static_cast<size_t>(run.real_BL[n])];
-    if (label <= 0) continue;
-    run.batch.rows_P.push_back(static_cast<int32_t>(run.real_T[n]));
-    run.batch.labels_P.push_back(label);
-  }
-}
-
 Model load(const Json& about, const SafetensorsFile& file, at::ScalarType type) {
-  const TemporaryFolder folder;
   std::vector<TensorView> weights;
   for (TensorView tensor : file.tensors()) {
     if (!tensor.name.starts_with("w.")) continue;
     tensor.name.erase(0, 2);
     weights.push_back(tensor);
   }
-  write_safetensors(folder.path("model.safetensors"), weights);
-  const Checkpoint checkpoint = Checkpoint::open(folder.path());
+  const TemporaryFolder folder;
+  const Checkpoint checkpoint = write_checkpoint(folder, weights);
   ModelForm form{.config = parse_model_config(*about.find("config"), "config.json")};
   form.config.layout = find_layout(form.config, checkpoint);
   if (about.find("kind")->as_string() != "encoder") form.head = detect_head(checkpoint);
@@ -209,7 +132,7 @@ void check_loss(Run& run, const Loss& loss) {
 }
 
 Pass make_pass(const Run& run) {
-  return train::make_pass(run.model, kCompute, input_of(run.batch), {});
+  return train::make_pass(run.model, kCompute, input_of(run.packed.batch), {});
 }
 
 EncoderStates check_hidden(Run& run) {
@@ -224,29 +147,29 @@ void run_encoder(Run& run) {
   const EncoderStates states = check_hidden(run);
   const at::Tensor cotangent = read(run.file, "in.cotangent");
   if (!cotangent.defined()) return;
-  const at::Tensor h_TD = Run::take(states.hidden_TD.back(), run.real_T);
-  const at::Tensor weights = Run::take(cotangent.view({-1, h_TD.size(1)}), run.real_BL);
+  const at::Tensor h_TD = Run::take(states.hidden_TD.back(), run.packed.real_T);
+  const at::Tensor weights = Run::take(cotangent.view({-1, h_TD.size(1)}), run.packed.real_BL);
   check_loss(run, {(h_TD * weights.to(h_TD.scalar_type())).sum(at::kDouble), 1, 0});
 }
 
 void run_language_model(Run& run) {
-  set_labels(run);
+  set_labels(run.packed, integers<int32_t>(run.file, "in.labels"));
   const EncoderStates all = check_hidden(run);
   const Pass pass = make_pass(run);
   if (run.model.form.has_mask_decoder()) {
     EncoderStates states = all;
     states.hidden_TD.pop_back();
     const auto decoded =
-        decode_masked(pass, run.model.encoder, run.model.embeddings.position_PE, states, run.batch.rows_P);
+        decode_masked(pass, run.model.encoder, run.model.embeddings.position_PE, states, run.packed.batch.rows_P);
     for (size_t k = 0; k < decoded.size(); ++k) {
       const std::string output = "decoder." + std::to_string(k + 1);
       run.compare(output, read(run.file, "out." + output), decoded[k]);
     }
   }
-  const at::Tensor logits = linear(kCompute, word_states(pass, run.model, run.batch.rows_P),
+  const at::Tensor logits = linear(kCompute, word_states(pass, run.model, run.packed.batch.rows_P),
                                    run.model.embeddings.word_VE, run.model.head.bias_V);
   run.compare("logits", read(run.file, "out.logits"), logits);
-  check_loss(run, language_model_loss(run.model, kCompute, run.batch, {}));
+  check_loss(run, language_model_loss(run.model, kCompute, run.packed.batch, {}));
 }
 
 void run_sequence_head(Run& run) {
@@ -271,19 +194,18 @@ void run_token_head(Run& run) {
   run.compare_rows("logits", logits);
   const auto labels_BL = integers<int32_t>(run.file, "in.labels");
   std::vector<int32_t> labels;
-  for (const int64_t place : run.real_BL) labels.push_back(labels_BL[static_cast<size_t>(place)]);
-  check_loss(run, class_loss(Run::take(logits, run.real_T), labels));
+  for (const int64_t place : run.packed.real_BL) labels.push_back(labels_BL[static_cast<size_t>(place)]);
+  check_loss(run, class_loss(Run::take(logits, run.packed.real_T), labels));
 }
 
 void run_replaced_tokens(Run& run) {
   const EncoderStates states = check_hidden(run);
   const at::Tensor logits = replaced_logits(make_pass(run), run.model.head, states.hidden_TD.back());
   run.compare_rows("logits", logits);
-  check_loss(run, binary_loss(Run::take(logits, run.real_T), floats(run.file, "out.label_ids")));
+  check_loss(run, binary_loss(Run::take(logits, run.packed.real_T), floats(run.file, "out.label_ids")));
 }
 
 void run_case(Run& run) {
-  pack_inputs(run);
   if (run.kind == "encoder") return run_encoder(run);
   if (run.kind == "mlm") return run_language_model(run);
   if (run.kind == "token_classification") return run_token_head(run);
@@ -319,18 +241,15 @@ void run_named(const std::string& folder, const std::string& name, at::ScalarTyp
           .file = file,
           .tolerance = type == at::kDouble ? kDouble : kSingle,
           .model = load(about, file, type),
-          .batch = {},
-          .real_T = {},
-          .real_BL = {},
-          .mask_BL = {}};
+          .packed = pack_case(file, "in.")};
   run_case(run);
   EXPECT_FALSE(run.errors.empty()) << name << ": nothing was compared";
   tally.add(run);
 }
 
 void run_all(at::ScalarType type) {
-  const std::string folder = goldens_folder();
-  if (folder.empty()) GTEST_SKIP() << "no folder of original outputs (DEBERTA_GOLDENS, or the shared folder)";
+  const std::string folder = original_goldens();
+  if (folder.empty()) GTEST_SKIP() << kNoGoldens;
   Tally tally;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".json") run_named(folder, entry.path().stem().string(), type, tally);

@@ -1,0 +1,212 @@
+// A step of a pair: which loss moves which weights, in which order, and what stays when something is not finite.
+#include "train/loop/pair_trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/expect_error.h"
+#include "train/loop/new_model.h"
+
+namespace deberta::train {
+namespace {
+
+constexpr TableSharing kAll[] = {TableSharing::kNone, TableSharing::kSame, TableSharing::kDisentangled};
+const Compute kCompute{.kernels = select_kernels("auto")};
+
+Model make_small(Head head, uint64_t seed, TableSharing sharing) {
+  Model model = make_model({.config = new_config({.overrides = {"num_hidden_layers=2", "hidden_size=16",
+                                                                "num_attention_heads=2", "position_buckets=8"},
+                                                  .vocab_size = 40}),
+                            .head = head});
+  initialise(model, seed);
+  if (head == Head::kReplacedToken && sharing == TableSharing::kDisentangled) clear_difference(model);
+  return model;
+}
+
+// Sequences of 8 tokens, two of them masked (3).
+TrainBatch make_batch(uint32_t first, uint32_t sequences) {
+  TrainBatch batch;
+  batch.starts.push_back(0);
+  batch.first_sequence = first;
+  batch.longest = 8;
+  for (uint32_t b = first; b < first + sequences; ++b) {
+    const auto begin = static_cast<int32_t>(batch.ids_T.size());
+    for (uint32_t t = 0; t < 8; ++t) batch.ids_T.push_back(static_cast<int32_t>(4 + (7 * b + 3 * t) % 36));
+    for (const int32_t row : {2, 5}) {
+      batch.rows_P.push_back(begin + row);
+      batch.labels_P.push_back(batch.ids_T[static_cast<size_t>(begin + row)]);
+      batch.ids_T[static_cast<size_t>(begin + row)] = 3;
+    }
+    batch.starts.push_back(static_cast<int32_t>(batch.ids_T.size()));
+  }
+  return batch;
+}
+
+struct Pair {
+  explicit Pair(const PairOptions& options)
+      : trainer(make_small(Head::kMaskedLm, 1, options.sharing), make_small(Head::kReplacedToken, 2, options.sharing),
+                options, {.has_bias_correction = true}, kCompute) {}
+
+  PairTrainer trainer;
+  uint32_t steps = 0;
+
+  PairStep step(const std::vector<TrainBatch>& batches,
+                PairStepSettings settings = {.rate = 1e-3, .discriminator_rate = 1e-3, .max_norm = 0},
+                const PairStepExtras& extras = {}) {
+    return trainer.step(batches, {.is_training = true, .seed = 1, .step = steps++}, settings, extras);
+  }
+  std::vector<float> weights(const std::string& prefix) {
+    std::vector<float> values;
+    for (ParameterGroup& group : trainer.groups()) {
+      for (const ParameterSlot& slot : group.layout().slots) {
+        if (!slot.name.starts_with(prefix)) continue;
+        const auto of_slot = group.weights().of(slot);
+        values.insert(values.end(), of_slot.begin(), of_slot.end());
+      }
+    }
+    return values;
+  }
+};
+
+// 20 joint steps without a clip: what the discriminator's loss weighs is nothing to a generator whose tables it does
+// not move.
+TEST(PairTrainer, OnlySharedTablesLetTheDiscriminatorMoveTheGenerator) {
+  for (const TableSharing sharing : kAll) {
+    std::vector<float> generator[2], discriminator[2];
+    for (const bool is_heavy : {false, true}) {
+      Pair pair({.sharing = sharing, .is_joint = true, .lambda = is_heavy ? 50.0 : 0.0});
+      for (uint32_t step = 0; step < 20; ++step) pair.step({make_batch(4 * step, 4)});
+      generator[is_heavy] = pair.weights("generator.");
+      discriminator[is_heavy] = pair.weights("discriminator.");
+    }
+    EXPECT_EQ(generator[0] == generator[1], sharing != TableSharing::kSame);
+    EXPECT_NE(discriminator[0], discriminator[1]);
+  }
+}
+
+TEST(PairTrainer, OneTableForBothNeedsOneOptimiser) {
+  EXPECT_ERROR(Pair({.sharing = TableSharing::kSame, .is_joint = false}), kUsage,
+               "replaced-token detection: optimisers: expected one for both models, whose tables are the same, got "
+               "two; train jointly, or share by differences");
+  Pair pair({.sharing = TableSharing::kSame, .is_joint = true});
+  EXPECT_EQ(pair.trainer.groups().size(), 1u);
+  EXPECT_TRUE(pair.weights("discriminator.embeddings.word_embeddings").empty());
+}
+
+// By hand: words are drawn, the generator steps, then the discriminator reads the moved tables.
+TEST(PairTrainer, TheDiscriminatorReadsMovedTablesAndWordsDrawnBefore) {
+  for (const TableSharing sharing : {TableSharing::kNone, TableSharing::kDisentangled}) {
+    const DropoutPlace place{.is_training = true, .seed = 1, .step = 0};
+    const TrainBatch batch = make_batch(0, 4);
+    Pair by_hand({.sharing = sharing}), pair({.sharing = sharing});
+    const auto ids = generator_loss(by_hand.trainer.generator(), kCompute, batch, place).ids_P;
+    const TrainBatch replaced = replace_tokens(batch, ids);
+    const Model before = by_hand.trainer.joined_discriminator();
+    const double old_loss = discriminator_loss(before, kCompute, replaced, place).loss.sum.item<double>();
+    by_hand.step({batch}, {.rate = 1e-2, .discriminator_rate = 0, .max_norm = 0});
+    const Model joined = by_hand.trainer.joined_discriminator();
+    const DiscriminatorLoss expected = discriminator_loss(joined, kCompute, replaced, place);
+    const PairStep got = pair.step({batch}, {.rate = 1e-2, .discriminator_rate = 1e-2, .max_norm = 0});
+    EXPECT_EQ(got.discriminator.loss, expected.loss.sum.item<double>());
+    EXPECT_EQ(got.discriminator.count, 32);
+    EXPECT_EQ(got.discriminator.correct, expected.loss.correct);
+    EXPECT_EQ(got.replaced, expected.replaced);
+    EXPECT_EQ(got.flagged, expected.flagged);
+    EXPECT_EQ(got.found, expected.found);
+    EXPECT_EQ(got.generator.count, 8);
+    EXPECT_EQ(old_loss == got.discriminator.loss, sharing == TableSharing::kNone);
+  }
+}
+
+TEST(PairTrainer, ADifferenceBeginsAtZeroAndIsTrained) {
+  Pair pair({});
+  const std::string name = "discriminator.embeddings.word_embeddings.weight";
+  const auto largest = [&] {
+    float value = 0;
+    for (const float each : pair.weights(name)) value = std::max(value, std::abs(each));
+    return value;
+  };
+  ASSERT_FALSE(pair.weights(name).empty());
+  EXPECT_EQ(largest(), 0);
+  pair.step({make_batch(0, 4)});
+  EXPECT_GT(largest(), 1e-4f);
+  const auto words = [](const Model& model) {
+    const at::Tensor table = model.embeddings.word_VE.detach().contiguous();
+    return std::vector<float>(table.const_data_ptr<float>(), table.const_data_ptr<float>() + table.numel());
+  };
+  const std::vector<float> sum = words(pair.trainer.joined_discriminator()), base = words(pair.trainer.generator()),
+                           difference = words(pair.trainer.discriminator());
+  for (size_t i = 0; i < sum.size(); ++i) ASSERT_EQ(sum[i], base[i] + difference[i]) << i;
+}
+
+TEST(PairTrainer, MicroBatchesOfUnequalSizeMakeTheSameStepAsOne) {
+  for (const bool is_joint : {false, true}) {
+    Pair whole({.is_joint = is_joint}), parts({.is_joint = is_joint});
+    const PairStepSettings settings{.rate = 0, .discriminator_rate = 0, .max_norm = 1};
+    const PairStep a = whole.step({make_batch(0, 6)}, settings);
+    const PairStep b = parts.step({make_batch(0, 1), make_batch(1, 4), make_batch(5, 1)}, settings);
+    EXPECT_NEAR(b.generator.loss, a.generator.loss, 1e-5 * a.generator.loss);
+    EXPECT_NEAR(b.discriminator.loss, a.discriminator.loss, 1e-5 * a.discriminator.loss);
+    EXPECT_NEAR(b.generator.norm, a.generator.norm, 1e-5 * a.generator.norm);
+    EXPECT_NEAR(b.discriminator.norm, a.discriminator.norm, 1e-5 * a.discriminator.norm);
+    EXPECT_EQ(b.replaced, a.replaced);
+    EXPECT_EQ(b.discriminator.count, 48);
+  }
+}
+
+TEST(PairTrainer, LambdaWeighsTheGradientNotTheLossThatIsShown) {
+  const PairStepSettings settings{.rate = 0, .discriminator_rate = 0, .max_norm = 1};
+  const PairStep a = Pair({.lambda = 10}).step({make_batch(0, 4)}, settings);
+  const PairStep b = Pair({.lambda = 50}).step({make_batch(0, 4)}, settings);
+  EXPECT_EQ(a.discriminator.loss, b.discriminator.loss);
+  EXPECT_NEAR(b.discriminator.norm, 5 * a.discriminator.norm, 1e-4 * b.discriminator.norm);
+  EXPECT_EQ(a.generator.norm, b.generator.norm);
+}
+
+TEST(PairTrainer, RepeatedStepsLearn) {
+  for (const TableSharing sharing : kAll) {
+    Pair pair({.sharing = sharing, .is_joint = sharing == TableSharing::kSame});
+    const PairStepSettings settings{.rate = 1e-2, .discriminator_rate = 1e-2, .max_norm = 1};
+    const PairStep first = pair.step({make_batch(0, 4)}, settings);
+    PairStep last;
+    for (int i = 0; i < 40; ++i) last = pair.step({make_batch(0, 4)}, settings);
+    EXPECT_LT(last.generator.loss, 0.7 * first.generator.loss);
+    EXPECT_LT(last.discriminator.loss, 0.9 * first.discriminator.loss);
+  }
+}
+
+TEST(PairTrainer, AStepWithoutLabelsMovesNothing) {
+  Pair pair({});
+  TrainBatch batch = make_batch(0, 2);
+  batch.rows_P.clear();
+  batch.labels_P.clear();
+  const std::vector<float> before = pair.weights("");
+  EXPECT_EQ(pair.step({batch}).discriminator.count, 0);
+  EXPECT_EQ(pair.weights(""), before);
+}
+
+TEST(PairTrainer, ALossThatIsNotFiniteMovesNothingAndLeavesNoGradient) {
+  for (const bool is_joint : {false, true}) {
+    Pair pair({.is_joint = is_joint}), fresh({.is_joint = is_joint});
+    const std::vector<float> before = pair.weights("");
+    float& weight = pair.trainer.groups()[0].weights().all()[0];
+    const float kept = weight;
+    weight = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_FALSE(pair.step({make_batch(0, 2)}).generator.is_finite);
+    weight = kept;
+    EXPECT_EQ(pair.weights(""), before);
+    pair.steps = 0;
+    const PairStep a = pair.step({make_batch(0, 2)}), b = fresh.step({make_batch(0, 2)});
+    EXPECT_EQ(a.generator.norm, b.generator.norm);
+    EXPECT_EQ(a.discriminator.norm, b.discriminator.norm);
+  }
+}
+
+}  // namespace
+}  // namespace deberta::train
