@@ -50,6 +50,7 @@ FILES = {
     "regression": {"dev.jsonl": jsonl({"a": "It rained .", "b": "It was wet .", "score": 4.5}, {"a": "x", "b": "y", "score": 1})},
     "multi-label": {"dev.jsonl": jsonl({"text": "good", "labels": ["positive"]}, {"text": "so so", "labels": ["positive", "negative"]})},
     "mlm": {"valid.txt": " = A title = \n \n It rained .\n"},
+    "causal": {"valid.txt": " = A title = \n \n It rained .\n"},
 }
 NLI = ("entailment", "neutral", "contradiction")
 
@@ -64,10 +65,12 @@ def models(tmp_path_factory):
                   "wnli": ("entailment", "not_entailment"), "sts-b": ("LABEL_0",), "regression": ("LABEL_0",), "race": ("LABEL_0",), "swag": ("LABEL_0",),
                   "record": ("LABEL_0",), "ner": ("O", "B-PER", "I-PER", "B-LOC", "I-LOC"), "classification": ("negative", "positive"),
                   "multi-label": ("negative", "positive")}.get(task, ("LABEL_0", "LABEL_1"))
-        head = {"record": "entity", "squad": "span", "squad2": "span", "ner": "token", "mlm": "lm"}.get(task, "sequence")
-        if (head, labels) not in made:
-            made[head, labels] = make_model(tmp_path_factory.mktemp(head), head, labels=labels)
-        return made[head, labels]
+        head = {"record": "entity", "squad": "span", "squad2": "span", "ner": "token", "mlm": "lm", "causal": "lm"}.get(task, "sequence")
+        settings = {"is_decoder": True} if task == "causal" else {}
+        kind = head, labels, *settings
+        if kind not in made:
+            made[kind] = make_model(tmp_path_factory.mktemp(head), head, labels=labels, **settings)
+        return made[kind]
     return get
 
 
@@ -84,7 +87,7 @@ def test_the_command_runs(deberta, tmp_path, models, command):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     words[words.index("DIR")] = models(task)
-    written = [] if task == "mlm" else ["--write-predictions", "answers.out"]  # mlm scores a sample of masks and writes no predictions
+    written = [] if task in ("mlm", "causal") else ["--write-predictions", "answers.out"]  # those two score pieces and write no predictions
     done = deberta(*words, "-f", "json", "--bootstrap", "5", *written, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
