@@ -109,12 +109,8 @@ void PairTrainer::update(ParameterGroup& group, double rate, const PairStepSetti
   if (extras.see) extras.see(group);
   bool is_finite = true;
   for (const StepResult* result : results) is_finite = is_finite && std::isfinite(result->loss);
-  ParameterGroup::Update update{.norm = std::nan(""), .is_finite = false};
-  if (is_finite) {
-    update = group.update(rate, settings.max_norm);
-  } else {
-    group.drop_gradients();
-  }
+  const ParameterGroup::Update update =
+      group.update({.rate = rate, .max_norm = settings.max_norm, .has_finite_loss = is_finite});
   for (StepResult* result : results) {
     result->norm = update.norm;
     result->is_finite = update.is_finite;

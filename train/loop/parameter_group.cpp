@@ -43,20 +43,19 @@ std::vector<ParameterMemory> ParameterGroup::memory() {
   return memory;
 }
 
-ParameterGroup::Update ParameterGroup::update(double rate, double max_norm) {
+ParameterGroup::Update ParameterGroup::update(const UpdateSettings& settings) {
   const double norm = global_norm(layout_, gradients_, parallel_);
-  if (!std::isfinite(norm)) {
-    drop_gradients();
-    return {norm, false};
+  const bool is_finite = settings.has_finite_loss && std::isfinite(norm);
+  if (is_finite) {
+    adam_.step({.learning_rate = settings.rate,
+                .divisor = clip_divisor(norm, settings.max_norm, settings.count),
+                .zeroes_gradients = true,
+                .parallel = parallel_},
+               weights_, gradients_);
+  } else {
+    std::ranges::fill(gradients_.all(), 0.0f);
   }
-  adam_.step(
-      {.learning_rate = rate, .divisor = clip_divisor(norm, max_norm), .zeroes_gradients = true, .parallel = parallel_},
-      weights_, gradients_);
-  return {norm, true};
-}
-
-void ParameterGroup::drop_gradients() {
-  std::ranges::fill(gradients_.all(), 0.0f);
+  return {norm / settings.count, is_finite};
 }
 
 }  // namespace deberta::train

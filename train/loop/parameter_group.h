@@ -18,13 +18,18 @@ class ParameterGroup {
   // Of each parameter, in the order given: for move_parameters().
   std::vector<ParameterMemory> memory();
 
-  struct Update {
-    double norm = 0;        // of the gradients, before the clip
-    bool is_finite = true;  // false: a gradient is not, and the weights stay as they were
+  struct UpdateSettings {
+    double rate = 0;
+    double max_norm = 1;          // 0: no clip
+    double count = 1;             // what the gradients are divided by
+    bool has_finite_loss = true;  // false: only the norm is computed
   };
-  // One step with the gradients, clipped to `max_norm` (0: not); they are zero afterwards.
-  Update update(double rate, double max_norm);
-  void drop_gradients();
+  struct Update {
+    double norm = 0;        // of the divided gradients, before the clip
+    bool is_finite = true;  // false: the loss or a gradient is not, and the weights stay as they were
+  };
+  // One step with the gradients, divided and clipped; they are zero afterwards.
+  Update update(const UpdateSettings& settings);
 
   const ParameterLayout& layout() const { return layout_; }
   FlatBuffer& weights() { return weights_; }

@@ -6,9 +6,8 @@
 #include <span>
 
 #include "base/parallel.h"
-#include "train/model/parameters.h"
+#include "train/loop/parameter_group.h"
 #include "train/objectives/loss.h"
-#include "train/optim/adam.h"
 
 namespace deberta::train {
 
@@ -37,17 +36,13 @@ class Trainer {
   StepResult step(std::span<const std::function<Loss()>> losses, const StepSettings& settings, const See& see = {});
 
   Model& model() { return model_; }
-  FlatBuffer& weights() { return weights_; }
-  Adam& adam() { return adam_; }
-  const ParameterLayout& layout() const { return layout_; }
+  FlatBuffer& weights() { return group_.weights(); }
+  Adam& adam() { return group_.adam(); }
+  const ParameterLayout& layout() const { return group_.layout(); }
 
  private:
   Model model_;
-  ParameterLayout layout_;
-  FlatBuffer weights_;
-  FlatBuffer gradients_;
-  Adam adam_;
-  Parallel parallel_;
+  ParameterGroup group_;
 };
 
 }  // namespace deberta::train
