@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "support/expect_error.h"
-#include "train/loop/new_model.h"
+#include "train/loop/trainer_case.h"
 
 namespace deberta::train {
 namespace {
@@ -20,31 +20,15 @@ constexpr TableSharing kAll[] = {TableSharing::kNone, TableSharing::kSame, Table
 const Compute kCompute{.kernels = select_kernels("auto")};
 
 Model make_small(Head head, uint64_t seed, TableSharing sharing) {
-  Model model = make_model({.config = new_config({.overrides = {"num_hidden_layers=2", "hidden_size=16",
-                                                                "num_attention_heads=2", "position_buckets=8"},
-                                                  .vocab_size = 40}),
-                            .head = head});
-  initialise(model, seed);
+  Model model = test::small_model(head, seed);
   if (head == Head::kReplacedToken && sharing == TableSharing::kDisentangled) clear_difference(model);
   return model;
 }
 
-// Sequences of 8 tokens, two of them masked (3).
+// The words to predict are masked (3).
 TrainBatch make_batch(uint32_t first, uint32_t sequences) {
-  TrainBatch batch;
-  batch.starts.push_back(0);
-  batch.first_sequence = first;
-  batch.longest = 8;
-  for (uint32_t b = first; b < first + sequences; ++b) {
-    const auto begin = static_cast<int32_t>(batch.ids_T.size());
-    for (uint32_t t = 0; t < 8; ++t) batch.ids_T.push_back(static_cast<int32_t>(4 + (7 * b + 3 * t) % 36));
-    for (const int32_t row : {2, 5}) {
-      batch.rows_P.push_back(begin + row);
-      batch.labels_P.push_back(batch.ids_T[static_cast<size_t>(begin + row)]);
-      batch.ids_T[static_cast<size_t>(begin + row)] = 3;
-    }
-    batch.starts.push_back(static_cast<int32_t>(batch.ids_T.size()));
-  }
+  TrainBatch batch = test::small_batch(first, sequences);
+  for (const int32_t row : batch.rows_P) batch.ids_T[static_cast<size_t>(row)] = 3;
   return batch;
 }
 

@@ -8,37 +8,21 @@
 #include <limits>
 #include <vector>
 
-#include "train/loop/new_model.h"
+#include "train/loop/trainer_case.h"
 #include "train/objectives/language_model.h"
 
 namespace deberta::train {
 namespace {
 
 Model small_model() {
-  ModelForm form{.config = new_config({.overrides = {"num_hidden_layers=2", "hidden_size=16", "num_attention_heads=2",
-                                                     "position_buckets=8"},
-                                       .vocab_size = 40}),
-                 .head = Head::kMaskedLm};
-  Model model = make_model(form);
-  initialise(model, 5);
-  return model;
+  return test::small_model(Head::kMaskedLm, 5);
 }
 
-// Sequences of 8 tokens, two of them to predict.
+// The label is the same everywhere in a sequence.
 TrainBatch make_batch(uint32_t first, uint32_t sequences) {
-  TrainBatch batch;
-  batch.starts.push_back(0);
-  batch.first_sequence = first;
-  batch.longest = 8;
-  for (uint32_t b = first; b < first + sequences; ++b) {
-    const auto begin = static_cast<int32_t>(batch.ids_T.size());
-    for (uint32_t t = 0; t < 8; ++t) batch.ids_T.push_back(static_cast<int32_t>(4 + (7 * b + 3 * t) % 36));
-    for (const int32_t row : {2, 5}) {
-      batch.rows_P.push_back(begin + row);
-      batch.labels_P.push_back(static_cast<int32_t>(4 + (b + 5) % 36));
-    }
-    batch.starts.push_back(static_cast<int32_t>(batch.ids_T.size()));
-  }
+  TrainBatch batch = test::small_batch(first, sequences);
+  for (size_t n = 0; n < batch.labels_P.size(); ++n)
+    batch.labels_P[n] = static_cast<int32_t>(4 + (first + n / 2 + 5) % 36);
   return batch;
 }
 
