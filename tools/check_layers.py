@@ -6,6 +6,8 @@ The floors and parts are those of rooms.txt: a room of the library includes none
 of the room that implements it, and includes only public headers and the standard library's. In the library no string literal has an
 option in it: an error says which argument it speaks of (deberta/error.h), and the program names the option.
 
+Reports are texts for users of the program, and name options too.
+
 train/, the half that may include torch, has rooms of its own: a table here says which of src each includes. Nothing of src or
 include/ includes train/."""
 import pathlib
@@ -28,7 +30,7 @@ HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_lin
 # train/ROOM: its floor among the rooms of train, and the rooms of src that it includes.
 MODEL = {"base", "text", "config", "kernels", "checkpoint"}
 READERS = MODEL | {"data", "decode", "metrics", "rows", "eval", "pipeline"}
-TRAIN = {"ops": (0, MODEL), "model": (1, MODEL | {"engine"}), "optim": (1, MODEL), "objectives": (2, MODEL), "state": (2, MODEL), "data": (3, READERS), "loop": (4, READERS),
+TRAIN = {"ops": (0, MODEL), "model": (1, MODEL | {"engine"}), "optim": (1, MODEL), "objectives": (2, MODEL), "state": (2, MODEL), "data": (3, READERS), "report": (3, {"base", "metrics"}), "loop": (4, READERS),
          "cli": (5, READERS | {"options", "program"})}
 # One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
 TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)
@@ -105,7 +107,7 @@ def problems_of(path: pathlib.Path) -> list[str]:
     if room not in (TRAIN if is_train else FLOORS):
         return [f"{name}: {room} is no room of {'train' if is_train else 'the house'}"]
     text = path.read_text()
-    knows_options = room == "cli" if is_train else ROOMS[room].part == "program"
+    knows_options = room in ("cli", "report") if is_train else ROOMS[room].part == "program"
     found = [] if knows_options else options_named(text, name)
     for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
@@ -124,13 +126,21 @@ def problems_of(path: pathlib.Path) -> list[str]:
     return found
 
 
+def readme_problem(room: str) -> str:
+    """Of src/NAME or train/NAME; "" where nothing is wrong."""
+    readme, name = ROOT / room / "README.md", room.removeprefix("src/")
+    if not readme.exists():
+        return f"{room}: no README.md"
+    return "" if re.match(rf"# {name}[ :]", readme.read_text()) else f"{room}/README.md: expected it to begin `# {name}`"
+
+
 def main() -> int:
     files = sorted(p for half in ("src", "train") for p in (ROOT / half).rglob("*") if p.suffix in (".h", ".cpp", ".cu"))
     found = [p for path in files for p in problems_of(path)]
     public = sorted((ROOT / "include/deberta").iterdir())
     found += [p for path in public for p in public_problems(path)]
     rooms = {"/".join(p.relative_to(ROOT).parts[:2]) for p in files}
-    found += [f"{room}: no README.md" for room in sorted(rooms) if not (ROOT / room / "README.md").exists()]
+    found += [wrong for room in sorted(rooms) if (wrong := readme_problem(room))]
     print("\n".join(found) or f"layers: {len(files)} files in {len(rooms)} rooms, {len(public)} public headers, no problem")
     return 1 if found else 0
 

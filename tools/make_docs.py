@@ -102,9 +102,12 @@ def tasks_page(binary: str) -> str:
     lines += [row["command"] for row in rows]
     lines += ["```", "", "## Published hyper-parameters", "",
               "Epochs / warm-up steps (or fraction of all steps) / learning rate / batch size / dropout before the classifier, from the papers and the original scripts; length in tokens.", "",
-              "| task | length | base | large | xlarge | v2-xlarge | v2-xxlarge | v3-large |", "|---|---|---|---|---|---|---|---|"]
-    columns = ("length", "base", "large", "xlarge", "v2-xlarge", "v2-xxlarge", "v3-large")
+              "| task | length | base | large | xlarge | v2-xlarge | v2-xxlarge | v3-xsmall | v3-small | v3-base | v3-large |", "|---|---|---|---|---|---|---|---|---|---|---|"]
+    columns = ("length", "base", "large", "xlarge", "v2-xlarge", "v2-xxlarge", "v3-xsmall", "v3-small", "v3-base", "v3-large")
     lines += [f"| `{row['task']}` | {' | '.join(row[name] for name in columns)} |" for row in rows if any(row[name] for name in columns)]
+    lines += ["", "For `--adversarial sift`, with the weight of its loss at the end; where nothing is published, the numbers above count.", "",
+              f"| task | {' | '.join(columns[1:])} |", "|---" * len(columns) + "|"]
+    lines += [f"| `{row['task']}` | {' | '.join(row['sift'].get(name, '') for name in columns[1:])} |" for row in rows if "sift" in row]
     return "\n".join(lines) + "\n"
 
 

@@ -217,9 +217,11 @@ void check_config(const Listing& listing) {
 
 // ---- folders in the folder
 
+// Checkpoints of a run aside.
 std::vector<std::string> models_in(const Listing& listing) {
   std::vector<std::string> models;
   for (const std::string& name : listing.names()) {
+    if (name.starts_with("checkpoint-")) continue;
     const std::string folder = listing.path(name);
     if (is_regular_file(folder + "/config.json") && Listing(folder).has_weights()) models.push_back(name);
   }
@@ -238,17 +240,21 @@ std::optional<std::string> newest_checkpoint(const Listing& listing) {
   return newest;
 }
 
+void check_models_in(const Listing& listing) {
+  const std::vector<std::string> models = models_in(listing);
+  if (!models.empty())
+    refuse(listing.folder(), fmt::format("a folder of models: {}", join_some(models)),
+           {fmt::format("give one of them, such as {}", listing.path(models.front()))});
+}
+
 void check_subfolders(const Listing& listing) {
+  check_models_in(listing);
   if (const auto newest = newest_checkpoint(listing))
     refuse(listing.folder(), "a folder of training checkpoints",
            {fmt::format("give one of them; the newest is {}", listing.path(*newest))});
   if (is_directory(listing.path("snapshots")) && is_directory(listing.path("refs")))
     refuse(listing.folder(), "a folder of the hub cache",
            {"give {}, or the folder of a commit in snapshots/", "model", "ORG/NAME"});
-  const std::vector<std::string> models = models_in(listing);
-  if (!models.empty())
-    refuse(listing.folder(), fmt::format("a folder of models: {}", join_some(models)),
-           {fmt::format("give one of them, such as {}", listing.path(models.front()))});
 }
 
 // Weights under a name that nobody looks for.
@@ -269,6 +275,8 @@ void check_model(const Listing& listing) {
   check_pointers(listing, {std::string(kConfig)});
   if (listing.has(kConfig)) check_config(listing);
   const bool has_config = listing.has(kConfig), has_weights = listing.has_weights();
+  // The folder of a run that trains two models has trainer_state.json, too.
+  if (!has_config && !has_weights) check_models_in(listing);
   for (const KindRow& row : kKinds) {
     const bool may_be = row.when == When::kAlways || (row.when == When::kNoConfig ? !has_config : !has_weights);
     if (may_be && listing.has(row.mark))

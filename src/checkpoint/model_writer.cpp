@@ -82,7 +82,7 @@ Treatment treatment_of(const std::string& source, const std::string& name, const
   return is_small_json ? Treatment::kCopy : Treatment::kLeaveOut;
 }
 
-std::vector<std::string> copy_others(ManifestWriter& files, const std::string& subfolder, const std::string& source,
+std::vector<std::string> copy_others(ManifestWriter& files, const ModelFilesOptions& options, const std::string& source,
                                      const std::vector<std::string>& weights) {
   std::vector<std::string> copied, left_out;
   const auto names = read_names(source);
@@ -90,11 +90,13 @@ std::vector<std::string> copy_others(ManifestWriter& files, const std::string& s
   for (const std::string& name : *names) {
     const Treatment treatment = treatment_of(source, name, weights);
     if (treatment == Treatment::kReplace) continue;
-    (treatment == Treatment::kCopy ? copied : left_out).push_back(name);
+    const bool is_unwanted =
+        std::find(options.leaves_out.begin(), options.leaves_out.end(), name) != options.leaves_out.end();
+    (treatment == Treatment::kCopy && !is_unwanted ? copied : left_out).push_back(name);
   }
   for (const std::string& name : copied) {
     const MappedFile file(fmt::format("{}/{}", source, name));
-    files.add(subfolder + name, [&](FileWriter& out) { out.write(file.bytes()); });
+    files.add(options.subfolder + name, [&](FileWriter& out) { out.write(file.bytes()); });
   }
   return left_out;
 }
@@ -106,7 +108,7 @@ std::vector<Change> write_model_files(ManifestWriter& files, const Conversion& c
   const std::string& subfolder = options.subfolder;
   files.add_text(subfolder + "config.json", conversion.config.dump(2, JsonForm::kPython) + "\n");
   std::vector<Change> left_out;
-  for (const std::string& name : copy_others(files, subfolder, source, conversion.source_files))
+  for (const std::string& name : copy_others(files, options, source, conversion.source_files))
     left_out.push_back({name, "left out", "neither weights nor a tokenizer file"});
   write_shards(files, subfolder, conversion, make_shards(conversion, options.shard_bytes));
   return left_out;

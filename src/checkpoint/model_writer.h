@@ -20,6 +20,7 @@ constexpr uint64_t kShardBytes = 5000000000;
 struct ModelFilesOptions {
   std::string subfolder = {};  // where in the folder: "" or "generator/"
   uint64_t shard_bytes = kShardBytes;
+  std::vector<std::string> leaves_out = {};  // names of files that would be copied, but speak of another model
 };
 
 // The model's files among others of a folder whose manifest is still open. Returns the files of the source that are not

@@ -27,26 +27,31 @@ std::string command_of(const TaskRow& task) {
   return command;
 }
 
+// Sizes that have one.
+JsonObject object_of(const TaskRecipe& recipe) {
+  JsonObject object;
+  for (const auto& [size, text] : sized_recipes(recipe)) {
+    if (!text.empty()) object.emplace_back(size, text);
+  }
+  return object;
+}
+
 JsonObject object_of(const TaskRow& task) {
   JsonArray labels;
   for (const std::string& label : split_words(task.labels)) labels.push_back(split_words(label, '=').front());
-  const TaskRecipe& recipe = task.recipe;
-  return {{"task", task.name},
-          {"aliases", json_of(split_words(task.aliases))},
-          {"what", what_of(task)},
-          {"verb", verb_of(task)},
-          {"input", task.input},
-          {"labels", std::move(labels)},
-          {"metrics", json_of(split_words(task.metrics))},
-          {"head", task.tensors},
-          {"command", command_of(task)},
-          {"length", recipe.length},
-          {"base", recipe.base},
-          {"large", recipe.large},
-          {"xlarge", recipe.xlarge},
-          {"v2-xlarge", recipe.v2_xlarge},
-          {"v2-xxlarge", recipe.v2_xxlarge},
-          {"v3-large", recipe.v3_large}};
+  JsonObject object{{"task", task.name},
+                    {"aliases", json_of(split_words(task.aliases))},
+                    {"what", what_of(task)},
+                    {"verb", verb_of(task)},
+                    {"input", task.input},
+                    {"labels", std::move(labels)},
+                    {"metrics", json_of(split_words(task.metrics))},
+                    {"head", task.tensors},
+                    {"command", command_of(task)},
+                    {"length", task.recipe.length}};
+  for (const auto& [size, text] : sized_recipes(task.recipe)) object.emplace_back(size, text);
+  if (JsonObject sift = object_of(task.sift); !sift.empty()) object.emplace_back("sift", std::move(sift));
+  return object;
 }
 
 }  // namespace

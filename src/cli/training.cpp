@@ -40,7 +40,15 @@ int run(const PretrainVerb& options) {
   start_training_program(options.words);
 }
 
+int run(const FinetuneVerb& options) {
+  start_training_program(options.words);
+}
+
 int run(const ReplayVerb& options) {
+  start_training_program(options.words);
+}
+
+int run(const ReportVerb& options) {
   start_training_program(options.words);
 }
 

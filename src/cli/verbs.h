@@ -25,7 +25,9 @@ int run(const ConvertVerb& options);
 int run(const BenchVerb& options);
 int run(const InfoVerb& options);
 int run(const PretrainVerb& options);
+int run(const FinetuneVerb& options);
 int run(const ReplayVerb& options);
+int run(const ReportVerb& options);
 
 // Runs the verb of the options.
 int run_verb(const Options& options);

@@ -3,19 +3,31 @@
 
 namespace deberta {
 
-std::vector<std::string> word_tags(std::span<const Offset> words, std::span<const Entity> pieces, WordLabel rule) {
-  std::vector<std::string> tags;
+std::vector<size_t> first_pieces(std::span<const Offset> words, std::span<const Offset> pieces) {
+  std::vector<size_t> first;
   size_t piece = 0;
   for (const Offset& word : words) {
     // A lone word-start mark is an empty piece at the start of the word.
     const auto is_before = [&](const Offset& bytes) { return bytes.end <= word.begin && bytes.begin < word.begin; };
-    while (piece < pieces.size() && is_before(pieces[piece].bytes)) ++piece;
-    const auto is_inside = [&](size_t i) { return i < pieces.size() && pieces[i].bytes.begin < word.end; };
-    size_t chosen = piece;
-    for (size_t i = piece + 1; rule == WordLabel::kMostConfident && is_inside(i); ++i) {
-      if (pieces[i].score > pieces[chosen].score) chosen = i;
+    while (piece < pieces.size() && is_before(pieces[piece])) ++piece;
+    first.push_back(piece < pieces.size() && pieces[piece].begin < word.end ? piece : kNoPiece);
+  }
+  return first;
+}
+
+std::vector<std::string> word_tags(std::span<const Offset> words, std::span<const Entity> pieces, WordLabel rule) {
+  std::vector<Offset> places;
+  for (const Entity& piece : pieces) places.push_back(piece.bytes);
+  const std::vector<size_t> first = first_pieces(words, places);
+  std::vector<std::string> tags;
+  for (size_t word = 0; word < words.size(); ++word) {
+    size_t chosen = first[word];
+    if (rule == WordLabel::kMostConfident && chosen != kNoPiece) {
+      for (size_t i = chosen + 1; i < pieces.size() && places[i].begin < words[word].end; ++i) {
+        if (pieces[i].score > pieces[chosen].score) chosen = i;
+      }
     }
-    tags.push_back(is_inside(piece) ? pieces[chosen].label : "O");
+    tags.push_back(chosen == kNoPiece ? "O" : pieces[chosen].label);
   }
   return tags;
 }

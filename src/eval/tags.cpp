@@ -21,16 +21,8 @@ Remedy give_tags() {
   return {"give its tags in order with {}", "label_map"};
 }
 
-struct Sentence {
-  std::string where;
-  bool begins_document = false;
-  std::vector<std::string> words;
-  TagOutcome tags;
-  std::optional<Error> error;
-};
-
-Sentence sentence_of(const ConllSentence& read) {
-  Sentence sentence{read.where, read.begins_document, {}, {}, read.error};
+TaggedSentence sentence_of(const ConllSentence& read) {
+  TaggedSentence sentence{read.where, read.begins_document, {}, {}, read.error};
   for (size_t token = 0; token < read.tokens(); ++token) {
     sentence.words.push_back(read.word(token));
     sentence.tags.gold.push_back(read.label(token));
@@ -38,9 +30,9 @@ Sentence sentence_of(const ConllSentence& read) {
   return sentence;
 }
 
-std::vector<Sentence> read_sentences(const std::vector<std::string>& paths, const EvalHooks& hooks,
-                                     EvalResult& result) {
-  std::vector<Sentence> sentences;
+std::vector<TaggedSentence> read_sentences(const std::vector<std::string>& paths, const EvalHooks& hooks,
+                                           EvalResult& result) {
+  std::vector<TaggedSentence> sentences;
   for (const std::string& path : paths) {
     ConllReader reader(LineReader{ByteSource(path, hooks.is_stopped)});
     size_t repaired = 0;  // lines of the current file so far
@@ -53,18 +45,18 @@ std::vector<Sentence> read_sentences(const std::vector<std::string>& paths, cons
   return sentences;
 }
 
-// Sentence by sentence; both files must have the same words.
-void read_answers(const std::string& path, std::vector<Sentence>& sentences) {
+// TaggedSentence by sentence; both files must have the same words.
+void read_answers(const std::string& path, std::vector<TaggedSentence>& sentences) {
   ConllReader predicted(LineReader{ByteSource(path)});
   ConllSentence read;
-  for (Sentence& sentence : sentences) {
+  for (TaggedSentence& sentence : sentences) {
     if (!predicted.next(read))
       throw Error(ErrorCode::kInput, path, "expected the sentence of " + sentence.where + ", got the end of the file");
     if (sentence.error || read.error) {
       if (!sentence.error) sentence.error = read.error;
       continue;
     }
-    Sentence answer = sentence_of(read);
+    TaggedSentence answer = sentence_of(read);
     if (answer.words != sentence.words)
       throw Error(ErrorCode::kInput, read.where, "expected the words of " + sentence.where);
     sentence.tags.predicted = std::move(answer.tags.gold);
@@ -81,17 +73,14 @@ struct SentenceRange {
 };
 
 // Each sentence by itself; or, as the published models were trained, as many sentences of a document as fit.
-std::vector<SentenceRange> texts_of(const std::vector<Sentence>& sentences, const Tokenizer& tokenizer,
+std::vector<SentenceRange> texts_of(const std::vector<TaggedSentence>& sentences, const Tokenizer& tokenizer,
                                     std::optional<size_t> max_pieces) {
   std::vector<SentenceRange> texts;
   size_t pieces = 0;
   for (size_t i = 0; i < sentences.size(); ++i) {
-    const Sentence& sentence = sentences[i];
+    const TaggedSentence& sentence = sentences[i];
     const bool is_alone = !max_pieces || sentence.error || sentence.begins_document || i == 0 || sentences[i - 1].error;
-    const size_t own =
-        max_pieces
-            ? tokenizer.encode(fmt::format("{}", fmt::join(sentence.words, " ")), {.add_special_tokens = false}).size()
-            : 0;
+    const size_t own = max_pieces ? tokenizer.encode(sentence.text(), {.add_special_tokens = false}).size() : 0;
     if (is_alone || pieces + own > *max_pieces) {
       texts.push_back({i, 0});
       pieces = 0;
@@ -102,16 +91,17 @@ std::vector<SentenceRange> texts_of(const std::vector<Sentence>& sentences, cons
   return texts;
 }
 
-std::vector<std::string> words_of(std::span<const Sentence> sentences) {
+std::vector<std::string> words_of(std::span<const TaggedSentence> sentences) {
   std::vector<std::string> words;
-  for (const Sentence& sentence : sentences) words.insert(words.end(), sentence.words.begin(), sentence.words.end());
+  for (const TaggedSentence& sentence : sentences)
+    words.insert(words.end(), sentence.words.begin(), sentence.words.end());
   return words;
 }
 
 // Gives each sentence the tags of its words.
-void share_out(const std::vector<std::string>& tags, std::span<Sentence> sentences) {
+void share_out(const std::vector<std::string>& tags, std::span<TaggedSentence> sentences) {
   auto tag = tags.begin();
-  for (Sentence& sentence : sentences) {
+  for (TaggedSentence& sentence : sentences) {
     const auto end = tag + static_cast<std::ptrdiff_t>(sentence.words.size());
     sentence.tags.predicted.assign(tag, end);
     tag = end;
@@ -120,12 +110,12 @@ void share_out(const std::vector<std::string>& tags, std::span<Sentence> sentenc
 
 class SentenceRows final : public RowSource {
  public:
-  SentenceRows(const std::vector<Sentence>& sentences, const std::vector<SentenceRange>& texts)
+  SentenceRows(const std::vector<TaggedSentence>& sentences, const std::vector<SentenceRange>& texts)
       : sentences_(sentences), texts_(texts) {}
   bool next(Row& row) override {
     if (next_ == texts_.size()) return false;
     const SentenceRange& text = texts_[next_++];
-    const Sentence& first = sentences_[text.first];
+    const TaggedSentence& first = sentences_[text.first];
     row = {};
     row.where = first.where;
     row.error = first.error;
@@ -137,7 +127,7 @@ class SentenceRows final : public RowSource {
   }
 
  private:
-  const std::vector<Sentence>& sentences_;
+  const std::vector<TaggedSentence>& sentences_;
   const std::vector<SentenceRange>& texts_;
   size_t next_ = 0;
 };
@@ -159,9 +149,9 @@ std::vector<std::string> tags_of(const Pipeline& pipeline, const std::vector<std
 }
 
 // A file with other tags would only score 0.
-void check_tags(const std::vector<Sentence>& sentences, const std::vector<std::string>& tags) {
+void check_tags(const std::vector<TaggedSentence>& sentences, const std::vector<std::string>& tags) {
   std::set<std::string> golds;
-  for (const Sentence& sentence : sentences) golds.insert(sentence.tags.gold.begin(), sentence.tags.gold.end());
+  for (const TaggedSentence& sentence : sentences) golds.insert(sentence.tags.gold.begin(), sentence.tags.gold.end());
   golds.erase("O");
   const auto is_known = [&](const std::string& tag) { return golds.count(tag) > 0; };
   if (golds.empty() || std::any_of(tags.begin(), tags.end(), is_known)) return;
@@ -178,7 +168,7 @@ JsonObject settings_of(const TagSettings& settings) {
 }
 
 void run_model(const TaskRow& task, const TagSettings& settings, const Pipeline& pipeline,
-               std::vector<Sentence>& sentences, const EvalHooks& hooks, EvalResult& result) {
+               std::vector<TaggedSentence>& sentences, const EvalHooks& hooks, EvalResult& result) {
   result.settings = settings_of(settings);
   TokenOptions token{.rules = settings.rules, .entities = {.aggregation = Aggregation::kNone, .ignored = {}}};
   ner(pipeline, {}, token);  // refuses a model without the head before any row is read
@@ -191,13 +181,13 @@ void run_model(const TaskRow& task, const TagSettings& settings, const Pipeline&
   const auto answer = [&](std::span<const size_t> numbers, std::span<const Row> rows) {
     const auto results = ner(pipeline, text_inputs(rows), token);
     for (size_t i = 0; i < rows.size(); ++i) {
-      const std::span<Sentence> shown = of(numbers[i]);
+      const std::span<TaggedSentence> shown = of(numbers[i]);
       share_out(word_tags(places_of(words_of(shown)), results[i].entities, settings.word_label), shown);
       result.cut.rows += results[i].cut_tokens > 0;
     }
   };
   const auto refuse = [&](size_t number, const Error& error) {
-    for (Sentence& sentence : of(number)) sentence.error = error;
+    for (TaggedSentence& sentence : of(number)) sentence.error = error;
   };
   run_model_rows([&](const auto&) { return std::make_unique<SentenceRows>(sentences, texts); },
                  row_encoder(pipeline.tokenizer, token.rules), token.rules.batch_tokens,
@@ -206,8 +196,8 @@ void run_model(const TaskRow& task, const TagSettings& settings, const Pipeline&
   result.cut.max_tokens = token.rules.encode.max_tokens;
 }
 
-void write_answers(const std::vector<Sentence>& sentences, FileWriter& out) {
-  for (const Sentence& sentence : sentences) {
+void write_answers(const std::vector<TaggedSentence>& sentences, FileWriter& out) {
+  for (const TaggedSentence& sentence : sentences) {
     std::string lines;
     for (size_t i = 0; i < sentence.tags.predicted.size(); ++i)
       lines += fmt::format("{} {} {}\n", sentence.words[i], sentence.tags.gold[i], sentence.tags.predicted[i]);
@@ -217,28 +207,38 @@ void write_answers(const std::vector<Sentence>& sentences, FileWriter& out) {
 
 }  // namespace
 
-AnsweredRows answer_tags(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,
-                         const EvalHooks& hooks) {
-  AnsweredRows answered;
-  EvalResult& result = answered.result;
+std::string TaggedSentence::text() const {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::vector<TaggedSentence> tag_sentences(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,
+                                          const EvalHooks& hooks, EvalResult& result) {
   result.task = &task;
-  const auto sentences = std::make_shared<std::vector<Sentence>>(read_sentences(settings.files, hooks, result));
-  for (const Sentence& sentence : *sentences) {
+  std::vector<TaggedSentence> sentences = read_sentences(settings.files, hooks, result);
+  for (const TaggedSentence& sentence : sentences) {
     if (sentence.error) stop_at_bad_row(hooks, *sentence.error);
   }
   if (settings.predictions.empty())
-    run_model(task, settings, opened(open_model), *sentences, hooks, result);
+    run_model(task, settings, opened(open_model), sentences, hooks, result);
   else
-    read_answers(settings.predictions, *sentences);
-  result.rows = sentences->size();
+    read_answers(settings.predictions, sentences);
+  result.rows = sentences.size();
+  for (const TaggedSentence& sentence : sentences) {
+    if (!sentence.error) continue;
+    ++result.failed;
+    report_bad_row(hooks, *sentence.error);
+  }
+  return sentences;
+}
+
+AnsweredRows answer_tags(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,
+                         const EvalHooks& hooks) {
+  AnsweredRows answered;
+  const auto sentences =
+      std::make_shared<std::vector<TaggedSentence>>(tag_sentences(task, settings, open_model, hooks, answered.result));
   std::vector<TagOutcome> outcomes;
-  for (const Sentence& sentence : *sentences) {
-    if (sentence.error) {
-      ++result.failed;
-      report_bad_row(hooks, *sentence.error);
-    } else {
-      outcomes.push_back(sentence.tags);
-    }
+  for (const TaggedSentence& sentence : *sentences) {
+    if (!sentence.error) outcomes.push_back(sentence.tags);
   }
   answered.evaluation = make_evaluation(outcomes, split_words(task.metrics));
   answered.write_predictions = [sentences](FileWriter& out) { write_answers(*sentences, out); };

@@ -1,12 +1,15 @@
 // CoNLL columns: words with tags, predicted by a model or read from another such file.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/word_tags.h"
 #include "eval/answered_rows.h"
 #include "eval/eval_hooks.h"
+#include "metrics/tag_evaluation.h"
 #include "metrics/task_table.h"
 
 namespace deberta {
@@ -19,6 +22,22 @@ struct TagSettings {
   bool merges_sentences = false;            // as many sentences of a document as fit are one text, as in training
   std::vector<std::string> label_map = {};  // the tags in the model's order, instead of its labels
 };
+
+// A sentence of a file.
+struct TaggedSentence {
+  std::string where;
+  bool begins_document = false;
+  std::vector<std::string> words;
+  TagOutcome tags;             // predicted: none where there is an error
+  std::optional<Error> error;  // it cannot be read or answered
+
+  std::string text() const;  // its words with spaces
+};
+
+// What answer_tags() scores: all sentences of the files, and in `result` what is known before their metrics are. Throws
+// as answer_tags() does.
+std::vector<TaggedSentence> tag_sentences(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,
+                                          const EvalHooks& hooks, EvalResult& result);
 
 // The model is opened when the files have been read. Throws kTask for a model without the head or with other tags than
 // the files.

@@ -32,7 +32,16 @@ constexpr TaskRecipe kMnliRecipe{"256",
                                  "3/1000/5e-6/64/.3",
                                  "3/1000/4e-6/64/.25",
                                  "3/1000/3e-6/64/.3",
-                                 "2/500/7e-6/64/.3"};
+                                 "2/500/7e-6/64/.3",
+                                 "3/1000/4.5e-5/64/.1",
+                                 "3/1500/4.5e-5/64/.2",
+                                 "3/1000/1.5e-5/64/.1"};
+
+constexpr TaskRecipe kMnliSift{.base = "6/1000/1.5e-5/64/.1/5",
+                               .v2_xxlarge = "6/1000/3e-6/64/.3/5",
+                               .v3_xsmall = "10/1500/5e-5/64/.1/3",
+                               .v3_small = "6/1000/3.5e-5/64/.1/5",
+                               .v3_base = "6/1000/1.5e-5/64/.1/5"};
 
 constexpr std::array kTasks = {
     TaskRow{.name = "cola",
@@ -102,7 +111,8 @@ constexpr std::array kTasks = {
             .file = "dev_matched.tsv",
             .input = kPairs,
             .tensors = kSequenceHead,
-            .recipe = kMnliRecipe},
+            .recipe = kMnliRecipe,
+            .sift = kMnliSift},
     TaskRow{.name = "mnli-mm",
             .aliases = "mnli-mismatched",
             .what = "the same (GLUE, mismatched)",
@@ -113,7 +123,8 @@ constexpr std::array kTasks = {
             .file = "dev_mismatched.tsv",
             .input = kPairs,
             .tensors = kSequenceHead,
-            .recipe = kMnliRecipe},
+            .recipe = kMnliRecipe,
+            .sift = kMnliSift},
     TaskRow{.name = "qnli",
             .what = "does a sentence answer a question (GLUE)",
             .kind = kPair,
@@ -346,6 +357,18 @@ std::string canonical(std::string_view name) {
 }
 
 }  // namespace
+
+std::array<SizedRecipe, 9> sized_recipes(const TaskRecipe& recipe) {
+  return {{{"base", recipe.base},
+           {"large", recipe.large},
+           {"xlarge", recipe.xlarge},
+           {"v2-xlarge", recipe.v2_xlarge},
+           {"v2-xxlarge", recipe.v2_xxlarge},
+           {"v3-xsmall", recipe.v3_xsmall},
+           {"v3-small", recipe.v3_small},
+           {"v3-base", recipe.v3_base},
+           {"v3-large", recipe.v3_large}}};
+}
 
 std::span<const TaskRow> task_table() {
   return kTasks;

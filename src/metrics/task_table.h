@@ -1,6 +1,7 @@
 // The tasks, one row each: their files, the model's input, the metrics. `eval`, the trainer and
 // docs/tasks.md follow from this table; nothing else names a task.
 #pragma once
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,7 +39,8 @@ struct TaskFields {
   std::string_view without_header = {};  // the columns of a file without a header line
 };
 
-// Published hyper-parameters: epochs/warm-up/rate/batch/dropout before the classifier, as text; "" if there are none.
+// Published hyper-parameters: epochs/warm-up/rate/batch/dropout before the classifier, and of scale-invariant
+// fine-tuning /lambda, as text; "" if there are none.
 struct TaskRecipe {
   std::string_view length = {};  // of an input in tokens
   std::string_view base = {};
@@ -47,7 +49,16 @@ struct TaskRecipe {
   std::string_view v2_xlarge = {};
   std::string_view v2_xxlarge = {};
   std::string_view v3_large = {};
+  std::string_view v3_xsmall = {};
+  std::string_view v3_small = {};
+  std::string_view v3_base = {};
 };
+
+// Its texts by the names of sizes, as columns of docs/tasks.md: "v3-large".
+struct SizedRecipe {
+  std::string_view size, text;
+};
+std::array<SizedRecipe, 9> sized_recipes(const TaskRecipe& recipe);
 
 struct TaskRow {
   std::string_view name;
@@ -67,6 +78,7 @@ struct TaskRow {
   std::string_view input = {};        // what the model is given, for people
   std::string_view tensors = {};      // of the head
   TaskRecipe recipe = {};
+  TaskRecipe sift = {};  // of scale-invariant fine-tuning
 };
 
 std::span<const TaskRow> task_table();

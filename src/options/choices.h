@@ -26,9 +26,16 @@ enum class Color { kAuto, kAlways, kNever };
 enum class Format { kAuto, kTable, kTsv, kCsv, kJson, kJsonl, kConll };
 enum class ShowProgress { kAuto, kOn, kOff };
 enum class LayoutChoice { kKeep, kV1, kV2 };
-enum class ObjectiveChoice { kMlm, kCausal };
+enum class ObjectiveChoice { kMlm, kCausal, kRtd };
+enum class RtdModeChoice { kDecoupled, kJoint };
+enum class SharingChoice { kGdes, kEs, kNes };
+enum class GeneratorInitChoice { kAuto, kDiscriminator, kRandom };
 enum class BoundaryChoice { kNone, kSep, kBlock };
 enum class OptimizerChoice { kXAdam, kAdamW };
+enum class TaskLossChoice { kNone, kClass, kScore, kLabels, kTokens, kSpan, kChoice, kMention };
+enum class AdversarialChoice { kNone, kSift, kVat };
+enum class VatLossChoice { kSymmetricKl, kKl, kMse };
+enum class SiftCompat { kCorrected, kOriginal };
 enum class ResumeChoice { kAuto, kNever };
 enum class HeadNames { kOriginal, kHf };
 
@@ -146,14 +153,44 @@ template <>
 inline constexpr auto kChoiceWords<HeadNames> =
     std::to_array<ChoiceWord<HeadNames>>({{"original", HeadNames::kOriginal}, {"hf", HeadNames::kHf}});
 template <>
-inline constexpr auto kChoiceWords<ObjectiveChoice> =
-    std::to_array<ChoiceWord<ObjectiveChoice>>({{"mlm", ObjectiveChoice::kMlm}, {"causal", ObjectiveChoice::kCausal}});
+inline constexpr auto kChoiceWords<ObjectiveChoice> = std::to_array<ChoiceWord<ObjectiveChoice>>(
+    {{"mlm", ObjectiveChoice::kMlm}, {"causal", ObjectiveChoice::kCausal}, {"rtd", ObjectiveChoice::kRtd}});
+template <>
+inline constexpr auto kChoiceWords<RtdModeChoice> = std::to_array<ChoiceWord<RtdModeChoice>>(
+    {{"decoupled", RtdModeChoice::kDecoupled}, {"joint", RtdModeChoice::kJoint}});
+template <>
+inline constexpr auto kChoiceWords<SharingChoice> = std::to_array<ChoiceWord<SharingChoice>>(
+    {{"gdes", SharingChoice::kGdes}, {"es", SharingChoice::kEs}, {"nes", SharingChoice::kNes}});
+template <>
+inline constexpr auto kChoiceWords<GeneratorInitChoice> =
+    std::to_array<ChoiceWord<GeneratorInitChoice>>({{"auto", GeneratorInitChoice::kAuto},
+                                                    {"discriminator", GeneratorInitChoice::kDiscriminator},
+                                                    {"random", GeneratorInitChoice::kRandom}});
 template <>
 inline constexpr auto kChoiceWords<BoundaryChoice> = std::to_array<ChoiceWord<BoundaryChoice>>(
     {{"none", BoundaryChoice::kNone}, {"sep", BoundaryChoice::kSep}, {"block", BoundaryChoice::kBlock}});
 template <>
 inline constexpr auto kChoiceWords<OptimizerChoice> = std::to_array<ChoiceWord<OptimizerChoice>>(
     {{"xadam", OptimizerChoice::kXAdam}, {"adamw", OptimizerChoice::kAdamW}});
+template <>
+inline constexpr auto kChoiceWords<TaskLossChoice> =
+    std::to_array<ChoiceWord<TaskLossChoice>>({{"none", TaskLossChoice::kNone},
+                                               {"class", TaskLossChoice::kClass},
+                                               {"score", TaskLossChoice::kScore},
+                                               {"labels", TaskLossChoice::kLabels},
+                                               {"tokens", TaskLossChoice::kTokens},
+                                               {"span", TaskLossChoice::kSpan},
+                                               {"choice", TaskLossChoice::kChoice},
+                                               {"mention", TaskLossChoice::kMention}});
+template <>
+inline constexpr auto kChoiceWords<AdversarialChoice> = std::to_array<ChoiceWord<AdversarialChoice>>(
+    {{"none", AdversarialChoice::kNone}, {"sift", AdversarialChoice::kSift}, {"vat", AdversarialChoice::kVat}});
+template <>
+inline constexpr auto kChoiceWords<VatLossChoice> = std::to_array<ChoiceWord<VatLossChoice>>(
+    {{"symmetric-kl", VatLossChoice::kSymmetricKl}, {"kl", VatLossChoice::kKl}, {"mse", VatLossChoice::kMse}});
+template <>
+inline constexpr auto kChoiceWords<SiftCompat> =
+    std::to_array<ChoiceWord<SiftCompat>>({{"corrected", SiftCompat::kCorrected}, {"original", SiftCompat::kOriginal}});
 template <>
 inline constexpr auto kChoiceWords<ResumeChoice> =
     std::to_array<ChoiceWord<ResumeChoice>>({{"auto", ResumeChoice::kAuto}, {"never", ResumeChoice::kNever}});

@@ -317,6 +317,40 @@ struct OptimizerSettings : OptionGroup {
   double max_grad_norm = option("max-grad-norm");
 };
 
+// What `pretrain` and `replay` know of replaced-token detection.
+struct ReplacedTokenOptions : OptionGroup {
+  using OptionGroup::OptionGroup;
+  Setting<RtdModeChoice> mode = option("rtd-mode");
+  Setting<double> lambda = option("rtd-lambda");
+  Setting<SharingChoice> sharing = option("embedding-sharing");
+  Setting<double> discriminator_rate = option("discriminator-learning-rate");
+  Setting<std::string> generator_model = option("generator-model");
+};
+
+// What every run of training has.
+struct RunOptions : OptionGroup {
+  using OptionGroup::OptionGroup;
+  std::string lr_scheduler_type = option("lr-scheduler-type");
+  uint64_t seed = option("seed");
+  std::string output_dir = option("output-dir");
+  int64_t logging_steps = option("logging-steps");
+  int64_t save_steps = option("save-steps");
+  size_t save_total_limit = option("save-total-limit");
+  int64_t eval_steps = option("eval-steps");
+  ResumeChoice resume = option("resume");
+  std::vector<std::string> resume_override = option("resume-override");
+  bool gradient_checkpointing = option("gradient-checkpointing");
+  bool auto_find_batch_size = option("auto-find-batch-size");
+  double loss_scale = option("loss-scale");
+  double ema_decay = option("ema-decay");
+  bool dry_run = option("dry-run");
+  bool find_lr = option("find-lr");
+  bool keeps_nothing() const { return dry_run || find_lr; }
+  std::string kernels = option("kernels");
+  size_t threads = option("threads");
+  ShowProgress progress = option("progress");
+};
+
 struct PretrainVerb : AnyVerb {
   static constexpr std::string_view kName = "pretrain";
   using AnyVerb::AnyVerb;
@@ -334,8 +368,12 @@ struct PretrainVerb : AnyVerb {
   double source_exponent = option("source-exponent");
   // What is learned, and how.
   ObjectiveChoice objective = option("objective");
+  ReplacedTokenOptions replaced_tokens{given()};
+  Setting<GeneratorInitChoice> generator_init = option("generator-init");
+  Setting<int64_t> generator_layers = option("generator-layers");
+  Setting<int64_t> generator_warmup = option("generator-warmup");
   double mlm_probability = option("mlm-probability");
-  size_t max_gram = option("max-gram");
+  Setting<size_t> max_gram = option("max-gram");
   bool uniform_tail = option("uniform-tail");
   size_t max_tokens = option("max-tokens");
   size_t long_tokens = option("long-tokens");
@@ -346,24 +384,57 @@ struct PretrainVerb : AnyVerb {
   int64_t max_train_tokens = option("max-train-tokens");
   double num_train_epochs = option("num-train-epochs");
   OptimizerSettings optimizer{given()};
-  std::string lr_scheduler_type = option("lr-scheduler-type");
+  RunOptions run{given()};
   double warmup_steps = option("warmup-steps");
-  uint64_t seed = option("seed");
   // What is left on the disk.
-  std::string output_dir = option("output-dir");
-  int64_t logging_steps = option("logging-steps");
-  int64_t save_steps = option("save-steps");
-  size_t save_total_limit = option("save-total-limit");
-  int64_t eval_steps = option("eval-steps");
   size_t eval_lines = option("eval-lines");
-  ResumeChoice resume = option("resume");
-  std::vector<std::string> resume_override = option("resume-override");
-  bool dry_run = option("dry-run");
-  // How it is computed.
-  std::string kernels = option("kernels");
-  size_t threads = option("threads");
   size_t prefetch = option("prefetch");
-  ShowProgress progress = option("progress");
+};
+
+// Adversarial fine-tuning.
+struct AdversarialSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  AdversarialChoice adversarial = option("adversarial");
+  Setting<double> vat_lambda = option("vat-lambda");
+  double vat_learning_rate = option("vat-learning-rate");
+  double vat_init_perturbation = option("vat-init-perturbation");
+  VatLossChoice vat_loss_fn = option("vat-loss-fn");
+  SiftCompat sift_compat = option("sift-compat");
+};
+
+struct FinetuneVerb : AnyVerb {
+  static constexpr std::string_view kName = "finetune";
+  using AnyVerb::AnyVerb;
+  std::string model = option("model");
+  // The files.
+  std::string task = option("task");
+  std::vector<std::string> train_file = option("train-file");
+  std::vector<std::string> validation_file = option("validation-file");
+  std::string labels_file = option("labels-file");
+  std::string validation_labels_file = option("validation-labels-file");
+  std::string input_format = option("input-format");
+  std::vector<std::string> input_field = option("input-field");
+  std::string label_field = option("label-field");
+  bool merge_sentences = option("merge-sentences");
+  size_t max_train_samples = option("max-train-samples");
+  Setting<std::optional<size_t>> max_tokens = option("max-tokens");  // none: auto
+  // How it is learned.
+  std::string recipe = option("recipe");
+  Setting<size_t> batch_size = option("batch-size");
+  size_t gradient_accumulation_steps = option("gradient-accumulation-steps");
+  Setting<double> num_train_epochs = option("num-train-epochs");
+  int64_t max_steps = option("max-steps");
+  OptimizerSettings optimizer{given()};
+  RunOptions run{given()};
+  Setting<double> learning_rate = option("learning-rate");
+  Setting<double> warmup_steps = option("warmup-steps");
+  Setting<std::optional<double>> cls_dropout = option("cls-dropout");  // none: auto
+  AdversarialSettings adversarial{given()};
+  double label_smoothing_factor = option("label-smoothing-factor");
+  std::vector<std::string> class_weights = option("class-weights");
+  Setting<std::optional<int64_t>> frozen_layers = option("frozen-layers");  // none: auto
+  // What is left on the disk.
+  int64_t early_stopping_patience = option("early-stopping-patience");
 };
 
 struct ReplayVerb : AnyVerb {
@@ -374,9 +445,17 @@ struct ReplayVerb : AnyVerb {
   std::string output = option("output");
   Setting<std::optional<int64_t>> decoder_passes = option("decoder-passes");  // none: auto
   ObjectiveChoice objective = option("objective");
+  ReplacedTokenOptions replaced_tokens{given()};
+  TaskLossChoice task_loss = option("task-loss");  // none: by objective
+  AdversarialSettings adversarial{given()};
   OptimizerSettings optimizer{given()};
   std::string kernels = option("kernels");
   size_t threads = option("threads");
+};
+
+struct ReportVerb : AnyVerb {
+  static constexpr std::string_view kName = "report";
+  using AnyVerb::AnyVerb;
 };
 
 struct CompletionVerb : AnyVerb {
@@ -391,8 +470,9 @@ struct HelpVerb : AnyVerb {
 };
 
 // In the order of the table of verbs.
-using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
-                         FillVerb, ScoreVerb, DetectVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb, CheckVerb,
-                         ConvertVerb, BenchVerb, InfoVerb, PretrainVerb, ReplayVerb, CompletionVerb, HelpVerb>;
+using Verbs =
+    std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb, FillVerb,
+               ScoreVerb, DetectVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb, CheckVerb, ConvertVerb,
+               BenchVerb, InfoVerb, PretrainVerb, FinetuneVerb, ReplayVerb, ReportVerb, CompletionVerb, HelpVerb>;
 
 }  // namespace deberta

@@ -59,57 +59,67 @@ std::vector<Window> original_windows(size_t tokens, size_t room, size_t overlap)
   return windows;
 }
 
+Encoding to_sequence(const Tokenizer& tokenizer, const Encoding& passage, const Window& window, const Encoding& asked) {
+  Encoding sequence = window_encoding(passage, window, tokenizer.special());
+  sequence.ids.insert(sequence.ids.end(), asked.ids.begin(), asked.ids.end());
+  sequence.ids.push_back(tokenizer.special().sep);
+  sequence.type_ids.resize(sequence.ids.size(), 1);
+  return sequence;
+}
+
+// Throws kTextTooLong where no room is left for the passage.
+void check_room(size_t taken, const EncodingRules& rules) {
+  if (taken + rules.stride < rules.encode.max_tokens) return;
+  const size_t limit = rules.encode.max_tokens - rules.stride;
+  throw Error(ErrorCode::kTextTooLong, {{.where = "query",
+                                         .message = fmt::format("expected less than {} tokens, got {}", limit, taken),
+                                         .argument = "max_tokens",
+                                         .limit = limit}});
+}
+
+std::vector<Window> entity_tokens(const EntityQuery& query, const Encoding& passage) {
+  std::vector<Window> tokens;
+  for (const Offset& entity : query.entities) {
+    if (entity.begin >= entity.end || entity.end > query.passage.size())
+      throw Error(ErrorCode::kInput, "entity",
+                  fmt::format("expected bytes of the passage, got {}..{}", entity.begin, entity.end));
+    tokens.push_back(tokens_of(passage, entity));
+  }
+  return tokens;
+}
+
+std::vector<EntityWindow::Held> held_in(const Window& window, const std::vector<Window>& entities) {
+  std::vector<EntityWindow::Held> held;
+  for (size_t e = 0; e < entities.size(); ++e) {
+    const Window& entity = entities[e];
+    if (entity.first < window.first || entity.last > window.last || entity.size() == 0) continue;
+    held.push_back({e, {}});
+    for (size_t t = entity.first; t < entity.last; ++t)
+      held.back().tokens.push_back(static_cast<int32_t>(t - window.first + 1));
+  }
+  return held;
+}
+
 // One query while its windows run.
 struct Question {
-  std::vector<Window> entities;  // as tokens of the passage
-  std::vector<double> sums;      // of log sigmoid
+  std::vector<double> sums;  // of log sigmoid, by entity
   std::vector<size_t> counts;
   size_t tokens = 0;
 };
 
-struct Piece {
-  size_t question;
-  Window window;
-};
-
 class Entities {
  public:
-  Entities(const Pipeline& pipeline, const EncodingRules& rules) : pipeline_(pipeline), rules_(rules) {
-    check_plain_pairs("record", pipeline.tokenizer);
-    encode_ = rules.encode;
-    encode_.add_special_tokens = false;
-    encode_.truncate = Truncate::kNone;
-  }
+  Entities(const Pipeline& pipeline, const EncodingRules& rules) : pipeline_(pipeline), rules_(rules) {}
 
   void add(const EntityQuery& query) {
-    if (!is_valid_utf8(query.passage) || !is_valid_utf8(query.query))
-      throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
-    const Encoding passage = pipeline_.tokenizer.encode(query.passage, encode_);
-    const Encoding asked = encode_query(pipeline_.tokenizer, query.query, encode_);
-    Question question;
-    for (const Offset& entity : query.entities) {
-      if (entity.begin >= entity.end || entity.end > query.passage.size())
-        throw Error(ErrorCode::kInput, "entity",
-                    fmt::format("expected bytes of the passage, got {}..{}", entity.begin, entity.end));
-      question.entities.push_back(tokens_of(passage, entity));
-    }
+    Question& question = questions_.emplace_back();
     question.sums.resize(query.entities.size());
     question.counts.resize(query.entities.size());
-    const size_t taken = asked.ids.size() + kTemplateTokens;
-    if (taken + rules_.stride >= rules_.encode.max_tokens) {
-      const size_t limit = rules_.encode.max_tokens - rules_.stride;
-      throw Error(ErrorCode::kTextTooLong,
-                  {{.where = "query",
-                    .message = fmt::format("expected less than {} tokens, got {}", limit, taken),
-                    .argument = "max_tokens",
-                    .limit = limit}});
+    for (EntityWindow& window : entity_windows(pipeline_.tokenizer, query, rules_)) {
+      question.tokens += window.sequence.size();
+      sequences_.push_back(std::move(window.sequence));
+      held_.push_back({questions_.size() - 1, std::move(window.entities)});
     }
-    for (const Window& window : original_windows(passage.size(), rules_.encode.max_tokens - taken, rules_.stride)) {
-      pieces_.push_back({questions_.size(), window});
-      sequences_.push_back(to_sequence(passage, window, asked));
-      question.tokens += sequences_.back().size();
-    }
-    questions_.push_back(std::move(question));
   }
 
   std::vector<EntityScores> run() {
@@ -117,7 +127,7 @@ class Entities {
     std::vector<EntityScores> all;
     for (const Question& question : questions_) {
       EntityScores scores{{}, question.tokens};
-      for (size_t e = 0; e < question.entities.size(); ++e) {
+      for (size_t e = 0; e < question.sums.size(); ++e) {
         const bool is_seen = question.counts[e] > 0;
         const double mean = is_seen ? question.sums[e] / static_cast<double>(question.counts[e]) : 0;
         scores.scores.push_back(is_seen ? static_cast<float>(std::exp(mean) - 0.5) : -0.5f);
@@ -128,26 +138,21 @@ class Entities {
   }
 
  private:
-  Encoding to_sequence(const Encoding& passage, const Window& window, const Encoding& asked) const {
-    Encoding sequence = window_encoding(passage, window, pipeline_.tokenizer.special());
-    sequence.ids.insert(sequence.ids.end(), asked.ids.begin(), asked.ids.end());
-    sequence.ids.push_back(pipeline_.tokenizer.special().sep);
-    sequence.type_ids.resize(sequence.ids.size(), 1);
-    return sequence;
-  }
+  struct Piece {
+    size_t question = 0;
+    std::vector<EntityWindow::Held> entities;
+  };
 
   // Mentions of the entities that each window of the pack holds.
   void take(size_t first, const Batch& batch) {
     ForwardOptions options;
     std::vector<std::pair<size_t, size_t>> asked;  // question, entity
     for (size_t b = 0; b < batch.sequences(); ++b) {
-      const Piece& piece = pieces_[first + b];
-      const std::vector<Window>& entities = questions_[piece.question].entities;
-      for (size_t e = 0; e < entities.size(); ++e) {
-        if (entities[e].first < piece.window.first || entities[e].last > piece.window.last || entities[e].size() == 0)
-          continue;
-        options.mentions.push_back(mention(batch, b, entities[e], piece.window));
-        asked.emplace_back(piece.question, e);
+      const Piece& piece = held_[first + b];
+      for (const EntityWindow::Held& held : piece.entities) {
+        Mention& mention = options.mentions.emplace_back(Mention{static_cast<int32_t>(b), {}});
+        for (const int32_t token : held.tokens) mention.rows.push_back(batch.starts[b] + token);
+        asked.emplace_back(piece.question, held.entity);
       }
     }
     if (options.mentions.empty()) return;
@@ -160,23 +165,34 @@ class Entities {
     }
   }
 
-  static Mention mention(const Batch& batch, size_t sequence, const Window& entity, const Window& window) {
-    Mention mention{static_cast<int32_t>(sequence), {}};
-    for (size_t t = entity.first; t < entity.last; ++t)
-      mention.rows.push_back(batch.starts[sequence] + static_cast<int32_t>(t - window.first + 1));
-    return mention;
-  }
-
   const Pipeline& pipeline_;
   EncodingRules rules_;
-  EncodeOptions encode_;
   std::vector<Question> questions_;
-  std::vector<Piece> pieces_;
   std::vector<Encoding> sequences_;
+  std::vector<Piece> held_;  // by sequence
   ForwardResult result_;
 };
 
 }  // namespace
+
+std::vector<EntityWindow> entity_windows(const Tokenizer& tokenizer, const EntityQuery& query,
+                                         const EncodingRules& rules) {
+  check_plain_pairs("record", tokenizer);
+  if (!is_valid_utf8(query.passage) || !is_valid_utf8(query.query))
+    throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
+  EncodeOptions encode = rules.encode;
+  encode.add_special_tokens = false;
+  encode.truncate = Truncate::kNone;
+  const Encoding passage = tokenizer.encode(query.passage, encode);
+  const Encoding asked = encode_query(tokenizer, query.query, encode);
+  const std::vector<Window> entities = entity_tokens(query, passage);
+  const size_t taken = asked.ids.size() + kTemplateTokens;
+  check_room(taken, rules);
+  std::vector<EntityWindow> windows;
+  for (const Window& window : original_windows(passage.size(), rules.encode.max_tokens - taken, rules.stride))
+    windows.push_back({to_sequence(tokenizer, passage, window, asked), held_in(window, entities)});
+  return windows;
+}
 
 std::vector<EntityScores> score_entities(const Pipeline& pipeline, std::span<const EntityQuery> queries,
                                          const EncodingRules& rules) {

@@ -54,8 +54,8 @@ std::string describe(const OptionRow& row) {
 }  // namespace
 
 std::span<const std::string_view> option_sections() {
-  static constexpr std::string_view kSections[] = {"Model",  "Input",   "Training", "Answer",
-                                                   "Output", "Compute", "General"};
+  static constexpr std::string_view kSections[] = {"Model",  "Input",  "Training", "Replaced tokens",
+                                                   "Answer", "Output", "Compute",  "General"};
   return kSections;
 }
 

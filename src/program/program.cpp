@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -23,6 +24,21 @@
 
 namespace deberta::cli {
 namespace {
+
+std::terminate_handler g_ends_otherwise = nullptr;
+
+// What a function throws that may not, as LibTorch's destructors do when memory is short, reaches no catch.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    std::fputs("out of memory\n", stderr);
+    std::_Exit(1);
+  } catch (...) {
+  }
+  g_ends_otherwise();
+  std::abort();
+}
 
 int run_words(const std::vector<std::string>& words, RunVerb run_verb) {
   const bool wants_help = words.empty() || words.front() == "-h" || words.front() == "--help";
@@ -65,6 +81,7 @@ int run_words(const std::vector<std::string>& words, RunVerb run_verb) {
 int run_program(int argc, char** argv, RunVerb run_verb) {
   keep_standard_streams();
   install_signal_handlers();
+  g_ends_otherwise = std::set_terminate(end_without_memory);
   try {
     const int code = run_words(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), run_verb);
     return interrupted() != 0 ? interrupted() : code;

@@ -81,6 +81,13 @@ TEST_F(FolderKind, IsToldByTheFilesOfOtherPrograms) {
         {"large/pytorch_model.bin"},
         {"1_Pooling/config.json", "{}"}},
        "a folder of models: base, large; give"},
+      {{{"checkpoint-90/generator/config.json", kConfig},
+        {"generator/config.json", kConfig},
+        {"generator/model.safetensors"},
+        {"trainer_state.json", "{}"},
+        {"checkpoint-90/config.json", kConfig},
+        {"checkpoint-90/model.safetensors"}},
+       "a folder of models: generator; give"},
       {{}, "an empty folder"},
   };
   for (const Case& one : cases) {

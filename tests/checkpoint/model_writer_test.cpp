@@ -145,6 +145,21 @@ TEST_F(WrittenModels, CanStandInFoldersOfOneManifest) {
   EXPECT_EQ(verify("a").errors[0].where, folder.path("a/generator/spm.model"));
 }
 
+TEST_F(WrittenModels, LeaveOutWhatSpeaksOfAnotherModel) {
+  const Checkpoint checkpoint = Checkpoint::open(model);
+  const Conversion conversion = plan_conversion(checkpoint, load_model_config(model + "/config.json"), {}, model);
+  for (const char* name : {"README.md", "all_results.json", "other.json"}) write_text(model + "/" + name, "{}");
+  StagedFolder staged(folder.path("a"));
+  ManifestWriter files(staged);
+  const std::vector<Change> left =
+      write_model_files(files, conversion, model, {.leaves_out = {"README.md", "all_results.json"}});
+  files.finish();
+  staged.publish();
+  EXPECT_FALSE(fs::exists(folder.path("a/README.md")) || fs::exists(folder.path("a/all_results.json")));
+  EXPECT_TRUE(fs::exists(folder.path("a/other.json")));
+  EXPECT_EQ(left.size(), 2u);
+}
+
 // A model that was changed in memory, for an evaluation or a checkpoint of training.
 TEST_F(WrittenModels, AreTheSameFromTensorsInMemory) {
   convert(model, folder.path("whole"));

@@ -26,7 +26,7 @@ def write_safetensors(path, tensors):
 def read_safetensors(path):
     data = pathlib.Path(path).read_bytes()
     size = struct.unpack("<Q", data[:8])[0]
-    kinds = {"F32": numpy.float32, "I32": numpy.int32}
+    kinds = {"F32": numpy.float32, "F64": numpy.float64, "I32": numpy.int32, "I64": numpy.int64}
     return {name: numpy.frombuffer(data[8 + size + e["data_offsets"][0]:8 + size + e["data_offsets"][1]], kinds[e["dtype"]]).reshape(e["shape"])
             for name, e in json.loads(data[8:8 + size]).items() if name != "__metadata__"}
 

@@ -16,12 +16,12 @@ def check(run, write, repository):
     def go(name="src/base/one.cpp", text=""):
         write("rooms.txt", ROOMS)
         for room in ("base", "text", "rows", "options", "eval", "cli"):
-            write(f"src/{room}/README.md", "")
+            write(f"src/{room}/README.md", f"# {room}: a room\n")
             write(f"src/{room}/empty.cpp", "")
         write("include/deberta/error.h", "#pragma once\n")
         write(name, text)
         if name.startswith("train/"):
-            (repository / name).with_name("README.md").write_text("")
+            (repository / name).with_name("README.md").write_text(f"# {name.rpartition('/')[0]}: a room\n")
         return run("tools/check_layers.py")
     return go
 
@@ -117,7 +117,9 @@ def test_the_rooms_of_train_but_its_cli_name_no_option(check):
     assert check("train/loop/one.cpp")[0] == 0 and check("train/cli/one.cpp", '"raise --max-steps"')[0] == 0
 
 
-def test_a_room_of_train_has_a_readme(check, run, repository):
+def test_a_room_has_a_readme_that_begins_with_its_name(check, run, repository, write):
     check("train/ops/one.cpp")
+    write("train/ops/README.md", "#ops(floor 1)")
+    assert run("tools/check_layers.py") == (1, ["train/ops/README.md: expected it to begin `# train/ops`"])
     (repository / "train/ops/README.md").unlink()
     assert run("tools/check_layers.py") == (1, ["train/ops: no README.md"])

@@ -15,7 +15,7 @@ PRESETS = {"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninj
 @pytest.fixture
 def mutate(run, write):
     """mutate({test: outcome}, row) -> (exit code, lines); the outcomes are those of the unchanged program, and the row changes them."""
-    def go(outcomes, *words, name="broken", old="'passed'", new="'failed'", tests=("test_one",), **more):
+    def go(outcomes, *words, name="broken", old="'passed'", new="'failed'", tests=("test_one",), page="", **more):
         write("rooms.txt", "")
         write("CMakeLists.txt", CMAKE)
         write("CMakePresets.json", json.dumps(PRESETS))
@@ -23,6 +23,7 @@ def mutate(run, write):
         row = {"file": "src/one.py", "old": old, "new": new, "why": "It is broken.", **more}
         lines = [f"{key} = {json.dumps(value)}" for key, value in (row | {"tests": list(tests)}).items()]
         write("tools/mutations/one.toml", "\n".join([f"[{name}]", *lines, ""]))
+        write("docs/mistakes.md", page)
         return run("tools/mutate", *words)
     return go
 
@@ -64,6 +65,13 @@ def test_old_text_must_be_there_once(mutate):
     code, lines = mutate({"A__a": "passed", "A__b": "passed"})
     assert code == 1 and lines == ["broken: does not apply: src/one.py holds the old text 2 times, expected once"]
     assert mutate({"A__a": "passed"}, "--check") == (0, ["mutate: 1 rows"])
+
+
+def test_the_page_of_mistakes_names_mutations_and_tests_that_are_there(mutate, write):
+    write("tests/a_test.cpp", "TEST(A, A) {\nTEST(A, B) {\n")
+    assert mutate({"A__A": "passed"}, "--check", page="| a | `broken` by `A.A` |", tests=("test_one A.A",)) == (0, ["mutate: 1 rows"])
+    for page, error in (("`lost`", "no mutation lost"), ("of `A.C`", "no test A.C"), ("`broken` by `A.B`", "broken is not tested by A.B")):
+        assert mutate({"A__A": "passed"}, "--check", page=page, tests=("test_one A.A",)) == (1, [f"docs/mistakes.md: {error}"])
 
 
 def test_what_the_processor_lacks_is_not_run(mutate):

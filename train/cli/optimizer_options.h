@@ -1,7 +1,7 @@
 // From the options of an optimiser to its settings.
 #pragma once
 #include "options/verb_options.h"
-#include "train/optim/adam.h"
+#include "train/loop/parameter_group.h"
 
 namespace deberta::train {
 
@@ -11,6 +11,13 @@ inline AdamOptions adam_options(const OptimizerSettings& given) {
           .epsilon = given.adam_epsilon,
           .weight_decay = given.weight_decay,
           .has_bias_correction = given.optimizer == OptimizerChoice::kAdamW};
+}
+
+// Of a run.
+inline OptimizerOptions optimizer_options(const OptimizerSettings& given, const RunOptions& run) {
+  OptimizerOptions options{.adam = adam_options(given), .loss_scale = run.loss_scale};
+  options.adam.average_decay = run.ema_decay;
+  return options;
 }
 
 }  // namespace deberta::train

@@ -19,6 +19,9 @@
 #include "program/output.h"
 #include "program/progress_printer.h"
 #include "train/cli/optimizer_options.h"
+#include "train/cli/replaced_token_options.h"
+#include "train/cli/run_options.h"
+#include "train/cli/run_reporter.h"
 #include "train/cli/verbs.h"
 #include "train/data/describe.h"
 #include "train/loop/pretrain.h"
@@ -27,21 +30,6 @@ namespace deberta::train {
 namespace {
 
 // ---- options to settings
-
-// Options that change nothing in the weights or the log of a run that goes on: they may differ. The tokenizer's files
-// are compared with the corpora, and the first weights are in the past.
-constexpr auto kFree = std::to_array<std::string_view>(
-    {"quiet", "config", "print-config", "output-dir", "model", "tokenizer-name", "cache-dir", "threads", "prefetch",
-     "logging-steps", "save-steps", "save-total-limit", "eval-steps", "eval-lines", "resume", "resume-override",
-     "dry-run", "progress"});
-
-std::map<std::string, std::string> options_of_run(const Options& options) {
-  std::map<std::string, std::string> named;
-  for (const OptionRow* row : options_of(options.verb())) {
-    if (std::find(kFree.begin(), kFree.end(), row->name) == kFree.end()) named.emplace(row->name, options.text(*row));
-  }
-  return named;
-}
 
 double number_of(const std::string& text, const char* option) {
   const std::optional<double> number = parse_number<double>(text);
@@ -114,112 +102,60 @@ void set_model(const PretrainVerb& options, PretrainSettings& settings) {
   settings.decoder_passes = options.decoder_passes.value;
 }
 
-void set_optimizer(const PretrainVerb& options, PretrainSettings& settings) {
-  const OptimizerSettings& given = options.optimizer;
-  settings.adam = adam_options(given);
-  settings.schedule = options.lr_scheduler_type;
-  settings.schedule_settings.warmup = options.warmup_steps;
-  settings.learning_rate = given.learning_rate;
-  settings.max_norm = given.max_grad_norm;
+void set_objective(const PretrainVerb& options, PretrainSettings& settings) {
+  settings.objective = objective_of(options.objective);
+  if (settings.objective == Objective::kReplaced && options.max_gram.is_given())
+    throw Error(ErrorCode::kUsage, "--max-gram", "expected none with --objective rtd, which masks single pieces");
+  check_replaced_tokens(options.replaced_tokens, settings.objective);
+  for (const Setting<int64_t>* setting : {&options.generator_layers, &options.generator_warmup})
+    check_objective(setting->is_given(), *setting->row, settings.objective);
+  check_objective(options.generator_init.is_given(), *options.generator_init.row, settings.objective);
+  const ReplacedTokenOptions& given = options.replaced_tokens;
+  ReplacedTokenSettings& replaced = settings.replaced_tokens;
+  replaced.pair = pair_options(given);
+  replaced.discriminator_rate = given.discriminator_rate.value;
+  replaced.steps_of_generator_alone = options.generator_warmup.value;
+  replaced.generator_layers = options.generator_layers.value;
+  if (given.generator_model.value.empty()) {
+    replaced.is_generator_copied = options.generator_init.value == GeneratorInitChoice::kDiscriminator ||
+                                   (options.generator_init.value == GeneratorInitChoice::kAuto &&
+                                    settings.objective == Objective::kReplaced && !options.model.empty());
+  } else {
+    replaced.generator_folder = cli::model_path(given.generator_model.value);
+    if (options.generator_init.is_given() || options.generator_layers.is_given())
+      throw Error(ErrorCode::kUsage, "--generator-model",
+                  "expected no --generator-init and no --generator-layers: the folder says both");
+  }
 }
 
 PretrainSettings settings_of(const PretrainVerb& options) {
-  PretrainSettings settings{.output = options.output_dir, .corpora = corpora_of(options)};
+  PretrainSettings settings;
+  settings.corpora = corpora_of(options);
+  settings.run = run_settings(options.run, options.optimizer);
+  settings.run.schedule_settings.warmup = options.warmup_steps;
   settings.length = length_of(options);
-  if (settings.output.empty() && !options.dry_run)
+  if (settings.run.output.empty() && !options.run.keeps_nothing())
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder for the model, got none");
   set_model(options, settings);
-  set_optimizer(options, settings);
+  settings.optimizer = optimizer_options(options.optimizer, options.run);
+  settings.learning_rate = options.optimizer.learning_rate;
   settings.corpus.holds_out_every = options.hold_out_every;
   settings.boundary = boundary_of(options.document_boundary);
   settings.cache_folder = cache_folder(options);
-  settings.objective = options.objective == ObjectiveChoice::kCausal ? Objective::kCausal : Objective::kMasked;
+  set_objective(options, settings);
   settings.max_tokens = options.max_tokens;
   settings.long_tokens = options.long_tokens;
   settings.long_share = options.long_share;
   settings.sequences_per_step = options.batch_size;
   settings.accumulation = options.gradient_accumulation_steps;
   settings.masks.rate = options.mlm_probability;
-  settings.masks.max_gram = options.max_gram;
+  settings.masks.max_gram = options.max_gram.value;
   settings.masks.has_uniform_tail = options.uniform_tail;
   settings.source_exponent = options.source_exponent;
-  settings.seed = options.seed;
-  settings.threads = options.threads;
-  settings.kernels = options.kernels;
+  settings.workplace = workplace_settings(options.run);
   settings.prefetch = options.prefetch;
-  settings.logging_steps = options.logging_steps;
-  settings.save_steps = options.save_steps;
-  settings.save_total_limit = options.save_total_limit;
-  settings.eval_steps = options.eval_steps;
   settings.eval_lines = options.eval_lines;
-  settings.resumes = options.resume == ResumeChoice::kAuto;
-  settings.overridden = options.resume_override;
   return settings;
-}
-
-// ---- reports
-
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
-std::string describe(const Metrics& metrics) {
-  std::string text;
-  for (const auto& [name, value] : metrics) text += (text.empty() ? "" : ", ") + name + " " + short_number(value);
-  return text;
-}
-
-std::string_view unit_of(Phase phase) {
-  return phase == Phase::kReading ? "MB" : phase == Phase::kTraining ? "steps" : "lines";
-}
-
-// Shows where a run is, with a meter of its own for each phase that takes long.
-class Reporter {
- public:
-  explicit Reporter(ShowProgress show) : show_(show) {}
-
-  void progress(const RunProgress& now) {
-    if (now.phase != phase_) end_phase();
-    phase_ = now.phase;
-    if (!now.fraction) return;
-    constexpr uint64_t kMegabyte = 1000000;
-    const uint64_t done = now.phase == Phase::kReading ? now.done / kMegabyte : now.done;
-    if (!printer_) {
-      printer_.emplace(show_, true, ProgressUnits{.items = unit_of(now.phase), .tokens = "tokens"});
-      printer_->begin(done, now.tokens, now.fraction);  // a run that goes on has done something before
-    }
-    printer_->update(done, now.tokens, now.fraction);
-  }
-  void say(const std::string& text) {
-    if (printer_) printer_->clear();
-    cli::note(text);
-  }
-  void end_phase() {
-    if (printer_) printer_->clear();
-    printer_.reset();
-  }
-
- private:
-  ShowProgress show_;
-  std::optional<cli::ProgressPrinter> printer_;
-  std::optional<Phase> phase_;
-};
-
-StopRequest stop_request() {
-  if (cli::interrupted() != 0) return StopRequest::kStop;
-  return cli::take_save_request() ? StopRequest::kSave : StopRequest::kNone;
-}
-
-RunHooks hooks_of(Reporter& reporter) {
-  return {.on_progress = [&](const RunProgress& now) { reporter.progress(now); },
-          .on_log =
-              [&](int64_t step, const Metrics& metrics) {
-                reporter.say("step " + std::to_string(step) + ": " + describe(metrics));
-              },
-          .on_note = [&](const std::string& text) { reporter.say(text); },
-          .stop = stop_request};
 }
 
 // One sequence: masked pieces as {what is read|what belongs there}.
@@ -251,32 +187,27 @@ int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Report
   return 0;
 }
 
-void report(const PretrainSettings& settings, const PretrainResult& result) {
-  std::string text = std::to_string(result.steps) + " of " + std::to_string(result.total_steps) + " steps, " +
-                     std::to_string(result.tokens) + " tokens, " + short_number(result.seconds) + " s";
-  if (!result.evaluation.empty()) text += "; " + describe(result.evaluation);
-  if (result.is_degraded) text += "; the newest checkpoint was damaged, an older one was taken";
-  cli::note(text);
-  if (result.is_finished) {
-    cli::note("the model is in " + settings.output);
-  } else {
-    cli::note("stopped; the same command goes on from the last checkpoint in " + settings.output);
-  }
-}
-
 }  // namespace
 
 int run_pretrain(const Options& options) {
   cli::install_save_signal();
   const PretrainVerb given(options);
   PretrainSettings settings = settings_of(given);
-  settings.options = options_of_run(options);
-  Reporter reporter(given.progress);
+  settings.run.options = options_of_run(options);
+  settings.run.details = details_of_run(options);
+  Reporter reporter(given.run.progress, {"MB", 1000000});
   const RunHooks hooks = hooks_of(reporter);
-  if (given.dry_run) return show_dry_run(settings, hooks, reporter);
-  const PretrainResult result = pretrain(settings, hooks);
+  if (given.run.dry_run) return show_dry_run(settings, hooks, reporter);
+  if (given.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
+  if (!choose_accumulation(given.run, settings.run, settings.accumulation, hooks,
+                           [&] { return find_accumulation(settings, hooks); })) {
+    return cli::interrupted();
+  }
+  const RunResult result = pretrain(settings, hooks);
   reporter.end_phase();
-  report(settings, result);
+  const bool is_pair = settings.objective == Objective::kReplaced;
+  report(settings.run, result,
+         is_pair ? "the models generator (for fill) and discriminator (for detect) are" : "the model is");
   return result.is_finished ? 0 : cli::interrupted();
 }
 

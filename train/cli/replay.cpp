@@ -4,11 +4,38 @@
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
+#include "train/cli/adversarial_options.h"
 #include "train/cli/optimizer_options.h"
+#include "train/cli/replaced_token_options.h"
 #include "train/cli/verbs.h"
 #include "train/loop/replay_run.h"
 
 namespace deberta::train {
+namespace {
+
+std::optional<TaskLoss> task_loss_of(TaskLossChoice choice) {
+  switch (choice) {
+    case TaskLossChoice::kNone:
+      return std::nullopt;
+    case TaskLossChoice::kClass:
+      return TaskLoss::kClass;
+    case TaskLossChoice::kScore:
+      return TaskLoss::kScore;
+    case TaskLossChoice::kLabels:
+      return TaskLoss::kLabels;
+    case TaskLossChoice::kTokens:
+      return TaskLoss::kTokens;
+    case TaskLossChoice::kSpan:
+      return TaskLoss::kSpan;
+    case TaskLossChoice::kChoice:
+      return TaskLoss::kChoice;
+    case TaskLossChoice::kMention:
+      return TaskLoss::kMention;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 int run_replay(const Options& options) {
   const ReplayVerb given(options);
@@ -16,17 +43,25 @@ int run_replay(const Options& options) {
     if (value->empty()) throw Error(ErrorCode::kUsage, option, "expected a safetensors file, got none");
   }
   const OptimizerSettings& optimizer = given.optimizer;
-  const ReplaySettings settings{
-      .model_folder = cli::model_path(given.model),
-      .batches = given.batches,
-      .output = given.output,
-      .objective = given.objective == ObjectiveChoice::kCausal ? Objective::kCausal : Objective::kMasked,
-      .decoder_passes = given.decoder_passes.value,
-      .adam = adam_options(optimizer),
-      .learning_rate = optimizer.learning_rate,
-      .max_norm = optimizer.max_grad_norm,
-      .threads = given.threads,
-      .kernels = given.kernels};
+  const ReplacedTokenOptions& replaced = given.replaced_tokens;
+  check_replaced_tokens(replaced, objective_of(given.objective));
+  const std::string& generator = replaced.generator_model.value;
+  if (given.adversarial.adversarial != AdversarialChoice::kNone && given.task_loss == TaskLossChoice::kNone)
+    throw Error(ErrorCode::kUsage, "--adversarial", "expected --task-loss, whose answers are compared");
+  const ReplaySettings settings{.model_folder = cli::model_path(given.model),
+                                .batches = given.batches,
+                                .output = given.output,
+                                .objective = objective_of(given.objective),
+                                .pair = pair_options(replaced),
+                                .discriminator_rate = replaced.discriminator_rate.value,
+                                .generator_folder = generator.empty() ? "" : cli::model_path(generator),
+                                .task = task_loss_of(given.task_loss),
+                                .adversarial = adversarial_options(given.adversarial),
+                                .decoder_passes = given.decoder_passes.value,
+                                .optimizer = {.adam = adam_options(optimizer)},
+                                .learning_rate = optimizer.learning_rate,
+                                .max_norm = optimizer.max_grad_norm,
+                                .workplace = {.threads = given.threads, .kernels = given.kernels}};
   const RunHooks hooks{.stop = [] { return cli::interrupted() != 0 ? StopRequest::kStop : StopRequest::kNone; }};
   const int64_t steps = replay(settings, hooks);
   if (cli::interrupted() != 0) return cli::interrupted();

@@ -5,7 +5,9 @@
 namespace deberta::train {
 
 int run_pretrain(const Options& options);
+int run_finetune(const Options& options);
 int run_replay(const Options& options);
+int run_report(const Options& options);
 
 // Runs the verb of the options.
 int run_verb(const Options& options);

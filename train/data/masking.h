@@ -20,9 +20,12 @@ struct MaskOptions {
   bool has_uniform_tail = false;
 };
 
-// Of the generator of replaced-token detection: pieces, not words, and all of them [MASK].
-constexpr MaskOptions masks_for_replaced_tokens() {
-  return {.max_gram = 1, .mask_share = 1, .keep_share = 0};
+// The same for the generator of replaced-token detection: pieces, not words, and all of them [MASK].
+constexpr MaskOptions masks_for_replaced_tokens(MaskOptions options = {}) {
+  options.max_gram = 1;
+  options.mask_share = 1;
+  options.keep_share = 0;
+  return options;
 }
 
 // Throws kUsage, naming the option.

@@ -48,6 +48,18 @@ std::vector<LengthStage> stages_of(const PretrainSettings& settings, int64_t ste
   return two_lengths(static_cast<uint64_t>(steps), settings.max_tokens, settings.long_tokens, settings.long_share);
 }
 
+MaskOptions masks_of(const PretrainSettings& settings) {
+  return settings.objective == Objective::kReplaced ? masks_for_replaced_tokens(settings.masks) : settings.masks;
+}
+
+// "a/b/" -> "b"
+std::string last_name(const std::string& path) {
+  const size_t end = path.find_last_not_of('/');
+  if (end == std::string::npos) return path;
+  const size_t begin = path.rfind('/', end) + 1;  // 0 where there is none
+  return path.substr(begin, end + 1 - begin);
+}
+
 }  // namespace
 
 std::string Corpora::hash() const {
@@ -86,6 +98,17 @@ std::optional<Corpora> open_corpora(const PretrainSettings& settings, const Toke
   return corpora;
 }
 
+Details details_of(const PretrainSettings& settings, const Corpora& corpora) {
+  Details details;
+  for (size_t i = 0; i < corpora.files.size(); ++i) {
+    std::string names;
+    for (const std::string& path : settings.corpora[i].paths) names += (names.empty() ? "" : ", ") + last_name(path);
+    details.emplace_back("corpus " + names, std::to_string(corpora.files[i].tokens()) + " tokens of " +
+                                                std::to_string(corpora.files[i].documents()) + " documents");
+  }
+  return details;
+}
+
 int64_t count_steps(const PretrainSettings& settings, const Corpora& corpora) {
   check_division(settings);
   const auto per_step = static_cast<double>(settings.sequences_per_step * settings.max_tokens);
@@ -110,13 +133,36 @@ Batches make_batches(const PretrainSettings& settings, const Corpora& corpora, c
   }
   const size_t tokens = settings.sequences_per_step * settings.max_tokens;
   return Batches(std::move(sources), pieces,
-                 {.seed = settings.seed,
+                 {.seed = settings.run.seed,
                   .tokens_per_step = tokens,
                   .micro_batch_tokens = tokens / settings.accumulation,
                   .stages = stages_of(settings, steps),
                   .prediction = settings.objective == Objective::kCausal ? Prediction::kNext : Prediction::kMasked,
-                  .masks = settings.masks,
+                  .masks = masks_of(settings),
                   .source_exponent = settings.source_exponent});
+}
+
+std::unique_ptr<BatchStream> BatchStream::open(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                                               const Parallel& parallel, const RunHooks& hooks) {
+  std::optional<Corpora> corpora = open_corpora(settings, tokenizer, parallel, hooks);
+  if (!corpora) return nullptr;
+  return std::make_unique<BatchStream>(settings, std::move(*corpora), pieces_of(tokenizer));
+}
+
+BatchStream::BatchStream(const PretrainSettings& settings, Corpora corpora, Pieces pieces)
+    : corpora_(std::move(corpora)),
+      pieces_(std::move(pieces)),
+      total_steps_(count_steps(settings, corpora_)),
+      batches_(make_batches(settings, corpora_, pieces_, total_steps_)),
+      prefetch_(settings.prefetch) {}
+
+void BatchStream::begin(int64_t step) {
+  ahead_.emplace([this](uint64_t number) { return batches_.make(number); }, static_cast<uint64_t>(step),
+                 static_cast<uint64_t>(total_steps_), prefetch_);
+}
+
+std::vector<TrainBatch> BatchStream::next() {
+  return *ahead_->next();
 }
 
 }  // namespace deberta::train

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/checked.h"
+#include "base/sha256.h"
 #include "checkpoint/tensor_table.h"
 #include "config/config_writer.h"
 #include "config/model_config.h"
@@ -60,10 +62,16 @@ ModelForm form_of_run(const PretrainSettings& settings, const Tokenizer& tokeniz
 
 Model first_model(const PretrainSettings& settings, const Tokenizer& tokenizer) {
   Model model = make_model(form_of_run(settings, tokenizer));
-  initialise(model, settings.seed);
+  initialise(model, settings.run.seed);
   if (!settings.model_folder.empty())
     load_parameters(model, Checkpoint::open(settings.model_folder), {.allows_new_head = true});
   return model;
+}
+
+std::string hash_of_config(const ModelConfig& config) {
+  Sha256 hash;
+  hash.update(to_bytes(config.raw));
+  return hash.finish();
 }
 
 }  // namespace deberta::train

@@ -1,5 +1,7 @@
 // The model that a run begins with.
 #pragma once
+#include <string>
+
 #include "deberta/tokenizer.h"
 #include "train/loop/pretrain.h"
 #include "train/model/model.h"
@@ -12,5 +14,8 @@ ModelForm form_of_run(const PretrainSettings& settings, const Tokenizer& tokeniz
 
 // Random weights, or those of `settings.model_folder`; a head that it lacks is random.
 Model first_model(const PretrainSettings& settings, const Tokenizer& tokenizer);
+
+// SHA-256 of config.json as it is written.
+std::string hash_of_config(const ModelConfig& config);
 
 }  // namespace deberta::train

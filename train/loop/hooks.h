@@ -10,6 +10,8 @@
 namespace deberta::train {
 
 using Metrics = std::vector<std::pair<std::string, double>>;
+// What a reader of the reports wants to know of data and origin, by name.
+using Details = std::vector<std::pair<std::string, std::string>>;
 
 // Where a run is. kReading: hashing and tokenising the corpora; bytes are counted. kTraining: steps are. kEvaluating:
 // lines.

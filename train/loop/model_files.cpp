@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "train/model/parameters.h"
+#include "train/report/reports.h"
 
 namespace deberta::train {
 namespace {
@@ -20,8 +23,9 @@ namespace {
 constexpr const char* kWhere = "the model in training";
 
 // Under the names that files have: the encoder's begin with "deberta.".
-Checkpoint to_checkpoint(Model& model) {
+Checkpoint to_checkpoint(Model& model, const std::vector<TensorView>& more = {}) {
   std::vector<TensorView> views = to_views(model);
+  views.insert(views.end(), more.begin(), more.end());
   for (TensorView& view : views) {
     if (view.name.starts_with("embeddings.") || view.name.starts_with("encoder.")) view.name = "deberta." + view.name;
   }
@@ -49,9 +53,11 @@ Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const Mo
   return {std::move(config), Tokenizer::load(tokenizer_folder, options.tokenizer), std::move(engine_model)};
 }
 
-void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder) {
-  const Checkpoint checkpoint = to_checkpoint(model);
-  deberta::write_model_files(files, plan(model, checkpoint), tokenizer_folder, {});
+void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder,
+                     const ModelFilesRules& rules) {
+  const Checkpoint checkpoint = to_checkpoint(model, rules.tensors);
+  deberta::write_model_files(files, plan(model, checkpoint), tokenizer_folder,
+                             {.subfolder = rules.subfolder, .leaves_out = report_names()});
 }
 
 uint64_t size_of_files(Model& model) {
@@ -60,10 +66,14 @@ uint64_t size_of_files(Model& model) {
   return size_bytes;
 }
 
-void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder) {
+void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder,
+                            const std::vector<TensorView>& tensors) {
+  std::error_code problem;
+  std::filesystem::create_directory(folder, problem);
+  if (problem) throw Error(ErrorCode::kFileWrite, folder, problem.message());
   StagedFolder staged(folder + "/model");
   ManifestWriter files(staged);
-  add_model_files(files, model, tokenizer_folder);
+  add_model_files(files, model, tokenizer_folder, {.tensors = tensors});
   files.finish();
   std::vector<std::string> names;
   for (const ManifestFile& file : files.written()) {

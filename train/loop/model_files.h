@@ -1,6 +1,7 @@
 // A model in training as others read it: as the files of a model folder, and as the engine's model in memory.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "checkpoint/manifest_writer.h"
 #include "deberta/pipeline.h"
@@ -12,14 +13,22 @@ namespace deberta::train {
 // change meanwhile. Throws kUnsupported for a form that files cannot express, and what Model::load throws.
 Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const ModelOptions& options);
 
+// What the files of a model are besides its own.
+struct ModelFilesRules {
+  std::string subfolder = {};            // "generator/"
+  std::vector<TensorView> tensors = {};  // more of them, under canonical names
+};
+
 // Adds config.json, the weights in fp32 and the files of the tokenizer.
-void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder);
+void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder,
+                     const ModelFilesRules& rules = {});
 
 // About as many bytes as add_model_files() writes.
 uint64_t size_of_files(Model& model);
 
 // Puts the same files into a folder that has others, each as a whole, config.json last: a folder that has a model keeps
-// it until then. Throws kFileWrite.
-void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder);
+// it until then. The folder is made if its parent is there. `tensors`: as in ModelFilesRules. Throws kFileWrite.
+void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder,
+                            const std::vector<TensorView>& tensors = {});
 
 }  // namespace deberta::train

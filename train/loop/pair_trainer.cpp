@@ -24,24 +24,33 @@ void append_parameters(std::vector<NamedParameter>& parameters, Model& model, co
   }
 }
 
-int64_t count_labels(std::span<const TrainBatch> batches) {
-  size_t count = 0;
-  for (const TrainBatch& batch : batches) count += batch.rows_P.size();
-  return static_cast<int64_t>(count);
+StepResult labels_of(std::span<const TrainBatch> batches) {
+  StepResult result;
+  for (const TrainBatch& batch : batches) result.count += static_cast<int64_t>(batch.rows_P.size());
+  result.divisor = static_cast<double>(result.count);
+  return result;
+}
+
+void take(const ParameterGroup::Update& update, std::span<StepResult* const> results) {
+  for (StepResult* result : results) {
+    result->norm = update.norm;
+    result->is_finite = update.is_finite;
+    result->loss_scale = update.loss_scale;
+  }
 }
 
 // One micro-batch's part of `factor` times the mean over the step's `result.count` labels.
 void differentiate(const Loss& loss, double factor, StepResult& result) {
   if (loss.count == 0) return;
-  (loss.sum * (factor / static_cast<double>(result.count))).backward();
+  (loss.sum * (factor / result.divisor)).backward();
   result.loss += loss.sum.item<double>();
   result.correct += loss.correct;
 }
 
 }  // namespace
 
-PairTrainer::PairTrainer(Model generator, Model discriminator, const PairOptions& options, const AdamOptions& adam,
-                         const Compute& compute)
+PairTrainer::PairTrainer(Model generator, Model discriminator, const PairOptions& options,
+                         const OptimizerOptions& optimizer, const Compute& compute)
     : generator_(std::move(generator)), discriminator_(std::move(discriminator)), options_(options), compute_(compute) {
   const bool has_own_tables = options_.sharing != TableSharing::kSame;
   if (!has_own_tables && !options_.is_joint) {
@@ -54,8 +63,8 @@ PairTrainer::PairTrainer(Model generator, Model discriminator, const PairOptions
   append_parameters(of_generator, generator_, "generator.", true);
   append_parameters(options_.is_joint ? of_generator : of_discriminator, discriminator_, "discriminator.",
                     has_own_tables);
-  groups_.emplace_back(of_generator, adam, compute.parallel);
-  if (!options_.is_joint) groups_.emplace_back(of_discriminator, adam, compute.parallel);
+  groups_.emplace_back(of_generator, optimizer, compute.parallel);
+  if (!options_.is_joint) groups_.emplace_back(of_discriminator, optimizer, compute.parallel);
   move_into_groups();
 }
 
@@ -80,59 +89,78 @@ void PairTrainer::move_into_groups() {
   }
 }
 
-std::vector<TrainBatch> PairTrainer::run_generator(std::span<const TrainBatch> batches, const DropoutPlace& place,
-                                                   const PairStepExtras& extras, StepResult& result) {
+struct PairTrainer::StepInput {
+  std::span<const TrainBatch> batches;
+  const DropoutPlace& place;
+  const PairStepSettings& settings;
+  const PairStepExtras& extras;
+};
+
+std::vector<TrainBatch> PairTrainer::run_generator(const StepInput& input, double scale, StepResult& result) {
+  result = labels_of(input.batches);
   std::vector<TrainBatch> replaced;
-  for (size_t n = 0; n < batches.size(); ++n) {
-    const GeneratorLoss words = generator_loss(generator_, compute_, batches[n], place);
-    differentiate(words.loss, 1, result);
-    replaced.push_back(replace_tokens(batches[n], extras.given_ids_P.empty() ? words.ids_P : extras.given_ids_P[n]));
+  for (size_t n = 0; n < input.batches.size(); ++n) {
+    input.extras.check_stop();
+    const GeneratorLoss words = generator_loss(generator_, compute_, input.batches[n], input.place);
+    differentiate(words.loss, scale, result);
+    const auto& given = input.extras.given_ids_P;
+    replaced.push_back(replace_tokens(input.batches[n], given.empty() ? words.ids_P : given[n]));
   }
   return replaced;
 }
 
-void PairTrainer::run_discriminator(std::span<const TrainBatch> replaced, const DropoutPlace& place, PairStep& result) {
+void PairTrainer::run_discriminator(const StepInput& input, std::span<const TrainBatch> replaced, double scale,
+                                    PairStep& result) {
   const Model joined = joined_discriminator();
-  result.discriminator.count = count_labels(replaced);
+  result.discriminator = labels_of(replaced);
+  result.replaced = result.flagged = result.found = 0;
   for (const TrainBatch& batch : replaced) {
-    const DiscriminatorLoss tokens = discriminator_loss(joined, compute_, batch, place);
-    differentiate(tokens.loss, options_.lambda, result.discriminator);
+    if (options_.is_joint) input.extras.check_stop();
+    const DiscriminatorLoss tokens = discriminator_loss(joined, compute_, batch, input.place);
+    differentiate(tokens.loss, options_.lambda * scale, result.discriminator);
     result.replaced += tokens.replaced;
     result.flagged += tokens.flagged;
     result.found += tokens.found;
   }
 }
 
-// `results`: of the losses whose gradients the group holds.
-void PairTrainer::update(ParameterGroup& group, double rate, const PairStepSettings& settings,
-                         const PairStepExtras& extras, std::span<StepResult* const> results) {
-  if (extras.see) extras.see(group);
-  bool is_finite = true;
-  for (const StepResult* result : results) is_finite = is_finite && std::isfinite(result->loss);
-  const ParameterGroup::Update update =
-      group.update({.rate = rate, .max_norm = settings.max_norm, .has_finite_loss = is_finite});
-  for (StepResult* result : results) {
-    result->norm = update.norm;
-    result->is_finite = update.is_finite;
-  }
+void PairTrainer::step_jointly(const StepInput& input, PairStep& result) {
+  ParameterGroup& group = groups_[0];
+  const auto both = [&](double scale) -> ParameterGroup::Differentiated {
+    run_discriminator(input, run_generator(input, scale, result.generator), scale, result);
+    if (input.extras.see) input.extras.see(group);
+    return {.has_finite_loss = std::isfinite(result.generator.loss) && std::isfinite(result.discriminator.loss)};
+  };
+  take(group.step(both, {input.settings.rate, input.settings.max_norm}),
+       std::vector{&result.generator, &result.discriminator});
+}
+
+// The step cannot be left once the generator's weights have moved.
+void PairTrainer::step_in_turn(const StepInput& input, PairStep& result) {
+  const PairStepSettings& settings = input.settings;
+  std::vector<TrainBatch> replaced;
+  const auto of_generator = [&](double scale) -> ParameterGroup::Differentiated {
+    replaced = run_generator(input, scale, result.generator);
+    if (input.extras.see) input.extras.see(groups_[0]);
+    return {.has_finite_loss = std::isfinite(result.generator.loss)};
+  };
+  take(groups_[0].step(of_generator, {settings.rate, settings.max_norm}), std::vector{&result.generator});
+  if (!result.generator.is_finite) return;
+  const auto of_discriminator = [&](double scale) -> ParameterGroup::Differentiated {
+    run_discriminator(input, replaced, scale, result);
+    if (input.extras.see) input.extras.see(groups_[1]);
+    return {.has_finite_loss = std::isfinite(result.discriminator.loss)};
+  };
+  take(groups_[1].step(of_discriminator, {settings.discriminator_rate, settings.max_norm}),
+       std::vector{&result.discriminator});
 }
 
 PairStep PairTrainer::step(std::span<const TrainBatch> batches, const DropoutPlace& place,
                            const PairStepSettings& settings, const PairStepExtras& extras) {
   PairStep result;
-  StepResult *of_generator = &result.generator, *of_discriminator = &result.discriminator;
-  result.generator.count = count_labels(batches);
-  if (result.generator.count == 0) return result;
-  const std::vector<TrainBatch> replaced = run_generator(batches, place, extras, result.generator);
-  if (options_.is_joint) {
-    run_discriminator(replaced, place, result);
-    update(groups_[0], settings.rate, settings, extras, std::vector{of_generator, of_discriminator});
-    return result;
-  }
-  update(groups_[0], settings.rate, settings, extras, std::vector{of_generator});
-  if (!result.generator.is_finite) return result;
-  run_discriminator(replaced, place, result);
-  update(groups_[1], settings.discriminator_rate, settings, extras, std::vector{of_discriminator});
+  if (labels_of(batches).count == 0) return result;
+  const StepInput input{batches, place, settings, extras};
+  options_.is_joint ? step_jointly(input, result) : step_in_turn(input, result);
   return result;
 }
 

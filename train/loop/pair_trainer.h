@@ -34,13 +34,15 @@ struct PairStepSettings {
 struct PairStepExtras {
   std::span<const std::vector<int32_t>> given_ids_P = {};     // for each batch, instead of drawn words
   std::function<void(const ParameterGroup& group)> see = {};  // is shown the gradients before the clip
+  // Called before each micro-batch until a weight moves; may throw, and then none has.
+  std::function<void()> check_stop = [] {};
 };
 
 class PairTrainer {
  public:
   // The discriminator holds what `sharing` says, its difference for kDisentangled. `compute` outlives this object.
   // Throws what check_pair() and Adam do, kUsage for kSame with two optimisers.
-  PairTrainer(Model generator, Model discriminator, const PairOptions& options, const AdamOptions& adam,
+  PairTrainer(Model generator, Model discriminator, const PairOptions& options, const OptimizerOptions& optimizer,
               const Compute& compute);
 
   // `batches`: micro-batches of the step. Each mean is over the labels of all of them. Without a word to predict, or
@@ -49,6 +51,7 @@ class PairTrainer {
                 const PairStepExtras& extras = {});
 
   Model& generator() { return generator_; }
+  const Model& generator() const { return generator_; }
   Model& discriminator() { return discriminator_; }
   // The discriminator with the tables that it reads now, for files and evaluation.
   Model joined_discriminator() const { return join_tables(discriminator_, generator_, options_.sharing); }
@@ -57,11 +60,11 @@ class PairTrainer {
 
  private:
   void move_into_groups();
-  std::vector<TrainBatch> run_generator(std::span<const TrainBatch> batches, const DropoutPlace& place,
-                                        const PairStepExtras& extras, StepResult& result);
-  void run_discriminator(std::span<const TrainBatch> replaced, const DropoutPlace& place, PairStep& result);
-  void update(ParameterGroup& group, double rate, const PairStepSettings& settings, const PairStepExtras& extras,
-              std::span<StepResult* const> results);
+  struct StepInput;
+  std::vector<TrainBatch> run_generator(const StepInput& input, double scale, StepResult& result);
+  void run_discriminator(const StepInput& input, std::span<const TrainBatch> replaced, double scale, PairStep& result);
+  void step_jointly(const StepInput& input, PairStep& result);
+  void step_in_turn(const StepInput& input, PairStep& result);
 
   Model generator_, discriminator_;
   PairOptions options_;

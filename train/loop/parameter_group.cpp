@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "deberta/error.h"
 #include "train/optim/gradient_norm.h"
+#include "train/state/flat_tensors.h"
 
 namespace deberta::train {
 namespace {
+
+constexpr const char* kLossScale = "loss_scale";
 
 ParameterLayout layout_of(const std::vector<NamedParameter>& parameters) {
   std::vector<NamedShape> shapes;
@@ -27,12 +32,13 @@ FlatBuffer values_of(const std::vector<NamedParameter>& parameters, const Parame
 
 }  // namespace
 
-ParameterGroup::ParameterGroup(const std::vector<NamedParameter>& parameters, const AdamOptions& options,
+ParameterGroup::ParameterGroup(const std::vector<NamedParameter>& parameters, const OptimizerOptions& options,
                                const Parallel& parallel)
     : layout_(layout_of(parameters)),
       weights_(values_of(parameters, layout_)),
       gradients_(layout_),
-      adam_(layout_, options, weights_),
+      adam_(layout_, options.adam, weights_),
+      loss_scale_(options.loss_scale),
       parallel_(parallel) {}
 
 std::vector<ParameterMemory> ParameterGroup::memory() {
@@ -43,19 +49,53 @@ std::vector<ParameterMemory> ParameterGroup::memory() {
   return memory;
 }
 
-ParameterGroup::Update ParameterGroup::update(const UpdateSettings& settings) {
+ParameterGroup::Update ParameterGroup::step(const Differentiate& differentiate, const UpdateSettings& settings) {
+  while (true) {
+    Differentiated differentiated = differentiate(loss_scale_.value());
+    if (differentiated.divisor == 0) return {};
+    differentiated.divisor *= loss_scale_.value();
+    Update result = update(differentiated, settings);
+    if (result.is_finite) loss_scale_.count_clean();
+    if (!result.is_finite && differentiated.has_finite_loss && loss_scale_.lower()) continue;
+    if (loss_scale_.is_used()) result.loss_scale = loss_scale_.value();
+    return result;
+  }
+}
+
+ParameterGroup::Update ParameterGroup::update(const Differentiated& differentiated, const UpdateSettings& settings) {
   const double norm = global_norm(layout_, gradients_, parallel_);
-  const bool is_finite = settings.has_finite_loss && std::isfinite(norm);
+  const bool is_finite = differentiated.has_finite_loss && std::isfinite(norm);
   if (is_finite) {
     adam_.step({.learning_rate = settings.rate,
-                .divisor = clip_divisor(norm, settings.max_norm, settings.count),
+                .divisor = clip_divisor(norm, settings.max_norm, differentiated.divisor),
                 .zeroes_gradients = true,
                 .parallel = parallel_},
                weights_, gradients_);
   } else {
     std::ranges::fill(gradients_.all(), 0.0f);
   }
-  return {norm / settings.count, is_finite};
+  return {norm / differentiated.divisor, is_finite};
+}
+
+void ParameterGroup::exchange_averages() {
+  const std::span<float> averages = adam_.state().averages.all();
+  std::ranges::swap_ranges(weights_.all().first(averages.size()), averages);
+}
+
+std::vector<TensorView> ParameterGroup::state_tensors(const std::string& prefix) const {
+  std::vector<TensorView> tensors = optimizer_tensors(adam_, prefix);
+  if (loss_scale_.is_used())
+    tensors.push_back({prefix + kLossScale, DType::kF64, {2}, std::as_bytes(loss_scale_.state())});
+  return tensors;
+}
+
+void ParameterGroup::load_state(const SafetensorsFile& file, const std::string& prefix) {
+  load_optimizer(file, prefix, adam_);
+  if (!loss_scale_.is_used()) return;
+  const TensorView* tensor = file.find(prefix + kLossScale);
+  if (tensor == nullptr || tensor->dtype != DType::kF64 || tensor->bytes.size() != sizeof(double) * 2)
+    throw Error(ErrorCode::kTensors, file.path(), "tensor " + prefix + kLossScale + ": expected two F64");
+  std::memcpy(loss_scale_.state().data(), tensor->bytes.data(), tensor->bytes.size());
 }
 
 }  // namespace deberta::train

@@ -1,22 +1,32 @@
-// Language modelling from text files: a model folder from corpora, a tokenizer and options. Whatever happens to the
-// process, the folder holds checkpoints from which the same run goes on, with the same bits.
+// Language modelling and replaced-token detection from text files: a model folder, or one for each of two models, from
+// corpora, a tokenizer and options.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "train/data/batches.h"
 #include "train/data/token_cache.h"
-#include "train/loop/hooks.h"
 #include "train/loop/new_model.h"
-#include "train/optim/adam.h"
-#include "train/optim/schedules.h"
+#include "train/loop/pair_trainer.h"
+#include "train/loop/rate_search.h"
+#include "train/loop/run.h"
+#include "train/loop/workplace.h"
 
 namespace deberta::train {
 
-enum class Objective { kMasked, kCausal };
+enum class Objective { kMasked, kCausal, kReplaced };
+
+// Of Objective::kReplaced. The run's model is the discriminator.
+struct ReplacedTokenSettings {
+  PairOptions pair = {};
+  double discriminator_rate = 0;         // highest, of its own optimiser; 0: the generator's
+  std::string generator_folder = {};     // weights of the generator to begin with; empty: as the next two say
+  bool is_generator_copied = false;      // from the discriminator: its tables, some of its layers, and a new head
+  int64_t generator_layers = 0;          // 0: half of the discriminator's
+  int64_t steps_of_generator_alone = 0;  // the first ones
+};
 
 // One of the corpora.
 struct CorpusPaths {
@@ -32,8 +42,8 @@ struct RunLength {
 };
 
 struct PretrainSettings {
-  std::string output;
-  std::vector<CorpusPaths> corpora;
+  RunSettings run = {};
+  std::vector<CorpusPaths> corpora = {};
   CorpusOptions corpus = {.drops_markers = true, .holds_out_every = 50};
   DocumentBoundary boundary = DocumentBoundary::kNone;
   std::string cache_folder = {};
@@ -43,6 +53,7 @@ struct PretrainSettings {
   NewModel new_model = {};
   std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says, else 2
   Objective objective = Objective::kMasked;
+  ReplacedTokenSettings replaced_tokens = {};
 
   RunLength length = {};
   size_t max_tokens = 128;         // of a sequence
@@ -53,43 +64,22 @@ struct PretrainSettings {
   MaskOptions masks = {};
   double source_exponent = 1;
 
-  AdamOptions adam = {};
-  std::string schedule = "warmup_linear";
-  ScheduleSettings schedule_settings = {};  // `total` is the run's
+  OptimizerOptions optimizer = {};
   double learning_rate = 5e-4;
-  double max_norm = 1;
 
-  uint64_t seed = 1234;
-  size_t threads = 0;  // 0: usable_processors()
-  std::string kernels = "auto";
+  WorkplaceSettings workplace = {};
   size_t prefetch = 4;
-
-  int64_t logging_steps = 50;
-  int64_t save_steps = 500;  // 0: only at the end
-  size_t save_total_limit = 2;
-  int64_t eval_steps = 0;   // 0: only at the end
   size_t eval_lines = 500;  // held out, at most, of each corpus in an evaluation during the run; 0: all
-
-  bool resumes = true;  // from the newest checkpoint of `output`; false: a folder with one is refused
-  // Everything that changes the mathematics, by name, as text: a run that goes on must have the same, or name what it
-  // changes.
-  std::map<std::string, std::string> options = {};
-  std::vector<std::string> overridden = {};
 };
 
-struct PretrainResult {
-  int64_t steps = 0;  // done, those before a resume too
-  int64_t total_steps = 0;
-  int64_t tokens = 0;
-  bool is_finished = false;  // false: stopped, with a checkpoint
-  bool is_degraded = false;  // went on from an older checkpoint than the newest
-  double seconds = 0;        // of this process
-  Metrics evaluation;        // at the end
-};
+// Throws what run() and the parts do.
+RunResult pretrain(const PretrainSettings& settings, const RunHooks& hooks);
 
-// Throws kUsage (settings that cannot be, an option that differs from the checkpoint's), kFileWrite (a folder with
-// other files), kNotFinite (five steps in a row), and what the parts throw.
-PretrainResult pretrain(const PretrainSettings& settings, const RunHooks& hooks);
+// Steps at many learning rates, of which nothing is kept; nothing once stopped.
+std::optional<RateSearch> search_rates(const PretrainSettings& settings, const RunHooks& hooks);
+
+// The fewest micro-batches of a step, at least settings.accumulation, that memory has room for; nothing once stopped.
+std::optional<size_t> find_accumulation(const PretrainSettings& settings, const RunHooks& hooks);
 
 // What the first step would train on, without training.
 struct DryRun {

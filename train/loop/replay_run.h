@@ -4,6 +4,7 @@
 #include <string>
 
 #include "train/loop/pretrain.h"
+#include "train/objectives/perturbation.h"
 
 namespace deberta::train {
 
@@ -14,12 +15,27 @@ struct ReplaySettings {
                         // label below 0 is not predicted
   std::string output;  // safetensors: N.loss [1], N.norm [1], N.grad.NAME before the clip, N.weight.NAME after the step
   Objective objective = Objective::kMasked;
+  // Of kReplaced. model_folder is the discriminator's; batches have N.new_ids [B, L] as well: what the discriminator
+  // reads where a word is predicted, from the generator or not. For N.loss and N.norm there are
+  // N.generator.loss, N.discriminator.loss and so on, NAME is generator.NAME or discriminator.NAME, and a difference
+  // has the name of its table. N.learning_rate [1]: of both models in that step.
+  PairOptions pair = {};
+  double discriminator_rate = 0;  // 0: learning_rate
+  std::string generator_folder = {};
+  // Of a task's head, in place of `objective`. N.labels are
+  //   kClass    classes [B], or distributions [B, C]       kScore    numbers [B]      kLabels  0 or 1 [B, C]
+  //   kTokens   classes [B, L], below 0: none              kSpan     N.first and N.last [B] instead, places in the
+  //   sequence kChoice   right choices [Q], the sequences being B / Q for each       kMention  0 or 1 [B, M], with
+  //   N.mentions [B, M, P], places in the sequence, 0: none
+  // With `adversarial`, N.delta [B, L, D] is the first change of the inputs, and there are N.task_loss and
+  // N.adversarial_loss too.
+  std::optional<TaskLoss> task = std::nullopt;
+  std::optional<AdversarialOptions> adversarial = std::nullopt;
   std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says
-  AdamOptions adam = {};
+  OptimizerOptions optimizer = {};
   double learning_rate = 5e-4;  // of every step
   double max_norm = 1;
-  size_t threads = 0;
-  std::string kernels = "auto";
+  WorkplaceSettings workplace = {};
 };
 
 // Returns the steps. Throws kInput for a file of another form, and what the parts throw.

@@ -5,30 +5,32 @@
 
 namespace deberta::train {
 
-Trainer::Trainer(Model model, const AdamOptions& options, const Parallel& parallel)
+Trainer::Trainer(Model model, const OptimizerOptions& options, const Parallel& parallel)
     : model_(std::move(model)), group_(trained_parameters(model_), options, parallel) {
   move_parameters(model_, group_.memory());
 }
 
 StepResult Trainer::step(std::span<const std::function<Loss()>> losses, const StepSettings& settings, const See& see) {
   StepResult result;
-  for (const auto& loss_of_batch : losses) {
-    const Loss loss = loss_of_batch();
-    if (loss.count == 0) continue;
-    loss.sum.backward();
-    result.loss += loss.sum.item<double>();
-    result.count += loss.count;
-    result.correct += loss.correct;
-  }
-  if (result.count == 0) return result;
-  const double count = static_cast<double>(result.count);
-  if (see) see(group_.gradients(), count);
-  const ParameterGroup::Update update = group_.update({.rate = settings.rate,
-                                                       .max_norm = settings.max_norm,
-                                                       .count = count,
-                                                       .has_finite_loss = std::isfinite(result.loss)});
+  const auto differentiate = [&](double scale) -> ParameterGroup::Differentiated {
+    result = {};
+    for (const auto& loss_of_batch : losses) {
+      const Loss loss = loss_of_batch();
+      if (loss.count == 0) continue;
+      (scale == 1 ? loss.sum : loss.sum * scale).backward();
+      result.loss += loss.sum.item<double>();
+      result.divisor += loss.divisor();
+      result.count += loss.count;
+      result.correct += loss.correct;
+    }
+    if (see && result.count > 0) see(group_.gradients(), result.divisor * scale);
+    return {.divisor = result.divisor, .has_finite_loss = std::isfinite(result.loss)};
+  };
+  const ParameterGroup::Update update =
+      group_.step(differentiate, {.rate = settings.rate, .max_norm = settings.max_norm});
   result.norm = update.norm;
   result.is_finite = update.is_finite;
+  result.loss_scale = update.loss_scale;
   return result;
 }
 

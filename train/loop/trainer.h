@@ -12,33 +12,34 @@
 namespace deberta::train {
 
 struct StepResult {
-  double loss = 0;  // summed over `count` labels
+  double loss = 0;     // summed over `count` labels
+  double divisor = 0;  // what makes the loss a mean: the count, or what the labels weigh (objectives/loss.h)
   int64_t count = 0;
   int64_t correct = 0;
   double norm = 0;        // of the gradient of the mean loss, before the clip
   bool is_finite = true;  // false: loss or gradient is not, and the weights stay as they were
+  double loss_scale = 0;  // afterwards; 0: losses are not scaled
 };
 
 class Trainer {
  public:
   // `parallel` outlives this object. Throws what Adam does.
-  Trainer(Model model, const AdamOptions& options, const Parallel& parallel);
+  Trainer(Model model, const OptimizerOptions& options, const Parallel& parallel);
 
-  // The gradients of all losses together, divided by their common count and clipped to `max_norm` (0: not), move the
+  // The gradients of all losses together, divided by their common divisor and clipped to `max_norm` (0: not), move the
   // weights at `rate`. `losses`: of a micro-batch each, computed and differentiated one after the other, so that no
-  // more than one is in memory. Without a label nothing moves.
+  // more than one is in memory; again where gradients overflow under a scaled loss. Without a label nothing moves.
   struct StepSettings {
     double rate = 0;
     double max_norm = 1;
   };
-  // `see`: is shown the sum of the gradients, and the count to divide it by, before the clip.
-  using See = std::function<void(const FlatBuffer& gradients, double count)>;
+  // `see`: is shown the sum of the gradients, and what to divide it by, before the clip.
+  using See = std::function<void(const FlatBuffer& gradients, double divisor)>;
   StepResult step(std::span<const std::function<Loss()>> losses, const StepSettings& settings, const See& see = {});
 
   Model& model() { return model_; }
-  FlatBuffer& weights() { return group_.weights(); }
-  Adam& adam() { return group_.adam(); }
-  const ParameterLayout& layout() const { return group_.layout(); }
+  const Model& model() const { return model_; }
+  ParameterGroup& group() { return group_; }
 
  private:
   Model model_;

@@ -24,16 +24,19 @@ void visit(Embeddings& e, const ModelForm& form, const Visit& each) {
   visit(e.norm, prefix + "LayerNorm", c.hidden_size, each);
 }
 
-at::Tensor embed(const Pass& pass, const Embeddings& e) {
+at::Tensor sum_embeddings(const Pass& pass, const Embeddings& e) {
   const ModelConfig& c = pass.form.config;
   // The padding id has a zero row that stays zero: no gradient through the lookup.
   at::Tensor x = embedding(pass.compute, e.word_VE, pass.ids_T, c.pad_token_id);
   if (e.type_YE.defined()) x = x + embedding(pass.compute, e.type_YE, pass.type_ids_T);
   if (c.position_biased_input) x = x + embedding(pass.compute, e.position_PE, pass.position_ids_T);
-  if (e.embed_proj_DE.defined()) x = linear(pass.compute, x, e.embed_proj_DE, {});
-  x = mask_rows(pass.compute, layer_norm(pass.compute, x, pass.norm(e.norm)), *pass.tokens);
-  const Dropout drop = pass.dropout(RandomDomain::kEmbeddingDropout, c.hidden_dropout_prob, 0);
-  return dropout(pass.compute, x, drop, *pass.tokens);
+  return e.embed_proj_DE.defined() ? linear(pass.compute, x, e.embed_proj_DE, {}) : x;
+}
+
+at::Tensor norm_embeddings(const Pass& pass, const Embeddings& e, const at::Tensor& sum_TD) {
+  const at::Tensor x_TD = mask_rows(pass.compute, layer_norm(pass.compute, sum_TD, pass.norm(e.norm)), *pass.tokens);
+  const Dropout drop = pass.dropout(RandomDomain::kEmbeddingDropout, pass.form.config.hidden_dropout_prob, 0);
+  return dropout(pass.compute, x_TD, drop, *pass.tokens);
 }
 
 }  // namespace deberta::train

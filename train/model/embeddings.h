@@ -15,6 +15,13 @@ struct Embeddings {
 };
 void visit(Embeddings& embeddings, const ModelForm& form, const Visit& each);
 
-at::Tensor embed(const Pass& pass, const Embeddings& embeddings);
+// What the norm reads: adversarial training changes it (objectives/perturbation.h).
+at::Tensor sum_embeddings(const Pass& pass, const Embeddings& embeddings);
+// h_0 of such a sum.
+at::Tensor norm_embeddings(const Pass& pass, const Embeddings& embeddings, const at::Tensor& sum_TD);
+
+inline at::Tensor embed(const Pass& pass, const Embeddings& embeddings) {
+  return norm_embeddings(pass, embeddings, sum_embeddings(pass, embeddings));
+}
 
 }  // namespace deberta::train

@@ -1,5 +1,7 @@
 #include "train/model/encoder.h"
 
+#include "train/model/recompute.h"
+
 namespace deberta::train {
 
 void visit(Encoder& encoder, const ModelForm& form, const Visit& each) {
@@ -14,7 +16,8 @@ void visit(Encoder& encoder, const ModelForm& form, const Visit& each) {
 EncoderStates encode(const Pass& pass, const Encoder& encoder, const at::Tensor& h0_TD, size_t layers) {
   EncoderStates states{{h0_TD}, relative_table(pass, encoder.relative)};
   for (size_t n = 0; n < layers; ++n) {
-    at::Tensor h_TD = encoder_layer(pass, encoder.layers[n], states.hidden_TD.back(), states.relative_RD, n);
+    const auto& run = pass.compute.recomputes_layers ? recomputed_layer : encoder_layer;
+    at::Tensor h_TD = run(pass, encoder.layers[n], states.hidden_TD.back(), states.relative_RD, n);
     if (n == 0 && encoder.convolution.weight_DCW.defined()) {
       h_TD = add_convolution(pass, encoder.convolution, h0_TD, h_TD);
     }

@@ -1,5 +1,7 @@
 #include "train/model/form.h"
 
+#include <string_view>
+
 namespace deberta::train {
 namespace {
 
@@ -56,11 +58,23 @@ void check_head(const ModelForm& form, std::vector<std::string>& obstacles) {
 
 }  // namespace
 
+bool is_frozen(const ModelForm& form, const std::string& name) {
+  if (!form.frozen_layers) return false;
+  constexpr std::string_view kLayer = "encoder.layer.";
+  if (name.starts_with(kLayer)) return std::stoll(name.substr(kLayer.size())) < *form.frozen_layers;
+  if (name.starts_with("encoder.")) return *form.frozen_layers == form.config.num_hidden_layers;
+  return name.starts_with("embeddings.");
+}
+
 std::vector<std::string> find_obstacles(const ModelForm& form) {
   std::vector<std::string> obstacles;
   check_sizes(form.config, obstacles);
   check_decoder(form, obstacles);
   check_head(form, obstacles);
+  if (form.frozen_layers && (*form.frozen_layers < 0 || *form.frozen_layers > form.config.num_hidden_layers)) {
+    obstacles.push_back(
+        expected("frozen layers", "0 to " + std::to_string(form.config.num_hidden_layers), *form.frozen_layers));
+  }
   if (form.config.talking_head) obstacles.push_back("talking_head: not computed by this version");
   return obstacles;
 }

@@ -1,6 +1,7 @@
 // Which DeBERTa is trained: the configuration of its files, its head, and what files cannot express.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct ModelForm {
   ModelConfig config;  // layout kV1: trained with split projections and key biases fixed at 0 (algorithm.md 5.4)
   Head head = Head::kNone;
   int64_t labels = 0;  // classes C of a classifier
+  // The embeddings and so many of the first layers stay as they were read; of all layers, the relative table too. None:
+  // everything is trained.
+  std::optional<int64_t> frozen_layers = std::nullopt;
 
   // A language model whose embeddings have no positions gets them in the mask decoder (algorithm.md 8).
   bool has_mask_decoder() const {
@@ -24,6 +28,9 @@ struct ModelForm {
   bool has_c2p() const { return config.relative_attention && config.has_c2p; }
   bool has_p2c() const { return config.relative_attention && config.has_p2c; }
 };
+
+// Whether the tensor of this name stays as it was read.
+bool is_frozen(const ModelForm& form, const std::string& name);
 
 // Why the form cannot be trained, all reasons; empty: it can.
 std::vector<std::string> find_obstacles(const ModelForm& form);

@@ -22,10 +22,16 @@ inline at::Tensor query_layer(const Pass& pass, const Layer& layer, const QueryS
   return apply_feed_forward(pass, layer.feed_forward, a_ND, *queries.rows, number);
 }
 
+// A node of its own in the graph: what a layer gives to the gradient of `x` is added there before it leaves the layer.
+inline at::Tensor enter_layer(const at::Tensor& x) {
+  return x.defined() ? x.alias() : x;
+}
+
 inline at::Tensor encoder_layer(const Pass& pass, const Layer& layer, const at::Tensor& hidden_TD,
                                 const at::Tensor& relative_RD, size_t number) {
-  const KeysValues keys = project_keys_values(pass, layer.attention, hidden_TD);
-  return query_layer(pass, layer, {hidden_TD, pass.tokens}, keys, relative_RD, number);
+  const at::Tensor own_TD = enter_layer(hidden_TD);
+  const KeysValues keys = project_keys_values(pass, layer.attention, own_TD);
+  return query_layer(pass, layer, {own_TD, pass.tokens}, keys, enter_layer(relative_RD), number);
 }
 
 }  // namespace deberta::train

@@ -67,9 +67,13 @@ int64_t longest_of(const Rows& tokens) {
 }  // namespace
 
 void visit(Model& model, const Visit& each) {
-  visit(model.embeddings, model.form, each);
-  visit(model.encoder, model.form, each);
-  visit(model.head, model.form, each);
+  const Visit marked = [&](ParameterSpec spec, at::Tensor& tensor) {
+    spec.is_frozen = is_frozen(model.form, spec.name);
+    each(spec, tensor);
+  };
+  visit(model.embeddings, model.form, marked);
+  visit(model.encoder, model.form, marked);
+  visit(model.head, model.form, marked);
 }
 
 Model make_model(const ModelForm& form, at::ScalarType type) {
@@ -79,7 +83,7 @@ Model make_model(const ModelForm& form, at::ScalarType type) {
   Model model;
   model.form = form;
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
-    tensor = at::zeros(spec.shape, type).requires_grad_(spec.is_trained);
+    tensor = at::zeros(spec.shape, type).requires_grad_(spec.changes());
   });
   model.lut = make_lut(form.config, form.config.max_position_embeddings);
   return model;
@@ -110,7 +114,12 @@ Pass make_pass(const Model& model, const Compute& compute, const ModelInput& inp
 }
 
 EncoderStates encode(const Pass& pass, const Model& model) {
-  return encode(pass, model.encoder, embed(pass, model.embeddings), model.encoder.layers.size());
+  return encode(pass, model, sum_embeddings(pass, model.embeddings));
+}
+
+EncoderStates encode(const Pass& pass, const Model& model, const at::Tensor& sum_TD) {
+  const at::Tensor h0_TD = norm_embeddings(pass, model.embeddings, sum_TD);
+  return encode(pass, model.encoder, h0_TD, model.encoder.layers.size());
 }
 
 at::Tensor word_states(const Pass& pass, const Model& model, std::span<const int32_t> rows_P) {

@@ -30,8 +30,9 @@ Model make_model(const ModelForm& form, at::ScalarType type = at::kFloat);
 // Throws kTokenId and kInput: ids, types and positions outside their tables, starts that do not fit.
 Pass make_pass(const Model& model, const Compute& compute, const ModelInput& input, const DropoutPlace& place);
 
-// h_0 .. h_N.
+// h_0 .. h_N, of embeddings summed by sum_embeddings() or of others in their place.
 EncoderStates encode(const Pass& pass, const Model& model);
+EncoderStates encode(const Pass& pass, const Model& model, const at::Tensor& sum_TD);
 
 // z of the rows to predict, from the mask decoder where the form has one, else from h_N.
 at::Tensor word_states(const Pass& pass, const Model& model, std::span<const int32_t> rows_P);

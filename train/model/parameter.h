@@ -22,6 +22,9 @@ struct ParameterSpec {
   Shape shape;
   Init init = Init::kNormal;
   bool is_trained = true;  // false: stays as initialised
+  bool is_frozen = false;  // stays as it was read
+
+  bool changes() const { return is_trained && !is_frozen; }
 };
 
 using Visit = std::function<void(const ParameterSpec& spec, at::Tensor& tensor)>;

@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <list>
 #include <map>
-#include <numbers>
 
 #include "base/philox.h"
 #include "checkpoint/layout_conversion.h"
 #include "checkpoint/tensor.h"
 #include "checkpoint/tensor_table.h"
 #include "deberta/error.h"
+#include "train/ops/random_normals.h"
 
 namespace deberta::train {
 namespace {
@@ -24,13 +23,6 @@ uint64_t hash_of(const std::string& text) {  // FNV-1a
   return hash;
 }
 
-// A pair of normals from a pair of random words (Box and Muller).
-std::array<double, 2> to_normals(uint32_t a, uint32_t b) {
-  const double radius = std::sqrt(-2 * std::log((a + 0.5) / 4294967296.0));
-  const double angle = 2 * std::numbers::pi * ((b + 0.5) / 4294967296.0);
-  return {radius * std::cos(angle), radius * std::sin(angle)};
-}
-
 std::vector<float> normal_values(uint64_t seed, const std::string& name, size_t count, double deviation) {
   const uint64_t key = random_key(seed, RandomDomain::kInit), tensor = hash_of(name);
   std::vector<float> values(count);
@@ -38,8 +30,7 @@ std::vector<float> normal_values(uint64_t seed, const std::string& name, size_t 
     const PhiloxCounter words = philox({static_cast<uint32_t>(i / 4), static_cast<uint32_t>(i / 4 >> 32),
                                         static_cast<uint32_t>(tensor), static_cast<uint32_t>(tensor >> 32)},
                                        {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)});
-    const auto a = to_normals(words[0], words[1]), b = to_normals(words[2], words[3]);
-    const std::array<double, 4> four = {a[0], a[1], b[0], b[1]};
+    const std::array<double, 4> four = to_normals(words);
     for (size_t k = 0; k < std::min<size_t>(4, count - i); ++k) {
       values[i + k] = static_cast<float>(deviation * four[k]);
     }
@@ -112,7 +103,8 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
   std::vector<Problem> problems;
   std::vector<std::string> new_names;
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
-    const TensorView* view = source.find(spec.name);
+    const bool is_new = rules.has_new_classifier && spec.name.starts_with("classifier.");
+    const TensorView* view = is_new ? nullptr : source.find(spec.name);
     if (view == nullptr && !spec.is_trained) return;
     if (view == nullptr && rules.allows_new_head && is_of_head(spec.name)) {
       new_names.push_back(spec.name);
@@ -132,7 +124,7 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
 std::vector<NamedParameter> trained_parameters(Model& model) {
   std::vector<NamedParameter> parameters;
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
-    if (spec.is_trained) parameters.push_back({spec.name, tensor});
+    if (spec.changes()) parameters.push_back({spec.name, tensor});
   });
   return parameters;
 }
@@ -149,7 +141,7 @@ std::vector<TensorView> to_views(Model& model) {
 void move_parameters(Model& model, std::span<const ParameterMemory> memory) {
   size_t n = 0;
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
-    if (!spec.is_trained) return;
+    if (!spec.changes()) return;
     const ParameterMemory& place = memory[n++];
     const at::Tensor moved = at::from_blob(place.weights, tensor.sizes(), at::kFloat);
     moved.copy_(tensor.detach());

@@ -18,6 +18,7 @@ void initialise(Model& model, uint64_t seed, std::span<const std::string> only =
 // the result, and they keep their values. Throws kTensors: missing tensors and wrong shapes, all of them.
 struct LoadRules {
   bool allows_new_head = false;
+  bool has_new_classifier = false;  // the checkpoint's is of other classes, and not read
 };
 std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpoint, const LoadRules& rules = {});
 

@@ -17,9 +17,8 @@ at::Tensor relative_table(const Pass& pass, const RelativePosition& r) {
 }
 
 at::Tensor drop_relative(const Pass& pass, const at::Tensor& table_RD, size_t layer) {
-  Dropout drop = pass.dropout(RandomDomain::kRelativeDropout, pass.form.config.hidden_dropout_prob, layer);
-  drop.sequence_offset = 0;  // the table belongs to no sequence: one draw, however a step is split
-  return dropout(pass.compute, table_RD, drop);
+  const Dropout drop = pass.dropout(RandomDomain::kRelativeDropout, pass.form.config.hidden_dropout_prob, layer);
+  return dropout(pass.compute, table_RD, drop);  // of no sequence: one draw, however a step is split
 }
 
 std::shared_ptr<const RelLut> make_lut(const ModelConfig& c, int64_t longest) {

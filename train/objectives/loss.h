@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace deberta::train {
 
@@ -11,6 +12,10 @@ struct Loss {
   at::Tensor sum;       // a double, to call backward() on
   int64_t count = 0;    // labels that it is a sum over
   int64_t correct = 0;  // of them, where the largest logit is the label's; 0 where nothing can be right or wrong
+  std::optional<double> weight = std::nullopt;  // of these labels together, where classes have weights
+
+  // What the sums of a step are divided by, all together: its mean.
+  double divisor() const { return weight.value_or(static_cast<double>(count)); }
 };
 
 }  // namespace deberta::train

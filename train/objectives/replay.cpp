@@ -11,20 +11,21 @@ ReplayedStep replay_step(Model& model, const std::vector<std::function<Loss()>>&
     if (parameter.tensor.grad().defined()) parameter.tensor.mutable_grad().zero_();
   }
   ReplayedStep step;
-  double sum = 0;
+  double sum = 0, divisor = 0;
   for (const auto& loss_of_batch : losses) {
     const Loss loss = loss_of_batch();
     sum += loss.sum.item<double>();
+    divisor += loss.divisor();
     step.count += loss.count;
     step.correct += loss.correct;
     if (loss.count > 0) loss.sum.backward();
   }
-  const double count = step.count > 0 ? static_cast<double>(step.count) : 1;
-  step.loss = sum / count;
+  if (step.count == 0) divisor = 1;
+  step.loss = sum / divisor;
   for (const NamedParameter& parameter : parameters) {
     const at::Tensor& gradient = parameter.tensor.grad();
     step.gradients.push_back(
-        {parameter.name, gradient.defined() ? gradient / count : at::zeros_like(parameter.tensor)});
+        {parameter.name, gradient.defined() ? gradient / divisor : at::zeros_like(parameter.tensor)});
   }
   return step;
 }

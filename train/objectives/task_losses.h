@@ -1,5 +1,5 @@
 // Losses of fine-tuning (algorithm.md 13) on the logits of a head, which are few: plain compositions.
-// B sequences  N rows  C classes
+// B sequences  N rows  C classes  G groups of rows
 #pragma once
 #include <span>
 
@@ -7,12 +7,22 @@
 
 namespace deberta::train {
 
-// Cross-entropy over labels >= 0; others do not count. Logits [N, C]. Of multiple choice: one row per question, C
-// choices.
-Loss class_loss(const at::Tensor& logits_NC, std::span<const int32_t> labels_N);
+struct ClassOptions {
+  double label_smoothing = 0;             // share of each label that is spread evenly over all classes
+  std::span<const float> weights_C = {};  // of a label's class, above 0: the mean divides by them; empty: 1
+};
 
-// Cross-entropy with a distribution for each row.
-Loss soft_class_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC);
+// Cross-entropy over labels >= 0; others do not count. Logits [N, C].
+Loss class_loss(const at::Tensor& logits_NC, std::span<const int32_t> labels_N, const ClassOptions& options = {});
+
+// Cross-entropy with a distribution for each row; its classes are weighted one by one, and the mean is over rows.
+Loss soft_class_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC, const ClassOptions& options = {});
+
+// Cross-entropy over the rows of each group (objectives/groups.h): which of a question's choices, which token of a
+// sequence. Each column is a question of its own, with a label for each group, a number within it; the loss of a group
+// is the mean over columns. A group with a label below 0 does not count. correct: in all columns.
+Loss group_loss(const at::Tensor& logits_ND, std::span<const int32_t> starts, std::span<const int32_t> labels_GD,
+                double label_smoothing = 0);
 
 // Squared error, flat.
 Loss regression_loss(const at::Tensor& logits_N1, std::span<const float> labels_N);

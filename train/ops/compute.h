@@ -12,7 +12,8 @@ namespace deberta::train {
 struct Compute {
   KernelSet kernels;
   Parallel parallel = serial();
-  bool composes = false;  // ATen's operators for everything
+  bool composes = false;           // ATen's operators for everything
+  bool recomputes_layers = false;  // in the backward pass, instead of keeping their activations (model/recompute.h)
 };
 
 inline bool runs_kernels(const Compute& compute, const at::Tensor& x) {

@@ -25,6 +25,8 @@ enum class RandomDomain : uint32_t {
   kDiscriminatorDropout,  // mixed into the seed of a discriminator: its places have the domains above
   kGeneratorSample,       // replaced-token detection: the generator's samples
   kPerturbation,          // SiFT: the first perturbation
+  kPerturbedDropout,      // mixed into the seed of its second pass,
+  kAdversarialDropout,    // and of its third: their places have the domains above
 };
 
 // The key of a domain. A seed for kernels/dropout.h, whose key is its seed.

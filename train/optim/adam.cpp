@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace deberta::train {
 namespace {
@@ -55,6 +56,15 @@ void look_ahead(float* __restrict weights, float* __restrict slow, size_t count,
   for (size_t i = 0; i < count; ++i) weights[i] = slow[i] = slow_share * slow[i] + fast_share * weights[i];
 }
 
+void average(const float* __restrict weights, float* __restrict averages, size_t count, float new_share) {
+  for (size_t i = 0; i < count; ++i) averages[i] += new_share * (weights[i] - averages[i]);
+}
+
+double average_decay(const AdamOptions& o, int64_t t) {
+  const auto steps = static_cast<double>(t);
+  return std::min(o.average_decay, (1 + steps) / (10 + steps));
+}
+
 // The factor of the rate, t = 1 at the first step.
 double rectification(const AdamOptions& o, int64_t t) {
   const auto steps = static_cast<double>(t);
@@ -101,6 +111,7 @@ void check_options(const AdamOptions& o) {
   check(o.epsilon > 0 && std::isfinite(o.epsilon), "adam_epsilon", o.epsilon, "a number above 0");
   check(o.weight_decay >= 0 && std::isfinite(o.weight_decay), "weight_decay", o.weight_decay, "at least 0");
   check(o.lookahead_alpha > 0 && o.lookahead_alpha <= 1, "lookahead_alpha", o.lookahead_alpha, "above 0 and at most 1");
+  check(o.average_decay >= 0 && o.average_decay < 1, "ema_decay", o.average_decay, "at least 0 and below 1");
   if (o.has_bias_correction && (o.is_admax || o.is_rectified))
     problems.push_back({.message = "expected no bias correction with admax or with_radam, which have their own",
                         .argument = "optimizer"});
@@ -114,14 +125,18 @@ Adam::Adam(const ParameterLayout& layout, const AdamOptions& options, const Flat
   check_options(options);
   state_.m = FlatBuffer(layout);
   state_.v = FlatBuffer(layout);
-  if (options.lookahead_k <= 0) return;
-  state_.slow = FlatBuffer(layout);
-  std::copy_n(weights.data(), layout.size, state_.slow.data());
+  for (const auto& [is_kept, buffer] :
+       {std::pair{options.lookahead_k > 0, &state_.slow}, std::pair{options.average_decay > 0, &state_.averages}}) {
+    if (!is_kept) continue;
+    *buffer = FlatBuffer(layout);
+    std::copy_n(weights.data(), layout.size, buffer->data());
+  }
 }
 
 void Adam::step(const AdamStep& step, FlatBuffer& weights, FlatBuffer& gradients) {
   const int64_t t = ++state_.steps;
   const Numbers numbers = numbers_of(options_, step, t);
+  const auto new_share = static_cast<float>(1 - average_decay(options_, t));
   const bool looks_ahead = options_.lookahead_k > 0 && t % options_.lookahead_k == 0;
   parallel_for(step.parallel, blocks_.size(), [&](size_t task, size_t) {
     const auto [slot, begin, count] = blocks_[task];
@@ -129,6 +144,7 @@ void Adam::step(const AdamStep& step, FlatBuffer& weights, FlatBuffer& gradients
                       state_.v.data() + begin};
     (options_.is_admax ? update<true> : update<false>)(place, count, for_slot(numbers, layout_.slots[slot]));
     if (looks_ahead) look_ahead(place.weights, state_.slow.data() + begin, count, options_.lookahead_alpha);
+    if (options_.average_decay > 0) average(place.weights, state_.averages.data() + begin, count, new_share);
     if (step.zeroes_gradients) std::fill_n(place.gradients, count, 0.0F);
   });
 }

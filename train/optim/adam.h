@@ -22,6 +22,9 @@ struct AdamOptions {
   bool is_rectified = false;  // RAdam: rate times its factor, decay included; 0 in the first steps
   int64_t lookahead_k = 0;    // every k steps slow = (1 - a) slow + a w and w = slow; 0: never
   double lookahead_alpha = 0.5;
+  // Averages of the weights: after step t, a = d a + (1 - d) w with d = min(average_decay, (1 + t) / (10 + t)), so that
+  // they do not lag behind the first steps; 0: none are kept.
+  double average_decay = 0;
 };
 
 struct AdamStep {
@@ -33,8 +36,8 @@ struct AdamStep {
 
 class Adam {
  public:
-  // `weights` are copied as the first slow ones; otherwise only their layout counts. Throws kUsage (options out of
-  // their range, bias correction with admax or rectified), kOutOfMemory.
+  // `weights` are copied as the first slow ones and the first averages; otherwise only their layout counts. Throws
+  // kUsage (options out of their range, bias correction with admax or rectified), kOutOfMemory.
   Adam(const ParameterLayout& layout, const AdamOptions& options, const FlatBuffer& weights);
 
   // Buffers of the layout. Gradients that are not finite must have been found before (global_norm).
@@ -44,8 +47,9 @@ class Adam {
   struct State {
     FlatBuffer m;
     FlatBuffer v;
-    FlatBuffer slow;    // empty without lookahead
-    int64_t steps = 0;  // done
+    FlatBuffer slow;      // empty without lookahead
+    FlatBuffer averages;  // empty without average_decay
+    int64_t steps = 0;    // done
   };
   State& state() { return state_; }
   const State& state() const { return state_; }

@@ -23,9 +23,7 @@ namespace {
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kLatest = "LATEST";
 constexpr std::string_view kTemporary = ".tmp-";  // as base/folder.h and base/output_file.h name them
-constexpr const char* kState = "trainer/state.json";
 constexpr const char* kOptimizer = "trainer/optim.safetensors";
-constexpr uint64_t kMaxStateBytes = uint64_t{1} << 24;
 constexpr double kSpareSpace = 1.2;
 
 std::string path_in(const std::string& folder, std::string_view name) {
@@ -38,23 +36,13 @@ std::optional<int64_t> step_of(std::string_view name) {
   return step && *step >= 0 && checkpoint_name(*step) == name ? step : std::nullopt;
 }
 
-// Newest first.
-std::vector<int64_t> list_steps(const std::string& output) {
-  std::vector<int64_t> steps;
-  for (const std::string& name : names_in(output)) {
-    if (const auto step = step_of(name)) steps.push_back(*step);
-  }
-  std::sort(steps.begin(), steps.end(), std::greater<>());
-  return steps;
-}
-
 // What is wrong with a checkpoint; nothing: `state` is its own.
 std::optional<Error> find_damage(const std::string& folder, int64_t step, TrainerState& state) {
   try {
     ManifestReport report = verify_manifest(folder, [](uint64_t) {});
     if (!report.errors.empty()) return Error(ErrorCode::kManifest, std::move(report.errors));
-    const std::string path = path_in(folder, kState);
-    state = parse_trainer_state(read_file(path, kMaxStateBytes), path);
+    const std::string path = path_in(folder, kStateName);
+    state = load_trainer_state(path);
     if (state.step != step)
       return Error(ErrorCode::kManifest, path, fmt::format("step: expected {}, got {}", step, state.step));
     if (!is_regular_file(path_in(folder, kOptimizer)))
@@ -81,7 +69,7 @@ void write_checkpoint(const std::string& folder, const CheckpointContents& conte
   StagedFolder staged(folder);
   ManifestWriter files(staged, [&](uint64_t bytes) { written_bytes += bytes; });
   contents.add_models(files);
-  files.add_text(kState, to_json(contents.state).dump(2) + "\n");
+  files.add_text(kStateName, to_json(contents.state).dump(2) + "\n");
   files.add(kOptimizer, [&](FileWriter& file) {
     write_safetensors(file, path_in(files.path(), kOptimizer), to_write(contents.optimizer), {});
   });
@@ -92,7 +80,7 @@ void write_checkpoint(const std::string& folder, const CheckpointContents& conte
 // Those of later steps are of another run and stay.
 void rotate(const std::string& output, int64_t saved, const Rotation& rotation) {
   size_t kept = 0;
-  for (const int64_t step : list_steps(output)) {
+  for (const int64_t step : checkpoint_steps(output)) {
     if (step > saved || ++kept <= rotation.keep_last || step == rotation.best_step) continue;
     try {
       remove_folder(path_in(output, checkpoint_name(step)));
@@ -112,6 +100,15 @@ void rotate(const std::string& output, int64_t saved, const Rotation& rotation) 
 
 std::string checkpoint_name(int64_t step) {
   return fmt::format("{}{:06}", kPrefix, step);
+}
+
+std::vector<int64_t> checkpoint_steps(const std::string& output) {
+  std::vector<int64_t> steps;
+  for (const std::string& name : names_in(output)) {
+    if (const auto step = step_of(name)) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end(), std::greater<>());
+  return steps;
 }
 
 std::string save_checkpoint(const std::string& output, const CheckpointContents& contents, const Rotation& rotation) {
@@ -142,7 +139,7 @@ std::optional<FoundCheckpoint> find_checkpoint(const std::string& output) {
     const std::string text = read_file(latest, 1000);
     newest = step_of(std::string_view(text).substr(0, text.find('\n')));
   }
-  for (const int64_t step : list_steps(output)) {
+  for (const int64_t step : checkpoint_steps(output)) {
     found.folder = path_in(output, checkpoint_name(step));
     const auto damage = find_damage(found.folder, step, found.state);
     if (!damage) {

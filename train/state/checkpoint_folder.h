@@ -28,7 +28,9 @@ struct Rotation {
   std::optional<int64_t> best_step{};  // always stays
 };
 
-std::string checkpoint_name(int64_t step);  // "checkpoint-000500"
+std::string checkpoint_name(int64_t step);                         // "checkpoint-000500"
+std::vector<int64_t> checkpoint_steps(const std::string& output);  // of the folders with such a name, newest first
+constexpr const char* kStateName = "trainer/state.json";           // in a checkpoint
 
 // Writes the checkpoint of `state.step` and returns its folder; then older ones are removed. A valid one of the same
 // step is kept as it is, a damaged one replaced. On failure older checkpoints are untouched and nothing half-written is

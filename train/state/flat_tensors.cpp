@@ -18,6 +18,7 @@ void visit(State& state, Visit&& buffer) {
   buffer("m.", state.m);
   buffer("v.", state.v);
   if (state.slow.size() > 0) buffer("slow.", state.slow);
+  if (state.averages.size() > 0) buffer("average.", state.averages);
 }
 
 }  // namespace

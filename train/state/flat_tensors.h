@@ -16,7 +16,8 @@ std::vector<TensorView> flat_tensors(const ParameterLayout& layout, const FlatBu
 void load_flat_tensors(const SafetensorsFile& file, const ParameterLayout& layout, const std::string& prefix,
                        FlatBuffer& buffer);
 
-// The state of an optimiser: PREFIX + m.NAME, v.NAME, with lookahead slow.NAME, and steps. Not copied either.
+// The state of an optimiser: PREFIX + m.NAME, v.NAME, slow.NAME and average.NAME where they are kept, and steps. Not
+// copied either.
 std::vector<TensorView> optimizer_tensors(const Adam& adam, const std::string& prefix);
 
 // Throws kTensors. `adam` has the options and the layout of the one that was saved.

@@ -1,16 +1,10 @@
 // The end of the file is read backwards: a long log is not read whole.
 #include "train/state/metrics_log.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <string_view>
 
-#include "base/checked.h"
-#include "base/descriptor.h"
-#include "base/file.h"
 #include "deberta/error.h"
 #include "train/state/trainer_state.h"
 
@@ -61,51 +55,33 @@ size_t kept_bytes(std::string_view text, int64_t last) {
 
 }  // namespace
 
-MetricsLog::MetricsLog(const std::string& path, int64_t step) : path_(path) {
-  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-  if (fd.get() < 0) throw Error(ErrorCode::kFileWrite, path, fmt::format("cannot open: {}", system_message()));
-  size_t size_bytes = 0, kept = 0;
-  {
-    const MappedFile file(path);
-    size_bytes = file.bytes().size();
-    kept = kept_bytes(to_text(file.bytes()), step);
-    last_ = contents_of_last_line(to_text(file.bytes()).substr(0, kept));
-  }
-  if (kept < size_bytes && ::ftruncate(fd.get(), static_cast<off_t>(kept)) != 0) refuse_write(path, "ftruncate");
-  fd_ = fd.release();
-}
+MetricsLog::MetricsLog(const std::string& path, int64_t step)
+    : file_(path, [&](std::string_view text) {
+        const size_t kept = kept_bytes(text, step);
+        last_ = contents_of_last_line(text.substr(0, kept));
+        return kept;
+      }) {}
 
-MetricsLog::~MetricsLog() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-void MetricsLog::write(int64_t step, const std::vector<std::pair<std::string, double>>& metrics) {
+bool MetricsLog::write(int64_t step, const std::vector<std::pair<std::string, double>>& metrics) {
   JsonObject object{{"step", step}};
   for (const auto& [name, value] : metrics) object.emplace_back(name, to_json_number(value));
   const Json line(std::move(object));
   std::vector<std::string> contents = contents_of(line);
-  if (contents == last_) return;
+  if (contents == last_) return false;
   last_ = std::move(contents);
   waiting_ += line.dump() + "\n";
   flush();
+  return true;
 }
 
 void MetricsLog::flush() {
-  struct stat status {};
-  if (::fstat(fd_, &status) != 0) refuse_write(path_, "fstat");
-  try {
-    write_all(fd_, path_, to_bytes(waiting_));
-  } catch (...) {
-    // Half a line would spoil the next one. Where this fails too, the next start cuts it off.
-    [[maybe_unused]] const int ignored = ::ftruncate(fd_, status.st_size);
-    throw;
-  }
+  file_.append(to_bytes(waiting_));
   waiting_.clear();
 }
 
 void MetricsLog::sync() {
   flush();
-  if (::fsync(fd_) != 0) refuse_write(path_, "fsync");
+  file_.sync();
 }
 
 }  // namespace deberta::train

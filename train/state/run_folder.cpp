@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string_view>
 
 #include "base/descriptor.h"
 #include "base/folder.h"
@@ -35,10 +37,21 @@ int open_folder(const std::string& path) {
   return fd;
 }
 
-// A run that has not come to its first checkpoint leaves its log at most: it begins anew.
-bool holds_only_a_log(const std::string& path) {
-  const std::vector<std::string> names = names_in(path, 2);
-  return names.empty() || (names.size() == 1 && names.front() == kMetricsName);
+// A run that has not come to its first checkpoint leaves its logs at most: it begins anew.
+bool holds_only_logs(const std::string& path) {
+  constexpr std::array<std::string_view, 4> kLogs = {kMetricsName, kEventsName, kTensorBoardName, kPageName};
+  const std::vector<std::string> names = names_in(path, kLogs.size() + 1);
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::find(kLogs.begin(), kLogs.end(), name) != kLogs.end();
+  });
+}
+
+// Of models, results and reports, whatever they are called.
+void remove_all_leftovers(const std::string& folder) {
+  for (const std::string& name : names_in(folder)) {
+    const size_t mark = name.find(".tmp-");  // as base/folder.h and base/output_file.h name them
+    if (mark != std::string::npos) remove_leftovers(folder + "/" + name.substr(0, mark), Leftovers::kAlsoOwn);
+  }
 }
 
 }  // namespace
@@ -46,9 +59,9 @@ bool holds_only_a_log(const std::string& path) {
 RunFolder::RunFolder(const std::string& path, bool may_resume) : path_(path), fd_(open_folder(path)) {
   try {
     remove_checkpoint_leftovers(path_);
-    for (const char* name : {"model", kResultsName}) remove_leftovers(file(name), Leftovers::kAlsoOwn);
+    remove_leftovers(file(kPageName), Leftovers::kAlsoOwn);
     found_ = find_checkpoint(path_);
-    if (!found_ && !holds_only_a_log(path_))
+    if (!found_ && !holds_only_logs(path_))
       refuse(path_, "expected a new or empty folder, or one with checkpoints of a run, got one with other files");
     if (found_ && !may_resume) {
       throw Error(ErrorCode::kUsage,
@@ -56,6 +69,7 @@ RunFolder::RunFolder(const std::string& path, bool may_resume) : path_(path), fd
                     .message = fmt::format("holds {} of an earlier run", checkpoint_name(found_->state.step)),
                     .remedies = {{"go on from it with {}", "resume", "auto"}, {"name another folder"}}}});
     }
+    for (const char* folder : {"", "/generator", "/discriminator"}) remove_all_leftovers(path_ + folder);
   } catch (...) {
     ::close(fd_);
     throw;
@@ -64,6 +78,15 @@ RunFolder::RunFolder(const std::string& path, bool may_resume) : path_(path), fd
 
 RunFolder::~RunFolder() {
   ::close(fd_);  // and unlocked
+}
+
+FolderLock::FolderLock(const std::string& path) {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0 && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) fd_ = fd.release();
+}
+
+FolderLock::~FolderLock() {
+  if (fd_ >= 0) ::close(fd_);
 }
 
 }  // namespace deberta::train

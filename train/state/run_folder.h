@@ -8,6 +8,9 @@
 namespace deberta::train {
 
 constexpr const char* kMetricsName = "metrics.jsonl";
+constexpr const char* kEventsName = "events.jsonl";
+constexpr const char* kTensorBoardName = "tb";  // a folder
+constexpr const char* kPageName = "run.html";
 constexpr const char* kResultsName = "all_results.json";
 
 class RunFolder {
@@ -28,6 +31,20 @@ class RunFolder {
   std::string path_;
   int fd_ = -1;
   std::optional<FoundCheckpoint> found_;
+};
+
+// The lock that a RunFolder takes, for those who only read the folder, if no run has it. Nothing is made or removed.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& path);
+  ~FolderLock();  // and unlocked
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+  bool is_held() const { return fd_ >= 0; }  // false: a run writes to the folder, or it cannot be opened
+
+ private:
+  int fd_ = -1;
 };
 
 }  // namespace deberta::train

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "deberta/error.h"
 
 namespace deberta::train {
@@ -145,6 +146,10 @@ TrainerState parse_trainer_state(std::string_view text, const std::string& where
   visit(state, reader);
   reader.finish();
   return state;
+}
+
+TrainerState load_trainer_state(const std::string& path) {
+  return parse_trainer_state(read_file(path, kLimits.max_bytes), path);
 }
 
 }  // namespace deberta::train

@@ -24,12 +24,12 @@ struct TrainerState {
   int64_t total_steps = 0;
   int64_t samples = 0;  // seen
   int64_t tokens = 0;
-  int64_t seed = 0;                            // at least 0
-  std::map<std::string, std::string> options;  // in effect, by name
-  std::map<std::string, std::string> hashes;   // SHA-256 of data, tokenizer and the model it began from
-  std::map<std::string, int64_t> counters;     // skipped steps, evaluations without a better one, ...
-  std::map<std::string, double> sums;          // of metrics since their last line in the log; any value
-  std::optional<BestMetric> best;
+  int64_t seed = 0;                                 // at least 0
+  std::map<std::string, std::string> options = {};  // in effect, by name
+  std::map<std::string, std::string> hashes = {};   // SHA-256 of data, tokenizer and the model it began from
+  std::map<std::string, int64_t> counters = {};     // skipped steps, evaluations without a better one, ...
+  std::map<std::string, double> sums = {};          // of metrics since their last line in the log; any value
+  std::optional<BestMetric> best = {};
 
   bool operator==(const TrainerState&) const = default;
 };
@@ -43,5 +43,6 @@ Json to_json(const TrainerState& state);
 
 // Exactly what to_json() makes. `where` opens the messages. Throws kJson (all problems), kTooLarge.
 TrainerState parse_trainer_state(std::string_view text, const std::string& where);
+TrainerState load_trainer_state(const std::string& path);  // throws what reading throws, too
 
 }  // namespace deberta::train

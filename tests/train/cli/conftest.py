@@ -9,13 +9,17 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
+from chosen_call import build_shim, environment_at  # noqa: E402
 from models import ROOT, make_model  # noqa: E402
+from task_files import jsonl  # noqa: E402
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 HANG_SECONDS = 600  # anything longer is a hang; no test measures speed
-TIMES = {"tokens_per_s", "seconds"}  # numbers of a log line that differ from run to run
+TIMES = {"tokens_per_s", "seconds", "time", "train_runtime"}  # numbers that differ from run to run
 SMALL = ["--config-overrides", "num_hidden_layers=2,hidden_size=32,num_attention_heads=2,position_buckets=8",
          "--batch-size", "8", "--max-tokens", "32", "--learning-rate", "0.003", "--hold-out-every", "10", "--logging-steps", "2"]
+
+WORDS = "cat dog tree house rain wind sun moon bread milk ship road king queen song wall".split()
 
 
 def environment_in(folder):
@@ -37,11 +41,17 @@ def deberta(environment):
     return run
 
 
+@pytest.fixture(scope="session")
+def shim(tmp_path_factory):
+    return build_shim(tmp_path_factory.mktemp("shim"))
+
+
 @pytest.fixture
-def start(environment):
-    """start(words...) -> a running process"""
-    def run(*words):
-        return subprocess.Popen([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+def deberta_at(environment, shim):
+    """deberta_at(call, does, words...) -> the finished process, in which that happened to that call"""
+    def run(call, does, *words, **more):
+        return subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment | environment_at(shim, call, does),
+                              timeout=HANG_SECONDS, **more)
     return run
 
 
@@ -74,6 +84,29 @@ def corpus(tmp_path_factory):
     return write_corpus(tmp_path_factory.mktemp("corpus") / "corpus.txt")
 
 
+@pytest.fixture(scope="session")
+def dropping_base(tmp_path_factory):
+    """A model to fine-tune, with dropout."""
+    return make_model(tmp_path_factory.mktemp("dropping"), "lm")
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """A file of 40 texts of two classes."""
+    dice = random.Random(3)
+    file = tmp_path / "rows.jsonl"
+    file.write_text(jsonl(*({"text": " ".join(dice.choices(WORDS, k=5 + n % 4)), "label": "good" if n % 2 else "bad"} for n in range(40))))
+    return file
+
+
+@pytest.fixture
+def dev_rows(rows, tmp_path):
+    """The same texts in another order: a run may not be evaluated on its training file."""
+    file = tmp_path / "dev.jsonl"
+    file.write_text("".join(reversed(rows.read_text().splitlines(keepends=True))))
+    return file
+
+
 @pytest.fixture
 def pretrain(deberta, tokenizer, corpus):
     """pretrain(output, words...) -> the finished process"""
@@ -82,11 +115,33 @@ def pretrain(deberta, tokenizer, corpus):
     return run
 
 
+def without_times(value):
+    if isinstance(value, list):
+        return [without_times(item) for item in value]
+    return {name: without_times(item) for name, item in value.items() if name not in TIMES} if isinstance(value, dict) else value
+
+
 def log_of(folder):
     """The lines of metrics.jsonl, without times."""
-    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    return [{name: value for name, value in line.items() if name not in TIMES} for line in lines]
+    return without_times([json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()])
 
 
 def weights_of(folder):
     return (folder / "model.safetensors").read_bytes()
+
+
+def left_by(folder):
+    """{name: contents} of all that a run leaves and that does not tell of its breaks; JSON without times."""
+    def contents(path):
+        if path.name == "metrics.jsonl":
+            return log_of(folder)
+        return without_times(json.loads(path.read_text())) if path.suffix == ".json" and path.parent == folder else path.read_bytes()
+    names = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "tb" and path.name not in ("events.jsonl", "run.html")]
+    return {str(path.relative_to(folder)): contents(path) for path in names}
+
+
+def assert_same(folder, whole):
+    """That a run that was broken off and went on left what the whole run did."""
+    found, wanted = left_by(folder), left_by(whole)
+    assert sorted(found) == sorted(wanted)
+    assert [name for name in wanted if found[name] != wanted[name]] == []

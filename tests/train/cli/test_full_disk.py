@@ -1,13 +1,15 @@
-"""`deberta pretrain` on a disk that is full or cannot be written: the old checkpoints stay, nothing half-written is left, and the run says so."""
+"""Runs on a disk that is full or cannot be written: the old checkpoints stay, nothing half-written is left, and the run says so."""
+import json
 import os
 import pathlib
 import subprocess
 import tempfile
 
 import pytest
-from conftest import SMALL, log_of, weights_of
+from conftest import SMALL, assert_same, log_of
 
-OPTIONS = [*SMALL, "--max-steps", "10", "--save-steps", "2", "--save-total-limit", "9"]
+SAVES = ["--max-steps", "10", "--save-steps", "2", "--save-total-limit", "9"]
+KINDS = {"mlm": [], "rtd": ["--objective", "rtd"], "finetune": ["--task", "classification", "--batch-size", "8", "--logging-steps", "2"]}
 
 
 @pytest.fixture
@@ -33,31 +35,41 @@ def size_of(folder):
     return sum((path.stat().st_size + 4095) // 4096 * 4096 for path in folder.rglob("*") if path.is_file())
 
 
-def run(deberta, tokenizer, corpus, output, *words):
-    return deberta("pretrain", "--tokenizer-name", tokenizer, "-o", output, *OPTIONS, *words, corpus)
+@pytest.fixture
+def run(deberta, tokenizer, corpus, dropping_base, rows):
+    """run(kind, output) -> the finished process"""
+    def start(kind, output):
+        if kind == "finetune":
+            return deberta("finetune", "-m", dropping_base, "--train-file", rows, "-o", output, *KINDS[kind], *SAVES)
+        return deberta("pretrain", "--tokenizer-name", tokenizer, "-o", output, *SMALL, *KINDS[kind], *SAVES, corpus)
+    return start
 
 
-def test_three_full_disks_in_a_row_end_the_run_and_the_old_checkpoint_goes_on(deberta, tokenizer, corpus, disk, tmp_path):
-    assert run(deberta, tokenizer, corpus, tmp_path / "whole").returncode == 0
-    one = size_of(tmp_path / "whole/checkpoint-000002")
+@pytest.mark.parametrize("kind", KINDS)
+def test_three_full_disks_in_a_row_end_the_run_and_the_old_checkpoint_goes_on(run, disk, tmp_path, kind):
+    whole = tmp_path / "whole/out"
+    whole.parent.mkdir()
+    assert run(kind, whole).returncode == 0
+    one = size_of(whole / "checkpoint-000002")
     place = disk(one * 3 // 2)
-    done = run(deberta, tokenizer, corpus, place / "out")
+    done = run(kind, place / "out")
     assert done.returncode == 1, done.stderr
     assert done.stderr.count("no checkpoint was written, and training goes on") == 2, done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"{place}/out") and "bytes" in last, last
-    assert sorted(path.name for path in (place / "out").iterdir()) == ["LATEST", "checkpoint-000002", "metrics.jsonl"]
+    assert sorted(path.name for path in (place / "out").iterdir()) == ["LATEST", "checkpoint-000002", "events.jsonl", "metrics.jsonl", "tb"]
+    events = [json.loads(line) for line in (place / "out/events.jsonl").read_text().splitlines()]
+    assert [event["step"] for event in events if event["kind"] == "failed save"] == [4, 6]
     assert [line["step"] for line in log_of(place / "out")] == [2, 4, 6, 8]
     subprocess.run(["mount", "-o", f"remount,size={one * 20}", place], check=True)
-    done = run(deberta, tokenizer, corpus, place / "out")
+    done = run(kind, place / "out")
     assert done.returncode == 0 and "checkpoint-000002" in done.stderr, done.stderr
-    assert weights_of(place / "out") == weights_of(tmp_path / "whole")
-    assert log_of(place / "out") == log_of(tmp_path / "whole")
+    assert_same(place / "out", whole)
 
 
-def test_a_folder_that_cannot_be_written_is_named(deberta, tokenizer, corpus, disk):
+def test_a_folder_that_cannot_be_written_is_named(run, disk):
     place = disk(1 << 20)
     subprocess.run(["mount", "-o", "remount,ro", place], check=True)
-    done = run(deberta, tokenizer, corpus, place / "out")
+    done = run("mlm", place / "out")
     assert done.returncode == 1, done.stderr
     assert done.stderr.splitlines()[-1].startswith(f"{place}/out: cannot make the folder: Read-only file system"), done.stderr

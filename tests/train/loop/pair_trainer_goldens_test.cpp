@@ -24,10 +24,10 @@ class Steps {
         settings_(*about_.find("config")->find("optimizer")),
         trainer_(load_of_pair(about_, file_, "generator", at::kFloat),
                  load_of_pair(about_, file_, "discriminator", at::kFloat), {.lambda = number("rtd_lambda")},
-                 {.beta1 = number("adam_beta1"),
-                  .beta2 = number("adam_beta2"),
-                  .epsilon = number("epsilon"),
-                  .weight_decay = number("weight_decay")},
+                 {.adam = {.beta1 = number("adam_beta1"),
+                           .beta2 = number("adam_beta2"),
+                           .epsilon = number("epsilon"),
+                           .weight_decay = number("weight_decay")}},
                  compute_) {}
 
   void run() {

@@ -33,9 +33,9 @@ TrainBatch make_batch(uint32_t first, uint32_t sequences) {
 }
 
 struct Pair {
-  explicit Pair(const PairOptions& options)
+  explicit Pair(const PairOptions& options, double loss_scale = 0)
       : trainer(make_small(Head::kMaskedLm, 1, options.sharing), make_small(Head::kReplacedToken, 2, options.sharing),
-                options, {.has_bias_correction = true}, kCompute) {}
+                options, {.adam = {.has_bias_correction = true}, .loss_scale = loss_scale}, kCompute) {}
 
   PairTrainer trainer;
   uint32_t steps = 0;
@@ -97,6 +97,10 @@ TEST(PairTrainer, TheDiscriminatorReadsMovedTablesAndWordsDrawnBefore) {
     const Model joined = by_hand.trainer.joined_discriminator();
     const DiscriminatorLoss expected = discriminator_loss(joined, kCompute, replaced, place);
     const PairStep got = pair.step({batch}, {.rate = 1e-2, .discriminator_rate = 1e-2, .max_norm = 0});
+    expected.loss.sum.backward();
+    double squares = 0;
+    for (const float gradient : by_hand.trainer.groups()[1].gradients().all()) squares += double{gradient} * gradient;
+    EXPECT_NEAR(got.discriminator.norm, PairOptions{}.lambda * std::sqrt(squares) / 32, 1e-5 * got.discriminator.norm);
     EXPECT_EQ(got.discriminator.loss, expected.loss.sum.item<double>());
     EXPECT_EQ(got.discriminator.count, 32);
     EXPECT_EQ(got.discriminator.correct, expected.loss.correct);
@@ -162,6 +166,57 @@ TEST(PairTrainer, RepeatedStepsLearn) {
     for (int i = 0; i < 40; ++i) last = pair.step({make_batch(0, 4)}, settings);
     EXPECT_LT(last.generator.loss, 0.7 * first.generator.loss);
     EXPECT_LT(last.discriminator.loss, 0.9 * first.discriminator.loss);
+  }
+}
+
+TEST(PairTrainer, AStepIsLeftOnlyBeforeAWeightMoves) {
+  for (const bool is_joint : {false, true}) {
+    int most = 0;
+    for (int last = 1; last <= 5; ++last) {
+      Pair pair({.is_joint = is_joint});
+      const std::vector<float> before = pair.weights("");
+      int calls = 0;
+      const PairStepExtras extras{.check_stop = [&] {
+        if (++calls == last) throw last;
+      }};
+      try {
+        pair.step({make_batch(0, 2), make_batch(2, 2)}, {.rate = 1e-3, .discriminator_rate = 1e-3}, extras);
+      } catch (const int&) {
+        EXPECT_EQ(pair.weights(""), before) << last;
+      }
+      most = std::max(most, calls);
+    }
+    EXPECT_EQ(most, is_joint ? 4 : 2);
+  }
+}
+
+TEST(PairTrainer, AScaleOfTheLossesChangesNoBit) {
+  for (const bool is_joint : {false, true}) {
+    SCOPED_TRACE(is_joint);
+    Pair plain({.is_joint = is_joint}), scaled({.is_joint = is_joint}, 16384);
+    const PairStep a = plain.step({make_batch(0, 2), make_batch(2, 1)}),
+                   b = scaled.step({make_batch(0, 2), make_batch(2, 1)});
+    EXPECT_EQ(b.generator.loss, a.generator.loss);
+    EXPECT_EQ(b.discriminator.loss, a.discriminator.loss);
+    EXPECT_EQ(b.generator.norm, a.generator.norm);
+    EXPECT_EQ(b.discriminator.norm, a.discriminator.norm);
+    EXPECT_EQ(scaled.weights(""), plain.weights(""));
+  }
+}
+
+// So near the end of fp32 the divisor of the gradients loses bits.
+TEST(PairTrainer, AScaleThatOverflowsIsLoweredAndEachLossCountedOnce) {
+  for (const bool is_joint : {false, true}) {
+    SCOPED_TRACE(is_joint);
+    Pair plain({.is_joint = is_joint}), scaled({.is_joint = is_joint}, std::ldexp(1.0, 140));
+    const PairStep a = plain.step({make_batch(0, 2)}), b = scaled.step({make_batch(0, 2)});
+    EXPECT_TRUE(b.generator.is_finite && b.discriminator.is_finite);
+    EXPECT_EQ(b.generator.loss, a.generator.loss);
+    EXPECT_EQ(b.generator.correct, a.generator.correct);
+    EXPECT_NEAR(b.discriminator.loss, a.discriminator.loss, 1e-4 * a.discriminator.loss);
+    EXPECT_EQ(b.replaced, a.replaced);
+    EXPECT_NEAR(b.generator.norm, a.generator.norm, 1e-5 * a.generator.norm);
+    for (ParameterGroup& group : scaled.trainer.groups()) EXPECT_LT(group.loss_scale().value(), std::ldexp(1.0, 130));
   }
 }
 

@@ -8,11 +8,12 @@
 
 namespace deberta::train::test {
 
-inline Model small_model(Head head, uint64_t seed) {
+inline Model small_model(Head head, uint64_t seed, int64_t labels = 0) {
   Model model = make_model({.config = new_config({.overrides = {"num_hidden_layers=2", "hidden_size=16",
                                                                 "num_attention_heads=2", "position_buckets=8"},
                                                   .vocab_size = 40}),
-                            .head = head});
+                            .head = head,
+                            .labels = labels});
   initialise(model, seed);
   return model;
 }

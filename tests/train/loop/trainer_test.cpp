@@ -26,14 +26,16 @@ TrainBatch make_batch(uint32_t first, uint32_t sequences) {
   return batch;
 }
 
-AdamOptions adamw() {
-  AdamOptions options;
-  options.has_bias_correction = true;
+OptimizerOptions adamw() {
+  OptimizerOptions options;
+  options.adam.has_bias_correction = true;
   return options;
 }
 
 struct Case {
-  Case() : trainer(small_model(), adamw(), serial()) { compute.kernels = select_kernels("auto"); }
+  explicit Case(const OptimizerOptions& options = adamw()) : trainer(small_model(), options, serial()) {
+    compute.kernels = select_kernels("auto");
+  }
 
   Compute compute;
   Trainer trainer;
@@ -45,7 +47,9 @@ struct Case {
       losses.push_back([&] { return language_model_loss(trainer.model(), compute, batch, place); });
     return trainer.step(losses, settings);
   }
-  std::vector<float> weights() { return {trainer.weights().all().begin(), trainer.weights().all().end()}; }
+  std::vector<float> weights() {
+    return {trainer.group().weights().all().begin(), trainer.group().weights().all().end()};
+  }
 };
 
 TEST(Trainer, MicroBatchesOfUnequalSizeMakeTheSameStepAsOne) {
@@ -84,13 +88,73 @@ TEST(Trainer, AStepWithoutLabelsMovesNothing) {
 TEST(Trainer, ALossThatIsNotFiniteMovesNothingAndLeavesNoGradient) {
   Case c;
   const std::vector<float> before = c.weights();
-  float& weight = c.trainer.weights().all()[0];
+  float& weight = c.trainer.group().weights().all()[0];
   weight = std::numeric_limits<float>::quiet_NaN();
   EXPECT_FALSE(c.step({make_batch(0, 2)}).is_finite);
   weight = before[0];
   EXPECT_EQ(c.weights(), before);
   Case fresh;
   EXPECT_EQ(c.step({make_batch(0, 2)}).norm, fresh.step({make_batch(0, 2)}).norm);
+}
+
+OptimizerOptions scaled(double scale) {
+  OptimizerOptions options = adamw();
+  options.loss_scale = scale;
+  return options;
+}
+
+TEST(Trainer, AScaleOfTheLossThatIsAPowerOfTwoChangesNoBit) {
+  Case plain, c(scaled(16384));
+  const StepResult a = plain.step({make_batch(0, 2), make_batch(2, 3)}),
+                   b = c.step({make_batch(0, 2), make_batch(2, 3)});
+  EXPECT_EQ(b.norm, a.norm);
+  EXPECT_EQ(b.loss, a.loss);
+  EXPECT_EQ(c.weights(), plain.weights());
+}
+
+// The root of 0 times a weight is 0, and its gradient is not a number.
+TEST(Trainer, AStepWhoseGradientsOverflowIsTakenAgainWithHalfTheScale) {
+  Case plain, c(scaled(16384));
+  const StepResult expected = plain.step({make_batch(0, 2)});
+  int calls = 0;
+  const std::function<Loss()> loss = [&] {
+    Loss result = language_model_loss(c.trainer.model(), c.compute, make_batch(0, 2),
+                                      {.is_training = true, .seed = 1, .step = 3});
+    if (++calls <= 3) result.sum = result.sum + (c.trainer.model().embeddings.word_VE.sum() * 0).sqrt();
+    return result;
+  };
+  const StepResult found = c.trainer.step({&loss, 1}, {.rate = 1e-3});
+  EXPECT_TRUE(found.is_finite);
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(c.trainer.group().loss_scale().value(), 2048);
+  EXPECT_EQ(found.loss, expected.loss);
+  EXPECT_EQ(found.count, expected.count);
+  EXPECT_EQ(found.norm, expected.norm);
+  EXPECT_EQ(c.weights(), plain.weights());
+}
+
+TEST(Trainer, ALossThatIsNotFiniteLosesItsStepAndKeepsTheScale) {
+  Case c(scaled(16384));
+  float& weight = c.trainer.group().weights().all()[0];
+  weight = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(c.step({make_batch(0, 2)}).is_finite);
+  EXPECT_EQ(c.trainer.group().loss_scale().value(), 16384);
+}
+
+TEST(Trainer, AveragesChangePlacesWithTheWeightsAndBack) {
+  OptimizerOptions options = adamw();
+  options.adam.average_decay = 0.9;
+  Case c(options);
+  const std::vector<float> first = c.weights();
+  c.step({make_batch(0, 2)});
+  const std::vector<float> moved = c.weights();
+  c.trainer.group().exchange_averages();
+  const std::vector<float> averages = c.weights();
+  EXPECT_NE(averages, moved);
+  for (size_t i = 0; i < first.size(); ++i)
+    ASSERT_NEAR(averages[i], first[i] * 2 / 11 + moved[i] * 9 / 11, 1e-6f) << "the decay of step 1 is 2 / 11";
+  c.trainer.group().exchange_averages();
+  EXPECT_EQ(c.weights(), moved);
 }
 
 TEST(Trainer, GradientsAreShownBeforeTheClip) {

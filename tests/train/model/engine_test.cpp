@@ -1,6 +1,9 @@
 // The training model and the engine are two programs of one equation: on every variant they agree to single precision.
 // N rows given to the head  D hidden
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -45,6 +48,12 @@ at::Tensor logits_of(const Pass& pass, const Model& model, const at::Tensor& hid
   }
 }
 
+at::Tensor real_rows(const Batch& batch) {
+  if (batch.mask_T.empty()) return at::ones({static_cast<int64_t>(batch.ids_T.size()), 1}, at::kFloat);
+  return to_tensor(std::vector<float>(batch.mask_T.begin(), batch.mask_T.end()),
+                   static_cast<int64_t>(batch.mask_T.size()));
+}
+
 TEST(TrainAndEngine, AgreeOnEveryVariant) {
   double worst = 0;
   for (const auto& [name, form] : form_cases()) {
@@ -61,7 +70,7 @@ TEST(TrainAndEngine, AgreeOnEveryVariant) {
     const at::NoGradGuard no_gradients;
     const Pass pass = make_pass(model, test_compute(), input_of(batch), {});
     const EncoderStates states = encode(pass, model);
-    const at::Tensor real_T = to_tensor(std::vector<float>(batch.mask_T.begin(), batch.mask_T.end()), 24);
+    const at::Tensor real_T = real_rows(batch);
     for (size_t n = 0; n < states.hidden_TD.size(); ++n) {
       const at::Tensor expected = to_tensor(result.hidden[n].rows_TD, 24);
       const double error = worst_difference(expected * real_T, states.hidden_TD[n] * real_T);
@@ -80,6 +89,48 @@ TEST(TrainAndEngine, AgreeOnEveryVariant) {
     worst = std::max(worst, error);
   }
   RecordProperty("worst", std::to_string(worst));
+}
+
+// The last layer of v3, of the convolution and of absolute positions at the input, and its gradients.
+void expect_agreement(const Batch& batch, const std::string& what) {
+  const auto count = static_cast<int64_t>(batch.ids_T.size());
+  for (const auto& [name, form] : form_cases()) {
+    if (name != "v3" && name != "convolution" && name != "positions_at_the_input") continue;
+    if (form.config.position_biased_input && batch.longest > form.config.max_position_embeddings) continue;
+    Model model = make_tiny(form);
+    const at::Tensor expected_TD = to_tensor(last_hidden(to_engine(model, MaskDecoder::kAuto), batch), count);
+    const Pass pass = make_pass(model, test_compute(), input_of(batch), {});
+    const at::Tensor got_TD = encode(pass, model).hidden_TD.back(), real_T = real_rows(batch);
+    EXPECT_LE(worst_difference(expected_TD * real_T, got_TD * real_T), kTolerance) << what << ", " << name;
+    (got_TD * real_T).square().sum().backward();
+    for (const NamedParameter& parameter : trained_parameters(model)) {
+      const at::Tensor gradient = parameter.tensor.grad();
+      EXPECT_TRUE(!gradient.defined() || at::isfinite(gradient).all().item<bool>()) << what << ", " << parameter.name;
+    }
+    const at::Tensor table_RD = model.encoder.relative.rel_embeddings_RD.grad();
+    EXPECT_EQ(table_RD[0].abs().sum().item<double>(), 0) << what << ": no distance has row 0";
+  }
+}
+
+TEST(TrainAndEngine, AgreeWhateverIsMasked) {
+  const auto expect = [](const std::string& what, const std::vector<uint8_t>& mask_T) {
+    Batch batch = make_batch({make_ids(1, 12), make_ids(2, 5)});
+    batch.mask_T = mask_T;
+    expect_agreement(batch, what);
+  };
+  expect("none", {});
+  expect("left", {0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1});
+  expect("right", {1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0});
+  expect("holes", {1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 1});
+  expect("a whole sequence", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0});
+  expect("all", std::vector<uint8_t>(17, 0));
+}
+
+// Distances of 15 and more have the last row of either side.
+TEST(TrainAndEngine, AgreeBeyondTheFarthestDistance) {
+  for (const size_t length : {15u, 16u, 17u, 18u, 70u}) {
+    expect_agreement(make_batch({make_ids(1, length), make_ids(2, 3)}), std::to_string(length));
+  }
 }
 
 // Fused tensors come in split, and the split ones with their key biases at 0 go out fused, byte for byte.

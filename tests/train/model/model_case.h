@@ -43,6 +43,7 @@ inline std::vector<FormCase> form_cases() {
       {"positions_at_the_input", make_form(kNone, [](ModelConfig& c) { c.position_biased_input = true; })},
       {"types", make_form(kNone, [](ModelConfig& c) { c.type_vocab_size = 2; })},
       {"embedding_size", make_form(kNone, [](ModelConfig& c) { c.embedding_size = 12; })},
+      {"large_epsilon", make_form(kNone, [](ModelConfig& c) { c.layer_norm_eps = 0.1; })},
       {"relu", make_form(kNone, [](ModelConfig& c) { c.hidden_act = Activation::kRelu; })},
       {"convolution", make_form(kNone,
                                 [](ModelConfig& c) {
@@ -51,6 +52,7 @@ inline std::vector<FormCase> form_cases() {
                                   c.conv_act = Activation::kGelu;
                                 })},
       {"masked_lm", make_form(Head::kMaskedLm)},
+      {"masked_lm_relu", make_form(Head::kMaskedLm, [](ModelConfig& c) { c.hidden_act = Activation::kRelu; })},
       {"masked_lm_own_projections", make_form(Head::kMaskedLm, [](ModelConfig& c) { c.share_att_key = false; })},
       {"masked_lm_convolution", make_form(Head::kMaskedLm,
                                           [](ModelConfig& c) {
@@ -70,6 +72,8 @@ inline std::vector<FormCase> form_cases() {
        make_form(Head::kTokenOriginal, [](ModelConfig& c) { c.hidden_act = Activation::kRelu; })},
       {"span", make_form(Head::kSpan)},
       {"replaced_token", make_form(Head::kReplacedToken)},
+      {"replaced_token_relu",
+       make_form(Head::kReplacedToken, [](ModelConfig& c) { c.hidden_act = Activation::kRelu; })},
   };
   cases.push_back({"causal", make_form(kNone, [](ModelConfig& c) { c.is_causal = true; })});
   cases.push_back({"causal_lm", make_form(Head::kMaskedLm, [](ModelConfig& c) { c.is_causal = true; })});

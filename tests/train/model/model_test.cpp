@@ -93,6 +93,21 @@ TEST(Loading, NamesEverythingThatIsMissingOrHasAnotherShape) {
                "embeddings.word_embeddings.weight: expected shape [49, 16], got [50, 16]");
 }
 
+// Beside the table, discriminators that share embeddings have the difference from the generator's.
+TEST(Loading, ReadsTheWholeTableNotTheDifferenceBesideIt) {
+  const TemporaryFolder folder;
+  write_tiny_model(folder.path(), tiny_config());
+  const Checkpoint plain = Checkpoint::open(folder.path());
+  std::vector<TensorView> tensors = plain.tensors();
+  const std::vector<float> difference(50 * 16, 0.5f);
+  tensors.push_back(
+      {"embeddings.word_embeddings._weight", DType::kF32, {50, 16}, std::as_bytes(std::span(difference))});
+  Model expected = make_model(make_form()), got = make_model(make_form());
+  load_parameters(expected, plain);
+  load_parameters(got, Checkpoint::from_memory(tensors, "both"));
+  EXPECT_EQ(worst_difference(got.embeddings.word_VE, expected.embeddings.word_VE), 0);
+}
+
 TEST(Forms, ThatCannotBeTrainedAreRefusedWithEveryReason) {
   ModelForm form = make_form(Head::kMaskedLm);
   form.config.num_hidden_layers = 1;
@@ -248,16 +263,18 @@ TEST(DropoutPlaces, DifferBetweenStepsSeedsAndSequencesOnlyInTraining) {
 }
 
 TEST(DropoutPlaces, OfTheRelativeTableAreOneDrawForEachLayer) {
-  const Model model = make_tiny(make_form());
-  const Batch batch = make_batch({make_ids(1, 9)});
-  const Pass pass = make_pass(model, test_compute(), input_of(batch), {true, 5, 3});
-  ModelInput later = input_of(batch);
-  later.first_sequence = 8;
-  const Pass next = make_pass(model, test_compute(), later, {true, 5, 3});
-  const at::Tensor table = relative_table(pass, model.encoder.relative);
-  const at::Tensor first = drop_relative(pass, table, 0);
-  EXPECT_EQ(worst_difference(first, drop_relative(next, table, 0)), 0) << "however the step is split";
-  EXPECT_GT(worst_difference(first, drop_relative(pass, table, 1)), 0.1);
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const Model model = make_tiny(make_form(), type);
+    const Batch batch = make_batch({make_ids(1, 9)});
+    const Pass pass = make_pass(model, test_compute(), input_of(batch), {true, 5, 3});
+    ModelInput later = input_of(batch);
+    later.first_sequence = 8;
+    const Pass next = make_pass(model, test_compute(), later, {true, 5, 3});
+    const at::Tensor table = relative_table(pass, model.encoder.relative);
+    const at::Tensor first = drop_relative(pass, table, 0);
+    EXPECT_EQ(worst_difference(first, drop_relative(next, table, 0)), 0) << "however the step is split";
+    EXPECT_GT(worst_difference(first, drop_relative(pass, table, 1)), 0.1);
+  }
 }
 
 // Each pass of the mask decoder draws its own numbers: as layers N - 1, N, ...

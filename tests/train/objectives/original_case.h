@@ -44,6 +44,28 @@ inline Checkpoint write_checkpoint(const TemporaryFolder& folder, const std::vec
   return Checkpoint::open(folder.path());
 }
 
+// The model of a case.
+inline train::Model load_case(const Json& about, const SafetensorsFile& file, at::ScalarType type) {
+  std::vector<TensorView> weights;
+  for (TensorView tensor : file.tensors()) {
+    if (!tensor.name.starts_with("w.")) continue;
+    tensor.name.erase(0, 2);
+    weights.push_back(tensor);
+  }
+  const TemporaryFolder folder;
+  const Checkpoint checkpoint = write_checkpoint(folder, weights);
+  train::ModelForm form{.config = parse_model_config(*about.find("config"), "config.json")};
+  form.config.layout = find_layout(form.config, checkpoint);
+  if (about.find("kind")->as_string() != "encoder") form.head = detect_head(checkpoint);
+  form.labels = count_labels(checkpoint);
+  form.config.is_causal = about.find("name")->as_string() == "v3_mask3d_causal";
+  train::Model model = train::make_model(form, type);
+  train::load_parameters(model, checkpoint);
+  // The original trains the key biases that version 1 does not have.
+  train::visit(model, [](const train::ParameterSpec&, at::Tensor& tensor) { tensor.requires_grad_(true); });
+  return model;
+}
+
 // Inputs without their padding.
 struct PackedCase {
   train::TrainBatch batch = {};

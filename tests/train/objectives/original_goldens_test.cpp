@@ -18,6 +18,7 @@
 #include "train/objectives/language_model.h"
 #include "train/objectives/original_case.h"
 #include "train/objectives/replay.h"
+#include "train/objectives/task.h"
 #include "train/objectives/task_losses.h"
 #include "train/ops/linear.h"
 
@@ -29,17 +30,16 @@ using namespace test;
 constexpr double kSingle = 5e-5, kDouble = 2e-5;  // from the folder's README
 
 const std::set<std::string> kKinds = {
-    "encoder", "sequence_classification", "token_classification", "multiple_choice", "mlm", "rtd"};
+    "encoder", "sequence_classification", "token_classification", "multiple_choice", "record", "mlm", "rtd"};
 const std::map<std::string, std::string> kOtherKinds = {
     {"layer", "a layer alone under a 3-D mask; the trainer has no 3-D masks but the causal one"},
-    {"record", "mentions of entities are a task of their own"},
     {"optimizer", "train/optim"},
     {"schedules", "train/optim"},
     {"masking_statistics", "train/data"},
     {"rows", "tests/kernels"},
     {"rtd_joint", "replaced_tokens_goldens_test.cpp"},
     {"rtd_decoupled", "train/loop"},
-    {"sift", "SiFT"}};
+    {"sift", "perturbation_goldens_test.cpp"}};
 const std::map<std::string, std::string> kOtherCases = {{"v2_conv_mask3d", "a 3-D mask that is not causal"},
                                                         {"v3_relative_given", "relative positions as an input"}};
 
@@ -76,27 +76,6 @@ struct Run {
 };
 
 const Compute kCompute{.kernels = select_kernels("auto")};
-
-Model load(const Json& about, const SafetensorsFile& file, at::ScalarType type) {
-  std::vector<TensorView> weights;
-  for (TensorView tensor : file.tensors()) {
-    if (!tensor.name.starts_with("w.")) continue;
-    tensor.name.erase(0, 2);
-    weights.push_back(tensor);
-  }
-  const TemporaryFolder folder;
-  const Checkpoint checkpoint = write_checkpoint(folder, weights);
-  ModelForm form{.config = parse_model_config(*about.find("config"), "config.json")};
-  form.config.layout = find_layout(form.config, checkpoint);
-  if (about.find("kind")->as_string() != "encoder") form.head = detect_head(checkpoint);
-  form.labels = count_labels(checkpoint);
-  form.config.is_causal = about.find("name")->as_string() == "v3_mask3d_causal";
-  Model model = make_model(form, type);
-  load_parameters(model, checkpoint);
-  // The original trains the key biases that version 1 does not have.
-  visit(model, [](const ParameterSpec&, at::Tensor& tensor) { tensor.requires_grad_(true); });
-  return model;
-}
 
 // Gradients that backward() left in the model against out.grad.*, under any prefix.
 void compare_gradients(Run& run, double count) {
@@ -172,30 +151,68 @@ void run_language_model(Run& run) {
   check_loss(run, language_model_loss(run.model, kCompute, run.packed.batch, {}));
 }
 
-void run_sequence_head(Run& run) {
+// Fine-tuning by the batch that the trainer would make. Logits are rows [B, C], questions [Q, choices], mentions [M].
+void run_task(Run& run, TaskLoss loss, const TaskBatch& batch) {
   const EncoderStates states = check_hidden(run);
-  at::Tensor logits = sequence_logits(make_pass(run), run.model.head, states.hidden_TD.back());
+  const at::Tensor logits =
+      task_logits(make_pass(run), run.model, loss, batch, states.hidden_TD.back()).logits_NC.flatten();
+  run.compare("logits", read(run.file, "out.logits").flatten(), logits);
+  check_loss(run, task_loss(run.model, kCompute, batch, {.loss = loss}, {}));
+}
+
+void run_sequence_head(Run& run) {
   const TensorView& labels = *run.file.find("in.labels");
-  if (run.kind == "multiple_choice") logits = logits.view({static_cast<int64_t>(labels.count()), -1});
-  run.compare("logits", read(run.file, "out.logits"), logits);
-  if (labels.dtype == DType::kI32) {
-    check_loss(run, class_loss(logits, integers<int32_t>(run.file, "in.labels")));
-  } else if (labels.shape.size() == 2) {
-    check_loss(run, soft_class_loss(logits, floats(run.file, "in.labels")));
-  } else {
-    check_loss(run, regression_loss(logits, floats(run.file, "in.labels")));
+  TaskBatch batch;
+  batch.input = run.packed.batch;
+  if (run.kind == "multiple_choice") {
+    batch.right_Q = integers<int32_t>(run.file, "in.labels");
+    for (int32_t b = 0; static_cast<size_t>(b) <= batch.input.sequences(); b += 4) batch.questions.push_back(b);
+    return run_task(run, TaskLoss::kChoice, batch);
   }
+  if (labels.dtype == DType::kI32) {
+    batch.classes_B = integers<int32_t>(run.file, "in.labels");
+  } else {
+    batch.values_BC = floats(run.file, "in.labels");
+  }
+  run_task(run, run.model.form.labels == 1 ? TaskLoss::kScore : TaskLoss::kClass, batch);
 }
 
 void run_token_head(Run& run) {
-  const EncoderStates states = check_hidden(run);
-  const Pass pass = make_pass(run);
-  const at::Tensor logits = token_logits(pass, run.model.head, states.hidden_TD.back(), *pass.tokens);
-  run.compare_rows("logits", logits);
+  TaskBatch batch;
+  batch.input = run.packed.batch;
   const auto labels_BL = integers<int32_t>(run.file, "in.labels");
-  std::vector<int32_t> labels;
-  for (const int64_t place : run.packed.real_BL) labels.push_back(labels_BL[static_cast<size_t>(place)]);
-  check_loss(run, class_loss(Run::take(logits, run.packed.real_T), labels));
+  for (size_t n = 0; n < run.packed.real_T.size(); ++n) {
+    batch.input.rows_P.push_back(static_cast<int32_t>(run.packed.real_T[n]));
+    batch.input.labels_P.push_back(labels_BL[static_cast<size_t>(run.packed.real_BL[n])]);
+  }
+  const at::Tensor hidden_TD = check_hidden(run).hidden_TD.back();
+  const at::Tensor logits_NC = task_logits(make_pass(run), run.model, TaskLoss::kTokens, batch, hidden_TD).logits_NC;
+  const at::Tensor expected_BLC = read(run.file, "out.logits").view({-1, logits_NC.size(1)});
+  run.compare("logits", Run::take(expected_BLC, run.packed.real_BL), logits_NC);
+  check_loss(run, task_loss(run.model, kCompute, batch, {.loss = TaskLoss::kTokens}, {}));
+}
+
+// Token 0 of a sequence stands for no piece.
+void run_mentions(Run& run) {
+  TaskBatch batch;
+  batch.input = run.packed.batch;
+  batch.mentions = {0};
+  batch.right_M = floats(run.file, "in.labels");
+  const Shape& shape = run.file.find("in.entity_indices")->shape;  // [B, mentions, pieces]
+  const auto length = static_cast<int64_t>(run.packed.mask_BL.size()) / shape[0];
+  int64_t place = 0;
+  for (const auto index : integers<int64_t>(run.file, "in.entity_indices")) {
+    const int64_t sequence = place / (shape[1] * shape[2]);
+    if (index > 0) {
+      const auto found = std::ranges::find(run.packed.real_BL, sequence * length + index);
+      batch.mention_rows.push_back(
+          static_cast<int32_t>(run.packed.real_T[static_cast<size_t>(found - run.packed.real_BL.begin())]));
+    }
+    if (++place % shape[2] != 0) continue;
+    batch.mentions.push_back(static_cast<int32_t>(batch.mention_rows.size()));
+    batch.mention_sequences_M.push_back(static_cast<int32_t>(sequence));
+  }
+  run_task(run, TaskLoss::kMention, batch);
 }
 
 void run_replaced_tokens(Run& run) {
@@ -209,6 +226,7 @@ void run_case(Run& run) {
   if (run.kind == "encoder") return run_encoder(run);
   if (run.kind == "mlm") return run_language_model(run);
   if (run.kind == "token_classification") return run_token_head(run);
+  if (run.kind == "record") return run_mentions(run);
   if (run.kind == "rtd") return run_replaced_tokens(run);
   run_sequence_head(run);
 }
@@ -240,7 +258,7 @@ void run_named(const std::string& folder, const std::string& name, at::ScalarTyp
           .kind = kind,
           .file = file,
           .tolerance = type == at::kDouble ? kDouble : kSingle,
-          .model = load(about, file, type),
+          .model = load_case(about, file, type),
           .packed = pack_case(file, "in.")};
   run_case(run);
   EXPECT_FALSE(run.errors.empty()) << name << ": nothing was compared";

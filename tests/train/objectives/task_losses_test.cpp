@@ -36,6 +36,37 @@ TEST(SoftClassLoss, IsTheCrossEntropyWithADistribution) {
   EXPECT_EQ(loss.correct, 2);
 }
 
+// The mean is that of all weights: rows 0 and 2 weigh 3 and 1.
+TEST(ClassLoss, IsAMeanOverWeightsOfClasses) {
+  const at::Tensor logits = logits_of({0, std::log(3), 5, 5, 0, 0}, 2);
+  const Loss loss = class_loss(logits, std::vector<int32_t>{1, -1, 0}, {.weights_C = std::vector<float>{1, 3}});
+  EXPECT_NEAR(loss.sum.item<double>(), 3 * std::log(4.0 / 3) + std::log(2), 1e-12);
+  EXPECT_EQ(loss.divisor(), 4);
+  EXPECT_EQ(loss.count, 2);
+}
+
+TEST(ClassLoss, SpreadsASmoothedLabelOverAllClasses) {
+  const at::Tensor logits = logits_of({0, std::log(3)}, 2);
+  const Loss loss = class_loss(logits, std::vector<int32_t>{1}, {.label_smoothing = 0.2});
+  EXPECT_NEAR(loss.sum.item<double>(), 0.9 * std::log(4.0 / 3) + 0.1 * std::log(4), 1e-12);
+}
+
+TEST(GroupLoss, IsTheMeanOfTheColumnsOfEachGroup) {
+  const at::Tensor logits = logits_of({0, 0, std::log(3), 0, 7, 7, 1, 2}, 2);
+  const Loss loss = group_loss(logits, std::vector<int32_t>{0, 2, 3, 4}, std::vector<int32_t>{1, 0, 0, -1, 0, 0});
+  EXPECT_NEAR(loss.sum.item<double>(), (std::log(4.0 / 3) + std::log(2)) / 2, 1e-12);
+  EXPECT_EQ(loss.count, 2);
+  EXPECT_EQ(loss.correct, 2);  // of equal rows the first is taken
+  loss.sum.backward();
+  EXPECT_EQ(logits.grad()[2].abs().sum().item<double>(), 0);
+}
+
+TEST(GroupLoss, StaysFiniteHoweverFarLogitsAreApart) {
+  const at::Tensor logits = logits_of({-10000, 9000, 0, 1000, -800, -800}, 1);
+  const Loss loss = group_loss(logits, std::vector<int32_t>{0, 2, 4, 6}, std::vector<int32_t>{0, 1, 1});
+  EXPECT_DOUBLE_EQ(loss.sum.item<double>(), 19000 + std::log(2));
+}
+
 TEST(RegressionLoss, IsTheSquaredErrorOfEachRow) {
   const Loss loss = regression_loss(logits_of({1, 2.5}, 1), std::vector<float>{3, 2});
   EXPECT_DOUBLE_EQ(loss.sum.item<double>(), 4.25);
@@ -56,6 +87,11 @@ TEST(TaskLosses, HaveTheirFiniteDifferencesAsGradients) {
   const std::vector<float> values = normals(2, 12, 0.3, 0.5);
   EXPECT_LE(worst_gradient_error({logits}, [&] { return class_loss(logits, labels).sum; }), 1e-8);
   EXPECT_LE(worst_gradient_error({logits}, [&] { return soft_class_loss(logits, values).sum; }), 1e-8);
+  const std::vector<float> weights = {0.5f, 1, 2};
+  const ClassOptions options{.label_smoothing = 0.2, .weights_C = weights};
+  const std::vector<int32_t> starts = {0, 1, 4}, of_columns = {0, 0, 0, 2, 0, 1};
+  EXPECT_LE(worst_gradient_error({logits}, [&] { return group_loss(logits, starts, of_columns, 0.1).sum; }), 1e-8);
+  EXPECT_LE(worst_gradient_error({logits}, [&] { return class_loss(logits, labels, options).sum; }), 1e-8);
   EXPECT_LE(worst_gradient_error({logits}, [&] { return regression_loss(logits, values).sum; }), 1e-8);
   EXPECT_LE(worst_gradient_error({logits}, [&] { return binary_loss(logits, values).sum; }), 1e-8);
 }

@@ -168,38 +168,34 @@ TEST(TrainAttention, GradientsAreFiniteDifferences) {
   }
 }
 
-// Every Kr row the same vector shifts all scores of a query alike: no output changes, and no gradient arrives.
-TEST(TrainAttention, AConstantTableOfKeysChangesNothing) {
-  AttentionInputs in = make_inputs({.name = "p2c", .has_c2p = false});
-  const at::Tensor plain = attention(kCompute, in);
-  in.kr_RD = normal_tensor(6, {1, kHidden}).expand({in.lut->rows(), kHidden}).contiguous();
-  EXPECT_LE(worst_difference(attention(kCompute, in), plain), 1e-12);
-}
-
-// p2c alone, K constant, Qr[t] = t: the score of i and j is row(i - j) exactly, which is not symmetric.
+// A term alone, Q or K constant and the table Kr[t] or Qr[t] = t: the score of i and j is row(i - j) exactly, which is
+// not symmetric.
 TEST(TrainAttention, BothTermsReadTheRowOfQueryMinusKey) {
-  AttentionInputs in = make_inputs({.name = "p2c", .has_c2p = false, .starts = {0, 12}});
-  in.heads = 1;
-  in.scale = 1;
-  in.q_ND = normal_tensor(1, {12, 1}) * 0;
-  in.k_TD = normal_tensor(1, {12, 1}) * 0 + 1;
-  in.qr_RD = at::arange(static_cast<int64_t>(in.lut->rows()), at::kDouble).view({-1, 1}) * 0.1;
-  in.v_TD = at::arange(12, at::kDouble).view({-1, 1});
-  const at::Tensor out = attention(kCompute, in);
-  for (int64_t i = 0; i < 12; ++i) {
-    double sum = 0, weighted = 0;
-    for (int64_t j = 0; j < 12; ++j) {
-      const double weight = std::exp(0.1 * in.lut->row(i - j));
-      sum += weight;
-      weighted += weight * static_cast<double>(j);
+  for (const bool is_c2p : {true, false}) {
+    AttentionInputs in = make_inputs({.name = "one term", .has_c2p = is_c2p, .has_p2c = !is_c2p, .starts = {0, 12}});
+    in.heads = 1;
+    in.scale = 1;
+    in.q_ND = normal_tensor(1, {12, 1}) * 0 + (is_c2p ? 1 : 0);
+    in.k_TD = normal_tensor(1, {12, 1}) * 0 + (is_c2p ? 0 : 1);
+    (is_c2p ? in.kr_RD : in.qr_RD) = at::arange(static_cast<int64_t>(in.lut->rows()), at::kDouble).view({-1, 1}) * 0.1;
+    in.v_TD = at::arange(12, at::kDouble).view({-1, 1});
+    const at::Tensor out = attention(kCompute, in);
+    for (int64_t i = 0; i < 12; ++i) {
+      double sum = 0, weighted = 0;
+      for (int64_t j = 0; j < 12; ++j) {
+        const double weight = std::exp(0.1 * in.lut->row(i - j));
+        sum += weight;
+        weighted += weight * static_cast<double>(j);
+      }
+      EXPECT_NEAR(out[i][0].item<double>(), weighted / sum, 1e-12) << (is_c2p ? "c2p " : "p2c ") << i;
     }
-    EXPECT_NEAR(out[i][0].item<double>(), weighted / sum, 1e-12) << i;
   }
 }
 
 TEST(TrainAttention, SequencesOfAPackAreThoseAlone) {
-  for (const double p : {0.0, 0.5}) {
-    const AttentionInputs packed = make_inputs({.name = "pack", .p = p}, at::kFloat);
+  for (const auto& [type, p] :
+       {std::pair{at::kFloat, 0.0}, {at::kFloat, 0.5}, {at::kDouble, 0.0}, {at::kDouble, 0.5}}) {
+    const AttentionInputs packed = make_inputs({.name = "pack", .p = p}, type);
     const at::Tensor together = attention(kCompute, packed);
     for (size_t b = 0; b < 3; ++b) {
       AttentionInputs alone = packed;

@@ -191,7 +191,7 @@ TEST(CrossEntropy, WithoutRowsIsZero) {
 
 TEST(RandomDomains, HaveKeysOfTheirOwn) {
   std::vector<uint64_t> keys;
-  for (uint32_t domain = 0; domain <= static_cast<uint32_t>(RandomDomain::kPerturbation); ++domain) {
+  for (uint32_t domain = 0; domain <= static_cast<uint32_t>(RandomDomain::kAdversarialDropout); ++domain) {
     keys.push_back(random_key(1, static_cast<RandomDomain>(domain)));
     keys.push_back(random_key(2, static_cast<RandomDomain>(domain)));
   }

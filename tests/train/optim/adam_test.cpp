@@ -163,6 +163,24 @@ TEST(Adam, LooksAheadEveryKthStepFromTheFirstWeights) {
   EXPECT_FLOAT_EQ(slow.step(1, 0.1), (1 + plain.step(1, 0.1)) / 2);
 }
 
+TEST(Adam, KeepsAveragesOfTheWeightsThatFollowTheFirstStepsSoon) {
+  const ParameterLayout layout = test::make_case_layout();
+  FlatBuffer weights(layout), gradients(layout);
+  fill(layout, weights, 1, 1);
+  const AdamOptions options{.average_decay = 0.5};
+  Adam adam(layout, options, weights);
+  std::vector<double> expected(weights.all().begin(), weights.all().end());
+  for (int t = 1; t <= 12; ++t) {
+    fill(layout, gradients, static_cast<uint64_t>(t), 0.1);
+    adam.step({.learning_rate = 0.1}, weights, gradients);
+    const double decay = std::min(0.5, (1.0 + t) / (10.0 + t));
+    for (size_t i = 0; i < expected.size(); ++i)
+      expected[i] = decay * expected[i] + (1 - decay) * double{weights.all()[i]};
+  }
+  const auto found = adam.state().averages.all();
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-6) << i;
+}
+
 TEST(Adam, TakesNoStepWhileItIsNotRectified) {
   OneWeight weight("weight", {.is_rectified = true}, 1);
   for (int step = 0; step < 4; ++step) EXPECT_EQ(weight.step(1, 0.1), 1);
@@ -193,6 +211,7 @@ TEST(Adam, RefusesOptionsOutOfTheirRange) {
   EXPECT_ERROR(make({.epsilon = 0}), kUsage, "adam_epsilon: expected a number above 0, got 0");
   EXPECT_ERROR(make({.weight_decay = -1}), kUsage, "weight_decay: expected at least 0, got -1");
   EXPECT_ERROR(make({.lookahead_alpha = 2}), kUsage, "lookahead_alpha: expected above 0 and at most 1, got 2");
+  EXPECT_ERROR(make({.average_decay = 1}), kUsage, "ema_decay: expected at least 0 and below 1, got 1");
   EXPECT_ERROR(make({.has_bias_correction = true, .is_admax = true}), kUsage, "optimizer: expected no bias correction");
   EXPECT_ERROR(make({.has_bias_correction = true, .is_rectified = true}), kUsage, "expected no bias correction");
 }

@@ -17,7 +17,7 @@ TEST(OptimizerTensors, LetARunGoOnWithTheSameBits) {
   const TemporaryFolder place;
   const ParameterLayout layout = test::make_run_layout();
   for (const AdamOptions& options :
-       {AdamOptions{}, {.has_bias_correction = true}, {.is_rectified = true, .lookahead_k = 3}}) {
+       {AdamOptions{}, {.has_bias_correction = true}, {.is_rectified = true, .lookahead_k = 3, .average_decay = 0.9}}) {
     FlatBuffer weights(layout), gradients(layout);
     Adam adam(layout, options, weights);
     const auto step = [&](Adam& optimizer, FlatBuffer& to, int number) {

@@ -96,7 +96,7 @@ TEST_F(MetricsLogs, DoNotRepeatWhatIsWrittenAgainAfterTheLastCheckpoint) {
   for (int run = 0; run < 2; ++run) {
     MetricsLog log(path_, run == 0 ? 0 : 4);
     if (run == 0) log.write(4, {{"loss", 1.5}});
-    log.write(4, {{"eval_accuracy", 0.5}});
+    EXPECT_EQ(log.write(4, {{"eval_accuracy", 0.5}}), run == 0);
   }
   EXPECT_EQ(text(), "{\"step\": 4, \"loss\": 1.5}\n{\"step\": 4, \"eval_accuracy\": 0.5}\n");
   MetricsLog(path_, 4).write(4, {{"loss", 1.5}});

@@ -2,8 +2,11 @@
 #include "train/state/run_folder.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "support/expect_error.h"
 #include "train/state/state_case.h"
@@ -26,10 +29,45 @@ TEST(RunFolder, IsMadeAndTakenByOneRunAtATime) {
   EXPECT_NO_THROW(RunFolder(path, true));
 }
 
-TEST(RunFolder, ALogAloneIsARunThatBeginsAnew) {
+TEST(RunFolder, LogsAloneAreARunThatBeginsAnew) {
   const TemporaryFolder folder;
-  write_text(folder.path(kMetricsName), "");
+  for (const char* name : {kMetricsName, kEventsName, kPageName}) write_text(folder.path(name), "");
+  std::filesystem::create_directory(folder.path(kTensorBoardName));
   EXPECT_FALSE(RunFolder(folder.path(), true).found());
+  write_text(folder.path("README.md"), "mine");
+  EXPECT_ERROR(RunFolder(folder.path(), true), kFileWrite, "expected a new or empty folder");
+}
+
+TEST(RunFolder, HalfWrittenResultsAndReportsAreRemoved) {
+  const TemporaryFolder folder;
+  const std::string mark = ".tmp-" + std::to_string(::getpid()) + "-01234567";
+  write_text(folder.path(kPageName + mark), "");
+  EXPECT_FALSE(RunFolder(folder.path(), true).found()) << "a page alone belongs to a run that begins anew";
+  EXPECT_FALSE(std::filesystem::exists(folder.path(kPageName + mark)));
+  test::save(folder.path(), 1);
+  std::vector<std::string> left;
+  for (const char* name : {"", "generator/", "discriminator/"}) {
+    std::filesystem::create_directories(folder.path(name));
+    for (const char* file : {"model.safetensors", "all_results.json", "README.md"})
+      left.push_back(folder.path(name + (file + mark)));
+  }
+  for (const std::string& path : left) write_text(path, "half");
+  write_text(folder.path("README.md"), "mine");
+  const RunFolder run(folder.path(), true);
+  for (const std::string& path : left) EXPECT_FALSE(std::filesystem::exists(path)) << path;
+  EXPECT_TRUE(std::filesystem::exists(folder.path("README.md")));
+}
+
+TEST(RunFolder, CanBeReadInPeaceWhileNoRunWritesToIt) {
+  const TemporaryFolder folder;
+  {
+    const RunFolder run(folder.path(), true);
+    EXPECT_FALSE(FolderLock(folder.path()).is_held());
+  }
+  const FolderLock lock(folder.path());
+  EXPECT_TRUE(lock.is_held());
+  EXPECT_ERROR(RunFolder(folder.path(), true), kFileWrite, "another run is writing to this folder");
+  EXPECT_FALSE(FolderLock(folder.path("absent")).is_held());
 }
 
 TEST(RunFolder, OtherFilesAreRefusedAndStay) {

@@ -1,0 +1,168 @@
+// A run of a learner whose model is one number: what is in its folder, which weights are where, and how it ends.
+#include "train/loop/run.h"
+
+#include <c10/util/Exception.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/expect_error.h"
+#include "support/paths.h"
+#include "train/state/checkpoint_folder.h"
+#include "train/state/event_log.h"
+#include "train/state/run_folder.h"
+
+namespace deberta::train {
+namespace {
+
+constexpr const char* kModel = "model.txt";
+
+struct Plan {
+  int64_t steps = 6;
+  std::vector<int64_t> bad = {};                                         // steps that are not finite
+  std::function<void(int64_t step)> before_step = [](int64_t) {};        // may throw
+  std::function<void(const RunHooks&)> on_answers = [](const auto&) {};  // while they are written
+};
+
+// The weight is the number of steps that moved it, the average its half.
+class CountingLearner : public Learner {
+ public:
+  explicit CountingLearner(const Plan& plan) : plan_(plan) {}
+
+  int64_t total_steps() const override { return plan_.steps; }
+  std::map<std::string, std::string> hashes() override { return {}; }
+  void begin(int64_t) override {}
+  StepReport step(const StepRequest& request, Sums& sums) override {
+    plan_.before_step(request.step);
+    const bool is_finite = std::ranges::find(plan_.bad, request.step) == plan_.bad.end();
+    if (is_finite) average_ = ++weight_ / 2;
+    sums["loss"] += 1;
+    return {.is_finite = is_finite, .samples = 1, .tokens = 1};
+  }
+  Metrics metrics(const Sums& sums) const override { return {{"loss", sums.at("loss") / sums.at("steps")}}; }
+  Metrics evaluate(EvaluationPart, const RunHooks&) override { return {{"eval_weight", weight_}}; }
+  std::vector<TensorView> optimizer_tensors() override { return {}; }
+  void add_models(ManifestWriter& files) override { files.add_text(kModel, std::to_string(weight_)); }
+  uint64_t models_bytes() override { return 8; }
+  void load(const std::string& checkpoint) override {
+    weight_ = std::stod(read_file(checkpoint + "/" + kModel, 100));
+    average_ = weight_ / 2;
+  }
+  void write_models(const std::string& folder) override {
+    test::write_text(folder + "/" + kModel, std::to_string(weight_));
+  }
+  void write_answers(const std::string&, const RunHooks& hooks) override { plan_.on_answers(hooks); }
+  void exchange_averages() override { std::swap(weight_, average_); }
+
+ private:
+  const Plan& plan_;
+  double weight_ = 0, average_ = 0;
+};
+
+class RunTest : public testing::Test {
+ protected:
+  RunTest() {
+    settings_.output = folder_.path("out");
+    settings_.schedule_settings.total = 1;
+    settings_.save_steps = 1;
+    settings_.logging_steps = 1;
+  }
+
+  RunResult go() {
+    return run(
+        settings_, [this](const RunHooks&) { return std::make_unique<CountingLearner>(plan_); }, hooks_);
+  }
+  std::string file(const std::string& name) const { return settings_.output + "/" + name; }
+  double number(const std::string& name) const { return std::stod(read_file(file(name), 100)); }
+  bool has(const std::string& name) const { return std::filesystem::exists(file(name)); }
+  std::vector<int64_t> steps_of(const std::string& kind) const {
+    std::vector<int64_t> steps;
+    const std::string text = read_file(file(kEventsName), 1 << 20);
+    for (size_t begin = 0, end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+      const auto event = parse_event(text.substr(begin, end - begin));
+      if (event && event->kind == kind) steps.push_back(event->step);
+    }
+    return steps;
+  }
+
+  test::TemporaryFolder folder_;
+  RunSettings settings_;
+  Plan plan_;
+  StopRequest request_ = StopRequest::kNone;
+  RunHooks hooks_{.stop = [this] { return request_; }};
+};
+
+TEST_F(RunTest, EvaluationsAndTheResultAreOfTheAveragesAndCheckpointsOfTheWeights) {
+  std::vector<double> evaluated;
+  hooks_.on_log = [&](int64_t, const Metrics& metrics) {
+    if (metrics.front().first == "eval_weight") evaluated.push_back(metrics.front().second);
+  };
+  settings_.eval_steps = 2;
+  const RunResult result = go();
+  EXPECT_EQ(evaluated, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(result.evaluation.front().second, 3);
+  EXPECT_EQ(number(kModel), 3);
+  EXPECT_EQ(number(checkpoint_name(5) + "/" + kModel), 5);
+  EXPECT_EQ(number(checkpoint_name(6) + "/" + kModel), 6);
+}
+
+TEST_F(RunTest, AStepThatIsNotFiniteIsLeftOutAndTheRunGoesOn) {
+  plan_.steps = 9;
+  plan_.bad = {1, 3, 4, 5, 6};  // five, but four in a row
+  EXPECT_TRUE(go().is_finished);
+  EXPECT_EQ(number(checkpoint_name(9) + "/" + kModel), 4);
+  EXPECT_EQ(steps_of(event::kSkippedStep), plan_.bad);
+}
+
+TEST_F(RunTest, FiveStepsInARowThatAreNotFiniteEndIt) {
+  plan_.steps = 20;
+  plan_.bad = {2, 3, 4, 5, 6};
+  EXPECT_ERROR(go(), kNotFinite,
+               "step 6: the loss or its gradient was not finite in 5 steps in a row; the last good checkpoint is " +
+                   file(checkpoint_name(6)));
+  EXPECT_EQ(number(checkpoint_name(6) + "/" + kModel), 2);
+  EXPECT_EQ(steps_of(event::kDiverged), (std::vector<int64_t>{7}));
+}
+
+TEST_F(RunTest, WhatWasCutOffOfARotationIsDoneWhenTheRunGoesOn) {
+  settings_.save_total_limit = 9;
+  go();
+  EXPECT_TRUE(has(checkpoint_name(1)));
+  settings_.save_total_limit = 2;
+  go();
+  EXPECT_FALSE(has(checkpoint_name(4)));
+  EXPECT_TRUE(has(checkpoint_name(5)) && has(checkpoint_name(6)));
+}
+
+TEST_F(RunTest, IsNotFinishedBeforeItsAnswersAreWritten) {
+  plan_.on_answers = [this](const RunHooks& hooks) {
+    request_ = StopRequest::kStop;
+    EXPECT_EQ(hooks.stop(), StopRequest::kStop);
+  };
+  EXPECT_FALSE(go().is_finished);
+  EXPECT_FALSE(has(kResultsName));
+  EXPECT_TRUE(steps_of(event::kFinished).empty());
+  plan_.on_answers = [](const RunHooks&) {};
+  request_ = StopRequest::kNone;
+  EXPECT_TRUE(go().is_finished);
+  EXPECT_TRUE(has(kResultsName));
+  EXPECT_EQ(number(kModel), 3);
+}
+
+TEST_F(RunTest, MemoryThatLibTorchDoesNotGetIsAnErrorOfOurs) {
+  plan_.before_step = [](int64_t step) {
+    TORCH_CHECK(step < 2, "DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes");
+  };
+  EXPECT_ERROR(go(), kOutOfMemory, "training: out of memory: a step needs more than there is");
+  EXPECT_TRUE(has(checkpoint_name(2)));
+  plan_.before_step = [](int64_t step) { TORCH_CHECK(step < 2, "sizes differ"); };
+  EXPECT_THROW(go(), c10::Error);
+}
+
+}  // namespace
+}  // namespace deberta::train

@@ -1,0 +1,90 @@
+// README.md of a model: what the hub reads, what a person reads, and whose it is.
+#include "train/report/model_card.h"
+
+#include <gtest/gtest.h>
+
+#include "train/report/report_case.h"
+
+namespace deberta::train {
+namespace {
+
+using test::RunCase;
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class ModelCards : public testing::Test {
+ protected:
+  ModelCards() { run_.make_whole(); }
+  std::string card_of(const std::string& config) const {
+    run_.write("config.json", config);
+    return make_model_card(run_.record());
+  }
+  const RunCase run_;
+};
+
+TEST_F(ModelCards, BeginWithWhatTheHubReads) {
+  const std::string card = make_model_card(run_.record());
+  EXPECT_TRUE(
+      card.starts_with("---\nlibrary_name: deberta\npipeline_tag: fill-mask\nbase_model: \"org/base\"\ntags:\n- "
+                       "deberta\n- fill-mask\nmetrics:\n- \"accuracy\"\nmodel-index:\n"))
+      << card;
+  EXPECT_TRUE(has(card, "    - type: \"accuracy\"\n      name: \"accuracy\"\n      value: 0.5\n---\n\n"));
+}
+
+TEST_F(ModelCards, SayWhatTheModelIsAndWhatMadeIt) {
+  const std::string card = make_model_card(run_.record());
+  EXPECT_TRUE(has(card, "a masked language model of the DeBERTa family"));
+  EXPECT_TRUE(has(card, "    deberta fill -m MODEL"));
+  EXPECT_TRUE(has(card, "* corpus a.txt: 12 tokens\n"));
+  EXPECT_TRUE(has(card, "* tokens seen: 1,280\n"));
+  EXPECT_TRUE(has(card, "| accuracy | 0.5 |\n"));
+  EXPECT_TRUE(has(card, "| batch-size | 8 |\n"));
+  EXPECT_TRUE(has(card, "[run.html](run.html)"));
+}
+
+TEST_F(ModelCards, SayWhereTransformersAnswersOtherwise) {
+  EXPECT_TRUE(has(make_model_card(run_.record()), "no enhanced mask decoder"));
+  const std::string causal =
+      card_of("{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForMaskedLM\"], \"is_decoder\": true}");
+  EXPECT_TRUE(has(causal, "transformers cannot compute it") && has(causal, "eval --task causal"));
+  EXPECT_FALSE(has(causal, "from_pretrained") || has(causal, "pipeline_tag"));
+  const std::string plain = card_of("{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForMaskedLM\"]}");
+  EXPECT_TRUE(has(plain, "library_name: transformers") && has(plain, "AutoModelForMaskedLM.from_pretrained"));
+  const std::string passes = card_of(
+      "{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForMaskedLM\"], \"position_biased_input\": "
+      "false, "
+      "\"mask_decoder_passes\": 0}");
+  EXPECT_TRUE(has(passes, "library_name: transformers"));
+  const std::string original = card_of("{\"architectures\": [\"DebertaForSequenceClassification\"]}");
+  EXPECT_TRUE(has(original, "has no model_type") && has(original, "deberta classify -m MODEL"));
+}
+
+TEST_F(ModelCards, OfADiscriminatorOfferTheEncoder) {
+  TrainerState state{.step = 30, .total_steps = 30, .options = {{"objective", "rtd"}}};
+  run_.add_checkpoint(state);
+  const std::string card = make_model_card(run_.record());
+  EXPECT_TRUE(has(card, "deberta detect -m MODEL/discriminator") && has(card, "no head for replaced tokens"));
+  EXPECT_TRUE(has(card, "AutoModel.from_pretrained(\"MODEL/discriminator\")") && has(card, "library_name: deberta"));
+}
+
+TEST_F(ModelCards, NameNoFolderAsTheModelTheyBeganWith) {
+  for (const char* model : {"base", "./base", "a/b/c", "/models/base", "", "org/"}) {
+    run_.write(kEventsName,
+               std::string("{\"step\": 0, \"kind\": \"began\", \"details\": {\"model\": \"") + model + "\"}}\n");
+    EXPECT_FALSE(has(make_model_card(run_.record()), "base_model")) << model;
+  }
+}
+
+TEST_F(ModelCards, AreTheirMakersUntilAPersonChangesThem) {
+  const std::string card = make_model_card(run_.record());
+  EXPECT_TRUE(is_own_card(card));
+  EXPECT_FALSE(is_own_card("Mine.\n" + card)) << "changed";
+  EXPECT_FALSE(is_own_card(card + "Mine.\n"));
+  EXPECT_FALSE(is_own_card(card.substr(0, card.rfind("<!--")))) << "without the mark";
+  EXPECT_FALSE(is_own_card(""));
+}
+
+}  // namespace
+}  // namespace deberta::train

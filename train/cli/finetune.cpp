@@ -1,0 +1,192 @@
+// The verb `finetune`: options to the settings of a run, and what a run reports to people.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/checked.h"
+#include "data/row_form.h"
+#include "deberta/error.h"
+#include "eval/example_files.h"
+#include "eval/questions.h"
+#include "options/verb_options.h"
+#include "program/interrupt.h"
+#include "program/model_options.h"
+#include "program/note.h"
+#include "program/output.h"
+#include "train/cli/adversarial_options.h"
+#include "train/cli/optimizer_options.h"
+#include "train/cli/run_options.h"
+#include "train/cli/run_reporter.h"
+#include "train/cli/verbs.h"
+#include "train/loop/finetune.h"
+#include "train/loop/recipe.h"
+
+namespace deberta::train {
+namespace {
+
+constexpr size_t kMaxTokens = 256;  // of a task without a published length
+
+const TaskRow& task_of(const FinetuneVerb& options) {
+  if (options.task.empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
+  return find_task(options.task);
+}
+
+void check_given(const FinetuneVerb& options) {
+  if (options.model.empty()) throw Error(ErrorCode::kUsage, "--model", "expected a model to begin with, got none");
+  if (options.train_file.empty())
+    throw Error(ErrorCode::kUsage, "--train-file", "expected labelled files to train on, got none");
+  if (options.run.output_dir.empty() && !options.run.keeps_nothing())
+    throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder for the model, got none");
+  if (options.early_stopping_patience > 0 && options.validation_file.empty()) {
+    throw Error(ErrorCode::kUsage, "--early-stopping-patience",
+                "expected evaluations to compare; name files with --validation-file");
+  }
+}
+
+ExampleInput input_of(const FinetuneVerb& options, const std::vector<std::string>& files,
+                      const std::string& labels_file) {
+  ExampleInput input;
+  if (!files.empty()) input.files = find_labelled_files(files);
+  input.format = parse_row_form(options.input_format);
+  input.input_fields = options.input_field;
+  input.label_field = options.label_field;
+  input.labels_file = labels_file;
+  return input;
+}
+
+// Those of `deberta eval` with a model in this folder and no other options.
+EncodingRules evaluation_rules(const TaskRow& task, const std::string& model_folder) {
+  EvalVerb eval(Options("eval"));
+  cli::follow_folder_limits(eval.encoding, model_folder);
+  EncodingRules rules = cli::encoding_rules(eval.encoding);
+  if (task.kind == TaskKind::kQuestion && !eval.encoding.max_tokens.value) rules.encode.max_tokens = kSquadWindowTokens;
+  if (task.kind == TaskKind::kTokens && eval.encoding.truncate->value == TruncateChoice::kAuto)
+    rules.long_text = LongText::kWindow;
+  return rules;
+}
+
+void set_class_weights(const FinetuneVerb& options, FinetuneSettings& settings) {
+  settings.balances_classes = options.class_weights == std::vector<std::string>{"balanced"};
+  if (settings.balances_classes) return;
+  for (const std::string& text : options.class_weights) {
+    const std::optional<double> weight = parse_number<double>(text);
+    if (!weight || !(*weight > 0))
+      throw Error(ErrorCode::kUsage, "--class-weights", "expected numbers above 0 or balanced, got \"" + text + "\"");
+    settings.class_weights.push_back(static_cast<float>(*weight));
+  }
+}
+
+// The recipe's numbers, where no others are given.
+void set_hyper_parameters(const FinetuneVerb& options, FinetuneSettings& settings) {
+  settings.epochs = options.num_train_epochs.value;
+  settings.samples_per_step = options.batch_size.value;
+  settings.learning_rate = options.learning_rate.value;
+  settings.run.schedule_settings.warmup = options.warmup_steps.value;
+  settings.classifier_dropout = options.cls_dropout.value;
+  settings.training.max_tokens =
+      options.max_tokens.value.value_or(published_length(*settings.task).value_or(kMaxTokens));
+  if (options.max_steps > 0) settings.steps = options.max_steps;
+  if (options.recipe == "none") return;
+  const bool is_sift = settings.adversarial && settings.adversarial->normalises_inputs;
+  const Recipe recipe = find_recipe(*settings.task, options.recipe, is_sift);
+  if (options.num_train_epochs.is_free()) settings.epochs = recipe.epochs;
+  if (options.batch_size.is_free()) settings.samples_per_step = recipe.samples_per_step;
+  if (options.learning_rate.is_free()) settings.learning_rate = recipe.learning_rate;
+  if (options.warmup_steps.is_free()) settings.run.schedule_settings.warmup = recipe.warmup;
+  if (options.cls_dropout.is_free() && recipe.classifier_dropout)
+    settings.classifier_dropout = recipe.classifier_dropout;
+  if (options.adversarial.vat_lambda.is_free() && recipe.adversarial_lambda)
+    settings.adversarial->lambda = *recipe.adversarial_lambda;
+}
+
+void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
+  if (options.validation_file.empty()) return;
+  settings.run.best = BestRule{.metric = "eval_" + split_words(settings.task->metrics).front(),
+                               .is_greater_better = true,
+                               .patience = options.early_stopping_patience};
+}
+
+FinetuneSettings settings_of(const FinetuneVerb& options) {
+  check_given(options);
+  FinetuneSettings settings;
+  settings.task = &task_of(options);
+  settings.model_folder = cli::model_path(options.model);
+  settings.run = run_settings(options.run, options.optimizer);
+  settings.training.input = input_of(options, options.train_file, options.labels_file);
+  settings.training.max_examples = options.max_train_samples;
+  settings.training.merges_sentences = options.merge_sentences;
+  settings.evaluation = input_of(options, options.validation_file, options.validation_labels_file);
+  settings.evaluation_rules = evaluation_rules(*settings.task, settings.model_folder);
+  settings.adversarial = adversarial_options(options.adversarial);
+  set_hyper_parameters(options, settings);
+  set_best(options, settings);
+  set_class_weights(options, settings);
+  settings.accumulation = options.gradient_accumulation_steps;
+  settings.label_smoothing = options.label_smoothing_factor;
+  settings.frozen_layers = options.frozen_layers.value;
+  settings.optimizer = optimizer_options(options.optimizer, options.run);
+  settings.workplace = workplace_settings(options.run);
+  return settings;
+}
+
+std::string describe_labels(const TaskSamples& samples) {
+  std::string text;
+  for (const std::string& label : samples.labels) text += (text.empty() ? "" : ", ") + label;
+  return text;
+}
+
+// One sequence of the first step, as pieces.
+std::string describe(const TaskBatch& batch, size_t sequence, const Tokenizer& tokenizer) {
+  std::string text;
+  const auto begin = static_cast<size_t>(batch.input.starts[sequence]);
+  const auto end = static_cast<size_t>(batch.input.starts[sequence + 1]);
+  for (size_t t = begin; t < end; ++t)
+    text += (text.empty() ? "" : " ") + std::string(tokenizer.piece(batch.input.ids_T[t]));
+  return text;
+}
+
+int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Reporter& reporter) {
+  const std::optional<FinetuneDryRun> dry = dry_run(settings, hooks);
+  reporter.end_phase();
+  if (!dry) return cli::interrupted();
+  const TaskSamples& samples = dry->samples;
+  std::string text = "parameters\t" + std::to_string(dry->parameters) + "\nexamples\t" +
+                     std::to_string(samples.examples) + "\nwithout a label\t" + std::to_string(samples.unlabelled) +
+                     "\nsamples\t" + std::to_string(samples.samples.size()) + "\nsequences that lost their ends\t" +
+                     std::to_string(samples.cut) + "\nsteps\t" + std::to_string(dry->total_steps) + "\n";
+  if (!samples.labels.empty()) text += "labels\t" + describe_labels(samples) + "\n";
+  if (samples.loss == TaskLoss::kSpan)
+    text += "windows without an answer\t" + std::to_string(samples.unanswered) + "\n";
+  for (const std::string& name : dry->new_tensors) text += "new tensor\t" + name + "\n";
+  const Tokenizer tokenizer = Tokenizer::load(settings.model_folder);
+  constexpr size_t kShown = 3;
+  const TaskBatch& first = dry->batches.front();
+  for (size_t b = 0; b < std::min(kShown, first.input.sequences()); ++b)
+    text += "sequence\t" + describe(first, b, tokenizer) + "\n";
+  cli::print(text);
+  return 0;
+}
+
+}  // namespace
+
+int run_finetune(const Options& options) {
+  cli::install_save_signal();
+  const FinetuneVerb given(options);
+  FinetuneSettings settings = settings_of(given);
+  settings.run.options = options_of_run(options);
+  settings.run.details = details_of_run(options);
+  Reporter reporter(given.run.progress, {"examples"});
+  const RunHooks hooks = hooks_of(reporter);
+  if (given.run.dry_run) return show_dry_run(settings, hooks, reporter);
+  if (given.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
+  if (!choose_accumulation(given.run, settings.run, settings.accumulation, hooks,
+                           [&] { return find_accumulation(settings, hooks); })) {
+    return cli::interrupted();
+  }
+  const RunResult result = finetune(settings, hooks);
+  reporter.end_phase();
+  report(settings.run, result);
+  return result.is_finished ? 0 : cli::interrupted();
+}
+
+}  // namespace deberta::train

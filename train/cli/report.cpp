@@ -1,0 +1,23 @@
+// The verb `report`.
+#include "train/report/reports.h"
+
+#include "deberta/error.h"
+#include "options/verb_options.h"
+#include "program/note.h"
+#include "train/cli/verbs.h"
+
+namespace deberta::train {
+
+int run_report(const Options& options) {
+  const ReportVerb given(options);
+  if (given.arguments.empty()) throw Error(ErrorCode::kUsage, "report", "expected the folder of a run, got none");
+  const std::string& folder = given.arguments.front();
+  const WrittenReports written = rebuild_reports(folder);
+  for (const std::string& text : written.notes) cli::note(text);
+  std::string names;
+  for (const std::string& name : written.files) names += (names.empty() ? "" : ", ") + name;
+  cli::note(folder + ": " + names);
+  return 0;
+}
+
+}  // namespace deberta::train

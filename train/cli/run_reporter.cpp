@@ -1,0 +1,94 @@
+#include "train/cli/run_reporter.h"
+
+#include <cstdio>
+
+#include "program/interrupt.h"
+#include "program/note.h"
+#include "program/output.h"
+
+namespace deberta::train {
+namespace {
+
+std::string describe(const Metrics& metrics) {
+  std::string text;
+  for (const auto& [name, value] : metrics) text += (text.empty() ? "" : ", ") + name + " " + short_number(value);
+  return text;
+}
+
+StopRequest stop_request() {
+  if (cli::interrupted() != 0) return StopRequest::kStop;
+  return cli::take_save_request() ? StopRequest::kSave : StopRequest::kNone;
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+void Reporter::progress(const RunProgress& now) {
+  if (now.phase != phase_) end_phase();
+  phase_ = now.phase;
+  if (!now.fraction) return;
+  const bool is_reading = now.phase == Phase::kReading;
+  const uint64_t done = is_reading ? now.done / reading_.size : now.done;
+  if (!printer_) {
+    const std::string_view unit = is_reading ? reading_.name : now.phase == Phase::kTraining ? "steps" : "lines";
+    printer_.emplace(show_, true, ProgressUnits{.items = unit, .tokens = "tokens"});
+    printer_->begin(done, now.tokens, now.fraction);  // a run that goes on has done something before
+  }
+  printer_->update(done, now.tokens, now.fraction);
+}
+
+void Reporter::say(const std::string& text) {
+  if (printer_) printer_->clear();
+  cli::note(text);
+}
+
+void Reporter::end_phase() {
+  if (printer_) printer_->clear();
+  printer_.reset();
+}
+
+RunHooks hooks_of(Reporter& reporter) {
+  return {.on_progress = [&](const RunProgress& now) { reporter.progress(now); },
+          .on_log =
+              [&](int64_t step, const Metrics& metrics) {
+                reporter.say("step " + std::to_string(step) + ": " + describe(metrics));
+              },
+          .on_note = [&](const std::string& text) { reporter.say(text); },
+          .stop = stop_request};
+}
+
+int show_rates(const std::optional<RateSearch>& search, Reporter& reporter) {
+  reporter.end_phase();
+  if (!search) return cli::interrupted();
+  const auto rate = [](const std::optional<double>& value) { return value ? short_number(*value) : "none"; };
+  std::string text = "steepest fall\t" + rate(search->steepest) + "\nlowest loss\t" + rate(search->lowest) +
+                     "\nrate\tloss\tsmoothed\n";
+  for (const RateSearch::Tried& tried : search->tried) {
+    text += short_number(tried.rate) + "\t" + short_number(tried.loss) + "\t" + short_number(tried.smoothed) + "\n";
+  }
+  cli::print(text);
+  return 0;
+}
+
+void report(const RunSettings& settings, const RunResult& result, const std::string& what) {
+  std::string text = std::to_string(result.steps) + " of " + std::to_string(result.total_steps) + " steps, " +
+                     std::to_string(result.tokens) + " tokens, " + short_number(result.seconds) + " s";
+  if (result.is_early) text += "; ended early, since no evaluation was better";
+  if (result.is_finished && result.best_step != result.steps)
+    text += "; the best model is that of step " + std::to_string(result.best_step);
+  if (!result.evaluation.empty()) text += "; " + describe(result.evaluation);
+  if (result.is_degraded) text += "; the newest checkpoint was damaged, an older one was taken";
+  cli::note(text);
+  if (result.is_finished) {
+    cli::note(what + " in " + settings.output);
+  } else {
+    cli::note("stopped; the same command goes on from the last checkpoint in " + settings.output);
+  }
+}
+
+}  // namespace deberta::train

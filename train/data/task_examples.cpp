@@ -1,0 +1,168 @@
+// Rows with a class, classes, a score, a right choice or right entities.
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.h"
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
+#include "metrics/task_inputs.h"
+#include "metrics/task_rows.h"
+#include "train/data/task_sources.h"
+
+namespace deberta::train {
+
+TaskSequence to_sequence(const Encoding& encoding) {
+  const auto second = std::ranges::find(encoding.type_ids, 1);
+  return {.ids = encoding.ids, .second = static_cast<int32_t>(second - encoding.type_ids.begin())};
+}
+
+std::vector<int32_t> sort_labels(std::vector<std::string>& names) {
+  std::vector<size_t> order(names.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const bool are_numbers =
+      std::ranges::all_of(names, [](const auto& name) { return parse_number<double>(name).has_value(); });
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
+    if (are_numbers) return *parse_number<double>(names[a]) < *parse_number<double>(names[b]);
+    if ((names[a] == "O") != (names[b] == "O")) return names[a] == "O";
+    return names[a] < names[b];
+  });
+  std::vector<int32_t> numbers(names.size());
+  std::vector<std::string> sorted;
+  for (const size_t old : order) {
+    numbers[old] = static_cast<int32_t>(sorted.size());
+    sorted.push_back(names[old]);
+  }
+  names = std::move(sorted);
+  return numbers;
+}
+
+namespace {
+
+ChoiceOptions choice_options(const SampleSource& source) {
+  ChoiceForm form = ChoiceForm::kPlain;
+  if (source.task.form == ExampleForm::kCopa) form = ChoiceForm::kCopa;
+  if (source.task.form == ExampleForm::kRace) form = ChoiceForm::kRace;
+  return {source.rules(), form};
+}
+
+// One example becomes samples.
+class Examples {
+ public:
+  Examples(const SampleSource& source, TaskSamples& samples)
+      : source_(source), samples_(samples), rows_(source.task, TaskLabels(source.task)) {}
+
+  void add(const Example& example) {
+    rows_.add(example);
+    const TaskGold& gold = rows_.golds().back();
+    ++samples_.examples;
+    if (gold.error && !rows_.has_unknown_labels()) throw Error(*gold.error);
+    if (gold.error) return;  // of a label: all of them are told at the end
+    if (!gold.is_labelled) {
+      ++samples_.unlabelled;
+      return;
+    }
+    try {
+      encode(example, gold);
+    } catch (const Error& error) {
+      throw Error(error.code(), example.where, error.what());
+    }
+  }
+
+  void finish() {
+    rows_.check_labels();
+    if (samples_.loss != TaskLoss::kClass && samples_.loss != TaskLoss::kLabels) return;
+    samples_.labels = rows_.labels().names();
+    std::vector<int32_t> numbers(samples_.labels.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    if (rows_.labels().is_open()) numbers = sort_labels(samples_.labels);
+    for (TaskSample& sample : samples_.samples) {
+      if (samples_.loss == TaskLoss::kClass) sample.label = numbers[static_cast<size_t>(sample.label)];
+      if (samples_.loss == TaskLoss::kLabels) spread(sample, numbers);
+    }
+  }
+
+ private:
+  // Numbers of classes, as values until now, become 1 in a row of zeros.
+  void spread(TaskSample& sample, const std::vector<int32_t>& numbers) const {
+    std::vector<float> values(samples_.labels.size(), 0);
+    for (const float old : sample.values) values[static_cast<size_t>(numbers[static_cast<size_t>(old)])] = 1;
+    sample.values = std::move(values);
+  }
+
+  void encode(const Example& example, const TaskGold& gold) {
+    if (samples_.loss == TaskLoss::kMention) return encode_entities(example);
+    const TaskInput input = input_of(source_.task, example);
+    if (!input.choices.empty()) return encode_choices(example, input, gold);
+    TextInput text{.text = input.text};
+    if (input.pair) text.pair = *input.pair;
+    TaskSample sample{.where = example.where};
+    push(sample, encode_input(source_.tokenizer, text, source_.rules()));
+    if (samples_.loss == TaskLoss::kScore) sample.values = {static_cast<float>(gold.answer.score)};
+    if (samples_.loss == TaskLoss::kLabels) sample.values.assign(gold.answer.labels.begin(), gold.answer.labels.end());
+    if (samples_.loss == TaskLoss::kClass) sample.label = static_cast<int32_t>(gold.answer.label);
+    samples_.samples.push_back(std::move(sample));
+  }
+
+  // With a head for pairs each choice is a sample of its own: 1 for the right one.
+  void encode_choices(const Example& example, const TaskInput& input, const TaskGold& gold) {
+    TextInput text{.text = input.text, .items = input.choices};
+    if (input.pair) text.pair = *input.pair;
+    const std::vector<Encoding> encodings = encode_input(source_.tokenizer, text, choice_options(source_));
+    if (samples_.loss == TaskLoss::kChoice) {
+      TaskSample sample{.where = example.where, .label = static_cast<int32_t>(gold.answer.label)};
+      for (const Encoding& encoding : encodings) push(sample, encoding);
+      samples_.samples.push_back(std::move(sample));
+      return;
+    }
+    for (size_t choice = 0; choice < encodings.size(); ++choice) {
+      TaskSample sample{.where = example.where, .label = choice == gold.answer.label};
+      push(sample, encodings[choice]);
+      samples_.samples.push_back(std::move(sample));
+    }
+  }
+
+  // Windows without an entity teach nothing.
+  void encode_entities(const Example& example) {
+    std::vector<Offset> entities;
+    for (const TextSpan& span : example.text_spans)
+      entities.push_back({static_cast<uint32_t>(span.begin_byte), static_cast<uint32_t>(span.end_byte)});
+    EncodingRules rules = source_.rules();
+    rules.stride = rules.encode.max_tokens / 2;
+    const EntityQuery query{example.text, *example.pair, entities};
+    for (const EntityWindow& window : entity_windows(source_.tokenizer, query, rules)) {
+      if (window.entities.empty()) continue;
+      TaskSample sample{.where = example.where, .sequences = {train::to_sequence(window.sequence)}};
+      for (const EntityWindow::Held& held : window.entities)
+        sample.mentions.push_back({held.tokens, is_answer(example, entities[held.entity])});
+      samples_.samples.push_back(std::move(sample));
+    }
+  }
+
+  static bool is_answer(const Example& example, const Offset& entity) {
+    const std::string text = example.text.substr(entity.begin, entity.end - entity.begin);
+    return std::ranges::find(example.answers, text) != example.answers.end();
+  }
+
+  void push(TaskSample& sample, const Encoding& encoding) {
+    samples_.cut += encoding.cut_tokens > 0;
+    sample.sequences.push_back(train::to_sequence(encoding));
+  }
+
+  const SampleSource& source_;
+  TaskSamples& samples_;
+  TaskRows rows_;
+};
+
+}  // namespace
+
+void read_examples(const SampleSource& source, TaskSamples& samples) {
+  ExampleFiles files(source.reading.input, source.task, source.hooks.is_stopped);
+  Examples examples(source, samples);
+  for (Example example; !source.is_full(samples) && files.next(example);) {
+    examples.add(example);
+    source.hooks.on_progress(samples.examples, files.fraction_done());
+  }
+  if (!source.hooks.is_stopped()) examples.finish();
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,82 @@
+#include "train/data/task_samples.h"
+
+#include <algorithm>
+
+#include "deberta/error.h"
+#include "metrics/task_labels.h"
+#include "train/data/task_sources.h"
+
+namespace deberta::train {
+
+size_t TaskSample::tokens() const {
+  size_t count = 0;
+  for (const TaskSequence& sequence : sequences) count += sequence.ids.size();
+  return count;
+}
+
+TaskLoss loss_of(const TaskRow& task) {
+  switch (task.kind) {
+    case TaskKind::kChoice:
+      return TaskLoss::kChoice;
+    case TaskKind::kEntity:
+      return TaskLoss::kMention;
+    case TaskKind::kQuestion:
+      return TaskLoss::kSpan;
+    case TaskKind::kTokens:
+      return TaskLoss::kTokens;
+    case TaskKind::kMasked:
+    case TaskKind::kNextPiece:
+      throw Error(ErrorCode::kUsage, {{.message = "expected a task with labels, got " + std::string(task.name) +
+                                                  ", which language models learn from plain text",
+                                       .argument = "task"}});
+    default:
+      break;
+  }
+  if (task.target == TaskTarget::kScore) return TaskLoss::kScore;
+  return task.target == TaskTarget::kClasses ? TaskLoss::kLabels : TaskLoss::kClass;
+}
+
+void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, TaskSamples& samples) {
+  const bool has_own = !task.labels.empty() && TaskLabels(task).size() == samples.labels.size();
+  const TaskLabels own = has_own ? TaskLabels(task) : TaskLabels(samples.labels);
+  std::vector<int32_t> numbers(samples.labels.size(), -1);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::optional<size_t> label = own.find(names[i]);
+    if (label && *label < numbers.size()) numbers[*label] = static_cast<int32_t>(i);
+  }
+  if (names.size() != numbers.size() || std::ranges::find(numbers, -1) != numbers.end())
+    throw Error(ErrorCode::kTask, std::string(task.name), "labels: expected those of the samples in another order");
+  for (TaskSample& sample : samples.samples) {
+    if (sample.label >= 0) sample.label = numbers[static_cast<size_t>(sample.label)];
+    for (auto& [token, label] : sample.tags) label = numbers[static_cast<size_t>(label)];
+    const std::vector<float> old = sample.values;
+    for (size_t i = 0; i < old.size(); ++i) sample.values[static_cast<size_t>(numbers[i])] = old[i];
+  }
+  samples.labels = names;
+}
+
+std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskReading& reading,
+                                             const Tokenizer& tokenizer, const ReadingHooks& hooks) {
+  TaskSamples samples{.loss = loss_of(task)};
+  const SampleSource source{task, reading, tokenizer, hooks};
+  switch (samples.loss) {
+    case TaskLoss::kTokens:
+      read_tags(source, samples);
+      break;
+    case TaskLoss::kSpan:
+      read_questions(source, samples);
+      break;
+    default:
+      read_examples(source, samples);
+  }
+  if (hooks.is_stopped()) return std::nullopt;
+  if (!samples.samples.empty()) return samples;
+  const std::string where = reading.input.files.empty() ? "files" : reading.input.files.front();
+  if (samples.unlabelled == 0) throw Error(ErrorCode::kInput, where, "expected labelled examples, got none");
+  throw Error(ErrorCode::kInput,
+              {{.where = where,
+                .message = "expected labelled examples, got " + std::to_string(samples.unlabelled) + " without a label",
+                .remedies = {{"name the column or key of the label with {}", "label_field"}}}});
+}
+
+}  // namespace deberta::train

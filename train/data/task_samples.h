@@ -1,0 +1,76 @@
+// Labelled examples as what is trained on: tokens, and what a head is to say of them. From the files of every task of
+// the table (metrics/task_table.h), read as `deberta eval` reads them.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "deberta/tokenizer.h"
+#include "eval/example_files.h"
+#include "metrics/task_table.h"
+#include "train/objectives/task_batch.h"
+
+namespace deberta::train {
+
+struct TaskSequence {
+  std::vector<int32_t> ids;
+  int32_t second = 0;  // the first token of the second text; without one as many as ids
+};
+
+struct TaskMention {
+  std::vector<int32_t> tokens;  // of the sequence
+  bool is_right = false;
+};
+
+// What is trained on at once. TaskBatch has the same fields for several of them.
+struct TaskSample {
+  std::string where = {};
+  std::vector<TaskSequence> sequences = {};            // one; of a question the choices
+  int32_t label = -1;                                  // kClass; kChoice: which of the sequences
+  std::vector<float> values = {};                      // kScore, kLabels
+  std::vector<std::pair<int32_t, int32_t>> tags = {};  // kTokens: token and class
+  int32_t first = 0, last = 0;                         // kSpan: tokens; both 0, [CLS], without an answer here
+  std::vector<TaskMention> mentions = {};              // kMention
+
+  size_t tokens() const;
+};
+
+struct TaskSamples {
+  TaskLoss loss = TaskLoss::kClass;
+  // Names of the classes, by number: in the task's order; where it has none, sorted. kClass, kLabels, kTokens.
+  std::vector<std::string> labels = {};
+  std::vector<TaskSample> samples = {};
+  size_t examples = 0;    // read
+  size_t unlabelled = 0;  // of them left out: the file does not say
+  size_t cut = 0;         // samples longer than max_tokens, which lost their ends
+  size_t unanswered = 0;  // kSpan: samples without an answer, or with it in another window
+};
+
+struct TaskReading {
+  ExampleInput input = {};
+  size_t max_tokens = 512;        // of a sequence
+  size_t max_examples = 0;        // of the files' first; 0: all
+  bool merges_sentences = false;  // kTokens: as many sentences of a document as fit are one text
+};
+
+// What a task's head learns, and its loss.
+TaskLoss loss_of(const TaskRow& task);
+
+struct ReadingHooks {
+  std::function<void(size_t examples, std::optional<double> fraction)> on_progress = [](size_t, auto) {};
+  std::function<bool()> is_stopped = [] { return false; };
+};
+
+// Classes in another order: class number n becomes the one that `names` has at its place. The labels are `names`
+// afterwards. Throws kTask unless these are the samples' labels, in any case or by another name of the task's.
+void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, TaskSamples& samples);
+
+// Nothing once stopped. Throws kUsage for a task without labelled files (language models), kInput for a bad row (the
+// first), kTask for labels that are not the task's, and what readers and tokenizer throw.
+std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskReading& reading,
+                                             const Tokenizer& tokenizer, const ReadingHooks& hooks = {});
+
+}  // namespace deberta::train

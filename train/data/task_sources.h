@@ -1,0 +1,42 @@
+// The three kinds of labelled files. Internal to task_samples.h.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/entity.h"
+#include "train/data/task_samples.h"
+
+namespace deberta::train {
+
+struct SampleSource {
+  const TaskRow& task;
+  const TaskReading& reading;
+  const Tokenizer& tokenizer;
+  const ReadingHooks& hooks;
+
+  EncodingRules rules() const {
+    EncodingRules rules;
+    rules.encode.max_tokens = reading.max_tokens;
+    rules.encode.truncate = Truncate::kRight;
+    return rules;
+  }
+  bool is_full(const TaskSamples& samples) const {
+    return reading.max_examples > 0 && samples.examples >= reading.max_examples;
+  }
+};
+
+// Classes, scores, choices and mentions.
+void read_examples(const SampleSource& source, TaskSamples& samples);
+// Spans of contexts.
+void read_questions(const SampleSource& source, TaskSamples& samples);
+// Words in columns.
+void read_tags(const SampleSource& source, TaskSamples& samples);
+
+TaskSequence to_sequence(const Encoding& encoding);
+
+// Class numbers, given as names are met, become those of `names` sorted: by value if all are numbers, else by bytes,
+// with "O" first. Gives the new number of each old one.
+std::vector<int32_t> sort_labels(std::vector<std::string>& names);
+
+}  // namespace deberta::train

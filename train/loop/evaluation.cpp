@@ -1,0 +1,27 @@
+#include "train/loop/evaluation.h"
+
+#include <cmath>
+
+namespace deberta::train {
+
+EvalHooks to_eval_hooks(const RunHooks& hooks) {
+  return {.on_progress =
+              [&](size_t rows, size_t tokens, std::optional<double> fraction) {
+                hooks.on_progress({Phase::kEvaluating, rows, tokens, fraction});
+              },
+          .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }};
+}
+
+Metrics score_in_training(const RunHooks& hooks, const AnswerRows& answer) {
+  const EvalHooks eval_hooks = to_eval_hooks(hooks);
+  Metrics metrics;
+  try {
+    const EvalResult scored = score(answer(eval_hooks), {.samples = 0}, eval_hooks);
+    for (const Metric& metric : scored.metrics) metrics.emplace_back("eval_" + metric.name, metric.value.value_or(NAN));
+  } catch (const EvalStopped&) {
+    return {};
+  }
+  return metrics;
+}
+
+}  // namespace deberta::train

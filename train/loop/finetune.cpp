@@ -1,0 +1,79 @@
+#include "train/loop/finetune.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "train/loop/batch_size_search.h"
+#include "train/loop/task_learner.h"
+#include "train/loop/task_model.h"
+#include "train/loop/workplace.h"
+#include "train/model/parameters.h"
+
+namespace deberta::train {
+namespace {
+
+void tell(const TaskSamples& samples, const TaskModel& first, const RunHooks& hooks) {
+  std::string text =
+      std::to_string(samples.samples.size()) + " samples from " + std::to_string(samples.examples) + " examples";
+  if (samples.unlabelled > 0) text += "; " + std::to_string(samples.unlabelled) + " without a label are left out";
+  if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";
+  hooks.on_note(text);
+  if (first.new_tensors.empty()) return;
+  text = "new, with random weights:";
+  for (const std::string& name : first.new_tensors) text += " " + name;
+  hooks.on_note(text);
+}
+
+}  // namespace
+
+RunResult finetune(const FinetuneSettings& settings, const RunHooks& hooks) {
+  const Workplace place(settings.workplace);
+  const auto make_learner = [&](const RunHooks& polled) -> std::unique_ptr<Learner> {
+    std::optional<TaskSamples> samples = read_training(settings, polled);
+    if (!samples) return nullptr;
+    TaskModel first = first_task_model(settings, *samples);
+    tell(*samples, first, hooks);
+    return make_task_learner(settings, std::move(*samples), std::move(first.model), place);
+  };
+  return run(settings.run, make_learner, hooks);
+}
+
+std::optional<RateSearch> search_rates(const FinetuneSettings& settings, const RunHooks& hooks) {
+  const Workplace place(settings.workplace);
+  std::optional<TaskSamples> samples = read_training(settings, hooks);
+  if (!samples) return std::nullopt;
+  Model model = first_task_model(settings, *samples).model;
+  const auto learner = make_task_learner(settings, std::move(*samples), std::move(model), place);
+  return search_rates(*learner, {.learning_rate = settings.learning_rate, .max_norm = settings.run.max_norm}, hooks);
+}
+
+std::optional<size_t> find_accumulation(const FinetuneSettings& settings, const RunHooks& hooks) {
+  const Workplace place(settings.workplace);
+  std::optional<TaskSamples> samples = read_training(settings, hooks);
+  if (!samples) return std::nullopt;
+  Model model = first_task_model(settings, *samples).model;
+  std::ranges::stable_sort(samples->samples, std::greater(), &TaskSample::tokens);
+  samples->samples.resize(std::min(samples->samples.size(), settings.samples_per_step));
+  FinetuneSettings tried = settings;
+  return find_accumulation(settings.samples_per_step, settings.accumulation, [&](size_t accumulation) {
+    tried.accumulation = accumulation;
+    return make_task_learner(tried, *samples, model, place);
+  });
+}
+
+std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const RunHooks& hooks) {
+  std::optional<TaskSamples> samples = read_training(settings, hooks);
+  if (!samples) return std::nullopt;
+  TaskModel first = first_task_model(settings, *samples);
+  FinetuneDryRun dry;
+  for (const NamedParameter& parameter : trained_parameters(first.model)) dry.parameters += parameter.tensor.numel();
+  dry.new_tensors = std::move(first.new_tensors);
+  dry.samples = std::move(*samples);
+  const TaskBatches batches(dry.samples, {settings.run.seed, settings.samples_per_step, settings.accumulation});
+  dry.total_steps = count_steps(settings, batches);
+  dry.batches = batches.make(0);
+  return dry;
+}
+
+}  // namespace deberta::train

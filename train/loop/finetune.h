@@ -1,0 +1,66 @@
+// Fine-tuning: a model folder for a task, from a model and labelled files.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deberta/pipeline.h"
+#include "metrics/task_table.h"
+#include "train/data/task_samples.h"
+#include "train/loop/hooks.h"
+#include "train/loop/parameter_group.h"
+#include "train/loop/rate_search.h"
+#include "train/loop/run.h"
+#include "train/loop/workplace.h"
+#include "train/objectives/perturbation.h"
+
+namespace deberta::train {
+
+struct FinetuneSettings {
+  RunSettings run = {};  // its `best` and evaluations need `evaluation`
+  const TaskRow* task = nullptr;
+  std::string model_folder = {};  // weights to begin with, and the tokenizer
+  TaskReading training = {};
+  // Evaluated as `deberta eval` does with these rules; without files: not.
+  ExampleInput evaluation = {};
+  EncodingRules evaluation_rules = {};
+
+  std::optional<int64_t> steps = std::nullopt;  // else epochs
+  double epochs = 3;
+  size_t samples_per_step = 32;
+  size_t accumulation = 1;  // micro-batches of a step
+
+  std::optional<AdversarialOptions> adversarial = std::nullopt;  // none: plain fine-tuning
+  double label_smoothing = 0;
+  std::vector<float> class_weights = {};                    // by the task's order of classes; empty: 1
+  bool balances_classes = false;                            // weights so that all classes count the same
+  std::optional<double> classifier_dropout = std::nullopt;  // none: as config.json says
+  std::optional<int64_t> frozen_layers = std::nullopt;      // ModelForm
+
+  OptimizerOptions optimizer = {};
+  double learning_rate = 2e-5;
+  WorkplaceSettings workplace = {};
+};
+
+// Evaluations come at the end of each epoch unless run.eval_steps says otherwise. Throws what run() and the parts do.
+RunResult finetune(const FinetuneSettings& settings, const RunHooks& hooks);
+
+// Steps at many learning rates, of which nothing is kept; nothing once stopped.
+std::optional<RateSearch> search_rates(const FinetuneSettings& settings, const RunHooks& hooks);
+
+// The fewest micro-batches of a step, at least settings.accumulation, that memory has room for with the longest
+// samples; nothing once stopped.
+std::optional<size_t> find_accumulation(const FinetuneSettings& settings, const RunHooks& hooks);
+
+// What the first step would train on, without training.
+struct FinetuneDryRun {
+  int64_t total_steps = 0;
+  int64_t parameters = 0;
+  TaskSamples samples = {};
+  std::vector<TaskBatch> batches = {};  // of the first step
+  std::vector<std::string> new_tensors = {};
+};
+std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const RunHooks& hooks);  // nothing once stopped
+
+}  // namespace deberta::train

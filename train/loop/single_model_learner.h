@@ -1,0 +1,40 @@
+// What learners of one model have in common: its files, its optimiser's, and its averages.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "train/loop/learner.h"
+#include "train/loop/trainer.h"
+#include "train/loop/workplace.h"
+
+namespace deberta::train {
+
+class SingleModelLearner : public Learner {
+ public:
+  // `place` outlives this object.
+  SingleModelLearner(Model model, std::string tokenizer_folder, const OptimizerOptions& optimizer,
+                     const Workplace& place)
+      : place_(place),
+        trainer_(std::move(model), optimizer, place.compute.parallel),
+        tokenizer_folder_(std::move(tokenizer_folder)) {}
+
+  std::vector<TensorView> optimizer_tensors() override { return trainer_.group().state_tensors(""); }
+  void add_models(ManifestWriter& files) override;
+  uint64_t models_bytes() override;
+  void load(const std::string& checkpoint) override;
+  void write_models(const std::string& folder) override;
+  void exchange_averages() override { trainer_.group().exchange_averages(); }
+
+ protected:
+  Model& model() { return trainer_.model(); }
+  const Model& model() const { return trainer_.model(); }
+
+  const Workplace& place_;
+  Trainer trainer_;
+
+ private:
+  std::string tokenizer_folder_;
+};
+
+}  // namespace deberta::train

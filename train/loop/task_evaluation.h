@@ -1,0 +1,16 @@
+// A model in fine-tuning on labelled files, as `deberta eval` scores the same model on the same files.
+#pragma once
+#include "eval/tags.h"
+#include "train/loop/finetune.h"
+#include "train/loop/workplace.h"
+#include "train/model/model.h"
+
+namespace deberta::train {
+
+// How the files of a task with tags are evaluated.
+TagSettings tag_settings(const FinetuneSettings& settings);
+
+// Nothing without files, and once stopped. Throws what the evaluations of src/eval throw.
+Metrics evaluate_task(Model& model, const FinetuneSettings& settings, const Workplace& place, const RunHooks& hooks);
+
+}  // namespace deberta::train

@@ -1,0 +1,209 @@
+#include "train/loop/task_learner.h"
+
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "base/sha256.h"
+#include "deberta/error.h"
+#include "train/loop/first_model.h"
+#include "train/loop/model_files.h"
+#include "train/loop/separate_files.h"
+#include "train/loop/single_model_learner.h"
+#include "train/loop/step_sums.h"
+#include "train/loop/task_evaluation.h"
+#include "train/loop/task_predictions.h"
+#include "train/objectives/perturbation.h"
+#include "train/objectives/task.h"
+
+namespace deberta::train {
+namespace {
+
+template <class Value>
+void add(Sha256& hash, const std::vector<Value>& values) {
+  const uint64_t count = values.size();
+  hash.update(std::as_bytes(std::span(&count, 1)));
+  hash.update(std::as_bytes(std::span(values)));
+}
+
+// Of all that is learnt from, tokens and labels.
+std::string hash_of(const TaskSamples& samples) {
+  Sha256 hash;
+  for (const std::string& name : samples.labels) hash.update(to_bytes(name + "\n"));
+  for (const TaskSample& sample : samples.samples) {
+    std::vector<int32_t> numbers = {sample.label, sample.first, sample.last};
+    for (const auto& [token, label] : sample.tags) numbers.insert(numbers.end(), {token, label});
+    for (const TaskMention& mention : sample.mentions) {
+      numbers.push_back(mention.is_right);
+      add(hash, mention.tokens);
+    }
+    add(hash, numbers);
+    add(hash, sample.values);
+    for (const TaskSequence& sequence : sample.sequences) {
+      numbers = sequence.ids;
+      numbers.push_back(sequence.second);
+      add(hash, numbers);
+    }
+  }
+  return hash.finish();
+}
+
+// Of how many samples each class is, by number.
+std::vector<double> count_classes(const TaskSamples& samples) {
+  std::vector<double> counts(samples.labels.size(), 0);
+  for (const TaskSample& sample : samples.samples) {
+    if (samples.loss == TaskLoss::kClass) counts[static_cast<size_t>(sample.label)] += 1;
+    for (const auto& [token, label] : sample.tags) counts[static_cast<size_t>(label)] += 1;
+  }
+  return counts;
+}
+
+// By the order of the samples' classes. The mean weight of a label is 1.
+std::vector<float> balanced_weights(const TaskSamples& samples) {
+  const std::vector<double> counts = count_classes(samples);
+  double labels = 0, classes = 0;
+  for (const double count : counts) {
+    labels += count;
+    classes += count > 0;
+  }
+  std::vector<float> weights;
+  for (const double count : counts)
+    weights.push_back(count > 0 ? static_cast<float>(labels / (classes * count)) : 1.0f);
+  return weights;
+}
+
+TaskOptions options_of(const FinetuneSettings& settings, const TaskSamples& samples) {
+  TaskOptions options{.loss = samples.loss, .label_smoothing = settings.label_smoothing};
+  options.class_weights_C = settings.balances_classes ? balanced_weights(samples) : settings.class_weights;
+  const size_t given = options.class_weights_C.size(), classes = samples.labels.size();
+  if (given > 0 && given != classes) {
+    throw Error(ErrorCode::kUsage, {{.message = "expected " + std::to_string(classes) +
+                                                " weights, one for each class, got " + std::to_string(given),
+                                     .argument = "class_weights"}});
+  }
+  return options;
+}
+
+std::vector<TrainBatch> inputs_of(std::vector<TaskBatch>& batches) {
+  std::vector<TrainBatch> inputs;
+  for (TaskBatch& batch : batches) inputs.push_back(std::move(batch.input));
+  return inputs;
+}
+
+struct AdversarialParts {  // of the loss of a micro-batch
+  double task = 0, adversarial = 0;
+};
+
+class TaskLearner : public SingleModelLearner {
+ public:
+  TaskLearner(const FinetuneSettings& settings, TaskSamples samples, Model model, const Workplace& place)
+      : SingleModelLearner(std::move(model), settings.model_folder, settings.optimizer, place),
+        settings_(settings),
+        samples_(std::move(samples)),
+        batches_(samples_, {settings.run.seed, settings.samples_per_step, settings.accumulation}),
+        options_(options_of(settings, samples_)) {}
+
+  int64_t total_steps() const override { return count_steps(settings_, batches_); }
+  int64_t evaluation_steps() const override { return batches_.steps_per_epoch(); }
+  std::map<std::string, std::string> hashes() override {
+    return {{"training files and tokenizer", hash_of(samples_)},
+            {"configuration", hash_of_config(model().form.config)}};
+  }
+  void begin(int64_t) override {}
+  StepReport step(const StepRequest& request, Sums& sums) override;
+  Metrics metrics(const Sums& sums) const override;
+  Metrics evaluate(EvaluationPart, const RunHooks& hooks) override {
+    return evaluate_task(model(), settings_, place_, hooks);
+  }
+
+  void write_answers(const std::string& folder, const RunHooks& hooks) override {
+    const Pipeline pipeline = to_pipeline(model(), settings_.model_folder, place_.model_options());
+    if (const std::optional<PredictedRows> predictions = predict_rows(pipeline, settings_, hooks))
+      write_predictions(folder + "/" + kPredictionsName, *predictions);
+  }
+
+ private:
+  Loss loss_of(const TaskBatch& batch, const DropoutPlace& place, AdversarialParts& parts);
+
+  const FinetuneSettings& settings_;
+  TaskSamples samples_;
+  TaskBatches batches_;
+  TaskOptions options_;
+  int64_t steps_ = 0;  // done
+};
+
+Loss TaskLearner::loss_of(const TaskBatch& batch, const DropoutPlace& place, AdversarialParts& parts) {
+  if (!settings_.adversarial) return task_loss(model(), place_.compute, batch, options_, place);
+  const AdversarialLoss result =
+      adversarial_loss(model(), place_.compute, batch, options_, *settings_.adversarial, place);
+  parts = {result.task, result.adversarial};
+  return result.loss;
+}
+
+StepReport TaskLearner::step(const StepRequest& request, Sums& sums) {
+  std::vector<TaskBatch> batches = batches_.make(request.step);
+  const DropoutPlace place{
+      .is_training = true, .seed = settings_.run.seed, .step = static_cast<uint32_t>(request.step)};
+  std::vector<AdversarialParts> parts(batches.size());
+  std::vector<std::function<Loss()>> losses;
+  for (size_t n = 0; n < batches.size(); ++n) {
+    losses.push_back([&, n] {
+      request.check_stop();
+      return loss_of(batches[n], place, parts[n]);
+    });
+  }
+  const double rate = settings_.learning_rate * request.factor;
+  const StepResult result = trainer_.step(losses, {.rate = rate, .max_norm = request.max_norm});
+  add_to_sums(result, rate, sums);
+  for (const AdversarialParts& part : parts) {
+    sums["task_loss"] += part.task;
+    sums["adversarial_loss"] += part.adversarial;
+  }
+  steps_ = request.step + 1;
+  return report_of(result, inputs_of(batches));
+}
+
+Metrics TaskLearner::metrics(const Sums& sums) const {
+  Metrics metrics{{"loss", ratio_of(sums, "loss", "divisor")},
+                  {"epoch", static_cast<double>(steps_) / static_cast<double>(batches_.steps_per_epoch())},
+                  {"grad_norm", ratio_of(sums, "grad_norm", "steps")},
+                  {"learning_rate", sum_of(sums, "learning_rate")},
+                  {"labels_per_step", ratio_of(sums, "labels", "steps")}};
+  if (samples_.loss != TaskLoss::kScore)
+    metrics.insert(metrics.begin() + 1, {"accuracy", ratio_of(sums, "correct", "labels")});
+  if (settings_.adversarial) {
+    metrics.emplace_back("task_loss", ratio_of(sums, "task_loss", "divisor"));
+    metrics.emplace_back("adversarial_loss", ratio_of(sums, "adversarial_loss", "divisor"));
+  }
+  add_loss_scale(sums, "", metrics);
+  return metrics;
+}
+
+}  // namespace
+
+std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const RunHooks& hooks) {
+  check_separate(settings.training.input.files, settings.evaluation.files);
+  const Tokenizer tokenizer = Tokenizer::load(settings.model_folder);
+  return read_task_samples(*settings.task, settings.training, tokenizer,
+                           {.on_progress =
+                                [&](size_t examples, std::optional<double> fraction) {
+                                  hooks.on_progress({Phase::kReading, examples, 0, fraction});
+                                },
+                            .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }});
+}
+
+int64_t count_steps(const FinetuneSettings& settings, const TaskBatches& batches) {
+  const double steps = settings.steps ? static_cast<double>(*settings.steps)
+                                      : std::ceil(settings.epochs * static_cast<double>(batches.steps_per_epoch()));
+  constexpr double kMostSteps = 1 << 24;  // dropout counts them in 24 bits
+  if (steps >= 1 && steps < kMostSteps) return static_cast<int64_t>(steps);
+  throw Error(ErrorCode::kUsage, {{.message = "expected a run of 1 to 16777215 steps, got " + std::to_string(steps),
+                                   .argument = "max_steps"}});
+}
+
+std::unique_ptr<Learner> make_task_learner(const FinetuneSettings& settings, TaskSamples samples, Model model,
+                                           const Workplace& place) {
+  return std::make_unique<TaskLearner>(settings, std::move(samples), std::move(model), place);
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,137 @@
+#include "train/loop/task_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "checkpoint/tensor_table.h"
+#include "config/config_writer.h"
+#include "config/model_config.h"
+#include "deberta/checkpoint.h"
+#include "deberta/error.h"
+#include "train/model/parameters.h"
+
+namespace deberta::train {
+namespace {
+
+Head head_of(TaskLoss loss, const Checkpoint& weights) {
+  switch (loss) {
+    case TaskLoss::kTokens:
+      return detect_head(weights) == Head::kTokenOriginal ? Head::kTokenOriginal : Head::kToken;
+    case TaskLoss::kSpan:
+      return Head::kSpan;
+    case TaskLoss::kMention:
+      return Head::kTokenOriginal;
+    default:
+      return Head::kSequence;
+  }
+}
+
+bool has_classes(TaskLoss loss) {
+  return loss == TaskLoss::kClass || loss == TaskLoss::kLabels || loss == TaskLoss::kTokens;
+}
+
+bool says_nothing(const std::vector<std::string>& names) {
+  return std::ranges::all_of(names, [](const std::string& name) { return name.starts_with("LABEL_"); });
+}
+
+// True where the classifier is for the same classes; the samples then have them in its order.
+bool keeps_classifier(const TaskRow& task, const ModelConfig& config, Head head, const Checkpoint& weights,
+                      TaskSamples& samples) {
+  if (detect_head(weights) != head) return false;
+  if (!has_classes(samples.loss)) return head == Head::kSpan || count_labels(weights) == 1;
+  if (static_cast<size_t>(count_labels(weights)) != samples.labels.size()) return false;
+  if (config.labels.empty() || says_nothing(config.labels)) return true;
+  try {
+    reorder_labels(task, config.labels, samples);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+Json problem_type_of(TaskLoss loss) {
+  if (loss == TaskLoss::kClass) return "single_label_classification";
+  if (loss == TaskLoss::kLabels) return "multi_label_classification";
+  return loss == TaskLoss::kScore ? Json("regression") : Json(nullptr);
+}
+
+// By the names that transformers has; the writer of the files adds the version's beginning.
+const char* architecture_of(TaskLoss loss) {
+  switch (loss) {
+    case TaskLoss::kTokens:
+    case TaskLoss::kMention:
+      return "DebertaV2ForTokenClassification";
+    case TaskLoss::kSpan:
+      return "DebertaV2ForQuestionAnswering";
+    case TaskLoss::kChoice:
+      return "DebertaV2ForMultipleChoice";
+    default:
+      return "DebertaV2ForSequenceClassification";
+  }
+}
+
+void set_labels(const std::vector<std::string>& labels, ConfigDocument& document) {
+  JsonObject names, numbers;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    names.emplace_back(std::to_string(i), labels[i]);
+    numbers.emplace_back(labels[i], static_cast<int64_t>(i));
+  }
+  document.set("id2label", std::move(names));
+  document.set("label2id", std::move(numbers));
+  if (document.has("num_labels")) document.set("num_labels", static_cast<int64_t>(labels.size()));
+}
+
+// As many as the head has outputs, which transformers takes from them.
+std::vector<std::string> labels_of(const TaskSamples& samples) {
+  if (has_classes(samples.loss)) return samples.labels;
+  if (samples.loss == TaskLoss::kSpan) return {"LABEL_0", "LABEL_1"};
+  return {"LABEL_0"};
+}
+
+ModelConfig config_of(const FinetuneSettings& settings, const ModelConfig& base, const TaskSamples& samples) {
+  ConfigDocument document(base);
+  document.set("architectures", JsonArray{architecture_of(samples.loss)});
+  document.set("finetuning_task", std::string(settings.task->name));
+  const Json problem_type = problem_type_of(samples.loss);
+  if (!problem_type.is_null() || document.has("problem_type")) document.set("problem_type", problem_type);
+  set_labels(labels_of(samples), document);
+  if (settings.classifier_dropout) document.set("cls_dropout", *settings.classifier_dropout);
+  ModelConfig config = parse_model_config(document.json(), "config of the model");
+  config.layout = base.layout;
+  return config;
+}
+
+void check_base(const ModelConfig& config, const FinetuneSettings& settings) {
+  if (config.is_causal) {
+    throw Error(ErrorCode::kUsage, settings.model_folder,
+                "is_decoder: expected a model that reads both ways, got one whose tokens see only those before them");
+  }
+  const auto longest = static_cast<int64_t>(settings.training.max_tokens);
+  if (config.position_biased_input && config.max_position_embeddings < longest) {
+    throw Error(ErrorCode::kUsage,
+                {{.message = "expected at most max_position_embeddings = " +
+                             std::to_string(config.max_position_embeddings) + ", got " + std::to_string(longest),
+                  .argument = "max_tokens"}});
+  }
+}
+
+}  // namespace
+
+TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& samples) {
+  ModelConfig base = load_model_config(settings.model_folder + "/config.json");
+  const Checkpoint weights = Checkpoint::open(settings.model_folder);
+  base.layout = find_layout(base, weights);
+  check_base(base, settings);
+  ModelForm form{.config = {}, .head = head_of(samples.loss, weights)};
+  const bool keeps = keeps_classifier(*settings.task, base, form.head, weights, samples);
+  form.config = config_of(settings, base, samples);
+  form.labels = has_classes(samples.loss) ? static_cast<int64_t>(samples.labels.size()) : 1;
+  form.frozen_layers = settings.frozen_layers;
+  TaskModel result{.model = make_model(form)};
+  initialise(result.model, settings.run.seed);
+  result.new_tensors = load_parameters(result.model, weights, {.allows_new_head = true, .has_new_classifier = !keeps});
+  return result;
+}
+
+}  // namespace deberta::train

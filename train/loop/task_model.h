@@ -1,0 +1,21 @@
+// The model that fine-tuning begins with: another one's encoder, and the task's head.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "train/data/task_samples.h"
+#include "train/loop/finetune.h"
+#include "train/model/model.h"
+
+namespace deberta::train {
+
+struct TaskModel {
+  Model model;
+  std::vector<std::string> new_tensors = {};  // random: the model to begin with has none, or one for other classes
+};
+
+// Where the model to begin with has a classifier for the same classes, it is kept, and `samples` take its order.
+// Throws kUsage for a causal model and for sequences longer than absolute positions, and what reading throws.
+TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& samples);
+
+}  // namespace deberta::train

@@ -1,0 +1,32 @@
+// The threads and kernels that a run computes with.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "base/thread_pool.h"
+#include "deberta/pipeline.h"
+#include "train/ops/compute.h"
+
+namespace deberta::train {
+
+struct WorkplaceSettings {
+  size_t threads = 0;  // 0: usable_processors()
+  std::string kernels = "auto";
+  bool recomputes_layers = false;  // Compute
+};
+
+struct Workplace {
+  // ATen gets one thread: its sums then have one order. Throws what select_kernels() does.
+  explicit Workplace(const WorkplaceSettings& settings);
+  Workplace(const Workplace&) = delete;  // `compute` refers to `pool`
+  Workplace& operator=(const Workplace&) = delete;
+
+  // For the engine's models.
+  ModelOptions model_options() const { return {.threads = pool.threads(), .kernels = kernels}; }
+
+  ThreadPool pool;
+  std::string kernels;
+  Compute compute;
+};
+
+}  // namespace deberta::train

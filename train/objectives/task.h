@@ -1,0 +1,38 @@
+// Fine-tuning (algorithm.md 13): the logits of a head for a batch, and their loss. The batch says what is to be learnt
+// (objectives/task_batch.h), the model's form has the head for it (objectives/task_check.h).
+// N rows  C classes
+#pragma once
+#include <vector>
+
+#include "train/model/model.h"
+#include "train/objectives/loss.h"
+#include "train/objectives/task_batch.h"
+
+namespace deberta::train {
+
+struct TaskOptions {
+  TaskLoss loss = TaskLoss::kClass;
+  double label_smoothing = 0;  // kClass, kTokens, kSpan, kChoice: share of each label that is spread evenly; below 1
+  std::vector<float> class_weights_C = {};  // kClass, kTokens: of a label's class, above 0; empty: 1
+};
+
+struct TaskLogits {
+  // A row for each sequence (kClass, kScore, kLabels, kChoice), row of the batch (kTokens), token that is not masked
+  // (kSpan, columns first and last), mention (kMention).
+  at::Tensor logits_NC;
+  std::vector<int32_t> groups = {};  // kSpan: the rows of each sequence, as `starts`; kChoice: of each question
+};
+
+// `hidden_TD`: of the last layer. The batch fits.
+TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, const TaskBatch& batch,
+                       const at::Tensor& hidden_TD);
+
+// The count of a loss: sequences, rows, sequences, questions that have a label; of kLabels every label of each
+// sequence, of kMention mentions with pieces. Those without a label give no loss and no gradient.
+Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options);
+
+// All of it. Throws what check_task(), check_batch() and make_pass() throw.
+Loss task_loss(const Model& model, const Compute& compute, const TaskBatch& batch, const TaskOptions& options,
+               const DropoutPlace& place);
+
+}  // namespace deberta::train

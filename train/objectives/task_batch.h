@@ -1,0 +1,40 @@
+// One micro-batch of fine-tuning: packed sequences, and what a head is to say of them. Made by train/data, read by
+// objectives/task.h; no padding, no tensors, no torch.
+// B sequences  P rows  C classes  M mentions  Q questions
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "train/objectives/batch.h"
+
+namespace deberta::train {
+
+// What is learnt, and so the head and its loss (algorithm.md 13).
+enum class TaskLoss {
+  kClass,    // a class of each sequence: cross-entropy; Head::kSequence
+  kScore,    // a number for each sequence: squared error; Head::kSequence with one class
+  kLabels,   // any number of classes of each sequence: binary cross-entropy; Head::kSequence
+  kTokens,   // a class of some rows: cross-entropy; Head::kToken or kTokenOriginal
+  kSpan,     // the first and the last token of an answer in each sequence: two cross-entropies; Head::kSpan
+  kChoice,   // which of a question's sequences: cross-entropy over them; Head::kSequence with one class
+  kMention,  // which mentions in each sequence are right: binary cross-entropy; Head::kTokenOriginal with one class
+};
+
+// Only what `loss` needs is set.
+struct TaskBatch {
+  TrainBatch input;  // kTokens: rows_P and labels_P are rows and their classes; otherwise both are empty
+
+  std::vector<int32_t> classes_B;        // kClass; below 0: does not count
+  std::vector<float> values_BC;          // kScore (C = 1); kLabels: 0 or 1; kClass in place of classes_B: distributions
+  std::vector<int32_t> first_B, last_B;  // kSpan: packed rows, in their sequence; without an answer: its row of [CLS]
+
+  std::vector<int32_t> questions;  // kChoice: first sequence of each, as `starts` [Q + 1]
+  std::vector<int32_t> right_Q;    // kChoice: the right choice, from 0; below 0: does not count
+
+  std::vector<int32_t> mentions;      // kMention: where the rows of each begin in mention_rows, as `starts` [M + 1]
+  std::vector<int32_t> mention_rows;  // packed rows of the pieces of all mentions, mention by mention
+  std::vector<int32_t> mention_sequences_M;  // the sequence of each, ascending
+  std::vector<float> right_M;                // 0 or 1
+};
+
+}  // namespace deberta::train

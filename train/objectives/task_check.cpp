@@ -1,0 +1,226 @@
+#include "train/objectives/task_check.h"
+
+#include <cmath>
+#include <string>
+
+#include "deberta/error.h"
+
+namespace deberta::train {
+namespace {
+
+using std::to_string;
+
+struct HeadRow {
+  TaskLoss loss;
+  Head head;
+  int64_t least_labels, most_labels;
+  const char* expected;
+};
+constexpr int64_t kAny = INT64_MAX;
+constexpr HeadRow kHeads[] = {
+    {TaskLoss::kClass, Head::kSequence, 2, kAny, "a head of sequences with 2 classes or more"},
+    {TaskLoss::kScore, Head::kSequence, 1, 1, "a head of sequences with 1 class"},
+    {TaskLoss::kLabels, Head::kSequence, 1, kAny, "a head of sequences"},
+    {TaskLoss::kTokens, Head::kToken, 2, kAny, "a head of tokens with 2 classes or more"},
+    {TaskLoss::kTokens, Head::kTokenOriginal, 2, kAny, "a head of tokens with 2 classes or more"},
+    {TaskLoss::kSpan, Head::kSpan, 0, kAny, "a head of spans"},
+    {TaskLoss::kChoice, Head::kSequence, 1, 1, "a head of sequences with 1 class"},
+    {TaskLoss::kMention, Head::kTokenOriginal, 1, 1, "the original head of tokens with 1 class"},
+};
+
+void check_head(const ModelForm& form, TaskLoss loss) {
+  const char* expected = "";
+  for (const HeadRow& row : kHeads) {
+    if (row.loss != loss) continue;
+    if (row.head == form.head && form.labels >= row.least_labels && form.labels <= row.most_labels) return;
+    expected = row.expected;
+  }
+  throw Error(ErrorCode::kTask, "model",
+              "head: expected " + std::string(expected) + ", got the head " +
+                  std::string(deberta::to_string(form.head)) + " with " + to_string(form.labels));
+}
+
+bool has_classes(TaskLoss loss) {
+  return loss == TaskLoss::kClass || loss == TaskLoss::kTokens;
+}
+
+void check_weights(const ModelForm& form, const TaskOptions& options) {
+  const size_t count = options.class_weights_C.size();
+  const size_t expected = has_classes(options.loss) ? static_cast<size_t>(form.labels) : 0;
+  if (count == 0) return;
+  if (count != expected) {
+    throw Error(ErrorCode::kUsage, "class weights",
+                "expected " + to_string(expected) +
+                    (expected > 0 ? ", one for each class" : ", as this loss has no classes") + ", got " +
+                    to_string(count));
+  }
+  for (size_t c = 0; c < count; ++c) {
+    const float weight = options.class_weights_C[c];
+    if (weight > 0 && std::isfinite(weight)) continue;
+    throw Error(ErrorCode::kUsage, "class weights, class " + to_string(c),
+                "expected a number above 0, got " + to_string(weight));
+  }
+}
+
+void check_smoothing(const TaskOptions& options) {
+  const double smoothing = options.label_smoothing;
+  const bool is_entropy =
+      has_classes(options.loss) || options.loss == TaskLoss::kSpan || options.loss == TaskLoss::kChoice;
+  if (smoothing == 0 || (is_entropy && smoothing > 0 && smoothing < 1)) return;
+  throw Error(ErrorCode::kUsage, "label smoothing",
+              std::string("expected ") + (is_entropy ? "0 or more, below 1" : "0, as this loss is no cross-entropy") +
+                  ", got " + to_string(smoothing));
+}
+
+[[noreturn]] void refuse(const char* noun, size_t number, const std::string& message) {
+  throw Error(ErrorCode::kInput, std::string("batch, ") + noun + " " + to_string(number), message);
+}
+
+void check_count(const char* what, size_t got, size_t expected, const char* each) {
+  if (got == expected) return;
+  throw Error(
+      ErrorCode::kInput, "batch",
+      std::string(what) + ": expected " + to_string(expected) + ", one for each " + each + ", got " + to_string(got));
+}
+
+// Below 0: does not count.
+void check_classes(std::span<const int32_t> classes, int64_t limit, const char* noun) {
+  for (size_t n = 0; n < classes.size(); ++n) {
+    if (classes[n] < limit) continue;
+    refuse(noun, n, "class: expected below " + to_string(limit) + ", got " + to_string(classes[n]));
+  }
+}
+
+void check_values(std::span<const float> values, size_t columns, const char* noun, float least, float most) {
+  for (size_t n = 0; n < values.size(); ++n) {
+    if (std::isfinite(values[n]) && values[n] >= least && values[n] <= most) continue;
+    refuse(noun, n / columns,
+           "value: expected " + (most <= 1 ? std::string("0 to 1") : "a number") + ", got " + to_string(values[n]));
+  }
+}
+
+// The `starts` of groups: from 0 to `rows`, none empty unless `allows_empty`.
+void check_starts(std::span<const int32_t> starts, size_t rows, const char* noun, bool allows_empty) {
+  if (starts.empty() || starts.front() != 0 || static_cast<size_t>(starts.back()) != rows) {
+    throw Error(ErrorCode::kInput, "batch",
+                std::string("starts of each ") + noun + ": expected numbers from 0 to " + to_string(rows));
+  }
+  for (size_t n = 0; n + 1 < starts.size(); ++n) {
+    if (starts[n + 1] > starts[n] || (allows_empty && starts[n + 1] == starts[n])) continue;
+    refuse(noun, n, "expected an end above its begin " + to_string(starts[n]) + ", got " + to_string(starts[n + 1]));
+  }
+}
+
+void check_class_labels(const ModelForm& form, const TaskBatch& batch) {
+  const size_t sequences = batch.input.sequences();
+  if (batch.values_BC.empty()) {
+    check_count("classes", batch.classes_B.size(), sequences, "sequence");
+    return check_classes(batch.classes_B, form.labels, "sequence");
+  }
+  const auto classes = static_cast<size_t>(form.labels);
+  check_count("values", batch.values_BC.size(), sequences * classes, "sequence and class");
+  check_values(batch.values_BC, classes, "sequence", 0, 1);
+}
+
+void check_value_labels(const ModelForm& form, const TaskBatch& batch, float least, float most) {
+  const auto classes = static_cast<size_t>(form.labels);
+  check_count("values", batch.values_BC.size(), batch.input.sequences() * classes, "sequence and class");
+  check_values(batch.values_BC, classes, "sequence", least, most);
+}
+
+void check_tokens(const ModelForm& form, const TrainBatch& input) {
+  check_count("labels", input.labels_P.size(), input.rows_P.size(), "row");
+  for (size_t n = 0; n < input.rows_P.size(); ++n) {
+    const int32_t row = input.rows_P[n];
+    if (row >= 0 && static_cast<size_t>(row) < input.tokens() && (n == 0 || row > input.rows_P[n - 1])) continue;
+    refuse("label", n,
+           "row: expected ascending numbers below " + to_string(input.tokens()) + ", got " + to_string(row));
+  }
+  check_classes(input.labels_P, form.labels, "label");
+}
+
+bool is_token_of(const TrainBatch& input, size_t sequence, int32_t row) {
+  return row >= input.starts[sequence] && row < input.starts[sequence + 1] &&
+         (input.mask_T.empty() || input.mask_T[static_cast<size_t>(row)] != 0);
+}
+
+std::string tokens_of(const TrainBatch& input, size_t sequence) {
+  return "expected a token of the sequence, " + to_string(input.starts[sequence]) + " to " +
+         to_string(input.starts[sequence + 1] - 1) + ", that is not masked, got ";
+}
+
+void check_spans(const TaskBatch& batch) {
+  const size_t sequences = batch.input.sequences();
+  check_count("first rows", batch.first_B.size(), sequences, "sequence");
+  check_count("last rows", batch.last_B.size(), sequences, "sequence");
+  for (size_t b = 0; b < sequences; ++b) {
+    for (const int32_t row : {batch.first_B[b], batch.last_B[b]}) {
+      if (!is_token_of(batch.input, b, row)) refuse("sequence", b, tokens_of(batch.input, b) + to_string(row));
+    }
+    if (batch.last_B[b] >= batch.first_B[b]) continue;
+    refuse("sequence", b,
+           "last row: expected " + to_string(batch.first_B[b]) + " or above, got " + to_string(batch.last_B[b]));
+  }
+}
+
+void check_choices(const TaskBatch& batch) {
+  check_starts(batch.questions, batch.input.sequences(), "question", false);
+  check_count("right choices", batch.right_Q.size(), batch.questions.size() - 1, "question");
+  for (size_t q = 0; q < batch.right_Q.size(); ++q) {
+    const int32_t choices = batch.questions[q + 1] - batch.questions[q];
+    if (batch.right_Q[q] < choices) continue;
+    refuse("question", q, "choice: expected below " + to_string(choices) + ", got " + to_string(batch.right_Q[q]));
+  }
+}
+
+void check_mentions(const TaskBatch& batch) {
+  check_starts(batch.mentions, batch.mention_rows.size(), "mention", true);
+  const size_t mentions = batch.mentions.size() - 1;
+  check_count("sequences", batch.mention_sequences_M.size(), mentions, "mention");
+  check_count("labels", batch.right_M.size(), mentions, "mention");
+  check_values(batch.right_M, 1, "mention", 0, 1);
+  for (size_t m = 0; m < mentions; ++m) {
+    const int32_t sequence = batch.mention_sequences_M[m];
+    const int32_t before = m == 0 ? 0 : batch.mention_sequences_M[m - 1];
+    if (sequence < before || static_cast<size_t>(sequence) >= batch.input.sequences()) {
+      refuse("mention", m,
+             "sequence: expected ascending numbers below " + to_string(batch.input.sequences()) + ", got " +
+                 to_string(sequence));
+    }
+    const auto number = static_cast<size_t>(sequence);
+    for (int32_t p = batch.mentions[m]; p < batch.mentions[m + 1]; ++p) {
+      const int32_t row = batch.mention_rows[static_cast<size_t>(p)];
+      if (!is_token_of(batch.input, number, row)) refuse("mention", m, tokens_of(batch.input, number) + to_string(row));
+    }
+  }
+}
+
+}  // namespace
+
+void check_task(const ModelForm& form, const TaskOptions& options) {
+  check_head(form, options.loss);
+  check_weights(form, options);
+  check_smoothing(options);
+}
+
+void check_batch(const ModelForm& form, const TaskBatch& batch, TaskLoss loss) {
+  check_starts(batch.input.starts, batch.input.tokens(), "sequence", false);
+  switch (loss) {
+    case TaskLoss::kClass:
+      return check_class_labels(form, batch);
+    case TaskLoss::kScore:
+      return check_value_labels(form, batch, -INFINITY, INFINITY);
+    case TaskLoss::kLabels:
+      return check_value_labels(form, batch, 0, 1);
+    case TaskLoss::kTokens:
+      return check_tokens(form, batch.input);
+    case TaskLoss::kSpan:
+      return check_spans(batch);
+    case TaskLoss::kChoice:
+      return check_choices(batch);
+    case TaskLoss::kMention:
+      return check_mentions(batch);
+  }
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,139 @@
+#include "train/report/charts.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "train/report/line_chart.h"
+
+namespace deberta::train {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+struct Group {
+  const char* title;
+  const char* unit;
+  bool may_be_logarithmic;
+  Names metrics;  // an asterisk at the end: all that begin so
+};
+
+// The order of the charts.
+const std::vector<Group>& groups() {
+  static const std::vector<Group> all = {
+      {"Loss", "nats", false, {"loss", "generator_loss", "task_loss", "adversarial_loss"}},
+      {"Loss of the discriminator", "nats", false, {"discriminator_loss"}},
+      {"Accuracy in training", "", false, {"accuracy", "generator_accuracy", "discriminator_accuracy"}},
+      {"Precision and recall of replaced tokens", "", false, {"discriminator_precision", "discriminator_recall"}},
+      {"Share of replaced tokens", "", false, {"replaced_share"}},
+      {"Learning rate", "", false, {"learning_rate", "generator_learning_rate", "discriminator_learning_rate"}},
+      {"Norm of the gradient before the clip",
+       "",
+       true,
+       {"grad_norm", "generator_grad_norm", "discriminator_grad_norm"}},
+      {"Speed", "tokens per second", false, {"tokens_per_s"}},
+      {"Cosine of the embedding tables of generator and discriminator", "", false, {"table_cosine*"}},
+  };
+  return all;
+}
+
+// Counters, and what follows from another metric.
+constexpr auto kNotDrawn =
+    std::to_array<std::string_view>({"samples", "tokens", "skipped_steps", "seconds", "epoch", "time"});
+constexpr auto kCounts = std::to_array<std::string_view>({"pieces", "words", "rows", "total"});
+constexpr std::string_view kEvaluation = "eval_";
+
+bool is_evaluation(std::string_view metric) {
+  return metric.starts_with(kEvaluation);
+}
+
+// Of one model or of each of a pair.
+constexpr auto kPartsNotDrawn = std::to_array<std::string_view>({"perplexity", "labels_per_step"});
+
+template <class List>
+bool has(const List& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_drawn(std::string_view metric) {
+  return !is_evaluation(metric) && !has(kNotDrawn, metric) &&
+         std::none_of(kPartsNotDrawn.begin(), kPartsNotDrawn.end(),
+                      [&](std::string_view part) { return metric.ends_with(part); });
+}
+
+bool is_count(std::string_view metric) {
+  return std::any_of(kCounts.begin(), kCounts.end(), [&](std::string_view part) { return metric.ends_with(part); });
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+}
+
+std::vector<int64_t> resumes_of(const RunRecord& record) {
+  std::vector<int64_t> steps;
+  for (const RunEvent& event : record.events) {
+    const bool is_known = std::find(steps.begin(), steps.end(), event.step) != steps.end();
+    if (event.kind == event::kResumed && !is_known) steps.push_back(event.step);
+  }
+  return steps;
+}
+
+ChartLine line_of(const RunRecord& record, const std::string& metric) {
+  return {.label = readable(metric), .points = record.series(metric)};
+}
+
+}  // namespace
+
+bool is_lower_better(std::string_view metric) {
+  constexpr auto kErrors = std::to_array<std::string_view>({"loss", "perplexity", "mse", "error"});
+  return std::any_of(kErrors.begin(), kErrors.end(), [&](std::string_view part) { return metric.ends_with(part); });
+}
+
+std::string readable(std::string_view metric) {
+  std::string text(metric);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string training_charts(const RunRecord& record) {
+  std::vector<std::string> names = record.metric_names();
+  std::erase_if(names, [](const std::string& name) { return !is_drawn(name); });
+  const std::vector<int64_t> resumes = resumes_of(record);
+  std::string html;
+  for (const Group& group : groups()) {
+    LineChart chart{.title = group.title,
+                    .unit = group.unit,
+                    .may_be_logarithmic = group.may_be_logarithmic,
+                    .lines = {},
+                    .resumes = resumes};
+    for (const std::string_view pattern : group.metrics) {
+      for (const std::string& name : names) {
+        if (matches(pattern, name)) chart.lines.push_back(line_of(record, name));
+      }
+      std::erase_if(names, [&](const std::string& name) { return matches(pattern, name); });
+    }
+    html += draw(chart);
+  }
+  for (const std::string& name : names) {
+    html += draw({.title = readable(name), .unit = "", .lines = {line_of(record, name)}, .resumes = resumes});
+  }
+  return html;
+}
+
+std::string evaluation_charts(const RunRecord& record) {
+  std::string html;
+  for (const std::string& name : record.metric_names()) {
+    if (!is_evaluation(name) || is_count(name)) continue;
+    const std::string label = readable(std::string_view(name).substr(kEvaluation.size()));
+    html += draw({.title = "Evaluation: " + label,
+                  .unit = "",
+                  .may_be_logarithmic = is_lower_better(name),
+                  .lines = {{.label = label, .points = record.series(name)}},
+                  .resumes = resumes_of(record)});
+  }
+  return html;
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,237 @@
+#include "train/report/model_card.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "base/sha256.h"
+#include "base/utf8.h"
+#include "deberta/library.h"
+#include "train/report/charts.h"
+#include "train/report/run_page.h"
+#include "train/report/text.h"
+#include "train/state/run_folder.h"
+
+namespace deberta::train {
+namespace {
+
+constexpr std::string_view kEvaluation = "eval_";
+constexpr std::string_view kMark = "\n<!-- made by deberta from the run; change the text and it stays as it is: ";
+constexpr std::string_view kMarkEnd = " -->\n";
+
+// A kind of model by the end of its architecture's name in config.json.
+struct Kind {
+  std::string_view architecture;
+  const char* what;
+  const char* pipeline;    // the hub's name of the task; "": it has none
+  const char* command;     // with the model folder in front
+  const char* auto_class;  // of transformers
+};
+constexpr std::array kKinds = {
+    Kind{"ForMaskedLM", "a masked language model", "fill-mask", "fill -m MODEL \"The capital of France is [MASK] .\"",
+         "AutoModelForMaskedLM"},
+    Kind{"ForSequenceClassification", "a classifier of texts or pairs of texts", "text-classification",
+         "classify -m MODEL \"a text\"", "AutoModelForSequenceClassification"},
+    Kind{"ForTokenClassification", "a tagger of words", "token-classification", "ner -m MODEL \"a text\"",
+         "AutoModelForTokenClassification"},
+    Kind{"ForQuestionAnswering", "a model that finds answers in a context", "question-answering",
+         "qa -m MODEL \"a question\" \"its context\"", "AutoModelForQuestionAnswering"},
+    Kind{"ForMultipleChoice", "a model that picks the choice that fits", "multiple-choice",
+         "choose -m MODEL \"a context\" \"a question\" \"one choice\" \"another\"", "AutoModelForMultipleChoice"},
+};
+constexpr Kind kEncoder = {"", "an encoder", "feature-extraction", "embed -m MODEL \"a text\"", "AutoModel"};
+constexpr Kind kDiscriminator = {"", "a discriminator of replaced tokens", "",
+                                 "detect -m MODEL/discriminator \"a text\"", "AutoModel"};
+constexpr Kind kCausal = {"", "a causal language model", "", "eval --task causal -m MODEL texts.txt", ""};
+
+std::string text_of(const Json& config, const char* key) {
+  const Json* value = config.find(key);
+  return value != nullptr && value->is_string() ? value->as_string() : "";
+}
+bool is(const Json& config, const char* key, bool wanted) {
+  const Json* value = config.find(key);
+  return value != nullptr && value->is_bool() && value->as_bool() == wanted;
+}
+
+std::string architecture_of(const Json& config) {
+  const Json* names = config.find("architectures");
+  const bool has_one = names != nullptr && names->is_array() && !names->as_array().empty();
+  return has_one && names->as_array().front().is_string() ? names->as_array().front().as_string() : "";
+}
+
+const Kind& kind_of(const RunRecord& record) {
+  if (is(*record.config, "is_decoder", true)) return kCausal;
+  if (record.option("objective") == "rtd") return kDiscriminator;
+  const std::string name = architecture_of(*record.config);
+  for (const Kind& kind : kKinds) {
+    if (name.ends_with(kind.architecture)) return kind;
+  }
+  return kEncoder;
+}
+
+// Absolute positions before the last layers, which transformers ignores.
+bool has_mask_decoder(const Json& config) {
+  const Json* passes = config.find("mask_decoder_passes");
+  return is(config, "position_biased_input", false) && (passes == nullptr || passes->whole_number() != 0);
+}
+
+// Whether transformers computes the answers of the model, not only its encoder.
+bool answers_with_transformers(const RunRecord& record, const Kind& kind) {
+  const bool has_decoder = kind.architecture == "ForMaskedLM" && has_mask_decoder(*record.config);
+  return *kind.auto_class != '\0' && &kind != &kDiscriminator && !has_decoder &&
+         !text_of(*record.config, "model_type").empty();
+}
+
+std::string detail(const RunRecord& record, const std::string& name) {
+  const RunEvent* start = record.last_start();
+  if (start == nullptr) return "";
+  for (const auto& [key, value] : start->details) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+// "org/name" of a model that the run began from; "" for a folder, which means nothing elsewhere.
+std::string base_model(const RunRecord& record) {
+  const std::string name = detail(record, "model");
+  const bool is_id = std::count(name.begin(), name.end(), '/') == 1 && name.front() != '.' && name.front() != '/' &&
+                     name.back() != '/' && name.find_first_of(" \t\\") == std::string::npos;
+  return is_id ? name : "";
+}
+
+std::vector<std::pair<std::string, double>> results_of(const RunRecord& record) {
+  std::vector<std::pair<std::string, double>> metrics;
+  if (!record.results) return metrics;
+  for (const auto& [name, value] : record.results->as_object()) {
+    const std::optional<double> number = parse_json_number(value);
+    if (name.starts_with(kEvaluation) && number) metrics.emplace_back(name.substr(kEvaluation.size()), *number);
+  }
+  return metrics;
+}
+
+bool is_count(std::string_view metric) {
+  return metric.ends_with("pieces") || metric.ends_with("words");
+}
+
+// ---- the parts
+
+std::string front_matter(const RunRecord& record, const Kind& kind) {
+  std::string yaml = "---\n";
+  yaml += fmt::format("library_name: {}\n", answers_with_transformers(record, kind) ? "transformers" : "deberta");
+  if (*kind.pipeline != '\0') yaml += fmt::format("pipeline_tag: {}\n", kind.pipeline);
+  const std::string base = base_model(record);
+  if (!base.empty()) yaml += fmt::format("base_model: {}\n", quote_json(base));
+  yaml += "tags:\n- deberta\n";
+  if (*kind.pipeline != '\0') yaml += fmt::format("- {}\n", kind.pipeline);
+  std::string names, values;
+  for (const auto& [name, value] : results_of(record)) {
+    if (is_count(name) || !std::isfinite(value)) continue;
+    names += fmt::format("- {}\n", quote_json(name));
+    values += fmt::format("    - type: {0}\n      name: {0}\n      value: {1}\n", quote_json(name), value);
+  }
+  if (!names.empty()) yaml += "metrics:\n" + names;
+  // The hub shows results with a task and a data set; without a task of its list they stay in the text below.
+  if (!names.empty() && *kind.pipeline != '\0') {
+    yaml += fmt::format(
+        "model-index:\n- name: {}\n  results:\n  - task:\n      type: {}\n    dataset:\n      type: text\n      name: "
+        "\"evaluation of the run\"\n    metrics:\n{}",
+        quote_json(replace_invalid_utf8(record.name())), kind.pipeline, values);
+  }
+  return yaml + "---\n\n";
+}
+
+std::string use_part(const RunRecord& record, const Kind& kind) {
+  std::string text =
+      fmt::format("## How to use it\n\nWith deberta, where MODEL is this folder:\n\n    deberta {}\n\n", kind.command);
+  if (*kind.auto_class == '\0')
+    return text + "transformers cannot compute it: it has no DeBERTa that reads from left to right.\n\n";
+  if (text_of(*record.config, "model_type").empty())
+    return text + "transformers cannot read its config.json, which has no model_type.\n\n";
+  const bool is_whole = answers_with_transformers(record, kind);
+  if (!is_whole)
+    text += fmt::format("transformers has no {}; it computes the encoder:\n\n",
+                        &kind == &kDiscriminator ? "head for replaced tokens"
+                                                 : "enhanced mask decoder, so that it predicts masked words wrongly");
+  return text + fmt::format("{0}    from transformers import {1}\n    model = {1}.from_pretrained(\"MODEL{2}\")\n\n",
+                            is_whole ? "With transformers:\n\n" : "", is_whole ? kind.auto_class : "AutoModel",
+                            &kind == &kDiscriminator ? "/discriminator" : "");
+}
+
+std::string list(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::string text;
+  for (const auto& [name, value] : pairs) {
+    if (!value.empty()) text += fmt::format("* {}: {}\n", escape_markdown(name), escape_markdown(value));
+  }
+  return text;
+}
+
+std::string data_part(const RunRecord& record) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  const RunEvent* start = record.last_start();
+  for (const auto& [name, value] : start == nullptr ? decltype(pairs){} : start->details) {
+    // Where it ran says nothing of the model.
+    const bool is_of_model = name != "verb" && name != "version" && name != "kernels" && name != "threads";
+    if (is_of_model) pairs.emplace_back(name, value);
+  }
+  if (const auto tokens = record.last_value("tokens"))
+    pairs.emplace_back("tokens seen", grouped(static_cast<int64_t>(*tokens)));
+  if (record.state) {
+    for (const auto& [name, hash] : record.state->hashes) pairs.emplace_back("SHA-256 of " + name, hash);
+  }
+  const std::string text = list(pairs);
+  return text.empty() ? "" : "## Training data\n\n" + text + "\n";
+}
+
+std::string table_part(const char* title, const std::vector<std::pair<std::string, std::string>>& rows,
+                       const char* header) {
+  if (rows.empty()) return "";
+  std::string text = fmt::format("## {}\n\n{}\n|---|---|\n", title, header);
+  for (const auto& [name, value] : rows)
+    text += fmt::format("| {} | {} |\n", escape_markdown(name), escape_markdown(value));
+  return text + "\n";
+}
+
+std::string evaluation_part(const RunRecord& record) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const auto& [name, value] : results_of(record)) rows.emplace_back(readable(name), exact_number(value));
+  return table_part("Evaluation", rows, "| metric | value |");
+}
+
+std::string options_part(const RunRecord& record) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  if (record.state) {
+    for (const auto& [name, value] : record.state->options) {
+      if (!value.empty()) rows.emplace_back(name, value);
+    }
+    rows.emplace_back("steps", std::to_string(record.last_step()));
+  }
+  return table_part("Training options", rows, "| option | value |");
+}
+
+}  // namespace
+
+std::string make_model_card(const RunRecord& record) {
+  const Kind& kind = kind_of(record);
+  const std::string objective = objective_of(record), base = detail(record, "model");
+  std::string card = front_matter(record, kind);
+  card += fmt::format("# {}\n\nThis is {} of the DeBERTa family, trained with deberta {}{}{}.\n\n",
+                      escape_markdown(record.name()), kind.what, version(),
+                      objective.empty() ? "" : " (" + escape_markdown(objective) + ")",
+                      base.empty() ? "" : ", beginning with the weights of " + escape_markdown(base));
+  card += use_part(record, kind) + data_part(record) + evaluation_part(record) + options_part(record);
+  card += fmt::format("[{0}]({0}) shows the whole run: losses, rates, norms, speed, evaluations.\n", kPageName);
+  return card + std::string(kMark) + sha256_of(to_bytes(card)) + std::string(kMarkEnd);
+}
+
+bool is_own_card(std::string_view card) {
+  const size_t mark = card.rfind(kMark);
+  if (mark == std::string_view::npos || !card.ends_with(kMarkEnd)) return false;
+  const size_t begin = mark + kMark.size();
+  return card.substr(begin, card.size() - kMarkEnd.size() - begin) == sha256_of(to_bytes(card.substr(0, mark)));
+}
+
+}  // namespace deberta::train

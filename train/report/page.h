@@ -1,0 +1,21 @@
+// The frame of a page that is one file: it loads nothing, runs nothing, and follows light and dark.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace deberta::train {
+
+// `title` is escaped here; `body` is HTML.
+std::string make_page(const std::string& title, const std::string& body);
+
+// Cells are HTML. `style`: a class of the style sheet, or "".
+struct Table {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+  std::string style = {};
+};
+std::string draw(const Table& table);  // "" without a row
+
+std::string section(const std::string& title, const std::string& body);  // "" without a body
+
+}  // namespace deberta::train

@@ -1,0 +1,12 @@
+// The section of a run's page about its evaluation: figures of each class or type of entities, the confusion matrix,
+// the worst rows.
+#pragma once
+#include <string>
+
+#include "train/report/predictions.h"
+
+namespace deberta::train {
+
+std::string prediction_tables(const PredictedRows& predictions);  // HTML
+
+}  // namespace deberta::train

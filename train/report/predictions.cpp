@@ -1,0 +1,211 @@
+#include "train/report/predictions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/output_file.h"
+#include "deberta/error.h"
+#include "metrics/tag_evaluation.h"
+#include "train/state/appended_file.h"
+#include "train/state/trainer_state.h"
+
+namespace deberta::train {
+namespace {
+
+JsonArray to_array(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+Json to_json(PredictionKind kind, const PredictedRow& row) {
+  JsonObject object{{"where", row.where}, {"text", row.text}};
+  if (!row.pair.empty()) object.emplace_back("pair", row.pair);
+  switch (kind) {
+    case PredictionKind::kClass:
+      object.emplace_back("gold", row.gold);
+      object.emplace_back("predicted", row.predicted);
+      break;
+    case PredictionKind::kTags:
+      object.emplace_back("gold", to_array(row.gold_tags));
+      object.emplace_back("predicted", to_array(row.predicted_tags));
+      break;
+    case PredictionKind::kScore:
+      object.emplace_back("gold", to_json_number(row.gold_score));
+      object.emplace_back("predicted", to_json_number(row.predicted_score));
+      break;
+  }
+  if (row.p_gold) object.emplace_back("p_gold", to_json_number(*row.p_gold));
+  return object;
+}
+
+// ---- reading a line
+
+[[noreturn]] void refuse(const std::string& where, const std::string& message) {
+  throw Error(ErrorCode::kJson, where, message);
+}
+
+const Json& member(const Json& object, const char* name, const std::string& where) {
+  const Json* found = object.find(name);
+  if (found == nullptr) refuse(where, fmt::format("{}: missing", name));
+  return *found;
+}
+std::string text_of(const Json& object, const char* name, const std::string& where) {
+  const Json& value = member(object, name, where);
+  if (!value.is_string()) refuse(where, fmt::format("{}: expected a string, got {}", name, value.describe()));
+  return value.as_string();
+}
+double number_of(const Json& object, const char* name, const std::string& where) {
+  const Json& value = member(object, name, where);
+  const std::optional<double> number = parse_json_number(value);
+  if (!number) refuse(where, fmt::format("{}: expected a number, got {}", name, value.describe()));
+  return *number;
+}
+std::vector<std::string> texts_of(const Json& object, const char* name, const std::string& where) {
+  const Json& value = member(object, name, where);
+  std::vector<std::string> texts;
+  if (!value.is_array()) refuse(where, fmt::format("{}: expected strings, got {}", name, value.describe()));
+  for (const Json& text : value.as_array()) {
+    if (!text.is_string()) refuse(where, fmt::format("{}: expected strings, got {}", name, text.describe()));
+    texts.push_back(text.as_string());
+  }
+  return texts;
+}
+
+PredictionKind kind_of(const Json& object, const std::string& where) {
+  const Json& gold = member(object, "gold", where);
+  if (gold.is_array()) return PredictionKind::kTags;
+  return gold.is_number() ? PredictionKind::kScore : PredictionKind::kClass;
+}
+
+PredictedRow row_of(const Json& object, PredictionKind kind, const std::string& where) {
+  PredictedRow row{.where = text_of(object, "where", where), .text = text_of(object, "text", where)};
+  if (object.find("pair") != nullptr) row.pair = text_of(object, "pair", where);
+  if (object.find("p_gold") != nullptr) row.p_gold = number_of(object, "p_gold", where);
+  switch (kind) {
+    case PredictionKind::kClass:
+      row.gold = text_of(object, "gold", where);
+      row.predicted = text_of(object, "predicted", where);
+      break;
+    case PredictionKind::kTags:
+      row.gold_tags = texts_of(object, "gold", where);
+      row.predicted_tags = texts_of(object, "predicted", where);
+      if (row.gold_tags.size() != row.predicted_tags.size())
+        refuse(where, fmt::format("predicted: expected {} tags as in gold, got {}", row.gold_tags.size(),
+                                  row.predicted_tags.size()));
+      break;
+    case PredictionKind::kScore:
+      row.gold_score = number_of(object, "gold", where);
+      row.predicted_score = number_of(object, "predicted", where);
+      break;
+  }
+  return row;
+}
+
+// ---- figures
+
+double part(uint64_t count, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(count) / static_cast<double>(whole);
+}
+
+void count_entities(const PredictedRow& row, std::map<std::string, ClassFigures>& figures) {
+  const std::vector<TaggedEntity> gold = tagged_entities(row.gold_tags), found = tagged_entities(row.predicted_tags);
+  for (const TaggedEntity& entity : gold) {
+    ++figures[entity.type].support;
+    figures[entity.type].both += std::find(found.begin(), found.end(), entity) != found.end();
+  }
+  for (const TaggedEntity& entity : found) ++figures[entity.type].predicted;
+}
+
+double badness(PredictionKind kind, const PredictedRow& row) {
+  if (kind == PredictionKind::kScore) {
+    const double error = std::abs(row.gold_score - row.predicted_score);
+    return std::isnan(error) ? INFINITY : error;
+  }
+  if (row.p_gold) return std::isnan(*row.p_gold) ? INFINITY : 1 - *row.p_gold;
+  if (kind == PredictionKind::kClass) return row.gold == row.predicted ? 0 : 1;
+  double wrong = 0;
+  for (size_t i = 0; i < row.gold_tags.size(); ++i) wrong += row.gold_tags[i] != row.predicted_tags[i];
+  return wrong;
+}
+
+}  // namespace
+
+double ClassFigures::precision() const {
+  return part(both, predicted);
+}
+double ClassFigures::recall() const {
+  return part(both, support);
+}
+double ClassFigures::f1() const {
+  return part(2 * both, support + predicted);
+}
+
+void write_predictions(const std::string& path, const PredictedRows& predictions) {
+  write_output_file(path, [&](FileWriter& file) {
+    for (const PredictedRow& row : predictions.rows) file.write(to_json(predictions.kind, row).dump() + "\n");
+  });
+}
+
+PredictedRows load_predictions(const std::string& path) {
+  const MappedFile file(path);
+  std::string_view text = to_text(file.bytes());
+  PredictedRows predictions;
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string where = fmt::format("{}:{}", path, number);
+    const Json object = parse_json(text.substr(0, end), where, {.max_bytes = size_t{1} << 24});
+    if (!object.is_object()) refuse(where, fmt::format("expected an object, got {}", object.describe()));
+    if (number == 1) predictions.kind = kind_of(object, where);
+    predictions.rows.push_back(row_of(object, predictions.kind, where));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return predictions;
+}
+
+std::vector<ClassFigures> class_figures(const PredictedRows& predictions) {
+  std::map<std::string, ClassFigures> figures;
+  for (const PredictedRow& row : predictions.rows) {
+    if (predictions.kind == PredictionKind::kTags) count_entities(row, figures);
+    if (predictions.kind != PredictionKind::kClass) continue;
+    ++figures[row.gold].support;
+    ++figures[row.predicted].predicted;
+    figures[row.gold].both += row.gold == row.predicted;
+  }
+  std::vector<ClassFigures> named;
+  for (auto& [name, counts] : figures) {
+    counts.name = name;
+    named.push_back(counts);
+  }
+  return named;
+}
+
+std::vector<std::vector<uint64_t>> confusion(const PredictedRows& predictions, const std::vector<std::string>& names) {
+  std::map<std::string, size_t> places;
+  for (size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
+  std::vector<std::vector<uint64_t>> counts(names.size(), std::vector<uint64_t>(names.size()));
+  for (const PredictedRow& row : predictions.rows) {
+    const auto gold = places.find(row.gold), predicted = places.find(row.predicted);
+    if (gold != places.end() && predicted != places.end()) ++counts[gold->second][predicted->second];
+  }
+  return counts;
+}
+
+std::vector<size_t> worst_rows(const PredictedRows& predictions, size_t most) {
+  std::vector<double> bad;
+  for (const PredictedRow& row : predictions.rows) bad.push_back(badness(predictions.kind, row));
+  std::vector<size_t> rows(bad.size());
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) { return bad[a] > bad[b]; });
+  std::erase_if(rows, [&](size_t row) { return !(bad[row] > 0); });
+  rows.resize(std::min(rows.size(), most));
+  return rows;
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,99 @@
+#include "train/report/reports.h"
+
+#include <optional>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/output_file.h"
+#include "deberta/error.h"
+#include "train/report/event_file.h"
+#include "train/report/model_card.h"
+#include "train/report/predictions.h"
+#include "train/report/result_files.h"
+#include "train/report/run_page.h"
+#include "train/report/run_record.h"
+#include "train/state/run_folder.h"
+
+namespace deberta::train {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(const std::string& folder) : folder_(folder), record_(load_run_record(folder)) {
+    written_.notes = record_.damage;
+  }
+
+  void write_page() { write(kPageName, make_run_page(record_, predictions())); }
+  void write_event_files() {
+    const EventFile whole(path(kTensorBoardName), record_.log);
+    written_.files.emplace_back(kTensorBoardName);
+  }
+  // What there is of a run that came to its end.
+  void write_ending() {
+    if (!record_.results) return;
+    write(kTrainResultsName, train_results(record_).dump(2) + "\n");
+    write(kEvaluationResultsName, evaluation_results(record_).dump(2) + "\n");
+    write(kTrainerStateName, trainer_state(record_).dump(2) + "\n");
+    if (record_.config) write_card();
+  }
+  void note(std::string text) { written_.notes.push_back(std::move(text)); }
+  WrittenReports finish() { return std::move(written_); }
+
+ private:
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+  void write(const std::string& name, const std::string& text) {
+    write_output_file(path(name), [&](FileWriter& file) { file.write(text); });
+    written_.files.push_back(name);
+  }
+
+  void write_card() {
+    const std::string card = path(kCardName);
+    constexpr uint64_t kMostBytes = uint64_t{1} << 24;
+    if (is_regular_file(card) && !is_own_card(read_file(card, kMostBytes))) {
+      note(card + ": is not as it was made here, and stays as it is");
+      return;
+    }
+    write(kCardName, make_model_card(record_));
+  }
+
+  std::optional<PredictedRows> predictions() {
+    if (!is_regular_file(path(kPredictionsName))) return std::nullopt;
+    try {
+      return load_predictions(path(kPredictionsName));
+    } catch (const Error& error) {
+      record_.damage.emplace_back(error.what());
+      note(error.what());
+      return std::nullopt;
+    }
+  }
+
+  std::string folder_;
+  RunRecord record_;
+  WrittenReports written_;
+};
+
+}  // namespace
+
+std::vector<std::string> report_names() {
+  return {kCardName, kResultsName, kTrainResultsName, kEvaluationResultsName, kTrainerStateName};
+}
+
+WrittenReports write_reports(const std::string& folder, EventFiles event_files) {
+  Writer writer(folder);
+  writer.write_page();
+  if (event_files == EventFiles::kReplace) writer.write_event_files();
+  writer.write_ending();
+  return writer.finish();
+}
+
+WrittenReports rebuild_reports(const std::string& folder) {
+  const FolderLock lock(folder);
+  if (lock.is_held()) return write_reports(folder, EventFiles::kReplace);
+  Writer writer(folder);
+  writer.write_page();
+  writer.note(folder + ": a run is writing to it; only its page is made");
+  return writer.finish();
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,26 @@
+// All reports of a run, written into its folder.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace deberta::train {
+
+struct WrittenReports {
+  std::vector<std::string> files;  // names in the folder
+  std::vector<std::string> notes;  // for people: what was left as it is, what was damaged
+};
+
+// Files of a model's folder that speak of its run. One that is trained further from there has reports of its own.
+std::vector<std::string> report_names();
+
+enum class EventFiles { kReplace, kKeep };
+
+// run.html; tb/ unless kept; of a finished run also README.md (unless a person wrote or changed it),
+// train_results.json, eval_results.json and trainer_state.json. Each file is replaced as a whole. Throws what
+// load_run_record() throws, and kFileWrite.
+WrittenReports write_reports(const std::string& folder, EventFiles event_files);
+
+// For a folder that a run may be writing to: then tb/ and what is written at its end are left to the run, and said.
+WrittenReports rebuild_reports(const std::string& folder);
+
+}  // namespace deberta::train

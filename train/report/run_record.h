@@ -1,0 +1,54 @@
+// A run as its folder tells it: everything that the reports are made of. What is damaged or missing is left out, and
+// said.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "train/state/event_log.h"
+#include "train/state/trainer_state.h"
+
+namespace deberta::train {
+
+// A line of metrics.jsonl.
+struct LoggedLine {
+  int64_t step = 0;
+  double time = 0;  // seconds since 1970; 0: the line has none
+  std::vector<std::pair<std::string, double>> metrics = {};
+};
+
+struct Point {
+  int64_t step = 0;
+  double value = 0;  // may be NaN or infinite
+
+  bool operator==(const Point&) const = default;
+};
+
+struct RunRecord {
+  std::string folder;
+  std::vector<LoggedLine> log = {};        // steps ascend
+  std::vector<RunEvent> events = {};       // as they happened
+  std::optional<TrainerState> state = {};  // of the newest checkpoint that has one
+  std::vector<int64_t> checkpoints = {};   // their steps, newest first
+  std::optional<Json> results = {};        // all_results.json, an object: the run is finished
+  std::optional<Json> config = {};  // config.json, an object, of the model at the end; of a pair the discriminator's
+  std::vector<std::string> damage = {};  // what could not be read, a sentence each
+
+  std::string name() const;                       // of the folder
+  int64_t last_step() const;                      // that the log, a checkpoint or the results know
+  std::vector<std::string> metric_names() const;  // in the order in which the log has them first
+  std::vector<Point> series(std::string_view metric) const;
+  std::optional<double> last_value(std::string_view metric) const;
+  std::string option(const std::string& name) const;  // "" where the run has none
+  const RunEvent* last_start() const;                 // "began" or "resumed", the last; nullptr without one
+};
+
+// Reads OUTPUT/metrics.jsonl, events.jsonl, all_results.json, config.json and the states of its checkpoints. The end of
+// a log that is being written is no damage. Throws kFileNotFound for a folder without a log and without a checkpoint,
+// and kFileRead, kFileType for a log that cannot be read.
+RunRecord load_run_record(const std::string& folder);
+
+}  // namespace deberta::train
