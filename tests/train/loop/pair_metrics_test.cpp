@@ -1,6 +1,7 @@
 // What a log says of a pair, by hand.
 #include "train/loop/pair_metrics.h"
 
+#include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
