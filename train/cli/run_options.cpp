@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "deberta/library.h"
+#include "train/cli/search_process.h"
 #include "train/state/checkpoint_folder.h"
 
 namespace deberta::train {
@@ -94,7 +95,7 @@ bool choose_accumulation(const RunOptions& options, RunSettings& run, size_t& ac
   if (!options.auto_find_batch_size) return true;
   std::optional<size_t> chosen = accumulation_of(run.output);
   if (!chosen) {
-    chosen = find();
+    chosen = find_in_child(find);
     if (!chosen) return false;
     hooks.on_note("a step is computed in " + std::to_string(*chosen) + (*chosen == 1 ? " part" : " parts"));
   }

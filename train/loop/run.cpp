@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "base/json.h"
@@ -344,6 +345,13 @@ RunResult Run::go(const MakeLearner& make_learner) {
   return result_;
 }
 
+[[noreturn]] void fail_without_memory() {
+  throw Error(
+      ErrorCode::kOutOfMemory, "training",
+      "out of memory: a step needs more than there is; the last good checkpoint stays. More micro-batches in a step "
+      "need less, and so do layers that are computed again");
+}
+
 }  // namespace
 
 RunResult run(const RunSettings& settings, const MakeLearner& make_learner, const RunHooks& hooks) {
@@ -351,10 +359,9 @@ RunResult run(const RunSettings& settings, const MakeLearner& make_learner, cons
     return Run(settings, hooks).go(make_learner);
   } catch (const c10::Error& error) {
     if (!is_out_of_memory(error)) throw;
-    throw Error(
-        ErrorCode::kOutOfMemory, "training",
-        "out of memory: a step needs more than there is; the last good checkpoint stays. More micro-batches in a step "
-        "need less, and so do layers that are computed again");
+    fail_without_memory();
+  } catch (const std::bad_alloc&) {
+    fail_without_memory();
   }
 }
 

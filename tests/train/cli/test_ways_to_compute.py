@@ -1,9 +1,13 @@
 """What changes how a step is computed and not what it is: layers computed again, scaled losses, parts that memory has room for;
 averages of the weights; and the search for a learning rate."""
 import json
+import os
+import pathlib
 import resource
 import shutil
+import signal
 import subprocess
+import time
 
 import numpy
 import pytest
@@ -151,15 +155,41 @@ def limited(words, environment, megabytes):
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
 
 
-def test_a_step_is_computed_in_parts_where_it_has_not_and_the_run_keeps_them(environment, tokenizer, corpus, tmp_path):
-    """A step of 32 times 512 tokens, with 250 MB for its data."""
-    words = ["pretrain", "--tokenizer-name", tokenizer, "--config-overrides", "num_hidden_layers=2,hidden_size=128,num_attention_heads=2,intermediate_size=1024",
-             "--batch-size", "32", "--max-tokens", "512", "--hold-out-every", "0", "--threads", "1", "--logging-steps", "1", "--max-steps"]
-    whole = limited([*words, "1", "-o", tmp_path / "whole", corpus], environment, 250)
+def words_of_a_large_step(tokenizer):
+    """A step of 32 times 512 tokens."""
+    return ["pretrain", "--tokenizer-name", tokenizer, "--config-overrides", "num_hidden_layers=2,hidden_size=128,num_attention_heads=2,intermediate_size=1024",
+            "--batch-size", "32", "--max-tokens", "512", "--hold-out-every", "0", "--threads", "1", "--logging-steps", "1", "--max-steps"]
+
+
+@pytest.mark.parametrize("megabytes", [180, 220, 250, 290])
+def test_a_step_is_computed_in_parts_where_it_has_not_and_the_run_keeps_them(environment, tokenizer, corpus, tmp_path, megabytes):
+    """The search leaves nothing behind: the run has all of the memory."""
+    words = words_of_a_large_step(tokenizer)
+    whole = limited([*words, "1", "-o", tmp_path / "whole", corpus], environment, megabytes)
     assert whole.returncode == 1 and "out of memory: a step needs more than there is" in whole.stderr, whole.stderr
-    done = limited([*words, "1", "-o", tmp_path / "out", "--auto-find-batch-size", corpus], environment, 250)
+    done = limited([*words, "1", "-o", tmp_path / "out", "--auto-find-batch-size", corpus], environment, megabytes)
     assert done.returncode == 0, done.stderr
     parts = int(done.stderr.split("a step is computed in ")[1].split()[0])
     assert 1 < parts <= 32 and 32 % parts == 0
     state = json.loads((tmp_path / "out/checkpoint-000001/trainer/state.json").read_text())
     assert state["options"]["gradient-accumulation-steps"] == str(parts)
+
+
+def children_of(process):
+    return pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+
+@pytest.mark.parametrize("whom", ["the search", "the run"])
+def test_a_search_that_is_ended_leaves_no_run_and_no_process(environment, tokenizer, corpus, tmp_path, whom):
+    words = [*words_of_a_large_step(tokenizer), "1", "-o", tmp_path / "out", "--auto-find-batch-size", corpus]
+    process = subprocess.Popen([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+    while not (children := children_of(process)):
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(int(children[0]) if whom == "the search" else process.pid, signal.SIGKILL if whom == "the search" else signal.SIGTERM)
+    errors = process.communicate(timeout=HANG_SECONDS)[1]
+    if whom == "the search":
+        assert process.returncode == 1 and "its process was ended from outside" in errors, errors
+    else:
+        assert process.returncode == 128 + signal.SIGTERM, errors
+    assert not pathlib.Path(f"/proc/{children[0]}").exists() and not (tmp_path / "out").exists()
