@@ -12,6 +12,7 @@
 #include "kernels/attention.h"
 #include "kernels/attention_backward.h"
 #include "kernels/bf16.h"
+#include "kernels/choice.h"
 
 namespace {
 
@@ -54,11 +55,13 @@ constexpr Kind kKinds[] = {{.name = "plain", .has_terms = false},
                            {.name = "backward_dropout", .is_backward = true, .dropped = 0.1}};
 
 AttentionBackwardParams backward_of(const AttentionParams& forward, const HeadRows<const float>& table,
+                                    const HeadRows<const float>& gradients_of_outputs,
                                     const HeadRows<float>& gradients) {
-  const auto* q = static_cast<const float*>(forward.q.data);
   AttentionBackwardParams p{};
-  p.q = p.k = p.v = p.dout = {q, kHeadSize, 0};
-  p.out = {static_cast<const float*>(forward.out.data), kHeadSize, 0};
+  p.precision = forward.precision;
+  p.q = p.k = p.v = {static_cast<const float*>(forward.q.data), kHeadSize, 0};
+  p.q_bf16 = p.k_bf16 = p.v_bf16 = {static_cast<const Bf16*>(forward.q.data), kHeadSize, 0};
+  p.out = p.dout = gradients_of_outputs;
   p.lse_HT = forward.lse_HT;
   p.sequences = p.heads = 1;
   p.head_size = kHeadSize;
@@ -95,7 +98,9 @@ void attention_head(benchmark::State& state, const Implementation& one, const Ki
   RelativeTableParams shape{precision, 1, kHeadSize, kRows, true};
   Arena arena;
   const HeadRows<const float> rows{table.data(), kHeadSize, 0};
-  AttentionBackwardParams backward = backward_of(p, rows, {gradients.data(), kHeadSize, 0});
+  const std::vector<float> douts = numbers(length * kHeadSize);
+  AttentionBackwardParams backward =
+      backward_of(p, rows, {douts.data(), kHeadSize, 0}, {gradients.data(), kHeadSize, 0});
   const size_t table_bytes = Arena::bytes_for<std::byte>(attention_table_bytes(kernels, shape));
   const size_t forward_bytes = attention_scratch_bytes(kernels, p);
   const size_t backward_bytes = kind.is_backward ? attention_backward_scratch_bytes(kernels, backward) : 0;
@@ -121,7 +126,7 @@ int main(int argc, char** argv) {
        test::vector_implementations(Operation::kAttention, {Precision::kFp32, Precision::kBf16})) {
     const double peak = bench::peak_of(one);
     for (const Kind& kind : kKinds) {
-      if (kind.is_backward && one.precision != Precision::kFp32) continue;
+      if (kind.is_backward && !exists(Operation::kAttentionBackward, one.precision, one.level)) continue;
       const std::string name = one.name() + "/" + kind.name;
       benchmark::RegisterBenchmark(name.c_str(), attention_head, one, kind, peak)
           ->ArgsProduct({{32, 128, 512, 2048}})

@@ -7,6 +7,7 @@
 #include "fuzz.h"
 #include "kernels/attention_case.h"
 #include "kernels/attention_gradient_case.h"
+#include "kernels/attention_gradient_naive.h"
 #include "kernels/convolution.h"
 #include "kernels/gemm.h"
 

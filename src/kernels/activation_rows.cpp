@@ -8,7 +8,9 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/operand.h"
 #include "kernels/row_blocks.h"
+#include "kernels/row_kernel.h"
 
 namespace deberta {
 namespace {
@@ -26,19 +28,37 @@ const RowKernel* kernel_of(KernelLevel level, KernelActivation activation) {
   return is_vector_activation(activation) ? row_kernel(level) : nullptr;
 }
 
+template <class Params>
+float input(const Params& p, size_t i) {
+  return p.x != nullptr ? p.x[i] : from_bf16(p.x_bf16[i]);
+}
 double exact(const ActivationParams& p, size_t i) {
-  return activate(p.activation, double{p.x[i]});
+  return activate(p.activation, double{input(p, i)});
 }
 double exact(const ActivationGradientParams& p, size_t i) {
-  return double{p.dy[i]} * activation_slope(p.activation, double{p.x[i]});
+  return double{p.dy[i]} * activation_slope(p.activation, double{input(p, i)});
+}
+
+// Inputs begin .. begin + count in fp32.
+template <class Params>
+const float* read_piece(const RowKernel* kernel, const Params& p, size_t begin, size_t count, float* room) {
+  if (p.x != nullptr) return p.x + begin;
+  widen_row(kernel, p.x_bf16 + begin, room, count);
+  return room;
 }
 
 void run(KernelLevel level, const ActivationParams& p) {
   count_call(Operation::kActivation, level);
   const RowKernel* kernel = kernel_of(level, p.activation);
   for_each_piece(p.parallel, p.count, [&](size_t begin, size_t count) {
-    if (kernel != nullptr) return kernel->activate(vector_activation(p.activation), p.x + begin, p.y + begin, count);
-    for (size_t i = begin; i < begin + count; ++i) p.y[i] = static_cast<float>(exact(p, i));
+    float x_room[kPiece], y_room[kPiece];
+    float* y = p.y != nullptr ? p.y + begin : y_room;
+    if (kernel != nullptr) {
+      kernel->activate(vector_activation(p.activation), read_piece(kernel, p, begin, count, x_room), y, count);
+    } else {
+      for (size_t i = 0; i < count; ++i) y[i] = static_cast<float>(exact(p, begin + i));
+    }
+    if (p.y_bf16 != nullptr) narrow_row(row_kernel(level), y, p.y_bf16 + begin, count);
   });
 }
 
@@ -47,37 +67,47 @@ void run(KernelLevel level, const ActivationGradientParams& p) {
   const RowKernel* kernel = kernel_of(level, p.activation);
   for_each_piece(p.parallel, p.count, [&](size_t begin, size_t count) {
     if (kernel != nullptr) {
-      return kernel->activate_gradient(vector_activation(p.activation), p.x + begin, p.dy + begin, p.dx + begin, count);
+      float room[kPiece];
+      return kernel->activate_gradient(vector_activation(p.activation), read_piece(kernel, p, begin, count, room),
+                                       p.dy + begin, p.dx + begin, count);
     }
     for (size_t i = begin; i < begin + count; ++i) p.dx[i] = static_cast<float>(exact(p, i));
   });
 }
 
 // The exact results go first: the output may be an input.
-template <class Params>
-void run_checked(const KernelSet& kernels, const Params& p, const float* out, const char* name) {
-  std::vector<float> expected(p.count);
+template <class Params, class Output>
+void run_checked(const KernelSet& kernels, const Params& p, const Output& output, const char* name) {
+  std::vector<float> expected(p.count), got(p.count);
   for (size_t i = 0; i < p.count; ++i) expected[i] = static_cast<float>(exact(p, i));
   run(kernels.level_of(Operation::kActivation), p);
-  const WorstElement worst = find_worst(expected, p.count, out, p.count);
+  for (size_t i = 0; i < p.count; ++i) got[i] = output(i);
+  const WorstElement worst = find_worst(expected, p.count, got.data(), p.count);
   kernels.check->record(Operation::kActivation, worst.difference,
                         fmt::format("{}, element {} of {}", name, worst.column, p.count));
+}
+
+template <class Params>
+bool has_one_input(const Params& p) {
+  return (p.x != nullptr) != (p.x_bf16 != nullptr);
 }
 
 }  // namespace
 
 void activation(const KernelSet& kernels, const ActivationParams& p) {
   if (p.count == 0) return;
-  require(Operation::kActivation, p.x != nullptr && p.y != nullptr, "a null pointer");
+  require(Operation::kActivation, has_one_input(p) && (p.y != nullptr) != (p.y_bf16 != nullptr), "a null pointer");
   if (kernels.check == nullptr) return run(kernels.level_of(Operation::kActivation), p);
-  run_checked(kernels, p, p.y, "forward");
+  run_checked(
+      kernels, p, [&](size_t i) { return p.y != nullptr ? p.y[i] : from_bf16(p.y_bf16[i]); }, "forward");
 }
 
 void activation_gradient(const KernelSet& kernels, const ActivationGradientParams& p) {
   if (p.count == 0) return;
-  require(Operation::kActivation, p.x != nullptr && p.dy != nullptr && p.dx != nullptr, "a null pointer");
+  require(Operation::kActivation, has_one_input(p) && p.dy != nullptr && p.dx != nullptr, "a null pointer");
   if (kernels.check == nullptr) return run(kernels.level_of(Operation::kActivation), p);
-  run_checked(kernels, p, p.dx, "gradient");
+  run_checked(
+      kernels, p, [&](size_t i) { return p.dx[i]; }, "gradient");
 }
 
 }  // namespace deberta

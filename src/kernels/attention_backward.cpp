@@ -1,5 +1,5 @@
 // Gradients of attention: argument checks, the choice of implementation, tasks and their scratch.
-//   packed tables of all heads | sums of the tables' gradients, for each task | scratch of each worker
+//   packed tables of all heads | sums of the tables' gradients, for each task | scratch of each worker | rounded tables
 // A task is a head and a run of sequences; the sums of a head are then added in the order of its runs.
 #include "kernels/attention_backward.h"
 
@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "kernels/attention_backward_inputs.h"
 #include "kernels/attention_backward_kernel.h"
 #include "kernels/attention_task.h"
+#include "kernels/choice.h"
 #include "kernels/profile.h"
 #include "kernels/reference/reference.h"
 #include "kernels/row_blocks.h"
@@ -24,7 +26,8 @@ using Params = AttentionBackwardParams;
 
 const AttentionBackwardKernel* kernel_of(KernelLevel level) {
 #if DEBERTA_HAS_X86
-  if (level >= KernelLevel::kAvx512) return &attention_backward_fp32_avx512_kernel();
+  if (level == KernelLevel::kAvx512Bf16) return &attention_backward_bf16_avx512bf16_kernel();
+  if (level == KernelLevel::kAvx512) return &attention_backward_fp32_avx512_kernel();
   if (level == KernelLevel::kAvx2) return &attention_backward_fp32_avx2_kernel();
 #endif
   (void)level;
@@ -33,13 +36,15 @@ const AttentionBackwardKernel* kernel_of(KernelLevel level) {
 
 // The forward call, without its outputs and tables.
 AttentionParams forward_of(const Params& p) {
-  const auto untyped = [](const HeadRows<const float>& rows) {
-    return HeadRows<const void>{rows.data, rows.token_stride, rows.head_stride};
+  const auto input = [&](const HeadRows<const float>& fp32, const HeadRows<const Bf16>& bf16) {
+    if (p.precision == Precision::kBf16) return HeadRows<const void>{bf16.data, bf16.token_stride, bf16.head_stride};
+    return HeadRows<const void>{fp32.data, fp32.token_stride, fp32.head_stride};
   };
   AttentionParams f{};
-  f.q = untyped(p.q);
-  f.k = untyped(p.k);
-  f.v = untyped(p.v);
+  f.precision = p.precision;
+  f.q = input(p.q, p.q_bf16);
+  f.k = input(p.k, p.k_bf16);
+  f.v = input(p.v, p.v_bf16);
   f.out = {p.dq.data, p.dq.token_stride, p.dq.head_stride};  // no backward kernel reads or writes it
   f.sequences = p.sequences;
   f.heads = p.heads;
@@ -72,8 +77,10 @@ void check_arguments(const Params& p, KernelLevel level) {
     return std::none_of(pointers.begin(), pointers.end(), [](const void* x) { return x == nullptr; });
   };
   require(kOperation, p.scratch != nullptr && p.head_size > 0, "a null pointer");
-  require(kOperation, !has_queries || has_all({p.q.data, p.dout.data, p.dq.data}), "a null pointer");
-  require(kOperation, !has_keys || has_all({p.k.data, p.v.data, p.dk.data, p.dv.data}), "a null pointer");
+  require(kOperation, p.precision != Precision::kInt8, "expected fp32 or bf16");
+  const AttentionParams inputs = forward_of(p);
+  require(kOperation, !has_queries || has_all({inputs.q.data, p.dout.data, p.dq.data}), "a null pointer");
+  require(kOperation, !has_keys || has_all({inputs.k.data, inputs.v.data, p.dk.data, p.dv.data}), "a null pointer");
   require(kOperation, !has_queries || level == KernelLevel::kReference || has_all({p.out.data, p.lse_HT}),
           "outputs of the forward call");
   require(kOperation, p.dropout.threshold() < 256 && p.dropout.p >= 0, "dropout outside [0, 1)");
@@ -85,9 +92,16 @@ void check_arguments(const Params& p, KernelLevel level) {
           "a relative term without its gradient");
   for (size_t t = 0; p.query_positions != nullptr && t < queries_of(p); ++t)
     require(kOperation, p.query_positions[t] >= 0, "a negative query position");
-  require(kOperation, end_of_attention_positions(forward_of(p)) <= p.lut->max_length(),
+  require(kOperation, end_of_attention_positions(inputs) <= p.lut->max_length(),
           "a sequence longer than the table of rows");
 }
+
+// A kernel as a call runs it.
+struct Chosen {
+  KernelLevel level;
+  const AttentionBackwardKernel& kernel;
+  bool rounds_tables;  // before the kernel reads them
+};
 
 // Where the parts of a call's scratch begin, in bytes.
 struct Plan {
@@ -95,17 +109,18 @@ struct Plan {
   AttentionExtent extent{};
   size_t table_bytes = 0;  // of all heads
   size_t sum_count = 0;    // numbers of one table of one head
-  size_t sums = 0, workers = 0, worker_bytes = 0, size_bytes = 0;
+  size_t sums = 0, workers = 0, worker_bytes = 0, rounded = 0, size_bytes = 0;
 
-  Plan(const KernelSet& kernels, const AttentionBackwardKernel& kernel, const Params& p)
+  Plan(const Chosen& chosen, const Params& p)
       : table{.heads = p.heads, .head_size = p.head_size, .rows = p.relative_rows, .parallel = p.parallel},
         extent(attention_extent(forward_of(p))) {
-    table_bytes = has_terms(p) ? Arena::bytes_for<std::byte>(attention_table_bytes(kernels, table)) : 0;
+    table_bytes = has_terms(p) ? Arena::bytes_for<std::byte>(attention_table_bytes(chosen.level, table)) : 0;
     sum_count = has_terms(p) ? p.relative_rows * p.head_size : 0;
     sums = 2 * table_bytes;
     workers = sums + Arena::bytes_for<float>(kGradientChunks * p.heads * 2 * sum_count);
-    worker_bytes = Arena::bytes_for<std::byte>(kernel.scratch_bytes(extent));
-    size_bytes = workers + p.parallel.workers * worker_bytes;
+    worker_bytes = Arena::bytes_for<std::byte>(chosen.kernel.scratch_bytes(extent));
+    rounded = workers + p.parallel.workers * worker_bytes;
+    size_bytes = rounded + (chosen.rounds_tables ? rounded_tables_bytes(p) : 0);
   }
 
   std::byte* at(const Params& p, size_t offset) const { return static_cast<std::byte*>(p.scratch) + offset; }
@@ -162,12 +177,12 @@ AttentionBackwardTask make_task(const Params& p, const AttentionParams& forward,
 }
 
 // The tables as the scores read them.
-AttentionParams with_tables(const KernelSet& kernels, const Plan& plan, const Params& p) {
+AttentionParams with_tables(KernelLevel level, const Plan& plan, const Params& p) {
   AttentionParams forward = forward_of(p);
   RelativeTableParams table = plan.table;
-  if (forward.has_p2c) forward.qr = attention_pack_table(kernels, table, p.qr, plan.at(p, plan.table_bytes));
+  if (forward.has_p2c) forward.qr = attention_pack_table(level, table, p.qr, plan.at(p, plan.table_bytes));
   table.is_reversed = true;
-  if (forward.has_c2p) forward.kr = attention_pack_table(kernels, table, p.kr, plan.at(p, 0));
+  if (forward.has_c2p) forward.kr = attention_pack_table(level, table, p.kr, plan.at(p, 0));
   return forward;
 }
 
@@ -184,9 +199,10 @@ void store_table(const Plan& plan, const Params& p, size_t head, size_t which, c
   }
 }
 
-void run_kernel(const KernelSet& kernels, const AttentionBackwardKernel& kernel, const Params& p) {
-  const Plan plan(kernels, kernel, p);
-  const AttentionParams forward = with_tables(kernels, plan, p);
+void run_kernel(const Chosen& chosen, const Params& params) {
+  const Plan plan(chosen, params);
+  const Params p = chosen.rounds_tables ? with_rounded_tables(params, plan.at(params, plan.rounded)) : params;
+  const AttentionParams forward = with_tables(chosen.level, plan, p);
   parallel_for(p.parallel, kGradientChunks * p.heads, [&](size_t index, size_t worker) {
     const size_t chunk = index / p.heads, head = index % p.heads;
     const Run run = run_of(p, chunk);
@@ -196,7 +212,7 @@ void run_kernel(const KernelSet& kernels, const AttentionBackwardKernel& kernel,
       AttentionBackwardTask task = make_task(p, forward, b, head);
       task.dkr = plan.sum(p, chunk, head, 0);
       task.dqr = plan.sum(p, chunk, head, 1);
-      kernel.add_gradients(task, plan.extent, plan.at(p, plan.workers + worker * plan.worker_bytes));
+      chosen.kernel.add_gradients(task, plan.extent, plan.at(p, plan.workers + worker * plan.worker_bytes));
     }
   });
   if (!has_terms(p)) return;
@@ -206,18 +222,36 @@ void run_kernel(const KernelSet& kernels, const AttentionBackwardKernel& kernel,
   });
 }
 
-void run_reference(const Params& p) {
-  const size_t per_worker = reference_attention_backward_scratch_bytes(p);
+size_t reference_bytes(const KernelSet& kernels, const Params& p) {
+  return reference_attention_backward_scratch_bytes(p) * p.parallel.workers +
+         (p.precision == Precision::kBf16 ? widened_inputs_bytes(p) : 0) +
+         (has_rounded_tables(kernels, p) ? rounded_tables_bytes(p) : 0);
+}
+
+void run_reference(const KernelSet& kernels, const Params& params) {
+  const size_t per_worker = reference_attention_backward_scratch_bytes(params);
+  auto* scratch = static_cast<std::byte*>(params.scratch);
+  std::byte* copies = scratch + per_worker * params.parallel.workers;
+  Params p = params;
+  if (params.precision == Precision::kBf16) {
+    p = with_widened_inputs(params, copies);
+    copies += widened_inputs_bytes(params);
+  }
+  if (has_rounded_tables(kernels, params)) p = with_rounded_tables(p, copies);
   parallel_for(p.parallel, p.heads, [&](size_t head, size_t worker) {
-    reference_attention_backward(p, head, static_cast<std::byte*>(p.scratch) + worker * per_worker);
+    reference_attention_backward(p, head, scratch + worker * per_worker);
   });
 }
 
+// For a level that has a kernel.
+Chosen chosen_for(const KernelSet& kernels, KernelLevel level, const Params& p) {
+  return {level, *kernel_of(level), level <= KernelLevel::kAvx512 && has_rounded_tables(kernels, p)};
+}
+
 void run(const KernelSet& kernels, KernelLevel level, const Params& p) {
-  const AttentionBackwardKernel* kernel = kernel_of(level);
-  count_call(kOperation, level);
-  if (kernel == nullptr) return run_reference(p);
-  run_kernel(kernels, *kernel, p);
+  count_call(kOperation, level, p.precision);
+  if (level == KernelLevel::kReference) return run_reference(kernels, p);
+  run_kernel(chosen_for(kernels, level, p), p);
 }
 
 // The reference writes densely, into memory of its own: the outputs may be strided.
@@ -234,14 +268,14 @@ void run_checked(const KernelSet& kernels, KernelLevel level, const Params& p, K
                  {"dv", &Params::dv, keys},
                  {"dkr", &Params::dkr, p.kr.data != nullptr ? p.relative_rows : 0},
                  {"dqr", &Params::dqr, p.qr.data != nullptr ? p.relative_rows : 0}};
-  std::vector<std::byte> scratch(reference_attention_backward_scratch_bytes(p) * p.parallel.workers);
+  std::vector<std::byte> scratch(reference_bytes(kernels, p));
   Params reference = p;
   reference.scratch = scratch.data();
   for (Output& output : outputs) {
     output.expected.resize(output.count * columns);
     reference.*output.rows = {output.expected.data(), columns, p.head_size};
   }
-  run_reference(reference);
+  run_reference(kernels, reference);
   WorstElement worst;
   const char* where = outputs[0].name;
   for (const Output& output : outputs) {
@@ -263,13 +297,16 @@ void run_checked(const KernelSet& kernels, KernelLevel level, const Params& p, K
 KernelLevel attention_backward_level(const KernelSet& kernels, const Params& p) {
   constexpr size_t kWhole = 16;
   const bool needs_reference = p.head_size % kWhole != 0 || (has_terms(p) && !p.lut->has_unit_steps());
-  return needs_reference ? KernelLevel::kReference : kernels.level_of(kOperation);
+  if (needs_reference) return KernelLevel::kReference;
+  const KernelLevel level = kernels.level_of(kOperation, p.precision);
+  if (level <= KernelLevel::kAvx512 || p.head_size % (2 * kWhole) == 0) return level;
+  return capped_level(usable_levels(), kOperation, p.precision, KernelLevel::kAvx512);
 }
 
 size_t attention_backward_scratch_bytes(const KernelSet& kernels, const Params& params) {
-  const AttentionBackwardKernel* kernel = kernel_of(attention_backward_level(kernels, params));
-  if (kernel != nullptr) return Plan(kernels, *kernel, params).size_bytes;
-  return reference_attention_backward_scratch_bytes(params) * params.parallel.workers;
+  const KernelLevel level = attention_backward_level(kernels, params);
+  if (level == KernelLevel::kReference) return reference_bytes(kernels, params);
+  return Plan(chosen_for(kernels, level, params), params).size_bytes;
 }
 
 void attention_backward(const KernelSet& kernels, const Params& params) {
@@ -278,8 +315,9 @@ void attention_backward(const KernelSet& kernels, const Params& params) {
   require(kOperation, !has_terms(params) || params.lut != nullptr, "a relative term without row numbers");
   const KernelLevel level = attention_backward_level(kernels, params);
   check_arguments(params, level);
-  const ProfileTimer timer({.operation = kOperation, .outputs = params.heads * params.head_size},
-                           {.rows = queries_of(params), .workers = params.parallel.workers});
+  const ProfileTimer timer(
+      {.operation = kOperation, .precision = params.precision, .outputs = params.heads * params.head_size},
+      {.rows = queries_of(params), .workers = params.parallel.workers});
   if (kernels.check != nullptr) {
     run_checked(kernels, level, params, *kernels.check);
   } else {

@@ -3,11 +3,12 @@
 //   rho_i = dO_i . O_i      G = scale * W o (c keep o (dO V^T) - rho)      dV = (c keep o W)^T dO
 //   dQ_i = sum_j G[i,j] (k_j + [c2p] Kr[row(i-j)])      dKr[r] = sum over all i, j with row(i-j) = r of G[i,j] q_i
 //   dK_j = sum_i G[i,j] (q_i + [p2c] Qr[row(i-j)])      dQr[r] = sum over all i, j with row(i-j) = r of G[i,j] k_j
-// fp32 in and out, sums in fp32, never an L x L buffer. The gradients of a sequence depend on it alone; those of the
-// tables are sums over the pack: of each of kGradientChunks runs of sequences, which `starts` alone decides, in order,
-// then of the runs in order. So threads never change a bit. Letters as in attention.h; D = H K
+// fp32 in and out, or q, k and v in bf16; sums in fp32, never an L x L buffer. The gradients of a sequence depend on it
+// alone; those of the tables are sums over the pack: of each of kGradientChunks runs of sequences, which `starts` alone
+// decides, in order, then of the runs in order. So threads never change a bit. Letters as in attention.h; D = H K
 #pragma once
 #include "kernels/attention.h"
+#include "kernels/bf16.h"
 
 namespace deberta {
 
@@ -45,13 +46,19 @@ struct AttentionBackwardOf {
   void* scratch = nullptr;  // attention_backward_scratch_bytes(params), 64-byte aligned, any contents
   Parallel parallel = serial();
 };
-using AttentionBackwardParams = AttentionBackwardOf<float>;
 
-// Reads the starts, positions, sizes, terms, lut and parallel. Linear in the longest sequence.
+// In bf16, q, k and v are those that the forward call in bf16 read, and are given as such instead of in fp32; `out` is
+// what it wrote, widened. kr and qr are rounded to bf16 where that call's packed tables are.
+struct AttentionBackwardParams : AttentionBackwardOf<float> {
+  Precision precision = Precision::kFp32;
+  HeadRows<const Bf16> q_bf16, k_bf16, v_bf16;
+};
+
+// Reads the starts, positions, sizes, precision, terms, lut and parallel. Linear in the longest sequence.
 size_t attention_backward_scratch_bytes(const KernelSet& kernels, const AttentionBackwardParams& params);
 
 // The implementation that runs: the reference for head sizes that are not whole vectors and tables of rows without unit
-// steps; else the best of `kernels`.
+// steps; else the best of `kernels`, which may be another than that of the forward call.
 KernelLevel attention_backward_level(const KernelSet& kernels, const AttentionBackwardParams& params);
 
 // Allocates only when `kernels` checks. Throws kInternal for null pointers, a table shorter than the longest sequence,

@@ -4,7 +4,7 @@
 
 namespace deberta {
 
-// One sequence and one head, in fp32.
+// One sequence and one head; q, k and v of `forward` may be bf16, all else is fp32.
 struct AttentionBackwardTask {
   AttentionTask forward;  // inputs, packed tables, masks, dropout; its outputs are not read
   float scale;            // not times log2(e)
@@ -24,7 +24,8 @@ struct AttentionBackwardKernel {
   void (*add_gradients)(const AttentionBackwardTask& task, const AttentionExtent& extent, void* scratch);
 };
 
-const AttentionBackwardKernel& attention_backward_fp32_avx2_kernel();
+const AttentionBackwardKernel& attention_backward_fp32_avx2_kernel();  // these two: also bf16, widened
 const AttentionBackwardKernel& attention_backward_fp32_avx512_kernel();
+const AttentionBackwardKernel& attention_backward_bf16_avx512bf16_kernel();  // bf16 only, heads of whole 32
 
 }  // namespace deberta

@@ -13,26 +13,34 @@ namespace {
 
 constexpr size_t kUnit = 16;
 
-RelativeTable shape_of(const KernelSet& kernels, const RelativeTableParams& p) {
+RelativeTable shape_of(KernelLevel reader, const RelativeTableParams& p) {
   return {.rows = p.rows,
           .head_size = p.head_size,
           .stride = (p.rows + kUnit - 1) / kUnit * kUnit + kUnit,
           .is_reversed = p.is_reversed,
-          .has_pairs = attention_table_level(kernels, p.precision, p.head_size) > KernelLevel::kAvx512};
+          .has_pairs = reader > KernelLevel::kAvx512};
 }
 
 void pack_columns(const RelativeTable& table, const HeadRows<const float>& rows, size_t head, size_t begin, size_t end,
                   std::byte* out) {
-  for (size_t k = 0; k < table.head_size; ++k) {
-    for (size_t column = begin; column < end; ++column) {
-      const size_t row = table.is_reversed ? table.rows - 1 - column : column;
-      const float x = rows.data[rows.offset(row, head) + k];
-      if (table.has_pairs) {
-        reinterpret_cast<Bf16*>(out)[(k / 2 * table.stride + column) * 2 + k % 2] = to_bf16(x);
-      } else {
-        reinterpret_cast<float*>(out)[k * table.stride + column] = x;
+  const float* of_column[kUnit];
+  for (size_t column = begin; column < end; ++column) {
+    const size_t row = table.is_reversed ? table.rows - 1 - column : column;
+    of_column[column - begin] = rows.data + rows.offset(row, head);
+  }
+  if (table.has_pairs) {  // of whole vectors
+    auto* pairs = reinterpret_cast<uint32_t*>(out);
+    for (size_t k = 0; k < table.head_size; k += 2) {
+      for (size_t column = begin; column < end; ++column) {
+        const float* x = of_column[column - begin] + k;
+        pairs[k / 2 * table.stride + column] = uint32_t{to_bf16(x[0])} | uint32_t{to_bf16(x[1])} << 16;
       }
     }
+    return;
+  }
+  for (size_t k = 0; k < table.head_size; ++k) {
+    for (size_t column = begin; column < end; ++column)
+      reinterpret_cast<float*>(out)[k * table.stride + column] = of_column[column - begin][k];
   }
 }
 
@@ -46,12 +54,21 @@ KernelLevel attention_table_level(const KernelSet& kernels, Precision precision,
 }
 
 size_t attention_table_bytes(const KernelSet& kernels, const RelativeTableParams& params) {
-  return shape_of(kernels, params).head_bytes() * params.heads;
+  return attention_table_bytes(attention_table_level(kernels, params.precision, params.head_size), params);
+}
+
+size_t attention_table_bytes(KernelLevel reader, const RelativeTableParams& params) {
+  return shape_of(reader, params).head_bytes() * params.heads;
 }
 
 RelativeTable attention_pack_table(const KernelSet& kernels, const RelativeTableParams& params,
                                    const HeadRows<const float>& rows, void* packed) {
-  RelativeTable table = shape_of(kernels, params);
+  return attention_pack_table(attention_table_level(kernels, params.precision, params.head_size), params, rows, packed);
+}
+
+RelativeTable attention_pack_table(KernelLevel reader, const RelativeTableParams& params,
+                                   const HeadRows<const float>& rows, void* packed) {
+  RelativeTable table = shape_of(reader, params);
   table.data = packed;
   parallel_for(params.parallel, params.heads, [&](size_t head, size_t) {
     std::byte* out = static_cast<std::byte*>(packed) + head * table.head_bytes();

@@ -44,9 +44,13 @@ struct RelativeTableParams {
 };
 
 size_t attention_table_bytes(const KernelSet& kernels, const RelativeTableParams& params);
+size_t attention_table_bytes(KernelLevel reader, const RelativeTableParams& params);
 
 // Into `packed`, 64-byte aligned.
 RelativeTable attention_pack_table(const KernelSet& kernels, const RelativeTableParams& params,
+                                   const HeadRows<const float>& rows, void* packed);
+// For an implementation that is not the one of `kernels`.
+RelativeTable attention_pack_table(KernelLevel reader, const RelativeTableParams& params,
                                    const HeadRows<const float>& rows, void* packed);
 
 // The best implementation for heads of this size, whatever else a call asks for.

@@ -20,7 +20,7 @@ constexpr LevelSet kExists[kOperations][kPrecisions] = {
     {kWide, kWide, kWide},                                // quantize
     {kWide, kWide, kWide},                                // embedding
     {kWide, kWide, kWide},                                // convolution
-    {kWide, kRef, kRef},                                  // attention_backward
+    {kWide, kWide | kBf16, kRef},                         // attention_backward
     {kWide, kWide, kWide},                                // layer_norm_gradient
     {kWide, kWide, kWide},                                // activation
     {kWide, kWide, kWide},                                // softmax
@@ -91,7 +91,9 @@ constexpr double reached(KernelLevel level) {
 
 // Operations on rows follow fp32's multiplier: it says what wide registers are worth.
 Precision followed(Operation operation, Precision precision) {
-  return operation == Operation::kGemm || operation == Operation::kAttention ? precision : Precision::kFp32;
+  const bool is_product =
+      operation == Operation::kGemm || operation == Operation::kAttention || operation == Operation::kAttentionBackward;
+  return is_product ? precision : Precision::kFp32;
 }
 
 KernelLevel fastest_level(LevelSet usable, Operation operation, Precision precision, const Peaks& peaks) {

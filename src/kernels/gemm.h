@@ -32,7 +32,8 @@ struct PackedWeights {
   Quantizer quantizer;                      // what `quantize` must do to A
 };
 
-// A weight to pack. Row-major [N, K], or [K, N] in w_KN instead: then it is packed transposed (fp32 and bf16 only).
+// A weight to pack. Row-major [N, K], or [K, N] in w_KN (fp32 and bf16 only) or w_bf16_KN (bf16 only) instead: then it
+// is packed transposed.
 struct WeightSource {
   const float* w_NK = nullptr;
   size_t outputs = 0;
@@ -42,7 +43,8 @@ struct WeightSource {
   const int8_t* q_NK = nullptr;
   const float* scales_N = nullptr;
   const float* w_KN = nullptr;
-  size_t w_KN_stride = 0;  // elements between its rows; 0: N
+  const Bf16* w_bf16_KN = nullptr;
+  size_t w_KN_stride = 0;  // elements between rows of either; 0: N
 };
 
 // Bytes that gemm_pack writes, a multiple of 64.
@@ -62,6 +64,7 @@ struct GemmParams {
   const Bf16* a_outliers_MO = nullptr;  // int8 with outliers
   size_t rows = 0;                      // M
   PackedWeights weights;
+  const PackedWeights* next = nullptr;  // of the product that follows, to be read ahead; may be null
   const float* bias_N = nullptr;
   KernelActivation activation = KernelActivation::kLinear;
   const float* residual_MN = nullptr;  // may be c_MN itself; stride as c_MN's

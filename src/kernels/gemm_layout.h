@@ -18,7 +18,8 @@ struct PanelLayout {
 
   PanelLayout(Precision precision, KernelLevel level, size_t depth);
   size_t panels(size_t outputs) const { return (outputs + width - 1) / width; }
-  size_t panel_bytes() const { return groups * width * group * element; }
+  size_t group_bytes() const { return width * group * element; }
+  size_t panel_bytes() const { return groups * group_bytes(); }
   // In elements from the first panel: what stands there is w[n,k], with int8 the quantised q[n,k].
   size_t index(size_t n, size_t k) const {
     return ((n / width * groups + k / group) * width + n % width) * group + k % group;

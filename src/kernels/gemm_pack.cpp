@@ -20,6 +20,14 @@ float divided(const float* w_K, const float* reciprocal_K, size_t k) {
   return reciprocal_K[k] != 0 ? w_K[k] / reciprocal_K[k] : 0.0f;
 }
 
+template <class Number, class Round>
+void pair_plain_rows(const Number* low, const Number* high, Bf16* pairs, size_t count, Round round) {
+  for (size_t i = 0; i < count; ++i) {
+    pairs[2 * i] = round(low[i]);
+    pairs[2 * i + 1] = high != nullptr ? round(high[i]) : Bf16{0};
+  }
+}
+
 constexpr GemmPackKernel kPlain = {
     .transpose =
         [](const float* rows, size_t stride, size_t columns, size_t groups, float* panel, size_t width) {
@@ -27,6 +35,16 @@ constexpr GemmPackKernel kPlain = {
             for (size_t w = 0; w < columns; ++w) panel[g * width + w] = rows[w * stride + g];
           }
         },
+    .add_rows =
+        [](const float* x, size_t stride, size_t rows, size_t columns, float* sums) {
+          for (size_t i = 0; i < rows; ++i) {
+            for (size_t c = 0; c < columns; ++c) sums[c] += x[i * stride + c];
+          }
+        },
+    .pair_rows = [](const float* low, const float* high, Bf16* pairs,
+                    size_t count) { pair_plain_rows(low, high, pairs, count, to_bf16); },
+    .pair_bf16_rows = [](const Bf16* low, const Bf16* high, Bf16* pairs,
+                         size_t count) { pair_plain_rows(low, high, pairs, count, [](Bf16 x) { return x; }); },
     .largest =
         [](const float* w_K, const float* reciprocal_K, size_t count) {
           float most = 0, not_finite = 0;
@@ -110,14 +128,47 @@ void check_outliers(const Quantizer& quantizer) {
 
 constexpr size_t kRowsAtOnce = 16;
 
-// Rows n .. n + count of the source, depth apart; `turned` holds them when the source is transposed.
-const float* source_rows(const Packing& p, size_t n, size_t count, std::vector<float>& turned) {
+size_t turned_stride(const WeightSource& source) {
+  return source.w_KN_stride > 0 ? source.w_KN_stride : source.outputs;
+}
+
+// A plain [N, K] from [K, N]: of output n.
+void turn_output(const Packing& p, size_t n, std::byte* out) {
   const WeightSource& source = p.source;
-  if (source.w_KN == nullptr) return source.w_NK + n * source.depth;
-  const size_t stride = source.w_KN_stride > 0 ? source.w_KN_stride : source.outputs;
-  turned.resize(kRowsAtOnce * source.depth);
-  p.kernel.transpose(source.w_KN + n, stride, source.depth, count, turned.data(), source.depth);
-  return turned.data();
+  for (size_t k = 0; k < source.depth; ++k) {
+    const size_t at = k * turned_stride(source) + n;
+    if (p.precision == Precision::kFp32) {
+      reinterpret_cast<float*>(out)[k] = source.w_KN[at];
+    } else {
+      reinterpret_cast<Bf16*>(out)[k] = source.w_KN != nullptr ? to_bf16(source.w_KN[at]) : source.w_bf16_KN[at];
+    }
+  }
+}
+
+// Rows k and k + 1 of [K, N] side by side.
+template <class Number, class PairRows>
+void pair_up(const Packing& p, const Number* w_KN, size_t k, size_t columns, std::byte* out, PairRows pair_rows) {
+  const Number* low = w_KN + k * turned_stride(p.source);
+  const Number* high = k + 1 < p.source.depth ? low + turned_stride(p.source) : nullptr;
+  pair_rows(low, high, reinterpret_cast<Bf16*>(out), columns);
+}
+
+// A panel of [K, N]: its rows are pieces of the source's rows, in bf16 of two rows.
+void copy_panel(const Packing& p, size_t first, size_t columns, std::byte* out) {
+  const WeightSource& source = p.source;
+  const size_t row_bytes = p.layout.width * p.layout.group * p.layout.element;
+  for (size_t g = 0; g < p.layout.groups; ++g, out += row_bytes) {
+    const size_t k = g * p.layout.group;
+    if (columns < p.layout.width || k >= source.depth) std::memset(out, 0, row_bytes);
+    if (k >= source.depth) continue;
+    if (p.precision == Precision::kFp32) {
+      std::memcpy(out, source.w_KN + k * turned_stride(source) + first, columns * sizeof(float));
+    } else if (source.w_KN != nullptr) {
+      pair_up(p, source.w_KN + first, k, columns, out, p.kernel.pair_rows);
+    } else {
+      pair_up(p, source.w_bf16_KN + first, k, columns, out, p.kernel.pair_bf16_rows);
+    }
+  }
 }
 
 // A few rows at a time are converted and then transposed, so that both steps work within the cache.
@@ -125,14 +176,16 @@ void pack_panel(const Packing& p, size_t panel) {
   const size_t first = panel * p.layout.width;
   const size_t columns = std::min(p.layout.width, p.source.outputs - first);
   std::byte* out = p.panels + panel * p.layout.panel_bytes();
+  if (p.source.w_KN != nullptr || p.source.w_bf16_KN != nullptr) {
+    return p.layout.width == 1 ? turn_output(p, first, out) : copy_panel(p, first, columns, out);
+  }
   std::vector<int8_t> q_K(p.precision == Precision::kInt8 ? p.source.depth : 0);
-  std::vector<float> turned;
-  if (p.layout.width == 1) return convert_row(p, source_rows(p, first, 1, turned), first, out, q_K.data());
+  if (p.layout.width == 1) return convert_row(p, p.source.w_NK + first * p.source.depth, first, out, q_K.data());
   if (columns < p.layout.width) std::memset(out, 0, p.layout.panel_bytes());
   std::vector<std::byte> rows(kRowsAtOnce * p.row_bytes());
   for (size_t w = 0; w < columns; w += kRowsAtOnce) {
     const size_t count = std::min(kRowsAtOnce, columns - w);
-    const float* source = source_rows(p, first + w, count, turned);
+    const float* source = p.source.w_NK + (first + w) * p.source.depth;
     for (size_t i = 0; i < count; ++i) {
       convert_row(p, source + i * p.source.depth, first + w + i, rows.data() + i * p.row_bytes(), q_K.data());
     }
@@ -182,8 +235,10 @@ PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const Wei
             .kernel = gemm_pack_kernel(level),
             .rows = row_kernel(level),
             .panels = static_cast<std::byte*>(memory)};
+  require(Operation::kGemm, source.w_bf16_KN == nullptr || precision == Precision::kBf16, "a weight of bf16");
   if (precision == Precision::kInt8) {
-    require(Operation::kGemm, source.w_KN == nullptr, "an int8 weight cannot be packed transposed");
+    require(Operation::kGemm, source.w_KN == nullptr && source.w_bf16_KN == nullptr,
+            "an int8 weight cannot be packed transposed");
     check_outliers(source.quantizer);
     place_int8(p);
   }

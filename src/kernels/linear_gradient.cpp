@@ -13,12 +13,20 @@
 namespace deberta {
 namespace {
 
+bool has_one_weight(const LinearGradientParams& p) {
+  if (p.packed_w == nullptr) return p.w_NK != nullptr;
+  return p.w_NK == nullptr && p.packed_w->outputs == p.inputs && p.packed_w->depth == p.outputs;
+}
+
 void check_arguments(const LinearGradientParams& p) {
   const auto needs = [](bool is_right, const char* what) { require(Operation::kGemm, is_right, what); };
   needs(p.precision != Precision::kInt8, "linear_gradient in int8");
   needs(p.dy_TN != nullptr && p.scratch != nullptr, "a null pointer in linear_gradient");
-  needs(p.dx_TK == nullptr || p.w_NK != nullptr, "linear_gradient wants dx and has no w");
-  needs(p.dw_NK == nullptr || p.x_TK != nullptr, "linear_gradient wants dw and has no x");
+  needs(p.dx_TK == nullptr || has_one_weight(p),
+        "linear_gradient wants dx and has no w, or two, or one of another size");
+  needs(p.dw_NK == nullptr || p.x_TK != nullptr || p.x_bf16_TK != nullptr, "linear_gradient wants dw and has no x");
+  needs(p.x_bf16_TK == nullptr || (p.x_TK == nullptr && p.precision == Precision::kBf16),
+        "linear_gradient has two x, or one in bf16 for fp32");
   needs(p.dy_stride == 0 || p.dy_stride >= p.outputs, "rows of dy overlap in linear_gradient");
   needs(p.x_stride == 0 || p.x_stride >= p.inputs, "rows of x overlap in linear_gradient");
   needs(p.dx_stride == 0 || p.dx_stride >= p.inputs, "rows of dx overlap in linear_gradient");
@@ -33,8 +41,8 @@ struct Layout {
 
   Layout(const KernelSet& with, const LinearGradientParams& params) : kernels(with), p(params) {
     const bool wants_dx = p.dx_TK != nullptr, wants_dw = p.dw_NK != nullptr;
-    w = take(wants_dx ? gemm_packed_bytes(kernels, p.precision, weight()) : 0);
-    dy = take(wants_dx && p.precision == Precision::kBf16 ? block() * dy_columns() * sizeof(Bf16) : 0);
+    w = take(wants_dx && p.packed_w == nullptr ? gemm_packed_bytes(kernels, p.precision, weight()) : 0);
+    dy = take(rounds_dy() ? block() * dy_columns() * sizeof(Bf16) : 0);
     turned = take(wants_dw ? p.outputs * turned_columns() * element_bytes(p.precision) : 0);
     x = take(wants_dw ? gemm_packed_bytes(kernels, p.precision, inputs(0, block())) : 0);
   }
@@ -43,18 +51,16 @@ struct Layout {
     used += Arena::bytes_for<std::byte>(size_bytes);
     return at;
   }
+  bool rounds_dy() const { return p.dx_TK != nullptr && p.precision == Precision::kBf16; }
   size_t block() const { return std::min(p.rows, kGradientRows); }
   size_t dy_columns() const { return spread_columns(p.outputs, p.precision); }
   size_t turned_columns() const { return spread_columns(block(), p.precision); }
-  WeightSource weight() const {  // dX[t,k] = sum_n dY[t,n] W[n,k]
-    WeightSource source{.outputs = p.inputs, .depth = p.outputs};
-    source.w_KN = p.w_NK;
-    return source;
-  }
+  WeightSource weight() const { return transposed_weight(p.w_NK, p.outputs, p.inputs); }
   WeightSource inputs(size_t t, size_t rows) const {  // dW[n,k] = sum_t dY[t,n] X[t,k]
     WeightSource source{.outputs = p.inputs, .depth = rows};
     source.w_KN_stride = p.x_stride > 0 ? p.x_stride : p.inputs;
     if (p.x_TK != nullptr) source.w_KN = p.x_TK + t * source.w_KN_stride;
+    if (p.x_bf16_TK != nullptr) source.w_bf16_KN = p.x_bf16_TK + t * source.w_KN_stride;
     return source;
   }
   const float* dy_at(size_t t) const { return p.dy_TN + t * dy_stride(); }
@@ -67,13 +73,7 @@ void multiply_inputs(const Layout& at, const PackedWeights& w, size_t t, size_t 
   g.a_MK = at.dy_at(t);
   g.a_stride = at.dy_stride();
   if (p.precision == Precision::kBf16) {
-    const RowKernel* kernel = row_kernel(at.kernels.level_of(Operation::kQuantize));
-    Bf16* dy = static_cast<Bf16*>(at.dy);
-    for_each_row(p.parallel, rows, p.outputs, [&](size_t row) {
-      narrow_row(kernel, at.dy_at(t + row), dy + row * at.dy_columns(), p.outputs);
-      if (p.outputs % 2 == 1) dy[row * at.dy_columns() + p.outputs] = 0;
-    });
-    g.a_MK = dy;
+    g.a_MK = at.dy;
     g.a_stride = at.dy_columns();
   }
   g.rows = rows;
@@ -96,6 +96,10 @@ void turn_outputs(const Layout& at, size_t t, size_t rows) {
     if (p.precision == Precision::kFp32) turn.y_NT = static_cast<float*>(at.turned);
     if (p.precision == Precision::kBf16) turn.y_bf16_NT = static_cast<Bf16*>(at.turned);
     turn.y_stride = at.turned_columns();
+  }
+  if (at.rounds_dy()) {
+    turn.rounded_TN = static_cast<Bf16*>(at.dy);
+    turn.rounded_stride = at.dy_columns();
   }
   turn.sums_N = p.db_N;
   turn.adds_sums = p.adds_weights || t > 0;
@@ -125,6 +129,13 @@ void clear_weights(const LinearGradientParams& p) {
 
 }  // namespace
 
+// dX[t,k] = sum_n dY[t,n] W[n,k]
+WeightSource transposed_weight(const float* w_NK, size_t outputs, size_t inputs) {
+  WeightSource source{.outputs = inputs, .depth = outputs};
+  source.w_KN = w_NK;
+  return source;
+}
+
 size_t linear_gradient_scratch_bytes(const KernelSet& kernels, const LinearGradientParams& params) {
   return Layout(kernels, params).used;
 }
@@ -134,11 +145,15 @@ void linear_gradient(const KernelSet& kernels, const LinearGradientParams& param
   check_arguments(params);
   const Layout at(kernels, params);
   PackedWeights w{};
-  if (params.dx_TK != nullptr) w = gemm_pack(kernels, params.precision, at.weight(), at.w, params.parallel);
+  if (params.packed_w != nullptr) {
+    w = *params.packed_w;
+  } else if (params.dx_TK != nullptr) {
+    w = gemm_pack(kernels, params.precision, at.weight(), at.w, params.parallel);
+  }
   for (size_t t = 0; t < params.rows; t += kGradientRows) {
     const size_t rows = std::min(kGradientRows, params.rows - t);
+    if (params.dw_NK != nullptr || params.db_N != nullptr || at.rounds_dy()) turn_outputs(at, t, rows);
     if (params.dx_TK != nullptr) multiply_inputs(at, w, t, rows);
-    if (params.dw_NK != nullptr || params.db_N != nullptr) turn_outputs(at, t, rows);
     if (params.dw_NK != nullptr) multiply_weights(at, t, rows);
   }
 }

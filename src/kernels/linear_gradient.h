@@ -7,7 +7,9 @@
 #include <cstddef>
 
 #include "base/parallel.h"
+#include "kernels/bf16.h"
 #include "kernels/dispatch.h"
+#include "kernels/gemm.h"
 
 namespace deberta {
 
@@ -18,12 +20,14 @@ struct LinearGradientParams {
   Precision precision = Precision::kFp32;  // or bf16
   const float* dy_TN = nullptr;
   size_t dy_stride = 0;         // elements between rows; 0: N
-  const float* x_TK = nullptr;  // needed with dw
-  size_t x_stride = 0;          // 0: K
-  const float* w_NK = nullptr;  // needed with dx
-  size_t rows = 0;              // T
-  size_t outputs = 0;           // N
-  size_t inputs = 0;            // K
+  const float* x_TK = nullptr;  // needed with dw, or with bf16 the next
+  const Bf16* x_bf16_TK = nullptr;
+  size_t x_stride = 0;                      // of either; 0: K
+  const float* w_NK = nullptr;              // needed with dx, or the next
+  const PackedWeights* packed_w = nullptr;  // transposed_weight(), packed: for several calls with the same W
+  size_t rows = 0;                          // T
+  size_t outputs = 0;                       // N
+  size_t inputs = 0;                        // K
 
   float* dx_TK = nullptr;  // each null: not wanted
   size_t dx_stride = 0;    // 0: K
@@ -37,7 +41,10 @@ struct LinearGradientParams {
   Parallel parallel = serial();
 };
 
-// Reads the precision, the sizes and which outputs are wanted.
+// W as dX = dY W multiplies it.
+WeightSource transposed_weight(const float* w_NK, size_t outputs, size_t inputs);
+
+// Reads the precision, the sizes, which outputs are wanted and whether W is packed.
 size_t linear_gradient_scratch_bytes(const KernelSet& kernels, const LinearGradientParams& params);
 
 // Outputs must not overlap with inputs. Throws kInternal for null pointers, overlapping rows and int8.

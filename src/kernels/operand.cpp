@@ -1,4 +1,4 @@
-// Rounding of rows to bf16.
+// Rounding of rows to bf16, and back.
 #include "kernels/operand.h"
 
 #include "kernels/row_blocks.h"
@@ -10,6 +10,13 @@ void round_to_bf16(const KernelSet& kernels, const float* x_TK, size_t rows, siz
   const RowKernel* kernel = row_kernel(kernels.level_of(Operation::kQuantize));
   for_each_row(parallel, rows, columns,
                [&](size_t row) { narrow_row(kernel, x_TK + row * columns, y_TK + row * y_stride, columns); });
+}
+
+void widen_from_bf16(const KernelSet& kernels, const Bf16* x_TK, size_t x_stride, size_t rows, size_t columns,
+                     float* y_TK, const Parallel& parallel) {
+  const RowKernel* kernel = row_kernel(kernels.level_of(Operation::kQuantize));
+  for_each_row(parallel, rows, columns,
+               [&](size_t row) { widen_row(kernel, x_TK + row * x_stride, y_TK + row * columns, columns); });
 }
 
 }  // namespace deberta

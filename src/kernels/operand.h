@@ -1,5 +1,5 @@
-// What a precision means for operands in memory: the bytes of a number, the precision that attention runs in, and
-// rounding to bf16. Not here: int8 (quantize.h).
+// What a precision means for operands in memory: the bytes of a number, the precision that attention runs in, rounding
+// to bf16 and back. Not here: int8 (quantize.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,5 +33,9 @@ inline Precision attention_precision(Precision precision) {
 // implementation.
 void round_to_bf16(const KernelSet& kernels, const float* x_TK, size_t rows, size_t columns, Bf16* y_TK,
                    size_t y_stride, const Parallel& parallel);
+
+// The numbers of such rows in fp32, one row after the other.
+void widen_from_bf16(const KernelSet& kernels, const Bf16* x_TK, size_t x_stride, size_t rows, size_t columns,
+                     float* y_TK, const Parallel& parallel);
 
 }  // namespace deberta

@@ -19,6 +19,9 @@ const RowKernel* row_kernel(KernelLevel level);
 // y = x rounded to bf16. `kernel` null: the reference.
 void narrow_row(const RowKernel* kernel, const float* x, Bf16* y, size_t columns);
 
+// y = x in fp32. `kernel` null: the reference.
+void widen_row(const RowKernel* kernel, const Bf16* x, float* y, size_t columns);
+
 // function(row) for all rows. A task has enough rows to be worth waking a thread.
 template <class Function>
 void for_each_row(const Parallel& parallel, size_t rows, size_t columns, Function&& function) {

@@ -65,6 +65,7 @@ constexpr size_t kMostDropped = 8192;
 struct RowKernel {
   void (*norm)(const NormRow& row);
   void (*narrow)(const float* x, uint16_t* y_bf16, size_t columns);  // to nearest even, a NaN stays a quiet NaN
+  void (*widen)(const uint16_t* x_bf16, float* y, size_t columns);
   uint32_t (*largest)(const ScaledRow& row);                         // the bits of max |a'|: NaN above infinity
   void (*to_bytes)(const ScaledRow& row, float factor, uint8_t* y);  // rint(a' * factor) + 128, |a' * factor| < 128
   void (*sum)(const SumRow& row);

@@ -18,10 +18,12 @@ size_t stride_of_y(const TransposeRowsParams& p) {
 }
 
 void check_arguments(const TransposeRowsParams& p) {
-  const bool has_output = p.y_NT != nullptr || p.y_bf16_NT != nullptr || p.sums_N != nullptr;
+  const bool has_output = p.y_NT != nullptr || p.y_bf16_NT != nullptr || p.sums_N != nullptr || p.rounded_TN != nullptr;
   require(Operation::kGemm, p.x_TN != nullptr && has_output, "a null pointer in transpose_rows");
   require(Operation::kGemm, p.y_NT == nullptr || p.y_bf16_NT == nullptr, "two outputs of transpose_rows");
   require(Operation::kGemm, p.x_stride == 0 || p.x_stride >= p.columns, "rows of x overlap in transpose_rows");
+  require(Operation::kGemm, p.rounded_TN == nullptr || p.rounded_stride >= (p.columns + 1) / 2 * 2,
+          "rounded rows overlap in transpose_rows");
   const size_t least = p.y_bf16_NT != nullptr ? (p.rows + 1) / 2 * 2 : p.rows;
   require(Operation::kGemm, stride_of_y(p) >= least, "rows of y overlap in transpose_rows");
 }
@@ -45,15 +47,21 @@ struct Transposition {
     }
   }
 
+  void round(size_t t, size_t n, size_t columns) const {
+    Bf16* row_N = p.rounded_TN + t * p.rounded_stride;
+    narrow_row(rows, at(t, n), row_N + n, columns);
+    if (n + columns == p.columns && p.columns % 2 == 1) row_N[p.columns] = 0;
+  }
+
   void strip(size_t n, size_t columns) const {
     float sums[kStrip] = {};
     if (p.adds_sums && p.sums_N != nullptr) std::copy_n(p.sums_N + n, columns, sums);
     for (size_t t = 0; t < p.rows; t += kTile) {
       const size_t rows_here = std::min(kTile, p.rows - t);
-      for (size_t i = 0; i < rows_here; ++i) {
-        const float* x_N = at(t + i, n);
-        for (size_t c = 0; c < columns; ++c) sums[c] += x_N[c];
+      if (p.sums_N != nullptr) {
+        kernel.add_rows(at(t, n), p.x_stride > 0 ? p.x_stride : p.columns, rows_here, columns, sums);
       }
+      for (size_t i = 0; p.rounded_TN != nullptr && i < rows_here; ++i) round(t + i, n, columns);
       if (p.y_NT != nullptr || p.y_bf16_NT != nullptr) turn(t, rows_here, n, columns);
     }
     if (p.sums_N != nullptr) std::copy_n(sums, columns, p.sums_N + n);

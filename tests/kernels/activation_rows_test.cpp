@@ -119,6 +119,28 @@ TEST_P(ActivationRows, GradientsFollowTheSlopesForAllSizes) {
   }
 }
 
+TEST_P(ActivationRows, ReadAndWriteBf16AsIfItWereFp32) {
+  for (const size_t count : {size_t{1}, size_t{17}, size_t{4095}, size_t{9001}}) {
+    std::vector<float> x = test::normals(1, count, 3);
+    const std::vector<float> dy = test::normals(2, count);
+    std::vector<Bf16> x_bf16, y_bf16(count + 1, 0xABCD);
+    for (float& number : x) {
+      x_bf16.push_back(to_bf16(number));
+      number = from_bf16(x_bf16.back());
+    }
+    for (const KernelActivation a : {KernelActivation::kGelu, KernelActivation::kTanh}) {
+      const std::vector<float> y = run(a, x), dx = run_gradient(a, x, dy);
+      activation(kernels(), {.activation = a, .x_bf16 = x_bf16.data(), .y_bf16 = y_bf16.data(), .count = count});
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(y_bf16[i], to_bf16(y[i])) << i;
+      EXPECT_EQ(y_bf16[count], 0xABCD);
+      std::vector<float> got(count);
+      activation_gradient(
+          kernels(), {.activation = a, .x_bf16 = x_bf16.data(), .dy = dy.data(), .dx = got.data(), .count = count});
+      EXPECT_EQ(got, dx);
+    }
+  }
+}
+
 TEST_P(ActivationRows, WorkForAllCountsInPlaceAndWithAnyThreads) {
   for (const size_t count : {size_t{1}, size_t{7}, size_t{8}, size_t{15}, size_t{16}, size_t{17}, size_t{63},
                              size_t{65}, size_t{4095}, size_t{4097}, size_t{9000}}) {

@@ -18,7 +18,8 @@ struct GemmShape {
   size_t m, n, k;
 };
 
-// Row counts of tiles, blocks and strips with their neighbours; every end of a panel; odd depths.
+// Row counts of tiles, blocks and strips with their neighbours; every end of a panel; odd depths; several blocks of k
+// that several panels share, with the row counts from which a strip keeps what it widened.
 inline std::vector<GemmShape> edge_shapes() {
   std::vector<GemmShape> shapes;
   for (size_t m = 1; m <= 13; ++m) shapes.push_back({m, 70, 37});
@@ -26,6 +27,9 @@ inline std::vector<GemmShape> edge_shapes() {
   for (size_t n = 1; n <= 130; ++n) shapes.push_back({7, n, 33});
   for (const unsigned k : {1u, 2u, 3u, 5u, 31u, 32u, 33u, 63u, 64u, 65u, 127u, 513u, 769u})
     shapes.push_back({5, 48, k});
+  for (const unsigned m : {1u, 6u, 7u, 12u, 13u, 18u, 19u, 23u, 24u, 25u, 97u}) shapes.push_back({m, 290, 3083});
+  for (const unsigned k : {1535u, 1536u, 1537u, 1539u, 3071u, 3072u, 3073u, 4613u}) shapes.push_back({20, 20, k});
+  shapes.push_back({250, 70, 4613});  // more of A than a second-level cache keeps
   return shapes;
 }
 
@@ -95,6 +99,7 @@ class GemmCase {
     return true;
   }
   size_t c_stride() const { return c_stride_; }
+  const PackedWeights& weights() const { return packed_; }
   void set_a(size_t m, size_t k, float x) {  // not int8
     precision_ == Precision::kFp32 ? void(a_fp32_[1 + m * a_stride_ + k] = x)
                                    : void(a_bf16_[m * a_stride_ + k] = to_bf16(x));

@@ -143,23 +143,44 @@ TEST_P(Gemm, SplitsColumnsIntoHeadsOfFp32OrBf16) {
   }
 }
 
+// The second shape has several blocks of k, shared by several panels.
 TEST_P(Gemm, ARowHasTheSameBitsAloneInAnyBatchAndWithAnyThreads) {
-  const GemmShape shape{451, 67, 132};
-  GemmCase c = make(shape);
-  gemm(kernels(), c.params());
-  const std::vector<float> expected = c.c;
-  for (const unsigned threads : {2u, 3u, 7u}) {
-    ThreadPool pool(threads);
-    GemmParams p = c.params();
-    p.parallel = pool.parallel();
-    std::fill(c.c.begin(), c.c.end(), GemmCase::kGuard);
-    gemm(kernels(), p);
-    EXPECT_EQ(std::memcmp(c.c.data(), expected.data(), expected.size() * sizeof(float)), 0) << threads << " threads";
+  for (const GemmShape& shape : {GemmShape{451, 67, 132}, GemmShape{59, 330, 3111}}) {
+    GemmCase c = make(shape);
+    gemm(kernels(), c.params());
+    const std::vector<float> expected = c.c;
+    for (const unsigned threads : {2u, 3u, 7u}) {
+      ThreadPool pool(threads);
+      GemmParams p = c.params();
+      p.parallel = pool.parallel();
+      std::fill(c.c.begin(), c.c.end(), GemmCase::kGuard);
+      gemm(kernels(), p);
+      EXPECT_EQ(std::memcmp(c.c.data(), expected.data(), expected.size() * sizeof(float)), 0) << threads << " threads";
+    }
+    for (size_t row = 0; row < shape.m; row += row < 2 * 96 ? 1 : 13) {
+      gemm(kernels(), c.row_params(row));
+      ASSERT_EQ(std::memcmp(c.result_row(0), &expected[16 + row * c.c_stride()], shape.n * sizeof(float)), 0)
+          << "K " << shape.k << " row " << row;
+    }
   }
-  for (size_t row = 0; row < shape.m; row += row < 2 * 96 ? 1 : 13) {
-    gemm(kernels(), c.row_params(row));
-    ASSERT_EQ(std::memcmp(c.result_row(0), &expected[16 + row * c.c_stride()], shape.n * sizeof(float)), 0)
-        << "row " << row;
+}
+
+TEST_P(Gemm, TheProductThatFollowsChangesNoBit) {
+  const GemmCase next = GemmCase(select_kernels("auto"), Precision::kFp32, {1, 700, 90});
+  const PackedWeights none{};
+  for (const size_t rows : {size_t{5}, size_t{200}}) {
+    GemmCase c = make({rows, 330, 100});
+    gemm(kernels(), c.params());
+    const std::vector<float> expected = c.c;
+    for (const PackedWeights* weights : {&next.weights(), &none}) {
+      ThreadPool pool(3);
+      GemmParams p = c.params();
+      p.parallel = pool.parallel();
+      p.next = weights;
+      std::fill(c.c.begin(), c.c.end(), GemmCase::kGuard);
+      gemm(kernels(), p);
+      EXPECT_EQ(std::memcmp(c.c.data(), expected.data(), expected.size() * sizeof(float)), 0) << rows << " rows";
+    }
   }
 }
 
@@ -217,6 +238,14 @@ TEST_P(GemmOfFloats, ATransposedWeightIsPackedIntoTheSamePanels) {
     ThreadPool pool(2);
     gemm_pack(kernels(), precision(), transposed, panels, pool.parallel());
     ASSERT_EQ(std::memcmp(panels, expected, size_bytes), 0) << "N " << shape.n << " K " << shape.k;
+    if (precision() != Precision::kBf16) continue;
+    std::vector<Bf16> rounded_KN;
+    for (const float w : w_KN) rounded_KN.push_back(to_bf16(w));
+    transposed.w_KN = nullptr;
+    transposed.w_bf16_KN = rounded_KN.data();
+    std::memset(panels, 0, size_bytes);
+    gemm_pack(kernels(), precision(), transposed, panels);
+    ASSERT_EQ(std::memcmp(panels, expected, size_bytes), 0) << "N " << shape.n << " K " << shape.k << ", in bf16";
   }
 }
 
@@ -227,6 +256,15 @@ TEST(GemmInt8, RefusesATransposedWeight) {
   const KernelSet kernels = select_kernels("auto");
   std::vector<std::byte> memory(gemm_packed_bytes(kernels, Precision::kInt8, source));
   EXPECT_ERROR(gemm_pack(kernels, Precision::kInt8, source, memory.data()), kInternal, "packed transposed");
+}
+
+TEST(GemmFp32, RefusesAWeightOfBf16) {
+  const std::vector<Bf16> w_KN(6);
+  WeightSource source{.outputs = 2, .depth = 3};
+  source.w_bf16_KN = w_KN.data();
+  const KernelSet kernels = select_kernels("auto");
+  std::vector<std::byte> memory(gemm_packed_bytes(kernels, Precision::kFp32, source));
+  EXPECT_ERROR(gemm_pack(kernels, Precision::kFp32, source, memory.data()), kInternal, "a weight of bf16");
 }
 
 TEST_P(Gemm, RefusesWeightsPackedForAnotherImplementation) {

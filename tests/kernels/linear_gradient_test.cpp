@@ -118,6 +118,28 @@ TEST_P(TransposeRows, RoundsToBf16WithAZeroBehindAnOddNumberOfRows) {
   }
 }
 
+TEST_P(TransposeRows, RoundsTheRowsThemselvesWithAZeroBehindAnOddNumberOfColumns) {
+  for (const auto& [rows, columns] : kTransposeShapes) {
+    const Rows x = Rows::random(1, rows, columns);
+    const size_t padded = (columns + 1) / 2 * 2, stride = padded + 2;
+    std::vector<Bf16> rounded(rows * stride, 0xABCD);
+    TransposeRowsParams p{};
+    p.x_TN = x.row(0);
+    p.x_stride = x.stride;
+    p.rows = rows;
+    p.columns = columns;
+    p.rounded_TN = rounded.data();
+    p.rounded_stride = stride;
+    transpose_rows(kernels(), p);
+    for (size_t t = 0; t < rows; ++t) {
+      for (size_t n = 0; n < stride; ++n) {
+        const Bf16 behind = n < padded ? Bf16{0} : Bf16{0xABCD};
+        ASSERT_EQ(rounded[t * stride + n], n < columns ? to_bf16(x.row(t)[n]) : behind) << rows << " x " << columns;
+      }
+    }
+  }
+}
+
 TEST_P(TransposeRows, SumsHaveTheSameBitsWithAnyThreadsAndOnEveryLevel) {
   const Rows x = Rows::random(1, 300, 390);
   const auto sums_of = [&](const KernelSet& with, const Parallel& parallel) {
@@ -291,6 +313,28 @@ TEST_P(LinearGradient, FollowsTheEquationsForAllShapes) {
   }
 }
 
+// Rows of x that were rounded before lie further apart.
+TEST_P(LinearGradient, TakesRowsThatWereRoundedBefore) {
+  if (GetParam().precision != Precision::kBf16) return;
+  for (const LinearShape& shape : {LinearShape{1, 2, 3}, {37, 64, 65}, {1025, 17, 6}}) {
+    LinearCase c = make(shape);
+    c.run(kernels(), c.params());
+    const std::vector<float> dw = c.dw, db = c.db, dx = c.dx.memory;
+    std::vector<Bf16> rounded(shape.rows * (shape.inputs + 5), 0xFFFF);
+    for (size_t t = 0; t < shape.rows; ++t) {
+      for (size_t k = 0; k < shape.inputs; ++k) rounded[t * (shape.inputs + 5) + k] = to_bf16(c.x.row(t)[k]);
+    }
+    LinearGradientParams p = c.params();
+    p.x_TK = nullptr;
+    p.x_bf16_TK = rounded.data();
+    p.x_stride = shape.inputs + 5;
+    c.run(kernels(), p);
+    EXPECT_TRUE(c.dw == dw && c.db == db && c.dx.memory == dx) << shape.rows;
+    p.x_TK = c.x.row(0);
+    EXPECT_ERROR(c.run(kernels(), p), kInternal, "two x");
+  }
+}
+
 TEST_P(LinearGradient, AddsToWhatIsThere) {
   LinearCase c = make({1030, 6, 35});
   for (size_t t = 0; t < c.s.rows; ++t) std::fill_n(c.dx.row(t), c.s.inputs, 2.0f);
@@ -319,6 +363,23 @@ TEST_P(LinearGradient, EachIsOptionalAndHasTheSameBitsAlone) {
     expect_same(c.dw, all.dw, one == 1);
     expect_same(c.db, all.db, one == 2);
   }
+}
+
+TEST_P(LinearGradient, AWeightThatWasPackedBeforeChangesNoBit) {
+  LinearCase whole = make({1100, 21, 40});
+  whole.run(kernels(), whole.params());
+  LinearCase c = make(whole.s);
+  LinearGradientParams p = c.params();
+  const WeightSource source = transposed_weight(p.w_NK, p.outputs, p.inputs);
+  Arena arena;
+  arena.reserve(gemm_packed_bytes(kernels(), p.precision, source));
+  void* memory = arena.take<std::byte>(gemm_packed_bytes(kernels(), p.precision, source));
+  const PackedWeights packed = gemm_pack(kernels(), p.precision, source, memory);
+  p.packed_w = &packed;
+  p.w_NK = nullptr;
+  c.run(kernels(), p);
+  EXPECT_EQ(c.dx.memory, whole.dx.memory);
+  EXPECT_EQ(c.dw, whole.dw);
 }
 
 TEST_P(LinearGradient, HasTheSameBitsWithAnyThreadsAndARowOfDxAlone) {
@@ -370,6 +431,19 @@ TEST(LinearGradientArguments, AreChecked) {
   expect_refusal("a null pointer", [](LinearGradientParams& p) { p.dy_TN = nullptr; });
   expect_refusal("a null pointer", [](LinearGradientParams& p) { p.scratch = nullptr; });
   expect_refusal("wants dx and has no w", [](LinearGradientParams& p) { p.w_NK = nullptr; });
+  expect_refusal("or two, or one of another size", [](LinearGradientParams& p) {
+    static PackedWeights packed;
+    packed.outputs = 5;
+    packed.depth = 4;
+    p.packed_w = &packed;
+  });
+  expect_refusal("or two, or one of another size", [](LinearGradientParams& p) {
+    static PackedWeights packed;
+    packed.outputs = 4;
+    packed.depth = 5;
+    p.packed_w = &packed;
+    p.w_NK = nullptr;
+  });
   expect_refusal("wants dw and has no x", [](LinearGradientParams& p) { p.x_TK = nullptr; });
   expect_refusal("rows of dy overlap", [](LinearGradientParams& p) { p.dy_stride = 3; });
   expect_refusal("rows of x overlap", [](LinearGradientParams& p) { p.x_stride = 4; });

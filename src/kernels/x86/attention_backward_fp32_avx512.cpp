@@ -18,7 +18,7 @@ constexpr size_t kBlock = 48;  // queries or keys: whole tiles and whole vectors
 #include "kernels/x86/attention_fp32.inc.h"
 #include "kernels/x86/attention_register_tile.inc.h"
 // The rest builds on the operands and their product.
-#include "kernels/x86/attention_backward.inc.h"
+#include "kernels/x86/attention_backward_fp32.inc.h"
 
 namespace deberta {
 const AttentionBackwardKernel& attention_backward_fp32_avx512_kernel() {

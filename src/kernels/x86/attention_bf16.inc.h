@@ -37,26 +37,33 @@ inline Left left_of(const AttentionTask& t, const void* data, size_t stride, siz
   return {(const uint16_t*)copy, t.head_size};
 }
 
-// Numbers i .. i + 31 of a value; zeros for a key that does not exist or that the mask leaves out.
-inline __m512i value_of(const AttentionTask& t, size_t key, size_t i) {
-  if (key >= t.keys || (t.key_mask != nullptr && t.key_mask[key] == 0)) return _mm512_setzero_si512();
-  return _mm512_loadu_si512((const uint16_t*)t.v + key * t.v_stride + i);
+// A row of k or v; null, for zeros, for a key that does not exist or that the mask leaves out.
+inline const uint16_t* key_row(const AttentionTask& t, const void* data, size_t stride, int64_t key) {
+  if (key < 0 || key >= static_cast<int64_t>(t.keys) || (t.key_mask != nullptr && t.key_mask[key] == 0)) return nullptr;
+  return (const uint16_t*)data + static_cast<size_t>(key) * stride;
 }
 
-// [key / 2][head_size][2]
-inline void prepare_values(const AttentionTask& t, size_t begin, size_t end, void* values) {
+// [size][2]; rows that are null are zeros.
+inline void interleave_rows(const uint16_t* low, const uint16_t* high, size_t size, uint16_t* to) {
   __m512i low_half = _mm512_setzero_si512();  // words 0, 32, 1, 33, ... of two registers, and 16, 48, 17, 49, ...
   for (unsigned pair = 0; pair < 16; ++pair)
     low_half = _mm512_mask_set1_epi32(low_half, static_cast<__mmask16>(1u << pair),
                                       static_cast<int>(pair | (pair + 32) << 16));
   const __m512i high_half = _mm512_add_epi16(low_half, _mm512_set1_epi16(16));
+  for (size_t i = 0; i < size; i += 32) {
+    const __m512i a = low != nullptr ? _mm512_loadu_si512(low + i) : _mm512_setzero_si512();
+    const __m512i b = high != nullptr ? _mm512_loadu_si512(high + i) : _mm512_setzero_si512();
+    _mm512_storeu_si512(to + 2 * i, _mm512_permutex2var_epi16(a, low_half, b));
+    _mm512_storeu_si512(to + 2 * i + 32, _mm512_permutex2var_epi16(a, high_half, b));
+  }
+}
+
+// [key / 2][head_size][2]
+inline void prepare_values(const AttentionTask& t, size_t begin, size_t end, void* values) {
   for (size_t key = begin; key < round_up(end, kKeyUnit); key += 2) {
-    uint16_t* to = (uint16_t*)values + key * t.head_size;
-    for (size_t i = 0; i < t.head_size; i += 32) {
-      const __m512i even = value_of(t, key, i), odd = value_of(t, key + 1, i);
-      _mm512_storeu_si512(to + 2 * i, _mm512_permutex2var_epi16(even, low_half, odd));
-      _mm512_storeu_si512(to + 2 * i + 32, _mm512_permutex2var_epi16(even, high_half, odd));
-    }
+    const auto first = static_cast<int64_t>(key);
+    interleave_rows(key_row(t, t.v, t.v_stride, first), key_row(t, t.v, t.v_stride, first + 1), t.head_size,
+                    (uint16_t*)values + key * t.head_size);
   }
 }
 inline Right values_of(const AttentionTask& t, const void* values) {

@@ -12,7 +12,6 @@ namespace deberta {
 namespace {
 
 constexpr size_t kStep = kTileRows * kTileBytes;  // bytes of a panel in a step
-constexpr size_t kAhead = 2 * kStep;              // prefetched into the first-level cache
 constexpr int kResultStride = 2 * kTileBytes;     // bytes between rows of the result
 
 void begin() {
@@ -64,58 +63,116 @@ struct Int8 {
   else                                 \
     _tile_dpbusd(c, a, b)
 
-inline void prefetch_step(const char* panel) {
-  for (size_t i = 0; i < kTileRows; ++i) __builtin_prefetch(panel + kAhead + i * kTileBytes);
-}
-
-// The next step's.
-inline void prefetch_rows(Rows a) {
-  for (size_t i = 0; i < kTileRows; ++i) __builtin_prefetch(a.data + kTileBytes + i * a.stride);
-}
-
+// Rows of A are used once before they would leave the first-level cache, so they are read past it: the block of k of
+// both panels, which all rows share, stays there.
 template <class Format, bool kSecondRows, bool kSecondPanel>
 inline void step(Rows a, const char* first, const char* second) {
-  prefetch_step(first);
+  _tile_stream_loadd(4, a.data, a.stride);
+  if constexpr (kSecondRows) _tile_stream_loadd(5, a.data + kTileRows * a.stride, a.stride);
   _tile_loadd(6, first, kTileBytes);
-  _tile_loadd(4, a.data, a.stride);
-  prefetch_rows(a);
   DEBERTA_DOT(Format, 0, 4, 6);
+  if constexpr (kSecondRows) {
+    DEBERTA_DOT(Format, 2, 5, 6);
+  }
   if constexpr (kSecondPanel) {
-    prefetch_step(second);
     _tile_loadd(7, second, kTileBytes);
     DEBERTA_DOT(Format, 1, 4, 7);
-  }
-  if constexpr (kSecondRows) {
-    const Rows lower = {a.data + kTileRows * a.stride, a.stride};
-    _tile_loadd(5, lower.data, lower.stride);
-    prefetch_rows(lower);
-    DEBERTA_DOT(Format, 2, 5, 6);
-    if constexpr (kSecondPanel) {
+    if constexpr (kSecondRows) {
       DEBERTA_DOT(Format, 3, 5, 7);
     }
   }
 }
 
-template <class Format, bool kSecondRows, bool kSecondPanel>
-void tile_of(const GemmTile& t, const Source& s) {
-  const char* first = static_cast<const char*>(t.panel);
-  const char* second = first + t.groups * kTileBytes;
-  const char* next = static_cast<const char*>(t.next);
-  const size_t lines = s.steps > 0 ? t.next_bytes / kTileBytes / s.steps : 0;
+// What is read ahead into the second-level cache, an even share in each step.
+class Ahead {
+ public:
+  Ahead(const GemmTile& t, const Source& s)
+      : panels_(static_cast<const char*>(t.next)),
+        panel_stride_(t.next_stride),
+        lines_(t.next_bytes / kTileBytes),
+        rows_{static_cast<const char*>(t.next_rows), s.rows.stride},
+        rows_count_(t.next_rows_count) {
+    if (s.steps > 0) per_step_ = (lines_ + s.steps - 1) / s.steps;
+  }
+  void operator()() {
+    for (size_t i = 0; i < per_step_ && lines_ > 0; ++i, --lines_, panels_ += kTileBytes) {
+      __builtin_prefetch(panels_, 0, 2);
+      __builtin_prefetch(panels_ + panel_stride_, 0, 2);
+    }
+    if (rows_count_ == 0) return;
+    for (size_t m = 0; m < rows_count_; ++m) __builtin_prefetch(rows_.data + m * rows_.stride, 0, 2);
+    rows_.data += kTileBytes;
+  }
+
+ private:
+  const char* panels_;
+  size_t panel_stride_, lines_, per_step_ = 0;
+  Rows rows_;
+  size_t rows_count_;
+};
+
+// The epilogue of the tile before, some rows in each step: the vector units compute it while the products go on.
+class Beside {
+ public:
+  Beside(const GemmTile& t, size_t steps) : tile_(t) {
+    if (t.beside == nullptr) return;
+    left_ = t.beside->rows;
+    per_step_ = (left_ + 4 * steps - 1) / (4 * steps) * 4;  // fours are fast
+  }
+  void operator()() {
+    if (left_ == 0) return;
+    const size_t count = left_ < per_step_ ? left_ : per_step_, begin = tile_.beside->rows - left_;
+    tile_.finish(*tile_.beside, begin, begin + count);
+    left_ -= count;
+  }
+
+ private:
+  const GemmTile& tile_;
+  size_t left_ = 0, per_step_ = 0;
+};
+
+template <bool kSecondRows, bool kSecondPanel>
+void begin_sums(const GemmTile& t) {
+  const char* sums = static_cast<const char*>(t.tile_MW);
+  const char* lower = sums + kTileRows * kResultStride;
+  if (t.adds) {
+    _tile_loadd(0, sums, kResultStride);
+    if (kSecondPanel) _tile_loadd(1, sums + kTileBytes, kResultStride);
+    if (kSecondRows) _tile_loadd(2, lower, kResultStride);
+    if (kSecondRows && kSecondPanel) _tile_loadd(3, lower + kTileBytes, kResultStride);
+    return;
+  }
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
   _tile_zero(3);
-  for (size_t i = 0; i < s.steps; ++i, first += kStep, second += kStep) {
-    for (size_t line = 0; line < lines; ++line, next += kTileBytes) __builtin_prefetch(next, 0, 2);
-    step<Format, kSecondRows, kSecondPanel>({s.rows.data + i * kTileBytes, s.rows.stride}, first, second);
+}
+
+template <bool kSecondRows, bool kSecondPanel>
+void store_sums(const GemmTile& t) {
+  char* sums = static_cast<char*>(t.tile_MW);
+  char* lower = sums + kTileRows * kResultStride;
+  _tile_stored(0, sums, kResultStride);
+  if (kSecondPanel) _tile_stored(1, sums + kTileBytes, kResultStride);
+  if (kSecondRows) _tile_stored(2, lower, kResultStride);
+  if (kSecondRows && kSecondPanel) _tile_stored(3, lower + kTileBytes, kResultStride);
+}
+
+template <class Format, bool kSecondRows, bool kSecondPanel>
+void tile_of(const GemmTile& t, const Source& s) {
+  const char* first = static_cast<const char*>(t.panel);
+  const char* second = first + t.panel_stride;
+  const size_t steps = s.steps + (s.has_tail ? 1 : 0);
+  Ahead read_ahead(t, s);
+  Beside finish_beside(t, steps);
+  begin_sums<kSecondRows, kSecondPanel>(t);
+  for (size_t i = 0; i < steps; ++i, first += kStep, second += kStep) {
+    const Rows a = i < s.steps ? Rows{s.rows.data + i * kTileBytes, s.rows.stride} : s.tail;
+    step<Format, kSecondRows, kSecondPanel>(a, first, second);
+    read_ahead();
+    finish_beside();
   }
-  if (s.has_tail) step<Format, kSecondRows, kSecondPanel>(s.tail, first, second);
-  char* out = static_cast<char*>(t.tile_MW);
-  _tile_stored(0, out, kResultStride);
-  if (kSecondPanel) _tile_stored(1, out + kTileBytes, kResultStride);
-  if (kSecondRows) _tile_stored(2, out + kTileRows * kResultStride, kResultStride);
-  if (kSecondRows && kSecondPanel) _tile_stored(3, out + kTileRows * kResultStride + kTileBytes, kResultStride);
+  store_sums<kSecondRows, kSecondPanel>(t);
 }
 
 template <class Format>
@@ -139,10 +196,17 @@ constexpr GemmKernel kKernelOf = {.panel_width = kTileRows,
                                   .group = 4 / Format::kElement,
                                   .unit = kTileBytes / Format::kElement,
                                   .max_rows = 2 * kTileRows,
+                                  .row_unit = 2 * kTileRows,
                                   .block_rows = 256,
                                   .split_rows = 192,
+                                  .block_groups = 16 * kTileRows,  // 32 KB of both panels
+                                  .block_tiles = 12,
+                                  .kept_bytes = size_t{1} << 20,
+                                  .runs_beside = true,
                                   .begin = begin,
                                   .end = end,
+                                  .wide_number = 0,
+                                  .widen = nullptr,
                                   .tile = tile<Format>};
 constexpr GemmAmxKernels kKernels = {.bf16 = kKernelOf<Bf16>, .int8 = kKernelOf<Int8>};
 

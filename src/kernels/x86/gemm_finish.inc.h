@@ -8,26 +8,27 @@ namespace {
 
 // count is kLanes when kWhole, else less.
 template <bool kWhole>
-DEBERTA_INLINE Vector load_some(const float* p, size_t count) {
-  if constexpr (kWhole) return load(p);
+DEBERTA_INLINE Vector load_some(const void* p, size_t count) {  // of 4 bytes each
+  if constexpr (kWhole) return load((const float*)p);
   float buffer[kLanes] = {};
-  for (size_t i = 0; i < count; ++i) buffer[i] = p[i];
+  for (size_t i = 0; i < count; ++i) __builtin_memcpy(buffer + i, (const char*)p + 4 * i, 4);
   return load(buffer);
 }
 
 template <bool kWhole>
-DEBERTA_INLINE void store_some(const GemmFinish& f, size_t at, Vector y, size_t count) {
-  if constexpr (kWhole) {
-    f.c_MN != nullptr ? store(f.c_MN + at, y) : store_halves(f.c_bf16_MN + at, to_bf16(y));
-  } else if (f.c_MN != nullptr) {
-    float buffer[kLanes];
-    store(buffer, y);
-    for (size_t i = 0; i < count; ++i) f.c_MN[at + i] = buffer[i];
-  } else {
-    uint16_t buffer[kLanes];
-    store_halves(buffer, to_bf16(y));
-    for (size_t i = 0; i < count; ++i) f.c_bf16_MN[at + i] = buffer[i];
-  }
+DEBERTA_INLINE void store_some(float* c, Vector y, size_t count) {
+  if constexpr (kWhole) return store(c, y);
+  float buffer[kLanes];
+  store(buffer, y);
+  for (size_t i = 0; i < count; ++i) c[i] = buffer[i];
+}
+
+template <bool kWhole>
+DEBERTA_INLINE void store_some(uint16_t* c, Vector y, size_t count) {
+  if constexpr (kWhole) return store_halves(c, to_bf16(y));
+  uint16_t buffer[kLanes];
+  store_halves(buffer, to_bf16(y));
+  for (size_t i = 0; i < count; ++i) c[i] = buffer[i];
 }
 
 DEBERTA_INLINE float from_bf16_bits(uint16_t bits) {
@@ -37,61 +38,125 @@ DEBERTA_INLINE float from_bf16_bits(uint16_t bits) {
   return x;
 }
 
-template <bool kWhole>
-DEBERTA_INLINE Vector dequantize(const GemmFinish& f, size_t m, size_t n, size_t count) {
-  const int32_t* sums = static_cast<const int32_t*>(f.tile_MW) + m * f.tile_stride + n;
-  const int32_t* compensation = f.compensation_N + n;
-  int32_t buffer[kLanes] = {};
-  if constexpr (!kWhole) {
-    for (size_t i = 0; i < count; ++i) buffer[i] = compensation[i];
-    compensation = buffer;
-  }
-  Vector y = multiply(multiply(add_as_float(sums, compensation), all(f.a_scales_M[m])),
-                      load_some<kWhole>(f.w_scales_N + n, count));
-  for (size_t o = 0; o < f.outliers; ++o) {
-    const float a = from_bf16_bits(f.side_a_MO[m * f.outliers + o]);
-    y = fma(all(a), load_some<kWhole>(f.side_w_ON + o * f.side_stride + n, count), y);
-  }
-  return y;
-}
+// What the rows of a vector's columns share.
+struct ColumnTerms {
+  Vector compensation, scale, bias;  // the first of int32
+};
 
-template <bool kInt8, int kActivation, bool kWhole>
-DEBERTA_INLINE void finish_vector(const GemmFinish& f, size_t m, size_t n, size_t count) {
-  Vector y = zero();
+template <bool kInt8, bool kWhole>
+DEBERTA_INLINE ColumnTerms terms_of(const GemmFinish& f, size_t n, size_t count) {
+  ColumnTerms t = {zero(), zero(), zero()};
   if constexpr (kInt8) {
-    y = dequantize<kWhole>(f, m, n, count);
-  } else {
-    y = load(static_cast<const float*>(f.tile_MW) + m * f.tile_stride + n);
+    t.compensation = load_some<kWhole>(f.compensation_N + n, count);
+    t.scale = load_some<kWhole>(f.w_scales_N + n, count);
   }
-  if (f.bias_N != nullptr) y = add(y, load_some<kWhole>(f.bias_N + n, count));
-  if constexpr (kActivation == 1) y = gelu(y);
-  if constexpr (kActivation == 2) y = max(y, zero());
-  if constexpr (kActivation == 3) y = gelu_tanh(y);
-  if constexpr (kActivation == 4) y = quick_gelu(y);
-  if constexpr (kActivation == 5) y = swish(y);
-  if (f.residual_MN != nullptr) y = add(y, load_some<kWhole>(f.residual_MN + m * f.residual_stride + n, count));
-  store_some<kWhole>(f, m * f.c_stride + n, y, count);
+  if (f.bias_N != nullptr) t.bias = load_some<kWhole>(f.bias_N + n, count);
+  return t;
 }
 
-template <bool kInt8, int kActivation>
-void finish_rows(const GemmFinish& f) {
-  const size_t whole = f.columns / kLanes * kLanes;
-  for (size_t m = 0; m < f.rows; ++m) {
-    for (size_t n = 0; n < whole; n += kLanes) finish_vector<kInt8, kActivation, true>(f, m, n, kLanes);
-    if (whole < f.columns) finish_vector<kInt8, kActivation, false>(f, m, whole, f.columns - whole);
+// y[r] += row m + r of the side product. Rare, so it takes no registers from the rest.
+template <bool kWhole>
+__attribute__((noinline)) void add_side_product(const GemmFinish& f, size_t m, size_t n, size_t count, Vector* y,
+                                                size_t rows) {
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t o = 0; o < f.outliers; ++o) {
+      const float a = from_bf16_bits(f.side_a_MO[(m + r) * f.outliers + o]);
+      y[r] = fma(all(a), load_some<kWhole>(f.side_w_ON + o * f.side_stride + n, count), y[r]);
+    }
   }
 }
 
 template <int kActivation>
-void finish_as(const GemmFinish& f) {
-  f.compensation_N != nullptr ? finish_rows<true, kActivation>(f) : finish_rows<false, kActivation>(f);
+DEBERTA_INLINE Vector activated(Vector y) {
+  if constexpr (kActivation == 1) return gelu(y);
+  if constexpr (kActivation == 2) return max(y, zero());
+  if constexpr (kActivation == 3) return gelu_tanh(y);
+  if constexpr (kActivation == 4) return quick_gelu(y);
+  if constexpr (kActivation == 5) return swish(y);
+  return y;
+}
+
+// Rows m .. of a vector's columns, of which `count` exist.
+template <bool kInt8, int kActivation, bool kWhole, size_t kRows, class Output>
+DEBERTA_INLINE void finish_vectors(const GemmFinish& f, const ColumnTerms& t, Output* c_MN, size_t m, size_t n,
+                                   size_t count) {
+  Vector y[kRows];
+  const float* sums = static_cast<const float*>(f.tile_MW) + m * f.tile_stride + n;
+  const size_t stride = f.tile_stride;
+  DEBERTA_UNROLL
+  for (size_t r = 0; r < kRows; ++r) y[r] = load(sums + r * stride);
+  if constexpr (kInt8) {
+    const float* scales = f.a_scales_M + m;
+    DEBERTA_UNROLL
+    for (size_t r = 0; r < kRows; ++r)
+      y[r] = multiply(multiply(add_as_float(y[r], t.compensation), all(scales[r])), t.scale);
+    if (f.outliers > 0) {
+      Vector in_memory[kRows];
+      DEBERTA_UNROLL
+      for (size_t r = 0; r < kRows; ++r) in_memory[r] = y[r];
+      add_side_product<kWhole>(f, m, n, count, in_memory, kRows);
+      DEBERTA_UNROLL
+      for (size_t r = 0; r < kRows; ++r) y[r] = in_memory[r];
+    }
+  }
+  if (f.bias_N != nullptr) {
+    DEBERTA_UNROLL
+    for (size_t r = 0; r < kRows; ++r) y[r] = add(y[r], t.bias);
+  }
+  DEBERTA_UNROLL
+  for (size_t r = 0; r < kRows; ++r) y[r] = activated<kActivation>(y[r]);
+  if (f.residual_MN != nullptr) {
+    const float* residual = f.residual_MN + m * f.residual_stride + n;
+    const size_t residual_stride = f.residual_stride;
+    DEBERTA_UNROLL
+    for (size_t r = 0; r < kRows; ++r) y[r] = add(y[r], load_some<kWhole>(residual + r * residual_stride, count));
+  }
+  Output* c = c_MN + m * f.c_stride + n;
+  const size_t c_stride = f.c_stride;
+  DEBERTA_UNROLL
+  for (size_t r = 0; r < kRows; ++r) store_some<kWhole>(c + r * c_stride, y[r], count);
+}
+
+// Four rows at once, whose vectors wait for nothing: beside tiles, loops that end at other times than before are dear.
+template <bool kInt8, int kActivation, bool kWhole, class Output>
+DEBERTA_INLINE void finish_columns(const GemmFinish& f, Output* c_MN, size_t begin, size_t end, size_t n,
+                                   size_t count) {
+  const ColumnTerms t = terms_of<kInt8, kWhole>(f, n, count);
+  size_t m = begin;
+  for (; m + 4 <= end; m += 4) finish_vectors<kInt8, kActivation, kWhole, 4>(f, t, c_MN, m, n, count);
+  for (; m < end; ++m) finish_vectors<kInt8, kActivation, kWhole, 1>(f, t, c_MN, m, n, count);
+}
+
+template <bool kInt8, int kActivation, class Output>
+__attribute__((noinline)) void finish_last_columns(const GemmFinish& f, Output* c_MN, size_t begin, size_t end,
+                                                   size_t n) {
+  finish_columns<kInt8, kActivation, false>(f, c_MN, begin, end, n, f.columns - n);
+}
+
+template <bool kInt8, int kActivation, class Output>
+void finish_rows(const GemmFinish& f, Output* c_MN, size_t begin, size_t end) {
+  const size_t whole = f.columns / kLanes * kLanes;
+  for (size_t n = 0; n < whole; n += kLanes) finish_columns<kInt8, kActivation, true>(f, c_MN, begin, end, n, kLanes);
+  if (whole < f.columns) finish_last_columns<kInt8, kActivation>(f, c_MN, begin, end, whole);
+}
+
+template <bool kInt8, int kActivation>
+void finish_to(const GemmFinish& f, size_t begin, size_t end) {
+  f.c_MN != nullptr ? finish_rows<kInt8, kActivation>(f, f.c_MN, begin, end)
+                    : finish_rows<kInt8, kActivation>(f, f.c_bf16_MN, begin, end);
+}
+
+template <int kActivation>
+void finish_as(const GemmFinish& f, size_t begin, size_t end) {
+  f.compensation_N != nullptr ? finish_to<true, kActivation>(f, begin, end)
+                              : finish_to<false, kActivation>(f, begin, end);
 }
 
 // The numbers are those of vector_activation() (activation.h).
-void finish(const GemmFinish& f) {
-  constexpr void (*kForms[])(const GemmFinish&) = {finish_as<0>, finish_as<1>, finish_as<2>,
-                                                   finish_as<3>, finish_as<4>, finish_as<5>};
-  kForms[f.activation](f);
+void finish(const GemmFinish& f, size_t begin, size_t end) {
+  constexpr GemmFinishFunction kForms[] = {finish_as<0>, finish_as<1>, finish_as<2>,
+                                           finish_as<3>, finish_as<4>, finish_as<5>};
+  kForms[f.activation](f, begin, end);
 }
 
 }  // namespace

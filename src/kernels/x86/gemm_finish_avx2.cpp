@@ -9,11 +9,9 @@
 namespace deberta {
 namespace {
 
-inline Bits load_ints(const int32_t* p) {
-  return _mm256_loadu_si256((const __m256i*)p);
-}
-inline Vector add_as_float(const int32_t* a, const int32_t* b) {
-  return _mm256_cvtepi32_ps(_mm256_add_epi32(load_ints(a), load_ints(b)));
+// Of int32.
+inline Vector add_as_float(Vector a, Vector b) {
+  return _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b)));
 }
 
 }  // namespace

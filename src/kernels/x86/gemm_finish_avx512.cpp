@@ -9,8 +9,9 @@
 namespace deberta {
 namespace {
 
-inline Vector add_as_float(const int32_t* a, const int32_t* b) {
-  return _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_loadu_si512(a), _mm512_loadu_si512(b)));
+// Of int32.
+inline Vector add_as_float(Vector a, Vector b) {
+  return _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 //   InPlace<Fp32>              fp32
 //   InPlace<Bf16Pairs>         bf16 with AVX512_BF16 (register_tile_bf16.inc.h)
 //   InPlace<Bytes<add_bytes>>  int8 with VNNI: one vpdpbusd takes four k (u8 x s8, sums in int32)
-//   Bf16AsFp32                 bf16 widened: half the bytes of fp32, not half the time; sums even k, then odd
-//   Int8AsInt16                int8 widened: weights lie as s16 pairs, the bytes of A are widened in blocks of k
+//   Bf16AsFp32                 bf16 widened, A and panel once for all rows: half the bytes of fp32, not half the time
+//   Int8AsInt16                int8 widened: weights lie as s16 pairs, the bytes of A are widened once for some panels
 #include "kernels/x86/register_tile.inc.h"
 
 namespace deberta {
@@ -13,25 +13,61 @@ namespace {
 
 constexpr size_t kVectors = kLanes / 4;  // 2 with AVX2, 4 with AVX-512
 constexpr size_t kWidth = kVectors * kLanes;
+constexpr size_t kMaxRows = 6;
+constexpr size_t kBlockPacks = kGemmBlockBytes / 4;  // of k, in a row of a
+
+// Reads the next panel ahead until this strip's share has been read. Where a step multiplies a line of the panel, at an
+// even pace, else a line or two a step. If there is one strip, which has no time to hide it, every fourth line.
+struct Ahead {
+  static constexpr size_t kLine = 64;
+  const char* next;
+  const char* end;
+  size_t read = kLine, stride = kLine;  // of a step that reads
+  size_t mask = 0, step = 0;            // steps without these bits read
+
+  Ahead(const GemmTile& t, size_t steps) : next(static_cast<const char*>(t.next)), end(next + t.next_bytes) {
+    const size_t share = t.next_bytes / steps;
+    if (share > 2 * kLine) {
+      stride = share;
+    } else if (share > kLine) {
+      read = stride = 2 * kLine;
+    }
+    while (kIsPaced && 2 * (mask + 1) * share <= kLine && mask < steps) mask = 2 * mask + 1;
+  }
+  void operator()() {
+    if (kIsPaced && (step++ & mask) != 0) return;
+    if (next >= end) return;
+    for (size_t at = 0; at < read; at += kLine) __builtin_prefetch(next + at, 0, 2);
+    next += stride;
+  }
+
+ private:
+  static constexpr bool kIsPaced = kWidth * sizeof(float) <= kLine;
+};
+
+template <size_t kRows>
+inline void begin_sums(const GemmTile& t, Vector (&sums)[kRows][kVectors]) {
+  t.adds ? load_sums(sums, static_cast<const float*>(t.tile_MW), kWidth) : clear(sums);
+}
+
+template <class Product, size_t kRows>
+inline void multiply_block(const GemmTile& t, const void* panel, size_t steps) {
+  Vector sums[kRows][kVectors];
+  begin_sums(t, sums);
+  add_products<Product>(sums, static_cast<const typename Product::Number*>(t.a_MK), t.a_stride,
+                        static_cast<const float*>(panel), kWidth, steps, Ahead(t, steps));
+  store_sums(sums, static_cast<float*>(t.tile_MW), kWidth);
+}
 
 // Packs are multiplied as they lie.
 template <class Product>
 struct InPlace {
-  static constexpr size_t kPack = Product::kPack, kUnit = kPack;
+  static constexpr size_t kPack = Product::kPack, kUnit = kPack, kWideNumber = 0, kBlockGroups = kBlockPacks;
+  static constexpr void (*kWiden)(const GemmWiden&) = nullptr;
 
   template <size_t kRows>
   static void rows(const GemmTile& t) {
-    Vector sums[kRows][kVectors];
-    clear(sums);
-    const char* next = static_cast<const char*>(t.next);
-    const size_t share = t.next_bytes / t.groups;
-    const auto prefetch = [&] {
-      __builtin_prefetch(next, 0, 2);
-      next += share;
-    };
-    add_products<Product>(sums, static_cast<const typename Product::Number*>(t.a_MK), t.a_stride,
-                          static_cast<const float*>(t.panel), kWidth, t.groups, prefetch);
-    store_sums(sums, static_cast<float*>(t.tile_MW), kWidth);
+    multiply_block<Product, kRows>(t, t.panel, t.groups);
   }
 };
 
@@ -44,38 +80,65 @@ struct Bytes {
   static void add(Vector& sum, Vector left, Vector right) { kAdd(sum, left, right); }
 };
 
-struct Bf16AsFp32 {
-  static constexpr size_t kPack = 2, kUnit = 2;
+void widen_bf16(const GemmWiden& w) {
+  for (size_t m = 0; m < w.rows; ++m) {
+    const uint16_t* from = static_cast<const uint16_t*>(w.a_MK) + m * w.a_stride + 2 * w.first;
+    uint32_t* to = static_cast<uint32_t*>(w.wide_MK) + m * kBlockPacks;
+    size_t k = 0;
+    for (; k + kLanes <= 2 * w.groups; k += kLanes) store((float*)(to + k), from_bf16(load_halves(from + k)));
+    for (; k < 2 * w.groups; ++k) to[k] = static_cast<uint32_t>(from[k]) << 16;
+  }
+}
 
-  template <size_t kRows, class Half>
-  static void add_half(Vector (&sums)[kRows][kVectors], const uint16_t* a, size_t a_stride, const uint16_t* panel,
-                       Half half) {
+// Sums even k, then odd: ascending. The first strip of rows widens the block of the panel in registers and keeps it for
+// the others, where there are enough of them; they multiply as fp32 does. Where shifts take the place of products
+// (Intel) widening in every strip would cost a sixth of the time.
+struct Bf16AsFp32 {
+  static constexpr size_t kPack = 2, kUnit = 2, kWideNumber = sizeof(float), kBlockGroups = kBlockPacks / 2;
+  static constexpr void (*kWiden)(const GemmWiden&) = widen_bf16;
+
+  template <bool kKeeps, size_t kRows, class Half>
+  static void add_half(Vector (&sums)[kRows][kVectors], const float* a, size_t a_stride, const uint16_t* panel,
+                       float* wide, Half half) {
     Vector b[kVectors];
     DEBERTA_UNROLL
-    for (size_t v = 0; v < kVectors; ++v) b[v] = half(load((const float*)(panel + 2 * v * kLanes)));
+    for (size_t v = 0; v < kVectors; ++v) {
+      b[v] = half(load((const float*)(panel + 2 * v * kLanes)));
+      if constexpr (kKeeps) store(wide + v * kLanes, b[v]);
+    }
     DEBERTA_UNROLL
     for (size_t m = 0; m < kRows; ++m) {
-      const Vector left = half(broadcast_bits(a + m * a_stride));
+      const Vector left = broadcast(a + m * a_stride);
       DEBERTA_UNROLL
       for (size_t v = 0; v < kVectors; ++v) sums[m][v] = fma(left, b[v], sums[m][v]);
     }
   }
 
-  template <size_t kRows>
-  static void rows(const GemmTile& t) {
+  template <size_t kRows, bool kKeeps>
+  static void first_rows(const GemmTile& t) {
     Vector sums[kRows][kVectors];
-    clear(sums);
+    begin_sums(t, sums);
     const uint16_t* panel = static_cast<const uint16_t*>(t.panel);
-    const uint16_t* a = static_cast<const uint16_t*>(t.a_MK);
+    const float* a = static_cast<const float*>(t.a_MK);
+    float* wide = static_cast<float*>(t.wide_panel);
+    Ahead read_ahead(t, t.groups);
     for (size_t g = 0; g < t.groups; ++g, panel += 2 * kWidth, a += 2) {
-      add_half(sums, a, t.a_stride, panel, [](Vector pairs) { return low_bf16(pairs); });
+      read_ahead();
+      add_half<kKeeps>(sums, a, t.a_stride, panel, wide, [](Vector pairs) { return low_bf16(pairs); });
+      if constexpr (kKeeps) wide += kWidth;  // else null
       // Read again: a compiler that keeps the pairs for the odd elements has no register left for the sums.
       const uint16_t* panel_again = panel;
-      const uint16_t* a_again = a;
-      __asm__("" : "+r"(panel_again), "+r"(a_again));
-      add_half(sums, a_again, t.a_stride, panel_again, [](Vector pairs) { return high_bf16(pairs); });
+      __asm__("" : "+r"(panel_again));
+      add_half<kKeeps>(sums, a + 1, t.a_stride, panel_again, wide, [](Vector pairs) { return high_bf16(pairs); });
+      if constexpr (kKeeps) wide += kWidth;
     }
     store_sums(sums, static_cast<float*>(t.tile_MW), kWidth);
+  }
+
+  template <size_t kRows>
+  static void rows(const GemmTile& t) {
+    if (t.wide_panel == nullptr) return first_rows<kRows, false>(t);
+    t.is_first ? first_rows<kRows, true>(t) : multiply_block<Fp32, kRows>(t, t.wide_panel, 2 * t.groups);
   }
 };
 
@@ -87,33 +150,23 @@ struct Int16Pairs {
   static void add(Vector& sum, Vector left, Vector right) { sum = add_int16_pairs(sum, left, right); }
 };
 
-struct Int8AsInt16 {
-  static constexpr size_t kPack = 2, kUnit = 4;
-  static constexpr size_t kBlockGroups = 256;
-
-  template <size_t kRows>
-  static void widen(const GemmTile& t, size_t first, size_t groups, int16_t (*a)[2 * kBlockGroups]) {
-    for (size_t m = 0; m < kRows; ++m) {
-      const uint8_t* a_K = static_cast<const uint8_t*>(t.a_MK) + m * t.a_stride + 2 * first;
-      size_t k = 0;
-      for (; k + 2 * kLanes <= 2 * groups; k += 2 * kLanes) widen_bytes(a_K + k, a[m] + k);
-      for (; k < 2 * groups; ++k) a[m][k] = a_K[k];
-    }
+void widen_to_int16(const GemmWiden& w) {
+  for (size_t m = 0; m < w.rows; ++m) {
+    const uint8_t* from = static_cast<const uint8_t*>(w.a_MK) + m * w.a_stride + 2 * w.first;
+    int16_t* to = static_cast<int16_t*>(w.wide_MK) + m * (kGemmBlockBytes / sizeof(int16_t));
+    size_t k = 0;
+    for (; k + 2 * kLanes <= 2 * w.groups; k += 2 * kLanes) widen_bytes(from + k, to + k);
+    for (; k < 2 * w.groups; ++k) to[k] = from[k];
   }
+}
+
+struct Int8AsInt16 {
+  static constexpr size_t kPack = 2, kUnit = 4, kWideNumber = sizeof(int16_t), kBlockGroups = kBlockPacks;
+  static constexpr void (*kWiden)(const GemmWiden&) = widen_to_int16;
 
   template <size_t kRows>
   static void rows(const GemmTile& t) {
-    int16_t a[kRows][2 * kBlockGroups];
-    Vector sums[kRows][kVectors];
-    float* tile_MW = static_cast<float*>(t.tile_MW);
-    const float* panel = static_cast<const float*>(t.panel);
-    for (size_t first = 0; first < t.groups; first += kBlockGroups) {
-      const size_t groups = t.groups - first < kBlockGroups ? t.groups - first : kBlockGroups;
-      widen<kRows>(t, first, groups, a);
-      first == 0 ? clear(sums) : load_sums(sums, tile_MW, kWidth);
-      add_products<Int16Pairs>(sums, a[0], 2 * kBlockGroups, panel + first * kWidth, kWidth, groups, [] {});
-      store_sums(sums, tile_MW, kWidth);
-    }
+    multiply_block<Int16Pairs, kRows>(t, t.panel, t.groups);
   }
 };
 
@@ -140,11 +193,18 @@ constexpr GemmKernel kKernelOf = {.panel_width = kWidth,
                                   .panels = 1,
                                   .group = Format::kPack,
                                   .unit = Format::kUnit,
-                                  .max_rows = 6,
+                                  .max_rows = kMaxRows,
+                                  .row_unit = 1,
                                   .block_rows = 96,
                                   .split_rows = 64,
+                                  .block_groups = Format::kBlockGroups,
+                                  .block_tiles = 256 / kWidth,
+                                  .kept_bytes = 0,
+                                  .runs_beside = false,
                                   .begin = nullptr,
                                   .end = nullptr,
+                                  .wide_number = Format::kWideNumber,
+                                  .widen = Format::kWiden,
                                   .tile = tile<Format>};
 
 }  // namespace

@@ -103,6 +103,11 @@ void narrow(const float* x, uint16_t* y_bf16, size_t columns) {
               [&](size_t d, size_t, auto part) { store_halves(y_bf16 + d, to_bf16(load(x + d, part)), part); });
 }
 
+void widen(const uint16_t* x_bf16, float* y, size_t columns) {
+  each_vector(columns,
+              [&](size_t d, size_t, auto part) { store(y + d, from_bf16(load_halves(x_bf16 + d, part)), part); });
+}
+
 template <class Load>
 uint32_t largest_of(const ScaledRow& row, Load load_x) {
   Bits largest = no_bits();
@@ -171,6 +176,7 @@ namespace {
 
 constexpr RowKernel kKernel = {.norm = norm,
                                .narrow = narrow,
+                               .widen = widen,
                                .largest = largest,
                                .to_bytes = to_bytes,
                                .sum = sum,

@@ -110,6 +110,11 @@ inline Halves to_bf16(Vector v) {
   const __m256i high = _mm256_srli_epi32(_mm256_castps_si256(chosen), 16);
   return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
 }
+// Lane l: `low` in its low half, `high` in its high half.
+inline Vector bf16_pairs(Halves low, Halves high) {
+  const __m256i upper = _mm256_slli_epi32(_mm256_cvtepu16_epi32(high), 16);
+  return _mm256_castsi256_ps(_mm256_or_si256(_mm256_cvtepu16_epi32(low), upper));
+}
 // The even and the odd numbers of bf16 pairs.
 inline Vector low_bf16(Vector pairs) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(pairs), 16));

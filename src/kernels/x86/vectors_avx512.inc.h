@@ -105,6 +105,11 @@ inline Halves to_bf16(Vector v) {
   const __m512i chosen = _mm512_mask_blend_epi32(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), rounded, quiet);
   return _mm512_cvtepi32_epi16(_mm512_srli_epi32(chosen, 16));
 }
+// Lane l: `low` in its low half, `high` in its high half.
+inline Vector bf16_pairs(Halves low, Halves high) {
+  const __m512i upper = _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16);
+  return _mm512_castsi512_ps(_mm512_or_si512(_mm512_cvtepu16_epi32(low), upper));
+}
 // The even and the odd numbers of bf16 pairs.
 inline Vector low_bf16(Vector pairs) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(pairs), 16));
