@@ -1,7 +1,7 @@
 set(DEBERTA_PRECOMPILED <algorithm> <filesystem> <fmt/format.h> <functional> <map> <memory> <string> <vector>)
 # Rooms without loops that take time. For users six of their sources are compiled as one, in half the time; for developers each by
 # itself, so that a change costs little and every source includes what it needs.
-set(DEBERTA_TOGETHER config data decode metrics rows eval options program cli)
+set(DEBERTA_TOGETHER config data decode metrics rows eval options program measure cli)
 
 # deberta_read_rooms(REGEX VARIABLE): the names in rooms.txt whose row matches the regular expression after the name.
 function(deberta_read_rooms regex variable)

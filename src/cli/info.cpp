@@ -7,11 +7,11 @@
 
 #include "base/thread_pool.h"
 #include "cli/calibration.h"
-#include "cli/kernel_facts.h"
 #include "cli/verbs.h"
 #include "deberta/find_model.h"
 #include "deberta/library.h"
 #include "kernels/choice.h"
+#include "measure/kernel_facts.h"
 #include "program/answers.h"
 #include "program/model_options.h"
 

@@ -1,5 +1,7 @@
 // The verbs of the training half. Another program runs them, deberta-train, which links LibTorch; this one starts it
 // with the same command line.
+#include "cli/training.h"
+
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,8 +18,9 @@ namespace {
 
 constexpr const char* kProgram = "deberta-train";
 
-// Replaces this process. Beside this program, else in PATH.
-[[noreturn]] int start_training_program(const std::vector<std::string>& words) {
+}  // namespace
+
+void start_training_program(const std::vector<std::string>& words) {
   std::vector<char*> arguments{const_cast<char*>(kProgram)};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -33,8 +36,6 @@ constexpr const char* kProgram = "deberta-train";
               "not found beside deberta nor in PATH; in a checkout `./run " + words.front() +
                   " ...` builds it, elsewhere docs/training.md says how");
 }
-
-}  // namespace
 
 int run(const PretrainVerb& options) {
   start_training_program(options.words);

@@ -4,8 +4,8 @@
 #include <optional>
 #include <type_traits>
 
-#include "cli/kernel_facts.h"
 #include "deberta/error.h"
+#include "measure/kernel_facts.h"
 #include "program/help.h"
 #include "program/model_options.h"
 

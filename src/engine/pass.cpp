@@ -40,6 +40,7 @@ GemmParams product(const Pass& pass, const Linear& linear, const LinearInput& in
   p.a_MK = input.x;
   p.rows = input.rows;
   p.weights = linear.weights;
+  p.next = linear.next;
   p.bias_N = linear.bias;
   p.parallel = pass.parallel;
   if (linear.weights.precision == Precision::kFp32) return p;

@@ -326,6 +326,17 @@ int64_t labels_of(const Checkpoint& checkpoint, Head head) {
   return head == Head::kReplacedToken ? 1 : count_labels(checkpoint);
 }
 
+// The order of a pass.
+void order_products(std::vector<LayerWeights>& layers) {
+  Linear* last = nullptr;
+  for (LayerWeights& layer : layers) {
+    for (Linear* linear : {&layer.key_value, &layer.query, &layer.attention_output, &layer.up, &layer.down}) {
+      if (last != nullptr) last->next = &linear->weights;
+      last = linear;
+    }
+  }
+}
+
 }  // namespace
 
 float* WeightStore::allocate(size_t count) {
@@ -367,6 +378,7 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
     release_layer(checkpoint, n);
   });
   for (WeightStore& store : stores) w.store.take(std::move(store));
+  order_products(w.layers);
   w.convolution = loader.convolution();
   w.head = load_head(loader, variant.head, precision);
   w.labels = labels_of(checkpoint, variant.head);

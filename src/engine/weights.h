@@ -21,6 +21,7 @@ namespace deberta {
 struct Linear {
   PackedWeights weights;
   const float* bias = nullptr;
+  const PackedWeights* next = nullptr;  // of the product that follows in a pass; null: not known
 };
 
 struct Norm {

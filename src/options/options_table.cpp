@@ -104,6 +104,14 @@ constexpr std::array kOptions = {
     OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",
               "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench", "Compute",
               "precision of matrix products and attention; auto: int8 for weights stored in int8, else fp32"},
+    OptionRow{
+        "dtype", 0, kChoice, "auto", "auto|fp32|bf16", "pretrain finetune", "Compute",
+        "precision of matrix products and attention, forward and backward; weights, sums, norms and the optimiser "
+        "are fp32; auto: bf16 where this processor multiplies it faster (`info` says so), else fp32; a run that goes "
+        "on keeps its own"},
+    OptionRow{"dtype", 0, kChoice, "fp32", "fp32|bf16", "replay", "Compute",
+              "precision of matrix products and attention, forward and backward; weights, sums, norms and the "
+              "optimiser are fp32"},
     OptionRow{"allow-uncalibrated", 0, kFlag, "", "", kModelVerbs, "Compute",
               "run int8 without calibrated activations; some models then give wrong answers"},
     OptionRow{"threads", 0, kInteger, "0", "0..1024", kModelVerbs, "Compute",
@@ -481,6 +489,9 @@ constexpr std::array kOptions = {
     OptionRow{"batch", 0, kList, "1", "NUMBERS", "bench", "Input",
               "numbers of sequences per batch, each measured at each length"},
     OptionRow{"min-time", 0, kNumber, "2", "0..3600", "bench", "Input", "seconds per measurement (at least 5 runs)"},
+    OptionRow{"training", 0, kFlag, "", "", "bench", "Input",
+              "measure steps of training instead (needs LibTorch): a classifier on packed sequences, forward, backward "
+              "and AdamW"},
     OptionRow{"operations", 0, kFlag, "", "", "bench", "Answer",
               "also show the time of each operation, its share of the total and its fraction of the machine's peak"},
     OptionRow{
@@ -582,6 +593,7 @@ constexpr std::array kAliases = {
     OptionAlias{"against", "bench", "baseline", ""},
     OptionAlias{"mask-share", "eval", "mlm-probability", ""},
     OptionAlias{"json", "bench info", "format", "jsonl"},
+    OptionAlias{"bf16", "pretrain finetune", "dtype", "bf16"},
     // Names of the Hugging Face scripts.
     OptionAlias{"model-name-or-path", "pretrain finetune", "model", ""},
     OptionAlias{"max-seq-length", "pretrain finetune", "max-tokens", ""},

@@ -294,6 +294,7 @@ struct BenchVerb : AnyVerb {
   size_t batch_tokens = option("batch-tokens");
   double min_time = option("min-time");
   bool operations = option("operations");
+  bool training = option("training");
   std::string baseline = option("baseline");
 };
 
@@ -346,6 +347,7 @@ struct RunOptions : OptionGroup {
   bool dry_run = option("dry-run");
   bool find_lr = option("find-lr");
   bool keeps_nothing() const { return dry_run || find_lr; }
+  DtypeChoice dtype = option("dtype");
   std::string kernels = option("kernels");
   size_t threads = option("threads");
   ShowProgress progress = option("progress");
@@ -449,6 +451,7 @@ struct ReplayVerb : AnyVerb {
   TaskLossChoice task_loss = option("task-loss");  // none: by objective
   AdversarialSettings adversarial{given()};
   OptimizerSettings optimizer{given()};
+  DtypeChoice dtype = option("dtype");
   std::string kernels = option("kernels");
   size_t threads = option("threads");
 };

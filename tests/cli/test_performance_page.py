@@ -12,6 +12,7 @@ from models import read_safetensors, write_safetensors
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 import compare_peers  # noqa: E402
+import compare_training  # noqa: E402
 import performance_page  # noqa: E402
 
 NEW = {"kind": "New, AMX hidden", "machine": "X", "about": "y", "command": "do it", "rounds": 9, "peaks": {"fp32": 1.0, "bf16": 2.0, "int8": 3.0, "memory": 4.0},
@@ -37,7 +38,7 @@ def test_every_kind_has_a_section_and_a_row_that_does_not_hold_says_so(tmp_path)
     section = section_of(page, "New, AMX hidden")
     assert "| T1 one sequence, n = 32 | fp32 | 9 | 1.30 | 1.24 | 1.25 | yes |" in section and "```\ndo it\n```" in section
     assert "| T1 one sequence, n = 32 | bf16 | 3 | 1.30 | 1.20 | 1.40 | **no** |" in section
-    assert next(line for line in page.splitlines() if line.startswith("| New, AMX hidden |")).endswith("| 1 of 2 |")
+    assert next(line for line in page.splitlines() if line.startswith("| New, AMX hidden |")).endswith("| 1 of 2 | none measured |")
 
 
 def test_the_processor_with_amx_keeps_its_rows_that_do_not_hold():
@@ -156,3 +157,49 @@ def test_gains_of_chosen_channels_are_raised_and_nothing_else(tmp_path):
     changed = {name: numpy.flatnonzero(array != 1).tolist() for name, array in read_safetensors(tmp_path / "m").items()}
     assert changed == {"deberta.encoder.layer.0.output.LayerNorm.weight": list(compare_peers.OUTLIERS), "deberta.encoder.layer.0.output.LayerNorm.bias": [],
                        "deberta.encoder.LayerNorm.weight": []}
+
+
+class StandInPeer:
+    """Takes twice the time and the memory of ours."""
+
+    def __init__(self, a, model, name):
+        pass
+
+    def step(self, lengths):
+        return {"s_median": 2.0, "tokens": sum(lengths), "peak_mb": 200}
+
+    def end(self):
+        pass
+
+
+def test_a_comparison_of_training_measures_every_row_and_keeps_the_rest(run, monkeypatch, tmp_path):
+    machine = machine_of({"fp32": "avx512", "bf16": "avx512"})
+    step = {"s_median": 1.0, "forward_s": 0.3, "backward_s": 0.6, "update_s": 0.1, "of_limit": 0.8, "peak_mb": 100}
+    monkeypatch.setattr(compare_training, "ours", lambda a, model, dtype, lengths, folder: {"machine": machine[dtype], "train": step | {"tokens": sum(lengths)}})
+    monkeypatch.setattr(compare_training, "Peer", StandInPeer)
+    monkeypatch.setattr(compare_training, "shape_that_ships", lambda a, folder: folder)
+    operation = {"what": "operation", "operation": "gemm", "shape": "[768, 768]", "ms": 1.5, "share": 0.4, "of_peak": 0.7}
+    monkeypatch.setattr(compare_training, "json_lines", lambda command: [operation, operation | {"share": 0.001}])
+    run.tokenized, run.rounds, run.dtypes, run.only = tmp_path / "texts.jsonl", 2, "fp32,bf16", []
+    run.tokenized.write_text("".join(f'{{"ids": {list(range(n))}}}\n' for n in range(1, 99)))
+    before = kinds_of(run)
+    compare_training.run(run)
+    kinds = kinds_of(run)
+    ours = kinds["Emerald Rapids, AMX hidden"]
+    assert {(line["row"], line["precision"]) for line in ours["training_rows"]} == {(row, dtype) for row in performance_page.TRAINING_FLOORS for dtype in ("fp32", "bf16")}
+    assert {key: value for key, value in ours.items() if not key.startswith("training_")} == before["Emerald Rapids, AMX hidden"] and kinds["Zen 5"] == before["Zen 5"]
+    page = (run.output / "docs/performance.md").read_text()
+    section = section_of(page, "Emerald Rapids, AMX hidden")
+    assert "| 8 x 512, over transformers | bf16 | 2 | 2.00 | 2.00 | 3.50 | **no** |" in section
+    assert "| 8 x 512, of the machine's limit | fp32 | 2 | 0.80 | 0.80 | 0.75 | yes |" in section
+    assert "| 8 x 512 | ours fp32 | 4096 | 0.3 | 0.6 | 0.1 | 100 |" in section and "| 8 x 512 | compile-bf16 | 2048 |" in section
+    assert section.count("| gemm | [768, 768] | 1.5 | 0.4 | 0.7 |") == 4
+    assert "34 of 38" in next(line for line in page.splitlines() if line.startswith("| Emerald Rapids, AMX hidden |"))
+    compare_peers.write_page(run, 1, {("T4 real lengths", "int8"): [2.0]}, {}, {dtype: (0.2, 100) for dtype in ("fp32", "bf16", "int8")},
+                             machine_of({"fp32": "avx512", "bf16": "avx512", "int8": "avx512"}), {}, [])
+    assert kinds_of(run)["Emerald Rapids, AMX hidden"]["training_rows"] == ours["training_rows"], "the other command leaves them"
+    step["of_limit"], run.dtypes, run.only = 0.5, "bf16", ["128"]
+    compare_training.run(run)
+    rows = {(line["row"], line["precision"]): line["median"] for line in kinds_of(run)["Emerald Rapids, AMX hidden"]["training_rows"]}
+    assert len(rows) == len(ours["training_rows"]), "what a run does not measure stays"
+    assert [rows[f"8 x {length}, of the machine's limit", dtype] for length, dtype in ((128, "bf16"), (128, "fp32"), (512, "bf16"))] == [0.5, 0.8, 0.8]

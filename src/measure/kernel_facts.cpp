@@ -1,5 +1,5 @@
 // Names of processors, reasons and notes.
-#include "cli/kernel_facts.h"
+#include "measure/kernel_facts.h"
 
 #include <fmt/format.h>
 

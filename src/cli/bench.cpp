@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.h"
 #include "base/thread_pool.h"
-#include "cli/bench/bench_machine.h"
-#include "cli/bench/bench_peers.h"
-#include "cli/bench/bench_runs.h"
-#include "cli/kernel_facts.h"
+#include "cli/training.h"
 #include "cli/verbs.h"
 #include "deberta/library.h"
-#include "program/answers.h"
+#include "measure/figure_report.h"
+#include "measure/kernel_facts.h"
+#include "measure/machine.h"
+#include "measure/peer_figures.h"
+#include "measure/runs.h"
 #include "program/model_options.h"
 #include "program/note.h"
 
@@ -28,70 +28,6 @@ namespace {
 
 constexpr size_t kLeastRuns = 3;
 constexpr double kBetweenLimits = 0.05;  // seconds
-
-double rounded(double value, double parts) {
-  return std::round(value * parts) / parts;
-}
-
-std::vector<int32_t> numbers(const std::string& option, const std::vector<std::string>& words, int32_t most) {
-  std::vector<int32_t> values;
-  for (const std::string& word : words) {
-    const auto value = parse_number<int32_t>(word);
-    if (!value || *value < 1 || *value > most) {
-      throw Error(ErrorCode::kUsage, option, fmt::format("expected numbers in 1..{}, got \"{}\"", most, word));
-    }
-    values.push_back(*value);
-  }
-  return values;
-}
-
-// --threads 0: as many as the processors that this process may use.
-std::vector<size_t> thread_counts(const std::vector<std::string>& words) {
-  if (words == std::vector<std::string>{"0"}) return {usable_processors()};
-  std::vector<size_t> counts;
-  for (const int32_t count : numbers("--threads", words, 1024)) counts.push_back(static_cast<size_t>(count));
-  return counts;
-}
-
-// An object as "hf 2.858, ort 1.2".
-std::string cell_of(const Json& value) {
-  if (value.is_string()) return value.as_string();
-  if (!value.is_object()) return value.dump();
-  std::string text;
-  for (const auto& [name, member] : value.as_object()) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, cell_of(member));
-  }
-  return text;
-}
-
-// Rows of one table or lines of JSON, in the order of `columns`.
-class Report {
- public:
-  Report(const OutputSettings& output, std::vector<std::string> columns)
-      : output_(output), columns_(std::move(columns)) {}
-
-  void add(JsonObject figure) {
-    if (format_of(output_) == Format::kJsonl) {
-      cli::print(Json(std::move(figure)).dump() + '\n');
-      return;
-    }
-    const Json object(figure);
-    Cells cells;
-    for (const std::string& column : columns_) {
-      const Json* value = object.find(column);
-      cells.push_back(value == nullptr ? "" : cell_of(*value));
-    }
-    answers_.push_back({std::move(figure), {std::move(cells)}});
-  }
-  void print() const {
-    if (!answers_.empty()) print_table(output_, columns_, answers_);
-  }
-
- private:
-  const OutputSettings& output_;
-  std::vector<std::string> columns_;
-  std::vector<Answer> answers_;
-};
 
 struct Shape {
   int32_t length = 0;
@@ -177,7 +113,7 @@ class Bench {
   }
 
   // Where the time of a batch goes; thread time divided by threads.
-  void operations(int32_t length, int32_t sequences, Report& report) {
+  void operations(int32_t length, int32_t sequences, FigureReport& report) {
     const std::vector<int32_t> lengths(static_cast<size_t>(sequences), length);
     const Batch batch = random_batch(lengths, model_.config().vocab_size);
     run(batch);
@@ -340,6 +276,7 @@ class Bench {
 }  // namespace
 
 int run(const BenchVerb& options) {
+  if (options.training) start_training_program(options.words);
   const std::vector<int32_t> lengths = numbers("--lengths", options.lengths, 1 << 20);
   const std::vector<int32_t> batches = numbers("--batch", options.batch, 1 << 16);
   const std::vector<int32_t> mixed =
@@ -349,14 +286,14 @@ int run(const BenchVerb& options) {
   const ModelConfig config = load_model_config(path + "/config.json");
   const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
 
-  Report machines(options.output,
-                  {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16", "peak_gops_int8", "read_gb_per_s"});
-  Report multipliers(options.output, {"precision", "level", "instruction", "gops", "why"});
-  Report figures(options.output, {"what", "dtype", "threads", "seq", "batch", "ms_median", "ms_min", "ms_p99",
-                                  "tokens_per_s", "of_limit", "peak_mb", "times_as_fast_as"});
-  Report calls(options.output, {"operation", "precision", "level", "calls"});
-  Report operations(options.output,
-                    {"threads", "seq", "batch", "operation", "shape", "calls", "ms", "share", "gflops", "of_peak"});
+  FigureReport machines(options.output, {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16",
+                                         "peak_gops_int8", "read_gb_per_s"});
+  FigureReport multipliers(options.output, {"precision", "level", "instruction", "gops", "why"});
+  FigureReport figures(options.output, {"what", "dtype", "threads", "seq", "batch", "ms_median", "ms_min", "ms_p99",
+                                        "tokens_per_s", "of_limit", "peak_mb", "times_as_fast_as"});
+  FigureReport calls(options.output, {"operation", "precision", "level", "calls"});
+  FigureReport operations(
+      options.output, {"threads", "seq", "batch", "operation", "shape", "calls", "ms", "share", "gflops", "of_peak"});
   for (const size_t threads : thread_counts(options.threads)) {
     Bench bench(options, checkpoint, config, threads);
     const Json machine(bench.machine_figure());

@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "cli/bench/bench_machine.h"
-#include "cli/bench/bench_runs.h"
+#include "measure/machine.h"
+#include "measure/runs.h"
 
 namespace deberta::cli {
 namespace {

@@ -11,8 +11,8 @@ namespace deberta::cli {
 class PeerFigures {
  public:
   PeerFigures() = default;
-  // JSON lines with what ("latency": seq, ms_min; "mixed": tokens_per_s) and peer; others are skipped.
-  // Throws kJson, and what reading the file throws.
+  // JSON lines with what ("latency": seq, ms_min; "train": seq, tokens_per_s; "mixed": tokens_per_s) and peer; others
+  // are skipped. Throws kJson, and what reading the file throws.
   explicit PeerFigures(const std::string& path);
 
   // How many times as fast ours is, per peer. `value`: ms_min of a latency, tokens_per_s of a mixed run (seq 0).

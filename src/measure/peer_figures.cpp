@@ -1,5 +1,5 @@
 // JSON lines to ratios.
-#include "cli/bench/bench_peers.h"
+#include "measure/peer_figures.h"
 
 #include <fmt/format.h>
 
@@ -39,9 +39,11 @@ PeerFigures::PeerFigures(const std::string& path) {
     const Json line = parse_json(words, where);
     const std::string what = text_of(line, "what"), peer = text_of(line, "peer");
     if (line.find("error") != nullptr || peer.empty()) continue;
+    const auto seq = [&] { return static_cast<int64_t>(positive(line, "seq", where)); };
     if (what == "latency") {
-      const auto seq = static_cast<int64_t>(positive(line, "seq", where));
-      figures_.push_back({what, peer, seq, positive(line, "ms_min", where)});
+      figures_.push_back({what, peer, seq(), positive(line, "ms_min", where)});
+    } else if (what == "train") {
+      figures_.push_back({what, peer, seq(), positive(line, "tokens_per_s", where)});
     } else if (what == "mixed") {
       figures_.push_back({what, peer, 0, positive(line, "tokens_per_s", where)});
     }

@@ -1,5 +1,5 @@
 // Peaks, work and names.
-#include "cli/bench/bench_machine.h"
+#include "measure/machine.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
-#include "cli/kernel_facts.h"
 #include "deberta/library.h"
 #include "kernels/operand.h"
 #include "kernels/rel_lut.h"
+#include "measure/kernel_facts.h"
 
 namespace deberta::cli {
 namespace {

@@ -1,5 +1,5 @@
 // Clocks, random ids and packs.
-#include "cli/bench/bench_runs.h"
+#include "measure/runs.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,11 +1,11 @@
 // What is reported about the choice of kernels, for processors other than this one: their figures are given.
-#include "cli/kernel_facts.h"
+#include "measure/kernel_facts.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "cli/bench/bench_machine.h"
+#include "measure/machine.h"
 
 namespace deberta::cli {
 namespace {

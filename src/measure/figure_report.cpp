@@ -1,0 +1,73 @@
+#include "measure/figure_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/thread_pool.h"
+#include "deberta/error.h"
+#include "program/output.h"
+
+namespace deberta::cli {
+namespace {
+
+// An object as "hf 2.858, ort 1.2".
+std::string cell_of(const Json& value) {
+  if (value.is_string()) return value.as_string();
+  if (!value.is_object()) return value.dump();
+  std::string text;
+  for (const auto& [name, member] : value.as_object()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, cell_of(member));
+  }
+  return text;
+}
+
+}  // namespace
+
+double rounded(double value, double parts) {
+  return std::round(value * parts) / parts;
+}
+
+std::vector<int32_t> numbers(const std::string& option, const std::vector<std::string>& words, int32_t most) {
+  std::vector<int32_t> values;
+  for (const std::string& word : words) {
+    const auto value = parse_number<int32_t>(word);
+    if (!value || *value < 1 || *value > most) {
+      throw Error(ErrorCode::kUsage, option, fmt::format("expected numbers in 1..{}, got \"{}\"", most, word));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::vector<size_t> thread_counts(const std::vector<std::string>& words) {
+  if (words == std::vector<std::string>{"0"}) return {usable_processors()};
+  std::vector<size_t> counts;
+  for (const int32_t count : numbers("--threads", words, 1024)) counts.push_back(static_cast<size_t>(count));
+  return counts;
+}
+
+FigureReport::FigureReport(const OutputSettings& output, std::vector<std::string> columns)
+    : output_(output), columns_(std::move(columns)) {}
+
+void FigureReport::add(JsonObject figure) {
+  if (format_of(output_) == Format::kJsonl) {
+    cli::print(Json(std::move(figure)).dump() + '\n');
+    return;
+  }
+  const Json object(figure);
+  Cells cells;
+  for (const std::string& column : columns_) {
+    const Json* value = object.find(column);
+    cells.push_back(value == nullptr ? "" : cell_of(*value));
+  }
+  answers_.push_back({std::move(figure), {std::move(cells)}});
+}
+
+void FigureReport::print() const {
+  if (!answers_.empty()) print_table(output_, columns_, answers_);
+}
+
+}  // namespace deberta::cli
