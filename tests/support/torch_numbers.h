@@ -39,12 +39,18 @@ inline double worst_difference(const at::Tensor& a, const at::Tensor& b) {
 }
 
 // The gradients of a scalar with respect to the inputs, which then hold none.
+// The gradient that backward() left, in full: that of a table may be sparse. Undefined: none.
+inline at::Tensor gradient_of(const at::Tensor& x) {
+  return x.grad().defined() && x.grad().is_sparse() ? x.grad().to_dense() : x.grad();
+}
+
 inline std::vector<at::Tensor> gradients_of(const std::vector<at::Tensor>& inputs,
                                             const std::function<at::Tensor()>& function) {
   function().backward();
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& input : inputs) {
-    gradients.push_back(input.grad().defined() ? input.grad().clone() : at::zeros_like(input));
+    const at::Tensor gradient = gradient_of(input);
+    gradients.push_back(gradient.defined() ? gradient.clone() : at::zeros_like(input));
     input.mutable_grad() = at::Tensor();
   }
   return gradients;

@@ -14,6 +14,7 @@
 #include "program/note.h"
 #include "program/output.h"
 #include "train/cli/adversarial_options.h"
+#include "train/cli/fallback_note.h"
 #include "train/cli/optimizer_options.h"
 #include "train/cli/run_options.h"
 #include "train/cli/run_reporter.h"
@@ -173,10 +174,10 @@ int run_finetune(const Options& options) {
   cli::install_save_signal();
   const FinetuneVerb given(options);
   FinetuneSettings settings = settings_of(given);
-  settings.run.options = options_of_run(options);
-  settings.run.details = details_of_run(options);
+  describe_run(options, settings.workplace, settings.run);
   Reporter reporter(given.run.progress, {"examples"});
-  const RunHooks hooks = hooks_of(reporter);
+  const RunHooks hooks = with_fallback_note(hooks_of(reporter), given.run.kernels);
+  say_precision(given.run, settings.workplace, hooks);
   if (given.run.dry_run) return show_dry_run(settings, hooks, reporter);
   if (given.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
   if (!choose_accumulation(given.run, settings.run, settings.accumulation, hooks,

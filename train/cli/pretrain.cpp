@@ -18,6 +18,7 @@
 #include "program/note.h"
 #include "program/output.h"
 #include "program/progress_printer.h"
+#include "train/cli/fallback_note.h"
 #include "train/cli/optimizer_options.h"
 #include "train/cli/replaced_token_options.h"
 #include "train/cli/run_options.h"
@@ -193,10 +194,10 @@ int run_pretrain(const Options& options) {
   cli::install_save_signal();
   const PretrainVerb given(options);
   PretrainSettings settings = settings_of(given);
-  settings.run.options = options_of_run(options);
-  settings.run.details = details_of_run(options);
+  describe_run(options, settings.workplace, settings.run);
   Reporter reporter(given.run.progress, {"MB", 1000000});
-  const RunHooks hooks = hooks_of(reporter);
+  const RunHooks hooks = with_fallback_note(hooks_of(reporter), given.run.kernels);
+  say_precision(given.run, settings.workplace, hooks);
   if (given.run.dry_run) return show_dry_run(settings, hooks, reporter);
   if (given.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
   if (!choose_accumulation(given.run, settings.run, settings.accumulation, hooks,

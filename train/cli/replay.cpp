@@ -48,20 +48,21 @@ int run_replay(const Options& options) {
   const std::string& generator = replaced.generator_model.value;
   if (given.adversarial.adversarial != AdversarialChoice::kNone && given.task_loss == TaskLossChoice::kNone)
     throw Error(ErrorCode::kUsage, "--adversarial", "expected --task-loss, whose answers are compared");
-  const ReplaySettings settings{.model_folder = cli::model_path(given.model),
-                                .batches = given.batches,
-                                .output = given.output,
-                                .objective = objective_of(given.objective),
-                                .pair = pair_options(replaced),
-                                .discriminator_rate = replaced.discriminator_rate.value,
-                                .generator_folder = generator.empty() ? "" : cli::model_path(generator),
-                                .task = task_loss_of(given.task_loss),
-                                .adversarial = adversarial_options(given.adversarial),
-                                .decoder_passes = given.decoder_passes.value,
-                                .optimizer = {.adam = adam_options(optimizer)},
-                                .learning_rate = optimizer.learning_rate,
-                                .max_norm = optimizer.max_grad_norm,
-                                .workplace = {.threads = given.threads, .kernels = given.kernels}};
+  const ReplaySettings settings{
+      .model_folder = cli::model_path(given.model),
+      .batches = given.batches,
+      .output = given.output,
+      .objective = objective_of(given.objective),
+      .pair = pair_options(replaced),
+      .discriminator_rate = replaced.discriminator_rate.value,
+      .generator_folder = generator.empty() ? "" : cli::model_path(generator),
+      .task = task_loss_of(given.task_loss),
+      .adversarial = adversarial_options(given.adversarial),
+      .decoder_passes = given.decoder_passes.value,
+      .optimizer = {.adam = adam_options(optimizer)},
+      .learning_rate = optimizer.learning_rate,
+      .max_norm = optimizer.max_grad_norm,
+      .workplace = {.threads = given.threads, .kernels = given.kernels, .precision = cli::precision_of(given.dtype)}};
   const RunHooks hooks{.stop = [] { return cli::interrupted() != 0 ? StopRequest::kStop : StopRequest::kNone; }};
   const int64_t steps = replay(settings, hooks);
   if (cli::interrupted() != 0) return cli::interrupted();

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <string_view>
 #include <vector>
 
 #include "base/checked.h"
 #include "base/file.h"
 #include "deberta/library.h"
+#include "kernels/choice.h"
+#include "program/model_options.h"
 #include "train/cli/search_process.h"
 #include "train/state/checkpoint_folder.h"
 
@@ -46,18 +49,27 @@ constexpr auto kFree = std::to_array<std::string_view>({"quiet",
                                                         "early-stopping-patience"});
 
 // Options that only the reports speak of.
-constexpr auto kTold =
-    std::to_array<std::string_view>({"model", "tokenizer-name", "train-file", "validation-file", "kernels", "threads"});
+constexpr auto kTold = std::to_array<std::string_view>(
+    {"model", "tokenizer-name", "train-file", "validation-file", "kernels", "dtype", "threads"});
 
 constexpr const char* kAccumulation = "gradient-accumulation-steps";
+constexpr const char* kDtype = "dtype";
 
-// Of the newest checkpoint, if there is one.
-std::optional<size_t> accumulation_of(const std::string& output) {
-  if (!is_directory(output)) return std::nullopt;
+// What the newest checkpoint says of an option; empty: nothing, or there is none.
+std::string recorded_option(const std::string& output, const char* name) {
+  if (!is_directory(output)) return {};
   const std::optional<FoundCheckpoint> found = find_checkpoint(output);
-  if (!found) return std::nullopt;
-  const auto option = found->state.options.find(kAccumulation);
-  return option == found->state.options.end() ? std::nullopt : parse_number<size_t>(option->second);
+  if (!found) return {};
+  const auto option = found->state.options.find(name);
+  return option == found->state.options.end() ? std::string() : option->second;
+}
+
+// That of the run so far, else the one that is faster here.
+Precision automatic_precision(const RunOptions& options) {
+  const std::string recorded = options.resume == ResumeChoice::kAuto ? recorded_option(options.output_dir, kDtype) : "";
+  if (!recorded.empty()) return recorded == to_string(Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
+  const ChosenLevels levels = select_kernels(options.kernels).levels;
+  return gains_speed(levels, automatic_choice().peaks, Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
 }
 
 // "org/name" stays as it is.
@@ -67,8 +79,7 @@ std::string public_name(const std::string& text) {
   return path.filename().string();
 }
 
-}  // namespace
-
+// What the reports say of data and origin. Files and folders are named without the folders that they are in.
 Details details_of_run(const Options& options) {
   Details details{{"verb", options.verb()}, {"version", std::string(version())}};
   for (const OptionRow* row : options_of(options.verb())) {
@@ -82,6 +93,7 @@ Details details_of_run(const Options& options) {
   return details;
 }
 
+// Those that change the weights or the log, by name, as text.
 std::map<std::string, std::string> options_of_run(const Options& options) {
   std::map<std::string, std::string> named;
   for (const OptionRow* row : options_of(options.verb())) {
@@ -90,10 +102,22 @@ std::map<std::string, std::string> options_of_run(const Options& options) {
   return named;
 }
 
+}  // namespace
+
+void describe_run(const Options& options, const WorkplaceSettings& workplace, RunSettings& run) {
+  const std::string dtype(to_string(workplace.precision));
+  run.options = options_of_run(options);
+  run.options[kDtype] = dtype;
+  run.details = details_of_run(options);
+  for (auto& [name, value] : run.details) {
+    if (name == kDtype) value = dtype;
+  }
+}
+
 bool choose_accumulation(const RunOptions& options, RunSettings& run, size_t& accumulation, const RunHooks& hooks,
                          const std::function<std::optional<size_t>()>& find) {
   if (!options.auto_find_batch_size) return true;
-  std::optional<size_t> chosen = accumulation_of(run.output);
+  std::optional<size_t> chosen = parse_number<size_t>(recorded_option(run.output, kAccumulation));
   if (!chosen) {
     chosen = find_in_child(find);
     if (!chosen) return false;
@@ -104,8 +128,17 @@ bool choose_accumulation(const RunOptions& options, RunSettings& run, size_t& ac
   return true;
 }
 
+void say_precision(const RunOptions& options, const WorkplaceSettings& workplace, const RunHooks& hooks) {
+  if (options.dtype != DtypeChoice::kAuto || workplace.precision == Precision::kFp32) return;
+  hooks.on_note("products are in bf16, which is faster than fp32 here; --dtype fp32 computes all in fp32");
+}
+
 WorkplaceSettings workplace_settings(const RunOptions& options) {
-  return {.threads = options.threads, .kernels = options.kernels, .recomputes_layers = options.gradient_checkpointing};
+  return {.threads = options.threads,
+          .kernels = options.kernels,
+          .precision =
+              options.dtype == DtypeChoice::kAuto ? automatic_precision(options) : cli::precision_of(options.dtype),
+          .recomputes_layers = options.gradient_checkpointing};
 }
 
 RunSettings run_settings(const RunOptions& options, const OptimizerSettings& optimizer) {

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -13,11 +12,9 @@
 
 namespace deberta::train {
 
-// Those that change the weights or the log, by name, as text: a run that goes on must have the same.
-std::map<std::string, std::string> options_of_run(const Options& options);
-
-// What the reports say of data and origin. Files and folders are named without the folders that they are in.
-Details details_of_run(const Options& options);
+// Sets `options`, which a run that goes on must have in common with the one before, and `details`, which the reports
+// tell. Of the precision both say the one that was chosen.
+void describe_run(const Options& options, const WorkplaceSettings& workplace, RunSettings& run);
 
 // All but `best`, `options` and `details`.
 RunSettings run_settings(const RunOptions& options, const OptimizerSettings& optimizer);
@@ -27,6 +24,10 @@ RunSettings run_settings(const RunOptions& options, const OptimizerSettings& opt
 bool choose_accumulation(const RunOptions& options, RunSettings& run, size_t& accumulation, const RunHooks& hooks,
                          const std::function<std::optional<size_t>()>& find);
 
+// Where --dtype auto took bf16.
+void say_precision(const RunOptions& options, const WorkplaceSettings& workplace, const RunHooks& hooks);
+
+// --dtype auto is the precision of the run that goes on, else the faster one. Throws kKernels.
 WorkplaceSettings workplace_settings(const RunOptions& options);
 
 }  // namespace deberta::train

@@ -17,8 +17,10 @@ int run(const Options& options) {
   if (options.verb() == FinetuneVerb::kName) return run_finetune(options);
   if (options.verb() == ReplayVerb::kName) return run_replay(options);
   if (options.verb() == ReportVerb::kName) return run_report(options);
-  throw Error(ErrorCode::kUsage, options.verb(),
-              "expected pretrain, finetune, replay or report; `deberta " + options.verb() + "` runs the other verbs");
+  if (options.verb() == BenchVerb::kName) return run_bench(options);
+  throw Error(
+      ErrorCode::kUsage, options.verb(),
+      "expected pretrain, finetune, replay, report or bench; `deberta " + options.verb() + "` runs the other verbs");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ int run_pretrain(const Options& options);
 int run_finetune(const Options& options);
 int run_replay(const Options& options);
 int run_report(const Options& options);
+int run_bench(const Options& options);
 
 // Runs the verb of the options.
 int run_verb(const Options& options);

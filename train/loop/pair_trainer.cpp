@@ -96,6 +96,10 @@ struct PairTrainer::StepInput {
   const PairStepExtras& extras;
 };
 
+PackedStore* PairTrainer::store_for(const StepInput& input) const {
+  return input.batches.size() > 1 ? compute_.store : nullptr;
+}
+
 std::vector<TrainBatch> PairTrainer::run_generator(const StepInput& input, double scale, StepResult& result) {
   result = labels_of(input.batches);
   std::vector<TrainBatch> replaced;
@@ -131,7 +135,7 @@ void PairTrainer::step_jointly(const StepInput& input, PairStep& result) {
     if (input.extras.see) input.extras.see(group);
     return {.has_finite_loss = std::isfinite(result.generator.loss) && std::isfinite(result.discriminator.loss)};
   };
-  take(group.step(both, {input.settings.rate, input.settings.max_norm}),
+  take(group.step(both, {input.settings.rate, input.settings.max_norm, store_for(input)}),
        std::vector{&result.generator, &result.discriminator});
 }
 
@@ -144,14 +148,15 @@ void PairTrainer::step_in_turn(const StepInput& input, PairStep& result) {
     if (input.extras.see) input.extras.see(groups_[0]);
     return {.has_finite_loss = std::isfinite(result.generator.loss)};
   };
-  take(groups_[0].step(of_generator, {settings.rate, settings.max_norm}), std::vector{&result.generator});
+  take(groups_[0].step(of_generator, {settings.rate, settings.max_norm, store_for(input)}),
+       std::vector{&result.generator});
   if (!result.generator.is_finite) return;
   const auto of_discriminator = [&](double scale) -> ParameterGroup::Differentiated {
     run_discriminator(input, replaced, scale, result);
     if (input.extras.see) input.extras.see(groups_[1]);
     return {.has_finite_loss = std::isfinite(result.discriminator.loss)};
   };
-  take(groups_[1].step(of_discriminator, {settings.discriminator_rate, settings.max_norm}),
+  take(groups_[1].step(of_discriminator, {settings.discriminator_rate, settings.max_norm, store_for(input)}),
        std::vector{&result.discriminator});
 }
 

@@ -61,6 +61,7 @@ class PairTrainer {
  private:
   void move_into_groups();
   struct StepInput;
+  PackedStore* store_for(const StepInput& input) const;  // where weights are read by several micro-batches
   std::vector<TrainBatch> run_generator(const StepInput& input, double scale, StepResult& result);
   void run_discriminator(const StepInput& input, std::span<const TrainBatch> replaced, double scale, PairStep& result);
   void step_jointly(const StepInput& input, PairStep& result);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "deberta/error.h"
+#include "train/ops/packed_store.h"
 #include "train/optim/gradient_norm.h"
 #include "train/state/flat_tensors.h"
 
@@ -51,7 +52,7 @@ std::vector<ParameterMemory> ParameterGroup::memory() {
 
 ParameterGroup::Update ParameterGroup::step(const Differentiate& differentiate, const UpdateSettings& settings) {
   while (true) {
-    Differentiated differentiated = differentiate(loss_scale_.value());
+    Differentiated differentiated = run(differentiate, settings.store);
     if (differentiated.divisor == 0) return {};
     differentiated.divisor *= loss_scale_.value();
     Update result = update(differentiated, settings);
@@ -60,6 +61,11 @@ ParameterGroup::Update ParameterGroup::step(const Differentiate& differentiate, 
     if (loss_scale_.is_used()) result.loss_scale = loss_scale_.value();
     return result;
   }
+}
+
+ParameterGroup::Differentiated ParameterGroup::run(const Differentiate& differentiate, PackedStore* store) {
+  const PackedStore::Scope kept(store, weights_.all());
+  return differentiate(loss_scale_.value());
 }
 
 ParameterGroup::Update ParameterGroup::update(const Differentiated& differentiated, const UpdateSettings& settings) {

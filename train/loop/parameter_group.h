@@ -30,7 +30,8 @@ class ParameterGroup {
 
   struct UpdateSettings {
     double rate = 0;
-    double max_norm = 1;  // 0: no clip
+    double max_norm = 1;           // 0: no clip
+    PackedStore* store = nullptr;  // where `differentiate` keeps packed weights, if it reads them several times
   };
   struct Differentiated {
     double divisor = 1;           // of the gradients, beside the scale; 0: there are none, and nothing moves
@@ -59,6 +60,7 @@ class ParameterGroup {
   const LossScale& loss_scale() const { return loss_scale_; }
 
  private:
+  Differentiated run(const Differentiate& differentiate, PackedStore* store);
   Update update(const Differentiated& differentiated, const UpdateSettings& settings);
 
   ParameterLayout layout_;

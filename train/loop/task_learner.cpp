@@ -153,7 +153,8 @@ StepReport TaskLearner::step(const StepRequest& request, Sums& sums) {
     });
   }
   const double rate = settings_.learning_rate * request.factor;
-  const StepResult result = trainer_.step(losses, {.rate = rate, .max_norm = request.max_norm});
+  const StepResult result =
+      trainer_.step(losses, {.rate = rate, .max_norm = request.max_norm, .store = place_.compute.store});
   add_to_sums(result, rate, sums);
   for (const AdversarialParts& part : parts) {
     sums["task_loss"] += part.task;

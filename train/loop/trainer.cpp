@@ -26,8 +26,9 @@ StepResult Trainer::step(std::span<const std::function<Loss()>> losses, const St
     if (see && result.count > 0) see(group_.gradients(), result.divisor * scale);
     return {.divisor = result.divisor, .has_finite_loss = std::isfinite(result.loss)};
   };
-  const ParameterGroup::Update update =
-      group_.step(differentiate, {.rate = settings.rate, .max_norm = settings.max_norm});
+  const ParameterGroup::Update update = group_.step(
+      differentiate,
+      {.rate = settings.rate, .max_norm = settings.max_norm, .store = losses.size() > 1 ? settings.store : nullptr});
   result.norm = update.norm;
   result.is_finite = update.is_finite;
   result.loss_scale = update.loss_scale;

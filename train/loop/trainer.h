@@ -32,6 +32,7 @@ class Trainer {
   struct StepSettings {
     double rate = 0;
     double max_norm = 1;
+    PackedStore* store = nullptr;  // of the losses' Compute: weights are packed once for all of them
   };
   // `see`: is shown the sum of the gradients, and what to divide it by, before the clip.
   using See = std::function<void(const FlatBuffer& gradients, double divisor)>;

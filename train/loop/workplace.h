@@ -6,19 +6,21 @@
 #include "base/thread_pool.h"
 #include "deberta/pipeline.h"
 #include "train/ops/compute.h"
+#include "train/ops/packed_store.h"
 
 namespace deberta::train {
 
 struct WorkplaceSettings {
   size_t threads = 0;  // 0: usable_processors()
   std::string kernels = "auto";
-  bool recomputes_layers = false;  // Compute
+  Precision precision = Precision::kFp32;  // Compute
+  bool recomputes_layers = false;          // Compute
 };
 
 struct Workplace {
   // ATen gets one thread: its sums then have one order. Throws what select_kernels() does.
   explicit Workplace(const WorkplaceSettings& settings);
-  Workplace(const Workplace&) = delete;  // `compute` refers to `pool`
+  Workplace(const Workplace&) = delete;  // `compute` refers to `pool` and `store`
   Workplace& operator=(const Workplace&) = delete;
 
   // For the engine's models.
@@ -26,6 +28,7 @@ struct Workplace {
 
   ThreadPool pool;
   std::string kernels;
+  PackedStore store;
   Compute compute;
 };
 

@@ -5,6 +5,7 @@
 #include "train/model/relative_position.h"
 #include "train/ops/attention.h"
 #include "train/ops/linear.h"
+#include "train/ops/self_attention.h"
 
 namespace deberta::train {
 namespace {
@@ -47,24 +48,52 @@ KeysValues project_keys_values(const Pass& pass, const Attention& a, const at::T
   return {apply(pass, a.key_proj, hidden_TD), apply(pass, a.value_proj, hidden_TD)};
 }
 
-at::Tensor attend(const Pass& pass, const Attention& a, const QueryStates& queries, const KeysValues& keys,
-                  const at::Tensor& relative_RD, size_t layer) {
+namespace {
+
+// All but q, k and v.
+AttentionInputs inputs_of(const Pass& pass, const Attention& a, const SharedRows& queries,
+                          const at::Tensor& relative_RD, size_t layer) {
   const ModelConfig& c = pass.form.config;
   AttentionInputs inputs;
-  inputs.q_ND = apply(pass, a.query_proj, queries.y_ND);
-  inputs.k_TD = keys.k_TD;
-  inputs.v_TD = keys.v_TD;
   project_relative(pass, a, relative_RD, layer, inputs);
-  inputs.queries = queries.rows;
+  inputs.queries = queries;
   inputs.keys = pass.tokens;
   inputs.lut = pass.lut;
   inputs.heads = c.num_attention_heads;
   inputs.scale = 1 / std::sqrt(static_cast<double>(c.attention_head_size * c.attention_terms()));
-  inputs.is_causal = pass.form.config.is_causal;
+  inputs.is_causal = c.is_causal;
   inputs.dropout = pass.dropout(RandomDomain::kAttentionDropout, c.attention_probs_dropout_prob, layer);
-  const at::Tensor context_ND = attention(pass.compute, inputs);
-  const Dropout drop = pass.dropout(RandomDomain::kAttentionOutputDropout, c.hidden_dropout_prob, layer);
-  return add_norm(pass.compute, apply(pass, a.dense, context_ND), queries.y_ND, pass.norm(a.norm), drop, *queries.rows);
+  return inputs;
+}
+
+at::Tensor add_norm_to(const Pass& pass, const Attention& a, const at::Tensor& dense_ND, const QueryStates& queries,
+                       size_t layer) {
+  const double p = pass.form.config.hidden_dropout_prob;
+  const Dropout drop = pass.dropout(RandomDomain::kAttentionOutputDropout, p, layer);
+  return add_norm(pass.compute, dense_ND, queries.y_ND, pass.norm(a.norm), drop, *queries.rows);
+}
+
+}  // namespace
+
+at::Tensor attend(const Pass& pass, const Attention& a, const QueryStates& queries, const KeysValues& keys,
+                  const at::Tensor& relative_RD, size_t layer) {
+  AttentionInputs inputs = inputs_of(pass, a, queries.rows, relative_RD, layer);
+  inputs.q_ND = apply(pass, a.query_proj, queries.y_ND);
+  inputs.k_TD = keys.k_TD;
+  inputs.v_TD = keys.v_TD;
+  return add_norm_to(pass, a, apply(pass, a.dense, attention(pass.compute, inputs)), queries, layer);
+}
+
+at::Tensor attend_to_itself(const Pass& pass, const Attention& a, const at::Tensor& hidden_TD,
+                            const at::Tensor& relative_RD, size_t layer) {
+  const auto projection = [](const Linear& linear) {
+    return SelfAttentionWeights::Projection{linear.weight_OI, linear.bias_O};
+  };
+  const SelfAttentionWeights weights{projection(a.query_proj), projection(a.key_proj), projection(a.value_proj),
+                                     projection(a.dense)};
+  const AttentionInputs inputs = inputs_of(pass, a, pass.tokens, relative_RD, layer);
+  return add_norm_to(pass, a, self_attention(pass.compute, hidden_TD, inputs, weights), {hidden_TD, pass.tokens},
+                     layer);
 }
 
 }  // namespace deberta::train

@@ -32,4 +32,8 @@ struct QueryStates {
 at::Tensor attend(const Pass& pass, const Attention& attention, const QueryStates& queries, const KeysValues& keys,
                   const at::Tensor& relative_RD, size_t layer);
 
+// y is x.
+at::Tensor attend_to_itself(const Pass& pass, const Attention& attention, const at::Tensor& hidden_TD,
+                            const at::Tensor& relative_RD, size_t layer);
+
 }  // namespace deberta::train

@@ -1,8 +1,7 @@
 #include "train/model/feed_forward.h"
 
 #include "engine/activation.h"
-#include "train/ops/activation.h"
-#include "train/ops/linear.h"
+#include "train/ops/feed_forward.h"
 
 namespace deberta::train {
 
@@ -16,9 +15,9 @@ void visit(FeedForward& f, const ModelForm& form, const std::string& layer_name,
 at::Tensor apply_feed_forward(const Pass& pass, const FeedForward& f, const at::Tensor& a_ND, const Rows& rows,
                               size_t layer) {
   const ModelConfig& c = pass.form.config;
-  at::Tensor x = linear(pass.compute, a_ND, f.intermediate.weight_OI, f.intermediate.bias_O);
-  x = activate(pass.compute, x, to_kernel(c.hidden_act));
-  x = linear(pass.compute, x, f.output.weight_OI, f.output.bias_O);
+  const FeedForwardWeights weights{f.intermediate.weight_OI, f.intermediate.bias_O, f.output.weight_OI,
+                                   f.output.bias_O};
+  const at::Tensor x = feed_forward(pass.compute, a_ND, weights, to_kernel(c.hidden_act));
   const Dropout drop = pass.dropout(RandomDomain::kFeedForwardDropout, c.hidden_dropout_prob, layer);
   return add_norm(pass.compute, x, a_ND, pass.norm(f.norm), drop, rows);
 }

@@ -29,9 +29,9 @@ inline at::Tensor enter_layer(const at::Tensor& x) {
 
 inline at::Tensor encoder_layer(const Pass& pass, const Layer& layer, const at::Tensor& hidden_TD,
                                 const at::Tensor& relative_RD, size_t number) {
-  const at::Tensor own_TD = enter_layer(hidden_TD);
-  const KeysValues keys = project_keys_values(pass, layer.attention, own_TD);
-  return query_layer(pass, layer, {own_TD, pass.tokens}, keys, enter_layer(relative_RD), number);
+  const at::Tensor a_TD =
+      attend_to_itself(pass, layer.attention, enter_layer(hidden_TD), enter_layer(relative_RD), number);
+  return apply_feed_forward(pass, layer.feed_forward, a_TD, *pass.tokens, number);
 }
 
 }  // namespace deberta::train

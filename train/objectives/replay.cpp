@@ -23,7 +23,8 @@ ReplayedStep replay_step(Model& model, const std::vector<std::function<Loss()>>&
   if (step.count == 0) divisor = 1;
   step.loss = sum / divisor;
   for (const NamedParameter& parameter : parameters) {
-    const at::Tensor& gradient = parameter.tensor.grad();
+    at::Tensor gradient = parameter.tensor.grad();
+    if (gradient.defined() && gradient.is_sparse()) gradient = gradient.to_dense();  // of a table that was looked up
     step.gradients.push_back(
         {parameter.name, gradient.defined() ? gradient / divisor : at::zeros_like(parameter.tensor)});
   }

@@ -8,10 +8,15 @@
 
 namespace deberta::train {
 
+class PackedStore;
+
 // Outlives the backward pass of every operation that was given it.
 struct Compute {
   KernelSet kernels;
   Parallel parallel = serial();
+  Precision precision =
+      Precision::kFp32;            // of the kernels' products, fp32 or bf16: what they multiply is rounded to it
+  PackedStore* store = nullptr;    // where packed weights may be kept; null: each product packs its own
   bool composes = false;           // ATen's operators for everything
   bool recomputes_layers = false;  // in the backward pass, instead of keeping their activations (model/recompute.h)
 };

@@ -14,6 +14,8 @@
 #include "kernels/sample_ids.h"
 #include "train/ops/kernel_call.h"
 #include "train/ops/linear.h"
+#include "train/ops/linear_call.h"
+#include "train/ops/packed_store.h"
 
 namespace deberta::train {
 namespace {
@@ -32,7 +34,7 @@ struct Gradients {
 };
 
 struct Chunk {
-  at::Tensor h_NE, labels_N;
+  at::Tensor h_NE, labels_N;  // h an operand where kernels run
   at::Tensor dh_NE;
   size_t first = 0;  // of its rows
 };
@@ -77,24 +79,15 @@ Sums compose_chunk(const Compute& compute, const TiedOutput& output, const Chunk
 
 // The table, packed once for all chunks.
 struct PackedTable {
-  at::Tensor memory;
-  PackedWeights weights;
+  PackedTensor forward, backward;  // the second where gradients are wanted
 };
 
-PackedTable pack_table(const Compute& compute, const at::Tensor& table_VE) {
-  const WeightSource source{table_VE.const_data_ptr<float>(), rows_of(table_VE), columns_of(table_VE)};
-  PackedTable table{new_scratch(gemm_packed_bytes(compute.kernels, Precision::kFp32, source)), {}};
-  table.weights =
-      gemm_pack(compute.kernels, Precision::kFp32, source, table.memory.mutable_data_ptr(), compute.parallel);
-  return table;
-}
-
-void add_gradients(const Compute& compute, const TiedOutput& output, const Chunk& chunk, const at::Tensor& g_NV,
-                   const Gradients& gradients) {
+void add_gradients(const Compute& compute, const TiedOutput& output, const PackedTable& table, const Chunk& chunk,
+                   const at::Tensor& g_NV, const Gradients& gradients) {
   LinearGradientParams p{};
+  set_operand(compute, chunk.h_NE, p);
   p.dy_TN = g_NV.const_data_ptr<float>();
-  p.x_TK = chunk.h_NE.const_data_ptr<float>();
-  p.w_NK = output.table_VE.const_data_ptr<float>();
+  p.packed_w = &table.backward.weights;
   p.rows = rows_of(chunk.h_NE);
   p.outputs = rows_of(output.table_VE);
   p.inputs = columns_of(output.table_VE);
@@ -113,9 +106,10 @@ Sums run_chunk(const Compute& compute, const TiedOutput& output, const PackedTab
   const size_t rows = rows_of(chunk.h_NE);
   const at::Tensor logits_NV = new_floats({chunk.h_NE.size(0), output.table_VE.size(0)});
   GemmParams product{};
-  product.a_MK = chunk.h_NE.const_data_ptr<float>();
+  product.a_MK = chunk.h_NE.const_data_ptr();
+  product.a_stride = columns_of(chunk.h_NE);
   product.rows = rows;
-  product.weights = table.weights;
+  product.weights = table.forward.weights;
   product.bias_N = output.bias_V.const_data_ptr<float>();
   product.c_MN = logits_NV.mutable_data_ptr<float>();
   product.parallel = compute.parallel;
@@ -133,7 +127,7 @@ Sums run_chunk(const Compute& compute, const TiedOutput& output, const PackedTab
   p.gradient_RV = chunk.dh_NE.defined() ? logits_NV.mutable_data_ptr<float>() : nullptr;
   p.parallel = compute.parallel;
   deberta::cross_entropy(compute.kernels, p);
-  if (chunk.dh_NE.defined()) add_gradients(compute, output, chunk, logits_NV, gradients);
+  if (chunk.dh_NE.defined()) add_gradients(compute, output, table, chunk, logits_NV, gradients);
   return {std::accumulate(losses.begin(), losses.end(), 0.0),
           std::accumulate(is_correct.begin(), is_correct.end(), int64_t{0})};
 }
@@ -146,7 +140,10 @@ class TiedCrossEntropy : public torch::autograd::Function<TiedCrossEntropy> {
     const at::Tensor h_PE = h.contiguous();
     const TiedOutput output{table.contiguous(), bias.contiguous()};
     const bool has_kernels = runs_kernels(*compute, h_PE);
-    const PackedTable packed = has_kernels ? pack_table(*compute, output.table_VE) : PackedTable{};
+    PackedTable packed;
+    if (has_kernels) packed.forward = packed_weight(*compute, output.table_VE, Direction::kForward);
+    if (has_kernels && wants_gradients)
+      packed.backward = packed_weight(*compute, output.table_VE, Direction::kBackward);
     Gradients gradients;
     if (wants_gradients) {
       gradients = {at::zeros_like(h_PE), at::zeros_like(output.table_VE), at::zeros_like(output.bias_V)};
@@ -154,7 +151,11 @@ class TiedCrossEntropy : public torch::autograd::Function<TiedCrossEntropy> {
     Sums sums;
     for (int64_t first = 0; first < h_PE.size(0); first += chunk_rows) {
       const int64_t count = std::min(chunk_rows, h_PE.size(0) - first);
-      Chunk chunk{h_PE.narrow(0, first, count), labels_P.narrow(0, first, count), {}, static_cast<size_t>(first)};
+      const at::Tensor h_NE = h_PE.narrow(0, first, count);
+      Chunk chunk{has_kernels ? to_operand(*compute, h_NE) : h_NE,
+                  labels_P.narrow(0, first, count),
+                  {},
+                  static_cast<size_t>(first)};
       if (wants_gradients) chunk.dh_NE = gradients.h_PE.narrow(0, first, count);
       const Sums of_chunk = has_kernels ? run_chunk(*compute, output, packed, chunk, gradients, *drawing)
                                         : compose_chunk(*compute, output, chunk, gradients, *drawing);

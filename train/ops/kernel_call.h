@@ -8,13 +8,20 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/bf16.h"
 #include "train/ops/compute.h"
 
 namespace deberta::train {
 
-// fp32 or bytes on the CPU, in order, for kernels.
+// fp32, bf16 or bytes on the CPU, in order, for kernels.
 inline at::Tensor new_floats(at::IntArrayRef shape) {
   return at::empty(shape, at::kFloat);
+}
+inline at::Tensor new_bf16(at::IntArrayRef shape) {
+  return at::empty(shape, at::kBFloat16);
+}
+inline Bf16* bf16_of(const at::Tensor& x) {
+  return static_cast<Bf16*>(x.mutable_data_ptr());
 }
 inline at::Tensor new_scratch(size_t size_bytes) {  // 64-byte aligned, as all of torch's memory on the CPU is
   return at::empty({static_cast<int64_t>(size_bytes + 64)}, at::kByte);  // never null

@@ -10,6 +10,7 @@
 
 #include "train/loop/trainer_case.h"
 #include "train/objectives/language_model.h"
+#include "train/ops/packed_store.h"
 
 namespace deberta::train {
 namespace {
@@ -65,6 +66,19 @@ TEST(Trainer, MicroBatchesOfUnequalSizeMakeTheSameStepAsOne) {
   for (size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(x[i] - y[i]));
   EXPECT_LE(largest, 2e-4f)
       << "Adam's first step moves each weight by at most the rate; signs of tiny gradients may differ";
+}
+
+TEST(Trainer, WeightsThatAreKeptPackedForAStepChangeNoBit) {
+  Case kept, plain;
+  PackedStore store;
+  kept.compute.store = &store;
+  const std::vector<TrainBatch> parts = {make_batch(0, 1), make_batch(1, 4), make_batch(5, 1)};
+  for (int step = 0; step < 3; ++step) {
+    const StepResult a = kept.step(parts, {.rate = 1e-2, .store = &store}), b = plain.step(parts, {.rate = 1e-2});
+    EXPECT_EQ(a.loss, b.loss) << step;
+    EXPECT_EQ(a.norm, b.norm) << step;
+  }
+  EXPECT_EQ(kept.weights(), plain.weights());
 }
 
 TEST(Trainer, RepeatedStepsLearn) {

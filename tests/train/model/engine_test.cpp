@@ -11,6 +11,7 @@
 
 #include "checkpoint/conversion.h"
 #include "checkpoint/tensor_table.h"
+#include "support/torch_numbers.h"
 #include "train/model/model_case.h"
 #include "train/ops/linear.h"
 
@@ -104,10 +105,10 @@ void expect_agreement(const Batch& batch, const std::string& what) {
     EXPECT_LE(worst_difference(expected_TD * real_T, got_TD * real_T), kTolerance) << what << ", " << name;
     (got_TD * real_T).square().sum().backward();
     for (const NamedParameter& parameter : trained_parameters(model)) {
-      const at::Tensor gradient = parameter.tensor.grad();
+      const at::Tensor gradient = test::gradient_of(parameter.tensor);
       EXPECT_TRUE(!gradient.defined() || at::isfinite(gradient).all().item<bool>()) << what << ", " << parameter.name;
     }
-    const at::Tensor table_RD = model.encoder.relative.rel_embeddings_RD.grad();
+    const at::Tensor table_RD = test::gradient_of(model.encoder.relative.rel_embeddings_RD);
     EXPECT_EQ(table_RD[0].abs().sum().item<double>(), 0) << what << ": no distance has row 0";
   }
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "support/torch_numbers.h"
 #include "train/model/model_case.h"
 #include "train/ops/linear.h"
 
@@ -94,7 +95,7 @@ TEST(Gradients, OfThePaddingRowComeOnlyFromTheOutput) {
     Batch batch = make_holed_batch(model.form.config);
     batch.ids_T[2] = 0;
     scalar_of(model, batch, {}).backward();
-    const at::Tensor gradient = model.embeddings.word_VE.grad();
+    const at::Tensor gradient = test::gradient_of(model.embeddings.word_VE);
     EXPECT_EQ(gradient[0].abs().max().item<double>() > 0, head == Head::kMaskedLm);
     EXPECT_GT(gradient[batch.ids_T[1]].abs().max().item<double>(), 0);
   }

@@ -13,6 +13,7 @@
 #include "checkpoint/tensor_table.h"
 #include "support/expect_error.h"
 #include "support/implementations.h"
+#include "support/torch_numbers.h"
 #include "train/model/model_case.h"
 #include "train/ops/convolution.h"
 #include "train/ops/dropout.h"
@@ -361,7 +362,7 @@ TEST(Memory, OfTheCallerHoldsWeightsAndAddsUpGradients) {
     EXPECT_EQ(static_cast<const void*>(values.data_ptr<float>()), weights[n].data());
     EXPECT_EQ(worst_difference(values, expected[n].tensor), 0) << before[n].name;
     EXPECT_EQ(static_cast<const void*>(values.grad().data_ptr<float>()), gradients[n].data()) << before[n].name;
-    EXPECT_EQ(worst_difference(values.grad(), expected[n].tensor.grad()), 0) << before[n].name;
+    EXPECT_EQ(worst_difference(values.grad(), test::gradient_of(expected[n].tensor)), 0) << before[n].name;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/torch_numbers.h"
 #include "train/model/model_case.h"
 #include "train/model/parameters.h"
 
@@ -32,7 +33,7 @@ Results run(const ModelForm& form, at::ScalarType type, bool recomputes) {
   Results results{y.detach().clone(), {}};
   (y * normal_tensor(55, y.sizes()).to(type)).sum().backward();
   for (const NamedParameter& parameter : trained_parameters(model)) {
-    const at::Tensor& gradient = parameter.tensor.grad();
+    const at::Tensor gradient = test::gradient_of(parameter.tensor);
     results.gradients.push_back(gradient.defined() ? gradient : at::zeros_like(parameter.tensor));
   }
   return results;

@@ -74,7 +74,7 @@ TEST(LanguageModel, EveryTrainedParameterGetsAGradient) {
     for (const NamedParameter& parameter : trained_parameters(model)) {
       ASSERT_TRUE(parameter.tensor.grad().defined()) << parameter.name;
       // Neither softmax sees a key bias: without p2c it would have no gradient at all.
-      EXPECT_GT(parameter.tensor.grad().abs().max().item<double>(), 1e-12) << parameter.name;
+      EXPECT_GT(test::gradient_of(parameter.tensor).abs().max().item<double>(), 1e-12) << parameter.name;
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "checkpoint/safetensors.h"
 #include "checkpoint/tensor_table.h"
 #include "config/model_config.h"
+#include "support/torch_numbers.h"
 #include "train/objectives/language_model.h"
 #include "train/objectives/original_case.h"
 #include "train/objectives/replay.h"
@@ -81,7 +82,7 @@ const Compute kCompute{.kernels = select_kernels("auto")};
 void compare_gradients(Run& run, double count) {
   std::map<std::string, at::Tensor> gradients;
   visit(run.model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
-    gradients[spec.name] = tensor.grad().defined() ? tensor.grad() / count : at::zeros_like(tensor);
+    gradients[spec.name] = tensor.grad().defined() ? test::gradient_of(tensor) / count : at::zeros_like(tensor);
   });
   std::set<std::string> seen;
   for (const TensorView& view : run.file.tensors()) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "support/torch_numbers.h"
 #include "train/objectives/original_case.h"
 #include "train/objectives/replaced_tokens.h"
 #include "train/ops/linear.h"
@@ -101,7 +102,7 @@ class Pair {
         continue;
       }
       ASSERT_TRUE(table.grad().defined()) << view.name;
-      compare(view.name.substr(4), expected, table.grad());
+      compare(view.name.substr(4), expected, test::gradient_of(table));
       ++seen;
     }
     EXPECT_EQ(seen, which_.sharing == TableSharing::kSame ? 2u : 3u) << which_.name;

@@ -1,0 +1,62 @@
+#include "train/ops/packed_store.h"
+
+#include <ATen/ops/cat.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "kernels/linear_gradient.h"
+#include "train/ops/kernel_call.h"
+
+namespace deberta::train {
+namespace {
+
+PackedTensor pack(const Compute& compute, const at::Tensor& weight_OI, Direction direction) {
+  const auto* data = weight_OI.const_data_ptr<float>();
+  const size_t outputs = rows_of(weight_OI), inputs = columns_of(weight_OI);
+  const WeightSource source =
+      direction == Direction::kForward ? WeightSource{data, outputs, inputs} : transposed_weight(data, outputs, inputs);
+  PackedTensor packed{new_scratch(gemm_packed_bytes(compute.kernels, compute.precision, source)), {}};
+  packed.weights =
+      gemm_pack(compute.kernels, compute.precision, source, packed.memory.mutable_data_ptr(), compute.parallel);
+  return packed;
+}
+
+}  // namespace
+
+PackedStore::Scope::Scope(PackedStore* store, std::span<const float> weights) : store_(store) {
+  if (store_ != nullptr) store_->weights_ = weights;
+}
+
+PackedStore::Scope::~Scope() {
+  if (store_ == nullptr) return;
+  store_->weights_ = {};
+  store_->kept_.clear();
+}
+
+bool PackedStore::keeps(const at::Tensor& weight_OI) const {
+  const auto* data = weight_OI.const_data_ptr<float>();
+  const std::less<> before;  // of any pointers
+  return !weights_.empty() && !before(data, weights_.data()) && before(data, weights_.data() + weights_.size());
+}
+
+const PackedTensor* PackedStore::find(const Key& key) const {
+  const auto found = kept_.find(key);
+  return found == kept_.end() ? nullptr : &found->second;
+}
+
+PackedTensor packed_weight(const Compute& compute, at::TensorList weights_OI, Direction direction) {
+  PackedStore* store = compute.store;
+  const bool is_kept = store != nullptr &&
+                       std::ranges::all_of(weights_OI, [&](const at::Tensor& weight) { return store->keeps(weight); });
+  const PackedStore::Key key{weights_OI.front().const_data_ptr<float>(), weights_OI.size(), direction};
+  if (is_kept) {
+    if (const PackedTensor* found = store->find(key)) return *found;
+  }
+  const at::Tensor weight_OI = weights_OI.size() == 1 ? weights_OI.front().contiguous() : at::cat(weights_OI);
+  const PackedTensor packed = pack(compute, weight_OI, direction);
+  if (is_kept) store->keep(key, packed);
+  return packed;
+}
+
+}  // namespace deberta::train
