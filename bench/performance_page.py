@@ -18,6 +18,15 @@ FLOORS = {"T1 one sequence, n = 32": (1.25, 1.4, 1.8), "T2 one sequence, n = 128
           "real lengths, two threads over one, by shares of the limit": (1.8, 1.8, 1.8),
           **{f"tokens/s at n = 32, batch {batch} over {batch // 2}": (0.95, 0.95, 0.95) for batch in (2, 4, 8, 16)}}
 TOKENIZER_FLOORS = {"T7 tokenizer over sentencepiece, one thread": 2, "T7 tokenizer over the fast HF one, one thread": 15, "T7 tokenizer, two threads over one": 1.9}
+TRAINING_FLOORS = {f"{what}, {row}": floors for what, rows in {
+    "8 x 128": {"over transformers": (1.5, 1.5), "over torch.compile": (1.3, 1.3), "of the machine's limit": (0.75, 0.75),
+                "peak memory of transformers over ours": (1, 1), "peak memory of torch.compile over ours": (1, 1)},
+    "8 x 512": {"over transformers": (3, 3.5), "over torch.compile": (2.5, 2.5), "of the machine's limit": (0.75, 0.75),
+                "peak memory of transformers over ours": (1 / 0.5, 1 / 0.55), "peak memory of torch.compile over ours": (1, 1)},
+    "32 of SST-2": {"over transformers": (2, 2), "of the machine's limit": (0, 0), "peak memory of transformers over ours": (1, 1)},
+    "the shape that ships, 64 x 128": {"over transformers": (1, 1), "over torch.compile": (1, 1), "of the machine's limit": (0.7, 0.7),
+                                       "peak memory of transformers over ours": (1, 1), "peak memory of torch.compile over ours": (1, 1)}}.items()
+    for row, floors in rows.items()} | {"2 x 2048 over 8 x 512": (0.5, 0.5), "2 x 2048 over 8 x 512, peak memory": (1 / 1.1, 1 / 1.1)}
 COLUMNS = [f"n = {length}, ms" for length in LENGTHS] + ["real lengths, tokens/s", "from outside, tokens/s", "start, s", "tokenizer, MB/s"]
 MARKS = ("<!-- from docs/performance.md, by tools/make_docs.py -->\n", "<!-- end of the figures -->\n")  # in README.md
 README_ROWS = {"one text of 128 tokens": "T2 one sequence, n = 128", "one text of 512 tokens": "T3 one sequence, n = 512",
@@ -53,8 +62,8 @@ def processors(kinds):
         peaks, chosen = kind["peaks"], kind["chosen"]
         failed = sum(not is_held(line) for line in kind["rows"])
         rows = f"{len(kind['rows']) - failed} of {len(kind['rows'])}" if kind["rows"] else "none measured"
-        lines.append([kind["kind"], kind["machine"], *(f"{peaks[what]:.1f}" for what in (*DTYPES, "memory")), *(chosen[what] for what in (*DTYPES, "attention")), rows])
-    head = ["kind", "reported name", "GFLOP/s fp32", "bf16", "GOP/s int8", "memory GB/s", "products fp32", "bf16", "int8", "attention of bf16 and int8", "rows that hold"]
+        lines.append([kind["kind"], kind["machine"], *(f"{peaks[what]:.1f}" for what in (*DTYPES, "memory")), *(chosen[what] for what in (*DTYPES, "attention")), rows, training_held(kind)])
+    head = ["kind", "reported name", "GFLOP/s fp32", "bf16", "GOP/s int8", "memory GB/s", "products fp32", "bf16", "int8", "attention of bf16 and int8", "rows that hold", "of training"]
     return table(head, lines)
 
 
@@ -66,6 +75,48 @@ def rows(kind):
             held = "yes" if holds(line["median"], line["lower_quartile"], floor) else "**no**"
             lines.append([row, dtype, str(line["rounds"]), f"{line['median']:.2f}", f"{line['lower_quartile']:.2f}", f"{floor:.2f}", held])
     return table(["row", "precision", "rounds", "median", "lower quartile", "floor", "holds"], lines)
+
+
+def training_floor(line):
+    return TRAINING_FLOORS[line["row"]][DTYPES.index(line["precision"])]
+
+
+def training_held(kind):
+    """`5 of 8`"""
+    lines = [line for line in kind.get("training_rows", []) if training_floor(line)]
+    held = sum(holds(line["median"], line["lower_quartile"], training_floor(line)) for line in lines)
+    return f"{held} of {len(lines)}" if lines else "none measured"
+
+
+def training_rows(kind):
+    lines = []
+    for line in kind["training_rows"]:
+        floor = training_floor(line)
+        held = "yes" if holds(line["median"], line["lower_quartile"], floor) else "**no**"
+        lines.append([line["row"], line["precision"], str(line["rounds"]), f"{line['median']:.2f}", f"{line['lower_quartile']:.2f}", *((f"{floor:.2f}", held) if floor else ("", ""))])
+    return table(["row", "precision", "rounds", "median", "lower quartile", "floor", "holds"], lines)
+
+
+def training_figures(kind):
+    keys = ("tokens_per_s", "forward_s", "backward_s", "update_s", "peak_mb")
+    lines = [[line["step"], line["who"], *(str(line.get(key, "")) for key in keys)] for line in kind["training_figures"]]
+    return table(["step", "", "tokens/s", "forward, s", "backward, s", "update, s", "peak memory, MiB"], lines)
+
+
+def training_operations(kind):
+    keys = ("operation", "shape", "ms", "share", "of_peak")
+    lines = [[line["step"], line["precision"], *(str(line.get(key, "")) for key in keys)] for line in kind["training_operations"]]
+    return table(["step", "precision", "operation", "shape", "ms", "share", "of the peak"], lines)
+
+
+def training(kind):
+    """Steps of training on one kind of processor."""
+    if "training_rows" not in kind:
+        return []
+    parts = ["### Training", "", "```", kind["training_command"], "```", "", *training_rows(kind), "", *training_figures(kind), ""]
+    if not kind["training_operations"]:
+        return parts
+    return parts + ["Where the time of a step goes (operations of at least 1 %):", "", *training_operations(kind), ""]
 
 
 def choices(kind):
@@ -100,7 +151,7 @@ def section(kind):
                               ("Figures", "figures", figures), ("T6: start to first answer", "start", start)):
         if kind[name]:
             parts += [f"### {title}", "", *make(kind), ""]
-    return parts
+    return parts + training(kind)
 
 
 def page(kinds):
@@ -121,6 +172,9 @@ def page(kinds):
         "* **int8 with a calibration**: the speed-up over the same model in int8 without a calibration, and over fp32, interleaved. Outlier channels are not",
         "  quantised and cost a little time. A model without any gets some from norm gains that are made 40 times as large.",
         "* **Figures**: medians over the rounds of each round's best.",
+        "* **Training** (T10): a step of a base model with a classifier: forward pass, backward pass, clip and AdamW. Medians and lower quartiles of the ratios of rounds, in which",
+        "  `deberta bench --training`, transformers and transformers under torch.compile take turns. The limit is the work at the measured peak (backward of attention = 2.8",
+        "  forward) and one pass of AdamW through memory. SST-2: 32 examples of real lengths, which the peer pads to the longest. The shape that ships: 6 layers of 256, 4 heads.",
         "* **T6**: memory may be 1.2 times the weights in use (linear layers and the projected relative tables) plus 64 MB.", "",
         *(line for kind in kinds for line in section(kind))])
 
