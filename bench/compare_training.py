@@ -169,14 +169,15 @@ def wants(a, part):
 def run(a):
     with tempfile.TemporaryDirectory() as name:
         c = Comparison(a, pathlib.Path(name))
+        ships = shape_that_ships(a, c.folder) if wants(a, "ships") else None
         for dtype in a.dtypes.split(","):
             for length in (128, 512):
                 if wants(a, str(length)):
                     c.compare(f"8 x {length}", a.model, dtype, a.rounds * [8 * [length]])
             if wants(a, "sst-2") and a.tokenized:
                 c.compare("32 of SST-2", a.model, dtype, batches_of_sst2(a), names=("transformers",))
-            if wants(a, "ships"):
-                c.compare("the shape that ships, 64 x 128", shape_that_ships(a, c.folder), dtype, a.rounds * [64 * [128]])
+            if ships:
+                c.compare("the shape that ships, 64 x 128", ships, dtype, a.rounds * [64 * [128]])
             if wants(a, "long"):
                 c.long_sequences(a.model, dtype)
         write_pages(a, c, profile(a) if wants(a, "profile") else [])

@@ -1,5 +1,5 @@
-// Three products through the packed GEMM. W is packed transposed for dX; for dW a block of X is packed transposed and a
-// block of dY is turned, and dW is the residual of its own sum.
+// Products through the packed GEMM. For dW a block of X is packed transposed and a block of dY is turned, and dW is the
+// residual of its own sum.
 #include "kernels/linear_gradient.h"
 
 #include <algorithm>
@@ -13,17 +13,15 @@
 namespace deberta {
 namespace {
 
-bool has_one_weight(const LinearGradientParams& p) {
-  if (p.packed_w == nullptr) return p.w_NK != nullptr;
-  return p.w_NK == nullptr && p.packed_w->outputs == p.inputs && p.packed_w->depth == p.outputs;
+bool fits(const PackedWeights* w, const LinearGradientParams& p) {
+  return w != nullptr && w->outputs == p.inputs && w->depth == p.outputs;
 }
 
 void check_arguments(const LinearGradientParams& p) {
   const auto needs = [](bool is_right, const char* what) { require(Operation::kGemm, is_right, what); };
   needs(p.precision != Precision::kInt8, "linear_gradient in int8");
   needs(p.dy_TN != nullptr && p.scratch != nullptr, "a null pointer in linear_gradient");
-  needs(p.dx_TK == nullptr || has_one_weight(p),
-        "linear_gradient wants dx and has no w, or two, or one of another size");
+  needs(p.dx_TK == nullptr || fits(p.packed_w, p), "linear_gradient wants dx and has no w, or one of another size");
   needs(p.dw_NK == nullptr || p.x_TK != nullptr || p.x_bf16_TK != nullptr, "linear_gradient wants dw and has no x");
   needs(p.x_bf16_TK == nullptr || (p.x_TK == nullptr && p.precision == Precision::kBf16),
         "linear_gradient has two x, or one in bf16 for fp32");
@@ -37,11 +35,10 @@ struct Layout {
   const KernelSet& kernels;
   const LinearGradientParams& p;
   size_t used = 0;
-  void *w, *dy, *turned, *x;
+  void *dy, *turned, *x;
 
   Layout(const KernelSet& with, const LinearGradientParams& params) : kernels(with), p(params) {
-    const bool wants_dx = p.dx_TK != nullptr, wants_dw = p.dw_NK != nullptr;
-    w = take(wants_dx && p.packed_w == nullptr ? gemm_packed_bytes(kernels, p.precision, weight()) : 0);
+    const bool wants_dw = p.dw_NK != nullptr;
     dy = take(rounds_dy() ? block() * dy_columns() * sizeof(Bf16) : 0);
     turned = take(wants_dw ? p.outputs * turned_columns() * element_bytes(p.precision) : 0);
     x = take(wants_dw ? gemm_packed_bytes(kernels, p.precision, inputs(0, block())) : 0);
@@ -55,7 +52,6 @@ struct Layout {
   size_t block() const { return std::min(p.rows, kGradientRows); }
   size_t dy_columns() const { return spread_columns(p.outputs, p.precision); }
   size_t turned_columns() const { return spread_columns(block(), p.precision); }
-  WeightSource weight() const { return transposed_weight(p.w_NK, p.outputs, p.inputs); }
   WeightSource inputs(size_t t, size_t rows) const {  // dW[n,k] = sum_t dY[t,n] X[t,k]
     WeightSource source{.outputs = p.inputs, .depth = rows};
     source.w_KN_stride = p.x_stride > 0 ? p.x_stride : p.inputs;
@@ -67,7 +63,7 @@ struct Layout {
   size_t dy_stride() const { return p.dy_stride > 0 ? p.dy_stride : p.outputs; }
 };
 
-void multiply_inputs(const Layout& at, const PackedWeights& w, size_t t, size_t rows) {
+void multiply_inputs(const Layout& at, size_t t, size_t rows) {
   const LinearGradientParams& p = at.p;
   GemmParams g{};
   g.a_MK = at.dy_at(t);
@@ -77,7 +73,7 @@ void multiply_inputs(const Layout& at, const PackedWeights& w, size_t t, size_t 
     g.a_stride = at.dy_columns();
   }
   g.rows = rows;
-  g.weights = w;
+  g.weights = *p.packed_w;
   g.c_stride = p.dx_stride > 0 ? p.dx_stride : p.inputs;
   g.c_MN = p.dx_TK + t * g.c_stride;
   if (p.adds_dx) g.residual_MN = g.c_MN;
@@ -144,16 +140,10 @@ void linear_gradient(const KernelSet& kernels, const LinearGradientParams& param
   if (params.rows == 0) return clear_weights(params);
   check_arguments(params);
   const Layout at(kernels, params);
-  PackedWeights w{};
-  if (params.packed_w != nullptr) {
-    w = *params.packed_w;
-  } else if (params.dx_TK != nullptr) {
-    w = gemm_pack(kernels, params.precision, at.weight(), at.w, params.parallel);
-  }
   for (size_t t = 0; t < params.rows; t += kGradientRows) {
     const size_t rows = std::min(kGradientRows, params.rows - t);
     if (params.dw_NK != nullptr || params.db_N != nullptr || at.rounds_dy()) turn_outputs(at, t, rows);
-    if (params.dx_TK != nullptr) multiply_inputs(at, w, t, rows);
+    if (params.dx_TK != nullptr) multiply_inputs(at, t, rows);
     if (params.dw_NK != nullptr) multiply_weights(at, t, rows);
   }
 }

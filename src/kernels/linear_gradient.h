@@ -23,8 +23,7 @@ struct LinearGradientParams {
   const float* x_TK = nullptr;  // needed with dw, or with bf16 the next
   const Bf16* x_bf16_TK = nullptr;
   size_t x_stride = 0;                      // of either; 0: K
-  const float* w_NK = nullptr;              // needed with dx, or the next
-  const PackedWeights* packed_w = nullptr;  // transposed_weight(), packed: for several calls with the same W
+  const PackedWeights* packed_w = nullptr;  // transposed_weight(), packed; needed with dx
   size_t rows = 0;                          // T
   size_t outputs = 0;                       // N
   size_t inputs = 0;                        // K
@@ -44,7 +43,7 @@ struct LinearGradientParams {
 // W as dX = dY W multiplies it.
 WeightSource transposed_weight(const float* w_NK, size_t outputs, size_t inputs);
 
-// Reads the precision, the sizes, which outputs are wanted and whether W is packed.
+// Reads the precision, the sizes and which outputs are wanted.
 size_t linear_gradient_scratch_bytes(const KernelSet& kernels, const LinearGradientParams& params);
 
 // Outputs must not overlap with inputs. Throws kInternal for null pointers, overlapping rows and int8.

@@ -96,47 +96,36 @@ TEST_P(TransposeRows, MovesEveryElementAndSumsColumns) {
   }
 }
 
-TEST_P(TransposeRows, RoundsToBf16WithAZeroBehindAnOddNumberOfRows) {
-  for (const auto& [rows, columns] : kTransposeShapes) {
-    const Rows x = Rows::random(1, rows, columns);
-    const size_t padded = (rows + 1) / 2 * 2, stride = padded + 2;
-    std::vector<Bf16> y(columns * stride, 0xABCD);
-    TransposeRowsParams p{};
-    p.x_TN = x.row(0);
-    p.x_stride = x.stride;
-    p.rows = rows;
-    p.columns = columns;
-    p.y_bf16_NT = y.data();
-    p.y_stride = stride;
-    transpose_rows(kernels(), p);
-    for (size_t n = 0; n < columns; ++n) {
-      for (size_t t = 0; t < stride; ++t) {
-        const Bf16 behind = t < padded ? Bf16{0} : Bf16{0xABCD};
-        ASSERT_EQ(y[n * stride + t], t < rows ? to_bf16(x.row(t)[n]) : behind) << rows << " x " << columns;
-      }
+// y [rows, stride] holds `element(i, j)` rounded, a zero behind an odd number of columns, and nothing behind that.
+template <class Element>
+void expect_rounded(const std::vector<Bf16>& y, size_t rows, size_t columns, Element element) {
+  const size_t padded = (columns + 1) / 2 * 2, stride = padded + 2;
+  for (size_t i = 0; i < rows; ++i) {
+    for (size_t j = 0; j < stride; ++j) {
+      const Bf16 behind = j < padded ? Bf16{0} : Bf16{0xABCD};
+      ASSERT_EQ(y[i * stride + j], j < columns ? to_bf16(element(i, j)) : behind) << rows << " x " << columns;
     }
   }
 }
 
-TEST_P(TransposeRows, RoundsTheRowsThemselvesWithAZeroBehindAnOddNumberOfColumns) {
+TEST_P(TransposeRows, RoundsToBf16WithAZeroBehindAnOddNumber) {
   for (const auto& [rows, columns] : kTransposeShapes) {
     const Rows x = Rows::random(1, rows, columns);
-    const size_t padded = (columns + 1) / 2 * 2, stride = padded + 2;
-    std::vector<Bf16> rounded(rows * stride, 0xABCD);
     TransposeRowsParams p{};
     p.x_TN = x.row(0);
     p.x_stride = x.stride;
     p.rows = rows;
     p.columns = columns;
-    p.rounded_TN = rounded.data();
-    p.rounded_stride = stride;
-    transpose_rows(kernels(), p);
-    for (size_t t = 0; t < rows; ++t) {
-      for (size_t n = 0; n < stride; ++n) {
-        const Bf16 behind = n < padded ? Bf16{0} : Bf16{0xABCD};
-        ASSERT_EQ(rounded[t * stride + n], n < columns ? to_bf16(x.row(t)[n]) : behind) << rows << " x " << columns;
-      }
+    p.y_stride = (rows + 1) / 2 * 2 + 2;
+    p.rounded_stride = (columns + 1) / 2 * 2 + 2;
+    std::vector<Bf16> turned(columns * p.y_stride, 0xABCD), rounded(rows * p.rounded_stride, 0xABCD);
+    for (const bool turns : {true, false}) {
+      p.y_bf16_NT = turns ? turned.data() : nullptr;
+      p.rounded_TN = turns ? nullptr : rounded.data();
+      transpose_rows(kernels(), p);
     }
+    expect_rounded(turned, columns, rows, [&](size_t n, size_t t) { return x.row(t)[n]; });
+    expect_rounded(rounded, rows, columns, [&](size_t t, size_t n) { return x.row(t)[n]; });
   }
 }
 
@@ -195,7 +184,7 @@ struct LinearCase {
   Precision precision;
   Rows dy, x, dx;
   std::vector<float> w, dw, db;
-  Arena arena;
+  Arena arena, packed_arena;
 
   LinearCase(Precision in, LinearShape shape)
       : s(shape),
@@ -214,7 +203,6 @@ struct LinearCase {
     p.dy_stride = dy.stride;
     p.x_TK = x.row(0);
     p.x_stride = x.stride;
-    p.w_NK = w.data();
     p.rows = s.rows;
     p.outputs = s.outputs;
     p.inputs = s.inputs;
@@ -224,7 +212,15 @@ struct LinearCase {
     p.db_N = db.data() + 1;
     return p;
   }
+  PackedWeights pack(const KernelSet& kernels) {
+    const WeightSource source = transposed_weight(w.data(), s.outputs, s.inputs);
+    packed_arena.reserve(gemm_packed_bytes(kernels, precision, source));
+    auto* memory = packed_arena.take<std::byte>(gemm_packed_bytes(kernels, precision, source));
+    return gemm_pack(kernels, precision, source, memory);
+  }
   void run(const KernelSet& kernels, LinearGradientParams p) {
+    const PackedWeights packed = pack(kernels);
+    if (p.dx_TK != nullptr) p.packed_w = &packed;
     const size_t size_bytes = linear_gradient_scratch_bytes(kernels, p);
     arena.reserve(size_bytes + 64);
     auto* scratch = arena.take<std::byte>(size_bytes + 64);
@@ -352,7 +348,7 @@ TEST_P(LinearGradient, EachIsOptionalAndHasTheSameBitsAlone) {
   for (const size_t one : {size_t{0}, size_t{1}, size_t{2}}) {
     LinearCase c = make(all.s);
     LinearGradientParams p = c.params();
-    if (one != 0) p.dx_TK = nullptr, p.w_NK = nullptr;
+    if (one != 0) p.dx_TK = nullptr;
     if (one != 1) p.dw_NK = nullptr, p.x_TK = nullptr;
     if (one != 2) p.db_N = nullptr;
     c.run(kernels(), p);
@@ -363,23 +359,6 @@ TEST_P(LinearGradient, EachIsOptionalAndHasTheSameBitsAlone) {
     expect_same(c.dw, all.dw, one == 1);
     expect_same(c.db, all.db, one == 2);
   }
-}
-
-TEST_P(LinearGradient, AWeightThatWasPackedBeforeChangesNoBit) {
-  LinearCase whole = make({1100, 21, 40});
-  whole.run(kernels(), whole.params());
-  LinearCase c = make(whole.s);
-  LinearGradientParams p = c.params();
-  const WeightSource source = transposed_weight(p.w_NK, p.outputs, p.inputs);
-  Arena arena;
-  arena.reserve(gemm_packed_bytes(kernels(), p.precision, source));
-  void* memory = arena.take<std::byte>(gemm_packed_bytes(kernels(), p.precision, source));
-  const PackedWeights packed = gemm_pack(kernels(), p.precision, source, memory);
-  p.packed_w = &packed;
-  p.w_NK = nullptr;
-  c.run(kernels(), p);
-  EXPECT_EQ(c.dx.memory, whole.dx.memory);
-  EXPECT_EQ(c.dw, whole.dw);
 }
 
 TEST_P(LinearGradient, HasTheSameBitsWithAnyThreadsAndARowOfDxAlone) {
@@ -424,25 +403,20 @@ TEST(LinearGradientArguments, AreChecked) {
     alignas(64) std::byte scratch[64];
     LinearGradientParams p = c.params();
     p.scratch = scratch;
+    const PackedWeights packed = c.pack(kernels);
+    p.packed_w = &packed;
     change(p);
     EXPECT_ERROR(linear_gradient(kernels, p), kInternal, what);
   };
   expect_refusal("int8", [](LinearGradientParams& p) { p.precision = Precision::kInt8; });
   expect_refusal("a null pointer", [](LinearGradientParams& p) { p.dy_TN = nullptr; });
   expect_refusal("a null pointer", [](LinearGradientParams& p) { p.scratch = nullptr; });
-  expect_refusal("wants dx and has no w", [](LinearGradientParams& p) { p.w_NK = nullptr; });
-  expect_refusal("or two, or one of another size", [](LinearGradientParams& p) {
-    static PackedWeights packed;
-    packed.outputs = 5;
-    packed.depth = 4;
-    p.packed_w = &packed;
-  });
-  expect_refusal("or two, or one of another size", [](LinearGradientParams& p) {
+  expect_refusal("wants dx and has no w", [](LinearGradientParams& p) { p.packed_w = nullptr; });
+  expect_refusal("or one of another size", [](LinearGradientParams& p) {
     static PackedWeights packed;
     packed.outputs = 4;
     packed.depth = 5;
     p.packed_w = &packed;
-    p.w_NK = nullptr;
   });
   expect_refusal("wants dw and has no x", [](LinearGradientParams& p) { p.x_TK = nullptr; });
   expect_refusal("rows of dy overlap", [](LinearGradientParams& p) { p.dy_stride = 3; });

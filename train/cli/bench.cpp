@@ -114,10 +114,7 @@ class TrainingBench {
     for (const int32_t length : lengths) tokens += static_cast<uint64_t>(length);
     return tokens;
   }
-  static double median(std::vector<double> values) {
-    std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
-    return values[values.size() / 2];
-  }
+  static double median(std::vector<double> values) { return cli::Durations(std::move(values)).percentile(50); }
 
   double limit_seconds(const std::vector<int32_t>& lengths) const {
     const StepWork work = work_of(timer_.config(), lengths);

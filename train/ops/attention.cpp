@@ -2,7 +2,6 @@
 
 #include <ATen/ops/empty_like.h>
 
-#include "kernels/operand.h"
 #include "train/ops/attention_call.h"
 #include "train/ops/composed_attention.h"
 #include "train/ops/kernel_call.h"
@@ -20,13 +19,9 @@ struct AttentionCall {
   AttentionInputs inputs;  // no tensors in it
 };
 
-// x as the products of a precision read it.
+// As the kernels read q, k and v.
 at::Tensor rounded(const Compute& compute, const at::Tensor& x_ND) {
-  if (compute.precision == Precision::kFp32) return x_ND;
-  const at::Tensor y_ND = new_bf16(x_ND.sizes());
-  round_to_bf16(compute.kernels, x_ND.const_data_ptr<float>(), rows_of(x_ND), columns_of(x_ND), bf16_of(y_ND),
-                columns_of(y_ND), compute.parallel);
-  return y_ND;
+  return to_operand(compute, x_ND.contiguous()).narrow(1, 0, x_ND.size(1));
 }
 
 class KernelAttention : public torch::autograd::Function<KernelAttention> {
@@ -35,9 +30,9 @@ class KernelAttention : public torch::autograd::Function<KernelAttention> {
                             const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const std::optional<at::Tensor>& kr, const std::optional<at::Tensor>& qr) {
     AttentionInputs in = inputs;
-    in.q_ND = rounded(*compute, q.contiguous());
-    in.k_TD = rounded(*compute, k.contiguous());
-    in.v_TD = rounded(*compute, v.contiguous());
+    in.q_ND = rounded(*compute, q);
+    in.k_TD = rounded(*compute, k);
+    in.v_TD = rounded(*compute, v);
     if (kr) in.kr_RD = kr->contiguous();
     if (qr) in.qr_RD = qr->contiguous();
     const AttentionOutputs outputs = run_attention(*compute, in, at::empty_like(in.q_ND));
