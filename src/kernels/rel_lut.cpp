@@ -37,9 +37,13 @@ int64_t bucket_of(const RelLutParams& p, int64_t distance) {
   return clamped < 0 ? -bucket : bucket;
 }
 
+int64_t rows_of(const RelLutParams& p) {
+  return p.kept_rows > 0 ? p.kept_rows : 2 * span_of(p);
+}
+
 int64_t row_of(const RelLutParams& p, int64_t distance) {
-  const int64_t span = span_of(p);
-  return std::clamp<int64_t>(bucket_of(p, distance) + span, 0, 2 * span - 1);
+  const int64_t rows = rows_of(p);
+  return std::clamp<int64_t>(bucket_of(p, distance) + rows / 2, 0, rows - 1);
 }
 
 void check_params(const RelLutParams& p) {
@@ -49,6 +53,9 @@ void check_params(const RelLutParams& p) {
   if (p.max_relative_positions < 1 || p.max_length < 0) refuse("expected positive sizes");
   if (2 * span_of(p) > std::numeric_limits<int16_t>::max()) {
     refuse(fmt::format("expected at most {} rows, got {}", std::numeric_limits<int16_t>::max(), 2 * span_of(p)));
+  }
+  if (p.kept_rows < 0 || p.kept_rows > 2 * span_of(p) || p.kept_rows % 2 != 0) {
+    refuse(fmt::format("kept_rows: expected an even number of the {} rows, got {}", 2 * span_of(p), p.kept_rows));
   }
   if (p.position_buckets <= 0) return;
   if (p.position_buckets < 2) refuse(fmt::format("position_buckets: expected at least 2, got {}", p.position_buckets));
@@ -61,39 +68,51 @@ void check_params(const RelLutParams& p) {
 
 }  // namespace
 
+int64_t reached_rows(const RelLutParams& params, int64_t longest) {
+  constexpr int64_t kUnit = 16;  // of a half: rows keep their pairs and lines
+  check_params(params);
+  int64_t farthest = 0;
+  for (int64_t t = 1; t < longest; ++t) farthest = std::max(farthest, std::abs(bucket_of(params, t)));
+  return std::min((farthest + 2 + kUnit - 1) / kUnit * kUnit, span_of(params)) * 2;
+}
+
 RelLut::RelLut(const RelLutParams& params) {
   check_params(params);
-  rows_ = 2 * span_of(params);
+  rows_ = rows_of(params);
   extent_ = params.max_length + kMargin;
-  row_.resize(static_cast<size_t>(2 * extent_ + 1));
-  for (int64_t t = -extent_; t <= extent_; ++t) row_[at(t)] = static_cast<int16_t>(row_of(params, t));
+  const auto lanes = static_cast<int64_t>(kLanes);
+  std::vector<int16_t> wide;  // for |t| <= extent + lanes
+  for (int64_t t = -extent_ - lanes; t <= extent_ + lanes; ++t) {
+    wide.push_back(static_cast<int16_t>(row_of(params, t)));
+  }
+  row_.assign(wide.begin() + lanes, wide.end() - lanes);
   find_limits(params);
-  build_perms(params);
+  build_perms(wide);
 }
 
 void RelLut::find_limits(const RelLutParams& params) {
   const int64_t last = params.max_relative_positions - 1;
   linear_limit_ = params.position_buckets > 0 ? std::min(params.position_buckets / 2, last) : last;
+  linear_limit_ = std::min(linear_limit_, rows_ / 2 - 1);
   t_hi_ = extent_;
   while (t_hi_ > 0 && row(t_hi_ - 1) == row(extent_)) --t_hi_;
   t_lo_ = -extent_;
   while (t_lo_ < 0 && row(t_lo_ + 1) == row(-extent_)) ++t_lo_;
 }
 
-void RelLut::build_perms(const RelLutParams& params) {
-  const int64_t margin = static_cast<int64_t>(kLanes);
-  for (int64_t t = -extent_ - margin; t < extent_ + margin; ++t) {
-    const int64_t step = row_of(params, t + 1) - row_of(params, t);
+void RelLut::build_perms(const std::vector<int16_t>& wide) {
+  for (size_t i = 1; i < wide.size(); ++i) {
+    const int step = wide[i] - wide[i - 1];
     if (step < 0 || step > 1) has_unit_steps_ = false;
   }
   if (!has_unit_steps_) return;
   perm_q_.resize(row_.size());
   perm_k_.resize(row_.size());
-  for (int64_t t = -extent_; t <= extent_; ++t) {
+  for (size_t i = 0; i < row_.size(); ++i) {
+    const int16_t* here = &wide[i + kLanes];
     for (size_t lane = 0; lane < kLanes; ++lane) {
-      const auto l = static_cast<int64_t>(lane);
-      perm_q_[at(t)][lane] = static_cast<uint8_t>(row_of(params, t + l) - row(t));
-      perm_k_[at(t)][lane] = static_cast<uint8_t>(row(t) - row_of(params, t - l));
+      perm_q_[i][lane] = static_cast<uint8_t>(here[lane] - here[0]);
+      perm_k_[i][lane] = static_cast<uint8_t>(here[0] - *(here - lane));
     }
   }
 }

@@ -14,7 +14,12 @@ struct RelLutParams {
   int64_t max_relative_positions = 512;  // M
   bool clamps_distance = true;           // the original clamps t to +-(M - 1) before bucketing, HF does not
   int64_t max_length = 512;              // L_max: tables hold |t| <= L_max + kMargin
+  int64_t kept_rows = 0;  // the middle rows of the table that a caller has, even, as reached_rows(); 0: all
 };
+
+// Rows in the middle of the table, enough for sequences of up to `longest` tokens: none of their distances falls on the
+// outermost two unless they are those of the table. A multiple of 32, or all rows. Throws as RelLut.
+int64_t reached_rows(const RelLutParams& params, int64_t longest);
 
 class RelLut {
  public:
@@ -58,7 +63,7 @@ class RelLut {
  private:
   size_t at(int64_t t) const { return static_cast<size_t>(t + extent_); }
   void find_limits(const RelLutParams& params);
-  void build_perms(const RelLutParams& params);
+  void build_perms(const std::vector<int16_t>& wide);
 
   int64_t rows_ = 0;
   int64_t extent_ = 0;

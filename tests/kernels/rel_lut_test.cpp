@@ -113,6 +113,33 @@ TEST(RelLut, LimitsSayWhereRowsAreLinearAndWhereConstant) {
   for (int64_t t = -128; t <= 128; ++t) EXPECT_EQ(lut.row(t), t + 256);
 }
 
+// In the middle of the table every distance has the row it has in the whole one, and none is constant before its end.
+TEST(RelLut, RowsThatAreReachedAreTheMiddleOfTheTable) {
+  for (const RelLutParams& all : {RelLutParams{256, 512, true, 700},
+                                  {256, 512, false, 700},
+                                  {32, 64, true, 700},
+                                  {-1, 512, true, 700},
+                                  {6, 9, true, 700}}) {
+    const RelLut whole(all);
+    for (const int64_t longest : {0, 1, 2, 14, 15, 31, 32, 127, 128, 129, 255, 300, 511, 512, 700}) {
+      RelLutParams params = all;
+      params.kept_rows = reached_rows(all, longest);
+      const RelLut kept(params);
+      EXPECT_TRUE(kept.rows() == whole.rows() || kept.rows() % 32 == 0);
+      const bool is_whole = kept.rows() == whole.rows();
+      for (int64_t t = -longest + 1; t < longest; ++t) {
+        ASSERT_EQ(kept.row(t) - kept.rows() / 2, whole.row(t) - whole.rows() / 2) << longest << ", distance " << t;
+        ASSERT_TRUE(is_whole || (kept.t_lo() < t && t < kept.t_hi())) << longest << ", distance " << t;
+      }
+      for (int64_t t = -kept.linear_limit(); t <= kept.linear_limit(); ++t) ASSERT_EQ(kept.row(t), t + kept.rows() / 2);
+      EXPECT_TRUE(kept.has_unit_steps());
+    }
+  }
+  EXPECT_EQ(reached_rows({256, 512, true, 128}, 128), 288);
+  EXPECT_EQ(reached_rows({256, 512, true, 128}, 25), 64);
+  EXPECT_EQ(reached_rows({256, 512, true, 512}, 512), 512);
+}
+
 TEST(RelLut, WithoutBucketsTheRowIsTheClampedDistance) {
   const RelLut lut({-1, 512, true, 2048});
   EXPECT_EQ(lut.rows(), 1024);
@@ -147,6 +174,9 @@ TEST(RelLut, RefusesSettingsWithoutAValue) {
                "expected max_relative_positions other than half of position_buckets and one, got 129");
   EXPECT_ERROR(RelLut({-1, 20000, true, 16}), kUnsupported, "expected at most 32767 rows, got 40000");
   EXPECT_ERROR(RelLut({-1, 0, true, 16}), kUnsupported, "positive");
+  for (const int64_t rows : {-2, 31, 66}) {
+    EXPECT_ERROR(RelLut({32, 64, true, 16, rows}), kUnsupported, "kept_rows: expected an even number of the 64 rows");
+  }
 }
 
 TEST(RelLut, AgreesWithTheOriginalCodeForEveryPairOfSettings) {

@@ -9,7 +9,6 @@
 
 #include "deberta/error.h"
 #include "kernels/profile.h"
-#include "kernels/rel_lut.h"
 #include "measure/figure_report.h"
 #include "measure/machine.h"
 #include "measure/peer_figures.h"
@@ -18,6 +17,7 @@
 #include "program/model_options.h"
 #include "train/cli/verbs.h"
 #include "train/loop/step_timer.h"
+#include "train/model/relative_position.h"
 
 namespace deberta::train {
 namespace {
@@ -35,11 +35,9 @@ struct StepWork {
 double table_work(const ModelConfig& config, int32_t longest) {
   const int64_t terms = (config.has_c2p ? 1 : 0) + (config.has_p2c ? 1 : 0);
   if (!config.relative_attention || terms == 0) return 0;
-  const RelLut lut({.position_buckets = config.position_buckets,
-                    .max_relative_positions = config.max_relative_positions,
-                    .max_length = longest});
+  const int64_t rows = make_lut(config, longest)->rows();
   const auto hidden = static_cast<double>(config.hidden_size);
-  return static_cast<double>(config.num_hidden_layers * terms * lut.rows()) * 2 * hidden * hidden;
+  return static_cast<double>(config.num_hidden_layers * terms * rows) * 2 * hidden * hidden;
 }
 
 StepWork work_of(const ModelConfig& config, const std::vector<int32_t>& lengths) {

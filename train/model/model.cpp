@@ -85,7 +85,7 @@ Model make_model(const ModelForm& form, at::ScalarType type) {
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
     tensor = at::zeros(spec.shape, type).requires_grad_(spec.changes());
   });
-  model.lut = make_lut(form.config, form.config.max_position_embeddings);
+  make_lut(form.config, 1);  // settings without a formula are refused here
   return model;
 }
 
@@ -94,9 +94,10 @@ Pass make_pass(const Model& model, const Compute& compute, const ModelInput& inp
   auto tokens = std::make_shared<Rows>();
   tokens->starts.assign(input.starts.begin(), input.starts.end());
   tokens->mask_N.assign(input.mask_T.begin(), input.mask_T.end());
-  Pass pass{.form = model.form, .compute = compute, .tokens = tokens, .lut = model.lut};
-  const int64_t longest = longest_of(*tokens);
-  if (pass.lut != nullptr && pass.lut->max_length() < longest) pass.lut = make_lut(model.form.config, longest);
+  Pass pass{.form = model.form,
+            .compute = compute,
+            .tokens = tokens,
+            .lut = make_lut(model.form.config, longest_of(*tokens))};
   const at::Tensor& table = model.embeddings.word_VE;
   pass.ids_T = to_index(input.ids_T, table);
   if (model.form.config.type_vocab_size > 0) {

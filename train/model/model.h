@@ -17,7 +17,6 @@ struct Model {
   Embeddings embeddings;
   Encoder encoder;
   OutputHead head;
-  std::shared_ptr<const RelLut> lut;  // as long as max_position_embeddings
 };
 
 // Every tensor, in the order of the checkpoint's table.

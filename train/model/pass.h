@@ -37,7 +37,7 @@ struct Pass {
   const ModelForm& form;
   const Compute& compute;
   SharedRows tokens;
-  std::shared_ptr<const RelLut> lut;                            // null without relative attention
+  std::shared_ptr<const RelLut> lut;  // of the rows that it reaches; null without relative attention
   at::Tensor ids_T = {}, type_ids_T = {}, position_ids_T = {};  // int32; without types or absolute positions undefined
   DropoutPlace place = {};
   uint32_t first_sequence = 0;

@@ -18,14 +18,18 @@ at::Tensor relative_table(const Pass& pass, const RelativePosition& r) {
 
 at::Tensor drop_relative(const Pass& pass, const at::Tensor& table_RD, size_t layer) {
   const Dropout drop = pass.dropout(RandomDomain::kRelativeDropout, pass.form.config.hidden_dropout_prob, layer);
-  return dropout(pass.compute, table_RD, drop);  // of no sequence: one draw, however a step is split
+  const at::Tensor dropped_RD = dropout(pass.compute, table_RD, drop);  // of no sequence: one draw for all of a step
+  const int64_t rows = pass.lut->rows();
+  return dropped_RD.narrow(0, (table_RD.size(0) - rows) / 2, rows);
 }
 
 std::shared_ptr<const RelLut> make_lut(const ModelConfig& c, int64_t longest) {
   if (!c.relative_attention) return nullptr;
-  return std::make_shared<RelLut>(RelLutParams{.position_buckets = c.position_buckets,
-                                               .max_relative_positions = c.max_relative_positions,
-                                               .max_length = longest});
+  RelLutParams params{.position_buckets = c.position_buckets,
+                      .max_relative_positions = c.max_relative_positions,
+                      .max_length = longest};
+  params.kept_rows = reached_rows(params, longest);
+  return std::make_shared<RelLut>(params);
 }
 
 }  // namespace deberta::train

@@ -252,6 +252,43 @@ TEST(Packing, ChangesNoBitWithDropoutOrWithout) {
   }
 }
 
+// The last states, and the gradients of all parameters.
+States states_and_gradients(const ModelForm& form, const Compute& compute, bool has_whole_table) {
+  Model model = make_tiny(form);
+  const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 20)});
+  Pass pass = make_pass(model, compute, input_of(batch), {.is_training = true, .seed = 5, .step = 3});
+  if (has_whole_table) {
+    const ModelConfig& c = form.config;
+    pass.lut = std::make_shared<RelLut>(RelLutParams{c.position_buckets, c.max_relative_positions, true, 20});
+  }
+  EXPECT_EQ(pass.lut->rows() == 2 * form.config.span(), has_whole_table);
+  States states = {encode(pass, model).hidden_TD.back()};
+  states[0].square().sum().backward();
+  for (const NamedParameter& parameter : trained_parameters(model)) {
+    const at::Tensor gradient = test::gradient_of(parameter.tensor);
+    if (gradient.defined()) states.push_back(gradient);
+  }
+  return states;
+}
+
+TEST(RelativeTable, RowsThatNoSequenceReachesChangeNoBit) {
+  for (const auto& [name, tiny] : form_cases()) {
+    ModelForm form = wide(tiny);
+    if (form.head != Head::kNone || !form.config.relative_attention || form.config.attention_terms() == 1) continue;
+    form.config.max_relative_positions = 128;
+    if (form.config.position_buckets > 0) form.config.position_buckets = 64;
+    for (const Implementation& one : implementations(Operation::kGemm, {Precision::kFp32, Precision::kBf16})) {
+      if (one.level == KernelLevel::kReference && name != "v3") continue;  // plain loops over each row
+      const Compute compute{.kernels = one.kernels(), .precision = one.precision};
+      const States got = states_and_gradients(form, compute, false);
+      const States expected = states_and_gradients(form, compute, true);
+      ASSERT_EQ(got.size(), expected.size());
+      for (size_t n = 0; n < expected.size(); ++n)
+        EXPECT_TRUE(has_same_bits(got[n], expected[n])) << name << ", " << one << ", " << n;
+    }
+  }
+}
+
 TEST(DropoutPlaces, DifferBetweenStepsSeedsAndSequencesOnlyInTraining) {
   const Model model = make_tiny(make_form());
   const Batch batch = make_batch({make_ids(1, 9)});
