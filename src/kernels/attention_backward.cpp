@@ -26,6 +26,7 @@ using Params = AttentionBackwardParams;
 
 const AttentionBackwardKernel* kernel_of(KernelLevel level) {
 #if DEBERTA_HAS_X86
+  if (level == KernelLevel::kAmx) return &attention_backward_bf16_amx_kernel();
   if (level == KernelLevel::kAvx512Bf16) return &attention_backward_bf16_avx512bf16_kernel();
   if (level == KernelLevel::kAvx512) return &attention_backward_fp32_avx512_kernel();
   if (level == KernelLevel::kAvx2) return &attention_backward_fp32_avx2_kernel();

@@ -26,6 +26,7 @@ struct AttentionBackwardKernel {
 
 const AttentionBackwardKernel& attention_backward_fp32_avx2_kernel();  // these two: also bf16, widened
 const AttentionBackwardKernel& attention_backward_fp32_avx512_kernel();
-const AttentionBackwardKernel& attention_backward_bf16_avx512bf16_kernel();  // bf16 only, heads of whole 32
+const AttentionBackwardKernel& attention_backward_bf16_avx512bf16_kernel();  // these two: bf16 only, heads of whole 32
+const AttentionBackwardKernel& attention_backward_bf16_amx_kernel();
 
 }  // namespace deberta

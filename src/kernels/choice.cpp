@@ -20,7 +20,7 @@ constexpr LevelSet kExists[kOperations][kPrecisions] = {
     {kWide, kWide, kWide},                                // quantize
     {kWide, kWide, kWide},                                // embedding
     {kWide, kWide, kWide},                                // convolution
-    {kWide, kWide | kBf16, kRef},                         // attention_backward
+    {kWide, kWide | kBf16 | kAmx, kRef},                  // attention_backward
     {kWide, kWide, kWide},                                // layer_norm_gradient
     {kWide, kWide, kWide},                                // activation
     {kWide, kWide, kWide},                                // softmax

@@ -87,14 +87,14 @@ TEST(Choice, OfEveryKindMet) {
   }
 }
 
-TEST(Choice, OfAttentionsGradientInBf16KnowsNoTiles) {
+TEST(Choice, OfAttentionsGradientInBf16IsThatOfAttention) {
   const auto level_on = [](const Processor& processor, LevelSet usable) {
     const Choice choice = choose(processor, usable, must_not_measure);
     return KernelSet{choice.levels, nullptr}.level_of(Operation::kAttentionBackward, Precision::kBf16);
   };
   EXPECT_EQ(level_on({"AuthenticAMD", "", 25, 0x11}, set_of({kAvx2, kAvx512, kAvx512Vnni, kAvx512Bf16})), kAvx512Bf16);
   EXPECT_EQ(level_on({"AuthenticAMD", "", 26, 2}, kWithoutTiles), kAvx512Bf16);
-  EXPECT_EQ(level_on({"GenuineIntel", "", 6, 143}, kSapphire), kAvx512);  // the forward pass takes amx
+  EXPECT_EQ(level_on({"GenuineIntel", "", 6, 143}, kSapphire), kAmx);
   EXPECT_EQ(level_on({"GenuineIntel", "", 6, 207}, kWithoutTiles), kAvx512);
 }
 

@@ -3,7 +3,7 @@
 namespace deberta {
 namespace {
 
-constexpr size_t kTileRows = 16;
+constexpr size_t kAmxRows = 16;
 constexpr size_t kTileBytes = 64;  // of a tile's row
 
 struct TileConfig {
@@ -15,10 +15,10 @@ struct TileConfig {
 };
 
 // 0, 1 and 4 have the first rows of A, 2, 3 and 5 the others. The configuration is the thread's until _tile_release.
-inline void configure_tiles(size_t first = kTileRows, size_t second = kTileRows) {
+inline void configure_tiles(size_t first = kAmxRows, size_t second = kAmxRows) {
   TileConfig config = {};
   config.palette = 1;
-  const size_t rows[8] = {first, first, second, second, first, second, kTileRows, kTileRows};
+  const size_t rows[8] = {first, first, second, second, first, second, kAmxRows, kAmxRows};
   for (int i = 0; i < 8; ++i) {
     config.row_bytes[i] = kTileBytes;
     config.rows[i] = static_cast<uint8_t>(rows[i]);

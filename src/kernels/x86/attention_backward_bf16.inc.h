@@ -10,32 +10,6 @@
 namespace deberta {
 namespace {
 
-PairWork prepare_gradients(const AttentionBackwardTask& task, const AttentionExtent& extent, void* scratch) {
-  const AttentionTask& t = task.forward;
-  PairWork w{{task, t, block_layout_of(extent), scratch}, pair_layout_of(extent), {0, 0}};
-  prepare_block_keys(w, extent);
-  pair_keys(w);
-  constexpr size_t kPairs = kBlock / 2;
-  clear_pairs(w, w.at(w.p.g2) + kColumnEdge, kPairs + 2 * kRowEdge);
-  clear_pairs(w, w.at(w.p.gd) + kColumnEdge, kPairs + 2 * kRowEdge);
-  const size_t columns = round_up(t.keys, kKeyUnit) + kColumnEdges;
-  for (size_t row = 0; row < kBlock; ++row)
-    __builtin_memset(w.gb() + row * w.p.stride - kColumnEdge, 0, columns * sizeof(uint16_t));
-  if (t.kr == nullptr && t.qr == nullptr) return w;
-  const int64_t keys = static_cast<int64_t>(t.keys);
-  w.inner = common(inner_distances(t), {t.first_position - keys + 1, t.last_position + 1});
-  pair_tables(w);
-  return w;
-}
-
-// dO of a block, rounded. Where there is no gradient it may hold anything, and what it gives is not read.
-Left round_douts(const PairWork& w, const Block& b) {
-  uint16_t* to = (uint16_t*)w.at(w.p.dout);
-  for (size_t i = b.begin; i < b.end; ++i)
-    round_row(w.task.dout + i * w.task.dout_stride, w.t.head_size, to + (i - b.begin) * w.t.head_size);
-  return {to, w.t.head_size};
-}
-
 // dV += (c keep W)^T dO, dK += G^T Q, dQ = G K: of the content alone.
 void content_gradients(const PairWork& w, const Block& b) {
   const size_t pairs = (b.positions + 1) / 2;
@@ -70,7 +44,7 @@ void add_block(const PairWork& w, const Block& b) {
 }
 
 void add_gradients(const AttentionBackwardTask& task, const AttentionExtent& extent, void* scratch) {
-  const PairWork w = prepare_gradients(task, extent, scratch);
+  const PairWork w = prepare_pairs(task, extent, scratch);
   for (size_t begin = 0; begin < w.t.queries;) {
     const Block b = next_block(w.t, begin);
     add_block(w, b);

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kTileVectors = 4;
 constexpr size_t kBlock = 96;   // queries or keys: whole tiles, whole vectors, whole pairs of 16
 constexpr size_t kDepth = 256;  // keys of a step of a sum over them: their numbers stay in L1
+constexpr size_t kColumnEdges = 48, kPairEdge = 0, kPositionUnit = 2;
 }  // namespace
 }  // namespace deberta
 

@@ -1,7 +1,11 @@
 // Operands of the gradient's products in bf16. A pair is two numbers that are neighbours along a sum, in a lane of 32
 // bits, low = first. Rows (i) are positions of a block, columns (j) keys:
 //   P2[i/2][j] = P[i][j], P[i+1][j]      G2 the same of G      GD[i/2][j] = G[i][j], G[i+1][j+1]      Gb[i][j] = G
-// for even i. G2, GD and Gb lie between zeros, so that a transposition or a skew is a matter of strides.
+// for even i. G2, GD and Gb lie between zeros, so that a transposition or a skew is a matter of strides. A kernel says
+// what its tiles read beyond these:
+//   kColumnEdges   columns of zeros on both sides of the keys, together; keeps strides off powers of two
+//   kPairEdge      pairs of zeros before and after those of keys and of distances
+//   kPositionUnit  positions are padded with zeros to this
 #include "kernels/x86/attention_backward_ends.inc.h"
 
 namespace deberta {
@@ -9,7 +13,6 @@ namespace {
 
 constexpr size_t kRowEdge = kTileRows - 1;  // pairs of rows of zeros before and after: a skewed tile reads them
 constexpr size_t kColumnEdge = 16;          // columns before the first key
-constexpr size_t kColumnEdges = 48;         // both sides; keeps strides off powers of two
 
 using PairSum = SumOf<Bf16Pairs>;
 using Fp32Sum = SumOf<Fp32>;
@@ -25,6 +28,10 @@ struct PairLayout {
   size_t size_bytes;
 };
 
+constexpr size_t edge_bytes(size_t head_size) {
+  return kPairEdge * head_size * sizeof(float);
+}
+
 PairLayout pair_layout_of(const AttentionExtent& e) {
   const BlockLayout block = block_layout_of(e);
   PairLayout l{};
@@ -39,12 +46,13 @@ PairLayout pair_layout_of(const AttentionExtent& e) {
   l.dout = rows(kPairs);
   l.q_pairs = rows(kPairs);
   l.dout_pairs = rows(kPairs);
-  l.k_even = rows(block.scores.keys / 2 + 1);
-  l.k_odd = rows(block.scores.keys / 2 + 1);
+  const auto edged_rows = [&](size_t count) { return rows(count + 2 * kPairEdge) + edge_bytes(e.head_size); };
+  l.k_even = edged_rows(block.scores.keys / 2 + 1);
+  l.k_odd = edged_rows(block.scores.keys / 2 + 1);
   const size_t distances = e.rows == 0 ? 0 : (e.positions + e.keys) / 2 + 2;
-  l.kr_pairs = rows(distances);
-  l.qr_even = rows(distances);
-  l.qr_odd = rows(distances);
+  l.kr_pairs = edged_rows(distances);
+  l.qr_even = edged_rows(distances);
+  l.qr_odd = edged_rows(distances);
   l.kr_ends = rows(2);
   l.qr_ends = rows(2);
   l.size_bytes = end;
@@ -106,13 +114,12 @@ void pair_rows(const PairWork& w, const Block& b, size_t i) {
 
 // GD of two positions, from Gb.
 void diagonal_pairs(const PairWork& w, const Block& b, size_t i) {
-  const __m512i order = order_of_pairs();
   float* gd = w.gd() + i / 2 * w.p.stride;
   const uint16_t *gb0 = w.gb() + i * w.p.stride, *gb1 = gb0 + w.p.stride + 1;
   const auto keys = static_cast<int64_t>(b.keys), lanes = static_cast<int64_t>(kLanes);
   for (int64_t j = -lanes; j < keys; j += lanes) {
-    const __m512i rows = _mm512_inserti64x4(_mm512_castsi256_si512(load_halves(gb0 + j)), load_halves(gb1 + j), 1);
-    store_bits(gd + j, _mm512_permutexvar_epi16(order, rows));
+    const __m512i low = _mm512_cvtepu16_epi32(load_halves(gb0 + j)), high = _mm512_cvtepu16_epi32(load_halves(gb1 + j));
+    store_bits(gd + j, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
   }
 }
 
@@ -125,12 +132,12 @@ void clear_pairs(const PairWork& w, float* row, size_t count) {
 // Positions behind the last query are zeros as far as a tile reads.
 void make_pairs(const PairWork& w, const Block& b) {
   const bool has_terms = w.t.kr != nullptr || w.t.qr != nullptr;
-  for (size_t i = 0; i < b.positions; i += 2) {
-    pair_rows(w, b, i);
-    if (has_terms) diagonal_pairs(w, b, i);
-  }
+  const size_t positions = round_up(b.positions, kPositionUnit);
+  for (size_t i = 0; i < positions; i += 2) pair_rows(w, b, i);
   if (!has_terms) return;
-  const size_t end = (b.positions + 1) / 2;
+  // Afterwards: a load that begins within what was just stored waits for it.
+  for (size_t i = 0; i < positions; i += 2) diagonal_pairs(w, b, i);
+  const size_t end = positions / 2;
   clear_pairs(w, w.g2() + end * w.p.stride, kRowEdge);
   clear_pairs(w, w.gd() + end * w.p.stride, kRowEdge);
 }
@@ -144,14 +151,24 @@ void pair_queries(const PairWork& w, const Block& b, const Left& q) {
     return at < 0 || !has_gradient(w, b.begin + static_cast<size_t>(at)) ? nullptr
                                                                          : rows + at * static_cast<int64_t>(size);
   };
-  for (size_t i = 0; i < b.positions; i += 2) {
+  for (size_t i = 0; i < round_up(b.positions, kPositionUnit); i += 2) {
     interleave_rows(row(q.data, i), row(q.data, i + 1), size, (uint16_t*)w.at(w.p.q_pairs) + i * size);
     interleave_rows(row(dout, i), row(dout, i + 1), size, (uint16_t*)w.at(w.p.dout_pairs) + i * size);
   }
 }
 
+// Around `count` pairs.
+inline void clear_edges(const PairWork& w, size_t pairs, size_t count) {
+  if (kPairEdge == 0) return;
+  const size_t edge = kPairEdge * w.t.head_size;
+  clear_floats(w.at(pairs) - edge, edge);
+  clear_floats(w.at(pairs) + count * w.t.head_size, edge);
+}
+
 void pair_keys(const PairWork& w) {
   const size_t size = w.t.head_size;
+  clear_edges(w, w.p.k_even, w.t.keys / 2 + 1);
+  clear_edges(w, w.p.k_odd, w.t.keys / 2 + 1);
   const auto row = [&](int64_t key) { return key_row(w.t, w.t.k, w.t.k_stride, key); };
   for (size_t pair = 0; pair <= w.t.keys / 2; ++pair) {
     const auto key = static_cast<int64_t>(2 * pair);
@@ -187,6 +204,9 @@ void round_ends(const PairWork& w, const float* table, size_t stride, float* end
 // Pairs by distance: of Kr the farther one is low, as its key is the first.
 void pair_tables(const PairWork& w) {
   const int64_t pairs = (w.inner.end - w.inner.begin) / 2 + 1;
+  clear_edges(w, w.p.kr_pairs, static_cast<size_t>(pairs));
+  clear_edges(w, w.p.qr_even, static_cast<size_t>(pairs));
+  clear_edges(w, w.p.qr_odd, static_cast<size_t>(pairs));
   for (int64_t pair = 0; pair < pairs; ++pair) {
     const int64_t t = w.inner.begin + 2 * pair;
     const size_t at = static_cast<size_t>(pair) * w.t.head_size;
@@ -197,6 +217,32 @@ void pair_tables(const PairWork& w) {
   }
   if (w.t.kr != nullptr) round_ends(w, w.task.kr, w.task.kr_stride, w.at(w.p.kr_ends));
   if (w.t.qr != nullptr) round_ends(w, w.task.qr, w.task.qr_stride, w.at(w.p.qr_ends));
+}
+
+PairWork prepare_pairs(const AttentionBackwardTask& task, const AttentionExtent& extent, void* scratch) {
+  const AttentionTask& t = task.forward;
+  PairWork w{{task, t, block_layout_of(extent), scratch}, pair_layout_of(extent), {0, 0}};
+  prepare_block_keys(w, extent);
+  pair_keys(w);
+  constexpr size_t kPairs = kBlock / 2;
+  clear_pairs(w, w.at(w.p.g2) + kColumnEdge, kPairs + 2 * kRowEdge);
+  clear_pairs(w, w.at(w.p.gd) + kColumnEdge, kPairs + 2 * kRowEdge);
+  const size_t columns = round_up(t.keys, kKeyUnit) + kColumnEdges;
+  for (size_t row = 0; row < kBlock; ++row)
+    __builtin_memset(w.gb() + row * w.p.stride - kColumnEdge, 0, columns * sizeof(uint16_t));
+  if (t.kr == nullptr && t.qr == nullptr) return w;
+  const int64_t keys = static_cast<int64_t>(t.keys);
+  w.inner = common(inner_distances(t), {t.first_position - keys + 1, t.last_position + 1});
+  pair_tables(w);
+  return w;
+}
+
+// dO of a block, rounded. Where there is no gradient it may hold anything, and what it gives is not read.
+Left round_douts(const PairWork& w, const Block& b) {
+  uint16_t* to = (uint16_t*)w.at(w.p.dout);
+  for (size_t i = b.begin; i < b.end; ++i)
+    round_row(w.task.dout + i * w.task.dout_stride, w.t.head_size, to + (i - b.begin) * w.t.head_size);
+  return {to, w.t.head_size};
 }
 
 }  // namespace

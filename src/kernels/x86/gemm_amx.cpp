@@ -11,8 +11,8 @@
 namespace deberta {
 namespace {
 
-constexpr size_t kStep = kTileRows * kTileBytes;  // bytes of a panel in a step
-constexpr int kResultStride = 2 * kTileBytes;     // bytes between rows of the result
+constexpr size_t kStep = kAmxRows * kTileBytes;  // bytes of a panel in a step
+constexpr int kResultStride = 2 * kTileBytes;    // bytes between rows of the result
 
 void begin() {
   configure_tiles();
@@ -68,7 +68,7 @@ struct Int8 {
 template <class Format, bool kSecondRows, bool kSecondPanel>
 inline void step(Rows a, const char* first, const char* second) {
   _tile_stream_loadd(4, a.data, a.stride);
-  if constexpr (kSecondRows) _tile_stream_loadd(5, a.data + kTileRows * a.stride, a.stride);
+  if constexpr (kSecondRows) _tile_stream_loadd(5, a.data + kAmxRows * a.stride, a.stride);
   _tile_loadd(6, first, kTileBytes);
   DEBERTA_DOT(Format, 0, 4, 6);
   if constexpr (kSecondRows) {
@@ -134,7 +134,7 @@ class Beside {
 template <bool kSecondRows, bool kSecondPanel>
 void begin_sums(const GemmTile& t) {
   const char* sums = static_cast<const char*>(t.tile_MW);
-  const char* lower = sums + kTileRows * kResultStride;
+  const char* lower = sums + kAmxRows * kResultStride;
   if (t.adds) {
     _tile_loadd(0, sums, kResultStride);
     if (kSecondPanel) _tile_loadd(1, sums + kTileBytes, kResultStride);
@@ -151,7 +151,7 @@ void begin_sums(const GemmTile& t) {
 template <bool kSecondRows, bool kSecondPanel>
 void store_sums(const GemmTile& t) {
   char* sums = static_cast<char*>(t.tile_MW);
-  char* lower = sums + kTileRows * kResultStride;
+  char* lower = sums + kAmxRows * kResultStride;
   _tile_stored(0, sums, kResultStride);
   if (kSecondPanel) _tile_stored(1, sums + kTileBytes, kResultStride);
   if (kSecondRows) _tile_stored(2, lower, kResultStride);
@@ -177,11 +177,11 @@ void tile_of(const GemmTile& t, const Source& s) {
 
 template <class Format>
 void tile(const GemmTile& t) {
-  alignas(64) char padded[2 * kTileRows * kTileBytes];
+  alignas(64) char padded[2 * kAmxRows * kTileBytes];
   const Source s = make_source(t, Format::kElement, padded);
-  const bool has_second = t.rows > kTileRows;
-  const bool is_whole = t.rows == 2 * kTileRows;
-  if (!is_whole) configure_tiles(has_second ? kTileRows : t.rows, has_second ? t.rows - kTileRows : kTileRows);
+  const bool has_second = t.rows > kAmxRows;
+  const bool is_whole = t.rows == 2 * kAmxRows;
+  if (!is_whole) configure_tiles(has_second ? kAmxRows : t.rows, has_second ? t.rows - kAmxRows : kAmxRows);
   if (t.panels == 2) {
     has_second ? tile_of<Format, true, true>(t, s) : tile_of<Format, false, true>(t, s);
   } else {
@@ -191,15 +191,15 @@ void tile(const GemmTile& t) {
 }
 
 template <class Format>
-constexpr GemmKernel kKernelOf = {.panel_width = kTileRows,
+constexpr GemmKernel kKernelOf = {.panel_width = kAmxRows,
                                   .panels = 2,
                                   .group = 4 / Format::kElement,
                                   .unit = kTileBytes / Format::kElement,
-                                  .max_rows = 2 * kTileRows,
-                                  .row_unit = 2 * kTileRows,
+                                  .max_rows = 2 * kAmxRows,
+                                  .row_unit = 2 * kAmxRows,
                                   .block_rows = 256,
                                   .split_rows = 192,
-                                  .block_groups = 16 * kTileRows,  // 32 KB of both panels
+                                  .block_groups = 16 * kAmxRows,  // 32 KB of both panels
                                   .block_tiles = 12,
                                   .kept_bytes = size_t{1} << 20,
                                   .runs_beside = true,
