@@ -69,12 +69,14 @@ ParameterGroup::Differentiated ParameterGroup::run(const Differentiate& differen
 }
 
 ParameterGroup::Update ParameterGroup::update(const Differentiated& differentiated, const UpdateSettings& settings) {
-  const double norm = global_norm(layout_, gradients_, parallel_);
+  const std::vector<double> squares = squares_by_block(layout_, gradients_, parallel_);
+  const double norm = norm_of(squares);
   const bool is_finite = differentiated.has_finite_loss && std::isfinite(norm);
   if (is_finite) {
     adam_.step({.learning_rate = settings.rate,
                 .divisor = clip_divisor(norm, settings.max_norm, differentiated.divisor),
                 .zeroes_gradients = true,
+                .squares = squares,
                 .parallel = parallel_},
                weights_, gradients_);
   } else {

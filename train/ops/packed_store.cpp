@@ -1,11 +1,10 @@
 #include "train/ops/packed_store.h"
 
-#include <ATen/ops/cat.h>
-
 #include <algorithm>
 #include <functional>
 
 #include "kernels/linear_gradient.h"
+#include "kernels/row_blocks.h"
 #include "train/ops/kernel_call.h"
 
 namespace deberta::train {
@@ -20,6 +19,24 @@ PackedTensor pack(const Compute& compute, const at::Tensor& weight_OI, Direction
   packed.weights =
       gemm_pack(compute.kernels, compute.precision, source, packed.memory.mutable_data_ptr(), compute.parallel);
   return packed;
+}
+
+// One below the other.
+at::Tensor joined(const Compute& compute, at::TensorList weights_OI) {
+  if (weights_OI.size() == 1) return weights_OI.front().contiguous();
+  int64_t outputs = 0;
+  for (const at::Tensor& weight : weights_OI) outputs += weight.size(0);
+  const at::Tensor all_OI = new_floats({outputs, weights_OI.front().size(1)});
+  float* to = all_OI.mutable_data_ptr<float>();
+  for (const at::Tensor& weight : weights_OI) {
+    const at::Tensor part_OI = weight.contiguous();
+    const float* from = part_OI.const_data_ptr<float>();
+    const size_t rows = rows_of(part_OI), columns = columns_of(part_OI);
+    for_each_row(compute.parallel, rows, columns,
+                 [&](size_t row) { std::copy_n(from + row * columns, columns, to + row * columns); });
+    to += rows * columns;
+  }
+  return all_OI;
 }
 
 }  // namespace
@@ -53,7 +70,7 @@ PackedTensor packed_weight(const Compute& compute, at::TensorList weights_OI, Di
   if (is_kept) {
     if (const PackedTensor* found = store->find(key)) return *found;
   }
-  const at::Tensor weight_OI = weights_OI.size() == 1 ? weights_OI.front().contiguous() : at::cat(weights_OI);
+  const at::Tensor weight_OI = joined(compute, weights_OI);
   const PackedTensor packed = pack(compute, weight_OI, direction);
   if (is_kept) store->keep(key, packed);
   return packed;

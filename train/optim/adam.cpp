@@ -30,7 +30,7 @@ struct Numbers {
 };
 
 // Both moments and the weight.
-template <bool kAdmax>
+template <bool kAdmax, bool kHasGradients>
 void update(const Place& place, size_t count, const Numbers& n) {
   float* __restrict weights = place.weights;
   const float* __restrict gradients = place.gradients;
@@ -39,7 +39,7 @@ void update(const Place& place, size_t count, const Numbers& n) {
   for (size_t begin = 0; begin < count; begin += kSlotElements) {
     for (size_t j = 0; j < kSlotElements; ++j) {
       const size_t i = begin + j;
-      const float g = gradients[i] * n.inverse_divisor;
+      const float g = kHasGradients ? gradients[i] * n.inverse_divisor : 0;
       const float new_m = n.beta1 * m[i] + n.new_share1 * g;
       const float old_v = n.beta2 * v[i], size = std::abs(g);
       const float new_v = kAdmax ? (old_v > size ? old_v : size) : old_v + n.new_share2 * g * g;
@@ -49,6 +49,11 @@ void update(const Place& place, size_t count, const Numbers& n) {
       v[i] = new_v;
     }
   }
+}
+
+template <bool kAdmax>
+void update_block(const Place& place, size_t count, const Numbers& n, bool has_gradients) {
+  (has_gradients ? update<kAdmax, true> : update<kAdmax, false>)(place, count, n);
 }
 
 void look_ahead(float* __restrict weights, float* __restrict slow, size_t count, double alpha) {
@@ -142,10 +147,12 @@ void Adam::step(const AdamStep& step, FlatBuffer& weights, FlatBuffer& gradients
     const auto [slot, begin, count] = blocks_[task];
     const Place place{weights.data() + begin, gradients.data() + begin, state_.m.data() + begin,
                       state_.v.data() + begin};
-    (options_.is_admax ? update<true> : update<false>)(place, count, for_slot(numbers, layout_.slots[slot]));
+    const bool has_gradients = step.squares.empty() || step.squares[task] != 0;
+    const auto update_all = options_.is_admax ? update_block<true> : update_block<false>;
+    update_all(place, count, for_slot(numbers, layout_.slots[slot]), has_gradients);
     if (looks_ahead) look_ahead(place.weights, state_.slow.data() + begin, count, options_.lookahead_alpha);
     if (options_.average_decay > 0) average(place.weights, state_.averages.data() + begin, count, new_share);
-    if (step.zeroes_gradients) std::fill_n(place.gradients, count, 0.0F);
+    if (step.zeroes_gradients && has_gradients) std::fill_n(place.gradients, count, 0.0F);
   });
 }
 

@@ -4,6 +4,7 @@
 // A step is one pass over the buffers; its bits do not depend on the number of threads.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/parallel.h"
@@ -31,6 +32,9 @@ struct AdamStep {
   double learning_rate = 0;
   double divisor = 1;  // of the gradients (gradient_norm.h)
   bool zeroes_gradients = true;
+  // Of the gradients (squares_by_block): where they are all 0, as in most of a table of words, they are not read.
+  // Empty: they are read everywhere. No bit depends on it.
+  std::span<const double> squares = {};
   Parallel parallel = serial();
 };
 

@@ -23,15 +23,24 @@ double sum_of_squares(const float* values, size_t count) {
 
 }  // namespace
 
-double global_norm(const ParameterLayout& layout, const FlatBuffer& gradients, const Parallel& parallel) {
+std::vector<double> squares_by_block(const ParameterLayout& layout, const FlatBuffer& gradients,
+                                     const Parallel& parallel) {
   const std::vector<FlatBlock> blocks = make_blocks(layout);
-  std::vector<double> sums(blocks.size());
+  std::vector<double> squares(blocks.size());
   parallel_for(parallel, blocks.size(), [&](size_t task, size_t) {
-    sums[task] = sum_of_squares(gradients.data() + blocks[task].begin, blocks[task].count);
+    squares[task] = sum_of_squares(gradients.data() + blocks[task].begin, blocks[task].count);
   });
+  return squares;
+}
+
+double norm_of(std::span<const double> squares) {
   double sum = 0;
-  for (const double block : sums) sum += block;
+  for (const double block : squares) sum += block;
   return std::sqrt(sum);
+}
+
+double global_norm(const ParameterLayout& layout, const FlatBuffer& gradients, const Parallel& parallel) {
+  return norm_of(squares_by_block(layout, gradients, parallel));
 }
 
 double clip_divisor(double norm, double max_norm, double loss_scale) {

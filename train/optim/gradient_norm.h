@@ -1,12 +1,22 @@
 // The norm of all gradients together, and the divisor that clips them by it.
 #pragma once
+#include <span>
+#include <vector>
+
 #include "base/parallel.h"
 #include "train/optim/flat_buffers.h"
 
 namespace deberta::train {
 
-// The L2 norm over all parameters. Squares are added in double, in a fixed order: the same for any number of threads.
-// NaN or infinite exactly when a gradient is.
+// The sum of the squares of each block of make_blocks(), in double and in a fixed order: the same for any number of
+// threads. 0 exactly where all gradients of the block are 0; NaN or infinite exactly when one of them is.
+std::vector<double> squares_by_block(const ParameterLayout& layout, const FlatBuffer& gradients,
+                                     const Parallel& parallel);
+
+// The L2 norm of all blocks.
+double norm_of(std::span<const double> squares);
+
+// The L2 norm over all parameters.
 double global_norm(const ParameterLayout& layout, const FlatBuffer& gradients, const Parallel& parallel);
 
 // What to divide gradients by, which are `loss_scale` times too large, so that their norm is at most `max_norm`; 0 or

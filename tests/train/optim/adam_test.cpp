@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "base/thread_pool.h"
 #include "optim_case.h"
 #include "support/expect_error.h"
+#include "train/optim/gradient_norm.h"
 
 namespace deberta::train {
 namespace {
@@ -87,6 +91,30 @@ TEST(Adam, GivesTheSameBitsOnAnyNumberOfThreads) {
       ThreadPool pool(threads);
       const FlatBuffer got = run(options, 4, pool.parallel());
       EXPECT_EQ(std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)), 0) << name << ", " << threads;
+    }
+  }
+}
+
+TEST(Adam, GivesTheSameBitsWhereZerosAreNotRead) {
+  const ParameterLayout layout = make_layout({{"LayerNorm.weight", {5}}, {"table", {9, 2000}}});
+  for (const auto& [name, options] : variants()) {
+    FlatBuffer weights[2] = {FlatBuffer(layout), FlatBuffer(layout)};
+    for (FlatBuffer& buffer : weights) fill(layout, buffer, 1, 1);
+    Adam whole(layout, options, weights[0]), sparse(layout, options, weights[1]);
+    for (uint64_t step = 0; step < 4; ++step) {
+      FlatBuffer gradients[2] = {FlatBuffer(layout), FlatBuffer(layout)};
+      for (FlatBuffer& buffer : gradients) {
+        fill(layout, buffer, 100 + step, 0.1);
+        const std::span<float> table = buffer.of(layout.slots[1]);
+        std::ranges::fill(step % 2 == 0 ? table.first(kBlockElements + 7) : table.subspan(kBlockElements), 0.0F);
+      }
+      const std::vector<double> squares = squares_by_block(layout, gradients[1], serial());
+      EXPECT_EQ(std::ranges::count(squares, 0.0), step % 2 == 0 ? 1 : 2);
+      whole.step({.learning_rate = rate_at(3)}, weights[0], gradients[0]);
+      sparse.step({.learning_rate = rate_at(3), .squares = squares}, weights[1], gradients[1]);
+      EXPECT_EQ(std::memcmp(weights[0].data(), weights[1].data(), weights[0].size() * sizeof(float)), 0) << name;
+      EXPECT_EQ(std::memcmp(whole.state().m.data(), sparse.state().m.data(), weights[0].size() * sizeof(float)), 0);
+      EXPECT_TRUE(std::ranges::all_of(gradients[1].all(), [](float gradient) { return gradient == 0; }));
     }
   }
 }
