@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,10 +41,22 @@ double table_work(const ModelConfig& config, int32_t longest) {
   return static_cast<double>(config.num_hidden_layers * terms * rows) * 2 * hidden * hidden;
 }
 
+// Of the last layer a classifier reads the first tokens alone: all have keys and values, these the rest.
+StepWork last_layer_work(const ModelConfig& config, const std::vector<int32_t>& lengths) {
+  const auto hidden = static_cast<double>(config.hidden_size), inner = static_cast<double>(config.intermediate_size);
+  const auto sequences = static_cast<double>(lengths.size());
+  const double tokens = std::accumulate(lengths.begin(), lengths.end(), 0.0);
+  return {.linear = 2 * hidden * (2 * hidden * tokens + (2 * hidden + 2 * inner) * sequences),
+          .attention = 4 * hidden * tokens};
+}
+
 StepWork work_of(const ModelConfig& config, const std::vector<int32_t>& lengths) {
-  const cli::Work pass = cli::work_of(config, lengths);
-  return {.linear = 3 * (pass.linear + table_work(config, *std::ranges::max_element(lengths))),
-          .attention = pass.attention};
+  ModelConfig others = config;
+  others.num_hidden_layers -= 1;
+  const cli::Work pass = cli::work_of(others, lengths);
+  const StepWork last = last_layer_work(config, lengths);
+  const double tables = table_work(config, *std::ranges::max_element(lengths));
+  return {.linear = 3 * (pass.linear + last.linear + tables), .attention = pass.attention + last.attention};
 }
 
 class TrainingBench {

@@ -20,10 +20,6 @@ at::Tensor drop(const Pass& pass, RandomDomain domain, double p, const at::Tenso
   return dropout(pass.compute, x_ND, pass.dropout(domain, p, 0), rows);
 }
 
-std::vector<int32_t> first_rows(const Rows& tokens) {
-  return {tokens.starts.begin(), tokens.starts.end() - 1};
-}
-
 // The number of its sequence for each token.
 std::vector<int32_t> sequences_of(const Rows& tokens) {
   std::vector<int32_t> sequences_T(tokens.count());
@@ -67,12 +63,15 @@ void visit(OutputHead& head, const ModelForm& form, const Visit& each) {
   visit(head.classifier, {"classifier", size, form.labels}, each);
 }
 
-at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_TD) {
+std::vector<int32_t> first_rows(const Rows& tokens) {
+  return {tokens.starts.begin(), tokens.starts.end() - 1};
+}
+
+at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_BD) {
   const ModelConfig& c = pass.form.config;
-  const std::vector<int32_t> rows_B = first_rows(*pass.tokens);
-  const SharedRows first = choose_rows(*pass.tokens, rows_B);
-  at::Tensor x_BD = take_rows(hidden_TD, rows_B);
-  x_BD = apply(pass, head.dense, drop(pass, RandomDomain::kPoolerDropout, c.pooler_dropout, x_BD, *first));
+  const SharedRows first = choose_rows(*pass.tokens, first_rows(*pass.tokens));
+  const at::Tensor dropped_BD = drop(pass, RandomDomain::kPoolerDropout, c.pooler_dropout, hidden_BD, *first);
+  at::Tensor x_BD = apply(pass, head.dense, dropped_BD);
   x_BD = activate(pass.compute, x_BD, to_kernel(c.pooler_hidden_act));
   return apply(pass, head.classifier, drop(pass, RandomDomain::kClassifierDropout, c.cls_dropout, x_BD, *first));
 }

@@ -17,8 +17,11 @@ struct OutputHead {
 };
 void visit(OutputHead& head, const ModelForm& form, const Visit& each);
 
-// [B, C]; every sequence has at least one token.
-at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_TD);
+// Where the sequences begin, of which each has at least one token.
+std::vector<int32_t> first_rows(const Rows& tokens);
+
+// Of the states of these rows: [B, C].
+at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_BD);
 
 // Hidden states of some rows, and where they stand: [N, C], of a span head [N, 2].
 at::Tensor token_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_ND, const Rows& rows);

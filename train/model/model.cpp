@@ -123,9 +123,27 @@ EncoderStates encode(const Pass& pass, const Model& model, const at::Tensor& sum
   return encode(pass, model.encoder, h0_TD, model.encoder.layers.size());
 }
 
+at::Tensor encode_rows(const Pass& pass, const Model& model, const at::Tensor& sum_TD,
+                       std::span<const int32_t> rows_N) {
+  const Encoder& encoder = model.encoder;
+  const size_t layers = encoder.layers.size();
+  const bool convolves_all = layers == 1 && encoder.convolution.weight_DCW.defined();
+  const bool reads_most = 2 * rows_N.size() > pass.tokens->count();  // then all at once is faster
+  if (layers == 0 || convolves_all || reads_most) {
+    return take_rows(encode(pass, model, sum_TD).hidden_TD.back(), rows_N);
+  }
+  const at::Tensor h0_TD = norm_embeddings(pass, model.embeddings, sum_TD);
+  const EncoderStates states = encode(pass, encoder, h0_TD, layers - 1);
+  const at::Tensor h_TD = enter_layer(states.hidden_TD.back());
+  const KeysValues keys = project_keys_values(pass, encoder.layers.back().attention, h_TD);
+  const QueryStates queries{take_rows(h_TD, rows_N), choose_rows(*pass.tokens, rows_N)};
+  return query_layer(pass, encoder.layers.back(), queries, keys, states.relative_RD, layers - 1);
+}
+
 at::Tensor word_states(const Pass& pass, const Model& model, std::span<const int32_t> rows_P) {
   if (!pass.form.has_mask_decoder()) {
-    return transform_for_words(pass, model.head, take_rows(encode(pass, model).hidden_TD.back(), rows_P));
+    const at::Tensor sum_TD = sum_embeddings(pass, model.embeddings);
+    return transform_for_words(pass, model.head, encode_rows(pass, model, sum_TD, rows_P));
   }
   const EncoderStates states =
       encode(pass, model.encoder, embed(pass, model.embeddings), model.encoder.layers.size() - 1);

@@ -53,7 +53,7 @@ class Passes {
 
  private:
   TaskLogits run(const Pass& pass, const at::Tensor& inputs_TD) const {
-    return task_logits(pass, model_, options_.loss, batch_, encode(pass, model_, inputs_TD).hidden_TD.back());
+    return task_logits(pass, model_, options_.loss, batch_, inputs_TD);
   }
 
   const Model& model_;

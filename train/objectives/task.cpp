@@ -74,14 +74,18 @@ Loss mention_loss(const at::Tensor& logits_M1, const TaskBatch& batch) {
 }  // namespace
 
 TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, const TaskBatch& batch,
-                       const at::Tensor& hidden_TD) {
+                       const at::Tensor& sum_TD) {
+  const bool reads_sequences =
+      loss == TaskLoss::kClass || loss == TaskLoss::kScore || loss == TaskLoss::kLabels || loss == TaskLoss::kChoice;
+  if (reads_sequences) {
+    const at::Tensor hidden_BD = encode_rows(pass, model, sum_TD, first_rows(*pass.tokens));
+    return {sequence_logits(pass, model.head, hidden_BD), batch.questions};
+  }
+  const at::Tensor hidden_TD = encode(pass, model, sum_TD).hidden_TD.back();
   if (loss == TaskLoss::kTokens) return {logits_of_rows(pass, model, hidden_TD, batch.input.rows_P)};
   if (loss == TaskLoss::kMention) return {mention_logits(pass, model, batch, hidden_TD)};
-  if (loss == TaskLoss::kSpan) {
-    const RealRows real = real_rows(batch.input);
-    return {logits_of_rows(pass, model, hidden_TD, real.rows_N), real.starts};
-  }
-  return {sequence_logits(pass, model.head, hidden_TD), batch.questions};
+  const RealRows real = real_rows(batch.input);
+  return {logits_of_rows(pass, model, hidden_TD, real.rows_N), real.starts};
 }
 
 Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options) {
@@ -113,8 +117,8 @@ Loss task_loss(const Model& model, const Compute& compute, const TaskBatch& batc
   check_task(model.form, options);
   check_batch(model.form, batch, options.loss);
   const Pass pass = make_pass(model, compute, input_of(batch.input), place);
-  const at::Tensor hidden_TD = encode(pass, model).hidden_TD.back();
-  return task_loss(task_logits(pass, model, options.loss, batch, hidden_TD), batch, options);
+  const at::Tensor sum_TD = sum_embeddings(pass, model.embeddings);
+  return task_loss(task_logits(pass, model, options.loss, batch, sum_TD), batch, options);
 }
 
 }  // namespace deberta::train

@@ -23,9 +23,9 @@ struct TaskLogits {
   std::vector<int32_t> groups = {};  // kSpan: the rows of each sequence, as `starts`; kChoice: of each question
 };
 
-// `hidden_TD`: of the last layer. The batch fits.
+// From the summed embeddings on. The batch fits.
 TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, const TaskBatch& batch,
-                       const at::Tensor& hidden_TD);
+                       const at::Tensor& sum_TD);
 
 // The count of a loss: sequences, rows, sequences, questions that have a label; of kLabels every label of each
 // sequence, of kMention mentions with pieces. Those without a label give no loss and no gradient.

@@ -289,6 +289,40 @@ TEST(RelativeTable, RowsThatNoSequenceReachesChangeNoBit) {
   }
 }
 
+// Gradients of a sum over the states, where there are any.
+States gradients_of_sum(Model& model, const at::Tensor& states_ND) {
+  States gradients;
+  for (const NamedParameter& parameter : trained_parameters(model)) parameter.tensor.mutable_grad().reset();
+  (states_ND * normal_tensor(55, states_ND.sizes()).to(states_ND.scalar_type())).sum().backward({}, true);
+  for (const NamedParameter& parameter : trained_parameters(model)) {
+    if (parameter.tensor.grad().defined()) gradients.push_back(test::gradient_of(parameter.tensor).clone());
+  }
+  return gradients;
+}
+
+// Of the last layer only these are computed, of whichever form: the same bits, and in double the same gradients.
+TEST(ChosenRows, AreThoseOfTheWholePass) {
+  const std::vector<int32_t> rows_N = {0, 9, 14, 28};
+  for (const auto& [name, tiny] : form_cases()) {
+    for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+      Model model = make_tiny(wide(tiny), type);
+      const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 20)});
+      const Pass pass = make_pass(model, test_compute(), input_of(batch), {.is_training = true, .seed = 5, .step = 3});
+      const at::Tensor sum_TD = sum_embeddings(pass, model.embeddings);
+      const at::Tensor expected_ND = take_rows(encode(pass, model, sum_TD).hidden_TD.back(), rows_N);
+      const at::Tensor got_ND = encode_rows(pass, model, sum_TD, rows_N);
+      if (type == at::kFloat) {
+        EXPECT_TRUE(has_same_bits(got_ND.detach(), expected_ND.detach())) << name;
+        continue;
+      }
+      const States expected = gradients_of_sum(model, expected_ND), got = gradients_of_sum(model, got_ND);
+      ASSERT_EQ(got.size(), expected.size()) << name;
+      for (size_t n = 0; n < got.size(); ++n)
+        EXPECT_LE(worst_difference(got[n], expected[n]), 1e-11) << name << ", gradient " << n;
+    }
+  }
+}
+
 TEST(DropoutPlaces, DifferBetweenStepsSeedsAndSequencesOnlyInTraining) {
   const Model model = make_tiny(make_form());
   const Batch batch = make_batch({make_ids(1, 9)});

@@ -152,12 +152,15 @@ void run_language_model(Run& run) {
   check_loss(run, language_model_loss(run.model, kCompute, run.packed.batch, {}));
 }
 
+at::Tensor logits_of(const Run& run, TaskLoss loss, const TaskBatch& batch) {
+  const Pass pass = make_pass(run);
+  return task_logits(pass, run.model, loss, batch, sum_embeddings(pass, run.model.embeddings)).logits_NC;
+}
+
 // Fine-tuning by the batch that the trainer would make. Logits are rows [B, C], questions [Q, choices], mentions [M].
 void run_task(Run& run, TaskLoss loss, const TaskBatch& batch) {
-  const EncoderStates states = check_hidden(run);
-  const at::Tensor logits =
-      task_logits(make_pass(run), run.model, loss, batch, states.hidden_TD.back()).logits_NC.flatten();
-  run.compare("logits", read(run.file, "out.logits").flatten(), logits);
+  check_hidden(run);
+  run.compare("logits", read(run.file, "out.logits").flatten(), logits_of(run, loss, batch).flatten());
   check_loss(run, task_loss(run.model, kCompute, batch, {.loss = loss}, {}));
 }
 
@@ -186,8 +189,8 @@ void run_token_head(Run& run) {
     batch.input.rows_P.push_back(static_cast<int32_t>(run.packed.real_T[n]));
     batch.input.labels_P.push_back(labels_BL[static_cast<size_t>(run.packed.real_BL[n])]);
   }
-  const at::Tensor hidden_TD = check_hidden(run).hidden_TD.back();
-  const at::Tensor logits_NC = task_logits(make_pass(run), run.model, TaskLoss::kTokens, batch, hidden_TD).logits_NC;
+  check_hidden(run);
+  const at::Tensor logits_NC = logits_of(run, TaskLoss::kTokens, batch);
   const at::Tensor expected_BLC = read(run.file, "out.logits").view({-1, logits_NC.size(1)});
   run.compare("logits", Run::take(expected_BLC, run.packed.real_BL), logits_NC);
   check_loss(run, task_loss(run.model, kCompute, batch, {.loss = TaskLoss::kTokens}, {}));

@@ -152,7 +152,7 @@ struct PlainLoops {
 
 TaskLogits logits_of(const Model& model, const TaskCase& task, const TaskBatch& batch, const DropoutPlace& place = {}) {
   const Pass pass = make_pass(model, test_compute(), input_of(batch.input), place);
-  return task_logits(pass, model, task.loss, batch, encode(pass, model).hidden_TD.back());
+  return task_logits(pass, model, task.loss, batch, sum_embeddings(pass, model.embeddings));
 }
 
 void check_loss(const TaskCase& task, const TaskOptions& options) {
