@@ -174,7 +174,7 @@ def page(kinds):
         "* **Figures**: medians over the rounds of each round's best.",
         "* **Training** (T10): a step of a base model with a classifier: forward pass, backward pass, clip and AdamW. Medians and lower quartiles of the ratios of rounds, in which",
         "  `deberta bench --training`, transformers and transformers under torch.compile take turns. The limit is the work at the measured peak (backward of attention = 2.8",
-        "  forward) and one pass of AdamW through memory. SST-2: 32 examples of real lengths, which the peer pads to the longest. The shape that ships: 6 layers of 256, 4 heads.",
+        "  forward; of the last layer what the classifier reads) and one pass of AdamW through memory. SST-2: 32 examples of real lengths, which the peer pads to the longest. The shape that ships: 6 layers of 256, 4 heads.",
         "* **T6**: memory may be 1.2 times the weights in use (linear layers and the projected relative tables) plus 64 MB.", "",
         *(line for kind in kinds for line in section(kind))])
 

@@ -107,7 +107,8 @@ inline const float* pairs_from(const TileWork& w, size_t even, size_t odd, int64
   return (n & 1) != 0 ? w.at(odd) + (n + 1) / 2 * size : w.at(even) + n / 2 * size;
 }
 
-// G^T Qr of keys j ..:  A[r][d] = G[j+r+t][j+r] for t = first + d, of which the first two tiles begin at -15.
+// What G^T Qr adds to dK of 16 keys, j and on:  A[r][d] = G[j+r+t][j+r] for t = first - j - 15 + d, so row r begins at
+// the position r - 15 of the block.
 Term p2c_keys(const TileWork& w, const Block& b, int64_t j) {
   const auto size = static_cast<int64_t>(w.t.head_size);
   const int64_t begin = b.first - j - (kTile - 1);
@@ -131,7 +132,8 @@ void key_gradients(const TileWork& w, const Block& b) {
   }
 }
 
-// G Kr of positions i ..:  A[r][d] = G[i+r][i+r-t] for t = top - d; pairs of the table are (t, t - 1).
+// What G Kr adds to dQ of 16 positions, i and on:  A[r][d] = G[i+r][i+r-t] for t = top - d; pairs of the table are
+// (t, t - 1).
 Term c2p_queries(const TileWork& w, const Block& b, int64_t i) {
   const auto size = static_cast<int64_t>(w.t.head_size);
   const int64_t position = b.first + i, keys = static_cast<int64_t>(b.keys);
@@ -165,8 +167,8 @@ void add_to_table(const TileWork& w, const Range& inner, int64_t t, float* to) {
   }
 }
 
-// dKr[row(t)] += G[i][i-t] q_i and dQr[row(t)] += G[j+t][j] k_j, 16 distances at a time. Of the keys A[r][d] is
-// D[t+r][j+t+r] for j = first + d.
+// dKr[row(t)] += G[i][i-t] q_i and dQr[row(t)] += G[j+t][j] k_j, 16 distances at a time. Of the keys, A[r][d] is
+// G[j+t+r][j] for j = first - t - 15 + d, so row r of D begins at the position r - 15 of the block.
 void table_gradients(const TileWork& w, const Block& b) {
   const auto size = static_cast<int64_t>(w.t.head_size), stride = static_cast<int64_t>(kTurned);
   const int64_t first = first_distance(b), keys = static_cast<int64_t>(b.keys);
