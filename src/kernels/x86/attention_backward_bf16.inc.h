@@ -31,16 +31,10 @@ void content_gradients(const PairWork& w, const Block& b) {
 }
 
 void add_block(const PairWork& w, const Block& b) {
-  const Left q = left_of(w.t, w.t.q, w.t.q_stride, b.begin, b.end, at(w.own(), w.l.scores.left));
-  const Left dout = round_douts(w, b);
-  products_of_block(w, b, q, dout);
-  gradient_rows(w, b, dout);
-  make_pairs(w, b);
-  pair_queries(w, b, q);
+  pair_block(w, b);
   content_gradients(w, b);
   if (w.t.kr != nullptr || w.t.qr != nullptr) relative_gradients(w, b);
-  for (size_t i = b.begin; i < b.end; ++i)
-    copy_floats(w.task.dq + i * w.task.dq_stride, w.at(w.l.dq) + place_of(w, b, i) * w.t.head_size, w.t.head_size);
+  store_queries(w, b);
 }
 
 void add_gradients(const AttentionBackwardTask& task, const AttentionExtent& extent, void* scratch) {

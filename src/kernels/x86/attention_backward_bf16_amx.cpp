@@ -194,12 +194,7 @@ void table_gradients(const TileWork& w, const Block& b) {
 }
 
 void add_block(const TileWork& w, const Block& b) {
-  const Left q = left_of(w.t, w.t.q, w.t.q_stride, b.begin, b.end, at(w.own(), w.l.scores.left));
-  const Left dout = round_douts(w, b);
-  products_of_block(w, b, q, dout);
-  gradient_rows(w, b, dout);
-  make_pairs(w, b);
-  pair_queries(w, b, q);
+  pair_block(w, b);
   turn_keys(w, b, w.p2(), w.turned(w.tiles.pt));
   turn_keys(w, b, w.g2(), w.turned(w.tiles.gt));
   key_gradients(w, b);
@@ -210,8 +205,7 @@ void add_block(const TileWork& w, const Block& b) {
     end_gradients(w, b, true);
     end_gradients(w, b, false);
   }
-  for (size_t i = b.begin; i < b.end; ++i)
-    copy_floats(w.task.dq + i * w.task.dq_stride, w.at(w.l.dq) + place_of(w, b, i) * w.t.head_size, w.t.head_size);
+  store_queries(w, b);
 }
 
 // Turned rows become zeros, edges too: a block writes the rows that it has.

@@ -1,5 +1,5 @@
 // What the distances beyond the last rows of the tables add to the gradient, in bf16: one number for each position and
-// each key. Included by attention_backward_relative_bf16.inc.h and attention_backward_bf16_amx.inc.h.
+// each key. Included by attention_backward_relative_bf16.inc.h and attention_backward_tiles.inc.h.
 #include "kernels/x86/attention_backward_pairs.inc.h"
 
 namespace deberta {

@@ -245,5 +245,21 @@ Left round_douts(const PairWork& w, const Block& b) {
   return {to, w.t.head_size};
 }
 
+// The operands of a block's products.
+void pair_block(const PairWork& w, const Block& b) {
+  const Left q = left_of(w.t, w.t.q, w.t.q_stride, b.begin, b.end, at(w.own(), w.l.scores.left));
+  const Left dout = round_douts(w, b);
+  products_of_block(w, b, q, dout);
+  gradient_rows(w, b, dout);
+  make_pairs(w, b);
+  pair_queries(w, b, q);
+}
+
+// dQ, from the places of its positions.
+void store_queries(const PairWork& w, const Block& b) {
+  for (size_t i = b.begin; i < b.end; ++i)
+    copy_floats(w.task.dq + i * w.task.dq_stride, w.at(w.l.dq) + place_of(w, b, i) * w.t.head_size, w.t.head_size);
+}
+
 }  // namespace
 }  // namespace deberta
