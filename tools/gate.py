@@ -40,7 +40,7 @@ PARTS = [
     Part("docs", "python3 tools/make_docs.py build/dev/deberta --check && .venv/bin/python tools/goldens/make.py tests/golden/model --check"),
     Part("isa", "python3 tools/check_isa_objects.py build/release"),
     Part("asan", "PRESET=asan ./test", needs_green=True),
-    Part("mutations", "tools/mutate --no-training", needs_green=True),
+    Part("mutations", "tools/mutate --half", needs_green=True),
 ]
 
 

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
+#include "support/sanitizers.h"
 
 namespace deberta::train {
 namespace {
@@ -116,7 +117,7 @@ double rates_apart(double a, double b, double a_samples, double b_samples) {
 TEST(Masking, HasTheStatisticsOfTheOriginal) {
   const std::string path = statistics_file();
   if (path.empty()) GTEST_SKIP() << "no masking_statistics.json (DEBERTA_GOLDENS, or the shared folder)";
-  constexpr double kSamples = 10000;
+  constexpr double kSamples = test::kSanitized ? 1000 : 10000;
   constexpr double kLimit = 4;  // standard errors
   const Json goldens = load_json(path, {.max_bytes = 1 << 24});
   const JsonArray& names = goldens.find("vocabulary")->as_array();
