@@ -27,7 +27,7 @@ DEBERTA_API ModelPlaces find_places(const ModelEnvironment& environment);
 
 // The folder of the model called `name`:
 //   a path that begins with /, ./ or ../, or any existing directory: itself;
-//   "builtin" (the only one there, or the one called default) or "builtin:NAME";
+//   "builtin:NAME", or "builtin" where there is only one;
 //   "ORG/NAME" or "ORG/NAME@REVISION": a snapshot in the hub cache; without a revision that of refs/main. Its links are
 //   followed as far as they stay inside the cache.
 // Throws kFileNotFound with all places searched and the nearest names there, kFileType for a link that leaves the

@@ -6,11 +6,26 @@
 
 #include "deberta/error.h"
 #include "measure/kernel_facts.h"
+#include "metrics/task_table.h"
+#include "program/builtin_model.h"
 #include "program/help.h"
 #include "program/model_options.h"
 
 namespace deberta::cli {
 namespace {
+
+// The built-in model that fits, where none was given and one is needed. Verbs about a folder want it named.
+template <class Verb>
+void choose_model(Verb& options) {
+  if constexpr (std::is_same_v<Verb, TokenizeVerb>) {
+    options.model = name_or_builtin(options.model, options.verb);
+  } else if constexpr (std::is_same_v<Verb, EvalVerb>) {
+    if (options.task.empty() || options.list || !options.average.empty() || !options.predictions.empty()) return;
+    options.model.name = name_or_builtin(options.model.name, options.verb, find_task(options.task).name);
+  } else if constexpr (requires { options.model.name; } && !std::is_same_v<Verb, InfoVerb>) {
+    options.model.name = name_or_builtin(options.model.name, options.verb);
+  }
+}
 
 // Applies the length limits of the model's folder; `embed` reads its sentence_bert_config.json first.
 template <class Verb>
@@ -35,6 +50,7 @@ template <class Verb>
 int run_as(const Options& given) {
   Verb options(given);
   note_precision(options);
+  choose_model(options);
   follow_folder(options);
   return run(options);
 }

@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kBuiltin = "builtin";
-constexpr std::string_view kDefaultName = "default";
 constexpr size_t kMaxShown = 8;
 
 std::string variable(const char* name) {
@@ -88,17 +87,16 @@ std::string join_places(const std::vector<std::string>& folders) {
   return folders.empty() ? "nowhere" : fmt::format("{}", fmt::join(folders, ", "));
 }
 
-// `builtin` alone means the only model, or the one called default.
+// `builtin` alone means the only model.
 std::string find_builtin(const std::string& name, const ModelPlaces& places) {
   const std::vector<FoundModel> models = list_builtin(places);
   if (name == kBuiltin && models.size() == 1) return models.front().path;
-  const std::string wanted = name == kBuiltin ? fmt::format("{}:{}", kBuiltin, kDefaultName) : name;
   for (const FoundModel& model : models) {
-    if (model.name == wanted) return model.path;
+    if (model.name == name) return model.path;
   }
   throw Error(ErrorCode::kFileNotFound, name,
               fmt::format("no such built-in model; looked in {}; {}", join_places(places.builtin),
-                          describe_others(name == kBuiltin ? "" : wanted, names_of(models))));
+                          describe_others(name == kBuiltin ? "" : name, names_of(models))));
 }
 
 [[noreturn]] void refuse_name(const std::string& name, const std::optional<HubName>& hub, const ModelPlaces& places) {

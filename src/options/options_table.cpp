@@ -77,7 +77,7 @@ constexpr std::array kOptions = {
               "bench info",
               "Model",
               "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "
-              "hub cache (default: the built-in model)"},
+              "hub cache (default: the built-in model that fits)"},
     OptionRow{"model", 'm', kText, "", "DIR", "pretrain finetune replay", "Model",
               "model to begin with: its configuration, weights and, unless another is named, tokenizer"},
     OptionRow{"tokenizer-name", 0, kText, "", "DIR", "pretrain", "Model",

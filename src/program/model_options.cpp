@@ -33,15 +33,9 @@ std::string tokenizer_path(const std::string& name) {
 }
 
 std::string model_root(const std::string& name) {
-  const ModelPlaces places = find_places(current_environment());
-  if (!name.empty()) return find_model(name, places);
-  try {
-    return find_model("builtin", places);
-  } catch (const Error& error) {
-    throw Error(ErrorCode::kUsage, "--model",
-                fmt::format("expected a model directory, got none; give -m DIR or set DEBERTA_MODEL ({}: {})",
-                            error.where(), error.message()));
-  }
+  if (name.empty())
+    throw Error(ErrorCode::kUsage, "--model", "expected a model directory, got none; give -m DIR or set DEBERTA_MODEL");
+  return find_model(name, find_places(current_environment()));
 }
 
 OpenOptions open_options(const WeightSettings& model) {

@@ -8,8 +8,8 @@
 
 namespace deberta::cli {
 
-// The folder that `name` names, in any of the forms that -m takes; the built-in model's if it is empty. Throws what
-// find_model throws, and kUsage when nothing is given and nothing is built in.
+// The folder that `name` names, in any of the forms that -m takes. Throws what find_model throws,
+// and kUsage for an empty name.
 std::string model_root(const std::string& name);
 // The folder in it that has config.json, weights and tokenizer: with sentence-transformers perhaps a subfolder.
 // Throws kFolder for a folder of another kind.

@@ -30,23 +30,59 @@ def add_to_cache(cache, repository, model):
     return snapshot
 
 
+GIVE_ONE = "--model: expected a model directory, got none; give -m DIR or set DEBERTA_MODEL"
+
+
 def test_without_a_model_the_places_are_named(deberta, no_models):
     done = deberta("classify", TEXT, environment=no_models)
     assert done.returncode == 2 and done.stdout == ""
-    assert "--model: expected a model directory, got none; give -m DIR or set DEBERTA_MODEL" in done.stderr
-    assert f"looked in {no_models['DEBERTA_DATA_DIR']}/models" in done.stderr
+    assert f"{GIVE_ONE} (builtin:sentiment: no such built-in model; looked in {no_models['DEBERTA_DATA_DIR']}/models; no models there)" in done.stderr
 
 
-def test_the_built_in_model_answers_without_dash_m(deberta, no_models, sequence_model, tmp_path):
-    environment = no_models | {"DEBERTA_DATA_DIR": str(tmp_path / "data")}
-    shutil.copytree(sequence_model, tmp_path / "data/models/small")
+@pytest.fixture
+def built_in(no_models, sequence_model, tmp_path):
+    """An environment with the same model under two built-in names."""
+    for name in ("sentiment", "detect"):
+        shutil.copytree(sequence_model, tmp_path / f"data/models/{name}")
+    return no_models | {"DEBERTA_DATA_DIR": str(tmp_path / "data")}
+
+
+def test_the_built_in_model_that_fits_answers_without_dash_m(deberta, built_in, sequence_model):
     expected = deberta("classify", "-m", sequence_model, TEXT).stdout
     assert expected
-    for words in ([], ["-m", "builtin"], ["-m", "builtin:small"]):
-        assert deberta("classify", *words, TEXT, environment=environment).stdout == expected
-    assert deberta("classify", TEXT, environment=environment | {"DEBERTA_MODEL": "builtin:small"}).stdout == expected
-    done = deberta("classify", "-m", "builtin:smal", TEXT, environment=environment)
-    assert done.returncode == 1 and "did you mean builtin:small?" in done.stderr
+    for words in ([], ["-m", "builtin"], ["-m", "builtin:sentiment"]):
+        done = deberta("classify", *words, TEXT, environment=built_in)
+        assert done.stdout == expected
+        assert ("using the built-in model builtin:sentiment" in done.stderr) == (words != ["-m", "builtin:sentiment"])
+    assert "builtin" not in deberta("classify", "--quiet", TEXT, environment=built_in).stderr
+    assert deberta("classify", TEXT, environment=built_in | {"DEBERTA_MODEL": "builtin:sentiment"}).stdout == expected
+    done = deberta("classify", "-m", "builtin:sentimen", TEXT, environment=built_in)
+    assert done.returncode == 1 and "did you mean builtin:sentiment?" in done.stderr
+    done = deberta("embed", TEXT, environment=built_in)
+    assert done.stdout == deberta("embed", "-m", sequence_model, TEXT).stdout and "builtin:detect" in done.stderr
+    assert deberta("tokenize", TEXT, environment=built_in).stdout == deberta("tokenize", "-m", sequence_model, TEXT).stdout
+
+
+def test_eval_takes_the_built_in_model_of_the_task(deberta, built_in, sequence_model, tmp_path):
+    (tmp_path / "dev.tsv").write_text("sentence\tlabel\na fine film\t1\n")
+    done = deberta("eval", "--task", "sst-2", tmp_path / "dev.tsv", environment=built_in)
+    assert done.stdout == deberta("eval", "--task", "sst-2", "-m", sequence_model, tmp_path / "dev.tsv").stdout and "builtin:sentiment" in done.stderr
+    done = deberta("eval", "--task", "cola", tmp_path / "dev.tsv", environment=built_in)
+    assert done.returncode == 2 and "no built-in model fits eval --task cola; there are builtin:detect, builtin:sentiment" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["qa", "Who?", "She did."], ["choose", "It rained.", "What was wet?", "street", "sun"], ["rerank", "a", "b"],
+                                   ["inspect"], ["check"], ["convert", "--to", "elsewhere"]])
+def test_a_verb_without_a_built_in_model_says_which_there_are(deberta, built_in, words):
+    done = deberta(*words, environment=built_in)
+    assert done.returncode == 2 and done.stdout == ""
+    assert f"{GIVE_ONE} (no built-in model fits {words[0]}; there are builtin:detect, builtin:sentiment)" in done.stderr
+
+
+def test_a_damaged_built_in_model_is_named(deberta, built_in, tmp_path):
+    (tmp_path / "data/models/sentiment/model.safetensors").write_bytes(b"")
+    done = deberta("classify", TEXT, environment=built_in)
+    assert done.returncode == 1 and done.stdout == "" and f"{tmp_path}/data/models/sentiment/model.safetensors" in done.stderr
 
 
 def test_every_verb_takes_a_name_of_the_hub_cache(deberta, no_models, sequence_model, tmp_path):

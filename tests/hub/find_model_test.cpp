@@ -105,12 +105,10 @@ TEST_F(FindModel, ABuiltInModelComesFromTheFirstFolderThatHasIt) {
   EXPECT_EQ(find("builtin"), folder_.path("share/small"));
 }
 
-TEST_F(FindModel, OfSeveralBuiltInModelsTheOneCalledDefaultIsMeant) {
+TEST_F(FindModel, OfSeveralBuiltInModelsOneIsToBeNamed) {
   write(folder_.path("share/small/config.json"), "{}");
   write(folder_.path("share/base/config.json"), "{}");
   EXPECT_ERROR(find("builtin"), kFileNotFound, "models there: builtin:base, builtin:small");
-  write(folder_.path("share/default/config.json"), "{}");
-  EXPECT_EQ(find("builtin"), folder_.path("share/default"));
 }
 
 TEST_F(FindModel, AMissingBuiltInModelNamesThePlacesAndTheNearest) {

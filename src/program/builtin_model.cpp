@@ -1,0 +1,64 @@
+#include "program/builtin_model.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "deberta/error.h"
+#include "deberta/find_model.h"
+#include "program/note.h"
+
+namespace deberta::cli {
+namespace {
+
+struct Fit {
+  std::string_view verb, task, model;
+};
+// Where any encoder does, as for `embed`, it is the discriminator: the one that is trained on every token.
+constexpr std::array kFits = {
+    Fit{"classify", "", "sentiment"}, Fit{"nli", "", "entailment"},     Fit{"zero-shot", "", "entailment"},
+    Fit{"ner", "", "entities"},       Fit{"fill", "", "fill"},          Fit{"score", "", "fill"},
+    Fit{"detect", "", "detect"},      Fit{"embed", "", "detect"},       Fit{"tokenize", "", "detect"},
+    Fit{"forward", "", "detect"},     Fit{"bench", "", "detect"},       Fit{"eval", "sst-2", "sentiment"},
+    Fit{"eval", "ner", "entities"},   Fit{"eval", "nli", "entailment"}, Fit{"eval", "mlm", "fill"},
+};
+
+// The built-in models that are there, for a message.
+std::string names_there() {
+  std::vector<std::string> names;
+  for (const FoundModel& model : list_models(find_places(current_environment()))) {
+    if (model.name.starts_with("builtin:")) names.push_back(model.name);
+  }
+  return names.empty() ? "there are none here" : fmt::format("there are {}", fmt::join(names, ", "));
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::kUsage, "--model",
+              fmt::format("expected a model directory, got none; give -m DIR or set DEBERTA_MODEL ({})", why));
+}
+
+}  // namespace
+
+std::string builtin_model_of(std::string_view verb, std::string_view task) {
+  for (const Fit& fit : kFits) {
+    if (fit.verb == verb && fit.task == task) return fmt::format("builtin:{}", fit.model);
+  }
+  return "";
+}
+
+std::string name_or_builtin(const std::string& name, std::string_view verb, std::string_view task) {
+  if (!name.empty() && name != "builtin") return name;
+  const std::string fitting = builtin_model_of(verb, task);
+  if (fitting.empty())
+    refuse(fmt::format("no built-in model fits {}{}{}; {}", verb, task.empty() ? "" : " --task ", task, names_there()));
+  try {
+    find_model(fitting, find_places(current_environment()));
+  } catch (const Error& error) {
+    refuse(fmt::format("{}: {}", error.where(), error.message()));
+  }
+  note(fmt::format("{}: using the built-in model {}; -m takes another", verb, fitting));
+  return fitting;
+}
+
+}  // namespace deberta::cli
