@@ -16,6 +16,7 @@
 #include "eval/tags.h"
 #include "options/error_options.h"
 #include "program/answers.h"
+#include "program/builtin_model.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
@@ -187,6 +188,10 @@ int run(const EvalVerb& given) {
   if (!predicts_pieces(task)) check_predictions_name(options.write_predictions, task);
   if (!options.output_dir.empty()) check_results(options.output_dir);
   if (predicts_pieces(task)) refuse_predictions(options, task);
+  if (options.predictions.empty()) {
+    options.model.name = name_or_builtin(options.model.name, options.verb, task.name);
+    follow_folder_limits(options.encoding, options.model.name);
+  }
   try {
     return eval_task(options, task);
   } catch (const EvalStopped&) {

@@ -6,7 +6,6 @@
 
 #include "deberta/error.h"
 #include "measure/kernel_facts.h"
-#include "metrics/task_table.h"
 #include "program/builtin_model.h"
 #include "program/help.h"
 #include "program/model_options.h"
@@ -14,25 +13,24 @@
 namespace deberta::cli {
 namespace {
 
-// The built-in model that fits, where none was given and one is needed. Verbs about a folder want it named.
+// The built-in model that fits, where none was given and one is needed; `eval` asks by its task.
 template <class Verb>
 void choose_model(Verb& options) {
   if constexpr (std::is_same_v<Verb, TokenizeVerb>) {
     options.model = name_or_builtin(options.model, options.verb);
-  } else if constexpr (std::is_same_v<Verb, EvalVerb>) {
-    if (options.task.empty() || options.list || !options.average.empty() || !options.predictions.empty()) return;
-    options.model.name = name_or_builtin(options.model.name, options.verb, find_task(options.task).name);
-  } else if constexpr (requires { options.model.name; } && !std::is_same_v<Verb, InfoVerb>) {
+  } else if constexpr (requires { options.model.name; } && !std::is_same_v<Verb, InfoVerb> &&
+                       !std::is_same_v<Verb, EvalVerb>) {
     options.model.name = name_or_builtin(options.model.name, options.verb);
   }
 }
 
-// Applies the length limits of the model's folder; `embed` reads its sentence_bert_config.json first.
+// Applies the length limits of the model's folder; `embed` reads its sentence_bert_config.json first, `eval` its files.
 template <class Verb>
 void follow_folder(Verb& options) {
   if constexpr (std::is_same_v<Verb, TokenizeVerb>) {
     follow_folder_limits(options.encoding, options.model);
-  } else if constexpr (requires { options.encoding; } && !std::is_same_v<Verb, EmbedVerb>) {
+  } else if constexpr (requires { options.encoding; } && !std::is_same_v<Verb, EmbedVerb> &&
+                       !std::is_same_v<Verb, EvalVerb>) {
     follow_folder_limits(options.encoding, options.model.name);
   }
 }

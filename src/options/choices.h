@@ -37,6 +37,7 @@ enum class AdversarialChoice { kNone, kSift, kVat };
 enum class VatLossChoice { kSymmetricKl, kKl, kMse };
 enum class SiftCompat { kCorrected, kOriginal };
 enum class ResumeChoice { kAuto, kNever };
+enum class DecayChoice { kLinear, kCosine, kOneMinusSqrt };
 enum class HeadNames { kOriginal, kHf };
 
 template <class T>
@@ -191,6 +192,9 @@ inline constexpr auto kChoiceWords<VatLossChoice> = std::to_array<ChoiceWord<Vat
 template <>
 inline constexpr auto kChoiceWords<SiftCompat> =
     std::to_array<ChoiceWord<SiftCompat>>({{"corrected", SiftCompat::kCorrected}, {"original", SiftCompat::kOriginal}});
+template <>
+inline constexpr auto kChoiceWords<DecayChoice> = std::to_array<ChoiceWord<DecayChoice>>(
+    {{"linear", DecayChoice::kLinear}, {"cosine", DecayChoice::kCosine}, {"1-sqrt", DecayChoice::kOneMinusSqrt}});
 template <>
 inline constexpr auto kChoiceWords<ResumeChoice> =
     std::to_array<ChoiceWord<ResumeChoice>>({{"auto", ResumeChoice::kAuto}, {"never", ResumeChoice::kNever}});

@@ -332,6 +332,8 @@ struct ReplacedTokenOptions : OptionGroup {
 struct RunOptions : OptionGroup {
   using OptionGroup::OptionGroup;
   std::string lr_scheduler_type = option("lr-scheduler-type");
+  Setting<double> lr_decay_steps = option("lr-decay-steps");
+  Setting<DecayChoice> lr_decay_type = option("lr-decay-type");
   uint64_t seed = option("seed");
   std::string output_dir = option("output-dir");
   int64_t logging_steps = option("logging-steps");

@@ -141,10 +141,31 @@ WorkplaceSettings workplace_settings(const RunOptions& options) {
           .recomputes_layers = options.gradient_checkpointing};
 }
 
+namespace {
+
+DecayShape shape_of(DecayChoice decay) {
+  if (decay == DecayChoice::kLinear) return DecayShape::kLinear;
+  return decay == DecayChoice::kCosine ? DecayShape::kCosine : DecayShape::kOneMinusSqrt;
+}
+
+// An option that the schedule does not read would change nothing.
+void refuse_decay(const RunOptions& options) {
+  if (options.lr_scheduler_type == "warmup_stable_decay") return;
+  const bool is_steps = options.lr_decay_steps.is_given();
+  if (!is_steps && !options.lr_decay_type.is_given()) return;
+  throw Error(ErrorCode::kUsage, is_steps ? "--lr-decay-steps" : "--lr-decay-type",
+              "expected --lr-scheduler-type warmup_stable_decay with it, got " + options.lr_scheduler_type);
+}
+
+}  // namespace
+
 RunSettings run_settings(const RunOptions& options, const OptimizerSettings& optimizer) {
   RunSettings run;
   run.output = options.output_dir;
+  refuse_decay(options);
   run.schedule = options.lr_scheduler_type;
+  run.schedule_settings.decay = options.lr_decay_steps.value;
+  run.schedule_settings.shape = shape_of(options.lr_decay_type.value);
   run.max_norm = optimizer.max_grad_norm;
   run.seed = options.seed;
   run.logging_steps = options.logging_steps;

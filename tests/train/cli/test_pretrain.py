@@ -155,3 +155,14 @@ def test_losses_that_are_not_finite_end_the_run(pretrain, deberta, corpus, tmp_p
     weights.write_bytes(content)
     done = deberta("pretrain", "-m", tmp_path / "out", "-o", tmp_path / "bad", *SMALL[2:], "--max-steps", "9", corpus)
     refused(done, 1, "not finite in 5 steps in a row", "the last good checkpoint is none")
+
+
+def test_the_rate_stays_and_falls_as_it_is_told(pretrain, tmp_path):
+    words = ["--max-steps", "10", "--warmup-steps", "2", "--lr-scheduler-type", "warmup_stable_decay"]
+    done = pretrain(tmp_path / "out", *words, "--lr-decay-steps", "0.4", "--lr-decay-type", "linear")
+    assert done.returncode == 0, done.stderr
+    rates = [line["learning_rate"] for line in log_of(tmp_path / "out") if "learning_rate" in line]
+    assert rates == pytest.approx([0.0015, 0.003, 0.003, 0.00225, 0.00075])  # of every second step
+    for option, value in (("--lr-decay-steps", "3"), ("--lr-decay-type", "linear")):
+        done = pretrain(tmp_path / "no", "--max-steps", "10", option, value)
+        assert done.returncode == 2 and f"{option}: expected --lr-scheduler-type warmup_stable_decay with it, got linear" in done.stderr
