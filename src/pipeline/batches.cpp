@@ -121,16 +121,6 @@ Sequences gather_sequences(std::span<const TextInput> inputs,
   return sequences;
 }
 
-std::vector<float> sequence_logits(const Model& model, std::span<const Encoding> sequences, size_t batch_tokens) {
-  std::vector<float> logits;
-  ForwardResult result;
-  for_each_batch(sequences, batch_tokens, [&](size_t, const Batch& batch) {
-    model.forward(batch, {}, result);
-    logits.insert(logits.end(), result.logits.begin(), result.logits.end());
-  });
-  return logits;
-}
-
 // ---- windows
 
 WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,

@@ -29,14 +29,12 @@ struct Sequences {
   std::vector<size_t> starts;  // of input i: all[starts[i]] .. all[starts[i + 1] - 1]
   size_t tokens_of(size_t input) const;
   size_t cut_tokens_of(size_t input) const;
+  size_t inputs() const { return starts.size() - 1; }
 };
 
 // Takes the encodings that came with an input, or those that `encode` makes.
 Sequences gather_sequences(std::span<const TextInput> inputs,
                            const std::function<std::vector<Encoding>(const TextInput&)>& encode);
-
-// Logits of a sequence head: [sequences, C].
-std::vector<float> sequence_logits(const Model& model, std::span<const Encoding> sequences, size_t batch_tokens);
 
 // ---- windows
 

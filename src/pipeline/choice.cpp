@@ -6,7 +6,7 @@
 
 #include "deberta/error.h"
 #include "decode/classification.h"
-#include "pipeline/batches.h"
+#include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 
 namespace deberta {
@@ -55,12 +55,27 @@ Encoding encode_choice(const Tokenizer& tokenizer, const TextInput& input, const
 }
 
 // A logit for each sequence: with two classes (no, yes), the second minus the first.
-std::vector<float> choice_logits(const Model& model, const Sequences& sequences, size_t batch_tokens) {
-  std::vector<float> logits = sequence_logits(model, sequences.all, batch_tokens);
-  if (model.labels() == 1) return logits;
-  for (size_t i = 0; i < sequences.all.size(); ++i) logits[i] = logits[2 * i + 1] - logits[2 * i];
-  logits.resize(sequences.all.size());
+std::vector<float> choice_logits(const std::vector<float>& logits_BC, size_t classes) {
+  if (classes == 1) return logits_BC;
+  std::vector<float> logits;
+  for (size_t at = 0; at < logits_BC.size(); at += 2) logits.push_back(logits_BC[at + 1] - logits_BC[at]);
   return logits;
+}
+
+std::vector<ChoiceAnswer> answers_of(const SequenceLogits& found, size_t classes) {
+  const Sequences& sequences = found.sequences;
+  const std::vector<float> logits = choice_logits(found.logits_BC, classes);
+  std::vector<ChoiceAnswer> answers;
+  for (size_t i = 0; i < sequences.inputs(); ++i) {
+    const size_t first = sequences.starts[i];
+    const std::span<const float> own = std::span(logits).subspan(first, sequences.starts[i + 1] - first);
+    ChoiceAnswer answer{0, scores_of_logits(own, ScoreFunction::kSoftmax), {own.begin(), own.end()}, 0, 0};
+    answer.index = static_cast<size_t>(std::max_element(own.begin(), own.end()) - own.begin());
+    answer.tokens = sequences.tokens_of(i);
+    answer.cut_tokens = sequences.cut_tokens_of(i);
+    answers.push_back(std::move(answer));
+  }
+  return answers;
 }
 
 }  // namespace
@@ -74,23 +89,19 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
   return encodings;
 }
 
+Planned<ChoiceAnswer> plan_choose(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                  const ChoiceOptions& options) {
+  check_head(pipeline.model);
+  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, [&](const TextInput& input) {
+                                    return encode_input(pipeline.tokenizer, input, options);
+                                  }));
+  const auto classes = static_cast<size_t>(pipeline.model.labels());
+  return {std::move(logits.plan), [found = std::move(logits.found), classes] { return answers_of(*found, classes); }};
+}
+
 std::vector<ChoiceAnswer> choose(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                  const ChoiceOptions& options) {
-  check_head(pipeline.model);
-  const Sequences sequences = gather_sequences(
-      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
-  const std::vector<float> logits = choice_logits(pipeline.model, sequences, options.rules.batch_tokens);
-  std::vector<ChoiceAnswer> answers;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const size_t first = sequences.starts[i];
-    const std::span<const float> own = std::span(logits).subspan(first, sequences.starts[i + 1] - first);
-    ChoiceAnswer answer{0, scores_of_logits(own, ScoreFunction::kSoftmax), {own.begin(), own.end()}, 0, 0};
-    answer.index = static_cast<size_t>(std::max_element(own.begin(), own.end()) - own.begin());
-    answer.tokens = sequences.tokens_of(i);
-    answer.cut_tokens = sequences.cut_tokens_of(i);
-    answers.push_back(std::move(answer));
-  }
-  return answers;
+  return run_planned(pipeline, plan_choose(pipeline, inputs, options), options.rules);
 }
 
 }  // namespace deberta

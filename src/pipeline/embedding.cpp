@@ -3,9 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <memory>
+
 #include "deberta/error.h"
 #include "decode/pooling.h"
-#include "pipeline/batches.h"
+#include "pipeline/plan.h"
 #include "pipeline/sentence_modules.h"
 
 namespace deberta {
@@ -58,34 +60,45 @@ size_t embedding_columns(const Pipeline& pipeline, const EmbeddingOptions& optio
 
 namespace {
 
-std::vector<EmbeddingAnswer> embed_encodings(const Pipeline& pipeline, std::span<const Encoding> encodings,
-                                             const EmbeddingOptions& options) {
-  ForwardOptions forward;
-  forward.layers = {layer_of(options.layer, pipeline.config.num_hidden_layers)};
-  forward.wants_logits = false;
+struct Embedded {
+  std::vector<Encoding> encodings;
+  std::vector<EmbeddingAnswer> answers;
+};
+struct EmbeddingPlan {
+  SequencePlan plan;
+  std::shared_ptr<Embedded> embedded;
+};
+
+EmbeddingPlan plan_vectors(const Pipeline& pipeline, std::vector<Encoding> encodings, const EmbeddingOptions& options) {
   const auto columns = static_cast<size_t>(pipeline.config.hidden_size);
-  const SentenceModules modules = options.pools ? modules_of(pipeline, options) : SentenceModules();
-  std::vector<EmbeddingAnswer> answers(encodings.size());
-  ForwardResult result;
-  for_each_batch(encodings, options.rules.batch_tokens, [&](size_t first, const Batch& batch) {
-    pipeline.model.forward(batch, forward, result);
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      const Encoding& encoding = encodings[first + b];
-      const float* begin = result.hidden.front().rows_TD.data() + static_cast<size_t>(batch.starts[b]) * columns;
-      const std::span<const float> rows_LD(begin, encoding.size() * columns);
-      std::vector<float> vectors = options.pools ? sentence_vector(rows_LD, columns, modules)
-                                                 : token_vectors(rows_LD, columns, options.normalizes);
-      answers[first + b] = {std::move(vectors), encoding.size(), encoding.cut_tokens};
-    }
-  });
-  return answers;
+  SentenceModules modules = options.pools ? modules_of(pipeline, options) : SentenceModules();
+  auto embedded = std::make_shared<Embedded>(std::move(encodings), std::vector<EmbeddingAnswer>());
+  embedded->answers.resize(embedded->encodings.size());
+  SequencePlan plan;
+  plan.sequences = embedded->encodings;
+  plan.layer = layer_of(options.layer, pipeline.config.num_hidden_layers);
+  plan.take = [embedded, columns, modules = std::move(modules), pools = options.pools, normalizes = options.normalizes](
+                  size_t sequence, std::span<const float> rows_LD) {
+    const Encoding& encoding = embedded->encodings[sequence];
+    std::vector<float> vectors =
+        pools ? sentence_vector(rows_LD, columns, modules) : token_vectors(rows_LD, columns, normalizes);
+    embedded->answers[sequence] = {std::move(vectors), encoding.size(), encoding.cut_tokens};
+  };
+  return {std::move(plan), std::move(embedded)};
 }
 
 }  // namespace
 
+Planned<EmbeddingAnswer> plan_embed(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                    const EmbeddingOptions& options) {
+  EmbeddingPlan vectors =
+      plan_vectors(pipeline, encode_inputs(pipeline.tokenizer, inputs, rules_of(pipeline, options)), options);
+  return {std::move(vectors.plan), [embedded = std::move(vectors.embedded)] { return std::move(embedded->answers); }};
+}
+
 std::vector<EmbeddingAnswer> embed(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                    const EmbeddingOptions& options) {
-  return embed_encodings(pipeline, encode_inputs(pipeline.tokenizer, inputs, rules_of(pipeline, options)), options);
+  return run_planned(pipeline, plan_embed(pipeline, inputs, options), options.rules);
 }
 
 std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
@@ -98,17 +111,11 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
   return encodings;
 }
 
-std::vector<SimilarityAnswer> similarity(const Pipeline& pipeline, std::span<const TextInput> inputs,
-                                         const SimilarityOptions& options) {
-  if (!options.embedding.pools)
-    throw Error(ErrorCode::kUsage, {{.message = "expected one vector per text, got none", .argument = "pooling"}});
-  SimilarityOptions prompted = options;
-  prompted.embedding.rules = rules_of(pipeline, options.embedding);
-  const Sequences sequences = gather_sequences(
-      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, prompted); });
-  const std::vector<EmbeddingAnswer> embedded = embed_encodings(pipeline, sequences.all, options.embedding);
+namespace {
+
+std::vector<SimilarityAnswer> cosines_of(const Sequences& sequences, const std::vector<EmbeddingAnswer>& embedded) {
   std::vector<SimilarityAnswer> answers;
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < sequences.inputs(); ++i) {
     SimilarityAnswer answer{{}, sequences.tokens_of(i), sequences.cut_tokens_of(i)};
     const std::vector<float>& text = embedded[sequences.starts[i]].vectors;
     for (size_t at = sequences.starts[i] + 1; at < sequences.starts[i + 1]; ++at)
@@ -116,6 +123,27 @@ std::vector<SimilarityAnswer> similarity(const Pipeline& pipeline, std::span<con
     answers.push_back(std::move(answer));
   }
   return answers;
+}
+
+}  // namespace
+
+Planned<SimilarityAnswer> plan_similarity(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                          const SimilarityOptions& options) {
+  if (!options.embedding.pools)
+    throw Error(ErrorCode::kUsage, {{.message = "expected one vector per text, got none", .argument = "pooling"}});
+  SimilarityOptions prompted = options;
+  prompted.embedding.rules = rules_of(pipeline, options.embedding);
+  Sequences sequences = gather_sequences(
+      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, prompted); });
+  EmbeddingPlan vectors = plan_vectors(pipeline, sequences.all, options.embedding);
+  return {std::move(vectors.plan), [embedded = std::move(vectors.embedded), sequences = std::move(sequences)] {
+            return cosines_of(sequences, embedded->answers);
+          }};
+}
+
+std::vector<SimilarityAnswer> similarity(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                         const SimilarityOptions& options) {
+  return run_planned(pipeline, plan_similarity(pipeline, inputs, options), options.embedding.rules);
 }
 
 }  // namespace deberta

@@ -4,24 +4,15 @@
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/entailment.h"
-#include "pipeline/batches.h"
+#include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 
 namespace deberta {
 
-std::vector<EntailmentAnswer> nli(const Pipeline& pipeline, std::span<const TextInput> inputs,
-                                  const EntailmentOptions& options) {
-  for_each_input(inputs.size(), [&](size_t i) {
-    if (!inputs[i].pair) throw Error(ErrorCode::kInput, "pair", "expected a premise and a hypothesis, got one text");
-  });
-  if (pipeline.model.head() != Head::kSequence) refuse_head("nli", "sequence classification", pipeline.model);
-  SequenceOptions sequence;
-  sequence.rules = options.rules;
-  sequence.function = options.function;
-  const std::vector<SequenceAnswer> results = classify(pipeline, inputs, sequence);
-  const std::vector<Relation> relations =
-      find_relations(pipeline.config.labels, static_cast<size_t>(pipeline.model.labels()), options.label_map);
+namespace {
 
+std::vector<EntailmentAnswer> answers_of(const std::vector<SequenceAnswer>& results,
+                                         const std::vector<Relation>& relations) {
   std::vector<EntailmentAnswer> answers;
   for (const SequenceAnswer& result : results) {
     EntailmentAnswer answer{{}, {}, result.tokens, result.cut_tokens};
@@ -33,6 +24,30 @@ std::vector<EntailmentAnswer> nli(const Pipeline& pipeline, std::span<const Text
     answers.push_back(std::move(answer));
   }
   return answers;
+}
+
+}  // namespace
+
+Planned<EntailmentAnswer> plan_nli(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                   const EntailmentOptions& options) {
+  for_each_input(inputs.size(), [&](size_t i) {
+    if (!inputs[i].pair) throw Error(ErrorCode::kInput, "pair", "expected a premise and a hypothesis, got one text");
+  });
+  if (pipeline.model.head() != Head::kSequence) refuse_head("nli", "sequence classification", pipeline.model);
+  SequenceOptions sequence;
+  sequence.rules = options.rules;
+  sequence.function = options.function;
+  Planned<SequenceAnswer> classes = plan_classify(pipeline, inputs, sequence);
+  std::vector<Relation> relations =
+      find_relations(pipeline.config.labels, static_cast<size_t>(pipeline.model.labels()), options.label_map);
+  return {std::move(classes.plan), [finish = std::move(classes.finish), relations = std::move(relations)] {
+            return answers_of(finish(), relations);
+          }};
+}
+
+std::vector<EntailmentAnswer> nli(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                  const EntailmentOptions& options) {
+  return run_planned(pipeline, plan_nli(pipeline, inputs, options), options.rules);
 }
 
 }  // namespace deberta

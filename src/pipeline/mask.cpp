@@ -4,10 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "deberta/error.h"
 #include "decode/masked_words.h"
-#include "pipeline/batches.h"
+#include "pipeline/plan.h"
 
 namespace deberta {
 namespace {
@@ -61,25 +62,36 @@ std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<st
   return ids;
 }
 
-std::vector<FillAnswer> fill(const Pipeline& pipeline, std::span<const TextInput> inputs, const FillOptions& options) {
+namespace {
+
+struct Masked {
+  std::vector<Encoding> texts;
+  std::vector<FillAnswer> answers;
+};
+
+}  // namespace
+
+Planned<FillAnswer> plan_fill(const Pipeline& pipeline, std::span<const TextInput> inputs, const FillOptions& options) {
   check_masked_lm("fill", pipeline);
-  std::vector<Encoding> encodings;
-  std::vector<std::vector<size_t>> masks;
+  const auto masked = std::make_shared<Masked>();
+  SequencePlan plan;
   for_each_input(inputs.size(), [&](size_t i) {
-    encodings.push_back(encode_one(pipeline.tokenizer, inputs[i], options.rules));
-    masks.push_back(mask_positions(encodings.back(), pipeline.tokenizer.special().mask));
+    const Encoding& text = masked->texts.emplace_back(encode_one(pipeline.tokenizer, inputs[i], options.rules));
+    plan.rows.push_back(mask_positions(text, pipeline.tokenizer.special().mask));
+    masked->answers.push_back({.masks = {}, .tokens = text.size(), .cut_tokens = text.cut_tokens});
   });
-  std::vector<FillAnswer> answers(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    answers[i].tokens = encodings[i].size();
-    answers[i].cut_tokens = encodings[i].cut_tokens;
-  }
-  for_each_masked(
-      pipeline.model, encodings, masks, options.rules.batch_tokens,
-      [&](size_t text, size_t i, std::span<const float> logits_V) {
-        answers[text].masks.push_back(fill_one(pipeline.tokenizer, encodings[text], masks[text][i], logits_V, options));
-      });
-  return answers;
+  plan.sequences = masked->texts;
+  plan.take = [masked, &pipeline, options, masks = plan.rows](size_t text, std::span<const float> logits_RV) {
+    const size_t columns = logits_RV.size() / masks[text].size();
+    for (size_t i = 0; i < masks[text].size(); ++i)
+      masked->answers[text].masks.push_back(fill_one(pipeline.tokenizer, masked->texts[text], masks[text][i],
+                                                     logits_RV.subspan(i * columns, columns), options));
+  };
+  return {std::move(plan), [masked] { return std::move(masked->answers); }};
+}
+
+std::vector<FillAnswer> fill(const Pipeline& pipeline, std::span<const TextInput> inputs, const FillOptions& options) {
+  return run_planned(pipeline, plan_fill(pipeline, inputs, options), options.rules);
 }
 
 }  // namespace deberta

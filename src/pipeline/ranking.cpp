@@ -5,7 +5,7 @@
 
 #include "deberta/error.h"
 #include "decode/classification.h"
-#include "pipeline/batches.h"
+#include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 
 namespace deberta {
@@ -20,6 +20,23 @@ void check_head(const Model& model) {
                 .remedies = {{"a cross-encoder or reward model has one, {} scores the classes", "classify()"}}}});
 }
 
+std::vector<RankAnswer> answers_of(const SequenceLogits& found, ScoreFunction function, size_t top_n) {
+  const Sequences& sequences = found.sequences;
+  const std::vector<float>& logits = found.logits_BC;
+  const std::vector<float> scores = scores_of_logits(logits, function);
+  std::vector<RankAnswer> answers;
+  for (size_t i = 0; i < sequences.inputs(); ++i) {
+    RankAnswer answer{{}, sequences.tokens_of(i), sequences.cut_tokens_of(i)};
+    for (size_t at = sequences.starts[i]; at < sequences.starts[i + 1]; ++at)
+      answer.documents.push_back({at - sequences.starts[i], scores[at], logits[at]});
+    std::stable_sort(answer.documents.begin(), answer.documents.end(),
+                     [](const RankedDocument& a, const RankedDocument& b) { return a.logit > b.logit; });
+    if (top_n > 0 && top_n < answer.documents.size()) answer.documents.resize(top_n);
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
 }  // namespace
 
 std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const RankOptions& options) {
@@ -30,25 +47,21 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
   return encodings;
 }
 
+Planned<RankAnswer> plan_rerank(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                const RankOptions& options) {
+  check_head(pipeline.model);
+  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, [&](const TextInput& input) {
+                                    return encode_input(pipeline.tokenizer, input, options);
+                                  }));
+  const ScoreFunction function = options.function ? *options.function : score_function_of(pipeline.config, 1);
+  return {std::move(logits.plan), [found = std::move(logits.found), function, top_n = options.top_n] {
+            return answers_of(*found, function, top_n);
+          }};
+}
+
 std::vector<RankAnswer> rerank(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                const RankOptions& options) {
-  check_head(pipeline.model);
-  const Sequences sequences = gather_sequences(
-      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
-  const std::vector<float> logits = sequence_logits(pipeline.model, sequences.all, options.rules.batch_tokens);
-  const std::vector<float> scores =
-      scores_of_logits(logits, options.function ? *options.function : score_function_of(pipeline.config, 1));
-  std::vector<RankAnswer> answers;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    RankAnswer answer{{}, sequences.tokens_of(i), sequences.cut_tokens_of(i)};
-    for (size_t at = sequences.starts[i]; at < sequences.starts[i + 1]; ++at)
-      answer.documents.push_back({at - sequences.starts[i], scores[at], logits[at]});
-    std::stable_sort(answer.documents.begin(), answer.documents.end(),
-                     [](const RankedDocument& a, const RankedDocument& b) { return a.logit > b.logit; });
-    if (options.top_n > 0 && options.top_n < answer.documents.size()) answer.documents.resize(options.top_n);
-    answers.push_back(std::move(answer));
-  }
-  return answers;
+  return run_planned(pipeline, plan_rerank(pipeline, inputs, options), options.rules);
 }
 
 }  // namespace deberta

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "base/utf8.h"
 #include "deberta/error.h"
@@ -9,7 +10,7 @@
 #include "decode/span_answers.h"
 #include "decode/spans.h"
 #include "decode/windows.h"
-#include "pipeline/batches.h"
+#include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 
 namespace deberta {
@@ -34,19 +35,6 @@ SpanLogits span_logits(const Encoding& window, std::span<const float> rows_L2) {
   return logits;
 }
 
-std::vector<SpanLogits> run_windows(const Model& model, std::span<const Encoding> windows, size_t batch_tokens) {
-  std::vector<SpanLogits> logits;
-  ForwardResult result;
-  for_each_batch(windows, batch_tokens, [&](size_t first, const Batch& batch) {
-    model.forward(batch, {}, result);
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      const std::span<const float> rows_T2(result.logits);
-      logits.push_back(span_logits(windows[first + b], rows_T2.subspan(2 * static_cast<size_t>(batch.starts[b]))));
-    }
-  });
-  return logits;
-}
-
 // As in the fast tokenizers of transformers: SentencePiece's word-start mark is that space.
 bool takes_space(const Tokenizer& tokenizer, int32_t id) {
   return tokenizer.piece(id).starts_with("\xE2\x96\x81");
@@ -60,6 +48,29 @@ SpanAnswerRules answer_rules(const Tokenizer& tokenizer, const QuestionOptions& 
           .takes_space = [&tokenizer](int32_t id) { return takes_space(tokenizer, id); },
           .allows_none = options.allows_none,
           .null_threshold = options.null_threshold};
+}
+
+// Windows of all inputs, and what the model says of them.
+struct Windows {
+  Sequences sequences;
+  std::vector<std::string> contexts;
+  std::vector<SpanLogits> logits;
+};
+
+std::vector<QuestionAnswer> answers_of(const Tokenizer& tokenizer, const Windows& w, const QuestionOptions& options) {
+  // Several spans may become one answer in whole words. As many candidates as in transformers.
+  const size_t candidates = options.aligns_to_words ? 2 * options.top_k + 10 : std::max<size_t>(1, options.top_k);
+  const SpanRules rules{candidates, options.max_answer_tokens, options.as_transformers};
+  std::vector<QuestionAnswer> answers;
+  for (size_t i = 0; i < w.sequences.inputs(); ++i) {
+    const size_t first = w.sequences.starts[i], count = w.sequences.starts[i + 1] - first;
+    const SpanCandidates found = find_spans(std::span(w.logits).subspan(first, count), rules);
+    const std::span<const Encoding> windows = std::span(w.sequences.all).subspan(first, count);
+    answers.push_back({span_answers(w.contexts[i], windows, found, answer_rules(tokenizer, options)),
+                       static_cast<float>(found.null_score), static_cast<float>(found.null_logit), count,
+                       w.sequences.tokens_of(i), w.sequences.cut_tokens_of(i)});
+  }
+  return answers;
 }
 
 }  // namespace
@@ -88,26 +99,25 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
   return encodings;
 }
 
+Planned<QuestionAnswer> plan_qa(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                const QuestionOptions& options) {
+  if (pipeline.model.head() != Head::kSpan) refuse_head("qa", "span", pipeline.model);
+  auto windows = std::make_shared<Windows>();
+  windows->sequences = gather_sequences(
+      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
+  for (const TextInput& input : inputs) windows->contexts.emplace_back(input.pair.value_or(""));
+  windows->logits.resize(windows->sequences.all.size());
+  SequencePlan plan;
+  plan.sequences = windows->sequences.all;
+  plan.take = [windows](size_t sequence, std::span<const float> rows_L2) {
+    windows->logits[sequence] = span_logits(windows->sequences.all[sequence], rows_L2);
+  };
+  return {std::move(plan), [windows, &pipeline, options] { return answers_of(pipeline.tokenizer, *windows, options); }};
+}
+
 std::vector<QuestionAnswer> qa(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                const QuestionOptions& options) {
-  if (pipeline.model.head() != Head::kSpan) refuse_head("qa", "span", pipeline.model);
-  const Sequences sequences = gather_sequences(
-      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
-  const std::vector<SpanLogits> logits = run_windows(pipeline.model, sequences.all, options.rules.batch_tokens);
-  // Several spans may become one answer in whole words. As many candidates as in transformers.
-  const size_t candidates = options.aligns_to_words ? 2 * options.top_k + 10 : std::max<size_t>(1, options.top_k);
-  const SpanRules rules{candidates, options.max_answer_tokens, options.as_transformers};
-  std::vector<QuestionAnswer> answers;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const size_t first = sequences.starts[i], count = sequences.starts[i + 1] - first;
-    const SpanCandidates found = find_spans(std::span(logits).subspan(first, count), rules);
-    const std::span<const Encoding> windows = std::span(sequences.all).subspan(first, count);
-    answers.push_back(
-        {span_answers(inputs[i].pair.value_or(""), windows, found, answer_rules(pipeline.tokenizer, options)),
-         static_cast<float>(found.null_score), static_cast<float>(found.null_logit), count, sequences.tokens_of(i),
-         sequences.cut_tokens_of(i)});
-  }
-  return answers;
+  return run_planned(pipeline, plan_qa(pipeline, inputs, options), options.rules);
 }
 
 }  // namespace deberta

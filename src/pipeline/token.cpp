@@ -5,11 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "deberta/error.h"
 #include "decode/classification.h"
 #include "decode/entities.h"
-#include "pipeline/batches.h"
+#include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 
 namespace deberta {
@@ -18,47 +19,44 @@ namespace {
 // Logits of every token of every text, special tokens included.
 class TokenLogits {
  public:
-  TokenLogits(const WindowedInputs& inputs, size_t classes) : inputs_(inputs), classes_(classes) {
-    for (size_t i = 0; i < inputs.texts.size(); ++i) {
-      const std::vector<Window>& windows = inputs.windows[i];
-      logits_.emplace_back(inputs.texts[i].size() * classes);
+  TokenLogits(WindowedInputs inputs, size_t classes) : inputs_(std::move(inputs)), classes_(classes) {
+    for (size_t i = 0; i < inputs_.texts.size(); ++i) {
+      const std::vector<Window>& windows = inputs_.windows[i];
+      logits_.emplace_back(inputs_.texts[i].size() * classes);
       chosen_.push_back(windows.empty() ? std::vector<size_t>() : choose_windows(windows, windows.back().last));
     }
   }
 
-  // rows_LC: of inputs.sequences.all[sequence], which come in order.
+  // rows_LC: of inputs().sequences.all[sequence].
   void take(size_t sequence, std::span<const float> rows_LC) {
-    while (inputs_.sequences.starts[text_ + 1] <= sequence) ++text_;
-    if (inputs_.windows[text_].empty()) {
-      std::copy(rows_LC.begin(), rows_LC.end(), logits_[text_].begin());
+    const std::vector<size_t>& starts = inputs_.sequences.starts;
+    const auto text =
+        static_cast<size_t>(std::upper_bound(starts.begin(), starts.end(), sequence) - starts.begin()) - 1;
+    if (inputs_.windows[text].empty()) {
+      std::copy(rows_LC.begin(), rows_LC.end(), logits_[text].begin());
       return;
     }
-    const size_t w = sequence - inputs_.sequences.starts[text_];
-    const Window& window = inputs_.windows[text_][w];
+    const size_t w = sequence - starts[text];
+    const Window& window = inputs_.windows[text][w];
     for (size_t t = window.first; t < window.last; ++t) {
-      if (chosen_[text_][t] != w) continue;
+      if (chosen_[text][t] != w) continue;
       const std::span<const float> row_C = rows_LC.subspan((t - window.first + 1) * classes_, classes_);
-      std::copy(row_C.begin(), row_C.end(), logits_[text_].begin() + static_cast<std::ptrdiff_t>((t + 1) * classes_));
+      std::copy(row_C.begin(), row_C.end(), logits_[text].begin() + static_cast<std::ptrdiff_t>((t + 1) * classes_));
     }
   }
 
+  const WindowedInputs& inputs() const { return inputs_; }
   const std::vector<float>& of(size_t text) const { return logits_[text]; }
 
  private:
-  const WindowedInputs& inputs_;
+  WindowedInputs inputs_;
   size_t classes_;
   std::vector<std::vector<float>> logits_;   // [L, C] of each text
   std::vector<std::vector<size_t>> chosen_;  // window of each token
-  size_t text_ = 0;
 };
 
-}  // namespace
-
-std::vector<TokenAnswer> ner(const Pipeline& pipeline, std::span<const TextInput> inputs, const TokenOptions& options) {
-  const Head head = pipeline.model.head();
-  if (head != Head::kToken && head != Head::kTokenOriginal) {
-    refuse_head("ner", "token classification", pipeline.model);
-  }
+// Names of all classes.
+std::vector<std::string> labels_of(const Pipeline& pipeline, const TokenOptions& options) {
   const auto classes = static_cast<size_t>(pipeline.model.labels());
   if (!options.label_map.empty() && options.label_map.size() != classes)
     throw Error(ErrorCode::kTask,
@@ -69,23 +67,41 @@ std::vector<TokenAnswer> ner(const Pipeline& pipeline, std::span<const TextInput
                   .remedies = {{"give them in the model's order with {}", "label_map"}}}});
   std::vector<std::string> labels = options.label_map.empty() ? pipeline.config.labels : options.label_map;
   for (size_t c = labels.size(); c < classes; ++c) labels.push_back(label_name(labels, c));
+  return labels;
+}
 
-  const WindowedInputs windowed = window_inputs(pipeline.tokenizer, inputs, options.rules);
-  TokenLogits logits(windowed, classes);
-  ForwardResult result;
-  for_each_batch(windowed.sequences.all, options.rules.batch_tokens, [&](size_t first, const Batch& batch) {
-    pipeline.model.forward(batch, {}, result);
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      const auto begin = static_cast<size_t>(batch.starts[b]), end = static_cast<size_t>(batch.starts[b + 1]);
-      logits.take(first + b, std::span<const float>(result.logits).subspan(begin * classes, (end - begin) * classes));
-    }
-  });
+std::vector<TokenAnswer> answers_of(const TokenLogits& logits, const std::vector<std::string>& labels,
+                                    const EntityRules& rules) {
+  const WindowedInputs& inputs = logits.inputs();
   std::vector<TokenAnswer> answers;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    answers.push_back({find_entities(logits.of(i), labels, windowed.texts[i], options.entities),
-                       windowed.sequences.tokens_of(i), windowed.texts[i].cut_tokens});
+  for (size_t i = 0; i < inputs.texts.size(); ++i) {
+    answers.push_back({find_entities(logits.of(i), labels, inputs.texts[i], rules), inputs.sequences.tokens_of(i),
+                       inputs.texts[i].cut_tokens});
   }
   return answers;
+}
+
+}  // namespace
+
+Planned<TokenAnswer> plan_ner(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                              const TokenOptions& options) {
+  const Head head = pipeline.model.head();
+  if (head != Head::kToken && head != Head::kTokenOriginal) {
+    refuse_head("ner", "token classification", pipeline.model);
+  }
+  std::vector<std::string> labels = labels_of(pipeline, options);
+  const auto logits = std::make_shared<TokenLogits>(window_inputs(pipeline.tokenizer, inputs, options.rules),
+                                                    static_cast<size_t>(pipeline.model.labels()));
+  SequencePlan plan;
+  plan.sequences = logits->inputs().sequences.all;
+  plan.take = [logits](size_t sequence, std::span<const float> rows_LC) { logits->take(sequence, rows_LC); };
+  return {std::move(plan), [logits, labels = std::move(labels), rules = options.entities] {
+            return answers_of(*logits, labels, rules);
+          }};
+}
+
+std::vector<TokenAnswer> ner(const Pipeline& pipeline, std::span<const TextInput> inputs, const TokenOptions& options) {
+  return run_planned(pipeline, plan_ner(pipeline, inputs, options), options.rules);
 }
 
 }  // namespace deberta

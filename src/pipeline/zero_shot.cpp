@@ -7,7 +7,7 @@
 #include "deberta/error.h"
 #include "decode/classification.h"
 #include "decode/entailment.h"
-#include "pipeline/batches.h"
+#include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 
 namespace deberta {
@@ -52,6 +52,25 @@ std::vector<float> scores_of(std::span<const float> logits_NC, size_t classes, c
   return scores_N;
 }
 
+struct Candidates {
+  size_t classes;
+  EntailmentLabels labels;
+  ZeroShotOptions options;
+};
+
+std::vector<ZeroShotAnswer> answers_of(const SequenceLogits& found, const Candidates& c) {
+  const size_t candidates = c.options.labels.size(), row = candidates * c.classes;
+  const Sequences& sequences = found.sequences;
+  std::vector<ZeroShotAnswer> answers;
+  for (size_t i = 0; i < sequences.inputs(); ++i) {
+    const std::span<const float> own_NC = std::span(found.logits_BC).subspan(i * row, row);
+    std::vector<float> scores_N = scores_of(own_NC, c.classes, c.labels, c.options.is_multi_label || candidates == 1);
+    std::vector<LabelScore> ranked = rank_labels(scores_N, c.options.labels, 0);
+    answers.push_back({std::move(ranked), std::move(scores_N), sequences.tokens_of(i), sequences.cut_tokens_of(i)});
+  }
+  return answers;
+}
+
 }  // namespace
 
 std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const ZeroShotOptions& options) {
@@ -63,26 +82,24 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
   return encodings;
 }
 
-std::vector<ZeroShotAnswer> zero_shot(const Pipeline& pipeline, std::span<const TextInput> inputs,
-                                      const ZeroShotOptions& options) {
+Planned<ZeroShotAnswer> plan_zero_shot(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                       const ZeroShotOptions& options) {
   check_options(options);
   if (pipeline.model.head() != Head::kSequence) refuse_head("zero-shot", "sequence classification", pipeline.model);
   const auto classes = static_cast<size_t>(pipeline.model.labels());
   const EntailmentLabels labels =
       find_entailment_labels(pipeline.config.labels, classes, options.label_map, "zero-shot");
-  const Sequences sequences = gather_sequences(
-      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
-  const std::vector<float> logits_BC = sequence_logits(pipeline.model, sequences.all, options.rules.batch_tokens);
+  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, [&](const TextInput& input) {
+                                    return encode_input(pipeline.tokenizer, input, options);
+                                  }));
+  return {std::move(logits.plan), [found = std::move(logits.found), candidates = Candidates{classes, labels, options}] {
+            return answers_of(*found, candidates);
+          }};
+}
 
-  const size_t candidates = options.labels.size();
-  std::vector<ZeroShotAnswer> answers;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::span<const float> own_NC = std::span(logits_BC).subspan(i * candidates * classes, candidates * classes);
-    std::vector<float> scores_N = scores_of(own_NC, classes, labels, options.is_multi_label || candidates == 1);
-    std::vector<LabelScore> ranked = rank_labels(scores_N, options.labels, 0);
-    answers.push_back({std::move(ranked), std::move(scores_N), sequences.tokens_of(i), sequences.cut_tokens_of(i)});
-  }
-  return answers;
+std::vector<ZeroShotAnswer> zero_shot(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                      const ZeroShotOptions& options) {
+  return run_planned(pipeline, plan_zero_shot(pipeline, inputs, options), options.rules);
 }
 
 }  // namespace deberta

@@ -12,7 +12,7 @@
 #include "pipeline/entity.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
-#include "support/tiny_model.h"
+#include "support/tiny_pipeline.h"
 
 namespace deberta {
 namespace {
@@ -20,13 +20,7 @@ namespace {
 class TaskHeads : public testing::Test {
  protected:
   Pipeline make(Head head, std::vector<std::string> labels, int64_t classes) {
-    ModelConfig config = test::tiny_config();
-    config.vocab_size = 1100;
-    config.labels = std::move(labels);
-    test::write_tiny_model(folder_.path(), config, head, classes);
-    std::filesystem::copy(test::fixture("tokenizer/bytes.model"), folder_.path("spm.model"),
-                          std::filesystem::copy_options::overwrite_existing);
-    return open_pipeline(folder_.path(), {.threads = 2});
+    return test::tiny_pipeline(folder_, head, std::move(labels), classes);
   }
   Pipeline entailment() { return make(Head::kSequence, {"contradiction", "neutral", "entailment"}, 3); }
   test::TemporaryFolder folder_;
