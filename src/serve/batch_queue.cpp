@@ -1,0 +1,240 @@
+#include "serve/batch_queue.h"
+
+#include <algorithm>
+
+namespace deberta::serve {
+namespace {
+
+constexpr double kShares[] = {8, 4, 1};  // of the classes
+constexpr int kMostPassed = 8;           // sequences of its client that may be taken before one that did not fit
+constexpr size_t kLookahead = 64;        // sequences of a client, looked at for one that fits
+constexpr size_t kIdleClients = 64;      // whose tags are kept at least
+constexpr double kNewSpeed = 0.2;        // weight of the last batch in the mean speed
+
+}  // namespace
+
+double work_of(size_t tokens, const QueueLimits& limits) {
+  const auto n = static_cast<double>(tokens);
+  return n * (1 + n / limits.even_length);
+}
+
+// A batch while it is formed.
+struct BatchQueue::Turn {
+  int64_t now;
+  std::vector<RequestId>& late;
+  Batch batch;
+  std::vector<std::pair<Class*, std::string>> set_aside;  // clients of which nothing fits
+  bool is_closed = false;
+
+  bool takes(const Waiting& waiting, const QueueLimits& limits) const {
+    if (batch.sequences.empty()) return true;  // one above the limit runs alone
+    return waiting.sequence.kind == batch.sequences.front().kind && batch.work + waiting.work <= limits.batch_work;
+  }
+};
+
+std::optional<RequestId> BatchQueue::admit(const RequestInfo& info, size_t tokens) {
+  if (gauges_.requests >= limits_.requests || tokens > limits_.tokens - gauges_.tokens) return std::nullopt;
+  const RequestId id = next_request_++;
+  Request& request = requests_[id];
+  request.info = info;
+  request.reserved = tokens;
+  gauges_.tokens += tokens;
+  ++gauges_.requests;
+  if (info.deadline != INT64_MAX) deadlines_.emplace(info.deadline, id);
+  return id;
+}
+
+bool BatchQueue::add(RequestId id, std::span<const size_t> tokens, uint64_t kind) {
+  const auto found = requests_.find(id);
+  if (found == requests_.end()) return false;
+  Request& request = found->second;
+  size_t all = 0;
+  for (const size_t one : tokens) all += one;
+  release(request, request.reserved);
+  if (all > limits_.tokens - gauges_.tokens) {
+    drop(id);
+    return false;
+  }
+  request.reserved = all;
+  request.is_added = true;
+  gauges_.tokens += all;
+  for (size_t i = 0; i < tokens.size(); ++i) wait(request, {id, i, tokens[i], kind});
+  end_if_done(id);  // a request without sequences
+  return true;
+}
+
+void BatchQueue::wait(Request& request, const QueuedSequence& sequence) {
+  Class& its = class_of(request);
+  if (its.order.empty()) its.tag = std::max(its.tag, class_now_);
+  Client& client = its.clients[request.info.client];
+  if (client.waiting.empty()) {
+    client.tag = std::max(client.tag, its.now);
+    its.order.emplace(client.tag, request.info.client);
+  }
+  const double work = work_of(sequence.tokens, limits_);
+  client.waiting.emplace(Place{request.info.deadline, next_order_}, Waiting{sequence, work, 0});
+  request.places.push_back(next_order_++);
+  ++request.waiting;
+  ++gauges_.sequences;
+  waiting_work_ += work;
+}
+
+// Its sequences leave the queue.
+void BatchQueue::forget_waiting(Request& request) {
+  if (request.waiting == 0) return;
+  Class& its = class_of(request);
+  const auto found = its.clients.find(request.info.client);
+  Client& client = found->second;
+  for (const uint64_t order : request.places) {
+    const auto at = client.waiting.find({request.info.deadline, order});
+    if (at == client.waiting.end()) continue;  // it runs, or has run
+    release(request, at->second.sequence.tokens);
+    waiting_work_ -= at->second.work;
+    --gauges_.sequences;
+    client.waiting.erase(at);
+  }
+  request.waiting = 0;
+  if (client.waiting.empty()) its.order.erase({client.tag, found->first});
+}
+
+void BatchQueue::release(Request& request, size_t tokens) {
+  request.reserved -= tokens;
+  gauges_.tokens -= tokens;
+}
+
+// Ends a request before its answer.
+void BatchQueue::drop(RequestId id) {
+  Request& request = requests_.at(id);
+  forget_waiting(request);
+  request.is_gone = true;
+  if (!request.is_added) release(request, request.reserved);
+  request.is_added = true;
+  end_if_done(id);
+}
+
+void BatchQueue::end_if_done(RequestId id) {
+  const auto found = requests_.find(id);
+  const Request& request = found->second;
+  if (!request.is_added || request.waiting > 0 || request.running > 0) return;
+  deadlines_.erase({request.info.deadline, id});
+  --gauges_.requests;
+  requests_.erase(found);
+}
+
+void BatchQueue::cancel(RequestId id) {
+  if (requests_.contains(id)) drop(id);
+}
+
+bool BatchQueue::is_late(const Waiting& waiting, int64_t now) const {
+  const int64_t deadline = requests_.at(waiting.sequence.request).info.deadline;
+  return deadline != INT64_MAX && static_cast<double>(now) + time_of(waiting.work) > static_cast<double>(deadline);
+}
+
+void BatchQueue::serve(Class& chosen, const std::string& name, std::map<Place, Waiting>::iterator at, Turn& turn) {
+  Client& client = chosen.clients.at(name);
+  const Waiting taken = at->second;
+  Request& request = requests_.at(taken.sequence.request);
+  --request.waiting;
+  ++request.running;
+  --gauges_.sequences;
+  ++gauges_.running;
+  waiting_work_ -= taken.work;
+  turn.batch.sequences.push_back(taken.sequence);
+  turn.batch.work += taken.work;
+
+  class_now_ = chosen.tag;
+  chosen.now = client.tag;
+  chosen.tag += taken.work / kShares[&chosen - classes_.data()];
+  chosen.order.erase({client.tag, name});
+  client.tag += taken.work;
+  client.waiting.erase(at);
+  if (!client.waiting.empty()) chosen.order.emplace(client.tag, name);
+}
+
+// Takes one sequence of the client, or drops a late request of its; false: nothing of it fits.
+bool BatchQueue::take_from(Class& chosen, const std::string& name, Turn& turn) {
+  Client& client = chosen.clients.at(name);
+  std::vector<Waiting*> passed;
+  for (auto at = client.waiting.begin(); at != client.waiting.end() && passed.size() < kLookahead; ++at) {
+    if (is_late(at->second, turn.now)) {
+      turn.late.push_back(at->second.sequence.request);
+      drop(at->second.sequence.request);
+      return true;
+    }
+    if (turn.takes(at->second, limits_)) {
+      for (Waiting* one : passed) ++one->passed;
+      serve(chosen, name, at, turn);
+      return true;
+    }
+    if (at->second.passed >= kMostPassed) {
+      turn.is_closed = true;
+      return false;
+    }
+    passed.push_back(&at->second);
+  }
+  return false;
+}
+
+BatchQueue::Batch BatchQueue::next_batch(int64_t now, std::vector<RequestId>& late) {
+  Turn turn{.now = now, .late = late, .batch = {}, .set_aside = {}, .is_closed = false};
+  while (!turn.is_closed && turn.batch.sequences.size() < limits_.batch_sequences) {
+    Class* chosen = nullptr;
+    for (Class& one : classes_) {
+      if (!one.order.empty() && (chosen == nullptr || one.tag < chosen->tag)) chosen = &one;
+    }
+    if (chosen == nullptr) break;
+    const std::string name = chosen->order.begin()->second;
+    if (take_from(*chosen, name, turn)) continue;
+    turn.set_aside.emplace_back(chosen, name);
+    chosen->order.erase(chosen->order.begin());
+  }
+  for (const auto& [its, name] : turn.set_aside) its->order.emplace(its->clients.at(name).tag, name);
+  for (Class& one : classes_) {
+    if (one.clients.size() > 2 * one.order.size() + kIdleClients)
+      std::erase_if(one.clients,
+                    [&](const auto& entry) { return entry.second.waiting.empty() && entry.second.tag <= one.now; });
+  }
+  running_work_ += turn.batch.work;
+  return std::move(turn.batch);
+}
+
+std::vector<bool> BatchQueue::finish(const Batch& batch, int64_t elapsed) {
+  std::vector<bool> are_wanted;
+  for (const QueuedSequence& sequence : batch.sequences) {
+    Request& request = requests_.at(sequence.request);
+    are_wanted.push_back(!request.is_gone);
+    release(request, sequence.tokens);
+    --request.running;
+    --gauges_.running;
+    end_if_done(sequence.request);
+  }
+  running_work_ -= batch.work;
+  if (elapsed > 0 && batch.work > 0) {
+    const double speed = batch.work / static_cast<double>(elapsed);
+    speed_ = speed_ == 0 ? speed : (1 - kNewSpeed) * speed_ + kNewSpeed * speed;
+  }
+  return are_wanted;
+}
+
+std::vector<RequestId> BatchQueue::expire(int64_t now) {
+  std::vector<RequestId> expired;
+  for (const auto& [deadline, id] : deadlines_) {
+    if (deadline > now) break;
+    if (!requests_.at(id).is_gone) expired.push_back(id);
+  }
+  for (const RequestId id : expired) drop(id);
+  return expired;
+}
+
+std::optional<int64_t> BatchQueue::next_deadline() const {
+  for (const auto& [deadline, id] : deadlines_) {
+    if (!requests_.at(id).is_gone) return deadline;
+  }
+  return std::nullopt;
+}
+
+int64_t BatchQueue::time_to_drain() const {
+  return static_cast<int64_t>(time_of(waiting_work_ + running_work_));
+}
+
+}  // namespace deberta::serve

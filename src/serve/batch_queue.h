@@ -1,0 +1,144 @@
+// The queue of one model: which sequences run next, for whom there is no room, and who has waited too long. A request
+// is a set of sequences; they are queued one by one, so that a large request never becomes a large batch. Knows no
+// threads, no clock and no model: every time is an argument, in microseconds.
+//
+// Order: the classes of priority share the work 8 : 4 : 1, the clients of a class equally, by the work that they got
+// (start-time fair queueing); of one client the sequence with the nearest deadline comes first, then the oldest.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace deberta::serve {
+
+enum class Priority : uint8_t { kHigh, kNormal, kLow };
+
+struct QueueLimits {
+  size_t requests = 512;
+  size_t tokens = size_t{64} * 16384;  // waiting and running
+  // Of a batch: work, in tokens whose attention costs nothing, and sequences.
+  double batch_work = 16384;
+  size_t batch_sequences = 1024;
+  // The length at which attention costs as much as the rest of the model: D + F / 2.
+  double even_length = 2304;
+};
+
+// The work of a sequence of n tokens: n (1 + n / even_length).
+double work_of(size_t tokens, const QueueLimits& limits);
+
+using RequestId = uint64_t;
+
+struct RequestInfo {
+  std::string client;  // whose fair share it comes out of
+  Priority priority = Priority::kNormal;
+  int64_t deadline = INT64_MAX;
+};
+
+struct QueuedSequence {
+  RequestId request = 0;
+  size_t index = 0;  // in its request
+  size_t tokens = 0;
+  uint64_t kind = 0;  // a batch holds sequences of one kind
+};
+
+struct QueueGauges {
+  size_t requests = 0;
+  size_t tokens = 0;
+  size_t sequences = 0;  // waiting
+  size_t running = 0;
+};
+
+class BatchQueue {
+ public:
+  explicit BatchQueue(const QueueLimits& limits) : limits_(limits) {}
+
+  // Reserves room before the texts are read; `tokens` is an estimate. Nothing: there is none.
+  std::optional<RequestId> admit(const RequestInfo& info, size_t tokens);
+
+  // Queues the sequences of an admitted request, by their lengths, once. False: they are more than the estimate and
+  // there is no room; the request is gone.
+  bool add(RequestId request, std::span<const size_t> tokens, uint64_t kind);
+
+  // Sequences that are waiting are forgotten at once; those that run are when their batch ends. An unknown request (one
+  // that has ended) is no error.
+  void cancel(RequestId request);
+
+  struct Batch {
+    std::vector<QueuedSequence> sequences;  // empty: nothing waits
+    double work = 0;
+  };
+  // The next batch, whose sequences run from now on. `late`: requests that can no longer meet their deadline; they are
+  // gone, and none of them is in the batch.
+  Batch next_batch(int64_t now, std::vector<RequestId>& late);
+
+  // The batch has run, in `elapsed`. Says which of its sequences are still wanted.
+  std::vector<bool> finish(const Batch& batch, int64_t elapsed);
+
+  // Requests whose deadline has passed while they waited; they are gone.
+  std::vector<RequestId> expire(int64_t now);
+  std::optional<int64_t> next_deadline() const;
+
+  // Until what waits has run, at the speed of late batches; 0 before the first.
+  int64_t time_to_drain() const;
+  const QueueGauges& gauges() const { return gauges_; }
+
+ private:
+  static constexpr size_t kClasses = 3;
+  using Place = std::pair<int64_t, uint64_t>;  // deadline, order of arrival
+
+  struct Waiting {
+    QueuedSequence sequence;
+    double work = 0;
+    int passed = 0;  // by sequences that came later in the order
+  };
+  struct Client {
+    double tag = 0;  // work that it got, over its share
+    std::map<Place, Waiting> waiting;
+  };
+  struct Class {
+    double tag = 0, now = 0;  // `now`: the tag of the client served last
+    std::map<std::string, Client> clients;
+    std::set<std::pair<double, std::string>> order;  // of clients with something waiting
+  };
+  struct Request {
+    RequestInfo info;
+    size_t reserved = 0;  // tokens
+    size_t waiting = 0, running = 0;
+    bool is_added = false;
+    bool is_gone = false;          // cancelled or late, with sequences still running
+    std::vector<uint64_t> places;  // orders of arrival
+  };
+  struct Turn;
+
+  Class& class_of(const Request& request) { return classes_[static_cast<size_t>(request.info.priority)]; }
+  void wait(Request& request, const QueuedSequence& sequence);
+  void forget_waiting(Request& request);
+  void drop(RequestId id);
+  void end_if_done(RequestId id);
+  void release(Request& request, size_t tokens);
+  double time_of(double work) const { return speed_ > 0 ? work / speed_ : 0; }
+  bool is_late(const Waiting& waiting, int64_t now) const;
+  bool take_from(Class& chosen, const std::string& name, Turn& turn);
+  void serve(Class& chosen, const std::string& name, std::map<Place, Waiting>::iterator at, Turn& turn);
+
+  QueueLimits limits_;
+  std::array<Class, kClasses> classes_;
+  double class_now_ = 0;
+  std::unordered_map<RequestId, Request> requests_;
+  std::set<std::pair<int64_t, RequestId>> deadlines_;  // of requests that have one
+  RequestId next_request_ = 1;
+  uint64_t next_order_ = 0;
+  double waiting_work_ = 0, running_work_ = 0;
+  double speed_ = 0;  // work per microsecond
+  QueueGauges gauges_;
+};
+
+}  // namespace deberta::serve
