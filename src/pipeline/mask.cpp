@@ -83,6 +83,7 @@ Planned<FillAnswer> plan_fill(const Pipeline& pipeline, std::span<const TextInpu
   plan.sequences = masked->texts;
   plan.take = [masked, &pipeline, options, masks = plan.rows](size_t text, std::span<const float> logits_RV) {
     const size_t columns = logits_RV.size() / masks[text].size();
+    masked->answers[text].masks.clear();  // a pack that failed half-way is run again
     for (size_t i = 0; i < masks[text].size(); ++i)
       masked->answers[text].masks.push_back(fill_one(pipeline.tokenizer, masked->texts[text], masks[text][i],
                                                      logits_RV.subspan(i * columns, columns), options));

@@ -19,7 +19,7 @@ struct SequencePlan {
   std::vector<std::vector<size_t>> rows;  // of a language model: the tokens of each sequence to give logits for
   std::optional<int32_t> layer;           // hidden states of this layer instead of logits
   // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], or [L, D] of a layer. Called
-  // once for each sequence that has values, in any order, by one thread at a time.
+  // for each sequence that has values, in any order, by one thread at a time; again where a pack is run again.
   std::function<void(size_t sequence, std::span<const float> values)> take;
 };
 
