@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, section 4), decoding only.
+// Base64 (RFC 4648, section 4).
 #pragma once
 #include <optional>
 #include <string>
@@ -8,5 +8,7 @@ namespace deberta {
 
 // Strict: whole groups of four, '=' only at the end, unused bits zero, no white space. Nothing otherwise.
 std::optional<std::string> parse_base64(std::string_view text);
+
+std::string to_base64(std::string_view bytes);
 
 }  // namespace deberta

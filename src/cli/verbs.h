@@ -23,6 +23,7 @@ int run(const InspectVerb& options);
 int run(const CheckVerb& options);
 int run(const ConvertVerb& options);
 int run(const BenchVerb& options);
+int run(const ServeVerb& options);
 int run(const InfoVerb& options);
 int run(const PretrainVerb& options);
 int run(const FinetuneVerb& options);

@@ -38,6 +38,7 @@ enum class VatLossChoice { kSymmetricKl, kKl, kMse };
 enum class SiftCompat { kCorrected, kOriginal };
 enum class ResumeChoice { kAuto, kNever };
 enum class DecayChoice { kLinear, kCosine, kOneMinusSqrt };
+enum class LogFormat { kText, kJson };
 enum class HeadNames { kOriginal, kHf };
 
 template <class T>
@@ -153,6 +154,9 @@ inline constexpr auto kChoiceWords<LayoutChoice> = std::to_array<ChoiceWord<Layo
 template <>
 inline constexpr auto kChoiceWords<HeadNames> =
     std::to_array<ChoiceWord<HeadNames>>({{"original", HeadNames::kOriginal}, {"hf", HeadNames::kHf}});
+template <>
+inline constexpr auto kChoiceWords<LogFormat> = std::to_array<ChoiceWord<LogFormat>>({{"text", LogFormat::kText},
+                                                                                      {"json", LogFormat::kJson}});
 template <>
 inline constexpr auto kChoiceWords<ObjectiveChoice> = std::to_array<ChoiceWord<ObjectiveChoice>>(
     {{"mlm", ObjectiveChoice::kMlm}, {"causal", ObjectiveChoice::kCausal}, {"rtd", ObjectiveChoice::kRtd}});

@@ -14,10 +14,11 @@ constexpr std::string_view kReadingVerbs =
 constexpr std::string_view kEncodingVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize convert";
 constexpr std::string_view kModelVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward";
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward serve";
 // Verbs that open weights.
 constexpr std::string_view kWeightVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward inspect check convert bench info";
+    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward inspect check convert bench info "
+    "serve";
 // Verbs that print rows or tables in the formats of answers.
 constexpr std::string_view kTableVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize inspect check convert bench";
@@ -57,6 +58,8 @@ constexpr std::array kVerbs = {
             "convert -m DIR --to DIR2 --verify"},
     VerbRow{"bench", "measure latency and throughput on random ids, against the machine's peak", "",
             "bench -m DIR --threads 1,2 --lengths 32,128,512 --operations"},
+    VerbRow{"serve", "answer over HTTP: text-embeddings-inference, OpenAI, Cohere and hub clients work as they are", "",
+            "serve -m DIR --port 8080"},
     VerbRow{"info", "show the version, the processor, the kernels and, with -m, a model", "", "info"},
     VerbRow{"pretrain", "train a language model on text files (the training half: docs/training.md)", "FILE...",
             "pretrain --tokenizer-name TOKENIZER --max-train-tokens 10M -o NEW_MODEL corpus.txt.xz"},
@@ -71,6 +74,39 @@ constexpr std::array kVerbs = {
 };
 
 constexpr std::array kOptions = {
+    OptionRow{"model", 'm', kFiles, "", "[NAME=]DIR", "serve", "Model",
+              "model to serve, and its name in requests (default: the last part of the path); may be repeated; without "
+              "it, all built-in models"},
+    OptionRow{"host", 0, kText, "127.0.0.1", "ADDRESS", "serve", "Server", "address to listen at"},
+    OptionRow{"port", 0, kInteger, "8080", "0..65535", "serve", "Server",
+              "port to listen at; 0: any free one, which is said"},
+    OptionRow{"uds", 0, kText, "", "PATH", "serve", "Server", "listen at this Unix socket instead"},
+    OptionRow{"api-key", 0, kText, "", "KEY", "serve", "Server",
+              "requests must have this key (Authorization: Bearer KEY), except /health and /ping; better set as "
+              "DEBERTA_API_KEY, which other users do not see"},
+    OptionRow{"http-threads", 0, kInteger, "2", "1..64", "serve", "Server",
+              "threads that read and write; none computes"},
+    OptionRow{"tokenization-workers", 0, kInteger, "0", "0..64", "serve", "Server",
+              "threads that read texts and write answers; 0: half of the processors"},
+    OptionRow{"max-concurrent-requests", 0, kInteger, "512", "1..100000", "serve", "Limits",
+              "requests that wait or run; further ones are refused (429)"},
+    OptionRow{"max-client-batch", 0, kInteger, "256", "1..100000", "serve", "Limits",
+              "texts, documents or candidate labels of one request"},
+    OptionRow{"max-batch-items", 0, kInteger, "1024", "1..100000", "serve", "Limits", "sequences that run together"},
+    OptionRow{"max-input-length", 0, kInteger, "512", "8..8192", "serve", "Limits",
+              "tokens of a text; the model's own limit stays in effect"},
+    OptionRow{"max-body", 0, kSize, "2000000", "1k..1G", "serve", "Limits", "bytes of a request's body"},
+    OptionRow{"max-connections", 0, kInteger, "1024", "1..100000", "serve", "Limits", "open connections"},
+    OptionRow{"max-connections-per-address", 0, kInteger, "256", "1..100000", "serve", "Limits",
+              "open connections of one client"},
+    OptionRow{"deadline-ms", 0, kInteger, "30000", "1..3600000", "serve", "Limits",
+              "milliseconds until a request without an answer is given up (504); X-Deadline-Ms lowers it"},
+    OptionRow{"drain-s", 0, kNumber, "30", "0..3600", "serve", "Limits",
+              "seconds that SIGTERM leaves to requests that have begun"},
+    OptionRow{"truncate", 0, kChoice, "right", "right|error", "serve", "Input",
+              "texts that are too long are cut at their end, or refused; a request may say otherwise"},
+    OptionRow{"log-format", 0, kChoice, "text", "text|json", "serve", "Output",
+              "form of the log on standard error, a line for each request; never the texts"},
     OptionRow{"model", 'm', kText, "", "DIR",
               "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize forward inspect check "
               "convert "
@@ -98,11 +134,11 @@ constexpr std::array kOptions = {
               "do not check the CRC-32 of weights in a pytorch_model.bin"},
     OptionRow{
         "kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx_vnni|avx512|avx512_vnni|avx512_bf16|amx",
-        "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench info pretrain finetune "
-        "replay",
+        "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench info serve pretrain "
+        "finetune replay",
         "Compute", "kernels to use; check runs the reference as well and reports the largest difference"},
     OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench", "Compute",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench serve", "Compute",
               "precision of matrix products and attention; auto: int8 for weights stored in int8, else fp32"},
     OptionRow{
         "dtype", 0, kChoice, "auto", "auto|fp32|bf16", "pretrain finetune", "Compute",
@@ -317,7 +353,7 @@ constexpr std::array kOptions = {
               "which implementation to follow where the original code and transformers differ (long distances, mask "
               "decoder, padding rows)"},
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect eval bench", "Compute",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect eval bench serve", "Compute",
               "maximum number of tokens in a batch"},
     OptionRow{"input", 'i', kFiles, "", "FILE", kTextVerbs, "Input",
               "read rows from FILE, compressed or not; - is standard input, the default when no text is given; may be "

@@ -475,9 +475,40 @@ struct HelpVerb : AnyVerb {
 };
 
 // In the order of the table of verbs.
-using Verbs =
-    std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb, FillVerb,
-               ScoreVerb, DetectVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb, CheckVerb, ConvertVerb,
-               BenchVerb, InfoVerb, PretrainVerb, FinetuneVerb, ReplayVerb, ReportVerb, CompletionVerb, HelpVerb>;
+struct ServeVerb : AnyVerb {
+  static constexpr std::string_view kName = "serve";
+  using AnyVerb::AnyVerb;
+  std::vector<std::string> models = option("model");  // [NAME=]DIR
+  LoadWeights load = option("load");
+  bool no_crc = option("no-crc");
+  std::string kernels = option("kernels");
+  DtypeChoice dtype = option("dtype");
+  bool allow_uncalibrated = option("allow-uncalibrated");
+  size_t threads = option("threads");
+  Compat compat = option("compat");
+  size_t batch_tokens = option("batch-tokens");
+  std::string host = option("host");
+  uint16_t port = option("port");
+  std::string uds = option("uds");
+  std::string api_key = option("api-key");
+  size_t http_threads = option("http-threads");
+  size_t tokenization_workers = option("tokenization-workers");
+  size_t max_concurrent_requests = option("max-concurrent-requests");
+  size_t max_client_batch = option("max-client-batch");
+  size_t max_batch_items = option("max-batch-items");
+  size_t max_input_length = option("max-input-length");
+  size_t max_body = option("max-body");
+  size_t max_connections = option("max-connections");
+  size_t max_connections_per_address = option("max-connections-per-address");
+  int64_t deadline_ms = option("deadline-ms");
+  double drain_s = option("drain-s");
+  TruncateChoice truncate = option("truncate");
+  LogFormat log_format = option("log-format");
+};
+
+using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
+                         FillVerb, ScoreVerb, DetectVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb, CheckVerb,
+                         ConvertVerb, BenchVerb, ServeVerb, InfoVerb, PretrainVerb, FinetuneVerb, ReplayVerb,
+                         ReportVerb, CompletionVerb, HelpVerb>;
 
 }  // namespace deberta

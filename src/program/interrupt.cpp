@@ -77,6 +77,10 @@ int interrupted() {
   return received == 0 ? 0 : 128 + received;
 }
 
+void answer_interrupt() {
+  received = 0;
+}
+
 void check_interrupted() {
   if (received != 0) throw Interrupted{};
 }

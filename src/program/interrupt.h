@@ -15,6 +15,9 @@ bool take_save_request();
 // 0, or 128 + the signal that arrived.
 int interrupted();
 
+// The signal was what ended the work, as it should: the program ends as if there had been none.
+void answer_interrupt();
+
 // What check_interrupted() throws after a signal, for jobs that must clean up on the way out.
 struct Interrupted {};
 void check_interrupted();

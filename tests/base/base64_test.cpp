@@ -21,5 +21,16 @@ TEST(Base64, RefusesEverythingElse) {
     EXPECT_EQ(parse_base64(text), std::nullopt) << text;
 }
 
+TEST(Base64, WritesWhatItReads) {
+  const std::string text = "foobar";  // the examples of RFC 4648
+  const std::string_view expected[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+  for (size_t size = 0; size <= text.size(); ++size) EXPECT_EQ(to_base64(text.substr(0, size)), expected[size]);
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) {
+    bytes += static_cast<char>(i);
+    EXPECT_EQ(parse_base64(to_base64(bytes)), bytes);
+  }
+}
+
 }  // namespace
 }  // namespace deberta

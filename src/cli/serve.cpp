@@ -1,0 +1,165 @@
+// The verb `serve`: models over HTTP until a signal ends it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <thread>
+
+#include "base/json.h"
+#include "base/thread_pool.h"
+#include "cli/verbs.h"
+#include "deberta/error.h"
+#include "deberta/find_model.h"
+#include "program/interrupt.h"
+#include "program/model_options.h"
+#include "program/note.h"
+#include "serve/server.h"
+
+namespace deberta::cli {
+namespace {
+
+using serve::ModelPlace;
+
+// The name that requests use for a model that was given without one.
+std::string name_of(const std::string& given) {
+  constexpr std::string_view kBuiltin = "builtin:";
+  if (given.starts_with(kBuiltin)) return given.substr(kBuiltin.size());
+  const std::filesystem::path path(given);
+  return (path.has_filename() ? path.filename() : path.parent_path().filename()).string();
+}
+
+void check_name(const std::string& name) {
+  const bool is_plain =
+      !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+      });
+  if (!is_plain)
+    throw Error(
+        ErrorCode::kUsage, "--model",
+        fmt::format("expected a name of letters, digits, dots, dashes and underscores, got {}; give one: -m NAME=DIR",
+                    quote_json(name)));
+}
+
+std::vector<ModelPlace> places_of(const ServeVerb& options) {
+  std::vector<ModelPlace> places;
+  for (const std::string& given : options.models) {
+    const size_t equals = given.find('=');
+    const bool has_name = equals != std::string::npos && given.find('/') > equals;
+    const std::string folder = has_name ? given.substr(equals + 1) : given;
+    places.push_back({has_name ? given.substr(0, equals) : name_of(folder), model_root(folder)});
+  }
+  if (options.models.empty()) {
+    for (const FoundModel& model : list_models(find_places(current_environment()))) {
+      if (model.name.starts_with("builtin:")) places.push_back({name_of(model.name), model.path});
+    }
+  }
+  if (places.empty())
+    throw Error(ErrorCode::kUsage, "--model",
+                "expected a model directory, got none, and no model is built in; give -m DIR or set DEBERTA_MODEL");
+  for (const ModelPlace& place : places) {
+    check_name(place.name);
+    if (std::count_if(places.begin(), places.end(), [&](const ModelPlace& p) { return p.name == place.name; }) > 1)
+      throw Error(ErrorCode::kUsage, "--model",
+                  fmt::format("expected names that differ, got {} twice; give others: -m NAME=DIR", place.name));
+  }
+  return places;
+}
+
+serve::ServerSettings settings_of(const ServeVerb& options) {
+  serve::ServerSettings settings;
+  settings.http = {.host = options.host,
+                   .port = options.port,
+                   .uds = options.uds,
+                   .threads = options.http_threads,
+                   .max_body = options.max_body,
+                   .max_connections = options.max_connections,
+                   .max_connections_per_address = options.max_connections_per_address};
+  settings.queue.requests = options.max_concurrent_requests;
+  settings.queue.tokens = 64 * options.batch_tokens;
+  settings.queue.batch_work = static_cast<double>(options.batch_tokens);
+  settings.queue.batch_sequences = options.max_batch_items;
+  settings.models = places_of(options);
+  const bool is_hf = options.compat == Compat::kHf;
+  settings.model = {.precision = precision_of(options.dtype),
+                    .allows_uncalibrated = options.allow_uncalibrated,
+                    .threads = options.threads,
+                    .kernels = options.kernels,
+                    .distance = is_hf ? DistanceRule::kHf : DistanceRule::kOriginal,
+                    .mask_decoder = is_hf ? MaskDecoder::kOff : MaskDecoder::kAuto,
+                    .empty_rows = is_hf ? EmptyRows::kAverage : EmptyRows::kZero,
+                    .config_rules = is_hf ? ConfigRules::kHf : ConfigRules::kOriginal};
+  settings.open = {.reads_whole = options.load == LoadWeights::kRead, .checks_crc = !options.no_crc};
+  settings.api_key = options.api_key;
+  settings.max_input_length = options.max_input_length;
+  settings.max_client_batch = options.max_client_batch;
+  settings.cuts = options.truncate != TruncateChoice::kError;
+  settings.deadline_ms = options.deadline_ms;
+  settings.readers =
+      options.tokenization_workers > 0 ? options.tokenization_workers : std::max<size_t>(1, usable_processors() / 2);
+  return settings;
+}
+
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+void print_request(const serve::RequestLog& request, LogFormat format) {
+  const auto rounded = [](double ms) { return fmt::format("{:.2f}", ms); };
+  if (format == LogFormat::kText) {
+    std::fputs(fmt::format("{} {} {} {} {} {} items {} tokens {} ms ({} queued, {} computed) {}\n", time_now(),
+                           request.status, request.method, request.route, request.model.empty() ? "-" : request.model,
+                           request.items, request.tokens, rounded(request.total_ms), rounded(request.queue_ms),
+                           rounded(request.inference_ms), request.id)
+                   .c_str(),
+               stderr);
+    return;
+  }
+  const Json line = JsonObject{{"time", time_now()},
+                               {"id", request.id},
+                               {"method", request.method},
+                               {"route", request.route},
+                               {"model", request.model},
+                               {"status", request.status},
+                               {"items", uint64_t{request.items}},
+                               {"tokens", uint64_t{request.tokens}},
+                               {"queue_ms", request.queue_ms},
+                               {"inference_ms", request.inference_ms},
+                               {"total_ms", request.total_ms}};
+  std::fputs((line.dump() + '\n').c_str(), stderr);
+}
+
+std::string place_of(const ServeVerb& options, uint16_t port) {
+  if (!options.uds.empty()) return options.uds;
+  return fmt::format("http://{}:{}",
+                     options.host.find(':') != std::string::npos ? fmt::format("[{}]", options.host) : options.host,
+                     port);
+}
+
+}  // namespace
+
+int run(const ServeVerb& options) {
+  const serve::ServerSettings settings = settings_of(options);
+  const bool is_quiet_now = is_quiet();
+  serve::Server server(settings, [&](const serve::RequestLog& request) {
+    if (!is_quiet_now) print_request(request, options.log_format);
+  });
+  std::string names;
+  for (const ModelPlace& model : settings.models) names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
+  std::fprintf(stdout, "%s serves %s\n", place_of(options, server.port()).c_str(), names.c_str());
+  std::fflush(stdout);
+  while (interrupted() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  note("no new requests; the others end");
+  server.drain(options.drain_s);
+  answer_interrupt();
+  return 0;
+}
+
+}  // namespace deberta::cli

@@ -1,0 +1,98 @@
+// From the body of a request to sequences that run, and from their values to the body of the response. A route is one
+// function from a Body to an Answering.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "deberta/pipeline.h"
+#include "pipeline/plan.h"
+#include "serve/body.h"
+
+namespace deberta::serve {
+
+// A model as it is served, and the rules for its texts.
+struct ServedModel {
+  std::string name;
+  std::string path;
+  Pipeline pipeline;
+  size_t max_input_length = 512;  // tokens
+  size_t max_client_batch = 256;  // texts, pairs, documents, candidates of one request
+  bool cuts = true;               // texts that are too long, unless the request says otherwise
+};
+
+struct Answering {
+  std::shared_ptr<const SequencePlan> plan;  // null: nothing runs
+  uint64_t kind = 0;                         // of its sequences, as ModelWorker has it
+  std::function<Json()> answer;
+  size_t items = 0;
+  size_t tokens = 0;
+  size_t characters = 0;
+};
+
+template <class Answer, class ToJson>
+Answering answering(Planned<Answer> planned, ToJson to_json) {
+  Answering made;
+  made.kind = planned.plan.layer ? 1 + static_cast<uint64_t>(*planned.plan.layer) : 0;
+  for (const Encoding& sequence : planned.plan.sequences) made.tokens += sequence.size();
+  made.plan = std::make_shared<SequencePlan>(std::move(planned.plan));
+  made.answer = [finish = std::move(planned.finish), to_json = std::move(to_json)] { return to_json(finish()); };
+  return made;
+}
+
+// ---- what routes share
+
+// Texts with the pairs that belong to them; they live as long as this.
+class Inputs {
+ public:
+  void add(std::string text) { texts_.push_back({std::move(text), {}}); }
+  void add(std::string text, std::string pair) { texts_.push_back({std::move(text), std::move(pair)}); }
+  size_t size() const { return texts_.size(); }
+  size_t characters() const;
+  std::vector<TextInput> views() const;
+
+ private:
+  std::vector<std::pair<std::string, std::optional<std::string>>> texts_;
+};
+
+// `truncate`, `truncation_direction`.
+EncodingRules rules_of(const ServedModel& model, Body& body);
+// Throws kEmptyInput for none, kBatchTooLarge.
+void check_count(const ServedModel& model, size_t count, const std::string& pointer);
+
+Json vector_json(const std::vector<float>& values);
+
+// ---- routes, by family
+
+namespace tei {
+Answering predict(const ServedModel& model, Body& body);
+Answering rerank(const ServedModel& model, Body& body);
+Answering embed(const ServedModel& model, Body& body);
+Answering embed_all(const ServedModel& model, Body& body);
+Answering similarity(const ServedModel& model, Body& body);
+Answering tokenize(const ServedModel& model, Body& body);
+Answering decode(const ServedModel& model, Body& body);
+}  // namespace tei
+
+namespace openai {
+Answering embeddings(const ServedModel& model, Body& body);
+}
+
+namespace cohere {
+Answering rerank(const ServedModel& model, Body& body);
+}
+
+namespace hub {
+// By the name of a task of the hub ("fill-mask"), for the client that a User-Agent names: old versions of
+// huggingface_hub read one answer in another form. Throws kNotFound with the names there are.
+using Task = Answering (*)(const ServedModel& model, Body& body);
+Task find_task(const std::string& name, std::string_view user_agent);
+std::string own_task(const ServedModel& model);  // that the model's head is for
+}  // namespace hub
+
+}  // namespace deberta::serve

@@ -1,0 +1,68 @@
+// What a client is told when its request has no answer: one table of codes, a body for each family of routes.
+#pragma once
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "serve/http.h"
+
+namespace deberta::serve {
+
+enum class ApiCode {
+  kBadRequest,
+  kBadJson,
+  kEmptyInput,
+  kUnauthorized,
+  kForbidden,
+  kNotFound,
+  kModelNotFound,
+  kMethod,
+  kRequestTimeout,
+  kTooLarge,
+  kBatchTooLarge,
+  kUriTooLong,
+  kMediaType,
+  kHeadersTooLarge,
+  kValidation,
+  kTokenizer,
+  kOverloaded,
+  kInternal,
+  kBackendNan,
+  kLoading,
+  kDraining,
+  kTooManyConnections,
+  kDeadline,
+};
+
+// A row of the table.
+struct ApiCodeInfo {
+  ApiCode code;
+  std::string_view name;  // stable: "model_not_found"
+  int status;
+  std::string_view tei_type;  // error_type of text-embeddings-inference
+};
+const ApiCodeInfo& info_of(ApiCode code);
+ApiCode code_of_status(int status);  // of what the connection itself answers
+
+struct ApiError : std::exception {
+  ApiError(ApiCode code_, std::string message_, std::string field_ = {})
+      : code(code_), message(std::move(message_)), field(std::move(field_)) {}
+  const char* what() const noexcept override { return message.c_str(); }
+
+  ApiCode code;
+  std::string message;
+  std::string field;  // a JSON pointer into the body, "/inputs/3"; empty: none
+  int64_t retry_after_s = 0;
+};
+
+// The families of routes, by the clients that they are for.
+enum class Dialect { kTei, kOpenAi, kCohere, kKserve };
+
+HttpResponse error_response(const ApiError& error, Dialect dialect);
+
+// From what the library threw. `field`: where the inputs are in the body.
+ApiError api_error_of(const std::exception_ptr& error, const std::string& field);
+
+}  // namespace deberta::serve

@@ -1,0 +1,48 @@
+// The fields of a request's body, read by name: each reader checks what it finds and says where it was. null is as good
+// as absent. What nothing has read is unknown, which is no error unless it looks like a field that was meant.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace deberta::serve {
+
+class Body {
+ public:
+  explicit Body(const Json& object, std::string pointer = {});  // throws kValidation unless it is an object
+
+  // None of them throws for an absent field; all throw kValidation for a value of another kind.
+  const Json* find(std::string_view name);
+  std::optional<std::string> text(std::string_view name);
+  std::optional<bool> flag(std::string_view name);
+  std::optional<int64_t> whole(std::string_view name, int64_t low, int64_t high);
+  std::optional<double> number(std::string_view name, double low, double high);
+  std::optional<std::vector<std::string>> texts(std::string_view name);
+  std::optional<Body> object(std::string_view name);
+  // One of the words; in any case of letters.
+  std::optional<std::string> choice(std::string_view name, const std::vector<std::string>& words);
+
+  // Throws kValidation: it is needed.
+  [[noreturn]] void refuse_missing(std::string_view name) const;
+  [[noreturn]] void refuse(std::string_view name, const std::string& message) const;
+
+  // Names that nothing has asked for. Throws kValidation for one that is an edit away from a field that was asked for
+  // and is absent.
+  std::vector<std::string> unknown() const;
+  std::string pointer_of(std::string_view name) const;
+
+ private:
+  const Json* json_;
+  std::string pointer_;
+  std::set<std::string, std::less<>> asked_;
+};
+
+// The strings of an array, each at `pointer`/i. Throws kValidation.
+std::vector<std::string> texts_of(const Json& value, const std::string& pointer);
+
+}  // namespace deberta::serve

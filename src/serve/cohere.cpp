@@ -1,0 +1,70 @@
+// Documents in order, as the clients of Cohere and Jina ask for it.
+#include <fmt/format.h>
+
+#include "serve/answering.h"
+#include "serve/api_error.h"
+
+namespace deberta::serve::cohere {
+namespace {
+
+// Strings, or objects with a `text`.
+std::vector<std::string> documents_of(Body& body) {
+  const Json* value = body.find("documents");
+  if (value == nullptr) body.refuse_missing("documents");
+  const std::string pointer = body.pointer_of("documents");
+  if (!value->is_array()) body.refuse("documents", fmt::format("expected an array, got {}", value->describe()));
+  std::vector<std::string> documents;
+  for (const Json& one : value->as_array()) {
+    const Json* text = one.is_object() ? one.find("text") : &one;
+    if (text == nullptr || !text->is_string()) {
+      const std::string at = fmt::format("{}/{}", pointer, documents.size());
+      throw ApiError(ApiCode::kValidation,
+                     fmt::format("{}: expected a string or an object with a text, got {}", at, one.describe()), at);
+    }
+    documents.push_back(text->as_string());
+  }
+  return documents;
+}
+
+}  // namespace
+
+Answering rerank(const ServedModel& model, Body& body) {
+  const std::optional<std::string> query = body.text("query");
+  if (!query) body.refuse_missing("query");
+  std::vector<std::string> documents = documents_of(body);
+  check_count(model, documents.size(), body.pointer_of("documents"));
+  body.text("model");
+  RankOptions options;
+  options.rules = rules_of(model, body);
+  options.top_n = static_cast<size_t>(body.whole("top_n", 1, INT32_MAX).value_or(0));
+  if (const std::optional<int64_t> most = body.whole("max_tokens_per_doc", 1, INT32_MAX))
+    options.rules.encode.max_second_tokens = static_cast<size_t>(*most);
+  const bool has_texts = body.flag("return_documents").value_or(false);
+  if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
+  const TextInput input{.text = *query, .items = documents};
+  Planned<RankAnswer> planned = plan_rerank(model.pipeline, {&input, 1}, options);
+  size_t characters = query->size();
+  for (const std::string& document : documents) characters += document.size();
+  const size_t items = documents.size();
+  Answering made = answering(
+      std::move(planned),
+      [has_texts, documents = std::move(documents), name = model.name](const std::vector<RankAnswer>& answers) -> Json {
+        JsonArray results;
+        for (const RankedDocument& document : answers.front().documents) {
+          JsonObject one{{"index", uint64_t{document.index}}, {"relevance_score", document.score}};
+          if (has_texts) one.emplace_back("document", JsonObject{{"text", documents[document.index]}});
+          results.push_back(std::move(one));
+        }
+        return JsonObject{{"id", ""},
+                          {"model", name},
+                          {"results", std::move(results)},
+                          {"usage", JsonObject{{"total_tokens", uint64_t{answers.front().tokens}}}},
+                          {"meta", JsonObject{{"api_version", JsonObject{{"version", "2"}}},
+                                              {"billed_units", JsonObject{{"search_units", 1}}}}}};
+      });
+  made.items = items;
+  made.characters = characters;
+  return made;
+}
+
+}  // namespace deberta::serve::cohere

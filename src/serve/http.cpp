@@ -1,0 +1,49 @@
+#include "serve/http.h"
+
+namespace deberta::serve {
+
+std::string_view HttpRequest::header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+Exchange::~Exchange() {
+  if (send_) send_({.status = 500, .headers = {}, .body = {}, .closes = true});
+}
+
+void Exchange::respond(HttpResponse response) {
+  std::function<void(HttpResponse)> send;
+  std::function<void()> leave;  // what it holds ends here
+  {
+    const std::lock_guard lock(mutex_);
+    send.swap(send_);
+    leave.swap(leave_);
+  }
+  if (send) send(std::move(response));
+}
+
+void Exchange::on_disconnect(std::function<void()> leave) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!send_) return;  // answered
+    if (!has_left_) {
+      leave_ = std::move(leave);
+      return;
+    }
+  }
+  leave();
+}
+
+void Exchange::disconnect() {
+  std::function<void()> leave;
+  {
+    const std::lock_guard lock(mutex_);
+    has_left_ = true;
+    leave.swap(leave_);
+  }
+  if (leave) leave();
+}
+
+}  // namespace deberta::serve

@@ -1,0 +1,60 @@
+// HTTP as the rest of the server sees it: requests that are whole, and one response to each. http_server.h brings them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace deberta::serve {
+
+using Header = std::pair<std::string, std::string>;  // names in lower case
+
+struct HttpRequest {
+  std::string method;
+  std::string path;   // as it came, without the query; never decoded
+  std::string query;  // without the question mark
+  std::vector<Header> headers;
+  std::string body;
+  std::string peer;  // the client's address; empty behind a Unix socket
+
+  std::string_view header(std::string_view name) const;  // empty without it; the first of several
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::vector<Header> headers = {};
+  std::string body = {};
+  bool closes = false;  // the connection, after this response
+};
+
+// A request until its response. Functions may be called from any thread.
+class Exchange {
+ public:
+  Exchange(HttpRequest request, std::function<void(HttpResponse)> send)
+      : request_(std::move(request)), send_(std::move(send)) {}
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  ~Exchange();  // without a response so far: 500
+
+  const HttpRequest& request() const { return request_; }
+
+  void respond(HttpResponse response);  // the first counts
+
+  // Called once if the client leaves before the response; at once if it has left.
+  void on_disconnect(std::function<void()> leave);
+  void disconnect();  // by the connection
+
+ private:
+  const HttpRequest request_;
+  std::mutex mutex_;
+  std::function<void(HttpResponse)> send_;  // empty once it is called
+  std::function<void()> leave_;
+  bool has_left_ = false;
+};
+
+}  // namespace deberta::serve

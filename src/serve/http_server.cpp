@@ -1,0 +1,505 @@
+#include "serve/http_server.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "deberta/error.h"
+
+namespace deberta::serve {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using Code = boost::system::error_code;
+using Socket = asio::generic::stream_protocol::socket;
+using Parser = http::request_parser<http::string_body>;
+
+constexpr size_t kMostDropped =
+    65536;                     // bytes of a refused body that are still read, so that the client sees the answer
+constexpr double kLinger = 2;  // seconds that a refused client may still send
+constexpr auto kTick = std::chrono::milliseconds(20);
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // without descriptors
+
+std::chrono::nanoseconds seconds(double s) {
+  return std::chrono::nanoseconds(static_cast<int64_t>(s * 1e9));
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// What a failed read of a request means for the client: a status, or 0 where nothing can or need be said.
+struct Refusal {
+  int status = 0;
+  std::string why;
+};
+
+Refusal refusal_of(const Code& code) {
+  if (code == http::error::end_of_stream || code == asio::error::eof || code == asio::error::connection_reset ||
+      code == asio::error::operation_aborted || code == http::error::partial_message)
+    return {};
+  if (code == http::error::body_limit) return {413, "the body is too large"};
+  if (code == http::error::header_limit) return {431, "the header is too large"};
+  if (code.category() == http::make_error_code(http::error::bad_version).category()) return {400, code.message()};
+  return {};
+}
+
+// Bytes that no header may have, which the parser lets pass.
+bool has_controls(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; });
+}
+
+Refusal check_head(const http::request_header<>& head, const HttpSettings& settings) {
+  if (head.target().size() > settings.max_target) return {414, "the target is too long"};
+  size_t count = 0, hosts = 0;
+  for (const auto& field : head) {
+    ++count;
+    hosts += field.name() == http::field::host;
+    const auto value = field.value();
+    if (has_controls({value.data(), value.size()})) return {400, "a header holds control characters"};
+  }
+  if (count > settings.max_headers) return {431, fmt::format("expected at most {} headers", settings.max_headers)};
+  if (head.version() != 11 && head.version() != 10) return {400, "expected HTTP/1.1"};
+  if (hosts > 1 || (hosts == 0 && head.version() == 11)) return {400, "expected one Host"};
+  if (head.count(http::field::content_length) > 1) return {400, "expected one Content-Length"};
+  const auto coding = head[http::field::transfer_encoding];
+  if (!coding.empty() && lower({coding.data(), coding.size()}) != "chunked")
+    return {400, "expected Transfer-Encoding: chunked"};
+  if (!coding.empty() && head.count(http::field::content_length) > 0)
+    return {400, "expected Content-Length or Transfer-Encoding, got both"};
+  if (!head[http::field::content_encoding].empty()) return {415, "Content-Encoding is not supported"};
+  const auto target = head.target();
+  if (target.empty() || target.front() != '/') return {400, "expected a target that begins with /"};
+  return {};
+}
+
+HttpRequest request_of(const http::request<http::string_body>& from, const std::string& peer) {
+  HttpRequest request;
+  request.method = std::string(from.method_string());
+  const std::string target(from.target());
+  const size_t question = target.find('?');
+  request.path = target.substr(0, question);
+  if (question != std::string::npos) request.query = target.substr(question + 1);
+  for (const auto& field : from)
+    request.headers.emplace_back(lower({field.name_string().data(), field.name_string().size()}),
+                                 std::string(field.value()));
+  request.peer = peer;
+  return request;
+}
+
+class Session;
+
+}  // namespace
+
+struct HttpServer::State {
+  State(const HttpSettings& settings_, HttpHooks hooks_)
+      : settings(settings_), hooks(std::move(hooks_)), ticker(io), pause(io) {}
+
+  void listen();
+  template <class Acceptor>
+  void accept(Acceptor& acceptor);
+  void add(Socket socket, const std::string& peer);
+  void tick();
+  void close_all();
+
+  HttpSettings settings;
+  HttpHooks hooks;
+  asio::io_context io;
+  std::optional<asio::ip::tcp::acceptor> tcp;
+  std::optional<asio::local::stream_protocol::acceptor> local;
+  asio::steady_timer ticker, pause;
+  uint16_t port = 0;
+  std::vector<std::thread> threads;
+  std::atomic<bool> is_draining = false;
+  std::atomic<size_t> accepted = 0, refused = 0;
+
+  std::mutex mutex;
+  std::condition_variable closed;
+  std::set<std::shared_ptr<Session>> sessions;
+  std::map<std::string, size_t> per_address;
+};
+
+namespace {
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(HttpServer::State& server, Socket socket, std::string peer)
+      : server_(server), socket_(std::move(socket)), timer_(socket_.get_executor()), peer_(std::move(peer)) {}
+
+  void start() {
+    asio::dispatch(socket_.get_executor(), [self = shared_from_this()] { self->wait_for_request(); });
+  }
+  // A connection over the caps: one answer, then the end.
+  void start_refusing() {
+    asio::dispatch(socket_.get_executor(), [self = shared_from_this()] {
+      self->write(self->server_.hooks.error(503, "too many connections"), true);
+    });
+  }
+  void end_if_idle() {
+    asio::dispatch(socket_.get_executor(), [self = shared_from_this()] {
+      if (self->is_idle_) self->close();
+    });
+  }
+  void end() {
+    asio::dispatch(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
+  }
+  const std::string& peer() const { return peer_; }
+
+ private:
+  void arm(double seconds_left);
+  void disarm();
+  void wait_for_request();
+  void read_head();
+  void on_head(const Code& code);
+  void read_body();
+  void on_body(const Code& code);
+  void refuse(const Refusal& refusal);
+  void hand_over();
+  void watch();
+  void respond(HttpResponse response);
+  void write(HttpResponse response, bool closes);
+  void on_written(const Code& code, bool closes);
+  void drop_rest(size_t dropped);
+  void close();
+
+  HttpServer::State& server_;
+  Socket socket_;
+  asio::steady_timer timer_;
+  uint64_t armed_ = 0;
+  std::string peer_;
+  beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  http::response<http::string_body> response_;
+  std::shared_ptr<http::response<http::empty_body>> continue_;
+  std::weak_ptr<Exchange> exchange_;
+  size_t served_ = 0;
+  bool is_idle_ = false, is_head_ = false, keeps_alive_ = false, is_watching_ = false, is_closed_ = false,
+       is_late_ = false;
+};
+
+// What is read or written now is broken off after so long.
+void Session::arm(double seconds_left) {
+  is_late_ = false;
+  timer_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds(seconds_left)));
+  timer_.async_wait([self = shared_from_this(), number = ++armed_](const Code& code) {
+    if (code || number != self->armed_) return;
+    self->is_late_ = true;
+    Code ignored;
+    self->socket_.cancel(ignored);
+  });
+}
+
+void Session::disarm() {
+  ++armed_;
+  timer_.cancel();
+}
+
+void Session::wait_for_request() {
+  if (server_.is_draining) return close();
+  parser_.emplace();
+  parser_->header_limit(static_cast<uint32_t>(server_.settings.max_header_bytes));
+  parser_->body_limit(server_.settings.max_body);
+  if (buffer_.size() > 0) return read_head();  // the next request came with the last one
+  is_idle_ = true;
+  arm(server_.settings.idle_s);
+  socket_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](const Code& code, size_t bytes) {
+    self->is_idle_ = false;
+    if (code) return self->close();
+    self->buffer_.commit(bytes);
+    self->read_head();
+  });
+}
+
+void Session::read_head() {
+  arm(server_.settings.header_s);
+  http::async_read_header(socket_, buffer_, *parser_,
+                          [self = shared_from_this()](const Code& code, size_t) { self->on_head(code); });
+}
+
+void Session::on_head(const Code& code) {
+  if (code) return refuse(is_late_ ? Refusal{408, "the request came too slowly"} : refusal_of(code));
+  const auto& head = parser_->get();
+  if (const Refusal refusal = check_head(head, server_.settings); refusal.status != 0) return refuse(refusal);
+  const auto length = parser_->content_length();
+  if (length && *length > server_.settings.max_body) return refuse({413, "the body is too large"});
+  is_head_ = head.method() == http::verb::head;
+  if (std::optional<HttpResponse> response = server_.hooks.refuse(request_of(head, peer_)))
+    return write(std::move(*response), !parser_->is_done() || !head.keep_alive());
+  const auto expected = head[http::field::expect];
+  if (lower({expected.data(), expected.size()}) != "100-continue" || parser_->is_done()) return read_body();
+  continue_ = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
+  http::async_write(socket_, *continue_, [self = shared_from_this()](const Code& failed, size_t) {
+    if (failed) return self->close();
+    self->read_body();
+  });
+}
+
+void Session::read_body() {
+  arm(server_.settings.body_s);
+  http::async_read(socket_, buffer_, *parser_,
+                   [self = shared_from_this()](const Code& code, size_t) { self->on_body(code); });
+}
+
+void Session::on_body(const Code& code) {
+  if (code) return refuse(is_late_ ? Refusal{408, "the request came too slowly"} : refusal_of(code));
+  hand_over();
+}
+
+void Session::refuse(const Refusal& refusal) {
+  if (refusal.status == 0) return close();
+  write(server_.hooks.error(refusal.status, refusal.why), true);
+}
+
+void Session::hand_over() {
+  disarm();
+  keeps_alive_ = parser_->get().keep_alive() && ++served_ < server_.settings.max_requests_per_connection;
+  HttpRequest request = request_of(parser_->get(), peer_);
+  request.body = std::move(parser_->get().body());
+  const auto send = [self = shared_from_this()](HttpResponse response) {
+    asio::dispatch(self->socket_.get_executor(),
+                   [self, response = std::move(response)]() mutable { self->respond(std::move(response)); });
+  };
+  const auto exchange = std::make_shared<Exchange>(std::move(request), send);
+  exchange_ = exchange;
+  watch();
+  server_.hooks.handle(exchange);
+}
+
+// Sees that the client leaves while its answer is made. What it sends meanwhile waits in the socket.
+void Session::watch() {
+  is_watching_ = true;
+  socket_.async_wait(asio::socket_base::wait_read, [self = shared_from_this()](const Code& code) {
+    self->is_watching_ = false;
+    if (code) return;
+    char byte = 0;
+    const ssize_t got = recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))) return;
+    if (const std::shared_ptr<Exchange> exchange = self->exchange_.lock()) exchange->disconnect();
+    self->close();
+  });
+}
+
+void Session::respond(HttpResponse response) {
+  if (is_closed_) return;
+  if (is_watching_) {
+    Code ignored;
+    socket_.cancel(ignored);
+  }
+  const bool closes = response.closes || !keeps_alive_ || server_.is_draining;
+  write(std::move(response), closes);
+}
+
+void Session::write(HttpResponse response, bool closes) {
+  if (is_closed_) return;
+  response_ = {};
+  response_.version(11);
+  response_.result(static_cast<unsigned>(response.status));
+  for (const auto& [name, value] : response.headers) response_.insert(name, value);
+  response_.keep_alive(!closes);
+  response_.body() = std::move(response.body);
+  response_.prepare_payload();
+  if (is_head_) {  // the length of what GET has, without it
+    const size_t length = response_.body().size();
+    response_.body().clear();
+    response_.content_length(length);
+  }
+  arm(server_.settings.write_s);
+  http::async_write(socket_, response_,
+                    [self = shared_from_this(), closes](const Code& code, size_t) { self->on_written(code, closes); });
+}
+
+void Session::on_written(const Code& code, bool closes) {
+  is_head_ = false;
+  if (code) return close();
+  if (!closes) return wait_for_request();
+  Code ignored;
+  socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+  arm(kLinger);
+  drop_rest(0);
+}
+
+// Unread bytes at a close would reset the connection, and the client might not see the answer.
+void Session::drop_rest(size_t dropped) {
+  buffer_.clear();
+  socket_.async_read_some(buffer_.prepare(4096), [self = shared_from_this(), dropped](const Code& code, size_t bytes) {
+    if (code || dropped + bytes > kMostDropped) return self->close();
+    self->drop_rest(dropped + bytes);
+  });
+}
+
+void Session::close() {
+  if (is_closed_) return;
+  is_closed_ = true;
+  disarm();
+  Code ignored;
+  socket_.close(ignored);
+  const std::lock_guard lock(server_.mutex);
+  if (server_.sessions.erase(shared_from_this()) > 0) {
+    const auto found = server_.per_address.find(peer_);
+    if (found != server_.per_address.end() && --found->second == 0) server_.per_address.erase(found);
+  }
+  if (server_.sessions.empty()) server_.closed.notify_all();
+}
+
+std::string address_of(const asio::ip::tcp::endpoint& endpoint) {
+  return endpoint.address().to_string();
+}
+std::string address_of(const asio::local::stream_protocol::endpoint&) {
+  return {};
+}
+
+}  // namespace
+
+void HttpServer::State::add(Socket socket, const std::string& peer) {
+  auto session = std::make_shared<Session>(*this, std::move(socket), peer);
+  bool is_refused = false;
+  {
+    const std::lock_guard lock(mutex);
+    size_t& of_peer = per_address[peer];
+    is_refused = sessions.size() >= settings.max_connections ||
+                 (!peer.empty() && of_peer >= settings.max_connections_per_address);
+    if (is_refused && of_peer == 0) per_address.erase(peer);
+    if (!is_refused) {
+      ++of_peer;
+      sessions.insert(session);
+    }
+  }
+  ++(is_refused ? refused : accepted);
+  if (is_refused)
+    session->start_refusing();
+  else
+    session->start();
+}
+
+template <class Acceptor>
+void HttpServer::State::accept(Acceptor& acceptor) {
+  acceptor.async_accept(asio::make_strand(io), [this, &acceptor](const Code& code, auto socket) {
+    if (code == asio::error::operation_aborted || !acceptor.is_open()) return;
+    if (code == asio::error::no_descriptors || code == boost::system::errc::too_many_files_open_in_system ||
+        code == asio::error::no_memory) {
+      pause.expires_after(kAcceptPause);
+      pause.async_wait([this, &acceptor](const Code& stopped) {
+        if (!stopped) accept(acceptor);
+      });
+      return;
+    }
+    if (!code) {
+      Code ignored;
+      const auto endpoint = socket.remote_endpoint(ignored);
+      const std::string peer = ignored ? std::string() : address_of(endpoint);
+      if constexpr (std::is_same_v<Acceptor, asio::ip::tcp::acceptor>)
+        socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+      add(Socket(std::move(socket)), peer);
+    }
+    accept(acceptor);
+  });
+}
+
+void HttpServer::State::tick() {
+  ticker.expires_after(kTick);
+  ticker.async_wait([this](const Code& code) {
+    if (code) return;
+    hooks.tick();
+    tick();
+  });
+}
+
+void HttpServer::State::listen() {
+  const std::string where = settings.uds.empty() ? fmt::format("{}:{}", settings.host, settings.port) : settings.uds;
+  try {
+    if (!settings.uds.empty()) {
+      local.emplace(io, asio::local::stream_protocol::endpoint(settings.uds));
+      return accept(*local);
+    }
+    const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(settings.host), settings.port);
+    tcp.emplace(io);
+    tcp->open(endpoint.protocol());
+    tcp->set_option(asio::socket_base::reuse_address(true));
+    tcp->bind(endpoint);
+    tcp->listen(4096);
+    port = tcp->local_endpoint().port();
+    accept(*tcp);
+  } catch (const boost::system::system_error& error) {
+    throw Error(ErrorCode::kServe, where, fmt::format("cannot listen: {}", error.code().message()));
+  }
+}
+
+void HttpServer::State::close_all() {
+  std::set<std::shared_ptr<Session>> open;
+  {
+    const std::lock_guard lock(mutex);
+    open = sessions;
+  }
+  for (const std::shared_ptr<Session>& session : open) session->end();
+}
+
+HttpServer::HttpServer(const HttpSettings& settings, HttpHooks hooks)
+    : state_(std::make_unique<State>(settings, std::move(hooks))) {
+  state_->listen();
+}
+
+void HttpServer::start() {
+  state_->tick();
+  for (size_t i = 0; i < std::max<size_t>(1, state_->settings.threads); ++i)
+    state_->threads.emplace_back([state = state_.get()] { state->io.run(); });
+}
+
+void HttpServer::stop() {
+  if (state_->threads.empty()) return;
+  state_->is_draining = true;
+  state_->close_all();
+  wait_until_closed(1);
+  state_->io.stop();
+  for (std::thread& thread : state_->threads) thread.join();
+  state_->threads.clear();
+}
+
+HttpServer::~HttpServer() {
+  stop();
+  if (!state_->settings.uds.empty()) unlink(state_->settings.uds.c_str());
+}
+
+uint16_t HttpServer::port() const {
+  return state_->port;
+}
+
+HttpCounts HttpServer::counts() const {
+  const std::lock_guard lock(state_->mutex);
+  return {.connections = state_->sessions.size(), .accepted = state_->accepted, .refused = state_->refused};
+}
+
+void HttpServer::drain() {
+  state_->is_draining = true;
+  asio::post(state_->io, [state = state_.get()] {
+    Code ignored;
+    if (state->tcp) state->tcp->close(ignored);
+    if (state->local) state->local->close(ignored);
+  });
+  const std::lock_guard lock(state_->mutex);
+  for (const std::shared_ptr<Session>& session : state_->sessions) session->end_if_idle();
+}
+
+bool HttpServer::wait_until_closed(double seconds_) {
+  std::unique_lock lock(state_->mutex);
+  return state_->closed.wait_for(lock, seconds(seconds_), [this] { return state_->sessions.empty(); });
+}
+
+}  // namespace deberta::serve

@@ -1,0 +1,392 @@
+// The tasks of the Hugging Face hub: `inputs` and `parameters` with the names of its schemas. `parameters.shape`
+// pipeline asks for the form of the transformers pipelines where the two differ.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "pipeline/answer_json.h"
+#include "serve/answering.h"
+#include "serve/api_error.h"
+
+namespace deberta::serve::hub {
+namespace {
+
+constexpr std::array<int, 3> kListsOfLabels = {1, 1, 5};  // the version of huggingface_hub that reads them
+
+// The body's `parameters`, which may be absent.
+class Parameters {
+ public:
+  explicit Parameters(Body& body) : given_(body.object("parameters")), none_(kEmpty) {}
+  Body& get() { return given_ ? *given_ : none_; }
+  bool is_pipeline(bool by_default = false) {
+    const std::optional<std::string> shape = get().choice("shape", {"hub", "pipeline"});
+    return shape ? *shape == "pipeline" : by_default;
+  }
+
+ private:
+  static const Json kEmpty;
+  std::optional<Body> given_;
+  Body none_;
+};
+const Json Parameters::kEmpty = JsonObject();
+
+const Json& inputs_of(Body& body) {
+  const Json* value = body.find("inputs");
+  if (value == nullptr) body.refuse_missing("inputs");
+  return *value;
+}
+
+// A text, or a list of them; `is_list` says which.
+Inputs texts_of_inputs(const ServedModel& model, Body& body, bool& is_list) {
+  const Json& value = inputs_of(body);
+  Inputs inputs;
+  is_list = !value.is_string();
+  if (!is_list) {
+    inputs.add(value.as_string());
+  } else {
+    for (std::string& text : texts_of(value, body.pointer_of("inputs"))) inputs.add(std::move(text));
+  }
+  check_count(model, inputs.size(), body.pointer_of("inputs"));
+  return inputs;
+}
+
+Answering counted(Answering made, const Inputs& inputs) {
+  made.items = inputs.size();
+  made.characters = inputs.characters();
+  return made;
+}
+
+JsonArray labels_json(const std::vector<LabelScore>& labels) {
+  JsonArray all;
+  for (const LabelScore& label : labels) all.push_back(JsonObject{{"label", label.label}, {"score", label.score}});
+  return all;
+}
+
+// ---- text-classification
+
+void add_pair(const Json& value, const std::string& pointer, Inputs& inputs) {
+  Body pair(value, pointer);
+  const std::optional<std::string> text = pair.text("text"), second = pair.text("text_pair");
+  if (!text) pair.refuse_missing("text");
+  if (second)
+    inputs.add(*text, *second);
+  else
+    inputs.add(*text);
+}
+
+Answering classification(const ServedModel& model, Body& body) {
+  const Json& value = inputs_of(body);
+  const std::string pointer = body.pointer_of("inputs");
+  Inputs inputs;
+  const bool is_list = value.is_array();
+  const auto add = [&](const Json& one, const std::string& at) {
+    if (one.is_string()) return inputs.add(one.as_string());
+    add_pair(one, at, inputs);
+  };
+  if (!is_list) add(value, pointer);
+  for (size_t i = 0; is_list && i < value.as_array().size(); ++i)
+    add(value.as_array()[i], fmt::format("{}/{}", pointer, i));
+  check_count(model, inputs.size(), pointer);
+  Parameters parameters(body);
+  SequenceOptions options;
+  options.rules = rules_of(model, parameters.get());
+  const auto labels = static_cast<size_t>(std::max<int64_t>(1, model.pipeline.model.labels()));
+  options.top_k =
+      static_cast<size_t>(parameters.get().whole("top_k", 1, INT32_MAX).value_or(static_cast<int64_t>(labels)));
+  const auto function = parameters.get().choice("function_to_apply", {"sigmoid", "softmax", "none"});
+  if (function)
+    options.function = function == "sigmoid"   ? ScoreFunction::kSigmoid
+                       : function == "softmax" ? ScoreFunction::kSoftmax
+                                               : ScoreFunction::kNone;
+  const bool is_pipeline = parameters.is_pipeline();
+  return counted(answering(plan_classify(model.pipeline, inputs.views(), options),
+                           [is_pipeline, is_list](const std::vector<SequenceAnswer>& answers) -> Json {
+                             JsonArray all;
+                             for (const SequenceAnswer& answer : answers) all.push_back(labels_json(answer.labels));
+                             if (is_pipeline && !is_list) return std::move(all.front());
+                             return all;  // the clients of the hub take the first element
+                           }),
+                 inputs);
+}
+
+// ---- token-classification
+
+Aggregation aggregation_of(const std::optional<std::string>& name) {
+  if (name == "none") return Aggregation::kNone;
+  if (name == "first") return Aggregation::kFirst;
+  if (name == "average") return Aggregation::kAverage;
+  return name == "max" ? Aggregation::kMax : Aggregation::kSimple;
+}
+
+Answering token_classification(const ServedModel& model, Body& body) {
+  bool is_list = false;
+  const Inputs inputs = texts_of_inputs(model, body, is_list);
+  Parameters parameters(body);
+  Body& given = parameters.get();
+  TokenOptions options;
+  options.rules.encode.max_tokens = model.max_input_length;
+  options.rules.long_text = LongText::kWindow;
+  options.rules.stride = static_cast<size_t>(
+      given.whole("stride", 0, static_cast<int64_t>(model.max_input_length) / 2)
+          .value_or(static_cast<int64_t>(std::min(options.rules.stride, model.max_input_length / 4))));
+  options.entities.aggregation =
+      aggregation_of(given.choice("aggregation_strategy", {"none", "simple", "first", "average", "max"}));
+  if (const auto ignored = given.texts("ignore_labels")) options.entities.ignored = *ignored;
+  const bool is_grouped = options.entities.aggregation != Aggregation::kNone, is_pipeline = parameters.is_pipeline();
+  std::vector<std::string> texts;
+  for (const TextInput& input : inputs.views()) texts.emplace_back(input.text);
+  return counted(
+      answering(plan_ner(model.pipeline, inputs.views(), options),
+                [=, texts = std::move(texts)](const std::vector<TokenAnswer>& answers) -> Json {
+                  JsonArray all;
+                  for (size_t i = 0; i < answers.size(); ++i) {
+                    Json entities = to_json(answers[i], texts[i], OffsetUnit::kChars, is_grouped).front().second;
+                    if (!is_pipeline) {
+                      for (Json& entity : entities.as_array())
+                        std::erase_if(entity.as_object(), [](const JsonMember& m) { return m.first == "index"; });
+                    }
+                    all.push_back(std::move(entities));
+                  }
+                  if (!is_list) return std::move(all.front());
+                  return all;
+                }),
+      inputs);
+}
+
+// ---- question-answering
+
+Answering question_answering(const ServedModel& model, Body& body) {
+  Body asked(inputs_of(body), body.pointer_of("inputs"));
+  const std::optional<std::string> question = asked.text("question"), context = asked.text("context");
+  if (!question) asked.refuse_missing("question");
+  if (!context) asked.refuse_missing("context");
+  Parameters parameters(body);
+  Body& given = parameters.get();
+  QuestionOptions options;
+  const auto most = static_cast<int64_t>(model.max_input_length);
+  options.rules.encode.max_tokens =
+      static_cast<size_t>(given.whole("max_seq_len", 8, most).value_or(std::min<int64_t>(384, most)));
+  options.rules.stride = static_cast<size_t>(given.whole("doc_stride", 1, most).value_or(128));
+  const std::optional<int64_t> top_k = given.whole("top_k", 1, 1000);
+  options.top_k = static_cast<size_t>(top_k.value_or(1));
+  options.max_answer_tokens = static_cast<size_t>(given.whole("max_answer_len", 1, most).value_or(15));
+  options.max_question_tokens = static_cast<size_t>(given.whole("max_question_len", 1, most).value_or(64));
+  options.allows_none = given.flag("handle_impossible_answer").value_or(false);
+  options.aligns_to_words = given.flag("align_to_words").value_or(true);
+  parameters.is_pipeline();
+  const TextInput input{.text = *question, .pair = *context};
+  Inputs inputs;
+  inputs.add(*question, *context);
+  return counted(answering(plan_qa(model.pipeline, {&input, 1}, options),
+                           [context = *context,
+                            is_list = top_k.value_or(1) > 1](const std::vector<QuestionAnswer>& answers) -> Json {
+                             JsonObject best = to_json(answers.front(), context, OffsetUnit::kChars, is_list);
+                             if (is_list) return std::move(best.back().second);
+                             return best;
+                           }),
+                 inputs);
+}
+
+// ---- fill-mask
+
+Answering fill_mask(const ServedModel& model, Body& body) {
+  bool is_list = false;
+  const Inputs inputs = texts_of_inputs(model, body, is_list);
+  Parameters parameters(body);
+  FillOptions options;
+  options.rules = rules_of(model, parameters.get());
+  options.top_k = static_cast<size_t>(parameters.get().whole("top_k", 1, 1000).value_or(5));
+  if (const auto targets = parameters.get().texts("targets"))
+    options.targets = target_ids(model.pipeline.tokenizer, *targets);
+  parameters.is_pipeline();
+  return counted(answering(plan_fill(model.pipeline, inputs.views(), options),
+                           [is_list](const std::vector<FillAnswer>& answers) -> Json {
+                             JsonArray all;
+                             for (const FillAnswer& answer : answers) {
+                               JsonArray masks;
+                               for (const FillAnswer::Mask& mask : answer.masks) {
+                                 JsonArray tokens;
+                                 for (const FilledToken& token : mask.tokens)
+                                   tokens.push_back(JsonObject{{"score", token.score},
+                                                               {"token", int64_t{token.token}},
+                                                               {"token_str", token.token_str},
+                                                               {"sequence", token.sequence}});
+                                 masks.push_back(std::move(tokens));
+                               }
+                               all.push_back(masks.size() == 1 ? std::move(masks.front()) : Json(std::move(masks)));
+                             }
+                             if (!is_list) return std::move(all.front());
+                             return all;
+                           }),
+                 inputs);
+}
+
+// ---- zero-shot-classification
+
+Answering zero_shot(const ServedModel& model, Body& body, bool is_pipeline_by_default) {
+  bool is_list = false;
+  const Inputs inputs = texts_of_inputs(model, body, is_list);
+  Parameters parameters(body);
+  Body& given = parameters.get();
+  const std::optional<std::vector<std::string>> labels = given.texts("candidate_labels");
+  if (!labels) given.refuse_missing("candidate_labels");
+  check_count(model, labels->size() * inputs.size(), given.pointer_of("candidate_labels"));
+  ZeroShotOptions options;
+  options.rules = rules_of(model, given);
+  options.labels = *labels;
+  options.hypothesis_template = given.text("hypothesis_template").value_or(options.hypothesis_template);
+  options.is_multi_label = given.flag("multi_label").value_or(false);
+  const bool is_pipeline = parameters.is_pipeline(is_pipeline_by_default);
+  std::vector<std::string> texts;
+  for (const TextInput& input : inputs.views()) texts.emplace_back(input.text);
+  return counted(answering(plan_zero_shot(model.pipeline, inputs.views(), options),
+                           [=, texts = std::move(texts)](const std::vector<ZeroShotAnswer>& answers) -> Json {
+                             JsonArray all;
+                             for (size_t i = 0; i < answers.size(); ++i)
+                               all.push_back(is_pipeline ? Json(to_json(answers[i], texts[i]))
+                                                         : Json(labels_json(answers[i].labels)));
+                             if (!is_list) return std::move(all.front());
+                             return all;
+                           }),
+                 inputs);
+}
+
+Answering zero_shot_classification(const ServedModel& model, Body& body) {
+  return zero_shot(model, body, false);
+}
+Answering zero_shot_for_old_clients(const ServedModel& model, Body& body) {
+  return zero_shot(model, body, true);
+}
+
+// "...; hf_hub/0.36.2; python/3.11": whether it is a version before the one that reads lists of labels.
+bool reads_pipeline_form(std::string_view user_agent) {
+  constexpr std::string_view kName = "hf_hub/";
+  const size_t at = user_agent.find(kName);
+  if (at == user_agent.npos) return false;
+  std::array<int, 3> version{};
+  const char* from = user_agent.data() + at + kName.size();
+  const char* const end = user_agent.data() + user_agent.size();
+  for (int& part : version) {
+    from = std::from_chars(from, end, part).ptr;
+    if (from != end && *from == '.') ++from;
+  }
+  return version < kListsOfLabels;
+}
+
+// ---- feature-extraction: one vector for each text, or as the pipeline gives it, one for each token
+
+Answering feature_extraction(const ServedModel& model, Body& body) {
+  Parameters parameters(body);
+  bool is_list = false;
+  if (!parameters.is_pipeline()) {
+    Answering made = tei::embed(model, body);
+    return made;
+  }
+  const Inputs inputs = texts_of_inputs(model, body, is_list);
+  EmbeddingOptions options;
+  options.rules = rules_of(model, parameters.get());
+  options.pools = false;
+  const size_t columns = embedding_columns(model.pipeline, options);
+  return counted(answering(plan_embed(model.pipeline, inputs.views(), options),
+                           [=](const std::vector<EmbeddingAnswer>& answers) -> Json {
+                             JsonArray all;
+                             for (const EmbeddingAnswer& answer : answers)
+                               all.push_back(JsonArray{to_json(answer, columns, false).front().second});
+                             if (!is_list) return std::move(all.front());
+                             return all;
+                           }),
+                 inputs);
+}
+
+// ---- tasks of our own
+
+Answering replaced_tokens(const ServedModel& model, Body& body) {
+  bool is_list = false;
+  const Inputs inputs = texts_of_inputs(model, body, is_list);
+  Parameters parameters(body);
+  const EncodingRules rules = rules_of(model, parameters.get());
+  const double threshold = parameters.get().number("threshold", 0, 1).value_or(0.5);
+  std::vector<std::string> texts;
+  for (const TextInput& input : inputs.views()) texts.emplace_back(input.text);
+  return counted(
+      answering(plan_detect(model.pipeline, inputs.views(), rules),
+                [=, texts = std::move(texts)](const std::vector<ReplacedAnswer>& answers) -> Json {
+                  JsonArray all;
+                  for (size_t i = 0; i < answers.size(); ++i)
+                    all.push_back(to_json(answers[i], texts[i], OffsetUnit::kChars, threshold).front().second);
+                  if (!is_list) return std::move(all.front());
+                  return all;
+                }),
+      inputs);
+}
+
+Answering multiple_choice(const ServedModel& model, Body& body) {
+  Body asked(inputs_of(body), body.pointer_of("inputs"));
+  const std::optional<std::string> context = asked.text("context"), question = asked.text("question");
+  if (!context) asked.refuse_missing("context");
+  const std::optional<std::vector<std::string>> choices = asked.texts("choices");
+  if (!choices) asked.refuse_missing("choices");
+  check_count(model, choices->size(), asked.pointer_of("choices"));
+  Parameters parameters(body);
+  ChoiceOptions options;
+  options.rules = rules_of(model, parameters.get());
+  TextInput input{.text = *context, .items = *choices};
+  if (question) input.pair = *question;
+  Inputs inputs;
+  inputs.add(*context, question.value_or(""));
+  return counted(answering(plan_choose(model.pipeline, {&input, 1}, options),
+                           [choices = *choices](const std::vector<ChoiceAnswer>& answers) -> Json {
+                             return to_json(answers.front(), choices);
+                           }),
+                 inputs);
+}
+
+Answering text_ranking(const ServedModel& model, Body& body) {
+  const Json& value = inputs_of(body);
+  Body asked(value, body.pointer_of("inputs"));
+  const bool has_documents = asked.find("documents") != nullptr;
+  return has_documents ? cohere::rerank(model, asked) : tei::rerank(model, asked);
+}
+
+struct TaskRow {
+  std::string_view name;
+  Task answer;
+  Head head;  // of the models whose own task it is
+};
+constexpr std::array kTasks = {
+    TaskRow{"text-classification", classification, Head::kSequence},
+    TaskRow{"token-classification", token_classification, Head::kToken},
+    TaskRow{"question-answering", question_answering, Head::kSpan},
+    TaskRow{"fill-mask", fill_mask, Head::kMaskedLm},
+    TaskRow{"replaced-token-detection", replaced_tokens, Head::kReplacedToken},
+    TaskRow{"feature-extraction", feature_extraction, Head::kNone},
+    TaskRow{"zero-shot-classification", zero_shot_classification, Head::kSequence},
+    TaskRow{"sentence-similarity", tei::similarity, Head::kNone},
+    TaskRow{"text-ranking", text_ranking, Head::kSequence},
+    TaskRow{"multiple-choice", multiple_choice, Head::kSequence},
+};
+
+}  // namespace
+
+Task find_task(const std::string& name, std::string_view user_agent) {
+  std::string names;
+  for (const TaskRow& row : kTasks) {
+    if (row.name == name && row.answer == zero_shot_classification && reads_pipeline_form(user_agent))
+      return zero_shot_for_old_clients;
+    if (row.name == name) return row.answer;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+  }
+  throw ApiError(ApiCode::kNotFound, fmt::format("no task {}; there are {}", quote_json(name), names));
+}
+
+std::string own_task(const ServedModel& model) {
+  const Head head = model.pipeline.model.head() == Head::kTokenOriginal ? Head::kToken : model.pipeline.model.head();
+  for (const TaskRow& row : kTasks) {
+    if (row.head == head) return std::string(row.name);
+  }
+  return "feature-extraction";
+}
+
+}  // namespace deberta::serve::hub

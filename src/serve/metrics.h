@@ -1,0 +1,55 @@
+// What a server counts, as Prometheus reads it. Each request adds one to request_total and one to either
+// request_success_total or request_failure_total.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deberta::serve {
+
+struct RequestFacts {
+  std::string route;      // the template, "/models/{model}"
+  std::string model;      // empty: none
+  bool is_batch = false;  // more than one item
+  int status = 200;       // 499: the client has left
+  std::string_view
+      failure;  // auth, validation, too_large, overloaded, deadline, cancelled, backend, internal; empty: none
+  size_t items = 0, tokens = 0;
+  double total_s = 0, tokenization_s = 0, queue_s = 0, inference_s = 0;
+  bool has_run = false;  // the three parts are known
+};
+
+struct GaugeValue {
+  std::string name;    // without the prefix
+  std::string labels;  // model="small"; empty: none
+  double value = 0;
+};
+
+class Metrics {
+ public:
+  void count(const RequestFacts& facts);
+  void count_batch(const std::string& model, size_t sequences, size_t tokens, double fill);
+
+  // The text of /metrics. Counters that others keep come as gauges whose names end in _total.
+  std::string text(const std::vector<GaugeValue>& gauges) const;
+
+ private:
+  struct Histogram {
+    std::vector<uint64_t> counts;  // of each bound, and above the last
+    double sum = 0;
+    uint64_t count = 0;
+  };
+  using Labels = std::string;
+  void add(std::string_view name, const Labels& labels, double value, const std::vector<double>& bounds);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::map<Labels, uint64_t>> counters_;
+  std::map<std::string, std::pair<const std::vector<double>*, std::map<Labels, Histogram>>> histograms_;
+};
+
+}  // namespace deberta::serve

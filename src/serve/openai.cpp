@@ -1,0 +1,129 @@
+// Embeddings as OpenAI's clients ask for them.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/base64.h"
+#include "decode/pooling.h"
+#include "serve/answering.h"
+#include "serve/api_error.h"
+
+namespace deberta::serve::openai {
+namespace {
+
+constexpr int64_t kMostDimensions = 65536;
+
+// Texts, or token ids of the client's own, each between the special tokens of the model.
+struct Given {
+  Inputs texts;
+  std::vector<Encoding> encodings;  // of ids
+  size_t size() const { return encodings.empty() ? texts.size() : encodings.size(); }
+};
+
+Encoding encoding_of(const ServedModel& model, const Json& ids, const std::string& pointer) {
+  const Tokenizer& tokenizer = model.pipeline.tokenizer;
+  Encoding encoding;
+  const auto add = [&](int32_t id, bool is_special) {
+    encoding.ids.push_back(id);
+    encoding.type_ids.push_back(0);
+    encoding.is_special.push_back(is_special);
+  };
+  add(tokenizer.special().cls, true);
+  for (size_t i = 0; i < ids.as_array().size(); ++i) {
+    const Json& id = ids.as_array()[i];
+    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= static_cast<int64_t>(tokenizer.size())) {
+      const std::string at = fmt::format("{}/{}", pointer, i);
+      throw ApiError(ApiCode::kTokenizer,
+                     fmt::format("{}: expected a token id below {}, got {}", at, tokenizer.size(), id.describe()), at);
+    }
+    add(static_cast<int32_t>(id.as_integer()), false);
+  }
+  add(tokenizer.special().sep, true);
+  if (encoding.size() > model.max_input_length)
+    throw ApiError(
+        ApiCode::kValidation,
+        fmt::format("{}: expected at most {} tokens, got {}", pointer, model.max_input_length, encoding.size()),
+        pointer);
+  return encoding;
+}
+
+Given given_of(const ServedModel& model, Body& body) {
+  const Json* value = body.find("input");
+  if (value == nullptr) body.refuse_missing("input");
+  const std::string pointer = body.pointer_of("input");
+  Given given;
+  if (value->is_string()) {
+    given.texts.add(value->as_string());
+    return given;
+  }
+  if (!value->is_array())
+    body.refuse("input",
+                fmt::format("expected a string, an array of strings, or token ids, got {}", value->describe()));
+  const JsonArray& array = value->as_array();
+  check_count(model, array.size(), pointer);
+  if (array.front().is_integer()) {
+    given.encodings.push_back(encoding_of(model, *value, pointer));
+  } else if (array.front().is_array()) {
+    for (size_t i = 0; i < array.size(); ++i) {
+      const std::string at = fmt::format("{}/{}", pointer, i);
+      if (!array[i].is_array())
+        throw ApiError(ApiCode::kValidation, fmt::format("{}: expected token ids, got {}", at, array[i].describe()),
+                       at);
+      given.encodings.push_back(encoding_of(model, array[i], at));
+    }
+  } else {
+    for (std::string& text : texts_of(*value, pointer)) given.texts.add(std::move(text));
+  }
+  return given;
+}
+
+Json embedding_json(const std::vector<float>& vector, bool is_base64) {
+  if (!is_base64) return vector_json(vector);
+  static_assert(std::endian::native == std::endian::little);
+  std::string bytes(vector.size() * sizeof(float), '\0');
+  std::memcpy(bytes.data(), vector.data(), bytes.size());
+  return to_base64(bytes);
+}
+
+}  // namespace
+
+Answering embeddings(const ServedModel& model, Body& body) {
+  const Given given = given_of(model, body);
+  body.text("model");
+  body.text("user");
+  const bool is_base64 = body.choice("encoding_format", {"float", "base64"}) == "base64";
+  const std::optional<int64_t> dimensions = body.whole("dimensions", 1, kMostDimensions);
+  EmbeddingOptions options;
+  options.rules = rules_of(model, body);
+  options.normalizes = !dimensions;
+  if (dimensions && *dimensions > static_cast<int64_t>(embedding_columns(model.pipeline, options)))
+    body.refuse("dimensions", fmt::format("expected at most {}, the model's, got {}",
+                                          embedding_columns(model.pipeline, options), *dimensions));
+  std::vector<TextInput> inputs = given.texts.views();
+  for (const Encoding& encoding : given.encodings) inputs.push_back(TextInput{.text = {}, .encodings = {&encoding, 1}});
+  Answering made =
+      answering(plan_embed(model.pipeline, inputs, options),
+                [dimensions, is_base64, name = model.name](std::vector<EmbeddingAnswer> answers) -> Json {
+                  JsonArray data;
+                  uint64_t tokens = 0;
+                  for (EmbeddingAnswer& answer : answers) {
+                    if (dimensions) {
+                      answer.vectors.resize(static_cast<size_t>(*dimensions));
+                      normalize(answer.vectors);
+                    }
+                    data.push_back(JsonObject{{"object", "embedding"},
+                                              {"index", uint64_t{data.size()}},
+                                              {"embedding", embedding_json(answer.vectors, is_base64)}});
+                    tokens += answer.tokens;
+                  }
+                  return JsonObject{{"object", "list"},
+                                    {"data", std::move(data)},
+                                    {"model", name},
+                                    {"usage", JsonObject{{"prompt_tokens", tokens}, {"total_tokens", tokens}}}};
+                });
+  made.items = given.size();
+  made.characters = given.texts.characters();
+  return made;
+}
+
+}  // namespace deberta::serve::openai

@@ -1,0 +1,124 @@
+#include "serve/routes.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+namespace deberta::serve {
+namespace {
+
+// /predict and /rerank of text-embeddings-inference; /rerank with `documents` is that of Cohere's and Jina's clients.
+Answering rerank_by_key(const ServedModel& model, Body& body) {
+  return body.find("documents") != nullptr ? cohere::rerank(model, body) : tei::rerank(model, body);
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/predict", RouteKind::kAnswer, Dialect::kTei, tei::predict},
+    Route{"POST", "/rerank", RouteKind::kAnswer, Dialect::kTei, rerank_by_key},
+    Route{"POST", "/embed", RouteKind::kAnswer, Dialect::kTei, tei::embed},
+    Route{"POST", "/embed_all", RouteKind::kAnswer, Dialect::kTei, tei::embed_all},
+    Route{"POST", "/similarity", RouteKind::kAnswer, Dialect::kTei, tei::similarity},
+    Route{"POST", "/tokenize", RouteKind::kAnswer, Dialect::kTei, tei::tokenize},
+    Route{"POST", "/decode", RouteKind::kAnswer, Dialect::kTei, tei::decode},
+    Route{"POST", "/embeddings", RouteKind::kAnswer, Dialect::kOpenAi, openai::embeddings},
+    Route{"POST", "/", RouteKind::kOwnTask, Dialect::kTei},
+    Route{"POST", "/invocations", RouteKind::kOwnTask, Dialect::kTei},
+    Route{"GET", "/info", RouteKind::kInfo, Dialect::kTei},
+    Route{"GET", "/health", RouteKind::kHealth, Dialect::kTei},
+    Route{"GET", "/ping", RouteKind::kHealth, Dialect::kTei},
+    Route{"GET", "/metrics", RouteKind::kMetrics, Dialect::kTei},
+    Route{"POST", "/v1/embeddings", RouteKind::kAnswer, Dialect::kOpenAi, openai::embeddings},
+    Route{"GET", "/v1/models", RouteKind::kModels, Dialect::kOpenAi},
+    Route{"POST", "/v1/rerank", RouteKind::kAnswer, Dialect::kCohere, cohere::rerank},
+    Route{"POST", "/v1/reranking", RouteKind::kAnswer, Dialect::kCohere, cohere::rerank},
+    Route{"POST", "/v2/rerank", RouteKind::kAnswer, Dialect::kCohere, cohere::rerank},
+    Route{"POST", "/models/{model}/pipeline/{task}", RouteKind::kHubTask, Dialect::kTei},
+    Route{"POST", "/models/{model}", RouteKind::kHubOwnTask, Dialect::kTei},
+};
+
+std::vector<std::string_view> segments_of(std::string_view path) {
+  std::vector<std::string_view> segments;
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const size_t end = std::min(path.find('/'), path.size());
+    segments.push_back(path.substr(0, end));
+    path.remove_prefix(end);
+  }
+  return segments;
+}
+
+// As served names are written; so no path reaches anything else.
+bool is_name(std::string_view text) {
+  if (text.empty() || text.size() > 96) return false;
+  for (const char c : text) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!is_letter && c != '.' && c != '_' && c != '-') return false;
+  }
+  return text != "." && text != "..";
+}
+
+bool matches(const std::vector<std::string_view>& pattern, const std::vector<std::string_view>& path,
+             RouteMatch& match) {
+  size_t at = 0;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (at >= path.size()) return false;
+    if (pattern[i] == "{model}") {
+      const size_t behind = pattern.size() - i - 1;
+      if (path.size() < at + 1 + behind) return false;
+      const size_t count = path.size() - at - behind;
+      if (count > 2 || !is_name(path[at]) || (count == 2 && !is_name(path[at + 1]))) return false;
+      match.model = count == 2 ? fmt::format("{}/{}", path[at], path[at + 1]) : std::string(path[at]);
+      at += count;
+    } else if (pattern[i] == "{task}") {
+      if (!is_name(path[at])) return false;
+      match.task = path[at++];
+    } else if (pattern[i] != path[at++]) {
+      return false;
+    }
+  }
+  return at == path.size();
+}
+
+bool takes(const Route& route, std::string_view method) {
+  return route.method == method || (route.method == "GET" && method == "HEAD");
+}
+
+}  // namespace
+
+std::span<const Route> routes() {
+  return kRoutes;
+}
+
+std::string allowed_methods(std::string_view path) {
+  const std::vector<std::string_view> segments = segments_of(path);
+  std::string methods;
+  for (const Route& route : kRoutes) {
+    RouteMatch match;
+    if (!matches(segments_of(route.path), segments, match)) continue;
+    methods += fmt::format("{}{}", methods.empty() ? "" : ", ", route.method == "GET" ? "GET, HEAD" : route.method);
+  }
+  return methods;
+}
+
+RouteMatch match_route(std::string_view method, std::string_view path) {
+  const std::vector<std::string_view> segments = segments_of(path);
+  for (const Route& route : kRoutes) {
+    RouteMatch match{&route, {}, {}};
+    if (takes(route, method) && matches(segments_of(route.path), segments, match)) return match;
+  }
+  if (const std::string methods = allowed_methods(path); !methods.empty())
+    throw ApiError(ApiCode::kMethod, fmt::format("expected {}", methods));
+  throw ApiError(ApiCode::kNotFound, "no such route");
+}
+
+Dialect dialect_of(std::string_view path) {
+  const std::vector<std::string_view> segments = segments_of(path);
+  for (const Route& route : kRoutes) {
+    RouteMatch match;
+    if (matches(segments_of(route.path), segments, match)) return route.dialect;
+  }
+  return Dialect::kTei;
+}
+
+}  // namespace deberta::serve

@@ -1,0 +1,35 @@
+// The table of routes: which path and method mean what, in whose words errors are told.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "serve/answering.h"
+#include "serve/api_error.h"
+
+namespace deberta::serve {
+
+enum class RouteKind { kAnswer, kOwnTask, kHubTask, kHubOwnTask, kHealth, kInfo, kModels, kMetrics };
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  // {model}: one or two segments; {task}: one
+  RouteKind kind;
+  Dialect dialect;
+  Answering (*answer)(const ServedModel& model, Body& body) = nullptr;  // kAnswer
+};
+
+std::span<const Route> routes();
+
+struct RouteMatch {
+  const Route* route = nullptr;
+  std::string model, task;
+};
+// Throws kNotFound, and kMethod with the methods there are.
+RouteMatch match_route(std::string_view method, std::string_view path);
+// The methods of a path, "GET, HEAD"; empty: no such path.
+std::string allowed_methods(std::string_view path);
+// In whose words a request that no route takes is refused.
+Dialect dialect_of(std::string_view path);
+
+}  // namespace deberta::serve

@@ -1,0 +1,255 @@
+// The routes of text-embeddings-inference.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "decode/pooling.h"
+#include "serve/answering.h"
+#include "serve/api_error.h"
+
+namespace deberta::serve::tei {
+namespace {
+
+constexpr int64_t kMostDimensions = 65536;
+
+// `inputs`: a text or a list of them. `is_single`: the answer is not a list.
+Inputs texts_of_inputs(const ServedModel& model, Body& body) {
+  Inputs inputs;
+  const Json* value = body.find("inputs");
+  if (value == nullptr) body.refuse_missing("inputs");
+  if (value->is_string()) {
+    inputs.add(value->as_string());
+  } else {
+    for (std::string& text : serve::texts_of(*value, body.pointer_of("inputs"))) inputs.add(std::move(text));
+  }
+  check_count(model, inputs.size(), body.pointer_of("inputs"));
+  return inputs;
+}
+
+// One text ["a"] or one pair ["a", "b"].
+void add_text_or_pair(const Json& value, const std::string& pointer, Inputs& inputs) {
+  std::vector<std::string> texts = serve::texts_of(value, pointer);
+  if (texts.size() == 1) return inputs.add(std::move(texts[0]));
+  if (texts.size() == 2) return inputs.add(std::move(texts[0]), std::move(texts[1]));
+  throw ApiError(ApiCode::kValidation, fmt::format("{}: expected one text or a pair, got {}", pointer, texts.size()),
+                 pointer);
+}
+
+Json labels_json(const SequenceAnswer& answer) {
+  JsonArray labels;
+  for (const LabelScore& label : answer.labels)
+    labels.push_back(JsonObject{{"score", label.score}, {"label", label.label}});
+  return labels;
+}
+
+EmbeddingOptions embedding_options(const ServedModel& model, Body& body, bool normalizes) {
+  EmbeddingOptions options;
+  options.rules = rules_of(model, body);
+  options.normalizes = normalizes;
+  return options;
+}
+
+}  // namespace
+
+Answering predict(const ServedModel& model, Body& body) {
+  const Json* value = body.find("inputs");
+  if (value == nullptr) body.refuse_missing("inputs");
+  const std::string pointer = body.pointer_of("inputs");
+  Inputs inputs;
+  bool is_batch = false;
+  if (value->is_string()) {
+    inputs.add(value->as_string());
+  } else if (value->is_array() && !value->as_array().empty() && value->as_array().front().is_array()) {
+    is_batch = true;
+    check_count(model, value->as_array().size(), pointer);
+    for (size_t i = 0; i < value->as_array().size(); ++i)
+      add_text_or_pair(value->as_array()[i], fmt::format("{}/{}", pointer, i), inputs);
+  } else if (value->is_array() && value->as_array().empty()) {
+    check_count(model, 0, pointer);
+  } else {
+    add_text_or_pair(*value, pointer, inputs);
+  }
+  SequenceOptions options;
+  options.rules = rules_of(model, body);
+  options.top_k = static_cast<size_t>(std::max<int64_t>(1, model.pipeline.model.labels()));
+  if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
+  Answering made = answering(plan_classify(model.pipeline, inputs.views(), options),
+                             [is_batch](const std::vector<SequenceAnswer>& answers) -> Json {
+                               if (!is_batch) return labels_json(answers.front());
+                               JsonArray all;
+                               for (const SequenceAnswer& answer : answers) all.push_back(labels_json(answer));
+                               return all;
+                             });
+  made.items = inputs.size();
+  made.characters = inputs.characters();
+  return made;
+}
+
+Answering rerank(const ServedModel& model, Body& body) {
+  const std::optional<std::string> query = body.text("query");
+  if (!query) body.refuse_missing("query");
+  const std::optional<std::vector<std::string>> texts = body.texts("texts");
+  if (!texts) body.refuse_missing("texts");
+  check_count(model, texts->size(), body.pointer_of("texts"));
+  RankOptions options;
+  options.rules = rules_of(model, body);
+  const bool has_texts = body.flag("return_text").value_or(false);
+  if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
+  const TextInput input{.text = *query, .items = *texts};
+  Answering made = answering(plan_rerank(model.pipeline, {&input, 1}, options),
+                             [has_texts, documents = *texts](const std::vector<RankAnswer>& answers) -> Json {
+                               JsonArray all;
+                               for (const RankedDocument& document : answers.front().documents) {
+                                 JsonObject one{{"index", uint64_t{document.index}}, {"score", document.score}};
+                                 if (has_texts) one.emplace_back("text", documents[document.index]);
+                                 all.push_back(std::move(one));
+                               }
+                               return all;
+                             });
+  made.items = texts->size();
+  made.characters = query->size();
+  for (const std::string& text : *texts) made.characters += text.size();
+  return made;
+}
+
+Answering embed(const ServedModel& model, Body& body) {
+  const Inputs inputs = texts_of_inputs(model, body);
+  const bool normalizes = body.flag("normalize").value_or(true);
+  const std::optional<int64_t> dimensions = body.whole("dimensions", 1, kMostDimensions);
+  EmbeddingOptions options = embedding_options(model, body, normalizes && !dimensions);
+  if (dimensions && *dimensions > static_cast<int64_t>(embedding_columns(model.pipeline, options)))
+    body.refuse("dimensions", fmt::format("expected at most {}, the model's, got {}",
+                                          embedding_columns(model.pipeline, options), *dimensions));
+  body.text("prompt_name");
+  Answering made = answering(plan_embed(model.pipeline, inputs.views(), options),
+                             [dimensions, normalizes](std::vector<EmbeddingAnswer> answers) -> Json {
+                               JsonArray all;
+                               for (EmbeddingAnswer& answer : answers) {
+                                 if (dimensions) {
+                                   answer.vectors.resize(static_cast<size_t>(*dimensions));
+                                   if (normalizes) normalize(answer.vectors);
+                                 }
+                                 all.push_back(vector_json(answer.vectors));
+                               }
+                               return all;
+                             });
+  made.items = inputs.size();
+  made.characters = inputs.characters();
+  return made;
+}
+
+Answering embed_all(const ServedModel& model, Body& body) {
+  const Inputs inputs = texts_of_inputs(model, body);
+  EmbeddingOptions options = embedding_options(model, body, false);
+  options.pools = false;
+  const size_t columns = embedding_columns(model.pipeline, options);
+  Answering made =
+      answering(plan_embed(model.pipeline, inputs.views(), options),
+                [columns](const std::vector<EmbeddingAnswer>& answers) -> Json {
+                  JsonArray all;
+                  for (const EmbeddingAnswer& answer : answers) {
+                    JsonArray rows;
+                    for (size_t at = 0; at < answer.vectors.size(); at += columns)
+                      rows.push_back(JsonArray(answer.vectors.begin() + static_cast<ptrdiff_t>(at),
+                                               answer.vectors.begin() + static_cast<ptrdiff_t>(at + columns)));
+                    all.push_back(std::move(rows));
+                  }
+                  return all;
+                });
+  made.items = inputs.size();
+  made.characters = inputs.characters();
+  return made;
+}
+
+Answering similarity(const ServedModel& model, Body& body) {
+  std::optional<Body> inputs = body.object("inputs");
+  if (!inputs) body.refuse_missing("inputs");
+  const std::optional<std::string> source = inputs->text("source_sentence");
+  if (!source) inputs->refuse_missing("source_sentence");
+  const std::optional<std::vector<std::string>> sentences = inputs->texts("sentences");
+  if (!sentences) inputs->refuse_missing("sentences");
+  check_count(model, sentences->size(), inputs->pointer_of("sentences"));
+  SimilarityOptions options;
+  std::optional<Body> parameters = body.object("parameters");
+  options.embedding.rules = rules_of(model, parameters ? *parameters : body);
+  const TextInput input{.text = *source, .items = *sentences};
+  Answering made =
+      answering(plan_similarity(model.pipeline, {&input, 1}, options),
+                [](const std::vector<SimilarityAnswer>& answers) { return vector_json(answers.front().cosines); });
+  made.items = sentences->size();
+  made.characters = source->size();
+  for (const std::string& text : *sentences) made.characters += text.size();
+  return made;
+}
+
+Answering tokenize(const ServedModel& model, Body& body) {
+  const Inputs inputs = texts_of_inputs(model, body);
+  EncodeOptions options;
+  options.add_special_tokens = body.flag("add_special_tokens").value_or(true);
+  body.text("prompt_name");
+  const Tokenizer& tokenizer = model.pipeline.tokenizer;
+  JsonArray all;
+  for (const TextInput& input : inputs.views()) {
+    const Encoding text = tokenizer.encode(input.text, options);
+    JsonArray tokens;
+    for (size_t i = 0; i < text.size(); ++i) {
+      const bool is_special = text.is_special[i] != 0;
+      const Json start = is_special ? Json() : Json(int64_t{text.chars[i].begin});
+      const Json stop = is_special ? Json() : Json(int64_t{text.chars[i].end});
+      const std::string_view piece =
+          is_special ? tokenizer.piece(text.ids[i])
+                     : input.text.substr(text.bytes[i].begin, text.bytes[i].end - text.bytes[i].begin);
+      tokens.push_back(JsonObject{
+          {"id", int64_t{text.ids[i]}}, {"text", piece}, {"special", is_special}, {"start", start}, {"stop", stop}});
+    }
+    all.push_back(std::move(tokens));
+  }
+  Answering made;
+  made.answer = [all = std::move(all)] { return Json(all); };
+  made.items = inputs.size();
+  made.characters = inputs.characters();
+  return made;
+}
+
+namespace {
+
+std::vector<int32_t> ids_of(const Json& value, const std::string& pointer) {
+  std::vector<int32_t> ids;
+  for (const Json& one : value.as_array()) {
+    if (!one.is_integer() || one.as_integer() < 0 || one.as_integer() > INT32_MAX)
+      throw ApiError(ApiCode::kValidation,
+                     fmt::format("{}/{}: expected a token id, got {}", pointer, ids.size(), one.describe()),
+                     fmt::format("{}/{}", pointer, ids.size()));
+    ids.push_back(static_cast<int32_t>(one.as_integer()));
+  }
+  return ids;
+}
+
+}  // namespace
+
+Answering decode(const ServedModel& model, Body& body) {
+  const Json* value = body.find("ids");
+  if (value == nullptr) body.refuse_missing("ids");
+  if (!value->is_array()) body.refuse("ids", fmt::format("expected an array of token ids, got {}", value->describe()));
+  const std::string pointer = body.pointer_of("ids");
+  check_count(model, value->as_array().size(), pointer);
+  const bool skips = body.flag("skip_special_tokens").value_or(true);
+  JsonArray texts;
+  if (!value->as_array().front().is_array()) {
+    texts.push_back(model.pipeline.tokenizer.decode(ids_of(*value, pointer), skips));
+  } else {
+    for (size_t i = 0; i < value->as_array().size(); ++i) {
+      const Json& one = value->as_array()[i];
+      const std::string at = fmt::format("{}/{}", pointer, i);
+      if (!one.is_array())
+        throw ApiError(ApiCode::kValidation, fmt::format("{}: expected an array, got {}", at, one.describe()), at);
+      texts.push_back(model.pipeline.tokenizer.decode(ids_of(one, at), skips));
+    }
+  }
+  Answering made;
+  made.items = texts.size();
+  made.answer = [texts = std::move(texts)] { return Json(texts); };
+  return made;
+}
+
+}  // namespace deberta::serve::tei

@@ -1,0 +1,121 @@
+"""A running server: the built program, DEBERTA_BINARY names it."""
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from models import ROOT, make_model  # noqa: E402
+
+BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
+SECONDS = 60  # for anything that a server does in a moment, on a machine that is busy
+
+
+def clean_environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+
+
+class Server:
+    """A server process and requests to it."""
+
+    def __init__(self, words, log, environment=None):
+        self.log = log
+        with open(log, "w") as errors:
+            self.process = subprocess.Popen([BINARY, "serve", *map(str, words)], stdout=subprocess.PIPE, stderr=errors, text=True,
+                                            env=clean_environment() | (environment or {}))
+        self.said = self.process.stdout.readline()
+        assert " serves " in self.said, pathlib.Path(log).read_text()
+        self.url = self.said.split()[0]
+        self.port = int(self.url.rsplit(":", 1)[1]) if self.url.startswith("http") else None
+
+    def request(self, method, path, body=None, headers=None):
+        """(status, headers in lower case, body as text)"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        with contextlib.closing(connection):
+            data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+            connection.request(method, path, data, {"content-type": "application/json"} | (headers or {}))
+            response = connection.getresponse()
+            return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read().decode()
+
+    def post(self, path, body, **headers):
+        """The body of a response that must be 200."""
+        status, _, text = self.request("POST", path, body, {k.replace("_", "-"): v for k, v in headers.items()})
+        assert status == 200, text
+        return json.loads(text)
+
+    def refused(self, path, body, method="POST", **headers):
+        """(status, body) of one that must not be."""
+        status, _, text = self.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
+        assert status >= 400, text
+        return status, json.loads(text)
+
+    def raw(self, data, wait=SECONDS):
+        """What comes back to these bytes until the connection ends."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as one:
+            one.sendall(data)
+            return read_all(one)
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.process.wait(SECONDS)
+
+
+def read_all(one):
+    received = b""
+    with contextlib.suppress(ConnectionResetError, TimeoutError):
+        while part := one.recv(65536):
+            received += part
+    return received
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    """{task: folder} of tiny models with random weights."""
+    folder = tmp_path_factory.mktemp("models")
+    made = {"labels": make_model(folder / "labels", "sequence"),
+            "nli": make_model(folder / "nli", "sequence", labels=("contradiction", "neutral", "entailment")),
+            "score": make_model(folder / "score", "sequence", labels=("LABEL_0",)),
+            "many": make_model(folder / "many", "sequence", problem_type="multi_label_classification"),
+            "token": make_model(folder / "token", "token", labels=("O", "B-PER", "I-PER")),
+            "span": make_model(folder / "span", "span"),
+            "words": make_model(folder / "words", "lm", seed=2),
+            "replaced": make_model(folder / "replaced", "rtd")}
+    return made
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory):
+    """serve(words...) -> a server that ends with the session."""
+    started = []
+
+    def start(*words, environment=None):
+        log = tmp_path_factory.mktemp("serve") / "log"
+        started.append(Server(["--port", "0", *words], log, environment))
+        return started[-1]
+    yield start
+    for server in started:
+        if server.process.poll() is None:
+            server.process.kill()
+            server.process.wait()
+
+
+@pytest.fixture(scope="session")
+def server(serve, models):
+    """One server with all models, each under its name."""
+    return serve(*(word for name, folder in models.items() for word in ("-m", f"{name}={folder}")))
+
+
+@pytest.fixture
+def deberta():
+    """deberta(words...) -> the JSON that the program prints."""
+    def run(*words):
+        done = subprocess.run([BINARY, *map(str, words), "--format", "json"], capture_output=True, text=True, env=clean_environment(), timeout=600, check=True)
+        return json.loads(done.stdout)
+    return run

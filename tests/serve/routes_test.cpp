@@ -1,0 +1,56 @@
+// Paths to routes: nothing is decoded, nothing normalised.
+#include "serve/routes.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace deberta::serve {
+namespace {
+
+std::string found(std::string_view method, std::string_view path) {
+  try {
+    const RouteMatch match = match_route(method, path);
+    return std::string(match.route->path) + " " + match.model + " " + match.task;
+  } catch (const ApiError& error) {
+    return std::string(info_of(error.code).name);
+  }
+}
+
+TEST(Routes, AreFoundByMethodAndPath) {
+  EXPECT_EQ(found("POST", "/predict"), "/predict  ");
+  EXPECT_EQ(found("POST", "/"), "/  ");
+  EXPECT_EQ(found("HEAD", "/info"), "/info  ");
+  EXPECT_EQ(found("POST", "/models/a"), "/models/{model} a ");
+  EXPECT_EQ(found("POST", "/models/org/name"), "/models/{model} org/name ");
+  EXPECT_EQ(found("POST", "/models/a/pipeline/fill-mask"), "/models/{model}/pipeline/{task} a fill-mask");
+  EXPECT_EQ(found("POST", "/models/org/name/pipeline/fill-mask"), "/models/{model}/pipeline/{task} org/name fill-mask");
+}
+
+TEST(Routes, OtherPathsAndMethodsAreNone) {
+  for (const std::string_view path :
+       {"/predict/", "//predict", "/Predict", "/predict/x", "/models", "/models/", "/models//x", "/models/../x",
+        "/models/a%2fb", "/models/a/b/c", "/models/a b", "/v1"})
+    EXPECT_EQ(found("POST", path), "not_found") << path;
+  EXPECT_EQ(found("GET", "/predict"), "method");
+  EXPECT_EQ(found("DELETE", "/info"), "method");
+  EXPECT_EQ(allowed_methods("/info"), "GET, HEAD");
+  EXPECT_EQ(allowed_methods("/nothing"), "");
+}
+
+TEST(Routes, ErrorsAreToldInTheWordsOfTheFamily) {
+  const ApiError error(ApiCode::kValidation, "/input: wrong", "/input");
+  EXPECT_EQ(
+      error_response(error, dialect_of("/v1/embeddings")).body,
+      R"({"error": {"message": "/input: wrong", "type": "invalid_request_error", "param": "/input", "code": "validation"}})");
+  EXPECT_EQ(error_response(error, dialect_of("/predict")).body,
+            R"({"error": "/input: wrong", "error_type": "Validation", "code": "validation", "field": "/input"})");
+  EXPECT_EQ(error_response(error, dialect_of("/v2/rerank")).body,
+            R"({"message": "/input: wrong", "code": "validation"})");
+  EXPECT_EQ(error_response(error, Dialect::kKserve).body, R"({"error": "/input: wrong"})");
+  for (int code = 0; code <= static_cast<int>(ApiCode::kDeadline); ++code)
+    EXPECT_EQ(info_of(static_cast<ApiCode>(code)).code, static_cast<ApiCode>(code));
+}
+
+}  // namespace
+}  // namespace deberta::serve

@@ -1,0 +1,70 @@
+"""The clients that people have, against the running server; their answers are the program's."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import huggingface_hub
+import pytest
+from conftest import ROOT
+
+TEXT = "a gorgeous , witty , seductive movie ."
+TEXTS = ["a fine film", "one that I would never see again", "so so"]
+
+
+def test_openai(server):
+    import openai
+    client = openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
+    expected = server.post("/embed", {"inputs": TEXTS}, x_model="labels")
+    for more in ({}, {"encoding_format": "float"}, {"encoding_format": "base64"}):
+        answer = client.embeddings.create(model="labels", input=TEXTS, **more)
+        if more.get("encoding_format") != "base64":
+            for ours, theirs in zip(expected, answer.data):
+                assert theirs.embedding == pytest.approx(ours, rel=1e-6)
+        assert answer.usage.total_tokens > 0 and answer.model == "labels"
+    assert {model.id for model in client.models.list()} >= {"labels", "nli"}
+    with pytest.raises(openai.UnprocessableEntityError, match="expected at most 16"):
+        client.embeddings.create(model="labels", input="a", dimensions=100)
+    with pytest.raises(openai.NotFoundError, match="no model"):
+        client.embeddings.create(model="none", input="a")
+
+
+def test_cohere(server):
+    import cohere
+    expected = [(r["index"], r["score"]) for r in server.post("/rerank", {"query": "which film", "texts": TEXTS}, x_model="score")]
+    for client in (cohere.Client(api_key="none", base_url=server.url), cohere.ClientV2(api_key="none", base_url=server.url)):
+        answer = client.rerank(model="score", query="which film", documents=TEXTS)
+        assert [(r.index, r.relevance_score) for r in answer.results] == expected
+        assert len(client.rerank(model="score", query="which film", documents=TEXTS, top_n=1).results) == 1
+
+
+HUB = pathlib.Path(__file__).with_name("ask_hub.py")
+
+
+@pytest.fixture(scope="session", params=["", "2.4.0"])
+def hub_path(request):
+    """Where the client of the hub is: the version of the environment, or a newer one, which reads one answer in another form."""
+    if not request.param:
+        return ""
+    folder = ROOT / ".venv" / f"huggingface_hub-{request.param}"
+    if not folder.exists():
+        subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, f"huggingface_hub=={request.param}"], check=True)
+    return str(folder)
+
+
+def test_huggingface_hub(server, hub_path):
+    question = {"question": "Who wrote it?", "context": "Mary Shelley wrote it in 1818 ."}
+    asked = subprocess.run([sys.executable, HUB, server.url, TEXT, json.dumps(question), json.dumps(TEXTS)], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": hub_path})
+    assert asked.returncode == 0, asked.stderr
+    answers = json.loads(asked.stdout)
+    assert answers.pop("version") == ("2.4.0" if hub_path else huggingface_hub.__version__)
+    candidates = {"inputs": TEXT, "parameters": {"candidate_labels": ["sports", "films"]}}
+    assert answers == {"text_classification": server.post("/models/labels", {"inputs": TEXT})[0],
+                       "token_classification": server.post("/models/token", {"inputs": TEXT}),
+                       "question_answering": server.post("/models/span", {"inputs": question}),
+                       "three_answers": server.post("/models/span", {"inputs": question, "parameters": {"top_k": 3}}),
+                       "fill_mask": server.post("/models/words", {"inputs": "a [MASK] film"}),
+                       "zero_shot_classification": server.post("/models/nli/pipeline/zero-shot-classification", candidates),
+                       "feature_extraction": pytest.approx(server.post("/embed", {"inputs": TEXT}, x_model="labels")[0], rel=1e-6),
+                       "sentence_similarity": server.post("/similarity", {"inputs": {"source_sentence": TEXT, "sentences": TEXTS}}, x_model="labels")}

@@ -1,0 +1,90 @@
+"""How a server begins and ends."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+from conftest import BINARY, SECONDS, clean_environment, read_all
+
+TEXT = "a fine film"
+
+
+def start(*words, **more):
+    return subprocess.run([BINARY, "serve", *map(str, words)], capture_output=True, text=True, timeout=SECONDS, env=clean_environment() | more)
+
+
+def test_what_keeps_it_from_starting(models, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = start("-m", models["labels"], "--port", port)
+        assert done.returncode == 1 and done.stderr.startswith(f"127.0.0.1:{port}: cannot listen: Address already in use"), done.stderr
+    for words, code, said in ((["-m", tmp_path / "none"], 1, "no such model directory"), (["-m", models["labels"], "--host", "nowhere"], 1, "nowhere:8080: cannot listen"),
+                              (["-m", models["labels"], "--uds", tmp_path / "no/socket"], 1, "cannot listen: No such file or directory"),
+                              (["-m", models["labels"], "-m", models["labels"]], 2, "got labels twice; give others: -m NAME=DIR"),
+                              (["-m", f"a b={models['labels']}"], 2, "expected a name of letters"), (["--port", "65536", "-m", models["labels"]], 2, "--port")):
+        done = start(*words)
+        assert done.returncode == code and said in done.stderr and done.stdout == "", (words, done.stderr)
+    done = start(DEBERTA_DATA_DIR=str(tmp_path))
+    assert done.returncode == 2 and "no model is built in; give -m DIR" in done.stderr
+
+
+def test_a_unix_socket(serve, models, tmp_path):
+    path = str(tmp_path / "socket")
+    server = serve("-m", models["labels"], "--uds", path)
+    with socket.socket(socket.AF_UNIX) as one:
+        one.connect(path)
+        body = b'{"inputs":"a"}'
+        one.sendall(b"POST /predict HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        assert read_all(one).startswith(b"HTTP/1.1 200")
+    assert server.stop() == 0 and not os.path.exists(path)
+
+
+def test_a_signal_lets_what_has_begun_end(serve, models):
+    server = serve("-m", models["labels"])
+    idle = socket.create_connection(("127.0.0.1", server.port))
+    answers = []
+    body = {"inputs": [["word " * 300] for _ in range(100)]}
+    threads = [threading.Thread(target=lambda: answers.append(server.request("POST", "/predict", body))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + SECONDS
+    while 'deberta_queue_requests{model="labels"} 4' not in server.request("GET", "/metrics")[2] and not answers:
+        assert time.monotonic() < end
+    server.process.send_signal(signal.SIGTERM)
+    for thread in threads:
+        thread.join()
+    assert server.process.wait(SECONDS) == 0
+    assert [status for status, _, _ in answers] == [200] * 4
+    assert all(headers["connection"] == "close" for _, headers, _ in answers[-1:])
+    idle.close()
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.1", server.port), timeout=5)
+
+
+def test_a_second_signal_ends_it_at_once(serve, models):
+    server = serve("-m", models["labels"])
+    connection = socket.create_connection(("127.0.0.1", server.port))
+    body = json.dumps({"inputs": [["word " * 400] for _ in range(256)]}).encode()
+    connection.sendall(b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    time.sleep(0.1)
+    server.process.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    if server.process.poll() is None:
+        assert server.stop(signal.SIGINT) in (0, 130)
+    connection.close()
+
+
+def test_the_log_has_a_line_for_each_request_and_no_texts(serve, models):
+    server = serve("-m", models["labels"], "--log-format", "json")
+    server.post("/predict", {"inputs": "something private"}, x_request_id="abc")
+    assert server.refused("/nothing\x1b[31m".replace("\x1b", "%1b"), {"inputs": "x"})[0] == 404
+    assert server.stop() == 0
+    lines = [json.loads(line) for line in open(server.log) if line.startswith("{")]
+    assert [(line["id"], line["status"], line["route"], line["items"]) for line in lines[:1]] == [("abc", 200, "/predict", 1)]
+    assert len(lines) == 2 and "private" not in open(server.log).read()

@@ -1,0 +1,235 @@
+"""What a client is told when its request has no answer: status, words, place; and that the next request is fine."""
+import json
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from conftest import read_all
+
+TEXT = "a fine film"
+LONG = "word " * 600
+
+
+def test_places_in_the_body_are_named(server):
+    for path, body, status, field in (
+            ("/predict", {"inputs": 1}, 422, "/inputs"),
+            ("/predict", {"inputs": [1]}, 422, "/inputs/0"),
+            ("/predict", {"inputs": ["a", "b", "c"]}, 422, "/inputs"),
+            ("/predict", {"inputs": [["a"], ["a", 2]]}, 422, "/inputs/1/1"),
+            ("/predict", {"inputs": []}, 400, "/inputs"),
+            ("/predict", {}, 422, "/inputs"),
+            ("/predict", {"input": "a"}, 422, "/input"),
+            ("/predict", {"inputs": "a", "truncate": "yes"}, 422, "/truncate"),
+            ("/predict", {"inputs": "a", "truncation_direction": "up"}, 422, "/truncation_direction"),
+            ("/predict", {"inputs": LONG, "truncate": False}, 422, "/inputs/0"),
+            ("/predict", [], 422, None),
+            ("/embed", {"inputs": ["a"] * 257}, 413, "/inputs"),
+            ("/embed", {"inputs": "a", "dimensions": 0}, 422, "/dimensions"),
+            ("/embed", {"inputs": "a", "dimensions": 17}, 422, "/dimensions"),
+            ("/similarity", {"inputs": {"source_sentence": "a"}}, 422, "/inputs/sentences"),
+            ("/decode", {"ids": [1, -1]}, 422, "/ids/1"),
+            ("/decode", {"ids": [100000]}, 422, None),
+            ("/models/labels/pipeline/text-classification", {"inputs": "a", "parameters": {"top_k": 0}}, 422, "/parameters/top_k"),
+            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a", "parameters": {}}, 422, "/parameters/candidate_labels"),
+            ("/models/words/pipeline/fill-mask", {"inputs": "no mask"}, 422, "/inputs/0"),
+            ("/models/labels/pipeline/fill-mask", {"inputs": "a [MASK]"}, 422, None)):
+        got, answer = server.refused(path, body, x_model="labels")
+        assert got == status, (path, body, answer)
+        assert field is None or answer.get("field") == field, (path, body, answer)
+        assert answer["error_type"] in ("Validation", "Tokenizer", "Empty") and answer["code"]
+    assert server.post("/predict", {"inputs": TEXT}, x_model="labels")
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"{\"inputs\": \"a\"} x", b"{\"inputs\": \"\xff\"}", b"{\"inputs\": NaN}", b"{\"inputs\": 1e999}", b"{'inputs': 1}",
+                                  b"[" * 5000, b"{\"a\":" * 40 + b"1" + b"}" * 40, b"{\"inputs\": \"a\", \"inputs\": \"b\"}", b"\x00", b"{\"inputs\": \"a\",}"])
+def test_a_body_that_is_not_strict_json(server, body):
+    status, answer = server.refused("/predict", body, x_model="labels")
+    assert status == 400 and answer["code"] == "bad_json"
+
+
+def test_every_number_has_its_range(server):
+    """min - 1, max + 1 and what is no number at all, for each numeric field."""
+    odd = [-1, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 1.5, "5", True, [], {}]
+    for model, task, field in (("labels", "text-classification", "top_k"), ("words", "fill-mask", "top_k"), ("span", "question-answering", "max_answer_len"),
+                               ("span", "question-answering", "max_seq_len"), ("token", "token-classification", "stride")):
+        inputs = {"question": "a", "context": "b"} if model == "span" else "a [MASK]"
+        for value in odd:
+            if task == "text-classification" and value == 2**31 - 1:
+                continue
+            status, answer = server.refused(f"/models/{model}/pipeline/{task}", {"inputs": inputs, "parameters": {field: value}})
+            assert (status, answer["field"]) == (422, f"/parameters/{field}"), (task, field, value, answer)
+    for body in (b'{"inputs":"a","dimensions":9223372036854775808}', b'{"inputs":"a","dimensions":-9223372036854775809}', b'{"inputs":"a","dimensions":1e309}'):
+        assert server.refused("/embed", body, x_model="labels")[0] in (400, 422)
+
+
+def test_models_and_routes_that_are_not_there(server):
+    status, answer = server.refused("/predict", {"inputs": TEXT})
+    assert (status, answer["code"]) == (404, "model_not_found") and "there are labels, nli" in answer["error"]
+    assert server.refused("/models/none", {"inputs": TEXT})[0] == 404
+    status, answer = server.refused("/models/labels/pipeline/translation", {"inputs": TEXT})
+    assert status == 404 and "text-classification" in answer["error"]
+    for path in ("/nothing", "/predict/", "//predict", "/Predict", "/%70redict", "/models/../info", "/models/a/b/c"):
+        assert server.refused(path, {"inputs": TEXT})[0] == 404, path
+    status, headers, _ = server.request("GET", "/predict")
+    assert (status, headers["allow"]) == (405, "POST")
+    assert server.request("POST", "/info", {})[0] == 405 and server.request("DELETE", "/predict")[0] == 405
+
+
+def test_each_family_has_its_own_words(server):
+    status, answer = server.refused("/v1/embeddings", {"model": "labels", "input": 5})
+    assert status == 422 and answer["error"]["type"] == "invalid_request_error" and answer["error"]["param"] == "/input"
+    status, answer = server.refused("/v2/rerank", {"model": "score", "query": "a"})
+    assert status == 422 and "documents" in answer["message"]
+    status, answer = server.refused("/v2/rerank", {"model": "labels", "query": "a", "documents": ["b"]})
+    assert status == 422 and "expected a head with one class, got 3" in answer["message"]
+
+
+def test_keys(serve, models):
+    server = serve("-m", models["labels"], environment={"DEBERTA_API_KEY": "secret"})
+    assert server.request("GET", "/health")[0] == 200
+    for path, method in (("/info", "GET"), ("/metrics", "GET"), ("/predict", "POST"), ("/v1/models", "GET"), ("/nothing", "GET")):
+        for key in ({}, {"authorization": "Bearer secre"}, {"authorization": "Bearer secret2"}, {"authorization": "secret"}):
+            status, headers, _ = server.request(method, path, {"inputs": TEXT} if method == "POST" else None, key)
+            assert status == 401 and headers["www-authenticate"] == "Bearer", path
+    assert server.post("/predict", {"inputs": TEXT}, authorization="Bearer secret")
+    assert "secret" not in open(server.log).read()
+
+
+LARGE = {"inputs": [["word " * 400] for _ in range(256)]}
+
+
+def test_a_full_queue_and_a_short_deadline(serve, models):
+    server = serve("-m", models["labels"], "--max-concurrent-requests", "1")
+    with ThreadPoolExecutor(6) as executor:
+        answers = list(executor.map(lambda _: server.request("POST", "/predict", LARGE), range(6)))
+    assert {status for status, _, _ in answers} == {200, 429}
+    assert all(int(headers["retry-after"]) >= 1 for status, headers, _ in answers if status == 429)
+    status, _, text = server.request("POST", "/predict", LARGE, {"x-deadline-ms": "1"})
+    assert status == 504 and json.loads(text)["code"] == "deadline"
+    assert 'reason="deadline"' in server.request("GET", "/metrics")[2]
+    assert server.post("/predict", {"inputs": TEXT})
+
+
+def test_a_client_that_leaves_is_counted_and_its_place_is_free(serve, models):
+    server = serve("-m", models["labels"], "--max-concurrent-requests", "1")
+    body = json.dumps(LARGE).encode()
+    end = time.monotonic() + 30
+    while 'reason="cancelled"' not in server.request("GET", "/metrics")[2]:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as one:
+            one.sendall(head_of("Host: a", f"Content-Length: {len(body)}") + body)
+            time.sleep(0.1)
+        assert time.monotonic() < end
+    while server.request("POST", "/predict", {"inputs": TEXT})[0] != 200:
+        assert time.monotonic() < end
+
+
+# ---- raw bytes
+
+def head_of(*lines, start="POST /predict HTTP/1.1"):
+    return "\r\n".join([start, *lines, "", ""]).encode()
+
+
+def test_framing(server):
+    good = b'{"inputs":"a"}'
+    host, close, model, length = "Host: a", "Connection: close", "X-Model: labels", f"Content-Length: {len(good)}"
+    kind = "Content-Type: application/json"
+    cases = [
+        (head_of(host, close, model, kind, length) + good, 200),
+        (head_of(host, close, model, kind, "Transfer-Encoding: chunked") + b"e\r\n" + good + b"\r\n0\r\n\r\n", 200),
+        (head_of(host, close, model, kind, "Transfer-Encoding: chunked") + b"xyz\r\n" + good + b"\r\n0\r\n\r\n", 400),
+        (head_of(host, close, model, kind, length, "Transfer-Encoding: chunked") + good, 400),
+        (head_of(host, close, model, kind, "Transfer-Encoding: gzip, chunked") + good, 400),
+        (head_of(host, close, model, kind, length, "Content-Length: 15") + good, 400),
+        (head_of(host, close, model, kind, "Content-Length: -2") + good, 400),
+        (head_of(host, close, model, kind, "Content-Length: +14") + good, 400),
+        (head_of(host, close, model, kind, "Content-Length: 0x0e") + good, 400),
+        (head_of(host, close, model, kind, "Content-Length: 18446744073709551616") + good, 400),
+        (head_of(host, close, model, kind, "Content-Length: 99999999999") + good, 413),
+        (head_of(host, close, model, kind, length, "Content-Encoding: gzip") + good, 415),
+        (head_of(host, close, model, "Content-Type: text/plain", length) + good, 415),
+        (head_of(close, model, kind, length) + good, 400),
+        (head_of(host, "Host: b", close, model, kind, length) + good, 400),
+        (head_of(host, close, model, kind, length, "Bad Name: x") + good, 400),
+        (head_of(host, close, model, kind, length, "X: a\x01b") + good, 400),
+        (head_of(host, close, model, kind, length, "X: a\x00b") + good, 400),
+        (head_of(host, close, *(f"X-{i}: x" for i in range(80))), 431),
+        (head_of(host, close, "X: " + "x" * 20000), 431),
+        (head_of(host, close, start="GET /" + "x" * 9000 + " HTTP/1.1"), 414),
+        (head_of(host, close, start="GET http://a/info HTTP/1.1"), 400),
+        (head_of(host, close, start="OPTIONS * HTTP/1.1"), 400),
+        (head_of(host, close, start="GET /info HTTP/3.0"), 400),
+        (head_of(host, close, start="TRACE /info HTTP/1.1"), 405),
+        (head_of(host, close, start="BREW /info HTTP/1.1"), 405),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", None),
+        (b"\r\n\r\n\r\n", None),
+        (b"GET /info HTTP/1.1\nHost: a\n\n", None),
+    ]
+    for data, status in cases:
+        answer = server.raw(data, wait=15)
+        if status is None:
+            assert answer == b"" or answer.startswith(b"HTTP/1.1 400"), (data[:200], answer[:200])
+        else:
+            assert answer.startswith(f"HTTP/1.1 {status} ".encode()), (data[:300], answer[:300])
+    assert server.post("/predict", {"inputs": TEXT}, x_model="labels")
+
+
+def test_requests_one_behind_another_are_answered_in_order(server):
+    one = head_of("Host: a", start="GET /v1/models HTTP/1.1")
+    last = head_of("Host: a", "Connection: close", start="GET /health HTTP/1.1")
+    answer = server.raw(one * 20 + last)
+    assert answer.count(b"HTTP/1.1 200") == 21 and answer.rindex(b'"status": "ok"') > answer.rindex(b'"object": "list"')
+
+
+def test_byte_by_byte(server):
+    body = b'{"inputs":"a"}'
+    data = head_of("Host: a", "Connection: close", "X-Model: labels", f"Content-Length: {len(body)}") + body
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as one:
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for i in range(len(data)):
+            one.send(data[i:i + 1])
+        assert read_all(one).startswith(b"HTTP/1.1 200")
+
+
+def test_a_continue_is_given_only_where_a_body_is_wanted(serve, models):
+    server = serve("-m", models["labels"], environment={"DEBERTA_API_KEY": "secret"})
+    body = b'{"inputs":"a"}'
+    expect = ["Host: a", "Connection: close", "Expect: 100-continue"]
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as one:
+        one.sendall(head_of(*expect, "Authorization: Bearer secret", f"Content-Length: {len(body)}"))
+        assert one.recv(100).startswith(b"HTTP/1.1 100 Continue")
+        one.sendall(body)
+        assert read_all(one).startswith(b"HTTP/1.1 200")
+    assert server.raw(head_of(*expect, f"Content-Length: {len(body)}"), wait=15).startswith(b"HTTP/1.1 401")
+    assert server.raw(head_of(*expect, "Authorization: Bearer secret", "Content-Length: 999999999"), wait=15).startswith(b"HTTP/1.1 413")
+
+
+def test_connections_over_the_caps_are_told(serve, models):
+    server = serve("-m", models["labels"], "--max-connections-per-address", "5")
+    open_ones = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(5)]
+    time.sleep(0.2)
+    answer = server.raw(head_of("Host: a", start="GET /health HTTP/1.1"), wait=15)
+    assert answer.startswith(b"HTTP/1.1 503") and b"Retry-After" in answer.title()
+    for one in open_ones:
+        one.close()
+    end = time.monotonic() + 30
+    while not server.raw(head_of("Host: a", "Connection: close", start="GET /health HTTP/1.1")).startswith(b"HTTP/1.1 200"):
+        assert time.monotonic() < end
+
+
+def test_clients_that_leave_in_each_phase_leave_nothing(server):
+    body = json.dumps({"inputs": [["word " * 300] for _ in range(20)]}).encode()
+    whole = head_of("Host: a", "X-Model: labels", f"Content-Length: {len(body)}") + body
+    for length in (0, 3, 40, len(whole) - len(body), len(whole) - 10, len(whole)):
+        for pause in (0, 0.02):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=60) as one:
+                one.sendall(whole[:length])
+                time.sleep(pause)
+    end = time.monotonic() + 60
+    while True:
+        metrics = server.request("GET", "/metrics")[2]
+        values = dict(line.rsplit(" ", 1) for line in metrics.splitlines() if not line.startswith("#"))
+        if values['deberta_queue_requests{model="labels"}'] == "0" and values['deberta_queue_tokens{model="labels"}'] == "0" and values["deberta_connections"] == "1":
+            break
+        assert time.monotonic() < end, metrics
+    assert server.post("/predict", {"inputs": TEXT}, x_model="labels")
