@@ -56,8 +56,8 @@ struct LogitsPlan {
 };
 LogitsPlan plan_logits(const Model& model, Sequences sequences);
 
-// ---- the tasks of deberta/pipeline.h; they throw what those throw before the model runs. The pipeline must outlive the
-// plan; inputs and options are read here, and copied where they are needed later.
+// ---- the tasks of deberta/pipeline.h; they throw what those throw before the model runs. The pipeline must outlive
+// the plan; inputs and options are read here, and copied where they are needed later.
 
 Planned<SequenceAnswer> plan_classify(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                       const SequenceOptions& options);
