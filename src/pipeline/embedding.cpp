@@ -72,7 +72,7 @@ struct EmbeddingPlan {
 EmbeddingPlan plan_vectors(const Pipeline& pipeline, std::vector<Encoding> encodings, const EmbeddingOptions& options) {
   const auto columns = static_cast<size_t>(pipeline.config.hidden_size);
   SentenceModules modules = options.pools ? modules_of(pipeline, options) : SentenceModules();
-  auto embedded = std::make_shared<Embedded>(std::move(encodings), std::vector<EmbeddingAnswer>());
+  auto embedded = std::make_shared<Embedded>(Embedded{std::move(encodings), {}});
   embedded->answers.resize(embedded->encodings.size());
   SequencePlan plan;
   plan.sequences = embedded->encodings;

@@ -67,7 +67,7 @@ void run_pack(const Model& model, std::span<const PlannedSequence> pack, Forward
 
 LogitsPlan plan_logits(const Model& model, Sequences sequences) {
   const auto classes = static_cast<size_t>(model.labels());
-  auto found = std::make_shared<SequenceLogits>(std::move(sequences), std::vector<float>());
+  auto found = std::make_shared<SequenceLogits>(SequenceLogits{std::move(sequences), {}});
   found->logits_BC.resize(found->sequences.all.size() * classes);
   SequencePlan plan;
   plan.sequences = found->sequences.all;
