@@ -49,7 +49,7 @@ def test_a_signal_lets_what_has_begun_end(serve, models):
     server = serve("-m", models["labels"])
     idle = socket.create_connection(("127.0.0.1", server.port))
     answers = []
-    body = {"inputs": [["word " * 300] for _ in range(100)]}
+    body = {"inputs": [["word " * 100] for _ in range(60)]}
     threads = [threading.Thread(target=lambda: answers.append(server.request("POST", "/predict", body))) for _ in range(4)]
     for thread in threads:
         thread.start()
