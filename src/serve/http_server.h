@@ -14,9 +14,9 @@ namespace deberta::serve {
 
 struct HttpSettings {
   std::string host = "127.0.0.1";
-  uint16_t port = 0;   // 0: any free one
+  uint16_t port = 0;     // 0: any free one
   std::string uds = {};  // the path of a Unix socket, instead of host and port
-  size_t threads = 2;  // that read and write; none computes
+  size_t threads = 2;    // that read and write; none computes
   size_t max_body = 2000000;
   size_t max_header_bytes = 16384;
   size_t max_headers = 64;
