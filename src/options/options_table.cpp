@@ -108,12 +108,12 @@ constexpr std::array kOptions = {
     OptionRow{"log-format", 0, kChoice, "text", "text|json", "serve", "Output",
               "form of the log on standard error, a line for each request; never the texts"},
     OptionRow{"model", 'm', kText, "", "DIR",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize forward inspect check "
-              "convert "
-              "bench info",
-              "Model",
+              "classify nli zero-shot ner fill score embed detect eval tokenize forward bench", "Model",
               "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "
               "hub cache (default: the built-in model that fits)"},
+    OptionRow{"model", 'm', kText, "", "DIR", "qa choose rerank inspect check convert info", "Model",
+              "model directory (config.json, weights, tokenizer), builtin:NAME, or ORG/NAME[@REVISION] in the local "
+              "hub cache"},
     OptionRow{"model", 'm', kText, "", "DIR", "pretrain finetune replay", "Model",
               "model to begin with: its configuration, weights and, unless another is named, tokenizer"},
     OptionRow{"tokenizer-name", 0, kText, "", "DIR", "pretrain", "Model",
