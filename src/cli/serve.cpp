@@ -12,10 +12,11 @@
 #include "base/thread_pool.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
-#include "deberta/find_model.h"
+#include "program/builtin_model.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
+#include "serve/http.h"
 #include "serve/server.h"
 
 namespace deberta::cli {
@@ -32,11 +33,7 @@ std::string name_of(const std::string& given) {
 }
 
 void check_name(const std::string& name) {
-  const bool is_plain =
-      !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
-      });
-  if (!is_plain)
+  if (!serve::is_plain_name(name, 64))
     throw Error(
         ErrorCode::kUsage, "--model",
         fmt::format("expected a name of letters, digits, dots, dashes and underscores, got {}; give one: -m NAME=DIR",
@@ -52,9 +49,7 @@ std::vector<ModelPlace> places_of(const ServeVerb& options) {
     places.push_back({has_name ? given.substr(0, equals) : name_of(folder), model_root(folder)});
   }
   if (options.models.empty()) {
-    for (const FoundModel& model : list_models(find_places(current_environment()))) {
-      if (model.name.starts_with("builtin:")) places.push_back({name_of(model.name), model.path});
-    }
+    for (const FoundModel& model : builtin_models()) places.push_back({name_of(model.name), model.path});
   }
   if (places.empty())
     throw Error(ErrorCode::kUsage, "--model",
@@ -82,15 +77,11 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   settings.queue.batch_work = static_cast<double>(options.batch_tokens);
   settings.queue.batch_sequences = options.max_batch_items;
   settings.models = places_of(options);
-  const bool is_hf = options.compat == Compat::kHf;
-  settings.model = {.precision = precision_of(options.dtype),
-                    .allows_uncalibrated = options.allow_uncalibrated,
-                    .threads = options.threads,
-                    .kernels = options.kernels,
-                    .distance = is_hf ? DistanceRule::kHf : DistanceRule::kOriginal,
-                    .mask_decoder = is_hf ? MaskDecoder::kOff : MaskDecoder::kAuto,
-                    .empty_rows = is_hf ? EmptyRows::kAverage : EmptyRows::kZero,
-                    .config_rules = is_hf ? ConfigRules::kHf : ConfigRules::kOriginal};
+  settings.model = compat_options(options.compat);
+  settings.model.precision = precision_of(options.dtype);
+  settings.model.allows_uncalibrated = options.allow_uncalibrated;
+  settings.model.threads = options.threads;
+  settings.model.kernels = options.kernels;
   settings.open = {.reads_whole = options.load == LoadWeights::kRead, .checks_crc = !options.no_crc};
   settings.api_key = options.api_key;
   settings.max_input_length = options.max_input_length;

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <vector>
 
 #include "deberta/error.h"
-#include "deberta/find_model.h"
 #include "program/note.h"
 
 namespace deberta::cli {
@@ -27,9 +25,7 @@ constexpr std::array kFits = {
 // The built-in models that are there, for a message.
 std::string names_there() {
   std::vector<std::string> names;
-  for (const FoundModel& model : list_models(find_places(current_environment()))) {
-    if (model.name.starts_with("builtin:")) names.push_back(model.name);
-  }
+  for (const FoundModel& model : builtin_models()) names.push_back(model.name);
   return names.empty() ? "there are none here" : fmt::format("there are {}", fmt::join(names, ", "));
 }
 
@@ -39,6 +35,12 @@ std::string names_there() {
 }
 
 }  // namespace
+
+std::vector<FoundModel> builtin_models() {
+  ModelPlaces places = find_places(current_environment());
+  places.hub_cache.clear();  // which may be large, and is not asked
+  return list_models(places);
+}
 
 std::string builtin_model_of(std::string_view verb, std::string_view task) {
   for (const Fit& fit : kFits) {

@@ -2,8 +2,14 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "deberta/find_model.h"
 
 namespace deberta::cli {
+
+// The built-in models that are there.
+std::vector<FoundModel> builtin_models();
 
 // The built-in model that fits `verb`, or `task` of `eval`: "builtin:NAME"; empty when none does.
 std::string builtin_model_of(std::string_view verb, std::string_view task = "");

@@ -49,21 +49,29 @@ Precision precision_of(DtypeChoice dtype) {
 }
 
 ConfigRules config_rules(const ModelSettings& model) {
-  return model.compat == Compat::kHf ? ConfigRules::kHf : ConfigRules::kOriginal;
+  return compat_options(model.compat).config_rules;
+}
+
+ModelOptions compat_options(Compat compat) {
+  ModelOptions options;
+  if (compat != Compat::kHf) return options;
+  options.distance = DistanceRule::kHf;
+  options.mask_decoder = MaskDecoder::kOff;
+  options.empty_rows = EmptyRows::kAverage;
+  options.config_rules = ConfigRules::kHf;
+  return options;
 }
 
 ModelOptions model_options(const ModelSettings& model) {
-  const bool is_hf = model.compat == Compat::kHf;
+  ModelOptions options = compat_options(model.compat);
+  options.precision = precision_of(model.dtype);
+  options.allows_uncalibrated = model.allow_uncalibrated;
+  options.threads = model.threads;
+  options.kernels = model.kernels;
   const MaskDecoder emd = model.emd.value_or(MaskDecoder::kAuto);
-  return {.precision = precision_of(model.dtype),
-          .allows_uncalibrated = model.allow_uncalibrated,
-          .threads = model.threads,
-          .kernels = model.kernels,
-          .distance = is_hf ? DistanceRule::kHf : DistanceRule::kOriginal,
-          .mask_decoder = emd == MaskDecoder::kAuto && is_hf ? MaskDecoder::kOff : emd,
-          .empty_rows = is_hf ? EmptyRows::kAverage : EmptyRows::kZero,
-          .tokenizer = model.tokenizer.value_or(TokenizerKind::kSlow),
-          .config_rules = config_rules(model)};
+  if (emd != MaskDecoder::kAuto) options.mask_decoder = emd;
+  options.tokenizer = model.tokenizer.value_or(TokenizerKind::kSlow);
+  return options;
 }
 
 std::optional<ScoreFunction> chosen_function(ActivationChoice activation) {

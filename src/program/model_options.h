@@ -20,6 +20,8 @@ std::string tokenizer_path(const std::string& name);
 OpenOptions open_options(const WeightSettings& model);
 Precision precision_of(DtypeChoice dtype);
 ConfigRules config_rules(const ModelSettings& model);
+// What --compat says of a model's options.
+ModelOptions compat_options(Compat compat);
 ModelOptions model_options(const ModelSettings& model);
 Pipeline open_model(const ModelSettings& model);
 std::optional<ScoreFunction> chosen_function(ActivationChoice activation);  // none: auto

@@ -2,9 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "decode/pooling.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve {
+namespace {
+
+constexpr int64_t kMostDimensions = 65536;
+
+}  // namespace
 
 size_t Inputs::characters() const {
   size_t bytes = 0;
@@ -19,6 +25,36 @@ std::vector<TextInput> Inputs::views() const {
     if (pair) view.pair = *pair;
   }
   return views;
+}
+
+Answering counted(Answering made, const Inputs& inputs) {
+  made.items = inputs.size();
+  made.characters = inputs.characters();
+  return made;
+}
+
+Answering counted(Answering made, const std::string& text, const std::vector<std::string>& others) {
+  made.items = others.size();
+  made.characters = text.size();
+  for (const std::string& other : others) made.characters += other.size();
+  return made;
+}
+
+VectorCut::VectorCut(const ServedModel& model, Body& body, bool normalizes, EmbeddingOptions& options)
+    : normalizes_(normalizes) {
+  const std::optional<int64_t> given = body.whole("dimensions", 1, kMostDimensions);
+  options.normalizes = normalizes && !given;
+  if (!given) return;
+  dimensions_ = static_cast<size_t>(*given);
+  const size_t columns = embedding_columns(model.pipeline, options);
+  if (*dimensions_ > columns)
+    body.refuse("dimensions", fmt::format("expected at most {}, the model's, got {}", columns, *given));
+}
+
+void VectorCut::apply(std::vector<float>& vector) const {
+  if (!dimensions_) return;
+  vector.resize(*dimensions_);
+  if (normalizes_) normalize(vector);
 }
 
 EncodingRules rules_of(const ServedModel& model, Body& body) {

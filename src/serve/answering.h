@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,20 @@ class Inputs {
 
  private:
   std::vector<std::pair<std::string, std::optional<std::string>>> texts_;
+};
+
+Answering counted(Answering made, const Inputs& inputs);
+Answering counted(Answering made, const std::string& text, const std::vector<std::string>& others);
+
+// `dimensions`: vectors cut to their first values, and normalised after that instead of by the model's folder.
+class VectorCut {
+ public:
+  VectorCut(const ServedModel& model, Body& body, bool normalizes, EmbeddingOptions& options);
+  void apply(std::vector<float>& vector) const;
+
+ private:
+  std::optional<size_t> dimensions_;
+  bool normalizes_;
 };
 
 // `truncate`, `truncation_direction`.

@@ -1,6 +1,15 @@
 #include "serve/http.h"
 
+#include <algorithm>
+
 namespace deberta::serve {
+
+bool is_plain_name(std::string_view text, size_t most) {
+  return !text.empty() && text.size() <= most && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+  });
+}
 
 std::string_view HttpRequest::header(std::string_view name) const {
   for (const auto& [key, value] : headers) {

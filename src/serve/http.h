@@ -12,6 +12,9 @@
 
 namespace deberta::serve {
 
+// Letters, digits, dots, dashes and underscores alone, at least one and at most so many.
+bool is_plain_name(std::string_view text, size_t most);
+
 using Header = std::pair<std::string, std::string>;  // names in lower case
 
 struct HttpRequest {

@@ -161,7 +161,6 @@ class Session : public std::enable_shared_from_this<Session> {
   void end() {
     asio::dispatch(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
   }
-  const std::string& peer() const { return peer_; }
 
  private:
   void arm(double seconds_left);

@@ -52,12 +52,6 @@ Inputs texts_of_inputs(const ServedModel& model, Body& body, bool& is_list) {
   return inputs;
 }
 
-Answering counted(Answering made, const Inputs& inputs) {
-  made.items = inputs.size();
-  made.characters = inputs.characters();
-  return made;
-}
-
 JsonArray labels_json(const std::vector<LabelScore>& labels) {
   JsonArray all;
   for (const LabelScore& label : labels) all.push_back(JsonObject{{"label", label.label}, {"score", label.score}});

@@ -4,14 +4,11 @@
 #include <cstring>
 
 #include "base/base64.h"
-#include "decode/pooling.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve::openai {
 namespace {
-
-constexpr int64_t kMostDimensions = 65536;
 
 // Texts, or token ids of the client's own, each between the special tokens of the model.
 struct Given {
@@ -92,25 +89,18 @@ Answering embeddings(const ServedModel& model, Body& body) {
   body.text("model");
   body.text("user");
   const bool is_base64 = body.choice("encoding_format", {"float", "base64"}) == "base64";
-  const std::optional<int64_t> dimensions = body.whole("dimensions", 1, kMostDimensions);
   EmbeddingOptions options;
   options.rules = rules_of(model, body);
-  options.normalizes = !dimensions;
-  if (dimensions && *dimensions > static_cast<int64_t>(embedding_columns(model.pipeline, options)))
-    body.refuse("dimensions", fmt::format("expected at most {}, the model's, got {}",
-                                          embedding_columns(model.pipeline, options), *dimensions));
+  const VectorCut cut(model, body, true, options);
   std::vector<TextInput> inputs = given.texts.views();
   for (const Encoding& encoding : given.encodings) inputs.push_back(TextInput{.text = {}, .encodings = {&encoding, 1}});
   Answering made =
       answering(plan_embed(model.pipeline, inputs, options),
-                [dimensions, is_base64, name = model.name](std::vector<EmbeddingAnswer> answers) -> Json {
+                [cut, is_base64, name = model.name](std::vector<EmbeddingAnswer> answers) -> Json {
                   JsonArray data;
                   uint64_t tokens = 0;
                   for (EmbeddingAnswer& answer : answers) {
-                    if (dimensions) {
-                      answer.vectors.resize(static_cast<size_t>(*dimensions));
-                      normalize(answer.vectors);
-                    }
+                    cut.apply(answer.vectors);
                     data.push_back(JsonObject{{"object", "embedding"},
                                               {"index", uint64_t{data.size()}},
                                               {"embedding", embedding_json(answer.vectors, is_base64)}});

@@ -50,11 +50,7 @@ std::vector<std::string_view> segments_of(std::string_view path) {
 
 // As served names are written; so no path reaches anything else.
 bool is_name(std::string_view text) {
-  if (text.empty() || text.size() > 96) return false;
-  for (const char c : text) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!is_letter && c != '.' && c != '_' && c != '-') return false;
-  }
+  if (!is_plain_name(text, 96)) return false;
   return text != "." && text != "..";
 }
 
@@ -85,10 +81,6 @@ bool takes(const Route& route, std::string_view method) {
 }
 
 }  // namespace
-
-std::span<const Route> routes() {
-  return kRoutes;
-}
 
 std::string allowed_methods(std::string_view path) {
   const std::vector<std::string_view> segments = segments_of(path);

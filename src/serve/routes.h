@@ -1,6 +1,5 @@
 // The table of routes: which path and method mean what, in whose words errors are told.
 #pragma once
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,8 +17,6 @@ struct Route {
   Dialect dialect;
   Answering (*answer)(const ServedModel& model, Body& body) = nullptr;  // kAnswer
 };
-
-std::span<const Route> routes();
 
 struct RouteMatch {
   const Route* route = nullptr;

@@ -23,18 +23,13 @@
 namespace deberta::serve {
 namespace {
 
-constexpr size_t kMostTokens = 512;  // of a text, unless the user allows more
 constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 1000000};
 
 double seconds_of(int64_t microseconds) {
   return static_cast<double>(microseconds) * 1e-6;
 }
 
-bool is_request_id(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
-  });
-}
+constexpr size_t kMostId = 64;  // characters of a request's own id
 
 std::string new_request_id() {
   static std::atomic<uint64_t> next = 0;
@@ -162,7 +157,7 @@ class Call : public std::enable_shared_from_this<Call> {
   Call(Server::State& server, std::shared_ptr<Exchange> exchange)
       : server_(server), exchange_(std::move(exchange)), begun_(microseconds()) {
     const std::string_view given = request().header("x-request-id");
-    id_ = is_request_id(given) ? std::string(given) : new_request_id();
+    id_ = is_plain_name(given, kMostId) ? std::string(given) : new_request_id();
     ++server_.inflight;
   }
   ~Call();
@@ -385,7 +380,7 @@ void Server::State::load() {
                                                 .max_client_batch = settings.max_client_batch,
                                                 .cuts = settings.cuts},
                                       .worker = nullptr});
-    const size_t limit = settings.max_input_length > 0 ? settings.max_input_length : kMostTokens;
+    const size_t limit = settings.max_input_length;
     entry->model.max_input_length = std::min(limit, entry->model.pipeline.tokenizer.max_length().value_or(limit));
     QueueLimits limits = settings.queue;
     const ModelConfig& config = entry->model.pipeline.config;
@@ -432,16 +427,17 @@ void Server::State::check_key(const HttpRequest& head) const {
 std::optional<HttpResponse> Server::State::refuse(const HttpRequest& head) {
   try {
     check_key(head);
-    const std::string methods = allowed_methods(head.path);
-    if (head.method == "OPTIONS" && !methods.empty())
-      return HttpResponse{.status = 204, .headers = {{"allow", methods}}};
+    if (head.method == "OPTIONS") {
+      const std::string methods = allowed_methods(head.path);
+      if (!methods.empty()) return HttpResponse{.status = 204, .headers = {{"allow", methods}}};
+    }
     match_route(head.method, head.path);
     return std::nullopt;
   } catch (const ApiError& error) {
     HttpResponse response = error_response(error, dialect_of(head.path));
     if (error.code == ApiCode::kMethod) response.headers.emplace_back("allow", allowed_methods(head.path));
     const std::string_view id = head.header("x-request-id");
-    const std::string given = is_request_id(id) ? std::string(id) : new_request_id();
+    const std::string given = is_plain_name(id, kMostId) ? std::string(id) : new_request_id();
     response.headers.emplace_back("x-request-id", given);
     tell({.route = error.code == ApiCode::kNotFound
                        ? "none"

@@ -26,8 +26,8 @@ struct ServerSettings {
   std::vector<ModelPlace> models;
   ModelOptions model;
   OpenOptions open;
-  std::string api_key;          // empty: everyone may ask
-  size_t max_input_length = 0;  // 0: the model's, at most 512
+  std::string api_key;            // empty: everyone may ask
+  size_t max_input_length = 512;  // tokens of a text; the model's own limit stays in effect
   size_t max_client_batch = 256;
   bool cuts = true;
   int64_t deadline_ms = 30000;

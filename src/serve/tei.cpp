@@ -3,14 +3,11 @@
 
 #include <algorithm>
 
-#include "decode/pooling.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve::tei {
 namespace {
-
-constexpr int64_t kMostDimensions = 65536;
 
 // `inputs`: a text or a list of them. `is_single`: the answer is not a list.
 Inputs texts_of_inputs(const ServedModel& model, Body& body) {
@@ -40,13 +37,6 @@ Json labels_json(const SequenceAnswer& answer) {
   for (const LabelScore& label : answer.labels)
     labels.push_back(JsonObject{{"score", label.score}, {"label", label.label}});
   return labels;
-}
-
-EmbeddingOptions embedding_options(const ServedModel& model, Body& body, bool normalizes) {
-  EmbeddingOptions options;
-  options.rules = rules_of(model, body);
-  options.normalizes = normalizes;
-  return options;
 }
 
 }  // namespace
@@ -80,9 +70,7 @@ Answering predict(const ServedModel& model, Body& body) {
                                for (const SequenceAnswer& answer : answers) all.push_back(labels_json(answer));
                                return all;
                              });
-  made.items = inputs.size();
-  made.characters = inputs.characters();
-  return made;
+  return counted(std::move(made), inputs);
 }
 
 Answering rerank(const ServedModel& model, Body& body) {
@@ -106,41 +94,31 @@ Answering rerank(const ServedModel& model, Body& body) {
                                }
                                return all;
                              });
-  made.items = texts->size();
-  made.characters = query->size();
-  for (const std::string& text : *texts) made.characters += text.size();
-  return made;
+  return counted(std::move(made), *query, *texts);
 }
 
 Answering embed(const ServedModel& model, Body& body) {
   const Inputs inputs = texts_of_inputs(model, body);
-  const bool normalizes = body.flag("normalize").value_or(true);
-  const std::optional<int64_t> dimensions = body.whole("dimensions", 1, kMostDimensions);
-  EmbeddingOptions options = embedding_options(model, body, normalizes && !dimensions);
-  if (dimensions && *dimensions > static_cast<int64_t>(embedding_columns(model.pipeline, options)))
-    body.refuse("dimensions", fmt::format("expected at most {}, the model's, got {}",
-                                          embedding_columns(model.pipeline, options), *dimensions));
+  EmbeddingOptions options;
+  options.rules = rules_of(model, body);
+  const VectorCut cut(model, body, body.flag("normalize").value_or(true), options);
   body.text("prompt_name");
   Answering made = answering(plan_embed(model.pipeline, inputs.views(), options),
-                             [dimensions, normalizes](std::vector<EmbeddingAnswer> answers) -> Json {
+                             [cut](std::vector<EmbeddingAnswer> answers) -> Json {
                                JsonArray all;
                                for (EmbeddingAnswer& answer : answers) {
-                                 if (dimensions) {
-                                   answer.vectors.resize(static_cast<size_t>(*dimensions));
-                                   if (normalizes) normalize(answer.vectors);
-                                 }
+                                 cut.apply(answer.vectors);
                                  all.push_back(vector_json(answer.vectors));
                                }
                                return all;
                              });
-  made.items = inputs.size();
-  made.characters = inputs.characters();
-  return made;
+  return counted(std::move(made), inputs);
 }
 
 Answering embed_all(const ServedModel& model, Body& body) {
   const Inputs inputs = texts_of_inputs(model, body);
-  EmbeddingOptions options = embedding_options(model, body, false);
+  EmbeddingOptions options;
+  options.rules = rules_of(model, body);
   options.pools = false;
   const size_t columns = embedding_columns(model.pipeline, options);
   Answering made =
@@ -156,9 +134,7 @@ Answering embed_all(const ServedModel& model, Body& body) {
                   }
                   return all;
                 });
-  made.items = inputs.size();
-  made.characters = inputs.characters();
-  return made;
+  return counted(std::move(made), inputs);
 }
 
 Answering similarity(const ServedModel& model, Body& body) {
@@ -176,10 +152,7 @@ Answering similarity(const ServedModel& model, Body& body) {
   Answering made =
       answering(plan_similarity(model.pipeline, {&input, 1}, options),
                 [](const std::vector<SimilarityAnswer>& answers) { return vector_json(answers.front().cosines); });
-  made.items = sentences->size();
-  made.characters = source->size();
-  for (const std::string& text : *sentences) made.characters += text.size();
-  return made;
+  return counted(std::move(made), *source, *sentences);
 }
 
 Answering tokenize(const ServedModel& model, Body& body) {
@@ -206,9 +179,7 @@ Answering tokenize(const ServedModel& model, Body& body) {
   }
   Answering made;
   made.answer = [all = std::move(all)] { return Json(all); };
-  made.items = inputs.size();
-  made.characters = inputs.characters();
-  return made;
+  return counted(std::move(made), inputs);
 }
 
 namespace {
