@@ -2,12 +2,14 @@
 """Runs the rooms of rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the ten slowest tests,
 what was not run and why, and the counts.
 
-run_tests.py [--preset NAME] [all | train | ROOM...]; the last line is `N passed, N failed`. Without arguments it runs all rooms except
+run_tests.py [--preset NAME] [--until T] [all | train | ROOM...]; the last line is `N passed, N failed`. Without arguments it runs all rooms except
 those that only `all` adds; train stands for all rooms of the training half; the room fuzz runs each target of fuzz/ for ten seconds (fuzz:TARGET runs one). A program that hangs is ended.
+With --until the rooms run in an order that the commit draws, and those that would end after the Unix time T are listed as not run.
 A skipped test counts as not run: it is listed with its reason, and a room where every test is skipped fails."""
 import argparse
 import concurrent.futures
 import dataclasses
+import math
 import os
 import pathlib
 import re
@@ -17,6 +19,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 
 import fuzz
+from draw import place
 from limits import run_limited
 from private_python import private_python
 from rooms import read_rooms
@@ -31,6 +34,7 @@ NOT_SANITIZED = {
     "tests/cli/test_allocation_failures.py": "a sanitizer has a heap of its own, which nothing can stand in front of",
 }
 SANITIZERS = ("asan", "tsan")
+TIMELY_SECONDS = {"pytest": 720, "program": 90, "fuzz": 30}  # what a room may take under a sanitizer; a room that has less left is not begun
 EMULATORS = {"aarch64": ("qemu-aarch64", "-L", str(ROOT / "build/aarch64-sysroot"))}  # for presets of other processors
 
 
@@ -58,6 +62,7 @@ class Settings:
     build: pathlib.Path
     emulator: tuple[str, ...]
     slowness: int  # factor for time limits under a sanitizer or an emulator
+    until: float = math.inf  # Unix time
 
 
 def load_rooms() -> dict[str, tuple[str, str]]:
@@ -159,6 +164,18 @@ def jobs_of(rooms: dict[str, tuple[str, str]], chosen: list[str], settings: Sett
     return jobs + [(run_fuzz, room.removeprefix("fuzz:")) for room in chosen if room.startswith("fuzz:")]
 
 
+def drawn(jobs: list[tuple]) -> list[tuple]:
+    """In an order that the commit draws; Python tests, which take minutes, stay first."""
+    return sorted(jobs, key=lambda job: (job[0] is not run_pytest, place(job[1], ROOT)))
+
+
+def run_in_time(function, room: str, settings: Settings) -> Job:
+    kind = function.__name__.removeprefix("run_")
+    if time.time() + TIMELY_SECONDS[kind] > settings.until:
+        return Job(f"{room} ({kind})", [Test(f"{room} ({kind})", 0, "skipped", "the time is over")])
+    return function(room, settings)
+
+
 def prepare(jobs: list[tuple]) -> bool:
     """Installs and builds what the jobs need, at once: one waits for the network, the other for the compiler."""
     functions = {function for function, _ in jobs}
@@ -186,19 +203,21 @@ def tell(tests: list[Test]) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--preset", default="dev")
+    parser.add_argument("--until", type=float, default=math.inf)
     parser.add_argument("rooms", nargs="*")
     arguments = parser.parse_args()
     emulator = EMULATORS.get(arguments.preset, ())
-    settings = Settings(ROOT / "build" / arguments.preset, emulator, 10 if emulator else 3 if arguments.preset in SANITIZERS else 1)
+    settings = Settings(ROOT / "build" / arguments.preset, emulator, 10 if emulator else 3 if arguments.preset in SANITIZERS else 1, arguments.until)
     rooms = load_rooms()
     jobs = jobs_of(rooms, choose(rooms, arguments.rooms, settings), settings)
+    jobs = drawn(jobs) if settings.until < math.inf else jobs
     if not prepare(jobs):
         return 1
     tests = unlisted(rooms)
     for test in tests:
         print(f"{test.name:<20} 0 passed, 1 failed")
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as executor:
-        for future in concurrent.futures.as_completed([executor.submit(function, room, settings) for function, room in jobs]):
+        for future in concurrent.futures.as_completed([executor.submit(run_in_time, function, room, settings) for function, room in jobs]):
             job = future.result()
             skipped = f", {job.count('skipped')} not run" if job.count("skipped") else ""
             print(f"{job.name:<20} {job.count('passed')} passed, {job.count('failed')} failed{skipped}, {sum(t.seconds for t in job.tests):.1f} s", flush=True)

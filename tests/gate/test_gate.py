@@ -10,10 +10,10 @@ BUSY = "python3 -c 'import time; end = time.process_time() + 2\nwhile time.proce
 
 @pytest.fixture
 def run(tmp_path, capsys):
-    """run((name, command, budget in minutes)..., more) -> (tally, lines printed)"""
-    def go(*rows, needs_green=(), **limits):
-        parts = [gate.Part(name, command, name in needs_green) for name, command, _ in rows]
-        tally = gate.run_parts(parts, {name: budget for name, _, budget in rows}, tmp_path, **limits)
+    """run((name, command, budget in minutes, or None for what fills the gate's time)..., more) -> (tally, lines printed)"""
+    def go(*rows, **limits):
+        parts = [gate.Part(name, command, 0 if budget is None else None) for name, command, budget in rows]
+        tally = gate.run_parts(parts, {name: budget for name, _, budget in rows if budget is not None}, tmp_path, **limits)
         return tally, capsys.readouterr().out.splitlines()
     return go
 
@@ -40,6 +40,14 @@ def test_a_part_over_its_budget_of_the_processor_is_red(run):
     assert run(("tests", "sleep 2", 1 / 60), slack=1)[0].failed == 0, "waiting is no work"
 
 
+def test_a_budget_grows_with_the_slowness_of_the_machine_and_never_shrinks(run, monkeypatch):
+    monkeypatch.setattr(gate, "compile_seconds", lambda: 100 * gate.REFERENCE_SECONDS)
+    tally, lines = run(("tests", BUSY, 1 / 60))
+    assert tally.failed == 0 and any("100.00 times as long" in line for line in lines)
+    monkeypatch.setattr(gate, "compile_seconds", lambda: gate.REFERENCE_SECONDS / 100)
+    assert run(("tests", BUSY, 1 / 60))[0].failed == 1
+
+
 def test_a_hang_is_ended_with_all_that_it_started_and_is_red(run, tmp_path):
     begin = time.monotonic()
     tally, lines = run(("tests", f"(trap '' TERM; sleep 600; touch {tmp_path}/late) | cat", 0), ("format", "true", 1), slack=1 / 60)
@@ -64,8 +72,17 @@ def test_what_was_not_run_is_listed_at_the_end(run):
 
 
 def test_cheap_parts_run_after_a_failure_and_dear_ones_do_not(run):
-    tally, lines = run(("format", "false", 1), ("tests", "echo '5 passed, 1 failed'; false", 1), ("mutations", "true", 1), needs_green=("mutations",))
+    tally, lines = run(("format", "false", 1), ("tests", "echo '5 passed, 1 failed'; false", 1), ("mutations", "true", None))
     assert lines[-2:] == ["not run: mutations: after failures of format, tests", "5 passed, 2 failed"]
+
+
+def test_what_fills_the_time_is_told_its_end_and_may_run_nothing(run):
+    begin = time.time()
+    tally, lines = run(("format", "true", 1), ("asan", "echo {until}; echo '0 passed, 0 failed'", None), whole_minutes=3)
+    until = next(float(line) for line in lines if line.isdigit())
+    assert tally.failed == 0 and begin + 179 <= until <= time.time() + 181
+    tally, lines = run(("format", "true", 1), ("asan", "true", None), whole_minutes=0)
+    assert tally.failed == 0 and lines[-2:] == ["not run: asan: the gate's time is over", "1 passed, 0 failed"]
 
 
 def test_budgets_name_every_part_and_stay_within_the_hour():

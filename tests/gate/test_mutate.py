@@ -1,6 +1,6 @@
 """tools/mutate with a script as the test program: what kills a mutation, and what fails."""
 import json
-import subprocess
+import time
 
 import pytest
 from stand_in import program
@@ -80,12 +80,8 @@ def test_what_the_processor_lacks_is_not_run(mutate):
     assert code == 0 and lines[-2:] == ["not run: broken: this processor has no wings", "0 passed, 0 failed"]
 
 
-def test_the_commit_says_which_half_of_the_rows_is_run(mutate, repository):
-    counts = {}
-    for number in range(40):  # commits differ by their message; a half without a row is refused
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", str(number)], cwd=repository, check=True)
-        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repository, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-        if int(head, 16) % 2 not in counts:
-            code, lines = mutate({"A__a": "passed"}, "--half")
-            counts[int(head, 16) % 2] = (code, lines[-1])
-    assert counts == {0: (0, "1 passed, 0 failed"), 1: (1, "mutate: 0 rows")}
+def test_rows_that_the_time_does_not_do_for_are_counted_as_not_run(mutate):
+    code, lines = mutate({"A__a": "passed"}, "--until", f"{time.time() + 1000:.0f}")
+    assert code == 0 and lines[-1] == "1 passed, 0 failed"
+    code, lines = mutate({"A__a": "passed"}, "--until", f"{time.time() - 1:.0f}")
+    assert code == 0 and lines[-2:] == ["not run: mutations: 1 of 1 rows: the time is over", "0 passed, 0 failed"]

@@ -1,4 +1,6 @@
 """tools/run_tests.py with small programs: counts, skips, and what fails."""
+import time
+
 import pytest
 from stand_in import program
 
@@ -58,3 +60,10 @@ def test_rooms_of_all_run_when_asked_for(rooms):
     assert rooms(programs, rows, ["two"])[1][-1] == "2 passed, 0 failed"
     code, lines = rooms(programs, rows, ["three"])
     assert code == 2 and lines[-1].startswith("test: unknown room three; expected all, train, fuzz:TARGET or some of one, two")
+
+
+def test_rooms_that_would_end_too_late_are_not_begun(rooms):
+    programs = {"one": program(A__a="passed")}
+    assert rooms(programs, words=["--until", f"{time.time() + 1000:.0f}"])[1][-1] == "1 passed, 0 failed"
+    code, lines = rooms(programs, words=["--until", f"{time.time() + 10:.0f}"])
+    assert code == 0 and lines[-2:] == ["not run: one (program): the time is over", "0 passed, 0 failed"]
