@@ -12,6 +12,18 @@ constexpr int64_t kMostDimensions = 65536;
 
 }  // namespace
 
+HttpResponse json_response(const Json& body) {
+  return {.status = 200, .headers = {{"content-type", "application/json"}}, .body = body.dump()};
+}
+
+Answering answering_of(SequencePlan plan) {
+  Answering made;
+  made.kind = plan.layer ? 1 + static_cast<uint64_t>(*plan.layer) : 0;
+  for (const Encoding& sequence : plan.sequences) made.tokens += sequence.size();
+  made.plan = std::make_shared<SequencePlan>(std::move(plan));
+  return made;
+}
+
 size_t Inputs::characters() const {
   size_t bytes = 0;
   for (const auto& [text, pair] : texts_) bytes += text.size() + (pair ? pair->size() : 0);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "deberta/pipeline.h"
 #include "pipeline/plan.h"
 #include "serve/body.h"
+#include "serve/http.h"
 
 namespace deberta::serve {
 
@@ -30,19 +32,22 @@ struct ServedModel {
 struct Answering {
   std::shared_ptr<const SequencePlan> plan;  // null: nothing runs
   uint64_t kind = 0;                         // of its sequences, as ModelWorker has it
-  std::function<Json()> answer;
+  std::function<HttpResponse()> respond;
   size_t items = 0;
   size_t tokens = 0;
   size_t characters = 0;
 };
 
+HttpResponse json_response(const Json& body);
+
+Answering answering_of(SequencePlan plan);  // without `respond`
+
 template <class Answer, class ToJson>
 Answering answering(Planned<Answer> planned, ToJson to_json) {
-  Answering made;
-  made.kind = planned.plan.layer ? 1 + static_cast<uint64_t>(*planned.plan.layer) : 0;
-  for (const Encoding& sequence : planned.plan.sequences) made.tokens += sequence.size();
-  made.plan = std::make_shared<SequencePlan>(std::move(planned.plan));
-  made.answer = [finish = std::move(planned.finish), to_json = std::move(to_json)] { return to_json(finish()); };
+  Answering made = answering_of(std::move(planned.plan));
+  made.respond = [finish = std::move(planned.finish), to_json = std::move(to_json)] {
+    return json_response(to_json(finish()));
+  };
   return made;
 }
 
@@ -101,6 +106,12 @@ Answering embeddings(const ServedModel& model, Body& body);
 namespace cohere {
 Answering rerank(const ServedModel& model, Body& body);
 }
+
+namespace kserve {
+Answering infer(const ServedModel& model, Body& body);
+Json server_json(std::string_view version);
+Json model_json(const ServedModel& model);
+}  // namespace kserve
 
 namespace hub {
 // By the name of a task of the hub ("fill-mask"), for the client that a User-Agent names: old versions of

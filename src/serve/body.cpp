@@ -31,7 +31,8 @@ bool is_one_edit_apart(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Body::Body(const Json& object, std::string pointer) : json_(&object), pointer_(std::move(pointer)) {
+Body::Body(const Json& object, std::string pointer, std::string_view tail)
+    : json_(&object), pointer_(std::move(pointer)), tail_(tail) {
   if (!object.is_object()) refuse_at(pointer_, fmt::format("expected an object, got {}", object.describe()));
 }
 

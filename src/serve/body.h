@@ -14,7 +14,10 @@ namespace deberta::serve {
 
 class Body {
  public:
-  explicit Body(const Json& object, std::string pointer = {});  // throws kValidation unless it is an object
+  // Throws kValidation unless it is an object. `tail`: the bytes behind the JSON, of a request that says it has some.
+  explicit Body(const Json& object, std::string pointer = {}, std::string_view tail = {});
+
+  std::string_view tail() const { return tail_; }
 
   // None of them throws for an absent field; all throw kValidation for a value of another kind.
   const Json* find(std::string_view name);
@@ -39,6 +42,7 @@ class Body {
  private:
   const Json* json_;
   std::string pointer_;
+  std::string_view tail_;
   std::set<std::string, std::less<>> asked_;
 };
 

@@ -8,7 +8,20 @@
 
 namespace deberta::serve {
 
-enum class RouteKind { kAnswer, kOwnTask, kHubTask, kHubOwnTask, kHealth, kInfo, kModels, kMetrics };
+enum class RouteKind {
+  kAnswer,
+  kOwnTask,
+  kHubTask,
+  kHubOwnTask,
+  kHealth,
+  kLive,
+  kInfo,
+  kModels,
+  kMetrics,
+  kServer,
+  kModel,
+  kReady
+};
 
 struct Route {
   std::string_view method;
@@ -16,6 +29,7 @@ struct Route {
   RouteKind kind;
   Dialect dialect;
   Answering (*answer)(const ServedModel& model, Body& body) = nullptr;  // kAnswer
+  bool has_tail = false;  // bytes behind the JSON, where the header Inference-Header-Content-Length says so
 };
 
 struct RouteMatch {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <memory>
@@ -73,10 +74,6 @@ std::string_view failure_of(ApiCode code) {
   }
 }
 
-HttpResponse json_response(const Json& body) {
-  return {.status = 200, .headers = {{"content-type", "application/json"}}, .body = body.dump()};
-}
-
 struct Entry {
   ServedModel model;
   std::unique_ptr<ModelWorker> worker;
@@ -130,7 +127,7 @@ struct Server::State {
   std::optional<HttpResponse> refuse(const HttpRequest& head);
   void check_key(const HttpRequest& head) const;
   void handle(const std::shared_ptr<Exchange>& exchange);
-  HttpResponse get(RouteKind kind);
+  HttpResponse get(const RouteMatch& match);
   Json info() const;
   Json list() const;
   std::vector<GaugeValue> gauges() const;
@@ -169,11 +166,12 @@ class Call : public std::enable_shared_from_this<Call> {
   const HttpRequest& request() const { return exchange_->request(); }
 
  private:
+  std::pair<std::string_view, std::string_view> parts_of_body() const;
   void read();
   Answering make(Body& body);
   RequestInfo info() const;
   void submit(Answering made);
-  void finish(const std::function<Json()>& answer);
+  void finish(const std::function<HttpResponse()>& respond_with);
   void add_headers(HttpResponse& response) const;
   // Whether nobody has answered so far; from now on somebody has.
   bool take_turn() {
@@ -211,10 +209,8 @@ void Call::start() {
   try {
     match_ = match_route(request().method, request().path);
     facts_.route = match_.route->path;
-    const RouteKind kind = match_.route->kind;
-    if (kind == RouteKind::kHealth || kind == RouteKind::kInfo || kind == RouteKind::kModels ||
-        kind == RouteKind::kMetrics) {
-      HttpResponse response = server_.get(kind);
+    if (match_.route->method == "GET") {
+      HttpResponse response = server_.get(match_);
       const bool is_well = response.status == 200;
       return respond(std::move(response), is_well ? "" : "overloaded");
     }
@@ -239,19 +235,35 @@ RequestInfo Call::info() const {
           .deadline = begun_ + deadline_ms * 1000};
 }
 
+// The JSON, and the bytes behind it.
+std::pair<std::string_view, std::string_view> Call::parts_of_body() const {
+  const std::string_view body = request().body, given = request().header("inference-header-content-length");
+  if (match_.route->has_tail && !given.empty()) {
+    size_t size = 0;
+    const auto read = std::from_chars(given.data(), given.data() + given.size(), size);
+    if (read.ec != std::errc() || read.ptr != given.data() + given.size() || size > body.size())
+      throw ApiError(ApiCode::kBadRequest,
+                     fmt::format("Inference-Header-Content-Length: expected at most {}, the body's length, got {}",
+                                 body.size(), quote_json(given)));
+    return {body.substr(0, size), body.substr(size)};
+  }
+  const std::string_view type = request().header("content-type");
+  if (!type.empty() && type.find("json") == std::string_view::npos)
+    throw ApiError(ApiCode::kMediaType, "expected application/json");
+  return {body, {}};
+}
+
 // From the body to the sequences that run.
 void Call::read() {
   try {
-    const std::string_view type = request().header("content-type");
-    if (!type.empty() && type.find("json") == std::string_view::npos)
-      throw ApiError(ApiCode::kMediaType, "expected application/json");
+    const auto [text, tail] = parts_of_body();
     Json json;
     try {
-      json = parse_json(request().body, "body", kBodyLimits);
+      json = parse_json(text, "body", kBodyLimits);
     } catch (const Error& error) {
       throw ApiError(ApiCode::kBadJson, fmt::format("{}: {}", error.where(), error.message()));
     }
-    Body body(json);
+    Body body(json, {}, tail);
     std::string name = match_.model;
     if (name.empty()) name = std::string(request().header("x-model"));
     if (name.empty() && server_.models.size() > 1) name = body.text("model").value_or("");
@@ -266,7 +278,7 @@ void Call::read() {
     facts_.is_batch = made.items > 1;
     characters_ = made.characters;
     read_ = microseconds();
-    if (made.plan == nullptr) return finish(made.answer);
+    if (made.plan == nullptr) return finish(made.respond);
     submit(std::move(made));
   } catch (...) {
     fail(std::current_exception());
@@ -279,7 +291,7 @@ Answering Call::make(Body& body) {
   switch (match_.route->kind) {
     case RouteKind::kAnswer:
       if (match_.route->dialect == Dialect::kOpenAi) field_ = "/input";
-      if (match_.route->dialect == Dialect::kCohere) field_ = "";
+      if (match_.route->dialect == Dialect::kCohere || match_.route->dialect == Dialect::kKserve) field_.clear();
       return match_.route->answer(model, body);
     case RouteKind::kHubTask:
       return hub::find_task(match_.task, agent)(model, body);
@@ -305,9 +317,9 @@ void Call::submit(Answering made) {
     self->entry_->worker->cancel(id);
   });
   submitted_ = microseconds();
-  const auto done = [self = shared_from_this(), answer = std::move(made.answer)](const Outcome& outcome) {
+  const auto done = [self = shared_from_this(), respond_with = std::move(made.respond)](const Outcome& outcome) {
     self->outcome_ = outcome;
-    self->server_.pool.post([self, answer] { self->finish(answer); });
+    self->server_.pool.post([self, respond_with] { self->finish(respond_with); });
   };
   try {
     if (entry_->worker->submit(id, std::move(made.plan), made.kind, done)) return;
@@ -319,7 +331,7 @@ void Call::submit(Answering made) {
   throw ApiError(ApiCode::kOverloaded, "the queue is full");
 }
 
-void Call::finish(const std::function<Json()>& answer) {
+void Call::finish(const std::function<HttpResponse()>& respond_with) {
   try {
     if (outcome_.kind == Outcome::Kind::kLate) throw ApiError(ApiCode::kDeadline, "the deadline has passed");
     if (outcome_.kind == Outcome::Kind::kFailed) return fail(outcome_.error);
@@ -327,7 +339,7 @@ void Call::finish(const std::function<Json()>& answer) {
     facts_.tokenization_s = seconds_of(read_ - begun_);
     facts_.queue_s = seconds_of(outcome_.queue_time);
     facts_.inference_s = seconds_of(outcome_.compute_time);
-    respond(json_response(answer()), "");
+    respond(respond_with(), "");
   } catch (...) {
     fail(std::current_exception());
   }
@@ -416,7 +428,9 @@ Entry& Server::State::find(const std::string& name) {
 }
 
 void Server::State::check_key(const HttpRequest& head) const {
-  if (settings.api_key.empty() || head.path == "/health" || head.path == "/ping") return;
+  if (settings.api_key.empty() || head.path == "/health" || head.path == "/ping" ||
+      head.path.starts_with("/v2/health/"))
+    return;
   constexpr std::string_view kBearer = "Bearer ";
   const std::string_view given = head.header("authorization");
   if (!given.starts_with(kBearer) || !are_equal(std::string(given.substr(kBearer.size())), settings.api_key))
@@ -454,8 +468,9 @@ void Server::State::handle(const std::shared_ptr<Exchange>& exchange) {
   std::make_shared<Call>(*this, exchange)->start();
 }
 
-HttpResponse Server::State::get(RouteKind kind) {
-  switch (kind) {
+HttpResponse Server::State::get(const RouteMatch& match) {
+  const Dialect dialect = match.route->dialect;
+  switch (match.route->kind) {
     case RouteKind::kInfo:
       return json_response(info());
     case RouteKind::kModels:
@@ -464,11 +479,20 @@ HttpResponse Server::State::get(RouteKind kind) {
       return {.status = 200,
               .headers = {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}},
               .body = metrics.text(gauges())};
+    case RouteKind::kServer:
+      return json_response(kserve::server_json(version()));
+    case RouteKind::kModel:
+      return json_response(kserve::model_json(find(match.model).model));
+    case RouteKind::kLive:
+      return json_response(JsonObject{{"live", true}});
+    case RouteKind::kReady:
+      find(match.model);
+      break;
     default:
       break;
   }
-  if (is_draining) return error_response({ApiCode::kDraining, "the server is about to end"}, Dialect::kTei);
-  return json_response(JsonObject{{"status", "ok"}});
+  if (is_draining) return error_response({ApiCode::kDraining, "the server is about to end"}, dialect);
+  return json_response(dialect == Dialect::kKserve ? JsonObject{{"ready", true}} : JsonObject{{"status", "ok"}});
 }
 
 std::string Server::State::compute_type() const {

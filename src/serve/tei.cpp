@@ -178,7 +178,7 @@ Answering tokenize(const ServedModel& model, Body& body) {
     all.push_back(std::move(tokens));
   }
   Answering made;
-  made.answer = [all = std::move(all)] { return Json(all); };
+  made.respond = [all = std::move(all)] { return json_response(all); };
   return counted(std::move(made), inputs);
 }
 
@@ -219,7 +219,7 @@ Answering decode(const ServedModel& model, Body& body) {
   }
   Answering made;
   made.items = texts.size();
-  made.answer = [texts = std::move(texts)] { return Json(texts); };
+  made.respond = [texts = std::move(texts)] { return json_response(texts); };
   return made;
 }
 

@@ -1,9 +1,11 @@
 """The clients that people have, against the running server; their answers are the program's."""
+import hashlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import huggingface_hub
 import pytest
@@ -39,26 +41,44 @@ def test_cohere(server):
         assert len(client.rerank(model="score", query="which film", documents=TEXTS, top_n=1).results) == 1
 
 
-HUB = pathlib.Path(__file__).with_name("ask_hub.py")
+HUB, RERANKERS = pathlib.Path(__file__).with_name("ask_hub.py"), pathlib.Path(__file__).with_name("ask_rerankers.py")
+# What does not go with the other tests' packages, in a folder of its own: a huggingface_hub that reads one answer in another form
+# (transformers 4.57 wants an older one), and the clients that want it.
+NEWER = ["huggingface_hub==2.4.0", "litellm==1.110.2", "llama-index-postprocessor-tei-rerank==0.6.0"]
 
 
-@pytest.fixture(scope="session", params=["", "2.4.0"])
-def hub_path(request):
-    """Where the client of the hub is: the version of the environment, or a newer one, which reads one answer in another form."""
-    if not request.param:
-        return ""
-    folder = ROOT / ".venv" / f"huggingface_hub-{request.param}"
+@pytest.fixture(scope="session")
+def newer_clients():
+    folder = ROOT / ".venv" / ("clients-" + hashlib.sha256(" ".join(NEWER).encode()).hexdigest()[:12])
     if not folder.exists():
-        subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, f"huggingface_hub=={request.param}"], check=True)
+        with tempfile.TemporaryDirectory(dir=ROOT / ".venv") as made:
+            subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", f"{made}/all", *NEWER], check=True)
+            os.rename(f"{made}/all", folder)
     return str(folder)
 
 
-def test_huggingface_hub(server, hub_path):
-    question = {"question": "Who wrote it?", "context": "Mary Shelley wrote it in 1818 ."}
-    asked = subprocess.run([sys.executable, HUB, server.url, TEXT, json.dumps(question), json.dumps(TEXTS)], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": hub_path})
+def ask(script, path, *words):
+    """What a script prints whose packages are first those of the folder `path`."""
+    asked = subprocess.run([sys.executable, script, *words], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
     assert asked.returncode == 0, asked.stderr
-    answers = json.loads(asked.stdout)
-    assert answers.pop("version") == ("2.4.0" if hub_path else huggingface_hub.__version__)
+    return json.loads(asked.stdout)
+
+
+def test_litellm_and_llama_index(serve, models, newer_clients):
+    server = serve("-m", models["score"])
+    answers = ask(RERANKERS, newer_clients, server.url, "which film", json.dumps(TEXTS))
+    ranked = server.post("/rerank", {"query": "which film", "texts": TEXTS})
+    # litellm sends `top_n`, which text-embeddings-inference does not know, and takes what comes.
+    assert answers["litellm"] == [[one["index"], one["score"], TEXTS[one["index"]]] for one in ranked]
+    assert answers["llama-index"] == [[TEXTS[one["index"]], one["score"]] for one in ranked[:2]]
+    assert answers["vectors"] == server.post("/embed", {"inputs": TEXTS})
+
+
+@pytest.mark.parametrize("is_newer", [False, True])
+def test_huggingface_hub(server, newer_clients, is_newer):
+    question = {"question": "Who wrote it?", "context": "Mary Shelley wrote it in 1818 ."}
+    answers = ask(HUB, newer_clients if is_newer else "", server.url, TEXT, json.dumps(question), json.dumps(TEXTS))
+    assert answers.pop("version") == ("2.4.0" if is_newer else huggingface_hub.__version__)
     candidates = {"inputs": TEXT, "parameters": {"candidate_labels": ["sports", "films"]}}
     assert answers == {"text_classification": server.post("/models/labels", {"inputs": TEXT})[0],
                        "token_classification": server.post("/models/token", {"inputs": TEXT}),

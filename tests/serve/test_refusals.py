@@ -87,8 +87,8 @@ def test_each_family_has_its_own_words(server):
 
 def test_keys(serve, models):
     server = serve("-m", models["labels"], environment={"DEBERTA_API_KEY": "secret"})
-    assert server.request("GET", "/health")[0] == 200
-    for path, method in (("/info", "GET"), ("/metrics", "GET"), ("/predict", "POST"), ("/v1/models", "GET"), ("/nothing", "GET")):
+    assert all(server.request("GET", path)[0] == 200 for path in ("/health", "/ping", "/v2/health/live", "/v2/health/ready"))
+    for path, method in (("/info", "GET"), ("/v2", "GET"), ("/v2/models/labels", "GET"), ("/v2/models/labels/infer", "POST"), ("/metrics", "GET"), ("/predict", "POST"), ("/v1/models", "GET"), ("/nothing", "GET")):
         for key in ({}, {"authorization": "Bearer secre"}, {"authorization": "Bearer secret2"}, {"authorization": "secret"}):
             status, headers, _ = server.request(method, path, {"inputs": TEXT} if method == "POST" else None, key)
             assert status == 401 and headers["www-authenticate"] == "Bearer", path

@@ -1,0 +1,443 @@
+// The open inference protocol of KServe, version 2, as the HTTP clients of Triton speak it: texts or token ids in,
+// logits or vectors out. Tensors are JSON, or bytes behind it (Inference-Header-Content-Length).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+#include "serve/answering.h"
+#include "serve/api_error.h"
+
+namespace deberta::serve::kserve {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);  // as the bytes of a tensor are
+
+constexpr size_t kMostTensors = 8;          // of a request
+constexpr size_t kMostElements = 1u << 20;  // of a tensor that comes
+constexpr size_t kMostValues = 16u << 20;   // of the answer's tensor: 64 MiB
+
+[[noreturn]] void refuse(const std::string& pointer, const std::string& message) {
+  throw ApiError(ApiCode::kBadRequest, fmt::format("{}: {}", pointer, message), pointer);
+}
+
+// A tensor of a request; one of the two vectors has its elements, in row-major order.
+struct Tensor {
+  std::string name, datatype, pointer;
+  std::vector<size_t> shape;
+  std::vector<std::string> texts;  // BYTES
+  std::vector<int64_t> numbers;    // INT32, INT64
+
+  size_t elements() const {
+    size_t count = 1;
+    for (const size_t side : shape) count *= side;
+    return count;
+  }
+};
+
+std::vector<size_t> shape_of(const Json& value, const std::string& pointer) {
+  if (!value.is_array()) refuse(pointer, fmt::format("expected an array, got {}", value.describe()));
+  std::vector<size_t> shape;
+  size_t elements = 1;
+  for (const Json& side : value.as_array()) {
+    if (!side.is_integer() || side.as_integer() < 1 || side.as_integer() > int64_t{kMostElements})
+      refuse(pointer, fmt::format("expected sides of 1 to {}, got {}", kMostElements, side.describe()));
+    shape.push_back(static_cast<size_t>(side.as_integer()));
+    elements *= shape.back();
+    if (elements > kMostElements) refuse(pointer, fmt::format("expected at most {} elements", kMostElements));
+  }
+  if (shape.empty() || shape.size() > 2) refuse(pointer, fmt::format("expected 1 or 2 sides, got {}", shape.size()));
+  return shape;
+}
+
+// `data`, which may be nested as the shape is.
+void add_elements(const Json& value, const std::string& pointer, Tensor& tensor) {
+  if (value.is_array()) {
+    for (const Json& one : value.as_array()) add_elements(one, pointer, tensor);
+  } else if (tensor.datatype == "BYTES") {
+    if (!value.is_string()) refuse(pointer, fmt::format("expected strings, got {}", value.describe()));
+    tensor.texts.push_back(value.as_string());
+  } else {
+    if (!value.is_integer()) refuse(pointer, fmt::format("expected integers, got {}", value.describe()));
+    tensor.numbers.push_back(value.as_integer());
+  }
+}
+
+// BYTES: each text behind its length in 4 bytes.
+void add_texts(std::string_view bytes, Tensor& tensor) {
+  while (!bytes.empty()) {
+    uint32_t size = 0;
+    if (bytes.size() >= sizeof size) std::memcpy(&size, bytes.data(), sizeof size);
+    if (bytes.size() < sizeof size || bytes.size() - sizeof size < size)
+      refuse(tensor.pointer, "expected a length of 4 bytes before each text, and that text");
+    tensor.texts.emplace_back(bytes.substr(sizeof size, size));
+    bytes.remove_prefix(sizeof size + size);
+  }
+}
+
+template <class Number>
+void add_numbers(std::string_view bytes, Tensor& tensor) {
+  if (bytes.size() % sizeof(Number) != 0)
+    refuse(tensor.pointer, fmt::format("expected a multiple of {} bytes, got {}", sizeof(Number), bytes.size()));
+  for (size_t at = 0; at < bytes.size(); at += sizeof(Number)) {
+    Number number;
+    std::memcpy(&number, bytes.data() + at, sizeof number);
+    tensor.numbers.push_back(number);
+  }
+}
+
+// Takes the tensor's bytes from the front of `tail`, if its parameters say that it is there.
+bool read_binary(Body& body, std::string_view& tail, Tensor& tensor) {
+  std::optional<Body> parameters = body.object("parameters");
+  if (!parameters) return false;
+  const std::optional<int64_t> size = parameters->whole("binary_data_size", 0, std::numeric_limits<int64_t>::max());
+  if (!size) return false;
+  if (static_cast<uint64_t>(*size) > tail.size())
+    refuse(tensor.pointer, fmt::format("expected {} bytes behind the JSON, got {}", *size, tail.size()));
+  const std::string_view bytes = tail.substr(0, static_cast<size_t>(*size));
+  tail.remove_prefix(bytes.size());
+  if (tensor.datatype == "BYTES") {
+    add_texts(bytes, tensor);
+  } else if (tensor.datatype == "INT64") {
+    add_numbers<int64_t>(bytes, tensor);
+  } else {
+    add_numbers<int32_t>(bytes, tensor);
+  }
+  return true;
+}
+
+Tensor tensor_of(const Json& value, const std::string& pointer, std::string_view& tail) {
+  Body body(value, pointer);
+  Tensor tensor;
+  tensor.pointer = pointer;
+  tensor.name = body.text("name").value_or("");
+  tensor.datatype = body.text("datatype").value_or("");
+  if (tensor.datatype != "BYTES" && tensor.datatype != "INT64" && tensor.datatype != "INT32")
+    refuse(body.pointer_of("datatype"),
+           fmt::format("expected BYTES, INT64 or INT32, got {}", quote_json(tensor.datatype)));
+  const Json* shape = body.find("shape");
+  if (shape == nullptr) body.refuse_missing("shape");
+  tensor.shape = shape_of(*shape, body.pointer_of("shape"));
+  if (!read_binary(body, tail, tensor)) {
+    const Json* data = body.find("data");
+    if (data == nullptr) body.refuse_missing("data");
+    add_elements(*data, body.pointer_of("data"), tensor);
+  }
+  const size_t found = tensor.texts.size() + tensor.numbers.size();
+  if (found != tensor.elements())
+    refuse(pointer, fmt::format("expected {} elements, as its shape says, got {}", tensor.elements(), found));
+  return tensor;
+}
+
+class Tensors {
+ public:
+  explicit Tensors(Body& body) {
+    const Json* inputs = body.find("inputs");
+    if (inputs == nullptr) body.refuse_missing("inputs");
+    const std::string pointer = body.pointer_of("inputs");
+    if (!inputs->is_array() || inputs->as_array().empty() || inputs->as_array().size() > kMostTensors)
+      refuse(pointer, fmt::format("expected an array of 1 to {} tensors, got {}", kMostTensors, inputs->describe()));
+    std::string_view tail = body.tail();
+    for (size_t i = 0; i < inputs->as_array().size(); ++i)
+      all_.push_back(tensor_of(inputs->as_array()[i], fmt::format("{}/{}", pointer, i), tail));
+    if (!tail.empty()) refuse(pointer, fmt::format("{} bytes behind the JSON belong to no tensor", tail.size()));
+    for (const Tensor& one : all_) {
+      constexpr std::array kNames = {"text", "text_pair", "input_ids", "attention_mask", "token_type_ids"};
+      if (std::find(kNames.begin(), kNames.end(), one.name) == kNames.end() || find(one.name) != &one)
+        refuse(one.pointer,
+               fmt::format("expected each of {} once at most, got {}", fmt::join(kNames, ", "), quote_json(one.name)));
+    }
+  }
+
+  const Tensor* find(std::string_view name) const {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const Tensor& t) { return t.name == name; });
+    return found == all_.end() ? nullptr : &*found;
+  }
+  const Tensor* find(std::string_view name, std::string_view datatype_begins) const {
+    const Tensor* tensor = find(name);
+    if (tensor != nullptr && !std::string_view(tensor->datatype).starts_with(datatype_begins))
+      refuse(tensor->pointer, fmt::format("{}: expected {}, got {}", name, datatype_begins, tensor->datatype));
+    return tensor;
+  }
+
+ private:
+  std::vector<Tensor> all_;
+};
+
+// ---- the sequences of a request
+
+// How many tokens of a row are text: ones of the mask, then zeros.
+size_t length_of(const Tensor* mask, size_t row, size_t columns) {
+  if (mask == nullptr) return columns;
+  const auto begin = mask->numbers.begin() + static_cast<ptrdiff_t>(row * columns);
+  const auto end = begin + static_cast<ptrdiff_t>(columns);
+  const auto zeros = std::find_if(begin, end, [](int64_t n) { return n != 1; });
+  if (zeros == begin || !std::all_of(zeros, end, [](int64_t n) { return n == 0; }))
+    refuse(mask->pointer, fmt::format("row {}: expected ones and then zeros (padding at the end)", row));
+  return static_cast<size_t>(zeros - begin);
+}
+
+int32_t checked(const Tensor& tensor, size_t at, int64_t limit) {
+  const int64_t number = tensor.numbers[at];
+  if (number < 0 || number >= limit)
+    throw ApiError(ApiCode::kTokenizer,
+                   fmt::format("{}: {}: expected 0 to {}, got {}", tensor.pointer, tensor.name, limit - 1, number),
+                   tensor.pointer);
+  return static_cast<int32_t>(number);
+}
+
+std::vector<Encoding> encodings_of(const ServedModel& model, const Tensor& ids, const Tensors& tensors) {
+  if (ids.shape.size() != 2) refuse(ids.pointer, "expected the shape [texts, tokens]");
+  const Tensor* mask = tensors.find("attention_mask", "INT");
+  const Tensor* types = tensors.find("token_type_ids", "INT");
+  for (const Tensor* other : {mask, types}) {
+    if (other != nullptr && other->shape != ids.shape) refuse(other->pointer, "expected the shape of input_ids");
+  }
+  const ModelConfig& config = model.pipeline.config;
+  const size_t columns = ids.shape[1];
+  std::vector<Encoding> encodings(ids.shape[0]);
+  for (size_t row = 0; row < encodings.size(); ++row) {
+    const size_t length = length_of(mask, row, columns);
+    if (length > model.max_input_length)
+      refuse(ids.pointer,
+             fmt::format("row {}: expected at most {} tokens, got {}", row, model.max_input_length, length));
+    for (size_t i = row * columns; i < row * columns + length; ++i) {
+      encodings[row].ids.push_back(checked(ids, i, config.vocab_size));
+      encodings[row].type_ids.push_back(types ? checked(*types, i, std::max<int64_t>(1, config.type_vocab_size)) : 0);
+      encodings[row].is_special.push_back(0);
+    }
+  }
+  return encodings;
+}
+
+Inputs texts_of(const Tensor& text, const Tensor* pair) {
+  if (pair != nullptr && pair->elements() != text.elements()) refuse(pair->pointer, "expected as many as of text");
+  Inputs inputs;
+  for (size_t i = 0; i < text.texts.size(); ++i) {
+    if (pair == nullptr) {
+      inputs.add(text.texts[i]);
+    } else {
+      inputs.add(text.texts[i], pair->texts[i]);
+    }
+  }
+  return inputs;
+}
+
+// Texts or ids, with the room that they live in.
+struct Given {
+  Inputs texts;
+  std::vector<Encoding> encodings;  // of ids
+  size_t columns = 0;               // of the ids, padding included
+
+  std::vector<TextInput> views() const {
+    std::vector<TextInput> views = texts.views();
+    for (const Encoding& encoding : encodings) views.push_back(TextInput{.text = {}, .encodings = {&encoding, 1}});
+    return views;
+  }
+};
+
+Given given_of(const ServedModel& model, const Tensors& tensors) {
+  const Tensor* text = tensors.find("text", "BYTES");
+  const Tensor* ids = tensors.find("input_ids", "INT");
+  if ((text == nullptr) == (ids == nullptr)) refuse("/inputs", "expected either text or input_ids");
+  const Tensor& one = text != nullptr ? *text : *ids;
+  check_count(model, text != nullptr ? text->elements() : ids->shape[0], one.pointer);
+  Given given;
+  if (text != nullptr) {
+    given.texts = texts_of(*text, tensors.find("text_pair", "BYTES"));
+  } else {
+    given.encodings = encodings_of(model, *ids, tensors);
+    given.columns = ids->shape.back();
+  }
+  return given;
+}
+
+// ---- the answer
+
+struct Output {
+  std::string name = "logits";
+  bool is_binary = false;
+};
+
+// The one tensor that is asked for. Triton's clients say for each, or for all, whether they want bytes.
+Output output_of(const ServedModel& model, Body& body) {
+  Output output;
+  if (model.pipeline.model.head() == Head::kNone) output.name = "embedding";
+  std::optional<Body> parameters = body.object("parameters");
+  if (parameters) output.is_binary = parameters->flag("binary_data_output").value_or(false);
+  const Json* outputs = body.find("outputs");
+  if (outputs == nullptr || (outputs->is_array() && outputs->as_array().empty())) return output;
+  const std::string pointer = body.pointer_of("outputs");
+  if (!outputs->is_array() || outputs->as_array().size() != 1)
+    refuse(pointer, fmt::format("expected an array of one, logits or embedding, got {}", outputs->describe()));
+  Body one(outputs->as_array().front(), pointer + "/0");
+  output.name = one.text("name").value_or("");
+  if (output.name != "embedding" && (output.name != "logits" || model.pipeline.model.head() == Head::kNone))
+    refuse(one.pointer_of("name"),
+           fmt::format("expected {}, got {}",
+                       model.pipeline.model.head() == Head::kNone ? "embedding" : "logits or embedding",
+                       quote_json(output.name)));
+  if (std::optional<Body> more = one.object("parameters"))
+    output.is_binary = more->flag("binary_data").value_or(output.is_binary);
+  return output;
+}
+
+struct Values {
+  std::vector<size_t> shape;
+  std::vector<float> values;
+};
+
+HttpResponse response_of(const ServedModel& model, const Json& id, const Output& output, const Values& found) {
+  JsonArray shape;
+  for (const size_t side : found.shape) shape.push_back(uint64_t{side});
+  JsonObject tensor{{"name", output.name}, {"datatype", "FP32"}, {"shape", std::move(shape)}};
+  const size_t bytes = found.values.size() * sizeof(float);
+  if (output.is_binary) {
+    tensor.emplace_back("parameters", JsonObject{{"binary_data_size", uint64_t{bytes}}});
+  } else {
+    tensor.emplace_back("data", vector_json(found.values));
+  }
+  JsonObject body{{"model_name", model.name}, {"model_version", "1"}};
+  if (!id.is_null()) body.emplace_back("id", id);
+  body.emplace_back("outputs", JsonArray{std::move(tensor)});
+  HttpResponse response = json_response(std::move(body));
+  if (!output.is_binary) return response;
+  response.headers = {{"content-type", "application/octet-stream"},
+                      {"inference-header-content-length", std::to_string(response.body.size())}};
+  const size_t begin = response.body.size();
+  response.body.resize(begin + bytes);
+  std::memcpy(response.body.data() + begin, found.values.data(), bytes);
+  return response;
+}
+
+// The sequences, and what the model says of each: [B, C], or [B, L, C] of heads that answer for every token, with zeros
+// behind a text that is shorter than the longest.
+struct Found {
+  std::vector<Encoding> sequences;
+  std::vector<std::vector<float>> values;
+};
+
+Values logits_of(const ServedModel& model, const Found& found, size_t columns) {
+  const bool is_of_sequence = model.pipeline.model.head() == Head::kSequence;
+  for (const Encoding& sequence : found.sequences) columns = std::max(columns, sequence.size());
+  const size_t classes = found.values[0].size() / (is_of_sequence ? 1 : found.sequences[0].size());
+  Values answer;
+  answer.shape = {found.sequences.size(), columns, classes};
+  if (is_of_sequence) answer.shape.erase(answer.shape.begin() + 1);
+  const size_t stride = is_of_sequence ? classes : columns * classes;
+  answer.values.resize(found.sequences.size() * stride);
+  for (size_t i = 0; i < found.values.size(); ++i)
+    std::copy(found.values[i].begin(), found.values[i].end(),
+              answer.values.begin() + static_cast<ptrdiff_t>(i * stride));
+  return answer;
+}
+
+// Logits of every word for every token are refused where they would be too many.
+void check_size(const ServedModel& model, const std::vector<Encoding>& sequences) {
+  if (model.pipeline.model.head() != Head::kMaskedLm) return;
+  size_t tokens = 0;
+  for (const Encoding& sequence : sequences) tokens = std::max(tokens, sequence.size());
+  const auto words = static_cast<size_t>(model.pipeline.config.vocab_size);
+  if (sequences.size() * tokens * words > kMostValues)
+    throw ApiError(
+        ApiCode::kBatchTooLarge,
+        fmt::format("/inputs: expected at most {} tokens, padding included, for logits of {} words each, got {}",
+                    kMostValues / words, words, sequences.size() * tokens),
+        "/inputs");
+}
+
+Answering logits(const ServedModel& model, const Given& given, const EncodingRules& rules, const Json& id,
+                 const Output& output) {
+  auto found = std::make_shared<Found>();
+  found->sequences = given.encodings;
+  for (const TextInput& text : given.texts.views())
+    found->sequences.push_back(encode_input(model.pipeline.tokenizer, text, rules));
+  check_size(model, found->sequences);
+  found->values.resize(found->sequences.size());
+  SequencePlan plan;
+  plan.sequences = found->sequences;
+  if (model.pipeline.model.head() == Head::kMaskedLm) {
+    for (const Encoding& sequence : found->sequences) {
+      std::vector<size_t>& rows = plan.rows.emplace_back(sequence.size());
+      for (size_t i = 0; i < rows.size(); ++i) rows[i] = i;
+    }
+  }
+  plan.take = [found](size_t sequence, std::span<const float> values) {
+    found->values[sequence].assign(values.begin(), values.end());
+  };
+  Answering made = answering_of(std::move(plan));
+  made.respond = [found, &model, id, output, columns = given.columns] {
+    return response_of(model, id, output, logits_of(model, *found, columns));
+  };
+  return made;
+}
+
+Answering embedding(const ServedModel& model, const Given& given, const EncodingRules& rules, const Json& id,
+                    const Output& output) {
+  EmbeddingOptions options;
+  options.rules = rules;
+  options.normalizes = true;  // as /embed does
+  Planned<EmbeddingAnswer> planned = plan_embed(model.pipeline, given.views(), options);
+  Answering made = answering_of(std::move(planned.plan));
+  made.respond = [finish = std::move(planned.finish), &model, id, output] {
+    Values values;
+    for (const EmbeddingAnswer& answer : finish()) {
+      values.shape = {values.shape.empty() ? 1 : values.shape[0] + 1, answer.vectors.size()};
+      values.values.insert(values.values.end(), answer.vectors.begin(), answer.vectors.end());
+    }
+    return response_of(model, id, output, values);
+  };
+  return made;
+}
+
+JsonObject tensor_json(std::string_view name, std::string_view datatype, JsonArray shape) {
+  return {{"name", name}, {"datatype", datatype}, {"shape", std::move(shape)}};
+}
+
+}  // namespace
+
+Answering infer(const ServedModel& model, Body& body) {
+  const std::optional<std::string> id = body.text("id");
+  const Output output = output_of(model, body);
+  const Given given = given_of(model, Tensors(body));
+  EncodingRules rules;
+  rules.encode.max_tokens = model.max_input_length;
+  rules.encode.truncate = model.cuts ? Truncate::kRight : Truncate::kNone;
+  rules.long_text = model.cuts ? LongText::kCut : LongText::kRefuse;
+  const Json echoed = id ? Json(*id) : Json();
+  Answering made = output.name == "embedding" ? embedding(model, given, rules, echoed, output)
+                                              : logits(model, given, rules, echoed, output);
+  made.items = given.texts.size() + given.encodings.size();
+  made.characters = given.texts.characters();
+  return made;
+}
+
+Json server_json(std::string_view version) {
+  return JsonObject{{"name", "deberta"}, {"version", version}, {"extensions", JsonArray{"binary_tensor_data"}}};
+}
+
+Json model_json(const ServedModel& model) {
+  const Json any = int64_t{-1};
+  JsonArray inputs;
+  for (const char* name : {"text", "text_pair"}) inputs.push_back(tensor_json(name, "BYTES", {any}));
+  for (const char* name : {"input_ids", "attention_mask", "token_type_ids"})
+    inputs.push_back(tensor_json(name, "INT64", {any, any}));
+  const Head head = model.pipeline.model.head();
+  JsonArray outputs;
+  if (head != Head::kNone) {
+    JsonArray shape{any, head == Head::kSequence ? Json(model.pipeline.model.labels()) : any};
+    if (head != Head::kSequence) shape.push_back(any);
+    outputs.push_back(tensor_json("logits", "FP32", std::move(shape)));
+  }
+  outputs.push_back(tensor_json("embedding", "FP32", {any, int64_t{model.pipeline.config.hidden_size}}));
+  return JsonObject{{"name", model.name},
+                    {"versions", JsonArray{"1"}},
+                    {"platform", "deberta"},
+                    {"inputs", std::move(inputs)},
+                    {"outputs", std::move(outputs)}};
+}
+
+}  // namespace deberta::serve::kserve
