@@ -1,5 +1,7 @@
 #include "serve/http.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace deberta::serve {
@@ -9,6 +11,19 @@ bool is_plain_name(std::string_view text, size_t most) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
            c == '-';
   });
+}
+
+std::string header_text(std::string_view text) {
+  constexpr size_t kMost = 64;
+  std::string value;
+  for (const char c : text.substr(0, kMost)) {
+    if (is_plain_name({&c, 1}, 1)) {
+      value += c;
+    } else {
+      value += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return text.size() > kMost ? value + "..." : value;
 }
 
 std::string_view HttpRequest::header(std::string_view name) const {

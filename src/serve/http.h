@@ -17,6 +17,10 @@ bool is_plain_name(std::string_view text, size_t most);
 
 using Header = std::pair<std::string, std::string>;  // names in lower case
 
+// A client's text as a part of a header's value: letters, digits, dots, dashes, underscores as they are, all other
+// bytes as %XX, and no more than 64 bytes of it. So nothing that a client sends can end a line.
+std::string header_text(std::string_view text);
+
 struct HttpRequest {
   std::string method;
   std::string path;   // as it came, without the query; never decoded

@@ -311,7 +311,10 @@ void Session::write(HttpResponse response, bool closes) {
   response_ = {};
   response_.version(11);
   response_.result(static_cast<unsigned>(response.status));
-  for (const auto& [name, value] : response.headers) response_.insert(name, value);
+  for (const auto& [name, value] : response.headers) {
+    // Whoever made it: no value ends its line.
+    if (value.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos) response_.insert(name, value);
+  }
   response_.keep_alive(!closes);
   response_.body() = std::move(response.body);
   response_.prepare_payload();

@@ -42,6 +42,9 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v2/models/{model}", RouteKind::kModel, Dialect::kKserve},
     Route{"POST", "/v2/models/{model}/infer", RouteKind::kAnswer, Dialect::kKserve, kserve::infer, true},
     Route{"POST", "/v2/models/{model}/versions/1/infer", RouteKind::kAnswer, Dialect::kKserve, kserve::infer, true},
+    Route{"GET", "/openapi.json", RouteKind::kPage, Dialect::kTei},
+    Route{"GET", "/docs", RouteKind::kPage, Dialect::kTei},
+    Route{"GET", "/docs/{file}", RouteKind::kPage, Dialect::kTei},
     Route{"POST", "/models/{model}/pipeline/{task}", RouteKind::kHubTask, Dialect::kTei},
     Route{"POST", "/models/{model}", RouteKind::kHubOwnTask, Dialect::kTei},
 };
@@ -75,9 +78,9 @@ bool matches(const std::vector<std::string_view>& pattern, const std::vector<std
       if (count > 2 || !is_name(path[at]) || (count == 2 && !is_name(path[at + 1]))) return false;
       match.model = count == 2 ? fmt::format("{}/{}", path[at], path[at + 1]) : std::string(path[at]);
       at += count;
-    } else if (pattern[i] == "{task}") {
+    } else if (pattern[i] == "{task}" || pattern[i] == "{file}") {
       if (!is_name(path[at])) return false;
-      match.task = path[at++];
+      (pattern[i] == "{task}" ? match.task : match.file) = path[at++];
     } else if (pattern[i] != path[at++]) {
       return false;
     }
@@ -90,6 +93,10 @@ bool takes(const Route& route, std::string_view method) {
 }
 
 }  // namespace
+
+std::span<const Route> all_routes() {
+  return kRoutes;
+}
 
 std::string allowed_methods(std::string_view path) {
   const std::vector<std::string_view> segments = segments_of(path);
@@ -105,7 +112,7 @@ std::string allowed_methods(std::string_view path) {
 RouteMatch match_route(std::string_view method, std::string_view path) {
   const std::vector<std::string_view> segments = segments_of(path);
   for (const Route& route : kRoutes) {
-    RouteMatch match{&route, {}, {}};
+    RouteMatch match{&route, {}, {}, {}};
     if (takes(route, method) && matches(segments_of(route.path), segments, match)) return match;
   }
   if (const std::string methods = allowed_methods(path); !methods.empty())
@@ -119,7 +126,8 @@ Dialect dialect_of(std::string_view path) {
     RouteMatch match;
     if (matches(segments_of(route.path), segments, match)) return route.dialect;
   }
-  return Dialect::kTei;
+  if (path.starts_with("/v2")) return Dialect::kKserve;
+  return path.starts_with("/v1") ? Dialect::kOpenAi : Dialect::kTei;
 }
 
 }  // namespace deberta::serve

@@ -1,5 +1,6 @@
 // The table of routes: which path and method mean what, in whose words errors are told.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,12 +21,13 @@ enum class RouteKind {
   kMetrics,
   kServer,
   kModel,
-  kReady
+  kReady,
+  kPage
 };
 
 struct Route {
   std::string_view method;
-  std::string_view path;  // {model}: one or two segments; {task}: one
+  std::string_view path;  // {model}: one or two segments; {task}, {file}: one
   RouteKind kind;
   Dialect dialect;
   Answering (*answer)(const ServedModel& model, Body& body) = nullptr;  // kAnswer
@@ -34,12 +36,13 @@ struct Route {
 
 struct RouteMatch {
   const Route* route = nullptr;
-  std::string model, task;
+  std::string model, task, file;
 };
 // Throws kNotFound, and kMethod with the methods there are.
 RouteMatch match_route(std::string_view method, std::string_view path);
 // The methods of a path, "GET, HEAD"; empty: no such path.
 std::string allowed_methods(std::string_view path);
+std::span<const Route> all_routes();
 // In whose words a request that no route takes is refused.
 Dialect dialect_of(std::string_view path);
 

@@ -20,6 +20,7 @@
 #include "serve/model_worker.h"
 #include "serve/routes.h"
 #include "serve/work_pool.h"
+#include "web/files.h"
 
 namespace deberta::serve {
 namespace {
@@ -30,7 +31,8 @@ double seconds_of(int64_t microseconds) {
   return static_cast<double>(microseconds) * 1e-6;
 }
 
-constexpr size_t kMostId = 64;  // characters of a request's own id
+constexpr size_t kMostId = 64;       // characters of a request's own id
+constexpr size_t kMostIgnored = 16;  // fields that are named
 
 std::string new_request_id() {
   static std::atomic<uint64_t> next = 0;
@@ -107,6 +109,23 @@ JsonObject model_type_json(const ServedModel& model) {
       break;
   }
   return {{"embedding", JsonObject{{"pooling", "mean"}}}};
+}
+
+// A page, and what its browser may load for it: the server's own files.
+HttpResponse page_response(const RouteMatch& match) {
+  // /docs is docs.html, and the files below it are docs.js and docs.css; /openapi.json is itself.
+  std::string name(match.route->path.substr(1));
+  if (name == "docs") name += ".html";
+  if (!match.file.empty()) name = match.file.starts_with("docs.") ? match.file : "";
+  const web::File* file = web::find_file(name);
+  if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
+  return {
+      .status = 200,
+      .headers = {{"content-type", std::string(file->type)},
+                  {"content-security-policy",
+                   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+                   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}},
+      .body = std::string(file->text)};
 }
 
 double resident_bytes() {
@@ -368,7 +387,11 @@ void Call::add_headers(HttpResponse& response) const {
   headers.emplace_back("x-tokenization-time", milliseconds(facts_.tokenization_s));
   headers.emplace_back("x-queue-time", milliseconds(facts_.queue_s));
   headers.emplace_back("x-inference-time", milliseconds(facts_.inference_s));
-  if (!ignored_.empty()) headers.emplace_back("x-ignored-fields", fmt::format("{}", fmt::join(ignored_, ", ")));
+  if (ignored_.empty()) return;
+  std::string names;
+  for (size_t i = 0; i < std::min(ignored_.size(), kMostIgnored); ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", header_text(ignored_[i]));
+  headers.emplace_back("x-ignored-fields", ignored_.size() > kMostIgnored ? names + ", ..." : names);
 }
 
 void Call::respond(HttpResponse response, std::string_view failure) {
@@ -479,6 +502,8 @@ HttpResponse Server::State::get(const RouteMatch& match) {
       return {.status = 200,
               .headers = {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}},
               .body = metrics.text(gauges())};
+    case RouteKind::kPage:
+      return page_response(match);
     case RouteKind::kServer:
       return json_response(kserve::server_json(version()));
     case RouteKind::kModel:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 
+import contract
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
@@ -42,7 +43,10 @@ class Server:
             data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
             connection.request(method, path, data, {"content-type": "application/json"} | (headers or {}))
             response = connection.getresponse()
-            return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read().decode()
+            found, answer = {k.lower(): v for k, v in response.getheaders()}, response.read()
+            if method not in ("HEAD", "OPTIONS"):
+                contract.check(method, path, response.status, found, answer)
+            return response.status, found, answer.decode(errors="replace")
 
     def post(self, path, body, **headers):
         """The body of a response that must be 200."""

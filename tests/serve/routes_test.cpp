@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+
+#include "base/json.h"
+#include "web/files.h"
 
 namespace deberta::serve {
 namespace {
@@ -34,8 +38,22 @@ TEST(Routes, OtherPathsAndMethodsAreNone) {
     EXPECT_EQ(found("POST", path), "not_found") << path;
   EXPECT_EQ(found("GET", "/predict"), "method");
   EXPECT_EQ(found("DELETE", "/info"), "method");
+  EXPECT_EQ(dialect_of("/v2/nothing"), Dialect::kKserve);
+  EXPECT_EQ(dialect_of("/v1/nothing"), Dialect::kOpenAi);
   EXPECT_EQ(allowed_methods("/info"), "GET, HEAD");
   EXPECT_EQ(allowed_methods("/nothing"), "");
+}
+
+TEST(Routes, AreThoseOfTheOpenApiDocument) {
+  const JsonLimits limits{.max_bytes = 1 << 20, .max_depth = 40, .max_nodes = 100000};
+  const Json document = parse_json(web::find_file("openapi.json")->text, "openapi.json", limits);
+  std::set<std::string> documented, routed;
+  for (const auto& [path, methods] : document.find("paths")->as_object()) {
+    for (const auto& [method, operation] : methods.as_object()) documented.insert(path + " " + method);
+  }
+  for (const Route& route : all_routes())
+    routed.insert(std::string(route.path) + (route.method == "GET" ? " get" : " post"));
+  EXPECT_EQ(routed, documented);
 }
 
 TEST(Routes, ErrorsAreToldInTheWordsOfTheFamily) {

@@ -63,6 +63,17 @@ def test_every_number_has_its_range(server):
         assert server.refused("/embed", body, x_model="labels")[0] in (400, 422)
 
 
+def test_names_of_fields_do_not_break_the_header_that_names_them(server):
+    """A client's text in a header: found by schemathesis, whose field with a line break ended the header."""
+    names = ["plain_name.1", "a\nb", "a\r\nset-cookie: c=1\r\n\r\nHTTP/1.1 200 OK", "\u0000", "ä, b", "x" * 300]
+    status, headers, text = server.request("POST", "/predict", {"inputs": TEXT} | dict.fromkeys(names, 1), {"x-model": "labels"})
+    assert status == 200 and json.loads(text) and "set-cookie" not in headers
+    assert headers["x-ignored-fields"].split(", ") == ["plain_name.1", "a%0Ab", "a%0D%0Aset-cookie%3A%20c%3D1%0D%0A%0D%0AHTTP%2F1.1%20200%20OK", "%00",
+                                                       "%C3%A4%2C%20b", "x" * 64 + "..."]
+    status, headers, text = server.request("POST", "/predict", {"inputs": TEXT} | {f"field{i}": 1 for i in range(5000)}, {"x-model": "labels"})
+    assert status == 200 and headers["x-ignored-fields"].endswith("field15, ...")
+
+
 def test_models_and_routes_that_are_not_there(server):
     status, answer = server.refused("/predict", {"inputs": TEXT})
     assert (status, answer["code"]) == (404, "model_not_found") and "there are labels, nli" in answer["error"]

@@ -1,0 +1,18 @@
+#include "web/files.h"
+
+#include <algorithm>
+
+#include "web_files.inc"  // kFiles: made by cmake/web.cmake from the files in this folder
+
+namespace deberta::web {
+
+std::span<const File> files() {
+  return kFiles;
+}
+
+const File* find_file(std::string_view name) {
+  const auto found = std::find_if(std::begin(kFiles), std::end(kFiles), [&](const File& f) { return f.name == name; });
+  return found == std::end(kFiles) ? nullptr : &*found;
+}
+
+}  // namespace deberta::web

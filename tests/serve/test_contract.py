@@ -1,0 +1,219 @@
+"""The OpenAPI document and the server: every route and status of the document has a request that produces it, and nothing else comes back."""
+import concurrent.futures
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import contract
+import numpy
+import openapi_spec_validator
+import pytest
+from conftest import BINARY, read_all
+from models import read_safetensors, write_safetensors
+
+ROUTES = contract.operations()
+SLOW = {"inputs": [["word " * 60] for _ in range(256)]}  # keeps a server busy while others ask
+
+
+def operation(method, path):
+    return contract.DOCUMENT["paths"][path][method.lower()]
+
+
+def statuses(path, method):
+    return [int(status) for status in operation(method, path)["responses"]]
+
+
+def routes_with(status):
+    return [(method, path) for method, path in ROUTES if status in statuses(path, method)]
+
+
+def model_of(path):
+    return "score" if "rerank" in path else "nli" if "{task}" in path else "labels"
+
+
+def target(path, model):
+    return path.replace("{model}", model).replace("{task}", "zero-shot-classification").replace("{file}", "docs.js")
+
+
+def body_of(method, path):
+    return operation(method, path)["requestBody"]["content"]["application/json"]["example"] if method == "POST" else None
+
+
+def ask(server, method, path, status, model=None, body=None, headers=None):
+    """Sends the route's example, or `body`, and holds the answer against the document."""
+    model = model or model_of(path)
+    body = body_of(method, path) if body is None else body
+    got, _, text = server.request(method, target(path, model), body, {"x-model": model} | (headers or {}))
+    assert got == status, (method, path, got, text)
+
+
+def test_the_document_is_valid():
+    openapi_spec_validator.validate(contract.DOCUMENT)
+    examples = [(method, path) for method, path in ROUTES if method == "POST"]
+    assert len(examples) > 15 and all(body_of(*one) for one in examples)
+    names = [operation(*one)["operationId"] for one in ROUTES]
+    assert len(names) == len(set(names))
+
+
+def test_the_server_has_the_document(server):
+    assert json.loads(server.request("GET", "/openapi.json")[2]) == contract.DOCUMENT
+
+
+@pytest.mark.parametrize("method, path", ROUTES)
+def test_answers(server, method, path):
+    ask(server, method, path, 200)
+    if method == "GET":
+        status, headers, text = server.request("HEAD", target(path, "labels"))
+        assert status == 200 and text == "" and int(headers["content-length"]) > 0
+
+
+def test_bodies_that_are_not_as_they_should_be(server):
+    for method, path in routes_with(422):
+        ask(server, method, path, 422, body={} if "infer" in path else {"inputs": 5, "query": 5})
+        ask(server, method, path, 400, body=b"{")
+        ask(server, method, path, 415, headers={"content-type": "text/plain"})
+        ask(server, method, path, 413, headers={"content-length": "99999999"}, body=b"")
+        assert {400, 413, 415} <= set(statuses(path, method))
+
+
+def test_models_and_files_that_are_not_there(server):
+    for method, path in routes_with(404):
+        if "{file}" in path:
+            assert server.request("GET", "/docs/docs.none")[0] == 404 and server.request("GET", "/docs/openapi.json")[0] == 404
+        else:
+            ask(server, method, path, 404, model="none")
+
+
+def test_a_key(serve, models):
+    server = serve("-m", models["labels"], environment={"DEBERTA_API_KEY": "secret"})
+    for method, path in ROUTES:
+        ask(server, method, path, 401 if 401 in statuses(path, method) else 200)
+
+
+def test_targets_and_headers_that_are_too_long(server):
+    for method, path in ROUTES:
+        for status, query, headers in ((414, "?" + "x" * 9000, {}), (431, "", {f"x-{i}": "x" for i in range(80)})):
+            got, _, text = server.request(method, target(path, "labels") + query, body_of(method, path), headers)
+            assert got == status, (path, got, text)
+
+
+def raw(server, method, path, lines, wait=60):
+    """The answer to a head with these lines and nothing behind it, held against the document."""
+    head = "\r\n".join([f"{method} {target(path, 'labels')} HTTP/1.1", *lines]).encode() + b"\r\n"
+    answer = server.raw(head, wait)
+    top, _, body = answer.partition(b"\r\n\r\n")
+    first, *rest = top.decode().split("\r\n")
+    contract.check(method, target(path, "labels"), int(first.split()[1]), {k.lower(): v for k, v in (line.split(": ", 1) for line in rest)}, body)
+    return int(first.split()[1])
+
+
+def test_framing(server):
+    for method, path in ROUTES:
+        assert raw(server, method, path, ["Host: a", "Host: b", ""]) == 400, path
+
+
+def test_slow_heads(server):
+    with concurrent.futures.ThreadPoolExecutor(len(ROUTES)) as executor:
+        assert set(executor.map(lambda one: raw(server, *one, ["Host: a"]), ROUTES)) == {408}
+
+
+def test_a_busy_server(serve, models):
+    server = serve("-m", f"labels={models['labels']}", "-m", f"score={models['score']}", "-m", f"nli={models['nli']}", "--max-concurrent-requests", "1")
+    busy, done = threading.Event(), threading.Event()
+
+    def keep_busy():
+        while not done.is_set():
+            server.request("POST", "/predict", SLOW, {"x-model": "labels"})
+            busy.set()
+    thread = threading.Thread(target=keep_busy)
+    thread.start()
+    try:
+        for method, path in routes_with(429):
+            end = time.monotonic() + 60
+            while True:  # it may come between two others
+                got, headers, _ = server.request(method, target(path, model_of(path)), body_of(method, path), {"x-model": model_of(path)})
+                if got == 429:
+                    break
+                assert got == 200 and time.monotonic() < end
+            assert int(headers["retry-after"]) >= 1
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_a_result_that_is_not_a_number(serve, models, tmp_path):
+    words = []
+    for name in ("labels", "score", "nli"):
+        folder = tmp_path / name
+        shutil.copytree(models[name], folder)
+        tensors = {k: numpy.array(v) for k, v in read_safetensors(folder / "model.safetensors").items()}
+        tensors["deberta.encoder.layer.1.output.dense.bias"][3] = numpy.nan
+        write_safetensors(folder / "model.safetensors", tensors)
+        words += ["-m", f"{name}={folder}"]
+    server = serve(*words)
+    for method, path in routes_with(500):
+        ask(server, method, path, 500)
+
+
+def test_a_deadline(server):
+    for method, path in routes_with(504):
+        ask(server, method, path, 504, headers={"x-deadline-ms": "0"})
+
+
+def test_too_many_connections(serve, models):
+    server = serve("-m", models["labels"], "--max-connections", "1")
+    with contextlib.closing(socket.create_connection(("127.0.0.1", server.port))):
+        time.sleep(0.2)
+        for method, path in ROUTES:
+            assert raw(server, method, path, ["Host: a", ""]) == 503
+
+
+def test_a_server_that_ends(serve, models):
+    """Whoever has a connection is told, whatever he asks for but figures."""
+    server = serve("-m", models["labels"], "--drain-s", "20")
+    keep = "Connection: keep-alive"
+    asked = [("GET", "/health"), ("GET", "/v2/health/ready"), ("POST", "/predict")]
+    with contextlib.ExitStack() as stack:
+        ones = [stack.enter_context(contextlib.closing(socket.create_connection(("127.0.0.1", server.port), timeout=60))) for _ in asked]
+        for one in ones:  # halfway through a head
+            one.sendall(f"GET /info HTTP/1.1\r\nHost: a\r\n{keep}\r\n\r\n".encode())
+            assert one.recv(65536).startswith(b"HTTP/1.1 200")
+        for one, (method, path) in zip(ones, asked):
+            one.sendall(f"{method} {path} HTTP/1.1\r\nHost: a\r\n".encode())
+        time.sleep(0.2)
+        server.process.terminate()
+        time.sleep(0.5)
+        for one, (method, path) in zip(ones, asked):
+            body = b'{"inputs": "a"}' if method == "POST" else b""
+            one.sendall(f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+            assert read_all(one).startswith(b"HTTP/1.1 503"), path
+    assert server.process.wait(60) == 0
+
+
+def test_every_route_and_status_was_seen():
+    """Runs last in this file; the others of the file have produced what the document promises."""
+    promised = {(method, path, status) for method, path in ROUTES for status in statuses(path, method)}
+    assert promised <= contract.SEEN, sorted(promised - contract.SEEN)
+
+
+CONFIG = """[parameters]
+"path.model" = "labels"
+"""
+
+
+def test_schemathesis_finds_nothing(server, tmp_path):
+    """Requests made from the document, as it allows them and as it does not: no status that is not documented, no 500, no answer of another form."""
+    examples = os.environ.get("DEBERTA_SCHEMATHESIS_EXAMPLES", "12")
+    (tmp_path / "schemathesis.toml").write_text(CONFIG)
+    command = [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json", "--request-timeout", "20", "--header", "x-model: labels", "--max-examples", examples, "--seed", "1",
+               "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance", "--no-color", "--phases", "examples,coverage,fuzzing",
+               "--generation-database", "none", "--suppress-health-check", "all"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    assert server.post("/predict", {"inputs": "a"}, x_model="labels")

@@ -1,0 +1,46 @@
+#include "web/files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "base/file.h"
+#include "support/paths.h"
+
+namespace deberta::web {
+namespace {
+
+TEST(WebFiles, AreThoseOfTheFolderByteForByte) {
+  const std::string folder = test::fixture("../../src/web");
+  std::set<std::string> expected, found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string ending = entry.path().extension();
+    if (ending != ".h" && ending != ".cpp" && ending != ".md") expected.insert(entry.path().filename());
+  }
+  for (const File& file : files()) {
+    found.insert(std::string(file.name));
+    EXPECT_EQ(file.text, read_file(folder + "/" + std::string(file.name), size_t{1} << 24)) << file.name;
+    EXPECT_EQ(find_file(file.name), &file);
+  }
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(find_file("none"), nullptr);
+}
+
+// The server forbids inline scripts and styles, and whatever comes from elsewhere.
+TEST(WebFiles, LoadNothingFromElsewhereAndHaveNothingInline) {
+  const std::regex inline_code("<script>|<style|\\son\\w+=|\\sstyle=|javascript:");
+  const std::regex elsewhere(
+      "(src|href)=\"(https?:)?//|@import|\\burl\\(|\\bimport\\(?\\s*[\"']https?:|eval\\(|new Function");
+  for (const File& file : files()) {
+    const std::string text(file.text);
+    if (file.name.ends_with(".html")) {
+      EXPECT_FALSE(std::regex_search(text, inline_code)) << file.name;
+    }
+    EXPECT_FALSE(std::regex_search(text, elsewhere)) << file.name;
+  }
+}
+
+}  // namespace
+}  // namespace deberta::web
