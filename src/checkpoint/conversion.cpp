@@ -55,8 +55,11 @@ void plan_tensor(Plan& plan, const TensorView& tensor) {
   if (tensor.name == kPositionIds) return plan.report(stored, "dropped", "an unused buffer with the numbers from 0");
   if (const TiedTensor* tied = find_tied(tensor.name))
     return plan.report(stored, "dropped", fmt::format("the same values as {}", tied->same_as));
-  if (is_ignored_tensor(tensor.name))
-    plan.report(stored, "kept", "a delta of replaced-token training, used only when training continues");
+  if (is_ignored_tensor(tensor.name)) {
+    plan.report(stored, plan.options.drops_delta ? "dropped" : "kept",
+                "a delta of replaced-token training, used only when training continues");
+    if (plan.options.drops_delta) return;
+  }
   plan.conversion.tensors.push_back({{}, tensor.name, tensor.dtype, tensor.dtype, tensor.shape, {tensor.bytes}});
 }
 

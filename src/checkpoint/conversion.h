@@ -18,6 +18,7 @@ struct ConversionOptions {
   std::optional<DType> dtype;      // of floating-point tensors; nothing: each its own
   std::optional<Layout> layout;    // nothing: as it is
   bool has_hf_head_names = false;  // cls.predictions.* for lm_predictions.lm_head.*
+  bool drops_delta = false;        // leaves out `_weight`, which only the training of a pair reads
 };
 
 // One difference from the source. `change`: renamed, split, joined, cast, made, dropped, kept, written, left out.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -83,7 +84,12 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   settings.model.threads = options.threads;
   settings.model.kernels = options.kernels;
   settings.open = {.reads_whole = options.load == LoadWeights::kRead, .checks_crc = !options.no_crc};
-  settings.api_key = options.api_key;
+  if (!options.api_key.empty()) settings.keys.add_all("api-key", options.api_key);
+  if (!options.api_key_file.empty()) settings.keys.add_file(options.api_key_file);
+  settings.has_admin = options.admin;
+  settings.origins = options.cors_allow_origin;
+  settings.trusted_proxies = options.trusted_proxy;
+  settings.rate_limit = options.rate_limit;
   settings.max_input_length = options.max_input_length;
   settings.max_client_batch = options.max_client_batch;
   settings.cuts = options.truncate != TruncateChoice::kError;
@@ -91,6 +97,24 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   settings.readers =
       options.tokenization_workers > 0 ? options.tokenization_workers : std::max<size_t>(1, usable_processors() / 2);
   return settings;
+}
+
+// What others can reach wants a key.
+void check_exposure(const ServeVerb& options, bool has_keys) {
+  const bool is_local =
+      !options.uds.empty() || options.host.starts_with("127.") || options.host == "::1" || options.host == "localhost";
+  if (is_local || has_keys) return;
+  if (options.admin)
+    throw Error(
+        ErrorCode::kUsage, "--admin",
+        fmt::format("expected a key as well, since others can reach {}; set DEBERTA_API_KEY or give --api-key-file",
+                    options.host));
+  note(fmt::format("others can reach {}, and no key is set: whoever does may ask; set DEBERTA_API_KEY", options.host));
+}
+
+void tell_reload(const std::string& name, const std::string& error) {
+  note(error.empty() ? fmt::format("{} is loaded anew", name)
+                     : fmt::format("{} is not loaded anew, and stays as it was: {}", name, error));
 }
 
 std::string time_now() {
@@ -105,10 +129,11 @@ std::string time_now() {
 void print_request(const serve::RequestLog& request, LogFormat format) {
   const auto rounded = [](double ms) { return fmt::format("{:.2f}", ms); };
   if (format == LogFormat::kText) {
-    std::fputs(fmt::format("{} {} {} {} {} {} items {} tokens {} ms ({} queued, {} computed) {}\n", time_now(),
+    std::fputs(fmt::format("{} {} {} {} {} {} items {} tokens {} ms ({} queued, {} computed) {}{}{}\n", time_now(),
                            request.status, request.method, request.route, request.model.empty() ? "-" : request.model,
                            request.items, request.tokens, rounded(request.total_ms), rounded(request.queue_ms),
-                           rounded(request.inference_ms), request.id)
+                           rounded(request.inference_ms), request.id, request.key.empty() ? "" : " " + request.key,
+                           request.trace.empty() ? "" : " " + request.trace)
                    .c_str(),
                stderr);
     return;
@@ -117,6 +142,8 @@ void print_request(const serve::RequestLog& request, LogFormat format) {
                                {"id", request.id},
                                {"method", request.method},
                                {"route", request.route},
+                               {"key", request.key},
+                               {"traceparent", request.trace},
                                {"model", request.model},
                                {"status", request.status},
                                {"items", uint64_t{request.items}},
@@ -138,15 +165,21 @@ std::string place_of(const ServeVerb& options, uint16_t port) {
 
 int run(const ServeVerb& options) {
   const serve::ServerSettings settings = settings_of(options);
+  check_exposure(options, !settings.keys.empty());
   const bool is_quiet_now = is_quiet();
   serve::Server server(settings, [&](const serve::RequestLog& request) {
     if (!is_quiet_now) print_request(request, options.log_format);
   });
+  watch_signal(SIGHUP);
+  server.open_models();
   std::string names;
   for (const ModelPlace& model : settings.models) names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
   std::fprintf(stdout, "%s serves %s\n", place_of(options, server.port()).c_str(), names.c_str());
   std::fflush(stdout);
-  while (interrupted() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (interrupted() == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (take_watched_signal()) server.reload_models(tell_reload);
+  }
   note("no new requests; the others end");
   server.drain(options.drain_s);
   answer_interrupt();

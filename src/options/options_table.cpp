@@ -84,6 +84,17 @@ constexpr std::array kOptions = {
     OptionRow{"api-key", 0, kText, "", "KEY", "serve", "Server",
               "requests must have this key (Authorization: Bearer KEY), except /health and /ping; better set as "
               "DEBERTA_API_KEY, which other users do not see"},
+    OptionRow{
+        "api-key-file", 0, kText, "", "FILE", "serve", "Server",
+        "keys, a line each: name:scopes:sha256, with the scopes infer, priority, metrics, explain and admin separated "
+        "by commas, and the SHA-256 of the key in hexadecimal digits"},
+    OptionRow{
+        "admin", 0, kFlag, "", "", "serve", "Server",
+        "routes that load, unload and reload models (/admin/...); at an address that others reach they need a key"},
+    OptionRow{"cors-allow-origin", 0, kFiles, "", "ORIGIN", "serve", "Server",
+              "pages of this origin may ask, such as https://example.org; *: all pages; may be repeated"},
+    OptionRow{"trusted-proxy", 0, kFiles, "", "ADDRESS", "serve", "Server",
+              "believe the X-Forwarded-For of a proxy at this address; may be repeated"},
     OptionRow{"http-threads", 0, kInteger, "2", "1..64", "serve", "Server",
               "threads that read and write; none computes"},
     OptionRow{"tokenization-workers", 0, kInteger, "0", "0..64", "serve", "Server",
@@ -101,6 +112,9 @@ constexpr std::array kOptions = {
               "open connections of one client"},
     OptionRow{"deadline-ms", 0, kInteger, "30000", "1..3600000", "serve", "Limits",
               "milliseconds until a request without an answer is given up (504); X-Deadline-Ms lowers it"},
+    OptionRow{
+        "rate-limit", 0, kNumber, "0", "0..1000000000", "serve", "Limits",
+        "tokens a second of one client, by its key or its address; ten seconds of it may come at once (429); 0: none"},
     OptionRow{"drain-s", 0, kNumber, "30", "0..3600", "serve", "Limits",
               "seconds that SIGTERM leaves to requests that have begun"},
     OptionRow{"truncate", 0, kChoice, "right", "right|error", "serve", "Input",
@@ -514,6 +528,10 @@ constexpr std::array kOptions = {
               "v1: fused projections, model_type deberta; v2: separate projections, model_type deberta-v2"},
     OptionRow{"head-names", 0, kChoice, "original", "original|hf", "convert", "Answer",
               "names of the language-model head: lm_predictions.lm_head.*, or transformers' cls.predictions.*"},
+    OptionRow{
+        "drop-delta", 0, kFlag, "", "", "convert", "Answer",
+        "leave out the tensor _weight of a discriminator: what its table of words is beyond the generator's, which "
+        "only `pretrain --objective rtd -m` reads, and can compute from both models"},
     OptionRow{"shard-size", 0, kSize, "5G", "1..1000G", "convert", "Output",
               "maximum size of a weight file; a larger model is written as shards with an index"},
     OptionRow{"verify", 0, kFlag, "", "", "convert", "Output",

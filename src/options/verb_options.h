@@ -269,6 +269,7 @@ struct ConvertVerb : AnyVerb {
   WrittenDtype dtype = option("dtype");
   LayoutChoice layout = option("layout");
   HeadNames head_names = option("head-names");
+  bool drop_delta = option("drop-delta");
   uint64_t shard_size = option("shard-size");
   std::string adapter = option("adapter");
   bool verify = option("verify");
@@ -491,6 +492,11 @@ struct ServeVerb : AnyVerb {
   uint16_t port = option("port");
   std::string uds = option("uds");
   std::string api_key = option("api-key");
+  std::string api_key_file = option("api-key-file");
+  bool admin = option("admin");
+  std::vector<std::string> cors_allow_origin = option("cors-allow-origin");
+  std::vector<std::string> trusted_proxy = option("trusted-proxy");
+  double rate_limit = option("rate-limit");
   size_t http_threads = option("http-threads");
   size_t tokenization_workers = option("tokenization-workers");
   size_t max_concurrent_requests = option("max-concurrent-requests");

@@ -14,7 +14,7 @@ namespace {
 
 // Written by the handler on any thread, read by all.
 std::atomic<int> received = 0;
-std::atomic<bool> wants_save = false;
+std::atomic<bool> has_watched = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 std::atomic_flag is_reporting;
 
@@ -23,8 +23,8 @@ extern "C" void on_signal(int number) {
   received = number;
 }
 
-extern "C" void on_save_signal(int) {
-  wants_save = true;
+extern "C" void on_watched_signal(int) {
+  has_watched = true;
 }
 
 void write_text(const char* text) {
@@ -62,15 +62,15 @@ void install_signal_handlers() {
   for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);  // writing fails instead
 }
 
-void install_save_signal() {
+void watch_signal(int number) {
   struct sigaction action {};
-  action.sa_handler = on_save_signal;
+  action.sa_handler = on_watched_signal;
   action.sa_flags = SA_RESTART;
-  ::sigaction(SIGUSR1, &action, nullptr);
+  ::sigaction(number, &action, nullptr);
 }
 
-bool take_save_request() {
-  return wants_save.exchange(false);
+bool take_watched_signal() {
+  return has_watched.exchange(false);
 }
 
 int interrupted() {

@@ -6,11 +6,12 @@ namespace deberta::cli {
 // SIGINT, SIGTERM and SIGHUP set a flag; the second one ends the program at once. SIGPIPE and SIGXFSZ are ignored.
 void install_signal_handlers();
 
-// From now on SIGUSR1 asks for a save instead of ending the program; a read that it interrupts goes on.
-void install_save_signal();
+// From now on this signal asks for something (SIGUSR1: a save, SIGHUP: the models anew) instead of ending the program;
+// a read that it interrupts goes on.
+void watch_signal(int number);
 
-// Whether SIGUSR1 arrived since the last call.
-bool take_save_request();
+// Whether a watched signal arrived since the last call.
+bool take_watched_signal();
 
 // 0, or 128 + the signal that arrived.
 int interrupted();

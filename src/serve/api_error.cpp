@@ -79,6 +79,33 @@ ApiCode code_of_status(int status) {
   return ApiCode::kInternal;
 }
 
+std::string_view failure_of(ApiCode code) {
+  switch (code) {
+    case ApiCode::kUnauthorized:
+    case ApiCode::kForbidden:
+      return "auth";
+    case ApiCode::kTooLarge:
+    case ApiCode::kBatchTooLarge:
+    case ApiCode::kUriTooLong:
+    case ApiCode::kHeadersTooLarge:
+      return "too_large";
+    case ApiCode::kOverloaded:
+    case ApiCode::kLoading:
+    case ApiCode::kDraining:
+    case ApiCode::kTooManyConnections:
+      return "overloaded";
+    case ApiCode::kDeadline:
+    case ApiCode::kRequestTimeout:
+      return "deadline";
+    case ApiCode::kBackendNan:
+      return "backend";
+    case ApiCode::kInternal:
+      return "internal";
+    default:
+      return "validation";
+  }
+}
+
 HttpResponse error_response(const ApiError& error, Dialect dialect) {
   const ApiCodeInfo& info = info_of(error.code);
   HttpResponse response{.status = info.status, .headers = {{"content-type", "application/json"}}, .body = {}};

@@ -44,7 +44,8 @@ struct ApiCodeInfo {
   std::string_view tei_type;  // error_type of text-embeddings-inference
 };
 const ApiCodeInfo& info_of(ApiCode code);
-ApiCode code_of_status(int status);  // of what the connection itself answers
+ApiCode code_of_status(int status);         // of what the connection itself answers
+std::string_view failure_of(ApiCode code);  // the reason in request_failure_total
 
 struct ApiError : std::exception {
   ApiError(ApiCode code_, std::string message_, std::string field_ = {})

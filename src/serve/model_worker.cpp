@@ -166,12 +166,18 @@ ModelWorker::ModelWorker(const QueueLimits& limits, RunPack run)
 }
 
 ModelWorker::~ModelWorker() {
+  stop();
+}
+
+void ModelWorker::stop() {
+  std::unordered_map<RequestId, std::shared_ptr<Job>> forgotten;  // it ends after the lock
   {
     const std::lock_guard lock(state_->mutex);
     state_->is_stopped = true;
+    forgotten.swap(state_->jobs);
   }
   state_->changed.notify_all();
-  state_->thread.join();
+  if (state_->thread.joinable()) state_->thread.join();
 }
 
 std::optional<RequestId> ModelWorker::admit(const RequestInfo& info, size_t tokens) {
@@ -190,7 +196,7 @@ bool ModelWorker::submit(RequestId request, std::shared_ptr<const SequencePlan> 
   job->submitted = microseconds();
   {
     const std::lock_guard lock(state_->mutex);
-    if (!state_->queue.add(request, tokens, kind)) return false;
+    if (state_->is_stopped || !state_->queue.add(request, tokens, kind)) return false;
     if (!tokens.empty()) state_->jobs.emplace(request, job);
   }
   if (tokens.empty())

@@ -38,7 +38,7 @@ class ModelWorker {
   using RunPack = std::function<void(uint64_t kind, std::span<const PlannedSequence> pack, ForwardResult& result)>;
 
   ModelWorker(const QueueLimits& limits, RunPack run);
-  ~ModelWorker();  // what waits is forgotten, without a word
+  ~ModelWorker();  // as stop()
   ModelWorker(const ModelWorker&) = delete;
   ModelWorker& operator=(const ModelWorker&) = delete;
 
@@ -55,6 +55,9 @@ class ModelWorker {
 
   // Ends requests whose deadline has passed, also admitted ones whose texts are still read: submit() is false for them.
   void expire();
+
+  // Ends the thread; what waits is forgotten, without a word, and nothing runs from now on.
+  void stop();
 
   QueueGauges gauges() const;
   int64_t time_to_drain() const;

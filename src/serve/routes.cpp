@@ -25,26 +25,34 @@ constexpr std::array kRoutes = {
     Route{"POST", "/", RouteKind::kOwnTask, Dialect::kTei},
     Route{"POST", "/invocations", RouteKind::kOwnTask, Dialect::kTei},
     Route{"GET", "/info", RouteKind::kInfo, Dialect::kTei},
-    Route{"GET", "/health", RouteKind::kHealth, Dialect::kTei},
-    Route{"GET", "/ping", RouteKind::kHealth, Dialect::kTei},
-    Route{"GET", "/metrics", RouteKind::kMetrics, Dialect::kTei},
+    Route{"GET", "/health", RouteKind::kHealth, Dialect::kTei, nullptr, Scope::kInfer, true},
+    Route{"GET", "/ping", RouteKind::kHealth, Dialect::kTei, nullptr, Scope::kInfer, true},
+    Route{"GET", "/metrics", RouteKind::kMetrics, Dialect::kTei, nullptr, Scope::kMetrics},
     Route{"POST", "/v1/embeddings", RouteKind::kAnswer, Dialect::kOpenAi, openai::embeddings},
     Route{"GET", "/v1/models", RouteKind::kModels, Dialect::kOpenAi},
     Route{"POST", "/v1/rerank", RouteKind::kAnswer, Dialect::kCohere, cohere::rerank},
     Route{"POST", "/v1/reranking", RouteKind::kAnswer, Dialect::kCohere, cohere::rerank},
     Route{"POST", "/v2/rerank", RouteKind::kAnswer, Dialect::kCohere, cohere::rerank},
     Route{"GET", "/v2", RouteKind::kServer, Dialect::kKserve},
-    Route{"GET", "/v2/health/live", RouteKind::kLive, Dialect::kKserve},
-    Route{"GET", "/v2/health/ready", RouteKind::kHealth, Dialect::kKserve},
+    Route{"GET", "/v2/health/live", RouteKind::kLive, Dialect::kKserve, nullptr, Scope::kInfer, true},
+    Route{"GET", "/v2/health/ready", RouteKind::kHealth, Dialect::kKserve, nullptr, Scope::kInfer, true},
     Route{"GET", "/v2/models/{model}/ready", RouteKind::kReady, Dialect::kKserve},
     Route{"GET", "/v2/models/{model}/versions/1/ready", RouteKind::kReady, Dialect::kKserve},
     Route{"GET", "/v2/models/{model}/versions/1", RouteKind::kModel, Dialect::kKserve},
     Route{"GET", "/v2/models/{model}", RouteKind::kModel, Dialect::kKserve},
-    Route{"POST", "/v2/models/{model}/infer", RouteKind::kAnswer, Dialect::kKserve, kserve::infer, true},
-    Route{"POST", "/v2/models/{model}/versions/1/infer", RouteKind::kAnswer, Dialect::kKserve, kserve::infer, true},
+    Route{"POST", "/v2/models/{model}/infer", RouteKind::kAnswer, Dialect::kKserve, kserve::infer, Scope::kInfer, false,
+          true},
+    Route{"POST", "/v2/models/{model}/versions/1/infer", RouteKind::kAnswer, Dialect::kKserve, kserve::infer,
+          Scope::kInfer, false, true},
     Route{"GET", "/openapi.json", RouteKind::kPage, Dialect::kTei},
     Route{"GET", "/docs", RouteKind::kPage, Dialect::kTei},
     Route{"GET", "/docs/{file}", RouteKind::kPage, Dialect::kTei},
+    Route{"GET", "/admin/models", RouteKind::kAdminModels, Dialect::kTei, nullptr, Scope::kAdmin},
+    Route{"GET", "/admin/queue", RouteKind::kAdminQueue, Dialect::kTei, nullptr, Scope::kAdmin},
+    Route{"POST", "/admin/models/{model}/load", RouteKind::kAdminLoad, Dialect::kTei, nullptr, Scope::kAdmin},
+    Route{"POST", "/admin/models/{model}/unload", RouteKind::kAdminUnload, Dialect::kTei, nullptr, Scope::kAdmin},
+    Route{"POST", "/admin/models/{model}/reload", RouteKind::kAdminReload, Dialect::kTei, nullptr, Scope::kAdmin},
+    Route{"POST", "/admin/loglevel", RouteKind::kAdminLog, Dialect::kTei, nullptr, Scope::kAdmin},
     Route{"POST", "/models/{model}/pipeline/{task}", RouteKind::kHubTask, Dialect::kTei},
     Route{"POST", "/models/{model}", RouteKind::kHubOwnTask, Dialect::kTei},
 };
@@ -109,12 +117,26 @@ std::string allowed_methods(std::string_view path) {
   return methods;
 }
 
-RouteMatch match_route(std::string_view method, std::string_view path) {
+namespace {
+
+// Without a route where no one takes it.
+RouteMatch find_match(std::string_view method, std::string_view path) {
   const std::vector<std::string_view> segments = segments_of(path);
   for (const Route& route : kRoutes) {
     RouteMatch match{&route, {}, {}, {}};
     if (takes(route, method) && matches(segments_of(route.path), segments, match)) return match;
   }
+  return {};
+}
+
+}  // namespace
+
+const Route* find_route(std::string_view method, std::string_view path) {
+  return find_match(method, path).route;
+}
+
+RouteMatch match_route(std::string_view method, std::string_view path) {
+  if (RouteMatch match = find_match(method, path); match.route != nullptr) return match;
   if (const std::string methods = allowed_methods(path); !methods.empty())
     throw ApiError(ApiCode::kMethod, fmt::format("expected {}", methods));
   throw ApiError(ApiCode::kNotFound, "no such route");

@@ -6,6 +6,7 @@
 
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "serve/keys.h"
 
 namespace deberta::serve {
 
@@ -22,7 +23,13 @@ enum class RouteKind {
   kServer,
   kModel,
   kReady,
-  kPage
+  kPage,
+  kAdminModels,
+  kAdminQueue,
+  kAdminLoad,
+  kAdminUnload,
+  kAdminReload,
+  kAdminLog
 };
 
 struct Route {
@@ -31,6 +38,8 @@ struct Route {
   RouteKind kind;
   Dialect dialect;
   Answering (*answer)(const ServedModel& model, Body& body) = nullptr;  // kAnswer
+  Scope scope = Scope::kInfer;                                          // of the keys that open it
+  bool is_open = false;                                                 // without a key too
   bool has_tail = false;  // bytes behind the JSON, where the header Inference-Header-Content-Length says so
 };
 
@@ -40,6 +49,7 @@ struct RouteMatch {
 };
 // Throws kNotFound, and kMethod with the methods there are.
 RouteMatch match_route(std::string_view method, std::string_view path);
+const Route* find_route(std::string_view method, std::string_view path);  // null for none
 // The methods of a path, "GET, HEAD"; empty: no such path.
 std::string allowed_methods(std::string_view path);
 std::span<const Route> all_routes();

@@ -11,14 +11,11 @@
 #include "deberta/model.h"
 #include "serve/batch_queue.h"
 #include "serve/http_server.h"
+#include "serve/keys.h"
 #include "serve/metrics.h"
+#include "serve/model_set.h"
 
 namespace deberta::serve {
-
-struct ModelPlace {
-  std::string name;  // under which it is served
-  std::string path;  // of its folder
-};
 
 struct ServerSettings {
   HttpSettings http;
@@ -26,8 +23,12 @@ struct ServerSettings {
   std::vector<ModelPlace> models;
   ModelOptions model;
   OpenOptions open;
-  std::string api_key;            // empty: everyone may ask
-  size_t max_input_length = 512;  // tokens of a text; the model's own limit stays in effect
+  Keys keys;                                 // none: everyone may ask for everything
+  bool has_admin = false;                    // /admin/...
+  std::vector<std::string> origins;          // of pages of others that may ask; "*": all
+  std::vector<std::string> trusted_proxies;  // addresses whose X-Forwarded-For is believed
+  double rate_limit = 0;                     // tokens a second of one client; 0: none
+  size_t max_input_length = 512;             // tokens of a text; the model's own limit stays in effect
   size_t max_client_batch = 256;
   bool cuts = true;
   int64_t deadline_ms = 30000;
@@ -37,6 +38,8 @@ struct ServerSettings {
 // One request, for the log.
 struct RequestLog {
   std::string id, method, route, model;
+  std::string key;    // the name of the client's key
+  std::string trace;  // the request's `traceparent`
   int status = 200;
   size_t items = 0, tokens = 0;
   double queue_ms = 0, inference_ms = 0, total_ms = 0;
@@ -44,11 +47,17 @@ struct RequestLog {
 
 class Server {
  public:
-  // Opens the models and listens. Throws what opening a model throws, and kServe.
+  // Listens; every model is said to be loading until open_models() has opened it. Throws kServe.
   Server(const ServerSettings& settings, std::function<void(const RequestLog&)> log);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  // Throws what opening a model throws.
+  void open_models();
+  // Opens every model's folder anew, one after the other, beside what goes on; `tell` gets what came of each: the name,
+  // and what went wrong, empty for nothing. The old model stays where something did.
+  void reload_models(std::function<void(const std::string& name, const std::string& error)> tell);
 
   uint16_t port() const;
   // Refuses new requests, finishes what has begun, for at most so long. False: something was left.

@@ -25,11 +25,11 @@ using test::write_tiny_model;
 
 constexpr size_t kMany = size_t{1} << 24;
 const std::string kSelf = "encoder.layer.1.attention.self.";
-const ConversionOptions kToV1{.dtype = {}, .layout = Layout::kV1, .has_hf_head_names = false};
-const ConversionOptions kToV2{.dtype = {}, .layout = Layout::kV2, .has_hf_head_names = false};
+const ConversionOptions kToV1{.dtype = {}, .layout = Layout::kV1, .has_hf_head_names = false, .drops_delta = false};
+const ConversionOptions kToV2{.dtype = {}, .layout = Layout::kV2, .has_hf_head_names = false, .drops_delta = false};
 
 ConversionOptions to_type(DType dtype) {
-  return {.dtype = dtype, .layout = {}, .has_hf_head_names = false};
+  return {.dtype = dtype, .layout = {}, .has_hf_head_names = false, .drops_delta = false};
 }
 
 // A model folder that a test may change before it converts it.
@@ -232,7 +232,7 @@ TEST_F(Conversions, NameTheTensorThatDoesNotFitIntoHalfPrecision) {
 
 TEST_F(Conversions, WriteTheHeadUnderTheNamesAskedFor) {
   const std::string model = make("m", tiny_config(), Head::kMaskedLm);
-  const ConversionOptions to_hf{.dtype = {}, .layout = {}, .has_hf_head_names = true};
+  const ConversionOptions to_hf{.dtype = {}, .layout = {}, .has_hf_head_names = true, .drops_delta = false};
   const std::vector<Change> changes = convert(model, folder.path("hf"), to_hf);
   const SafetensorsFile file(folder.path("hf/model.safetensors"));
   EXPECT_NE(file.find("cls.predictions.transform.dense.weight"), nullptr);
@@ -287,6 +287,11 @@ TEST_F(Conversions, ReportWhatIsLeftOutAndWhatIsKeptForTrainingOnly) {
   EXPECT_NE(file.find("deberta.embeddings.word_embeddings._weight"), nullptr);
   EXPECT_EQ(file.find("deberta.embeddings.position_ids"), nullptr);
   EXPECT_EQ(file.find("cls.predictions.decoder.weight"), nullptr);
+  const std::vector<Change> without =
+      convert(model, folder.path("b"), {.dtype = {}, .layout = {}, .has_hf_head_names = false, .drops_delta = true});
+  EXPECT_NE(find_change(without, "deberta.embeddings.word_embeddings._weight", "dropped"), nullptr);
+  EXPECT_EQ(SafetensorsFile(folder.path("b/model.safetensors")).find("deberta.embeddings.word_embeddings._weight"),
+            nullptr);
 }
 
 TEST_F(Conversions, RefuseAModelWhoseTensorsAreNotItsOwn) {

@@ -113,7 +113,7 @@ def serve(tmp_path_factory):
 @pytest.fixture(scope="session")
 def server(serve, models):
     """One server with all models, each under its name."""
-    return serve(*(word for name, folder in models.items() for word in ("-m", f"{name}={folder}")))
+    return serve("--admin", *(word for name, folder in models.items() for word in ("-m", f"{name}={folder}")))
 
 
 @pytest.fixture

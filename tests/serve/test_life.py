@@ -24,7 +24,12 @@ def test_what_keeps_it_from_starting(models, tmp_path):
         port = taken.getsockname()[1]
         done = start("-m", models["labels"], "--port", port)
         assert done.returncode == 1 and done.stderr.startswith(f"127.0.0.1:{port}: cannot listen: Address already in use"), done.stderr
-    for words, code, said in ((["-m", tmp_path / "none"], 1, "no such model directory"), (["-m", models["labels"], "--host", "nowhere"], 1, "nowhere:8080: cannot listen"),
+    (tmp_path / "keys").write_text("team:infer:secret\n")
+    everywhere = ["-m", models["labels"], "--host", "0.0.0.0", "--port", "0"]
+    for words, code, said in (([*everywhere, "--admin"], 2, "--admin: expected a key as well"),
+                              ([*everywhere, "--api-key-file", tmp_path / "keys"], 2, "keys:1: expected the 64 hexadecimal digits"),
+                              ([*everywhere, "--api-key-file", tmp_path / "no keys"], 1, "no keys"),
+                              (["-m", tmp_path / "none"], 1, "no such model directory"), (["-m", models["labels"], "--host", "nowhere"], 1, "nowhere:8080: cannot listen"),
                               (["-m", models["labels"], "--uds", tmp_path / "no/socket"], 1, "cannot listen: No such file or directory"),
                               (["-m", models["labels"], "-m", models["labels"]], 2, "got labels twice; give others: -m NAME=DIR"),
                               (["-m", f"a b={models['labels']}"], 2, "expected a name of letters"), (["--port", "65536", "-m", models["labels"]], 2, "--port")):

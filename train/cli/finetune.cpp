@@ -1,5 +1,6 @@
 // The verb `finetune`: options to the settings of a run, and what a run reports to people.
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <utility>
 
@@ -171,7 +172,7 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
 }  // namespace
 
 int run_finetune(const Options& options) {
-  cli::install_save_signal();
+  cli::watch_signal(SIGUSR1);
   const FinetuneVerb given(options);
   FinetuneSettings settings = settings_of(given);
   describe_run(options, settings.workplace, settings.run);

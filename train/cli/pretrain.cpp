@@ -1,6 +1,7 @@
 // The verb `pretrain`: options to the settings of a run, and what a run reports to people.
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -191,7 +192,7 @@ int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Report
 }  // namespace
 
 int run_pretrain(const Options& options) {
-  cli::install_save_signal();
+  cli::watch_signal(SIGUSR1);
   const PretrainVerb given(options);
   PretrainSettings settings = settings_of(given);
   describe_run(options, settings.workplace, settings.run);

@@ -17,7 +17,7 @@ std::string describe(const Metrics& metrics) {
 
 StopRequest stop_request() {
   if (cli::interrupted() != 0) return StopRequest::kStop;
-  return cli::take_save_request() ? StopRequest::kSave : StopRequest::kNone;
+  return cli::take_watched_signal() ? StopRequest::kSave : StopRequest::kNone;
 }
 
 }  // namespace

@@ -1,0 +1,270 @@
+#include "serve/call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "serve/api_error.h"
+
+namespace deberta::serve {
+namespace {
+
+constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 1000000};
+constexpr size_t kMostIgnored = 16;  // fields that are named
+
+double seconds_of(int64_t microseconds) {
+  return static_cast<double>(microseconds) * 1e-6;
+}
+
+LogLevel level_of(Body& body) {
+  const std::optional<std::string> level = body.choice("level", {"info", "warning", "error"});
+  if (!level) body.refuse_missing("level");
+  return *level == "info" ? LogLevel::kInfo : *level == "warning" ? LogLevel::kWarning : LogLevel::kError;
+}
+
+}  // namespace
+
+Call::~Call() {
+  if (admitted_) served_->worker->cancel(*admitted_);
+  if (take_turn()) {  // nobody has answered: the client has left, or the server ends
+    facts_.status = 499;
+    facts_.failure = "cancelled";
+    facts_.total_s = seconds_of(microseconds() - begun_);
+    server_.tell(facts_, id_, request(), key_ ? key_->name : "");
+  }
+}
+
+void Call::start() {
+  try {
+    match_ = match_route(request().method, request().path);
+    facts_.route = match_.route->path;
+    if (const Key* key = server_.settings.keys.find(request().header("authorization"))) key_ = *key;
+    if (match_.route->method == "GET") {
+      HttpResponse response = server_.get(match_);
+      const bool is_well = response.status == 200;
+      return respond(std::move(response), is_well ? "" : "overloaded");
+    }
+    if (server_.is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
+    if (match_.route->scope == Scope::kAdmin)
+      return server_.loader->post([self = shared_from_this()] { self->administer(); });
+    if (server_.inflight > server_.settings.queue.requests)
+      throw ApiError(ApiCode::kOverloaded, "too many requests at once");
+    server_.pool->post([self = shared_from_this()] { self->read(); });
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+Priority Call::priority() const {
+  const std::string_view given = request().header("x-priority");
+  if (given.empty()) return Priority::kNormal;
+  if (key_ && !key_->opens(Scope::kPriority))
+    throw ApiError(ApiCode::kForbidden, "X-Priority: the key has no scope priority");
+  if (given == "high") return Priority::kHigh;
+  if (given == "normal") return Priority::kNormal;
+  if (given == "low") return Priority::kLow;
+  throw ApiError(ApiCode::kBadRequest,
+                 fmt::format("X-Priority: expected high, normal or low, got {}", quote_json(given)));
+}
+
+RequestInfo Call::info() const {
+  int64_t deadline_ms = server_.settings.deadline_ms;
+  const std::string given(request().header("x-deadline-ms"));
+  if (!given.empty() && given.size() < 10 &&
+      std::all_of(given.begin(), given.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    deadline_ms = std::min<int64_t>(deadline_ms, std::stoll(given));
+  return {.client = key_ ? "key " + key_->name : server_.client_of(request()),
+          .priority = priority(),
+          .deadline = begun_ + deadline_ms * 1000};
+}
+
+// The JSON, and the bytes behind it.
+std::pair<std::string_view, std::string_view> Call::parts_of_body() const {
+  const std::string_view body = request().body, given = request().header("inference-header-content-length");
+  if (match_.route->has_tail && !given.empty()) {
+    size_t size = 0;
+    const auto read = std::from_chars(given.data(), given.data() + given.size(), size);
+    if (read.ec != std::errc() || read.ptr != given.data() + given.size() || size > body.size())
+      throw ApiError(ApiCode::kBadRequest,
+                     fmt::format("Inference-Header-Content-Length: expected at most {}, the body's length, got {}",
+                                 body.size(), quote_json(given)));
+    return {body.substr(0, size), body.substr(size)};
+  }
+  const std::string_view type = request().header("content-type");
+  if (!type.empty() && type.find("json") == std::string_view::npos)
+    throw ApiError(ApiCode::kMediaType, "expected application/json");
+  return {body, {}};
+}
+
+// From the body to the sequences that run.
+void Call::read() {
+  try {
+    const auto [text, tail] = parts_of_body();
+    Json json;
+    try {
+      json = parse_json(text, "body", kBodyLimits);
+    } catch (const Error& error) {
+      throw ApiError(ApiCode::kBadJson, fmt::format("{}: {}", error.where(), error.message()));
+    }
+    Body body(json, {}, tail);
+    std::string name = match_.model;
+    if (name.empty()) name = std::string(request().header("x-model"));
+    if (name.empty() && server_.models.count() > 1) name = body.text("model").value_or("");
+    served_ = server_.models.find(name);
+    facts_.model = served_->model.name;
+    admitted_ = served_->worker->admit(info(), request().body.size() / 2);
+    if (!admitted_) throw ApiError(ApiCode::kOverloaded, "the queue is full");
+    Answering made = make(body);
+    ignored_ = body.unknown();
+    facts_.items = made.items;
+    facts_.tokens = made.tokens;
+    facts_.is_batch = made.items > 1;
+    characters_ = made.characters;
+    read_ = microseconds();
+    server_.rates.take(info().client, facts_.tokens, read_);
+    if (made.plan == nullptr) return finish(made.respond);
+    submit(std::move(made));
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+// Opens and closes models, on a thread that does nothing else.
+void Call::administer() {
+  try {
+    const Json none = JsonObject();
+    const std::string_view text = request().body.empty() ? std::string_view() : parts_of_body().first;
+    const Json json = text.empty() ? none : parse_json(text, "body", kBodyLimits);
+    Body body(json);
+    const std::string& name = match_.model;
+    Json told;
+    switch (match_.route->kind) {
+      case RouteKind::kAdminReload:
+        server_.reload(name, body.flag("force").value_or(false));
+        break;
+      case RouteKind::kAdminLoad:
+        server_.models.load(name);
+        break;
+      case RouteKind::kAdminUnload:
+        server_.models.unload(name);
+        break;
+      default:
+        server_.log_level = level_of(body);
+        return respond(json_response(JsonObject{{"level", *body.text("level")}}), "");
+    }
+    for (const ModelSet::Status& status : server_.models.statuses()) {
+      if (status.name == name) told = JsonObject{{"name", name}, {"state", status.state}};
+    }
+    respond(json_response(told), "");
+  } catch (const Error& error) {  // of a folder that does not open, or a body that is no JSON
+    const ApiCode code =
+        error.code() == ErrorCode::kJson && error.where() == "body" ? ApiCode::kBadJson : ApiCode::kValidation;
+    fail(std::make_exception_ptr(ApiError(code, fmt::format("{}: {}", error.where(), error.message()))));
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+Answering Call::make(Body& body) {
+  const ServedModel& model = served_->model;
+  const std::string_view agent = request().header("user-agent");
+  switch (match_.route->kind) {
+    case RouteKind::kAnswer:
+      if (match_.route->dialect == Dialect::kOpenAi) field_ = "/input";
+      if (match_.route->dialect == Dialect::kCohere || match_.route->dialect == Dialect::kKserve) field_.clear();
+      return match_.route->answer(model, body);
+    case RouteKind::kHubTask:
+      return hub::find_task(match_.task, agent)(model, body);
+    case RouteKind::kHubOwnTask:
+      return hub::find_task(hub::own_task(model), agent)(model, body);
+    default:
+      break;
+  }
+  // A body with `parameters` is one of the hub's; else the task of text-embeddings-inference that the model is for.
+  if (body.find("parameters") != nullptr) return hub::find_task(hub::own_task(model), agent)(model, body);
+  const Head head = model.pipeline.model.head();
+  if (head == Head::kNone) return tei::embed(model, body);
+  if (head != Head::kSequence) return hub::find_task(hub::own_task(model), agent)(model, body);
+  return body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
+}
+
+void Call::submit(Answering made) {
+  const RequestId id = *std::exchange(admitted_, std::nullopt);  // the worker's from now on
+  exchange_->on_disconnect([weak = weak_from_this(), id] {
+    const std::shared_ptr<Call> self = weak.lock();
+    if (!self) return;
+    self->has_left_ = true;
+    self->served_->worker->cancel(id);
+  });
+  submitted_ = microseconds();
+  const auto done = [self = shared_from_this(), respond_with = std::move(made.respond)](const Outcome& outcome) {
+    self->outcome_ = outcome;
+    self->server_.pool->post([self, respond_with] { self->finish(respond_with); });
+  };
+  try {
+    if (served_->worker->submit(id, std::move(made.plan), made.kind, done)) return;
+  } catch (...) {
+    served_->worker->cancel(id);
+    throw;
+  }
+  if (microseconds() >= info().deadline) throw ApiError(ApiCode::kDeadline, "the deadline has passed");
+  throw ApiError(ApiCode::kOverloaded, "the queue is full");
+}
+
+void Call::finish(const std::function<HttpResponse()>& respond_with) {
+  try {
+    if (outcome_.kind == Outcome::Kind::kLate) throw ApiError(ApiCode::kDeadline, "the deadline has passed");
+    if (outcome_.kind == Outcome::Kind::kFailed) return fail(outcome_.error);
+    facts_.has_run = submitted_ > 0;
+    facts_.tokenization_s = seconds_of(read_ - begun_);
+    facts_.queue_s = seconds_of(outcome_.queue_time);
+    facts_.inference_s = seconds_of(outcome_.compute_time);
+    respond(respond_with(), "");
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void Call::fail(const std::exception_ptr& error) {
+  ApiError told = api_error_of(error, field_);
+  if (told.code == ApiCode::kOverloaded && told.retry_after_s == 0 && served_ != nullptr)
+    told.retry_after_s = 1 + served_->worker->time_to_drain() / 1000000;
+  const Dialect dialect = match_.route != nullptr ? match_.route->dialect : dialect_of(request().path);
+  respond(error_response(told, dialect), failure_of(told.code));
+}
+
+void Call::add_headers(HttpResponse& response) const {
+  std::vector<Header>& headers = response.headers;
+  headers.emplace_back("x-request-id", id_);
+  headers.emplace_back("cache-control", "no-store");
+  headers.emplace_back("x-content-type-options", "nosniff");
+  server_.add_origin(request(), headers);
+  if (served_ == nullptr) return;
+  const auto milliseconds = [](double s) { return std::to_string(static_cast<int64_t>(s * 1000)); };
+  headers.emplace_back("x-compute-type", server_.compute_type());
+  headers.emplace_back("x-compute-tokens", std::to_string(facts_.tokens));
+  headers.emplace_back("x-compute-characters", std::to_string(characters_));
+  headers.emplace_back("x-compute-time", milliseconds(facts_.tokenization_s + facts_.inference_s));
+  headers.emplace_back("x-total-time", milliseconds(facts_.total_s));
+  headers.emplace_back("x-tokenization-time", milliseconds(facts_.tokenization_s));
+  headers.emplace_back("x-queue-time", milliseconds(facts_.queue_s));
+  headers.emplace_back("x-inference-time", milliseconds(facts_.inference_s));
+  if (ignored_.empty()) return;
+  std::string names;
+  for (size_t i = 0; i < std::min(ignored_.size(), kMostIgnored); ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", header_text(ignored_[i]));
+  headers.emplace_back("x-ignored-fields", ignored_.size() > kMostIgnored ? names + ", ..." : names);
+}
+
+void Call::respond(HttpResponse response, std::string_view failure) {
+  if (!take_turn()) return;
+  facts_.status = has_left_ ? 499 : response.status;
+  facts_.failure = has_left_ ? "cancelled" : failure;
+  facts_.total_s = seconds_of(microseconds() - begun_);
+  add_headers(response);
+  server_.tell(facts_, id_, request(), key_ ? key_->name : "");
+  exchange_->respond(std::move(response));
+}
+
+}  // namespace deberta::serve

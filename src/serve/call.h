@@ -1,0 +1,67 @@
+// One request to the server, from its arrival to its answer.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "serve/server_state.h"
+
+namespace deberta::serve {
+
+// One request from its arrival to its answer.
+class Call : public std::enable_shared_from_this<Call> {
+ public:
+  Call(Server::State& server, std::shared_ptr<Exchange> exchange)
+      : server_(server), exchange_(std::move(exchange)), begun_(microseconds()) {
+    id_ = id_of(request());
+    ++server_.inflight;
+  }
+  ~Call();
+
+  void start();
+  void fail(const std::exception_ptr& error);
+  void respond(HttpResponse response, std::string_view failure);
+
+  const HttpRequest& request() const { return exchange_->request(); }
+
+ private:
+  std::pair<std::string_view, std::string_view> parts_of_body() const;
+  void read();
+  Answering make(Body& body);
+  void administer();
+  Priority priority() const;
+  RequestInfo info() const;
+  void submit(Answering made);
+  void finish(const std::function<HttpResponse()>& respond_with);
+  void add_headers(HttpResponse& response) const;
+  // Whether nobody has answered so far; from now on somebody has.
+  bool take_turn() {
+    if (is_counted_.exchange(true)) return false;
+    --server_.inflight;
+    return true;
+  }
+
+  Server::State& server_;
+  std::shared_ptr<Exchange> exchange_;
+  RouteMatch match_;
+  std::shared_ptr<Served> served_;
+  std::string id_, field_ = "/inputs";
+  std::optional<Key> key_;
+  std::optional<RequestId> admitted_;
+  Outcome outcome_;
+  RequestFacts facts_;
+  size_t characters_ = 0;
+  std::vector<std::string> ignored_;
+  int64_t begun_, read_ = 0, submitted_ = 0;
+  std::atomic<bool> is_counted_ = false;
+  std::atomic<bool> has_left_ = false;
+};
+
+}  // namespace deberta::serve

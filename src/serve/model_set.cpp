@@ -1,0 +1,170 @@
+#include "serve/model_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "serve/api_error.h"
+
+namespace deberta::serve {
+namespace {
+
+// What a new model is tried on: short and long, of words, signs and numbers.
+constexpr std::array<std::string_view, 8> kProbes = {
+    "a",
+    "The capital of France is Paris .",
+    "\"Well,\" she said, \"that is that!\"",
+    "3.14159 + 2 = 5.14159; 50 % of 1,000 is 500",
+    "https://example.org/?q=1&r=2#top",
+    "Ada Lovelace, born in London on 10 December 1815, wrote the first program for a machine that was never built.",
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen",
+    "\xc3\x89t\xc3\xa9 \xe2\x80\x94 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x98\x80",
+};
+
+void refuse(const std::string& message) {
+  throw ApiError(ApiCode::kValidation, message);
+}
+
+void check_finite(const Served& fresh) {
+  const Pipeline& pipeline = fresh.model.pipeline;
+  std::vector<Encoding> encodings;
+  for (const std::string_view text : kProbes)
+    encodings.push_back(encode_input(pipeline.tokenizer, TextInput{.text = text}, EncodingRules()));
+  SequencePlan plan;
+  plan.sequences = encodings;
+  if (pipeline.model.head() == Head::kNone) plan.layer = pipeline.config.num_hidden_layers;
+  if (pipeline.model.head() == Head::kMaskedLm) plan.rows.assign(encodings.size(), {0});
+  plan.take = [&](size_t, std::span<const float> values) {
+    if (!std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); }))
+      refuse(fmt::format("{}: a result is not a number", fresh.model.path));
+  };
+  run_plan(pipeline.model, plan, EncodingRules().batch_tokens);
+}
+
+// Clients that know the old model will read the answers of the new one.
+void check_alike(const Served& fresh, const Served& old) {
+  const Pipeline &a = fresh.model.pipeline, &b = old.model.pipeline;
+  if (a.model.head() != b.model.head()) refuse(fmt::format("{}: another head than before", fresh.model.path));
+  if (a.config.labels != b.config.labels)
+    refuse(fmt::format("{}: expected the labels of the model that is there ({}), got {}", fresh.model.path,
+                       fmt::join(b.config.labels, ", "), fmt::join(a.config.labels, ", ")));
+}
+
+}  // namespace
+
+ModelSet::ModelSet(const std::vector<ModelPlace>& places, Open open) : open_(std::move(open)) {
+  for (const ModelPlace& place : places) slots_.push_back({place, nullptr, false});
+}
+
+ModelSet::~ModelSet() {
+  stop();
+}
+
+void ModelSet::open_all() {
+  for (Slot& slot : slots_) put(slot.place.name, open_(slot.place));
+}
+
+std::string ModelSet::names() const {
+  std::string all;
+  for (const Slot& slot : slots_) all += fmt::format("{}{}", all.empty() ? "" : ", ", slot.place.name);
+  return all;
+}
+
+size_t ModelSet::index_of(const std::string& name) const {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].place.name == name) return i;
+  }
+  throw ApiError(ApiCode::kModelNotFound, fmt::format("no model {}; there are {}", quote_json(name), names()));
+}
+
+std::shared_ptr<Served> ModelSet::find(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  if (name.empty() && slots_.size() != 1)
+    throw ApiError(ApiCode::kModelNotFound, fmt::format("expected the name of a model; there are {}", names()));
+  const Slot& slot = name.empty() ? slots_.front() : slots_[index_of(name)];
+  if (slot.served) return slot.served;
+  if (slot.is_unloaded) throw ApiError(ApiCode::kModelNotFound, fmt::format("{} is not loaded", slot.place.name));
+  throw ApiError(ApiCode::kLoading, fmt::format("{} is being loaded", slot.place.name));
+}
+
+std::vector<std::shared_ptr<Served>> ModelSet::open_ones() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Served>> all;
+  for (const Slot& slot : slots_) {
+    if (slot.served) all.push_back(slot.served);
+  }
+  return all;
+}
+
+bool ModelSet::is_ready() const {
+  const std::lock_guard lock(mutex_);
+  return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.served || slot.is_unloaded; });
+}
+
+std::vector<ModelSet::Status> ModelSet::statuses() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Status> all;
+  for (const Slot& slot : slots_)
+    all.push_back({slot.place.name, slot.place.path, slot.served ? "open" : slot.is_unloaded ? "closed" : "opening"});
+  return all;
+}
+
+void ModelSet::put(const std::string& name, std::shared_ptr<Served> fresh) {
+  const std::lock_guard lock(mutex_);
+  Slot& slot = slots_[index_of(name)];
+  if (slot.served) retired_.push_back(std::move(slot.served));
+  slot.served = std::move(fresh);
+  slot.is_unloaded = slot.served == nullptr;
+}
+
+void ModelSet::reload(const std::string& name, bool forces) {
+  ModelPlace place;
+  std::shared_ptr<Served> old;
+  {
+    const std::lock_guard lock(mutex_);
+    const Slot& slot = slots_[index_of(name)];
+    place = slot.place;
+    old = slot.served;
+  }
+  std::shared_ptr<Served> fresh = open_(place);
+  check_finite(*fresh);
+  if (old && !forces) check_alike(*fresh, *old);
+  old = nullptr;  // only the set and requests hold it
+  put(name, std::move(fresh));
+}
+
+void ModelSet::load(const std::string& name) {
+  bool is_open = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_open = slots_[index_of(name)].served != nullptr;
+  }
+  if (!is_open) reload(name, false);
+}
+
+void ModelSet::unload(const std::string& name) {
+  put(name, nullptr);
+}
+
+void ModelSet::close_unused() {
+  std::vector<std::shared_ptr<Served>> unused;
+  const std::lock_guard lock(mutex_);
+  const auto end = std::partition(retired_.begin(), retired_.end(),
+                                  [](const std::shared_ptr<Served>& one) { return one.use_count() > 1; });
+  unused.assign(std::make_move_iterator(end), std::make_move_iterator(retired_.end()));
+  retired_.erase(end, retired_.end());
+}
+
+void ModelSet::stop() {
+  std::vector<std::shared_ptr<Served>> all = open_ones();
+  {
+    const std::lock_guard lock(mutex_);
+    all.insert(all.end(), retired_.begin(), retired_.end());
+  }
+  for (const std::shared_ptr<Served>& one : all) one->worker->stop();
+}
+
+}  // namespace deberta::serve

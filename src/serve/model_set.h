@@ -1,0 +1,76 @@
+// The models that are served, by name: opened, replaced and closed while requests go on. A request keeps the model that
+// it began with; one that was replaced is closed after its last request.
+#pragma once
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "serve/answering.h"
+#include "serve/model_worker.h"
+
+namespace deberta::serve {
+
+struct ModelPlace {
+  std::string name;  // under which it is served
+  std::string path;  // of its folder
+};
+
+// A model with its queue.
+struct Served {
+  ServedModel model;
+  std::unique_ptr<ModelWorker> worker;
+};
+
+class ModelSet {
+ public:
+  using Open = std::function<std::shared_ptr<Served>(const ModelPlace& place)>;
+
+  // Nothing is opened yet.
+  ModelSet(const std::vector<ModelPlace>& places, Open open);
+  ~ModelSet();  // as stop()
+  ModelSet(const ModelSet&) = delete;
+  ModelSet& operator=(const ModelSet&) = delete;
+
+  // Opens all, one after the other. Throws what opening throws.
+  void open_all();
+
+  // By name; without one, the only model. Throws kModelNotFound with the names there are, and kLoading.
+  std::shared_ptr<Served> find(const std::string& name) const;
+  std::vector<std::shared_ptr<Served>> open_ones() const;
+  bool is_ready() const;  // all are open but those that unload() closed
+  size_t count() const { return slots_.size(); }
+
+  struct Status {
+    std::string name, path, state;  // "open", "opening", "closed"
+  };
+  std::vector<Status> statuses() const;
+
+  // Opens the folder anew, tries it on a few texts, and puts it in the place of what is there; what is there stays
+  // where anything of it fails. Throws what opening throws, kModelNotFound, and kValidation for a model with another
+  // head or other labels (`forces`: it may have) or whose results are not finite.
+  void reload(const std::string& name, bool forces);
+  void load(const std::string& name);    // as reload() where it is closed; nothing where it is open
+  void unload(const std::string& name);  // requests for it are refused from now on
+
+  void close_unused();  // what was replaced or unloaded, and no request holds any more
+  void stop();          // ends the queues; what waits in them is forgotten
+
+ private:
+  struct Slot {
+    ModelPlace place;
+    std::shared_ptr<Served> served;
+    bool is_unloaded = false;
+  };
+  size_t index_of(const std::string& name) const;  // throws kModelNotFound
+  std::string names() const;
+  void put(const std::string& name, std::shared_ptr<Served> fresh);
+
+  const Open open_;
+  mutable std::mutex mutex_;
+  std::vector<Slot> slots_;  // their number and places never change
+  std::vector<std::shared_ptr<Served>> retired_;
+};
+
+}  // namespace deberta::serve

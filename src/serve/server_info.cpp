@@ -1,0 +1,135 @@
+// What the server says of itself.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "deberta/library.h"
+#include "serve/server_state.h"
+
+namespace deberta::serve {
+namespace {
+
+JsonObject labels_json(const ModelConfig& config) {
+  JsonObject id2label, label2id;
+  for (size_t i = 0; i < config.labels.size(); ++i) {
+    id2label.emplace_back(std::to_string(i), config.labels[i]);
+    label2id.emplace_back(config.labels[i], uint64_t{i});
+  }
+  return {{"id2label", std::move(id2label)}, {"label2id", std::move(label2id)}};
+}
+
+// The model's kind, in the words of text-embeddings-inference and beyond.
+JsonObject model_type_json(const ServedModel& model) {
+  const Model& m = model.pipeline.model;
+  switch (m.head()) {
+    case Head::kSequence:
+      return {{m.labels() == 1 ? "reranker" : "classifier", labels_json(model.pipeline.config)}};
+    case Head::kToken:
+    case Head::kTokenOriginal:
+      return {{"token_classifier", labels_json(model.pipeline.config)}};
+    case Head::kSpan:
+      return {{"span", JsonObject()}};
+    case Head::kMaskedLm:
+      return {{"masked_lm", JsonObject()}};
+    case Head::kReplacedToken:
+      return {{"rtd", JsonObject()}};
+    case Head::kNone:
+      break;
+  }
+  return {{"embedding", JsonObject{{"pooling", "mean"}}}};
+}
+
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  double pages = 0, resident = 0;
+  file >> pages >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+std::string Server::State::compute_type() const {
+  return fmt::format("cpu-{}", to_string(settings.model.precision));
+}
+
+Json Server::State::info() const {
+  const std::vector<std::shared_ptr<Served>> open_ones = models.open_ones();
+  if (open_ones.empty()) throw ApiError(ApiCode::kLoading, "models are being loaded");
+  const ServedModel& model = open_ones.front()->model;
+  JsonArray all;
+  for (const std::shared_ptr<Served>& entry : open_ones)
+    all.push_back(JsonObject{{"name", entry->model.name},
+                             {"model_type", model_type_json(entry->model)},
+                             {"task", hub::own_task(entry->model)},
+                             {"max_input_length", uint64_t{entry->model.max_input_length}}});
+  return JsonObject{{"model_id", model.name},
+                    {"model_sha", Json()},
+                    {"model_dtype", std::string(to_string(settings.model.precision))},
+                    {"served_model_name", model.name},
+                    {"model_type", model_type_json(model)},
+                    {"max_concurrent_requests", uint64_t{settings.queue.requests}},
+                    {"max_input_length", uint64_t{model.max_input_length}},
+                    {"max_batch_tokens", static_cast<uint64_t>(settings.queue.batch_work)},
+                    {"max_batch_requests", uint64_t{settings.queue.batch_sequences}},
+                    {"max_client_batch_size", uint64_t{settings.max_client_batch}},
+                    {"auto_truncate", settings.cuts},
+                    {"tokenization_workers", uint64_t{settings.readers}},
+                    {"version", version()},
+                    {"device", compute_type()},
+                    {"models", std::move(all)}};
+}
+
+Json Server::State::list() const {
+  JsonArray all;
+  for (const std::shared_ptr<Served>& entry : models.open_ones())
+    all.push_back(JsonObject{{"id", entry->model.name}, {"object", "model"}, {"created", 0}, {"owned_by", "deberta"}});
+  return JsonObject{{"object", "list"}, {"data", std::move(all)}};
+}
+
+std::vector<GaugeValue> Server::State::gauges() const {
+  std::vector<GaugeValue> values;
+  const HttpCounts counts = http->counts();
+  values.push_back({"connections", "", static_cast<double>(counts.connections)});
+  values.push_back({"connections_total", "", static_cast<double>(counts.accepted)});
+  values.push_back({"connections_refused_total", "", static_cast<double>(counts.refused)});
+  values.push_back({"inflight_requests", "", static_cast<double>(inflight)});
+  values.push_back({"process_resident_memory_bytes", "", resident_bytes()});
+  values.push_back(
+      {"build_info", fmt::format("version=\"{}\",dtype=\"{}\"", version(), to_string(settings.model.precision)), 1});
+  values.push_back({"reload_total", "result=\"done\"", static_cast<double>(reloads)});
+  values.push_back({"reload_total", "result=\"failed\"", static_cast<double>(failed_reloads)});
+  for (const ModelSet::Status& status : models.statuses())
+    values.push_back({"model_loaded", fmt::format("model=\"{}\"", status.name), status.state == "open" ? 1.0 : 0.0});
+  const auto add = [&](const std::string& name, const auto& value_of) {
+    for (const std::shared_ptr<Served>& entry : models.open_ones())
+      values.push_back({name, fmt::format("model=\"{}\"", entry->model.name),
+                        static_cast<double>(value_of(entry->worker->gauges()))});
+  };
+  add("queue_items", [](const QueueGauges& g) { return g.sequences; });
+  add("queue_tokens", [](const QueueGauges& g) { return g.tokens; });
+  add("queue_requests", [](const QueueGauges& g) { return g.requests; });
+  return values;
+}
+
+Json Server::State::admin_models() const {
+  JsonArray all;
+  for (const ModelSet::Status& status : models.statuses())
+    all.push_back(JsonObject{{"name", status.name}, {"path", status.path}, {"state", status.state}});
+  return JsonObject{{"models", std::move(all)}};
+}
+
+Json Server::State::admin_queue() const {
+  JsonArray all;
+  for (const std::shared_ptr<Served>& served : models.open_ones()) {
+    const QueueGauges gauges = served->worker->gauges();
+    all.push_back(JsonObject{{"name", served->model.name},
+                             {"requests", uint64_t{gauges.requests}},
+                             {"sequences", uint64_t{gauges.sequences}},
+                             {"tokens", uint64_t{gauges.tokens}},
+                             {"ms_to_drain", served->worker->time_to_drain() / 1000}});
+  }
+  return JsonObject{{"models", std::move(all)}};
+}
+
+}  // namespace deberta::serve

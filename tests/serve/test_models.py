@@ -1,0 +1,177 @@
+"""Models that come and go while requests do not notice: reload, load, unload, SIGHUP, and who may ask for it."""
+import json
+import os
+import shutil
+import signal
+import threading
+import time
+
+import pytest
+from models import make_model, read_safetensors, write_safetensors
+
+TEXT = "a fine film"
+
+
+@pytest.fixture
+def copy(models, tmp_path):
+    """A folder that a test may change."""
+    return shutil.copytree(models["labels"], tmp_path / "labels")
+
+
+def put(folder, **change):
+    """Another model in the place of the folder, at once, as a person who publishes would do it."""
+    fresh = make_model(folder.with_name("fresh"), "sequence", **change)
+    folder.rename(folder.with_name("old"))
+    fresh.rename(folder)
+    shutil.rmtree(folder.with_name("old"))
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_model_is_replaced_unloaded_and_loaded(serve, copy):
+    server = serve("-m", copy, "--admin")
+    before = server.post("/predict", {"inputs": TEXT})
+    put(copy, seed=5)
+    assert server.post("/predict", {"inputs": TEXT}) == before
+    assert server.post("/admin/models/labels/reload", {}) == {"name": "labels", "state": "open"}
+    after = server.post("/predict", {"inputs": TEXT})
+    assert after != before
+    assert server.post("/admin/models/labels/unload", {}) == {"name": "labels", "state": "closed"}
+    assert server.refused("/predict", {"inputs": TEXT})[0] == 404
+    assert json.loads(server.request("GET", "/admin/models")[2])["models"] == [{"name": "labels", "path": str(copy), "state": "closed"}]
+    assert server.request("GET", "/health")[0] == 200  # as the operator wants it
+    assert server.post("/admin/models/labels/load", {}) == {"name": "labels", "state": "open"} == server.post("/admin/models/labels/load", {})
+    assert server.post("/predict", {"inputs": TEXT}) == after
+    metrics = server.request("GET", "/metrics")[2]
+    assert 'deberta_reload_total{result="done"} 1' in metrics and 'deberta_model_loaded{model="labels"} 1' in metrics
+
+
+def test_a_folder_that_does_not_serve_leaves_the_old_model(serve, copy):
+    server = serve("-m", copy, "--admin")
+    before = server.post("/predict", {"inputs": TEXT})
+    put(copy, labels=("no", "yes", "maybe"))
+    status, answer = server.refused("/admin/models/labels/reload", {})
+    assert status == 422 and "expected the labels of the model that is there (negative, neutral, positive), got no, yes, maybe" in answer["error"]
+    tensors = {name: array.copy() for name, array in read_safetensors(copy / "model.safetensors").items()}
+    tensors["classifier.bias"][1] = float("nan")
+    write_safetensors(copy / "fresh", tensors)
+    os.replace(copy / "fresh", copy / "model.safetensors")
+    status, answer = server.refused("/admin/models/labels/reload", {"force": True})
+    assert status == 422 and "expected a finite number, got nan" in answer["error"]
+    (copy / "config.json").write_text("{")
+    status, answer = server.refused("/admin/models/labels/reload", {})
+    assert status == 422 and "config.json" in answer["error"]
+    assert server.post("/predict", {"inputs": TEXT}) == before
+    put(copy, labels=("no", "yes", "maybe"))
+    server.post("/admin/models/labels/reload", {"force": True})
+    assert {one["label"] for one in server.post("/predict", {"inputs": TEXT})} == {"no", "yes", "maybe"}
+    assert 'deberta_reload_total{result="failed"} 3' in server.request("GET", "/metrics")[2]
+
+
+def test_sighup_loads_every_model_anew(serve, copy, models):
+    server = serve("-m", copy, "-m", models["score"])
+    before = server.post("/predict", {"inputs": TEXT}, x_model="labels")
+    put(copy, seed=7)
+    server.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: server.post("/predict", {"inputs": TEXT}, x_model="labels") != before)
+    wait_for(lambda: "score is loaded anew" in open(server.log).read())
+    (copy / "empty").write_bytes(b"")
+    os.replace(copy / "empty", copy / "model.safetensors")  # weights are mapped: a file in use is replaced, never written to
+    server.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: "labels is not loaded anew, and stays as it was: " in open(server.log).read())
+    assert server.post("/predict", {"inputs": TEXT}, x_model="labels")
+
+
+def test_reloads_under_load_lose_nothing(serve, copy):
+    """DEBERTA_RELOADS=1000 for the long run: no request fails, and each answer is the old model's or the new one's."""
+    count = int(os.environ.get("DEBERTA_RELOADS", "20"))
+    other = make_model(copy.with_name("other"), "sequence", seed=9)
+    server = serve("-m", copy, "--admin", "--log-format", "json")
+    texts = {"inputs": [[f"text {i} " * 10] for i in range(8)]}
+    answers, expected, done = [], [server.post("/predict", texts)], threading.Event()
+    shutil.copytree(copy, copy.with_name("first"))
+
+    def ask():
+        while not done.is_set():
+            answers.append(server.post("/predict", texts))
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    memory = []
+    for i in range(count):
+        shutil.copy((other, copy.with_name("first"))[i % 2] / "model.safetensors", copy / "model.fresh")
+        os.replace(copy / "model.fresh", copy / "model.safetensors")
+        server.post("/admin/models/labels/reload", {})
+        memory.append(int(next(line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("RssAnon"))))
+        if i == 0:
+            expected.append(server.post("/predict", texts))
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert expected[0] != expected[1] and len(answers) > count and all(answer in expected for answer in answers)
+    if count >= 200:
+        assert memory[-1] < 1.02 * memory[count // 10], memory[::count // 10]
+
+
+def test_priorities_and_rates(serve, models):
+    server = serve("-m", models["labels"], "--rate-limit", "20")
+    for priority in ("high", "normal", "low"):
+        assert server.post("/predict", {"inputs": "a"}, x_priority=priority)
+    assert server.refused("/predict", {"inputs": "a"}, x_priority="highest")[0] == 400
+    while True:  # ten seconds' worth of tokens at once, then no more
+        status, headers, text = server.request("POST", "/predict", {"inputs": "a fine film " * 5})
+        if status != 200:
+            break
+    assert status == 429 and int(headers["retry-after"]) >= 1 and "more than 20 tokens a second" in text
+
+
+def test_a_proxy_that_is_trusted_says_who_asks(serve, models):
+    def until_refused(server, address):
+        for count in range(40):
+            if server.request("POST", "/predict", {"inputs": "a fine film " * 5}, {"x-forwarded-for": address})[0] == 429:
+                return count
+        return None
+    trusted = serve("-m", models["labels"], "--rate-limit", "20", "--trusted-proxy", "127.0.0.1")
+    assert until_refused(trusted, "10.0.0.1") > 0 and until_refused(trusted, "10.0.0.2") > 0 and until_refused(trusted, "10.9.9.9, 10.0.0.2") == 0
+    other = serve("-m", models["labels"], "--rate-limit", "20", "--trusted-proxy", "192.0.2.1")
+    assert until_refused(other, "10.0.0.1") > 0 and until_refused(other, "10.0.0.2") == 0
+
+
+def test_pages_of_other_origins(serve, models):
+    server = serve("-m", models["labels"], "--cors-allow-origin", "https://a.example", environment={"DEBERTA_API_KEY": "secret"})
+    ask = {"origin": "https://a.example", "access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    status, headers, _ = server.request("OPTIONS", "/predict", headers=ask)
+    assert status == 204 and headers["access-control-allow-origin"] == "https://a.example" and headers["access-control-allow-methods"] == "POST"
+    assert "authorization" in headers["access-control-allow-headers"]
+    key = {"authorization": "Bearer secret"}
+    status, headers, _ = server.request("POST", "/predict", {"inputs": "a"}, key | {"origin": "https://a.example"})
+    assert status == 200 and headers["access-control-allow-origin"] == "https://a.example" and headers["vary"] == "origin"
+    status, headers, _ = server.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://a.example"})
+    assert status == 401 and headers["access-control-allow-origin"] == "https://a.example"
+    for origin in ("https://b.example", "http://a.example", "https://a.example.org", "null"):
+        assert "access-control-allow-origin" not in server.request("POST", "/predict", {"inputs": "a"}, key | {"origin": origin})[1]
+        assert server.request("OPTIONS", "/predict", headers=ask | {"origin": origin})[0] == 401
+    everyone = serve("-m", models["labels"], "--cors-allow-origin", "*")
+    assert everyone.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://b.example"})[1]["access-control-allow-origin"] == "*"
+
+
+def test_a_trace_is_in_the_log(serve, models):
+    server = serve("-m", models["labels"], "--log-format", "json")
+    server.post("/predict", {"inputs": "a"}, traceparent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    wait_for(lambda: "traceparent" in open(server.log).read())
+    assert json.loads(open(server.log).read().splitlines()[-1])["traceparent"].startswith("00-4bf92f3577b34da6a3ce929d0e0e4736")
+
+
+def test_the_level_of_the_log(serve, models):
+    server = serve("-m", models["labels"], "--admin")
+    server.post("/admin/loglevel", {"level": "error"})
+    server.post("/predict", {"inputs": "a"})
+    server.refused("/predict", {})
+    server.post("/admin/loglevel", {"level": "info"})
+    lines = [line for line in open(server.log).read().splitlines() if "/predict" in line]
+    assert lines == []
