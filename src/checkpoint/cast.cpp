@@ -106,6 +106,10 @@ double half_step(double value, Format format) {
 
 }  // namespace
 
+uint16_t f16_bits(float value) {
+  return static_cast<uint16_t>(round_to(format_of(DType::kF16), value));
+}
+
 void write_cast(Bytes bytes, DType from, DType to, const std::string& name, FileWriter& out) {
   const size_t source_size = size_of(from), size = size_of(to);
   if (to == DType::kF32 && source_size == 2) return write_widened(bytes, from, out);

@@ -1,5 +1,6 @@
 // Casts floating-point values: rounded to nearest, ties to even, straight from the stored value.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,9 @@ namespace deberta {
 // A piece at a time: the memory does not depend on the size. Throws kNotFinite, naming `name`, for a finite value that
 // has no finite neighbour in `to`.
 void write_cast(Bytes bytes, DType from, DType to, const std::string& name, FileWriter& out);
+
+// The bits of the nearest value in half precision; those of infinity when a finite value is too large for it.
+uint16_t f16_bits(float value);
 
 // Whether each element of `written` is the nearest value to its source: checked against a bound, not by rounding again.
 // Returns the first element that is not, or nothing.

@@ -99,11 +99,14 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   return settings;
 }
 
+bool is_local(const ServeVerb& options) {
+  return !options.uds.empty() || options.host.starts_with("127.") || options.host == "::1" ||
+         options.host == "localhost";
+}
+
 // What others can reach wants a key.
 void check_exposure(const ServeVerb& options, bool has_keys) {
-  const bool is_local =
-      !options.uds.empty() || options.host.starts_with("127.") || options.host == "::1" || options.host == "localhost";
-  if (is_local || has_keys) return;
+  if (is_local(options) || has_keys) return;
   if (options.admin)
     throw Error(
         ErrorCode::kUsage, "--admin",
@@ -164,8 +167,9 @@ std::string place_of(const ServeVerb& options, uint16_t port) {
 }  // namespace
 
 int run(const ServeVerb& options) {
-  const serve::ServerSettings settings = settings_of(options);
+  serve::ServerSettings settings = settings_of(options);
   check_exposure(options, !settings.keys.empty());
+  settings.has_explorer = is_local(options);
   const bool is_quiet_now = is_quiet();
   serve::Server server(settings, [&](const serve::RequestLog& request) {
     if (!is_quiet_now) print_request(request, options.log_format);

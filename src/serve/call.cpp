@@ -11,6 +11,7 @@ namespace deberta::serve {
 namespace {
 
 constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 1000000};
+constexpr size_t kMostExplaining = 4;
 constexpr size_t kMostIgnored = 16;  // fields that are named
 
 double seconds_of(int64_t microseconds) {
@@ -41,7 +42,7 @@ void Call::start() {
     facts_.route = match_.route->path;
     if (const Key* key = server_.settings.keys.find(request().header("authorization"))) key_ = *key;
     if (match_.route->method == "GET") {
-      HttpResponse response = server_.get(match_);
+      HttpResponse response = server_.get(match_, request());
       const bool is_well = response.status == 200;
       return respond(std::move(response), is_well ? "" : "overloaded");
     }
@@ -50,6 +51,12 @@ void Call::start() {
       return server_.loader->post([self = shared_from_this()] { self->administer(); });
     if (server_.inflight > server_.settings.queue.requests)
       throw ApiError(ApiCode::kOverloaded, "too many requests at once");
+    if (match_.route->kind == RouteKind::kExplain) {
+      if (server_.explaining >= kMostExplaining)
+        throw ApiError(ApiCode::kOverloaded, "other texts are being explained");
+      ++server_.explaining;
+      return server_.explainer->post([self = shared_from_this()] { self->explain(); });
+    }
     server_.pool->post([self = shared_from_this()] { self->read(); });
   } catch (...) {
     fail(std::current_exception());
@@ -97,21 +104,27 @@ std::pair<std::string_view, std::string_view> Call::parts_of_body() const {
   return {body, {}};
 }
 
+Json Call::body_json() const {
+  try {
+    return parse_json(parts_of_body().first, "body", kBodyLimits);
+  } catch (const Error& error) {
+    throw ApiError(ApiCode::kBadJson, fmt::format("{}: {}", error.where(), error.message()));
+  }
+}
+
+// By the path, the header or the body.
+std::string Call::model_name(Body& body) const {
+  if (!match_.model.empty()) return match_.model;
+  if (const std::string_view name = request().header("x-model"); !name.empty()) return std::string(name);
+  return server_.models.count() > 1 ? body.text("model").value_or("") : "";
+}
+
 // From the body to the sequences that run.
 void Call::read() {
   try {
-    const auto [text, tail] = parts_of_body();
-    Json json;
-    try {
-      json = parse_json(text, "body", kBodyLimits);
-    } catch (const Error& error) {
-      throw ApiError(ApiCode::kBadJson, fmt::format("{}: {}", error.where(), error.message()));
-    }
-    Body body(json, {}, tail);
-    std::string name = match_.model;
-    if (name.empty()) name = std::string(request().header("x-model"));
-    if (name.empty() && server_.models.count() > 1) name = body.text("model").value_or("");
-    served_ = server_.models.find(name);
+    const Json json = body_json();
+    Body body(json, {}, parts_of_body().second);
+    served_ = server_.models.find(model_name(body));
     facts_.model = served_->model.name;
     admitted_ = served_->worker->admit(info(), request().body.size() / 2);
     if (!admitted_) throw ApiError(ApiCode::kOverloaded, "the queue is full");
@@ -130,12 +143,26 @@ void Call::read() {
   }
 }
 
+// Runs a text for the explorer, on a thread that does nothing else, so that serving goes on.
+void Call::explain() {
+  try {
+    const Json json = body_json();
+    Body body(json);
+    served_ = server_.models.find(model_name(body));
+    facts_.model = served_->model.name;
+    HttpResponse response = server_.explanations.explain(served_->model, body, microseconds());
+    ignored_ = body.unknown();
+    respond(std::move(response), "");
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  --server_.explaining;
+}
+
 // Opens and closes models, on a thread that does nothing else.
 void Call::administer() {
   try {
-    const Json none = JsonObject();
-    const std::string_view text = request().body.empty() ? std::string_view() : parts_of_body().first;
-    const Json json = text.empty() ? none : parse_json(text, "body", kBodyLimits);
+    const Json json = request().body.empty() ? Json(JsonObject()) : body_json();
     Body body(json);
     const std::string& name = match_.model;
     Json told;
@@ -157,10 +184,9 @@ void Call::administer() {
       if (status.name == name) told = JsonObject{{"name", name}, {"state", status.state}};
     }
     respond(json_response(told), "");
-  } catch (const Error& error) {  // of a folder that does not open, or a body that is no JSON
-    const ApiCode code =
-        error.code() == ErrorCode::kJson && error.where() == "body" ? ApiCode::kBadJson : ApiCode::kValidation;
-    fail(std::make_exception_ptr(ApiError(code, fmt::format("{}: {}", error.where(), error.message()))));
+  } catch (const Error& error) {  // of a folder that does not open
+    fail(
+        std::make_exception_ptr(ApiError(ApiCode::kValidation, fmt::format("{}: {}", error.where(), error.message()))));
   } catch (...) {
     fail(std::current_exception());
   }

@@ -33,9 +33,12 @@ class Call : public std::enable_shared_from_this<Call> {
 
  private:
   std::pair<std::string_view, std::string_view> parts_of_body() const;
+  Json body_json() const;
+  std::string model_name(Body& body) const;
   void read();
   Answering make(Body& body);
   void administer();
+  void explain();
   Priority priority() const;
   RequestInfo info() const;
   void submit(Answering made);

@@ -53,6 +53,12 @@ constexpr std::array kRoutes = {
     Route{"POST", "/admin/models/{model}/unload", RouteKind::kAdminUnload, Dialect::kTei, nullptr, Scope::kAdmin},
     Route{"POST", "/admin/models/{model}/reload", RouteKind::kAdminReload, Dialect::kTei, nullptr, Scope::kAdmin},
     Route{"POST", "/admin/loglevel", RouteKind::kAdminLog, Dialect::kTei, nullptr, Scope::kAdmin},
+    Route{"GET", "/explorer", RouteKind::kPage, Dialect::kTei, nullptr, Scope::kExplain},
+    Route{"GET", "/explorer/{file}", RouteKind::kPage, Dialect::kTei, nullptr, Scope::kExplain},
+    Route{"POST", "/explain/tokens", RouteKind::kExplain, Dialect::kTei, nullptr, Scope::kExplain},
+    Route{"GET", "/explain/terms", RouteKind::kExplainTerms, Dialect::kTei, nullptr, Scope::kExplain},
+    Route{"GET", "/explain/heads", RouteKind::kExplainHeads, Dialect::kTei, nullptr, Scope::kExplain},
+    Route{"GET", "/explain/thumbnails", RouteKind::kExplainThumbnails, Dialect::kTei, nullptr, Scope::kExplain},
     Route{"POST", "/models/{model}/pipeline/{task}", RouteKind::kHubTask, Dialect::kTei},
     Route{"POST", "/models/{model}", RouteKind::kHubOwnTask, Dialect::kTei},
 };

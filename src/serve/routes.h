@@ -29,7 +29,11 @@ enum class RouteKind {
   kAdminLoad,
   kAdminUnload,
   kAdminReload,
-  kAdminLog
+  kAdminLog,
+  kExplain,
+  kExplainTerms,
+  kExplainHeads,
+  kExplainThumbnails
 };
 
 struct Route {

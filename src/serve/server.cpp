@@ -29,10 +29,11 @@ int least_status(LogLevel level) {
 
 // A page, and what its browser may load for it: the server's own files.
 HttpResponse page_response(const RouteMatch& match) {
-  // /docs is docs.html, and the files below it are docs.js and docs.css; /openapi.json is itself.
-  std::string name(match.route->path.substr(1));
-  if (name == "docs") name += ".html";
-  if (!match.file.empty()) name = match.file.starts_with("docs.") ? match.file : "";
+  // /docs is docs.html, and the files below it are docs.js and docs.css; so are those of /explorer.
+  const std::string_view path = match.route->path.substr(1);
+  const std::string page(path.substr(0, path.find('/')));
+  std::string name = page.find('.') != std::string::npos ? page : page + ".html";
+  if (!match.file.empty()) name = match.file.starts_with(page) ? match.file : "";
   const web::File* file = web::find_file(name);
   if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
   return {
@@ -138,7 +139,9 @@ std::optional<HttpResponse> Server::State::refuse(const HttpRequest& head) {
     const Key* key = route != nullptr && route->is_open ? nullptr : check_key(head);
     if (head.method == "OPTIONS" && !methods.empty()) return HttpResponse{.status = 204, .headers = preflight};
     const Route& matched = *match_route(head.method, head.path).route;
-    if (matched.scope == Scope::kAdmin && !settings.has_admin) throw ApiError(ApiCode::kNotFound, "no such route");
+    if ((matched.scope == Scope::kAdmin && !settings.has_admin) ||
+        (matched.scope == Scope::kExplain && !settings.has_explorer))
+      throw ApiError(ApiCode::kNotFound, "no such route");
     if (key != nullptr && !key->opens(matched.scope))
       throw ApiError(ApiCode::kForbidden, fmt::format("the key has no scope {}", to_string(matched.scope)));
     return std::nullopt;
@@ -163,7 +166,7 @@ void Server::State::handle(const std::shared_ptr<Exchange>& exchange) {
   std::make_shared<Call>(*this, exchange)->start();
 }
 
-HttpResponse Server::State::get(const RouteMatch& match) {
+HttpResponse Server::State::get(const RouteMatch& match, const HttpRequest& request) {
   const Dialect dialect = match.route->dialect;
   switch (match.route->kind) {
     case RouteKind::kInfo:
@@ -185,6 +188,12 @@ HttpResponse Server::State::get(const RouteMatch& match) {
     case RouteKind::kReady:
       models.find(match.model);
       break;
+    case RouteKind::kExplainTerms:
+      return explanations.terms(request.query, microseconds());
+    case RouteKind::kExplainHeads:
+      return explanations.heads(request.query, microseconds());
+    case RouteKind::kExplainThumbnails:
+      return explanations.thumbnails(request.query, microseconds());
     case RouteKind::kAdminModels:
       return json_response(admin_models());
     case RouteKind::kAdminQueue:
@@ -242,6 +251,7 @@ Server::Server(const ServerSettings& settings, std::function<void(const RequestL
 // The port first, then what computes; then nobody asks the readers and the loader for anything, and they end.
 Server::~Server() {
   state_->http->stop();
+  state_->explainer.reset();
   state_->loader.reset();
   state_->models.stop();
   state_->pool.reset();

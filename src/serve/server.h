@@ -24,6 +24,7 @@ struct ServerSettings {
   ModelOptions model;
   OpenOptions open;
   Keys keys;                                 // none: everyone may ask for everything
+  bool has_explorer = false;                 // /explorer and what it asks for
   bool has_admin = false;                    // /admin/...
   std::vector<std::string> origins;          // of pages of others that may ask; "*": all
   std::vector<std::string> trusted_proxies;  // addresses whose X-Forwarded-For is believed

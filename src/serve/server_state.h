@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "serve/answering.h"
+#include "serve/explain.h"
 #include "serve/model_set.h"
 #include "serve/rate_limits.h"
 #include "serve/routes.h"
@@ -36,7 +37,7 @@ struct Server::State {
   void add_origin(const HttpRequest& head, std::vector<Header>& headers) const;
   std::string client_of(const HttpRequest& head) const;
   void handle(const std::shared_ptr<Exchange>& exchange);
-  HttpResponse get(const RouteMatch& match);
+  HttpResponse get(const RouteMatch& match, const HttpRequest& request);
   Json info() const;
   Json list() const;
   std::vector<GaugeValue> gauges() const;
@@ -57,9 +58,12 @@ struct Server::State {
   ModelSet models;
   RateLimits rates;
   std::atomic<LogLevel> log_level = LogLevel::kInfo;
+  Explanations explanations;
+  std::atomic<size_t> explaining = 0;  // that wait or run
   std::atomic<size_t> reloads = 0, failed_reloads = 0;
   std::atomic<bool> is_closing = false;
-  std::unique_ptr<WorkPool> loader = std::make_unique<WorkPool>(1);  // opens and closes models
+  std::unique_ptr<WorkPool> loader = std::make_unique<WorkPool>(1);     // opens and closes models
+  std::unique_ptr<WorkPool> explainer = std::make_unique<WorkPool>(1);  // one text at a time, beside what is served
 };
 
 }  // namespace deberta::serve

@@ -57,4 +57,4 @@ def check(method, target, status, headers, body):
     if media == "application/octet-stream" and "inference-header-content-length" in headers:
         body, media = body[:int(headers["inference-header-content-length"])], "application/json"
     assert media in judges, f"{method} {target} answers {status} as {media}, expected {', '.join(judges)}"
-    judges[media].validate(json.loads(body) if media == "application/json" else body.decode())
+    judges[media].validate(json.loads(body) if media == "application/json" else body.decode("latin-1"))

@@ -40,18 +40,24 @@ def model_of(path):
 
 
 def target(path, model):
-    return path.replace("{model}", model).replace("{task}", "zero-shot-classification").replace("{file}", "docs.js")
+    return path.replace("{model}", model).replace("{task}", "zero-shot-classification").replace("{file}", path.split("/")[1] + ".js")
+
+
+def query(server, path):
+    """What the explorer's routes want behind their path, for a text that was just explained."""
+    wanted = {"/explain/terms": "&layer=1&head=0&term=c2c&dtype=f16", "/explain/heads": "", "/explain/thumbnails": "&size=4"}
+    return f"?id={server.post('/explain/tokens', {'text': 'a fine film'}, x_model='labels')['explain_id']}{wanted[path]}" if path in wanted else ""
 
 
 def body_of(method, path):
     return operation(method, path)["requestBody"]["content"]["application/json"]["example"] if method == "POST" else None
 
 
-def ask(server, method, path, status, model=None, body=None, headers=None):
+def ask(server, method, path, status, model=None, body=None, headers=None, more=""):
     """Sends the route's example, or `body`, and holds the answer against the document."""
     model = model or model_of(path)
     body = body_of(method, path) if body is None else body
-    got, _, text = server.request(method, target(path, model), body, {"x-model": model} | (headers or {}))
+    got, _, text = server.request(method, target(path, model) + more, body, {"x-model": model} | (headers or {}))
     assert got == status, (method, path, got, text)
 
 
@@ -69,14 +75,21 @@ def test_the_server_has_the_document(server):
 
 @pytest.mark.parametrize("method, path", ROUTES)
 def test_answers(server, method, path):
-    ask(server, method, path, 200)
+    more = query(server, path)
+    ask(server, method, path, 200, more=more)
     if method == "GET":
-        status, headers, text = server.request("HEAD", target(path, "labels"))
+        status, headers, text = server.request("HEAD", target(path, "labels") + more)
         assert status == 200 and text == "" and int(headers["content-length"]) > 0
 
 
 def test_bodies_that_are_not_as_they_should_be(server):
     for method, path in routes_with(422):
+        if method == "GET":
+            right = query(server, path)
+            for wrong in ([right.replace("layer=1", "layer=99"), right.replace("head=0", "head=-1"), right.replace("c2c", "all"), right.replace("f16", "f32"), right.replace("&layer=1", "")] if "terms" in path else
+                          [right.replace("size=4", "size=0")]):
+                ask(server, method, path, 422, more=wrong)
+            continue
         # Loading and unloading take nothing from the body.
         ask(server, method, path, 422, body=[] if "/admin/" in path else {} if "infer" in path else {"inputs": 5, "query": 5})
         ask(server, method, path, 400, body=b"{")
@@ -86,14 +99,17 @@ def test_bodies_that_are_not_as_they_should_be(server):
 
 
 def test_models_and_files_that_are_not_there(server, serve, models):
-    plain = serve("-m", models["labels"])
+    plain = serve("-m", models["labels"], "--host", "0.0.0.0")
     for method, path in routes_with(404):
-        if "/admin/" in path:  # without --admin there is nothing
+        if "/admin/" in path or path.startswith("/expl"):  # without --admin, and where others reach the server, there is nothing
             ask(plain, method, path, 404)
-        if path.startswith("/admin/") and "{model}" not in path:
+        if path in ("/admin/models", "/admin/queue", "/admin/loglevel", "/explorer"):
             continue
-        if "{file}" in path:
-            assert server.request("GET", "/docs/docs.none")[0] == 404 and server.request("GET", "/docs/openapi.json")[0] == 404
+        if method == "GET" and path.startswith("/explain"):
+            ask(server, method, path, 404, more="?id=none")
+        elif "{file}" in path:
+            folder = path.split("/")[1]
+            assert server.request("GET", f"/{folder}/{folder}.none")[0] == 404 and server.request("GET", f"/{folder}/openapi.json")[0] == 404
         else:
             ask(server, method, path, 404, model="none")
 
@@ -173,7 +189,7 @@ def test_a_result_that_is_not_a_number(serve, models, tmp_path):
         folder = tmp_path / name
         shutil.copytree(models[name], folder)
         tensors = {k: numpy.array(v) for k, v in read_safetensors(folder / "model.safetensors").items()}
-        tensors["deberta.encoder.layer.1.output.dense.bias"][3] = numpy.nan
+        tensors["deberta.encoder.layer.0.output.dense.bias"][3] = numpy.nan
         write_safetensors(folder / "model.safetensors", tensors)
         words += ["-m", f"{name}={folder}"]
     server = serve(*words)

@@ -1,0 +1,220 @@
+"""The explorer in Debian's chromium: every view used by script, with the mouse and with keys; nothing is asked of any other machine."""
+import json
+import shutil
+import subprocess
+import time
+from urllib.parse import parse_qsl, urlencode
+
+import numpy
+import pytest
+from conftest import BINARY, clean_environment
+from models import ROOT, read_safetensors, write_safetensors
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+
+class Page:
+    """The page, and what a test reads off it."""
+
+    def __init__(self, driver, url):
+        self.driver, self.url = driver, url
+
+    def open(self, **chosen):
+        self.driver.get("about:blank")
+        self.driver.get(f"{self.url}/explorer#{urlencode(chosen)}")
+        self.wait()
+
+    def at(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def wait(self, seconds=30):
+        """Until the view is drawn; returns the status line."""
+        end = time.monotonic() + seconds
+        while self.at("#status").text == "…" or not self.all("#model option") or not self.at("[role=tabpanel]:not([hidden])").text + self.at("#status").text:
+            assert time.monotonic() < end, self.at("body").text
+            time.sleep(0.02)
+        return self.at("#status").text
+
+    def view(self, name):
+        self.at(f"[data-view={name}]").click()
+        return self.wait()
+
+    def press(self, key):
+        ActionChains(self.driver).send_keys(key).perform()
+        return self.wait()
+
+    def chosen(self):
+        return dict(parse_qsl(self.driver.execute_script("return location.hash.slice(1)")))
+
+    def pixels(self):
+        """A sum over the canvas that another picture does not have."""
+        return self.driver.execute_script("const c = document.getElementById('matrix'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let s = 0; for (let i = 0; i < d.length; ++i) s = (s * 31 + d[i]) % 1e9; return s;")
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        pytest.fail("chromium and chromium-driver are not installed: ./test installs them")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    downloads = tmp_path_factory.mktemp("downloads")
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"):
+        options.add_argument(word)
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads), "profile.default_content_setting_values.automatic_downloads": 1})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    made = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    made.downloads = downloads
+    yield made
+    made.quit()
+
+
+@pytest.fixture
+def page(driver, server):
+    made = Page(driver, server.url)
+    yield made
+    assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == [], "the console has an error: what the page's policy forbids is one"
+    asked = driver.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
+    assert asked == [] or all(name.startswith((server.url, "data:", "blob:")) for name in asked)
+
+
+def test_every_task_has_its_view(page):
+    for model, text, second, shown in (("labels", "a fine film", "", "positive"), ("nli", "a man plays", "a man sleeps", "entailment"), ("words", "a [MASK] film", "", "[MASK] 1"),
+                                       ("token", "Ada was born in London .", "", "entity"), ("replaced", "the capital of France is bread", "", "Orange"),
+                                       ("span", "Who wrote it?", "Mary Shelley wrote it .", "answer"), ("score", "which film", "a fine film", "LABEL_0")):
+        page.open(model=model, text=text, second=second, view="task")
+        assert shown in page.at("#view-task").text, (model, page.at("body").text)
+
+
+def test_a_text_is_typed_and_run(page):
+    page.open(model="labels", view="task")
+    before = page.at("#view-task").text
+    field = page.at("#text")
+    field.clear()
+    field.send_keys("another text altogether", Keys.ENTER)
+    page.wait()
+    assert page.at("#view-task").text != before and page.chosen()["text"] == "another text altogether"
+    Select(page.at("#model")).select_by_visible_text("many")
+    page.wait()
+    assert page.chosen()["model"] == "many"
+
+
+def test_one_head(page, server):
+    page.open(model="labels", text="a fine film , and a long one", view="matrix", term="softmax")
+    tokens = len(server.post("/explain/tokens", {"text": "a fine film , and a long one"}, x_model="labels")["tokens"])
+    assert page.wait().startswith(f"{tokens} tokens, 2 layers of 2 heads")
+    seen = {page.pixels()}
+    for key in (Keys.ARROW_RIGHT, Keys.ARROW_UP, "1", "2", "3", "4", "5", Keys.ARROW_LEFT):
+        page.press(key)
+        seen.add(page.pixels())
+    assert len(seen) == 8 and (page.chosen()["layer"], page.chosen()["head"], page.chosen()["term"]) == ("2", "0", "softmax")
+    worst = float(page.at("#readout").text.split("sum| ")[1].split(" ")[0])
+    assert worst < 0.02
+    page.at("#drop-c2p").click()
+    page.wait()
+    assert "counterfactual" in page.at("#view-matrix").text and page.pixels() not in seen and page.chosen()["without"] == "c2p"
+    ActionChains(page.driver).move_to_element_with_offset(page.at("#matrix"), 30, 30).perform()
+    assert "query" in page.at("#readout").text and "distance" in page.at("#readout").text
+    where = page.driver.current_url
+    page.driver.get("about:blank")
+    page.driver.get(where)  # a permalink
+    page.wait()
+    assert "counterfactual" in page.at("#view-matrix").text
+
+
+def test_values_are_those_of_the_model(page, server, models, tmp_path):
+    page.open(model="labels", text="a fine film", view="matrix", term="sum", layer="2", head="1")
+    for name in ("svg", "png", "csv"):
+        page.at(f"#save-{name}").click()
+    files = {name: page.driver.downloads / f"layer2-head1-sum.{name}" for name in ("svg", "png", "csv")}
+    end = time.monotonic() + 30
+    while not all(path.exists() and path.stat().st_size for path in files.values()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    rows = [line.split(",")[1:] for line in files["csv"].read_text().splitlines()[1:]]
+    about = server.post("/explain/tokens", {"text": "a fine film"}, x_model="labels")
+    assert len(rows) == len(about["tokens"]) == len(rows[0]) and files["svg"].read_text().count("<rect") == len(rows) ** 2
+    assert files["png"].read_bytes().startswith(b"\x89PNG")
+    ids = numpy.array([[token["id"] for token in server.post("/tokenize", {"inputs": "a fine film"}, x_model="labels")[0]]], numpy.int32)
+    write_safetensors(tmp_path / "in", {"input_ids": ids})
+    subprocess.run([BINARY, "forward", "-m", models["labels"], "--ids", tmp_path / "in", "--scores", "-o", tmp_path / "out"], check=True, env=clean_environment())
+    terms = read_safetensors(tmp_path / "out")
+    expected = sum(terms[f"layer.2.{name}"][0, 1] for name in ("c2c", "c2p", "p2c"))
+    assert numpy.abs(numpy.array(rows, float) - expected).max() < 2 ** -10 * numpy.abs(expected).max()  # half precision
+
+
+def test_by_distance_and_all_heads(page):
+    page.open(model="labels", text="a fine film , and a long one", view="distance")
+    assert len(page.all("#distance polyline")) == 2 and len(page.all("#distance rect")) > 10
+    page.view("heads")
+    assert len(page.all(".thumbnails button")) == 4
+    Select(page.at("#order")).select_by_value("entropy")
+    page.wait()
+    entropies = [float(button.text.split("H ")[1].split()[0]) for button in page.all(".thumbnails button")]
+    assert entropies == sorted(entropies)
+    page.all(".thumbnails button")[0].click()
+    page.wait()
+    assert page.chosen()["view"] == "matrix"
+    page.press("]")
+    assert page.chosen()["view"] == "distance" and page.at("[data-view=distance]").get_attribute("aria-selected") == "true"
+
+
+def test_which_words_count(page):
+    page.open(model="labels", text="a fine film , and a long one", view="words")
+    assert [mark.text for mark in page.all("#occlusion .token")] == "a fine film , and a long one".split()
+    assert "Attention is not an explanation" in page.at("#view-words").text
+    page.open(model="token", text="a fine film", view="words")
+    assert "needs a model of labels" in page.at("#view-words").text
+
+
+def test_what_cannot_be_shown_is_said(page):
+    page.open(model="labels", text="word " * 300, view="matrix")
+    assert "at most 256 tokens" in page.at("#status").text and page.at("#status").get_attribute("class") == "bad"
+    page.driver.get_log("browser")  # the refusal is in the console too
+
+
+def test_256_tokens_are_drawn_in_time(page):
+    page.open(model="labels", text="word " * 126, view="matrix")
+    count = int(page.at("#status").text.split()[0])
+    assert count > 120
+    assert float(page.at("#matrix").get_attribute("data-milliseconds")) < 200
+    page.open(model="labels", text="a " * 254, view="matrix")
+    assert page.at("#status").text.startswith("256 tokens")
+    assert float(page.at("#matrix").get_attribute("data-milliseconds")) < 200
+
+
+def test_dark_mode_changes_the_picture(page):
+    page.open(model="labels", text="a fine film", view="matrix", term="sum")
+    light = page.pixels()
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    end = time.monotonic() + 10
+    while page.pixels() == light:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    background = page.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert background == "rgb(23, 24, 27)"
+
+
+def test_the_page_of_routes(page):
+    page.driver.get(f"{page.url}/docs")
+    end = time.monotonic() + 30
+    while not page.all("#predict"):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert len(page.all("details[id]")) == sum(len(methods) for methods in json.loads((ROOT / "src/web/openapi.json").read_text())["paths"].values())
+    page.at("#predict summary").click()
+    Select(page.at("#model")).select_by_visible_text("labels")
+    assert "x-model: labels" in page.at("#predict pre").text
+    page.at("#predict button").click()
+    end = time.monotonic() + 30
+    while "200 in" not in page.at("#predict").text:
+        assert time.monotonic() < end, page.at("#predict").text
+        time.sleep(0.05)
