@@ -27,10 +27,11 @@ from rooms import read_rooms
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUZZ_SECONDS = 10
 PROGRAM_SECONDS, PYTEST_SECONDS = 900, 2700  # limits for a whole room
-# The first two test accuracy over thousands of rows; shorter tests of the same verbs show a sanitizer the same code.
+# The first three test accuracy over thousands of rows; shorter tests of the same verbs show a sanitizer the same code.
 NOT_SANITIZED = {
     "tests/cli/test_recorded_models.py": "too slow under a sanitizer",
     "tests/cli/test_eval_recorded.py": "too slow under a sanitizer",
+    "tests/cli/test_builtin_models.py": "too slow under a sanitizer",
     "tests/cli/test_allocation_failures.py": "a sanitizer has a heap of its own, which nothing can stand in front of",
 }
 SANITIZERS = ("asan", "tsan")

@@ -1,0 +1,74 @@
+"""The models that ship (models/): a verb answers from them with nothing else typed, their cards tell what `eval` tells, and 16 and 8 bits cost little."""
+import json
+import re
+import shlex
+
+import pytest
+from models import ROOT
+
+MODELS = sorted(path.parent.name for path in (ROOT / "models").glob("*/config.json"))
+ASKED = {  # the verb's words, and a word of its answer
+    "fill": (["fill", "She looked at [MASK] and smiled ."], "her"),
+    "detect": (["detect", "The capital of France is bread ."], "bread"),
+    "sentiment": (["classify", "a gorgeous , witty , seductive movie ."], "positive"),
+    "entities": (["ner", "Mr Smith flew from London to Germany ."], "London"),
+    "entailment": (["nli", "A man is playing a guitar", "A man is playing an instrument"], "entailment"),
+}
+CARD_ROWS = [(name, command, metric, float(value)) for name in MODELS
+             for command, metric, value in re.findall(r"^\| `\./run (eval [^`]*)` \| (\w+) \| ([\d.]+) \|$", (ROOT / "models" / name / "README.md").read_text(), re.M)]
+
+
+def test_their_files_are_small_and_complete():
+    assert {"detect", "fill"} <= set(MODELS) <= set(ASKED)
+    for name in MODELS:
+        assert {path.name for path in (ROOT / "models" / name).iterdir()} == {
+            "README.md", "config.json", "model.safetensors", "spm.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}
+    assert sum(path.stat().st_size for name in MODELS for path in (ROOT / "models" / name).iterdir()) < 70e6
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_verb_answers_with_nothing_else_typed(deberta, name):
+    words, expected = ASKED[name]
+    done = deberta(*words, cwd="/")
+    assert done.returncode == 0 and expected in done.stdout, done
+    assert f"using the built-in model builtin:{name}" in done.stderr
+
+
+def test_a_text_becomes_a_vector_with_nothing_else_typed(deberta):
+    done = deberta("embed", "one text", "--no-header", "--format", "tsv")
+    assert done.returncode == 0 and len(done.stdout.split()) == 256 and "builtin:detect" in done.stderr
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_long_texts_work(deberta, name):
+    """A text of some 500 tokens has an answer from every model, as finite as a short one's."""
+    words = list(ASKED[name][0])
+    words[1] = words[1] + " It was a fine day , and they went to the river ." * 40
+    done = deberta(*words, "--format", "json")
+    assert done.returncode == 0 and "nan" not in done.stdout.lower() and json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name, command, metric, value", CARD_ROWS, ids=[f"{name}-{i}" for i, (name, *_) in enumerate(CARD_ROWS)])
+def test_cards_tell_what_eval_tells(deberta, shared, name, command, metric, value):
+    words = shlex.split(command)
+    for word in words:
+        if word.startswith("../shared/"):
+            shared(word.removeprefix("../shared/"))
+    done = deberta(*words, "--bootstrap", 0, "--format", "jsonl", cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["metrics"]
+    assert abs(found[metric] - value) < 6e-5, found  # the card has four digits
+
+
+SHORT = [row for row in CARD_ROWS if row[0] not in ("fill",)]
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "int8"])
+@pytest.mark.parametrize("name, command, metric, value", SHORT, ids=[f"{name}-{i}" for i, (name, *_) in enumerate(SHORT)])
+def test_fewer_bits_cost_little(deberta, shared, name, command, metric, value, dtype):
+    words = shlex.split(command)
+    shared(words[words.index("-m") - 1].removeprefix("../shared/"))
+    done = deberta(*words, "--bootstrap", 0, "--format", "jsonl", "--dtype", dtype, "--allow-uncalibrated", cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["metrics"]
+    assert found[metric] > value - 0.005, (found, value)
