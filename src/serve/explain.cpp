@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
-#include <random>
 #include <span>
 #include <vector>
 
@@ -152,9 +151,8 @@ HttpResponse Explanations::explain(const ServedModel& model, Body& body, int64_t
 }
 
 std::string Explanations::keep(AttentionTerms terms, int64_t now) {
-  static const uint64_t start = std::random_device()();
   const std::lock_guard lock(mutex_);
-  Kept one{fmt::format("{:08x}{:08x}", start & 0xffffffff, next_++ & 0xffffffff), nullptr, bytes_of(terms), now};
+  Kept one{new_id(), nullptr, bytes_of(terms), now};
   one.terms = std::make_shared<const AttentionTerms>(std::move(terms));
   kept_.push_front(std::move(one));
   forget(now);

@@ -38,7 +38,6 @@ class Explanations {
 
   std::mutex mutex_;
   std::list<Kept> kept_;  // asked last first
-  uint64_t next_ = 0;
 };
 
 }  // namespace deberta::serve

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <random>
 
 namespace deberta::serve {
 
@@ -11,6 +13,12 @@ bool is_plain_name(std::string_view text, size_t most) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
            c == '-';
   });
+}
+
+std::string new_id() {
+  static std::atomic<uint64_t> next = 0;
+  static const uint64_t start = std::random_device()();
+  return fmt::format("{:08x}{:08x}", start & 0xffffffff, next++ & 0xffffffff);
 }
 
 std::string header_text(std::string_view text) {

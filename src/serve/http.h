@@ -15,6 +15,9 @@ namespace deberta::serve {
 // Letters, digits, dots, dashes and underscores alone, at least one and at most so many.
 bool is_plain_name(std::string_view text, size_t most);
 
+// 16 hexadecimal digits that no other call of this process gives, nor, most likely, of another one.
+std::string new_id();
+
 using Header = std::pair<std::string, std::string>;  // names in lower case
 
 // A client's text as a part of a header's value: letters, digits, dots, dashes, underscores as they are, all other

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 #include "deberta/library.h"
 #include "serve/api_error.h"
@@ -15,12 +14,6 @@ namespace deberta::serve {
 namespace {
 
 constexpr size_t kMostId = 64;  // characters of a request's own id
-
-std::string new_request_id() {
-  static std::atomic<uint64_t> next = 0;
-  static const uint64_t start = std::random_device()();
-  return fmt::format("{:08x}{:08x}", start & 0xffffffff, next++ & 0xffffffff);
-}
 
 // The least status that is told.
 int least_status(LogLevel level) {
@@ -49,7 +42,7 @@ HttpResponse page_response(const RouteMatch& match) {
 
 std::string id_of(const HttpRequest& request) {
   const std::string_view given = request.header("x-request-id");
-  return is_plain_name(given, kMostId) ? std::string(given) : new_request_id();
+  return is_plain_name(given, kMostId) ? std::string(given) : new_id();
 }
 
 std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
@@ -122,9 +115,9 @@ std::string Server::State::client_of(const HttpRequest& head) const {
 // What is refused before the body is read.
 std::optional<HttpResponse> Server::State::refuse(const HttpRequest& head) {
   try {
-    const std::string methods = allowed_methods(head.path);
+    const std::string methods = head.method == "OPTIONS" ? allowed_methods(head.path) : "";
     std::vector<Header> preflight = {{"allow", methods}};
-    if (head.method == "OPTIONS" && !methods.empty() && !head.header("access-control-request-method").empty()) {
+    if (!methods.empty() && !head.header("access-control-request-method").empty()) {
       add_origin(head, preflight);
       if (preflight.size() > 1) {  // a browser asks before it sends the key
         preflight.insert(preflight.end(),
@@ -137,8 +130,8 @@ std::optional<HttpResponse> Server::State::refuse(const HttpRequest& head) {
     }
     const Route* route = find_route(head.method, head.path);
     const Key* key = route != nullptr && route->is_open ? nullptr : check_key(head);
-    if (head.method == "OPTIONS" && !methods.empty()) return HttpResponse{.status = 204, .headers = preflight};
-    const Route& matched = *match_route(head.method, head.path).route;
+    if (!methods.empty()) return HttpResponse{.status = 204, .headers = preflight};
+    const Route& matched = route != nullptr ? *route : *match_route(head.method, head.path).route;  // which throws
     if ((matched.scope == Scope::kAdmin && !settings.has_admin) ||
         (matched.scope == Scope::kExplain && !settings.has_explorer))
       throw ApiError(ApiCode::kNotFound, "no such route");
