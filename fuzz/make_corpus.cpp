@@ -220,6 +220,17 @@ void add_documents(Corpus& corpus) {
   }
 }
 
+// Every route and model takes its own out of them.
+void add_requests(Corpus& corpus) {
+  constexpr char kRoutes = 24, kModels = 7, kTail = 5;
+  for (const std::string_view seed : kRequestSeeds) {
+    for (char route = 0; route < kRoutes; ++route) {
+      for (char model = 0; model < kModels; ++model)
+        corpus.add("request_body", std::string{route, model, kTail} + std::string(seed));
+    }
+  }
+}
+
 void add_token_files(Corpus& corpus) {
   const std::string path = folder() + "/seed.dbt";
   for (const size_t vocabulary : {100u, 70000u}) {
@@ -254,5 +265,6 @@ int main(int argc, char** argv) {
   deberta::fuzz::add_tokenizers(corpus);
   deberta::fuzz::add_documents(corpus);
   deberta::fuzz::add_token_files(corpus);
+  deberta::fuzz::add_requests(corpus);
   std::printf("make_corpus: %zu seeds\n", corpus.count());
 }

@@ -262,4 +262,31 @@ inline constexpr std::string_view kSquadSeeds[] = {
     "\"\\u0000\", "
     "\"answers\": [{\"text\": \"\\ud800\", \"answer_start\": 1}]}]}]}]}"};
 
+// Bodies of requests; each is sent to every route with every model.
+inline constexpr std::string_view kRequestSeeds[] = {
+    R"({"inputs": "a fine film", "truncate": true, "raw_scores": false})",
+    R"({"inputs": [["a", "b"], ["c"]], "truncation_direction": "Left"})",
+    R"({"inputs": ["a [MASK] film", "b"], "parameters": {"top_k": 2, "targets": ["film"], "function_to_apply": "none", "shape": "pipeline"}})",
+    R"({"query": "q", "texts": ["a", "b"], "return_text": true, "raw_scores": true})",
+    R"({"model": "m", "query": "q", "documents": ["a", {"text": "b"}], "top_n": 1, "return_documents": true, "max_tokens_per_doc": 9})",
+    R"({"input": ["a", "b"], "encoding_format": "base64", "dimensions": 4, "user": "u"})",
+    R"({"input": [[1, 20, 30, 2]], "model": "m"})",
+    R"({"inputs": {"source_sentence": "a", "sentences": ["b", "c"]}})",
+    R"({"inputs": {"question": "who?", "context": "Ada wrote it ."}, "parameters": {"top_k": 3, "doc_stride": 4, "max_answer_len": 5, "handle_impossible_answer": true}})",
+    R"({"inputs": ["a"], "parameters": {"candidate_labels": "sports, art", "hypothesis_template": "It is {}.", "multi_label": true}})",
+    R"({"inputs": "Ada was born", "parameters": {"aggregation_strategy": "first", "ignore_labels": []}})",
+    R"({"inputs": {"context": "c", "question": "q", "choices": ["a", "b"]}})",
+    R"({"inputs": [{"text": "a", "text_pair": "b"}]})",
+    R"({"inputs": "a", "normalize": false, "prompt_name": null, "dimensions": 3, "pooling": "mean"})",
+    R"({"ids": [[1, 20, 2], [3]], "skip_special_tokens": false})",
+    R"({"inputs": "a", "add_special_tokens": false})",
+    R"({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [2], "data": ["a", "b"]}], "outputs": [{"name": "scores", "parameters": {"binary_data": true}}]})",
+    R"({"id": "1", "inputs": [{"name": "input_ids", "datatype": "INT64", "shape": [1, 3], "data": [1, 20, 2]}, {"name": "attention_mask", "datatype": "INT64", "shape": [1, 3], "data": [[1, 1, 1]]}]})",
+    R"({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": 5}}], "parameters": {"binary_data_output": true}})"
+    "\x01\x00\x00\x00\x61"sv,
+    R"({"inputs": []})",
+    R"({"inputs": 7, "truncate": "x", "top_k": -1, "input": null})",
+    R"({"inputs": [[], [["a"]], {"a": 1}]})",
+    R"([{"inputs": "a"}])"};
+
 }  // namespace deberta::fuzz

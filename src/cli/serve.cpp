@@ -87,6 +87,8 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   if (!options.api_key.empty()) settings.keys.add_all("api-key", options.api_key);
   if (!options.api_key_file.empty()) settings.keys.add_file(options.api_key_file);
   settings.has_admin = options.admin;
+  settings.has_strict_fields = options.strict_fields;
+  settings.has_tei_metrics = options.metrics_names == MetricsNames::kTei;
   settings.origins = options.cors_allow_origin;
   settings.trusted_proxies = options.trusted_proxy;
   settings.rate_limit = options.rate_limit;
@@ -107,11 +109,14 @@ bool is_local(const ServeVerb& options) {
 // What others can reach wants a key.
 void check_exposure(const ServeVerb& options, bool has_keys) {
   if (is_local(options) || has_keys) return;
-  if (options.admin)
-    throw Error(
-        ErrorCode::kUsage, "--admin",
-        fmt::format("expected a key as well, since others can reach {}; set DEBERTA_API_KEY or give --api-key-file",
-                    options.host));
+  for (const auto& [name, is_given] :
+       {std::pair("--admin", options.admin), std::pair("--explorer", options.explorer == ExplorerChoice::kOn)}) {
+    if (is_given)
+      throw Error(
+          ErrorCode::kUsage, name,
+          fmt::format("expected a key as well, since others can reach {}; set DEBERTA_API_KEY or give --api-key-file",
+                      options.host));
+  }
   note(fmt::format("others can reach {}, and no key is set: whoever does may ask; set DEBERTA_API_KEY", options.host));
 }
 
@@ -169,7 +174,8 @@ std::string place_of(const ServeVerb& options, uint16_t port) {
 int run(const ServeVerb& options) {
   serve::ServerSettings settings = settings_of(options);
   check_exposure(options, !settings.keys.empty());
-  settings.has_explorer = is_local(options);
+  settings.has_explorer =
+      options.explorer == ExplorerChoice::kAuto ? is_local(options) : options.explorer == ExplorerChoice::kOn;
   const bool is_quiet_now = is_quiet();
   serve::Server server(settings, [&](const serve::RequestLog& request) {
     if (!is_quiet_now) print_request(request, options.log_format);
@@ -183,6 +189,11 @@ int run(const ServeVerb& options) {
   while (interrupted() == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (take_watched_signal()) server.reload_models(tell_reload);
+  }
+  server.leave();
+  if (options.drain_grace_s > 0) {
+    note(fmt::format("not ready any more; requests are taken for {} s", options.drain_grace_s));
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.drain_grace_s));
   }
   note("no new requests; the others end");
   server.drain(options.drain_s);

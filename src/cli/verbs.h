@@ -16,6 +16,7 @@ int run(const EmbedVerb& options);
 int run(const FillVerb& options);
 int run(const ScoreVerb& options);
 int run(const DetectVerb& options);
+int run(const AnalyzeVerb& options);
 int run(const TokenizeVerb& options);
 int run(const ForwardVerb& options);
 int run(const EvalVerb& options);

@@ -39,6 +39,8 @@ enum class SiftCompat { kCorrected, kOriginal };
 enum class ResumeChoice { kAuto, kNever };
 enum class DecayChoice { kLinear, kCosine, kOneMinusSqrt };
 enum class LogFormat { kText, kJson };
+enum class ExplorerChoice { kAuto, kOn, kOff };
+enum class MetricsNames { kDeberta, kTei };
 enum class HeadNames { kOriginal, kHf };
 
 template <class T>
@@ -157,6 +159,12 @@ inline constexpr auto kChoiceWords<HeadNames> =
 template <>
 inline constexpr auto kChoiceWords<LogFormat> = std::to_array<ChoiceWord<LogFormat>>({{"text", LogFormat::kText},
                                                                                       {"json", LogFormat::kJson}});
+template <>
+inline constexpr auto kChoiceWords<ExplorerChoice> = std::to_array<ChoiceWord<ExplorerChoice>>(
+    {{"auto", ExplorerChoice::kAuto}, {"on", ExplorerChoice::kOn}, {"off", ExplorerChoice::kOff}});
+template <>
+inline constexpr auto kChoiceWords<MetricsNames> =
+    std::to_array<ChoiceWord<MetricsNames>>({{"deberta", MetricsNames::kDeberta}, {"tei", MetricsNames::kTei}});
 template <>
 inline constexpr auto kChoiceWords<ObjectiveChoice> = std::to_array<ChoiceWord<ObjectiveChoice>>(
     {{"mlm", ObjectiveChoice::kMlm}, {"causal", ObjectiveChoice::kCausal}, {"rtd", ObjectiveChoice::kRtd}});

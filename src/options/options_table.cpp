@@ -8,20 +8,23 @@ namespace {
 
 using enum OptionType;
 
-constexpr std::string_view kTextVerbs = "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize";
+constexpr std::string_view kTextVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze tokenize";
 constexpr std::string_view kReadingVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect tokenize convert";
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze tokenize convert";
 constexpr std::string_view kEncodingVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize convert";
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize convert";
 constexpr std::string_view kModelVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward serve";
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward serve";
 // Verbs that open weights.
 constexpr std::string_view kWeightVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward inspect check convert bench info "
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward inspect check convert "
+    "bench info "
     "serve";
 // Verbs that print rows or tables in the formats of answers.
 constexpr std::string_view kTableVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize inspect check convert bench";
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize inspect check convert "
+    "bench";
 
 constexpr std::array kVerbs = {
     VerbRow{"classify", "label or score texts or pairs of texts", "[TEXT...]",
@@ -46,6 +49,8 @@ constexpr std::array kVerbs = {
             "score -m DIR --tokens --format json \"The cat sat on the mat .\""},
     VerbRow{"detect", "find the pieces of a text that were replaced (discriminators)", "[TEXT...]",
             "detect -m DIR \"The chef ate the meal .\""},
+    VerbRow{"analyze", "show what each attention head does with a text: figures, or a page for a browser", "[TEXT...]",
+            "analyze -m DIR --out page.html \"The cat sat on the mat .\""},
     VerbRow{"tokenize", "show ids, pieces and offsets, or turn ids back into text", "[TEXT...]",
             "tokenize -m DIR \"Hello world\""},
     VerbRow{"forward", "run the model on ids from a file: every layer, pooled output, logits, attention scores", "",
@@ -91,6 +96,14 @@ constexpr std::array kOptions = {
     OptionRow{
         "admin", 0, kFlag, "", "", "serve", "Server",
         "routes that load, unload and reload models (/admin/...); at an address that others reach they need a key"},
+    OptionRow{
+        "explorer", 0, kChoice, "auto", "auto|on|off", "serve", "Server",
+        "the page /explorer and what it asks for; auto: at an address that only this machine reaches; elsewhere it "
+        "needs a key"},
+    OptionRow{"strict-fields", 0, kFlag, "", "", "serve", "Server",
+              "refuse requests with fields that no route knows (422), instead of naming them in X-Ignored-Fields"},
+    OptionRow{"metrics-names", 0, kChoice, "deberta", "deberta|tei", "serve", "Server",
+              "names in /metrics; tei: those of text-embeddings-inference as well (te_request_count, ...)"},
     OptionRow{"cors-allow-origin", 0, kFiles, "", "ORIGIN", "serve", "Server",
               "pages of this origin may ask, such as https://example.org; *: all pages; may be repeated"},
     OptionRow{"trusted-proxy", 0, kFiles, "", "ADDRESS", "serve", "Server",
@@ -117,12 +130,15 @@ constexpr std::array kOptions = {
         "tokens a second of one client, by its key or its address; ten seconds of it may come at once (429); 0: none"},
     OptionRow{"drain-s", 0, kNumber, "30", "0..3600", "serve", "Limits",
               "seconds that SIGTERM leaves to requests that have begun"},
+    OptionRow{"drain-grace-s", 0, kNumber, "0", "0..3600", "serve", "Limits",
+              "seconds after SIGTERM in which requests are still taken while /health says 503, so that balancers look "
+              "elsewhere first"},
     OptionRow{"truncate", 0, kChoice, "right", "right|error", "serve", "Input",
               "texts that are too long are cut at their end, or refused; a request may say otherwise"},
     OptionRow{"log-format", 0, kChoice, "text", "text|json", "serve", "Output",
               "form of the log on standard error, a line for each request; never the texts"},
     OptionRow{"model", 'm', kText, "", "DIR",
-              "classify nli zero-shot ner fill score embed detect eval tokenize forward bench", "Model",
+              "classify nli zero-shot ner fill score embed detect analyze eval tokenize forward bench", "Model",
               "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "
               "hub cache (default: the built-in model that fits)"},
     OptionRow{"model", 'm', kText, "", "DIR", "qa choose rerank inspect check convert info", "Model",
@@ -146,13 +162,14 @@ constexpr std::array kOptions = {
               "truncated while in use"},
     OptionRow{"no-crc", 0, kFlag, "", "", kWeightVerbs, "Model",
               "do not check the CRC-32 of weights in a pytorch_model.bin"},
-    OptionRow{
-        "kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx_vnni|avx512|avx512_vnni|avx512_bf16|amx",
-        "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench info serve pretrain "
-        "finetune replay",
-        "Compute", "kernels to use; check runs the reference as well and reports the largest difference"},
+    OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx_vnni|avx512|avx512_vnni|avx512_bf16|amx",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench info "
+              "serve pretrain "
+              "finetune replay",
+              "Compute", "kernels to use; check runs the reference as well and reports the largest difference"},
     OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect eval forward bench serve", "Compute",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench serve",
+              "Compute",
               "precision of matrix products and attention; auto: int8 for weights stored in int8, else fp32"},
     OptionRow{
         "dtype", 0, kChoice, "auto", "auto|fp32|bf16", "pretrain finetune", "Compute",
@@ -221,6 +238,9 @@ constexpr std::array kOptions = {
     OptionRow{"long-tokens", 0, kInteger, "0", "0..1048576", "pretrain", "Training",
               "length of a sequence in the last steps, with as many tokens in a step; 0: as before"},
     OptionRow{"long-share", 0, kNumber, "0.15", "0..1", "pretrain", "Training", "part of the steps with --long-tokens"},
+    OptionRow{"short-share", 0, kNumber, "0", "0..1", "pretrain", "Training",
+              "part of the sequences that are cut into shorter ones, of 3 pieces and more, so that a model meets short "
+              "texts too; 0: none, as in the original"},
     OptionRow{"batch-size", 0, kInteger, "64", "1..1M", "pretrain", "Training",
               "sequences of a step, of --max-tokens each"},
     OptionRow{"gradient-accumulation-steps", 0, kInteger, "1", "1..1M", "pretrain finetune", "Training",
@@ -367,7 +387,7 @@ constexpr std::array kOptions = {
               "which implementation to follow where the original code and transformers differ (long distances, mask "
               "decoder, padding rows)"},
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect eval bench serve", "Compute",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval bench serve", "Compute",
               "maximum number of tokens in a batch"},
     OptionRow{"input", 'i', kFiles, "", "FILE", kTextVerbs, "Input",
               "read rows from FILE, compressed or not; - is standard input, the default when no text is given; may be "
@@ -378,14 +398,14 @@ constexpr std::array kOptions = {
               "input format; auto: by the file's extension (before .gz, .xz, .zst, .bz2), else by its first line: "
               "JSON, or one text per line; conll: one word per line, its label last, a blank line after each sentence"},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json",
-              "classify nli zero-shot qa choose rerank fill score embed detect tokenize convert", "Input",
+              "classify nli zero-shot qa choose rerank fill score embed detect analyze tokenize convert", "Input",
               "input format; auto: by the file's extension (before .gz, .xz, .zst, .bz2), else by its first line: "
               "JSON, or one text per line"},
     OptionRow{
         "input-field", 0, kList, "", "NAMES", kReadingVerbs, "Input",
         "columns or keys with the texts of a row, in order (default: text,text_pair; question,context; "
         "context,question,choices; query,documents); numbers are columns, from 1, of a file without a header line"},
-    OptionRow{"pair", 0, kFlag, "", "", "classify tokenize", "Input",
+    OptionRow{"pair", 0, kFlag, "", "", "classify analyze tokenize", "Input",
               "inputs are pairs: two arguments each, or two texts per line, separated by a tab"},
     OptionRow{"keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
               "keys or columns of the input row to copy to the output; all: everything except the texts, in json and "
@@ -393,10 +413,10 @@ constexpr std::array kOptions = {
     OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
               "what to do with a row that cannot be answered: report the error in its place, skip it, or stop"},
     OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576",
-              "classify nli zero-shot ner choose rerank fill score embed detect tokenize convert", "Input",
+              "classify nli zero-shot ner choose rerank fill score embed detect analyze tokenize convert", "Input",
               "maximum input length in tokens, special tokens included"},
     OptionRow{"truncate", 0, kChoice, "right", "right|left|error",
-              "nli zero-shot choose rerank fill score embed detect", "Input",
+              "nli zero-shot choose rerank fill score embed detect analyze", "Input",
               "what to do with a longer input: cut its end (right) or its beginning (left), or report the row as bad"},
     OptionRow{"truncate", 0, kChoice, "right", "right|left|window|error", "classify", "Input",
               "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
@@ -493,6 +513,9 @@ constexpr std::array kOptions = {
               "minimum probability at which a piece counts as replaced"},
     OptionRow{"color", 0, kChoice, "auto", "auto|always|never", "detect", "Answer",
               "in a table, show the text with replaced pieces in colour; auto: on a terminal, unless NO_COLOR is set"},
+    OptionRow{"out", 0, kText, "", "FILE", "analyze", "Output",
+              "write a page for a browser here: c2c, c2p, p2c, sum and weights of every head, for one text of at most "
+              "256 tokens; it needs no server"},
     OptionRow{"no-special", 0, kFlag, "", "", "tokenize", "Answer", "do not add [CLS] and [SEP]"},
     OptionRow{"decode", 0, kFlag, "", "", "tokenize", "Answer",
               "treat inputs as ids separated by spaces and print their text"},
@@ -609,25 +632,26 @@ constexpr std::array kOptions = {
               "print the averages of GLUE and SuperGLUE from the all_results.json files in DIR and its subfolders, and "
               "exit"},
     OptionRow{"output", 'o', kText, "", "FILE",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize forward", "Output",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize forward",
+              "Output",
               "write to FILE; its extension sets the format if --format is auto; an existing file is replaced only "
               "when the run is complete; - is standard output"},
     OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|conll", "ner", "Output",
               "output format; auto: a table on a terminal, tsv elsewhere; conll: one word per line with its label "
               "(after the given label, if there is one), a blank line after each sentence"},
-    OptionRow{
-        "format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl",
-        "classify nli zero-shot qa choose rerank fill score embed detect eval tokenize inspect check convert info",
-        "Output", "output format; auto: a table on a terminal, tsv elsewhere"},
+    OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl",
+              "classify nli zero-shot qa choose rerank fill score embed detect analyze eval tokenize inspect check "
+              "convert info",
+              "Output", "output format; auto: a table on a terminal, tsv elsewhere"},
     OptionRow{
         "format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl", "bench", "Output",
         "output format; auto: a table on a terminal, tsv elsewhere; jsonl: each figure as soon as it is measured"},
     OptionRow{"digits", 0, kInteger, "0", "0..17",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect eval", "Output",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval", "Output",
               "significant digits of scores; 0: as many as are needed to read back the same value"},
     OptionRow{"no-header", 0, kFlag, "", "", kTableVerbs, "Output", "no header line in tsv and csv output"},
     OptionRow{"progress", 0, kChoice, "auto", "auto|on|off",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect eval tokenize check convert "
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize check convert "
               "pretrain finetune",
               "General", "progress on standard error; auto: a bar on a terminal, a JSON line every 30 s elsewhere"},
     OptionRow{"man", 0, kFlag, "", "", "help", "Output", "print the manual page of all verbs, as troff"},

@@ -185,6 +185,13 @@ struct DetectVerb : TextVerb {
   OffsetUnit offsets = option("offsets");
 };
 
+struct AnalyzeVerb : TextVerb {
+  static constexpr std::string_view kName = "analyze";
+  using TextVerb::TextVerb;
+  bool pair = option("pair");
+  std::string out = option("out");
+};
+
 struct TokenizeVerb : RowVerb {
   static constexpr std::string_view kName = "tokenize";
   using RowVerb::RowVerb;
@@ -383,6 +390,7 @@ struct PretrainVerb : AnyVerb {
   size_t max_tokens = option("max-tokens");
   size_t long_tokens = option("long-tokens");
   double long_share = option("long-share");
+  double short_share = option("short-share");
   size_t batch_size = option("batch-size");
   size_t gradient_accumulation_steps = option("gradient-accumulation-steps");
   int64_t max_steps = option("max-steps");
@@ -494,6 +502,9 @@ struct ServeVerb : AnyVerb {
   std::string api_key = option("api-key");
   std::string api_key_file = option("api-key-file");
   bool admin = option("admin");
+  ExplorerChoice explorer = option("explorer");
+  bool strict_fields = option("strict-fields");
+  MetricsNames metrics_names = option("metrics-names");
   std::vector<std::string> cors_allow_origin = option("cors-allow-origin");
   std::vector<std::string> trusted_proxy = option("trusted-proxy");
   double rate_limit = option("rate-limit");
@@ -508,13 +519,14 @@ struct ServeVerb : AnyVerb {
   size_t max_connections_per_address = option("max-connections-per-address");
   int64_t deadline_ms = option("deadline-ms");
   double drain_s = option("drain-s");
+  double drain_grace_s = option("drain-grace-s");
   TruncateChoice truncate = option("truncate");
   LogFormat log_format = option("log-format");
 };
 
 using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
-                         FillVerb, ScoreVerb, DetectVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb, CheckVerb,
-                         ConvertVerb, BenchVerb, ServeVerb, InfoVerb, PretrainVerb, FinetuneVerb, ReplayVerb,
+                         FillVerb, ScoreVerb, DetectVerb, AnalyzeVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb,
+                         CheckVerb, ConvertVerb, BenchVerb, ServeVerb, InfoVerb, PretrainVerb, FinetuneVerb, ReplayVerb,
                          ReportVerb, CompletionVerb, HelpVerb>;
 
 }  // namespace deberta

@@ -129,7 +129,7 @@ void Call::read() {
     admitted_ = served_->worker->admit(info(), request().body.size() / 2);
     if (!admitted_) throw ApiError(ApiCode::kOverloaded, "the queue is full");
     Answering made = make(body);
-    ignored_ = body.unknown();
+    note_unknown(body);
     facts_.items = made.items;
     facts_.tokens = made.tokens;
     facts_.is_batch = made.items > 1;
@@ -143,6 +143,11 @@ void Call::read() {
   }
 }
 
+void Call::note_unknown(const Body& body) {
+  ignored_ = body.unknown();
+  if (server_.settings.has_strict_fields && !ignored_.empty()) body.refuse(ignored_.front(), "unknown field");
+}
+
 // Runs a text for the explorer, on a thread that does nothing else, so that serving goes on.
 void Call::explain() {
   try {
@@ -151,7 +156,7 @@ void Call::explain() {
     served_ = server_.models.find(model_name(body));
     facts_.model = served_->model.name;
     HttpResponse response = server_.explanations.explain(served_->model, body, microseconds());
-    ignored_ = body.unknown();
+    note_unknown(body);
     respond(std::move(response), "");
   } catch (...) {
     fail(std::current_exception());

@@ -37,6 +37,7 @@ class Call : public std::enable_shared_from_this<Call> {
   std::string model_name(Body& body) const;
   void read();
   Answering make(Body& body);
+  void note_unknown(const Body& body);
   void administer();
   void explain();
   Priority priority() const;

@@ -5,19 +5,17 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "analysis/explanation.h"
 #include "analysis/head_figures.h"
-#include "checkpoint/cast.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve {
 namespace {
 
-constexpr size_t kMostTokens = 256;
 constexpr size_t kMostKept = 8;
 constexpr size_t kMostBytes = size_t{256} << 20;
 constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
@@ -60,15 +58,6 @@ const std::vector<float>& term_of(const LayerTerms& layer, std::string_view name
   refuse("term", fmt::format("expected c2c, c2p, p2c, sum or softmax, got {}", quote_json(name)));
 }
 
-std::string halves_of(std::span<const float> values) {
-  std::string bytes(values.size() * sizeof(uint16_t), '\0');
-  for (size_t i = 0; i < values.size(); ++i) {
-    const uint16_t bits = f16_bits(values[i]);
-    std::memcpy(bytes.data() + i * sizeof bits, &bits, sizeof bits);
-  }
-  return bytes;
-}
-
 // value = zero + scale * byte
 struct Quantized {
   std::string bytes;
@@ -80,35 +69,6 @@ Quantized quantized(std::span<const float> values) {
   for (const float value : values)
     made.bytes += static_cast<char>(made.scale > 0 ? std::lround((value - made.zero) / made.scale) : 0);
   return made;
-}
-
-JsonArray tokens_json(const Tokenizer& tokenizer, const Encoding& encoding) {
-  JsonArray tokens;
-  for (size_t i = 0; i < encoding.size(); ++i) {
-    const bool is_special = encoding.is_special[i] != 0;
-    tokens.push_back(JsonObject{{"text", tokenizer.piece(encoding.ids[i])},
-                                {"special", is_special},
-                                {"segment", int64_t{encoding.type_ids[i]}},
-                                {"start", is_special ? Json() : Json(int64_t{encoding.chars[i].begin})},
-                                {"end", is_special ? Json() : Json(int64_t{encoding.chars[i].end})}});
-  }
-  return tokens;
-}
-
-// Terms that the model has, by the names of the paper.
-JsonArray names_of(const AttentionTerms& terms) {
-  JsonArray names{"c2c"};
-  if (!terms.layers.front().c2p_HLL.empty()) names.push_back("c2p");
-  if (!terms.layers.front().p2c_HLL.empty()) names.push_back("p2c");
-  return names;
-}
-
-JsonArray rows_of(const ServedModel& model, size_t tokens) {
-  JsonArray rows;
-  if (!model.pipeline.config.relative_attention) return rows;
-  for (const int32_t row : relative_position_rows(model.pipeline.config, static_cast<int64_t>(tokens)))
-    rows.push_back(int64_t{row});
-  return rows;
 }
 
 size_t bytes_of(const AttentionTerms& terms) {
@@ -129,23 +89,13 @@ HttpResponse Explanations::explain(const ServedModel& model, Body& body, int64_t
   if (pair) input.pair = *pair;
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
   const Encoding encoding = encode_input(tokenizer, input, EncodingRules());
-  if (encoding.size() > kMostTokens)
-    body.refuse("text", fmt::format("expected at most {} tokens, got {}", kMostTokens, encoding.size()));
+  if (encoding.size() > kMostExplainedTokens)
+    body.refuse("text", fmt::format("expected at most {} tokens, got {}", kMostExplainedTokens, encoding.size()));
   AttentionTerms terms = attention_terms(model.pipeline.model, encoding);
-  for (const LayerTerms& layer : terms.layers) {
-    if (!std::all_of(layer.softmax_HLL.begin(), layer.softmax_HLL.end(), [](float v) { return std::isfinite(v); }))
-      throw ApiError(ApiCode::kBackendNan, fmt::format("layer {}: a weight is not a number", layer.layer));
-  }
-  const ModelConfig& config = model.pipeline.config;
-  const JsonArray names = names_of(terms);
-  const double head_size = static_cast<double>(config.attention_head_size);
-  JsonObject about{{"model", model.name},
-                   {"tokens", tokens_json(tokenizer, encoding)},
-                   {"layers", uint64_t{terms.layers.size()}},
-                   {"heads", uint64_t{terms.heads}},
-                   {"terms", names},
-                   {"scale", 1 / std::sqrt(head_size * static_cast<double>(names.size()))},
-                   {"rows", rows_of(model, encoding.size())}};
+  check_finite(terms);
+  JsonObject about{{"model", model.name}};
+  for (auto& field : explanation_json(model.pipeline.config, tokenizer, encoding, terms))
+    about.push_back(std::move(field));
   about.emplace_back("explain_id", keep(std::move(terms), now));
   return json_response(std::move(about));
 }
@@ -191,7 +141,7 @@ HttpResponse Explanations::terms(std::string_view query, int64_t now) {
   const size_t count = terms->tokens * terms->tokens;
   const std::span<const float> values = std::span(all).subspan(head * count, count);
   std::vector<Header> headers = {{"x-shape", fmt::format("{},{}", terms->tokens, terms->tokens)}};
-  if (dtype == "f16") return bytes_response(halves_of(values), headers);
+  if (dtype == "f16") return bytes_response(half_bytes(values), headers);
   if (dtype != "u8") refuse("dtype", fmt::format("expected f16 or u8, got {}", quote_json(dtype)));
   Quantized made = quantized(values);
   headers.emplace_back("x-scale", fmt::format("{}", made.scale));
@@ -200,15 +150,7 @@ HttpResponse Explanations::terms(std::string_view query, int64_t now) {
 }
 
 HttpResponse Explanations::heads(std::string_view query, int64_t now) {
-  JsonArray all;
-  for (const HeadFigures& one : head_figures(*find(query, now)))
-    all.push_back(JsonObject{{"layer", int64_t{one.layer}},
-                             {"head", uint64_t{one.head}},
-                             {"entropy", one.entropy},
-                             {"distance", one.distance},
-                             {"cls", one.first},
-                             {"shares", JsonObject{{"c2c", one.c2c}, {"c2p", one.c2p}, {"p2c", one.p2c}}}});
-  return json_response(JsonObject{{"heads", std::move(all)}});
+  return json_response(JsonObject{{"heads", heads_json(*find(query, now))}});
 }
 
 HttpResponse Explanations::thumbnails(std::string_view query, int64_t now) {

@@ -41,9 +41,13 @@ std::string with(const std::string& labels, const std::string& more) {
   return labels + "," + more;
 }
 
+std::string whole(std::string_view name) {
+  return name.starts_with("te_") ? std::string(name) : fmt::format("deberta_{}", name);
+}
+
 std::string line(std::string_view name, const std::string& labels, const std::string& value) {
-  return labels.empty() ? fmt::format("deberta_{} {}\n", name, value)
-                        : fmt::format("deberta_{}{{{}}} {}\n", name, labels, value);
+  return labels.empty() ? fmt::format("{} {}\n", whole(name), value)
+                        : fmt::format("{}{{{}}} {}\n", whole(name), labels, value);
 }
 
 }  // namespace
@@ -72,6 +76,7 @@ void Metrics::count(const RequestFacts& facts) {
   counters_["items_total"][labels] += facts.items;
   counters_["tokens_total"][labels] += facts.tokens;
   add("request_duration_seconds", labels, facts.total_s, seconds_bounds());
+  if (has_tei_names_) count_as_tei(facts);
   if (!facts.has_run) return;
   add("tokenization_duration_seconds", labels, facts.tokenization_s, seconds_bounds());
   add("queue_duration_seconds", labels, facts.queue_s, seconds_bounds());
@@ -81,6 +86,16 @@ void Metrics::count(const RequestFacts& facts) {
   add("input_tokens", labels, static_cast<double>(facts.tokens), size_bounds());
 }
 
+void Metrics::count_as_tei(const RequestFacts& facts) {
+  const std::string method = fmt::format("method=\"{}\"", facts.is_batch ? "batch" : "single");
+  ++counters_["te_request_count"][method];
+  if (facts.failure.empty())
+    ++counters_["te_request_success"][method];
+  else
+    ++counters_["te_request_failure"][fmt::format("err=\"{}\"", facts.failure)];
+  add("te_request_duration", method, facts.total_s, seconds_bounds());
+}
+
 void Metrics::count_batch(const std::string& model, size_t sequences, size_t tokens, double fill) {
   const std::string labels = fmt::format("model=\"{}\"", escaped(model));
   const std::lock_guard lock(mutex_);
@@ -88,6 +103,9 @@ void Metrics::count_batch(const std::string& model, size_t sequences, size_t tok
   add("batch_items", labels, static_cast<double>(sequences), size_bounds());
   add("batch_tokens", labels, static_cast<double>(tokens), size_bounds());
   add("batch_fill_ratio", labels, fill, share_bounds());
+  if (!has_tei_names_) return;
+  add("te_batch_next_size", "", static_cast<double>(sequences), size_bounds());
+  add("te_batch_next_tokens", "", static_cast<double>(tokens), size_bounds());
 }
 
 std::string Metrics::text(const std::vector<GaugeValue>& gauges) const {
@@ -95,17 +113,17 @@ std::string Metrics::text(const std::vector<GaugeValue>& gauges) const {
   std::string_view last;
   for (const GaugeValue& gauge : gauges) {
     if (gauge.name != last)
-      out += fmt::format("# TYPE deberta_{} {}\n", gauge.name, gauge.name.ends_with("_total") ? "counter" : "gauge");
+      out += fmt::format("# TYPE {} {}\n", whole(gauge.name), gauge.name.ends_with("_total") ? "counter" : "gauge");
     last = gauge.name;
     out += line(gauge.name, gauge.labels, fmt::format("{}", gauge.value));
   }
   const std::lock_guard lock(mutex_);
   for (const auto& [name, by_labels] : counters_) {
-    out += fmt::format("# TYPE deberta_{} counter\n", name);
+    out += fmt::format("# TYPE {} counter\n", whole(name));
     for (const auto& [labels, value] : by_labels) out += line(name, labels, fmt::format("{}", value));
   }
   for (const auto& [name, kept] : histograms_) {
-    out += fmt::format("# TYPE deberta_{} histogram\n", name);
+    out += fmt::format("# TYPE {} histogram\n", whole(name));
     for (const auto& [labels, histogram] : kept.second) {
       uint64_t below = 0;
       for (size_t i = 0; i < kept.first->size(); ++i) {

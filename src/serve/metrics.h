@@ -25,13 +25,16 @@ struct RequestFacts {
 };
 
 struct GaugeValue {
-  std::string name;    // without the prefix
+  std::string name;    // without the prefix deberta_; one of text-embeddings-inference has te_ and no other
   std::string labels;  // model="small"; empty: none
   double value = 0;
 };
 
 class Metrics {
  public:
+  // `has_tei_names`: also te_request_count and others, by which text-embeddings-inference counts.
+  explicit Metrics(bool has_tei_names = false) : has_tei_names_(has_tei_names) {}
+
   void count(const RequestFacts& facts);
   void count_batch(const std::string& model, size_t sequences, size_t tokens, double fill);
 
@@ -47,6 +50,9 @@ class Metrics {
   using Labels = std::string;
   void add(std::string_view name, const Labels& labels, double value, const std::vector<double>& bounds);
 
+  void count_as_tei(const RequestFacts& facts);
+
+  const bool has_tei_names_;
   mutable std::mutex mutex_;
   std::map<std::string, std::map<Labels, uint64_t>> counters_;
   std::map<std::string, std::pair<const std::vector<double>*, std::map<Labels, Histogram>>> histograms_;

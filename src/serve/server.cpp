@@ -194,7 +194,7 @@ HttpResponse Server::State::get(const RouteMatch& match, const HttpRequest& requ
     default:
       break;
   }
-  if (is_draining) return error_response({ApiCode::kDraining, "the server is about to end"}, dialect);
+  if (is_leaving || is_draining) return error_response({ApiCode::kDraining, "the server is about to end"}, dialect);
   if (!models.is_ready()) return error_response({ApiCode::kLoading, "models are being loaded"}, dialect);
   return json_response(dialect == Dialect::kKserve ? JsonObject{{"ready", true}} : JsonObject{{"status", "ok"}});
 }
@@ -272,6 +272,10 @@ void Server::reload_models(std::function<void(const std::string& name, const std
 
 uint16_t Server::port() const {
   return state_->http->port();
+}
+
+void Server::leave() {
+  state_->is_leaving = true;
 }
 
 bool Server::drain(double seconds) {

@@ -26,6 +26,8 @@ struct ServerSettings {
   Keys keys;                                 // none: everyone may ask for everything
   bool has_explorer = false;                 // /explorer and what it asks for
   bool has_admin = false;                    // /admin/...
+  bool has_strict_fields = false;            // a field that nothing has read is refused
+  bool has_tei_metrics = false;              // /metrics has the names of text-embeddings-inference too
   std::vector<std::string> origins;          // of pages of others that may ask; "*": all
   std::vector<std::string> trusted_proxies;  // addresses whose X-Forwarded-For is believed
   double rate_limit = 0;                     // tokens a second of one client; 0: none
@@ -61,6 +63,8 @@ class Server {
   void reload_models(std::function<void(const std::string& name, const std::string& error)> tell);
 
   uint16_t port() const;
+  // Says from now on that it is not ready, and goes on answering.
+  void leave();
   // Refuses new requests, finishes what has begun, for at most so long. False: something was left.
   bool drain(double seconds);
 

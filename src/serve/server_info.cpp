@@ -108,6 +108,12 @@ std::vector<GaugeValue> Server::State::gauges() const {
   };
   add("queue_items", [](const QueueGauges& g) { return g.sequences; });
   add("queue_tokens", [](const QueueGauges& g) { return g.tokens; });
+  if (settings.has_tei_metrics) {
+    double waiting = 0;
+    for (const std::shared_ptr<Served>& entry : models.open_ones())
+      waiting += static_cast<double>(entry->worker->gauges().sequences);
+    values.push_back({"te_queue_size", "", waiting});
+  }
   add("queue_requests", [](const QueueGauges& g) { return g.requests; });
   return values;
 }

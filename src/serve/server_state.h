@@ -27,6 +27,7 @@ struct Server::State {
   State(const ServerSettings& settings_, std::function<void(const RequestLog&)> log_)
       : settings(settings_),
         log(std::move(log_)),
+        metrics(settings_.has_tei_metrics),
         pool(std::make_unique<WorkPool>(std::max<size_t>(1, settings_.readers))),
         models(settings_.models, [this](const ModelPlace& place) { return open(place); }),
         rates(settings_.rate_limit) {}
@@ -52,8 +53,9 @@ struct Server::State {
   std::function<void(const RequestLog&)> log;
   Metrics metrics;
   std::atomic<size_t> inflight = 0;
-  std::atomic<bool> is_draining = false;
-  std::unique_ptr<HttpServer> http;  // its memory outlives the responses that come late
+  std::atomic<bool> is_leaving = false;   // it says that it is not ready, and answers
+  std::atomic<bool> is_draining = false;  // it refuses what has not begun
+  std::unique_ptr<HttpServer> http;       // its memory outlives the responses that come late
   std::unique_ptr<WorkPool> pool;
   ModelSet models;
   RateLimits rates;

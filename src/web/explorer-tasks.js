@@ -74,7 +74,6 @@
 
   explorer.taskView = async (place, state) => {
     const show = SHOW[state.task];
-    if (state.source.data) return place.replaceChildren(element("p", { textContent: "This page is a file: tasks need a server (deberta serve)." }));
     place.replaceChildren(element("h2", { textContent: state.task }), ...(show ? await show(state) : [element("p", { textContent: `No view for ${state.task}.` })]));
   };
 
@@ -84,8 +83,8 @@
     const weights = explorer.palette("weights", explorer.isDark());
     const read = coloured(state.text, tokens.map((one) => ({ ...one, strength: cls[one.index] / most, note: cls[one.index].toFixed(4) })), weights);
     const parts = [element("h2", { textContent: "Weights of the first token in the last layer, mean over heads" }), read];
-    if (state.task === "text-classification" && !state.source.data) parts.unshift(...await occlusion(state));
-    else parts.unshift(element("p", { textContent: "Leaving words out needs a model of labels and a server." }));
+    const found = state.source.data ? state.source.data.occlusion : state.task === "text-classification" ? await occlusion(state) : null;
+    parts.unshift(...(found ? occlusionView(found, state.text) : [element("p", { textContent: "Leaving words out needs a model of labels." })]));
     place.replaceChildren(...parts, element("p", { className: "note", textContent: "Attention is not an explanation. The first line changes the text and looks at the answer; the second is what heads read, which may matter or not." }));
   };
 
@@ -94,11 +93,15 @@
     const points = [...state.text], without = words.map(({ start, end }) => points.slice(0, start).concat(points.slice(end)).join("") || " ");
     const inputs = [state.text, ...without].map((text) => state.second ? [text, state.second] : [text]);
     const [whole, ...others] = await POST("predict", state.model, { inputs });
-    const label = whole[0].label, scoreOf = (rows) => rows.find((one) => one.label === label).score, falls = others.map((rows) => scoreOf(whole) - scoreOf(rows));
-    const most = Math.max(...falls.map(Math.abs), 1e-9);
-    const line = coloured(state.text, words.map((one, i) => ({ ...one, strength: 0.5 + falls[i] / (2 * most), note: falls[i].toFixed(4) })), explorer.palette("terms", explorer.isDark()));
+    const { label, score } = whole[0];
+    return { label, score, words: words.map((one, i) => ({ ...one, fall: score - others[i].find((row) => row.label === label).score })) };
+  }
+
+  function occlusionView({ label, score, words }, text) {
+    const most = Math.max(...words.map((one) => Math.abs(one.fall)), 1e-9);
+    const line = coloured(text, words.map((one) => ({ ...one, strength: 0.5 + one.fall / (2 * most), note: one.fall.toFixed(4) })), explorer.palette("terms", explorer.isDark()));
     line.id = "occlusion";
-    return [element("h2", { textContent: `How much ${label} (${scoreOf(whole).toFixed(4)}) loses without each word` }), line, element("p", { className: "note", textContent: "Orange: without the word the score falls. Blue: it rises." })];
+    return [element("h2", { textContent: `How much ${label} (${score.toFixed(4)}) loses without each word` }), line, element("p", { className: "note", textContent: "Orange: without the word the score falls. Blue: it rises." })];
   }
 
   async function clsWeights(state) {

@@ -1,9 +1,12 @@
 // The page: what is chosen, in the address too; tabs and keys; one view at a time.
 (() => {
   const at = (id) => document.getElementById(id);
+  const source = explorer.makeSource(), isFile = source.data !== undefined;
   const VIEWS = { task: explorer.taskView, matrix: explorer.matrixView, distance: explorer.distanceView, heads: explorer.headsView, words: explorer.wordsView };
+  if (isFile) delete VIEWS.task; // the model is not here
+  const [firstView] = Object.keys(VIEWS);
   const TERMS = ["c2c", "c2p", "p2c", "sum", "softmax"];
-  const state = { view: "task", model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", dropped: [], source: explorer.makeSource(), about: null, task: "" };
+  const state = { view: firstView, model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", dropped: [], source, about: null, task: "" };
   let models = [], turn = 0;
 
   const say = (text, isBad = false) => { at("status").textContent = text; at("status").className = isBad ? "bad" : ""; };
@@ -11,10 +14,10 @@
 
   function readAddress() {
     const given = new URLSearchParams(location.hash.slice(1));
-    for (const key of ["view", "model", "text", "second", "term", "order"]) if (given.has(key)) state[key] = given.get(key);
+    for (const key of isFile ? ["view", "term", "order"] : ["view", "model", "text", "second", "term", "order"]) if (given.has(key)) state[key] = given.get(key);
     for (const key of ["layer", "head"]) if (/^\d{1,3}$/.test(given.get(key) || "")) state[key] = +given.get(key);
     state.dropped = (given.get("without") || "").split(",").filter((name) => TERMS.includes(name));
-    if (!(state.view in VIEWS)) state.view = "task";
+    if (!(state.view in VIEWS)) state.view = firstView;
     if (!TERMS.includes(state.term)) state.term = "softmax";
   }
   function writeAddress() {
@@ -24,7 +27,7 @@
   }
 
   function showTabs() {
-    for (const tab of document.querySelectorAll("[role=tab]")) {
+    for (const tab of document.querySelectorAll("[role=tab]:not([hidden])")) {
       const isChosen = tab.dataset.view === state.view;
       tab.setAttribute("aria-selected", String(isChosen));
       tab.tabIndex = isChosen ? 0 : -1;
@@ -88,13 +91,16 @@
       read();
     });
     const first = models.find((one) => one.name === state.model) || models[0];
-    at("text").value = state.text || state.source.data && state.source.data.text || EXAMPLES[first.task] || at("text").value;
-    at("second").value = state.second;
+    at("text").value = isFile ? source.data.text : state.text || EXAMPLES[first.task] || at("text").value;
+    at("second").value = isFile ? source.data.second : state.second;
     at("ask").addEventListener("submit", (event) => { event.preventDefault(); read(); });
     for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => redraw({ view: tab.dataset.view }));
     document.addEventListener("keydown", onKey);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
-    if (state.source.data) for (const input of document.querySelectorAll("#ask input, #ask select, #ask button")) input.disabled = true;
+    if (isFile) {
+      at("tab-task").hidden = at("view-task").hidden = true;
+      for (const input of document.querySelectorAll("#ask input, #ask select, #ask button")) input.disabled = true;
+    }
     read();
   }
 

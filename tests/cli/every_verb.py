@@ -52,13 +52,13 @@ def jobs(folder):
     plain = [verb("classify", "sequence", TEXT, OTHER), verb("nli", "nli", TEXT, OTHER), verb("zero-shot", "nli", "--labels", "sports,art", TEXT),
              verb("ner", "token", TEXT), verb("qa", "span", "who saw it ?", TEXT), verb("choose", "number", TEXT, "why ?", "one", "two"),
              verb("rerank", "number", "a question", TEXT, OTHER), verb("fill", "lm", "a [MASK] film"), verb("score", "lm", TEXT),
-             verb("embed", "sequence", "-f", "jsonl", TEXT), verb("detect", "rtd", TEXT), verb("tokenize", "sequence", TEXT),
+             verb("embed", "sequence", "-f", "jsonl", TEXT), verb("detect", "rtd", TEXT), verb("analyze", "sequence", TEXT), verb("tokenize", "sequence", TEXT),
              verb("eval", None, "--task", "mnli", "-p", folder / "answers.tsv", folder / "dev.csv"), verb("inspect", "sequence"),
              verb("check", "sequence"), verb("info", "sequence", is_timed=True), verb("help", None, "classify"), verb("completion", None, "bash"),
              verb("bench", "sequence", "--lengths", "8", "--min-time", "0.001", is_timed=True)]
     written = [("forward", "sequence", "--ids", folder / "ids.safetensors", "-o"), ("embed", "sequence", TEXT, "-o"),
                ("classify", "sequence", "-i", folder / "rows.tsv", "-o"), ("classify", "sequence", "-i", folder / "rows.jsonl", "-f", "jsonl", "-o"),
-               ("eval", "nli", "--task", "mnli", folder / "dev.csv", "--write-predictions"), ("convert", "sequence", "--to"),
+               ("analyze", "sequence", TEXT, "--out"), ("eval", "nli", "--task", "mnli", folder / "dev.csv", "--write-predictions"), ("convert", "sequence", "--to"),
                ("convert", "sequence", "--dtype", "int8", "--calibration-data", folder / "rows.tsv", "--to")]
     named = []
     for n, (name, head, *words) in enumerate(written):

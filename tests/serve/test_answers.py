@@ -1,10 +1,13 @@
 """Every task over HTTP: the answers are the program's, number for number."""
 import base64
 import json
+import os
+import random
 import struct
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 TEXT = "a gorgeous , witty , seductive movie ."
 TEXTS = ["a fine film", "one that I would never see again , whatever my friends may say of it", "so so"]
@@ -155,23 +158,58 @@ def test_what_the_server_says_of_itself(server, models):
     assert server.request("OPTIONS", "/predict")[:2][0] == 204
 
 
+def totals(server):
+    """total(name, **labels): the sum of a metric's samples, as prometheus_client reads them."""
+    families = list(text_string_to_metric_families(server.request("GET", "/metrics")[2]))
+    return lambda name, **labels: sum(s.value for family in families for s in family.samples if s.name == name and all(s.labels.get(k) == v for k, v in labels.items()))
+
+
 def test_the_sums_of_the_metrics_hold(serve, models):
-    from prometheus_client.parser import text_string_to_metric_families
     server = serve("-m", models["labels"])
-    sent = 0
     with ThreadPoolExecutor(8) as executor:
         def ask(i):
             bodies = [{"inputs": TEXT}, {"inputs": [[t] for t in TEXTS]}, {"inputs": 7}, b"not json", {"inputs": []}]
             return server.request("POST", "/predict", bodies[i % 5])[0]
         statuses = list(executor.map(ask, range(500)))
-        sent += 500
-    text = server.request("GET", "/metrics")[2]
-    families = {family.name: family.samples for family in text_string_to_metric_families(text)}
-    def total(name, **labels):
-        return sum(s.value for family in families.values() for s in family if s.name == name and all(s.labels.get(k) == v for k, v in labels.items()))
-    assert total("deberta_request_total", route="/predict") == sent
+    total = totals(server)
+    assert total("deberta_request_total", route="/predict") == 500
     assert total("deberta_request_success_total", route="/predict") == statuses.count(200) == 200
-    assert total("deberta_request_failure_total", reason="validation") == sent - 200
-    assert total("deberta_request_duration_seconds_count", route="/predict") == sent
+    assert total("deberta_request_failure_total", reason="validation") == 300
+    assert total("deberta_request_duration_seconds_count", route="/predict") == 500
     assert total("deberta_queue_tokens") == total("deberta_queue_items") == 0
     assert total("deberta_batch_items_sum") == 100 + 3 * 100
+
+
+MIXED = [("/predict", "labels", {"inputs": TEXT}), ("/predict", "many", {"inputs": [[t] for t in TEXTS]}), ("/rerank", "score", {"query": TEXT, "texts": TEXTS}),
+         ("/embed", "words", {"inputs": TEXTS}), ("/models/words", "words", {"inputs": "a [MASK] film"}), ("/models/token", "token", {"inputs": TEXT}),
+         ("/v1/embeddings", "labels", {"model": "labels", "input": TEXT}), ("/v2/models/labels/infer", "labels", {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": [TEXT]}]}),
+         ("/tokenize", "labels", {"inputs": TEXT}), ("/info", None, None), ("/health", None, None), ("/nothing", None, {}), ("/predict", "none", {"inputs": TEXT}),
+         ("/predict", "labels", {"inputs": 7}), ("/predict", "labels", b"not json"), ("/predict", "labels", {"inputs": [["a"]] * 300}), ("/rerank", "labels", {"query": TEXT, "texts": TEXTS}),
+         ("/predict", "labels", None)]
+
+
+def test_every_request_is_counted_once_as_a_success_or_a_failure(serve, models):
+    """MIXED_REQUESTS of them, in no order; `tools/long_checks serving` asks 10,000."""
+    count = int(os.environ.get("MIXED_REQUESTS", "1000"))
+    server = serve(*(word for name, folder in models.items() for word in ("-m", f"{name}={folder}")), "--metrics-names", "tei")
+    draw = random.Random(count)
+    asked = [draw.choice(MIXED) for _ in range(count)]
+    with ThreadPoolExecutor(8) as executor:
+        def ask(one):
+            path, model, body = one
+            return path, server.request("GET" if body is None else "POST", path, body, {"x-model": model} if model else {})[0]
+        told = list(executor.map(ask, asked))
+    total = totals(server)
+    for status in {status for _, status in told}:
+        assert total("deberta_request_total", status=str(status)) == sum(s == status for _, s in told), status
+    assert total("deberta_request_total") == total("deberta_request_duration_seconds_count") == count
+    good, bad = total("deberta_request_success_total"), total("deberta_request_failure_total")
+    assert good == sum(status == 200 for _, status in told) and good + bad == count
+    assert {status for _, status in told} >= {200, 400, 404, 405, 413, 422}
+    for path in {path for path, _ in told} - {"/nothing", "/models/words", "/models/token", "/v2/models/labels/infer"}:
+        assert total("deberta_request_success_total", route=path) == sum(p == path and s == 200 for p, s in told), path
+    assert total("deberta_queue_tokens") == total("deberta_queue_items") == total("te_queue_size") == 0
+    assert total("deberta_batch_items_sum") == total("te_batch_next_size_sum") and total("deberta_batch_tokens_sum") == total("te_batch_next_tokens_sum")
+    # The parser puts _total behind the name of a counter that has none.
+    assert total("te_request_count_total") == total("te_request_duration_count") == count
+    assert total("te_request_success_total") == good and total("te_request_failure_total") == bad

@@ -203,6 +203,61 @@ def test_dark_mode_changes_the_picture(page):
     assert background == "rgb(23, 24, 27)"
 
 
+@pytest.fixture
+def page_file(driver, models, tmp_path):
+    """Opens `deberta analyze`'s page of a text; the machine is asked for nothing else."""
+    def make(model, *words):
+        subprocess.run([BINARY, "analyze", "-m", models[model], "--out", tmp_path / "page.html", *words], check=True, env=clean_environment())
+        made = Page(driver, "")
+        driver.get(f"file://{tmp_path}/page.html")
+        made.wait()
+        return made
+    yield make
+    assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert driver.execute_script("return performance.getEntriesByType('resource').filter((e) => !/^(data|blob):/.test(e.name)).length") == 0
+
+
+def test_the_page_as_a_file(page_file, page, driver):
+    text = "a fine film , and a long one"
+    page.open(model="labels", text=text, view="words")
+    falls = [mark.get_attribute("title") for mark in page.all("#occlusion .token")]
+    made = page_file("labels", text)
+    assert made.at("#status").text.endswith("tokens, 2 layers of 2 heads") and made.at("#text").get_attribute("value") == text
+    assert not made.at("#tab-task").is_displayed() and not made.at("#view-task").is_displayed() and not made.at("#text").is_enabled()
+    for key in (Keys.ARROW_UP, Keys.ARROW_RIGHT, "5"):
+        made.press(key)
+    assert (made.chosen()["layer"], made.chosen()["head"], made.chosen()["term"]) == ("2", "1", "softmax")
+    seen = {made.pixels()}
+    for key in "1234":
+        made.press(key)
+        seen.add(made.pixels())
+    assert len(seen) == 5
+    assert float(made.at("#readout").text.split("sum| ")[1].split(" ")[0]) == 0
+    made.at("#drop-c2p").click()
+    made.wait()
+    assert "counterfactual" in made.at("#view-matrix").text
+    made.view("distance")
+    assert len(made.all("#distance polyline")) == 2
+    made.view("heads")
+    assert len(made.all(".thumbnails button")) == 4
+    made.view("words")
+    assert [mark.get_attribute("title") for mark in made.all("#occlusion .token")] == falls
+    made.press("]")
+    assert made.chosen()["view"] == "matrix"
+
+
+def test_a_file_of_a_model_without_labels(page_file):
+    made = page_file("replaced", "the capital of France is bread")
+    made.view("words")
+    assert "needs a model of labels" in made.at("#view-words").text
+
+
+def test_256_tokens_of_a_file_are_drawn_in_time(page_file):
+    made = page_file("labels", "a " * 254)
+    assert made.at("#status").text.startswith("256 tokens")
+    assert float(made.at("#matrix").get_attribute("data-milliseconds")) < 200
+
+
 def test_the_page_of_routes(page):
     page.driver.get(f"{page.url}/docs")
     end = time.monotonic() + 30

@@ -26,7 +26,7 @@ def test_what_keeps_it_from_starting(models, tmp_path):
         assert done.returncode == 1 and done.stderr.startswith(f"127.0.0.1:{port}: cannot listen: Address already in use"), done.stderr
     (tmp_path / "keys").write_text("team:infer:secret\n")
     everywhere = ["-m", models["labels"], "--host", "0.0.0.0", "--port", "0"]
-    for words, code, said in (([*everywhere, "--admin"], 2, "--admin: expected a key as well"),
+    for words, code, said in (([*everywhere, "--admin"], 2, "--admin: expected a key as well"), ([*everywhere, "--explorer", "on"], 2, "--explorer: expected a key as well"),
                               ([*everywhere, "--api-key-file", tmp_path / "keys"], 2, "keys:1: expected the 64 hexadecimal digits"),
                               ([*everywhere, "--api-key-file", tmp_path / "no keys"], 1, "no keys"),
                               (["-m", tmp_path / "none"], 1, "no such model directory"), (["-m", models["labels"], "--host", "nowhere"], 1, "nowhere:8080: cannot listen"),
@@ -70,6 +70,21 @@ def test_a_signal_lets_what_has_begun_end(serve, models):
     idle.close()
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", server.port), timeout=5)
+
+
+def test_a_server_can_say_that_it_leaves_before_it_does(serve, models):
+    server = serve("-m", models["labels"], "--drain-grace-s", "2")
+    server.process.send_signal(signal.SIGTERM)
+    end = time.monotonic() + SECONDS
+    while server.request("GET", "/health")[0] == 200:
+        assert time.monotonic() < end
+    assert server.request("GET", "/health")[0] == 503 and server.post("/predict", {"inputs": TEXT})
+    assert server.process.wait(SECONDS) == 0
+    again = serve("-m", models["labels"], "--drain-grace-s", "600")
+    again.process.send_signal(signal.SIGTERM)
+    while again.request("GET", "/health")[0] == 200:
+        assert time.monotonic() < end
+    assert again.stop() != 0  # a second signal does not wait
 
 
 def test_a_second_signal_ends_it_at_once(serve, models):

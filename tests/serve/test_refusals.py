@@ -244,3 +244,21 @@ def test_clients_that_leave_in_each_phase_leave_nothing(server):
             break
         assert time.monotonic() < end, metrics
     assert server.post("/predict", {"inputs": TEXT}, x_model="labels")
+
+
+def test_strict_fields(serve, models):
+    server = serve("-m", models["labels"], "--strict-fields")
+    assert server.post("/predict", {"inputs": "a", "truncate": True})
+    status, body = server.refused("/predict", {"inputs": "a", "priority": 1})
+    assert status == 422 and "priority: unknown field" in body["error"]
+    assert "X-Ignored-Fields" not in server.request("POST", "/predict", {"inputs": "a"})[1]
+
+
+def test_who_may_see_the_explorer(serve, models):
+    hidden = serve("-m", models["labels"], "--explorer", "off")
+    assert hidden.request("GET", "/explorer")[0] == hidden.request("POST", "/explain/tokens", {"text": "a"})[0] == 404
+    assert serve("-m", models["labels"]).request("GET", "/explorer")[0] == 200
+    for words, status in (((), 404), (("--explorer", "on"), 200)):
+        server = serve("-m", models["labels"], "--host", "0.0.0.0", *words, environment={"DEBERTA_API_KEY": "secret"})
+        assert server.request("GET", "/explorer")[0] == 401
+        assert server.request("GET", "/explorer", headers={"authorization": "Bearer secret"})[0] == status

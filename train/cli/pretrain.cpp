@@ -148,6 +148,7 @@ PretrainSettings settings_of(const PretrainVerb& options) {
   settings.max_tokens = options.max_tokens;
   settings.long_tokens = options.long_tokens;
   settings.long_share = options.long_share;
+  settings.short_share = options.short_share;
   settings.sequences_per_step = options.batch_size;
   settings.accumulation = options.gradient_accumulation_steps;
   settings.masks.rate = options.mlm_probability;

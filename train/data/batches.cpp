@@ -1,7 +1,11 @@
 #include "train/data/batches.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include "base/philox.h"
+#include "train/ops/random_domains.h"
 
 namespace deberta::train {
 
@@ -9,7 +13,8 @@ Batches::Batches(std::vector<Source> sources, const Pieces& pieces, const BatchO
     : options_(options),
       plan_(options.tokens_per_step, options.stages),
       sources_(std::move(sources), options.source_exponent, options.stages, options.seed),
-      masker_(pieces, options.masks, options.seed) {}
+      masker_(pieces, options.masks, options.seed),
+      cut_key_(random_key(options.seed, RandomDomain::kCut)) {}
 
 SampleOrigin Batches::origin(uint64_t step, size_t index) {
   const StepSamples samples = plan_.at(step);
@@ -31,11 +36,23 @@ void Batches::predict(std::span<int32_t> ids, int32_t begin, SequenceNumber numb
   batch.labels_P.insert(batch.labels_P.end(), predictions.labels.begin(), predictions.labels.end());
 }
 
+size_t Batches::most_pieces(uint64_t sample, size_t max_tokens) const {
+  constexpr double kOne = 4294967296.0;  // 2^32
+  const PhiloxCounter bits = philox({static_cast<uint32_t>(sample), static_cast<uint32_t>(sample >> 32), 0, 0},
+                                    {static_cast<uint32_t>(cut_key_), static_cast<uint32_t>(cut_key_ >> 32)});
+  const size_t whole = max_tokens - 2;
+  if (bits[0] / kOne >= options_.short_share || whole <= kFewestPieces) return whole;
+  const double fewest = kFewestPieces;
+  return static_cast<size_t>(fewest * std::pow(static_cast<double>(whole) / fewest, bits[1] / kOne));
+}
+
 void Batches::append_sample(uint64_t step, size_t index, TrainBatch& batch) {
   const StepSamples samples = plan_.at(step);
   const SampleOrigin from = origin(step, index);
   const size_t before = batch.starts.size();
   sources_.runs(from.source).append(from.run, samples.max_tokens, batch.ids_T, batch.starts);
+  if (options_.short_share > 0)
+    cut_sequences(most_pieces(samples.first + index, samples.max_tokens), before - 1, batch.ids_T, batch.starts);
   for (size_t end = before; end < batch.starts.size(); ++end) {
     const int32_t begin = batch.starts[end - 1];
     const int32_t tokens = batch.starts[end] - begin;

@@ -12,6 +12,8 @@
 
 namespace deberta::train {
 
+constexpr size_t kFewestPieces = 3;  // of a sequence that a sample is cut into, but for a rest
+
 // What is predicted. kNext: the piece that follows, at every row but the last of a sequence.
 enum class Prediction : uint8_t { kMasked, kNext };
 
@@ -22,6 +24,9 @@ struct BatchOptions {
   std::vector<LengthStage> stages = {{}};
   Prediction prediction = Prediction::kMasked;
   MaskOptions masks = {};
+  // Of the samples: cut into sequences of at most n pieces, n drawn from kFewestPieces to the length of the stage,
+  // evenly in log n. A sample keeps its pieces, and has more [CLS] and [SEP].
+  double short_share = 0;
   double source_exponent = 1;
 };
 
@@ -38,6 +43,8 @@ class Batches {
   SampleOrigin origin(uint64_t step, size_t index);
 
  private:
+  // Of a sample, the pieces of its sequences at most.
+  size_t most_pieces(uint64_t sample, size_t max_tokens) const;
   void append_sample(uint64_t step, size_t index, TrainBatch& batch);
   void predict(std::span<int32_t> ids, int32_t begin, SequenceNumber number, TrainBatch& batch) const;
 
@@ -45,6 +52,7 @@ class Batches {
   StepPlan plan_;
   Sources sources_;
   Masker masker_;
+  uint64_t cut_key_;
 };
 
 }  // namespace deberta::train

@@ -63,4 +63,25 @@ void Runs::append(uint64_t run, size_t max_tokens, std::vector<int32_t>& ids, st
   starts.push_back(static_cast<int32_t>(ids.size()));
 }
 
+void cut_sequences(size_t most_pieces, size_t first, std::vector<int32_t>& ids, std::vector<int32_t>& starts) {
+  const std::vector<int32_t> whole(ids.begin() + starts[first], ids.end());
+  std::vector<size_t> ends;  // in `whole`
+  for (size_t i = first + 1; i < starts.size(); ++i) ends.push_back(static_cast<size_t>(starts[i] - starts[first]));
+  ids.resize(static_cast<size_t>(starts[first]));
+  starts.resize(first + 1);
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    const size_t pieces = end - begin - 2;
+    const size_t parts = std::max<size_t>(1, (pieces + most_pieces - 1) / most_pieces);
+    for (size_t part = 0; part < parts; ++part) {
+      const auto at = [&](size_t n) { return whole.begin() + static_cast<ptrdiff_t>(begin + 1 + n * pieces / parts); };
+      ids.push_back(whole[begin]);
+      ids.insert(ids.end(), at(part), at(part + 1));
+      ids.push_back(whole[end - 1]);
+      starts.push_back(static_cast<int32_t>(ids.size()));
+    }
+    begin = end;
+  }
+}
+
 }  // namespace deberta::train

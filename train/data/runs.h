@@ -39,4 +39,8 @@ class Runs {
   int32_t sep_;
 };
 
+// Cuts the sequences from `first` on into ones of at most `most_pieces` (> 0) between their [CLS] and [SEP], as equal
+// as can be: `ids` and `starts` grow by what stands between them.
+void cut_sequences(size_t most_pieces, size_t first, std::vector<int32_t>& ids, std::vector<int32_t>& starts);
+
 }  // namespace deberta::train

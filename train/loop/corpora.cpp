@@ -139,6 +139,7 @@ Batches make_batches(const PretrainSettings& settings, const Corpora& corpora, c
                   .stages = stages_of(settings, steps),
                   .prediction = settings.objective == Objective::kCausal ? Prediction::kNext : Prediction::kMasked,
                   .masks = masks_of(settings),
+                  .short_share = settings.short_share,
                   .source_exponent = settings.source_exponent});
 }
 

@@ -59,6 +59,7 @@ struct PretrainSettings {
   size_t max_tokens = 128;         // of a sequence
   size_t long_tokens = 0;          // of a sequence in the last steps; 0: as before
   double long_share = 0.15;        // of the steps
+  double short_share = 0;          // of the samples: cut into shorter sequences (BatchOptions)
   size_t sequences_per_step = 64;  // of max_tokens each
   size_t accumulation = 1;         // micro-batches of a step
   MaskOptions masks = {};

@@ -238,5 +238,65 @@ TEST(Prefetch, StopsCleanlyWhileFullAndWhileWorking) {
   }
 }
 
+// Sequences of the first 60 steps, by their number of pieces; their pieces are those of the uncut batches.
+std::map<size_t, size_t> lengths_of_cut_sequences(const Case& c, double short_share) {
+  BatchOptions options = options_of();
+  Batches whole = c.batches(options);
+  options.short_share = short_share;
+  Batches batches = c.batches(options);
+  const auto pieces_of = [](const std::vector<Ids>& texts) {
+    Ids pieces;
+    for (const Ids& text : texts) pieces.insert(pieces.end(), text.begin() + 1, text.end() - 1);
+    return pieces;
+  };
+  std::map<size_t, size_t> lengths;
+  for (uint64_t step = 0; step < 60; ++step) {
+    const auto made = batches.make(step);
+    const auto texts = texts_of(made);
+    EXPECT_EQ(pieces_of(texts), pieces_of(texts_of(whole.make(step)))) << step;
+    size_t longest = 0;
+    for (const Ids& text : texts) {
+      EXPECT_EQ(text.front(), 1);
+      EXPECT_EQ(text.back(), 2);
+      ++lengths[text.size() - 2];
+      longest = std::max(longest, text.size());
+    }
+    size_t told = 0;
+    for (const TrainBatch& batch : made) told = std::max(told, static_cast<size_t>(batch.longest));
+    EXPECT_EQ(told, longest);
+  }
+  return lengths;
+}
+
+TEST(Batches, AShareOfTheSamplesIsCutIntoShortSequencesOfEveryLength) {
+  const Case c;
+  // 10 steps of 16 samples, then 50 of 4.
+  const std::map<size_t, size_t> half = lengths_of_cut_sequences(c, 0.5);
+  EXPECT_NEAR(static_cast<double>(half.at(30)), 80, 20);
+  EXPECT_NEAR(static_cast<double>(half.at(126)), 100, 25);
+  const std::map<size_t, size_t> all = lengths_of_cut_sequences(c, 1);
+  EXPECT_FALSE(all.contains(126));
+  EXPECT_GE(all.begin()->first, 2u);  // a rest may be one below what was drawn
+  EXPECT_GT(all.size(), 20u);
+  EXPECT_EQ(lengths_of_cut_sequences(c, 0), (std::map<size_t, size_t>{{30, 160}, {126, 200}}));
+}
+
+TEST(Batches, ACutIsAFunctionOfTheSeedAndTheSample) {
+  const Case c;
+  BatchOptions options = options_of();
+  options.short_share = 0.7;
+  const auto starts_of = [&](size_t micro_batch_tokens, uint64_t seed) {
+    options.micro_batch_tokens = micro_batch_tokens;
+    options.seed = seed;
+    Ids lengths;
+    for (const TrainBatch& batch : c.batches(options).make(3)) {
+      for (size_t i = 0; i < batch.sequences(); ++i) lengths.push_back(batch.starts[i + 1] - batch.starts[i]);
+    }
+    return lengths;
+  };
+  EXPECT_EQ(starts_of(512, 5), starts_of(100, 5));
+  EXPECT_NE(starts_of(512, 5), starts_of(512, 6));
+}
+
 }  // namespace
 }  // namespace deberta::train

@@ -85,5 +85,24 @@ TEST(Runs, ABlockEndsWithItsDocument) {
   EXPECT_EQ(sequences(runs, 2, 5), (std::vector<Ids>{{1, 16, 2}, {1, 17, 18, 2}}));
 }
 
+TEST(CutSequences, GivesEqualPartsWithBordersOfTheirOwn) {
+  Ids ids{9, 9, 1, 10, 11, 12, 13, 14, 2, 1, 20, 21, 2, 1, 2};
+  Ids starts{0, 2, 9, 13, 15};
+  cut_sequences(2, 1, ids, starts);
+  EXPECT_EQ(ids, (Ids{9, 9, 1, 10, 2, 1, 11, 12, 2, 1, 13, 14, 2, 1, 20, 21, 2, 1, 2}));
+  EXPECT_EQ(starts, (Ids{0, 2, 5, 9, 13, 17, 19}));
+}
+
+TEST(CutSequences, LeavesSequencesThatAreShortEnough) {
+  const Ids ids{1, 10, 11, 12, 2, 1, 13, 2};
+  const Ids starts{0, 5, 8};
+  for (const size_t most : {3u, 4u, 100u}) {
+    Ids cut = ids, borders = starts;
+    cut_sequences(most, 0, cut, borders);
+    EXPECT_EQ(cut, ids) << most;
+    EXPECT_EQ(borders, starts) << most;
+  }
+}
+
 }  // namespace
 }  // namespace deberta::train

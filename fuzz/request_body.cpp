@@ -1,0 +1,112 @@
+// The body of a request to the server: a byte for the route, one for the model, one for how much of the end is behind
+// the JSON, then the body. What is accepted runs on a tiny model and is answered with strict JSON, or, for tensors,
+// with a header that says how much of the answer is JSON; what is refused is refused in the words of the route's
+// clients.
+#include <array>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "fuzz.h"
+#include "serve/answering.h"
+#include "serve/api_error.h"
+#include "serve/routes.h"
+#include "support/tiny_pipeline.h"
+
+namespace deberta::fuzz {
+namespace {
+
+using serve::Answering;
+using serve::ApiError;
+using serve::HttpResponse;
+using serve::ServedModel;
+
+struct Models {
+  std::vector<std::unique_ptr<test::TemporaryFolder>> folders;
+  std::vector<ServedModel> all;
+
+  Models() {
+    add(Head::kSequence, {"a", "b", "c"}, 3);
+    add(Head::kSequence, {"contradiction", "neutral", "entailment"}, 3);
+    add(Head::kSequence, {"LABEL_0"}, 1);
+    add(Head::kToken, {"O", "B-PER", "I-PER"}, 3);
+    add(Head::kSpan, {}, 2);
+    add(Head::kMaskedLm, {}, 0);
+    add(Head::kReplacedToken, {}, 0);
+  }
+  void add(Head head, std::vector<std::string> labels, int64_t classes) {
+    folders.push_back(std::make_unique<test::TemporaryFolder>());
+    all.push_back({.name = "model",
+                   .path = folders.back()->path(),
+                   .pipeline = test::tiny_pipeline(*folders.back(), head, std::move(labels), classes),
+                   .max_input_length = 64,
+                   .max_client_batch = 8});
+  }
+};
+
+struct Asked {
+  Answering (*answer)(const ServedModel& model, serve::Body& body);
+  serve::Dialect dialect;
+  bool has_tail = false;
+};
+std::vector<Asked> all_asked() {
+  std::vector<Asked> asked;
+  for (const serve::Route& route : serve::all_routes()) {
+    if (route.kind == serve::RouteKind::kAnswer) asked.push_back({route.answer, route.dialect, route.has_tail});
+  }
+  for (const char* task :
+       {"text-classification", "token-classification", "question-answering", "fill-mask", "replaced-token-detection",
+        "feature-extraction", "zero-shot-classification", "sentence-similarity", "text-ranking", "multiple-choice"})
+    asked.push_back({serve::hub::find_task(task, ""), serve::Dialect::kTei});
+  asked.push_back({serve::hub::find_task("zero-shot-classification", "hf_hub/0.20.0"), serve::Dialect::kTei});
+  return asked;
+}
+
+void check_response(const HttpResponse& response, int from, int to) {
+  FUZZ_REQUIRE(response.status >= from && response.status <= to);
+  std::string_view json = response.body;
+  for (const auto& [name, value] : response.headers) {
+    FUZZ_REQUIRE(value.find_first_of("\r\n") == std::string::npos);
+    if (name != "inference-header-content-length") continue;
+    size_t size = 0;
+    std::from_chars(value.data(), value.data() + value.size(), size);
+    FUZZ_REQUIRE(size <= json.size());
+    json = json.substr(0, size);
+  }
+  parse_json(json, "response");  // its error would be ours
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  static const Models models;
+  static const std::vector<Asked> routes = all_asked();
+  Cutter cutter(input);
+  const Asked& asked = routes[cutter.byte() % routes.size()];
+  const ServedModel& model = models.all[cutter.byte() % models.all.size()];
+  const size_t tail = cutter.byte();
+  const std::string_view rest = cutter.rest();
+  const size_t size = asked.has_tail ? rest.size() - std::min(tail, rest.size()) : rest.size();
+  const Json json =
+      parse_json(rest.substr(0, size), "body", {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 1000000});
+  HttpResponse response;
+  try {
+    serve::Body body(json, {}, rest.substr(size));
+    const Answering made = asked.answer(model, body);
+    const std::vector<std::string> ignored = body.unknown();
+    FUZZ_REQUIRE(ignored.size() <= json.as_object().size());
+    if (made.plan != nullptr) run_plan(model.pipeline.model, *made.plan, 1000);
+    response = made.respond();
+  } catch (...) {
+    const ApiError error = serve::api_error_of(std::current_exception(), "/inputs");
+    FUZZ_REQUIRE(error.code != serve::ApiCode::kInternal);
+    return check_response(serve::error_response(error, asked.dialect), 400, 500);
+  }
+  check_response(response, 200, 200);
+}
+
+}  // namespace deberta::fuzz

@@ -1,0 +1,185 @@
+// The verb `analyze`: what each attention head does with a text, in figures, or as a page for a browser.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/explanation.h"
+#include "analysis/head_figures.h"
+#include "base/base64.h"
+#include "cli/explorer_page.h"
+#include "cli/verbs.h"
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
+#include "decode/offset_units.h"
+#include "program/output.h"
+#include "program/text_verb.h"
+
+namespace deberta::cli {
+namespace {
+
+struct HeadsAnswer {
+  std::vector<HeadFigures> figures;
+  JsonArray heads;
+  size_t tokens = 0;
+  size_t cut_tokens = 0;
+};
+
+Encoding encoding_of(const Pipeline& pipeline, const TextInput& input, const EncodingRules& rules) {
+  return input.encodings.empty() ? encode_input(pipeline.tokenizer, input, rules) : input.encodings.front();
+}
+
+std::vector<HeadsAnswer> heads_of(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                  const EncodingRules& rules) {
+  std::vector<HeadsAnswer> answers;
+  for (const TextInput& input : inputs) {
+    const Encoding encoding = encoding_of(pipeline, input, rules);
+    const AttentionTerms terms = attention_terms(pipeline.model, encoding);
+    check_finite(terms);
+    answers.push_back({head_figures(terms), heads_json(terms), encoding.size(), encoding.cut_tokens});
+  }
+  return answers;
+}
+
+RowAnswer to_answer(const HeadsAnswer& result) {
+  RowAnswer answer{{{{"heads", result.heads}}, {}}, result.tokens, result.cut_tokens};
+  for (const HeadFigures& one : result.figures) {
+    answer.answer.lines.push_back({cell(static_cast<uint64_t>(one.layer)), cell(uint64_t{one.head}), cell(one.entropy),
+                                   cell(one.distance), cell(one.first), cell(one.c2c), cell(one.c2p), cell(one.p2c)});
+  }
+  return answer;
+}
+
+// ---- the page
+
+// By term, one string for each head of each layer.
+JsonObject values_json(const AttentionTerms& terms) {
+  const size_t count = terms.tokens * terms.tokens;
+  JsonObject values;
+  const auto add = [&](const char* name, std::vector<float> LayerTerms::*term) {
+    JsonArray heads;
+    for (const LayerTerms& layer : terms.layers) {
+      const std::span<const float> all = layer.*term;
+      for (size_t head = 0; head < all.size() / count; ++head)
+        heads.push_back(to_base64(half_bytes(all.subspan(head * count, count))));
+    }
+    if (!heads.empty()) values.emplace_back(name, std::move(heads));
+  };
+  add("c2c", &LayerTerms::c2c_HLL);
+  add("c2p", &LayerTerms::c2p_HLL);
+  add("p2c", &LayerTerms::p2c_HLL);
+  return values;
+}
+
+// The words between white space, in bytes.
+std::vector<Offset> words_of(const std::string& text) {
+  constexpr const char* kSpace = " \t\n\v\f\r";
+  std::vector<Offset> words;
+  for (size_t at = text.find_first_not_of(kSpace); at != std::string::npos; at = text.find_first_not_of(kSpace, at)) {
+    const size_t end = std::min(text.find_first_of(kSpace, at), text.size());
+    words.push_back({static_cast<uint32_t>(at), static_cast<uint32_t>(end)});
+    at = end;
+  }
+  return words;
+}
+
+size_t code_points(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+// How much the score of the first label falls without each word; null unless the model has labels.
+Json occlusion_json(const Pipeline& pipeline, const Row& row, const EncodingRules& rules) {
+  if (pipeline.model.head() != Head::kSequence) return {};
+  const std::vector<Offset> words = words_of(row.text);
+  std::vector<std::string> texts{row.text};
+  for (const Offset& word : words) texts.push_back(row.text.substr(0, word.begin) + row.text.substr(word.end));
+  std::vector<TextInput> inputs;
+  for (std::string& text : texts) {
+    if (text.empty()) text = " ";
+    inputs.push_back({.text = text});
+    if (row.pair) inputs.back().pair = *row.pair;
+  }
+  SequenceOptions options;
+  options.rules = rules;
+  const std::vector<SequenceAnswer> answers = classify(pipeline, inputs, options);
+  const std::vector<float>& whole = answers.front().scores;
+  const auto best = static_cast<size_t>(std::max_element(whole.begin(), whole.end()) - whole.begin());
+  JsonArray falls;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view before = std::string_view(row.text).substr(0, words[i].begin);
+    const std::string_view word = std::string_view(row.text).substr(words[i].begin, words[i].end - words[i].begin);
+    const size_t start = code_points(before);
+    falls.push_back(JsonObject{{"start", uint64_t{start}},
+                               {"end", uint64_t{start + code_points(word)}},
+                               {"fall", whole[best] - answers[i + 1].scores[best]}});
+  }
+  return JsonObject{{"label", answers.front().labels.front().label}, {"score", whole[best]}, {"words", falls}};
+}
+
+void check_page(const Pipeline& pipeline, const Row& row, size_t tokens) {
+  if (tokens > kMostExplainedTokens)
+    throw Error(ErrorCode::kTextTooLong, row.where,
+                fmt::format("expected at most {} tokens for a page, got {}", kMostExplainedTokens, tokens));
+  constexpr uint64_t kMostBytes = 256'000'000;  // a browser reads them as one string
+  const ModelConfig& config = pipeline.config;
+  const auto heads = static_cast<uint64_t>(config.num_hidden_layers * config.num_attention_heads);
+  const uint64_t bytes = heads * tokens * tokens * 3 * 8 / 3;  // three terms of two bytes, four letters for three bytes
+  if (bytes > kMostBytes)
+    throw Error(ErrorCode::kTextTooLong, row.where,
+                fmt::format("expected a page of at most {} MB, got {} MB for {} tokens and {} heads",
+                            kMostBytes / 1000000, bytes / 1000000, tokens, heads));
+}
+
+std::string page_of(const AnalyzeVerb& options, const Pipeline& pipeline, const Row& row) {
+  const EncodingRules rules = encoding_rules(options.encoding);
+  TextInput input{.text = row.text};
+  if (row.pair) input.pair = *row.pair;
+  const Encoding encoding = encode_input(pipeline.tokenizer, input, rules);
+  check_page(pipeline, row, encoding.size());
+  const AttentionTerms terms = attention_terms(pipeline.model, encoding);
+  check_finite(terms);
+  const Thumbnails pictures = thumbnails(terms, 40);
+  const JsonObject data{
+      {"model", JsonObject{{"name", options.model.name}}},
+      {"text", row.text},
+      {"second", row.pair.value_or("")},
+      {"about", explanation_json(pipeline.config, pipeline.tokenizer, encoding, terms)},
+      {"values", values_json(terms)},
+      {"heads", heads_json(terms)},
+      {"thumbnails", to_base64({reinterpret_cast<const char*>(pictures.pixels.data()), pictures.pixels.size()})},
+      {"occlusion", occlusion_json(pipeline, row, rules)},
+  };
+  return explorer_page(data);
+}
+
+int write_page(const AnalyzeVerb& options, const RowReading& reading, const Pipeline& pipeline) {
+  std::vector<Row> rows;
+  const auto take = [&](std::span<const Row> group) { rows.insert(rows.end(), group.begin(), group.end()); };
+  const int code = collect_rows(reading, options.progress, take, {});
+  if (code != 0) leave_unwritten(options.out);
+  if (rows.size() != 1)
+    throw Error(ErrorCode::kUsage, "--out", fmt::format("expected one text for a page, got {}", rows.size()));
+  const std::string page = page_of(options, pipeline, rows.front());
+  write_output(options.out, [&](FileWriter& out) { out.write(page); });
+  return 0;
+}
+
+}  // namespace
+
+int run(const AnalyzeVerb& options) {
+  const Pipeline pipeline = open_model(options.model);
+  RowReading reading = reading_of(options);
+  if (options.pair) reading.shape = pair_shape();
+  if (!options.out.empty()) return write_page(options, reading, pipeline);
+  const EncodingRules rules = encoding_rules(options.encoding);
+  const AnswerColumns columns({"layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c"}, true);
+  return run_text_verb(
+      options, reading, pipeline, columns,
+      [&](std::span<const TextInput> inputs) { return heads_of(pipeline, inputs, rules); },
+      [](const Row&, const HeadsAnswer& result) { return to_answer(result); });
+}
+
+}  // namespace deberta::cli
