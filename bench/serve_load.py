@@ -1,19 +1,28 @@
 #!/usr/bin/env python3
-"""Load on a running server that a model of base size stands behind: how much it answers, how late, and what it refuses, at shares of its capacity.
+"""Load on a running server that a model of base size stands behind: what HTTP costs, how much it answers, how late, and what it refuses, at shares of
+its capacity; and the same requests to servers that people write for themselves (peer_server.py).
 
-usage: serve_load.py -m MODEL [--program PROGRAM] [--seconds N] [--threads N] [--dtype X] [--json FILE]
+usage: serve_load.py -m MODEL [--program PROGRAM] [--seconds N] [--rounds N] [--threads N] [--dtype X] [--peers PYTHON] [--json FILE]
 
-The capacity is what 32 clients get that ask again as soon as they are answered. Then requests come at times drawn beforehand (Poisson, fixed seed), whether
-the last ones were answered or not, at 50, 80, 95 and 200 % of it; a request's latency counts from the time at which it should have been sent. Texts have
-lengths as they occur (lognormal, median 60 pieces, at most 512); of four requests two are of labels, one of vectors, one of a batch of four labels."""
+Overhead is that of single requests, one after the other: the server's own histogram. The throughput is that of `wrk` with 32 connections and texts of
+128 tokens, in turns with `deberta bench` on batches of that length. The capacity is what 32 clients get that ask again as soon as they are answered. Then
+requests come at times drawn beforehand (Poisson, fixed seed), whether the last ones were answered or not, at 50, 80, 95 and 200 % of it; a request's latency
+counts from the time at which it should have been sent. Texts have lengths as they occur (lognormal, median 60 pieces, at most 512); of four requests two are
+of labels, one of vectors, one of a batch of four labels. PYTHON has what peer_server.py needs; each peer answers requests of labels in turns with ours."""
 import argparse
 import asyncio
 import json
 import pathlib
 import random
+import re
+import shutil
+import socket
 import statistics
 import subprocess
+import sys
+import tempfile
 import time
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARES = (0.5, 0.8, 0.95, 2.0)
@@ -27,11 +36,15 @@ def texts(seed):
         yield " ".join(draw.choices(WORDS, k=min(510, max(1, round(draw.lognormvariate(4.09, 0.6))))))
 
 
-def requests(seed):
+MIXED = [("/predict", 1), ("/embed", 1), ("/predict", 1), ("/predict", 4)]
+LABELS = [("/predict", 1), ("/predict", 4)]
+
+
+def requests(seed, kinds=MIXED):
     """(bytes of a request, its texts)"""
     source, number = texts(seed), 0
     while True:
-        path, inputs = [("/predict", 1), ("/embed", 1), ("/predict", 1), ("/predict", 4)][number % 4]
+        path, inputs = kinds[number % len(kinds)]
         number += 1
         some = [next(source) for _ in range(inputs)]
         body = json.dumps({"inputs": [[text] for text in some] if path == "/predict" else some}).encode()
@@ -53,19 +66,20 @@ class Connection:
         return int(head.split(b" ", 2)[1])
 
 
-async def closed_loop(port, clients, seconds):
-    """Requests a second that are answered to clients who ask again at once."""
-    source, answered, end = requests(1), 0, time.monotonic() + seconds
+async def closed_loop(port, clients, seconds, kinds=MIXED):
+    """(requests a second that are answered to clients who ask again at once, median seconds until an answer)"""
+    source, late, end = requests(1, kinds), [], time.monotonic() + seconds
 
     async def client():
-        nonlocal answered
         connection = Connection(port)
         while time.monotonic() < end:
             request, _ = next(source)
-            answered += await connection.ask(request) == 200
+            asked = time.monotonic()
+            if await connection.ask(request) == 200:
+                late.append(time.monotonic() - asked)
     begun = time.monotonic()
     await asyncio.gather(*(client() for _ in range(clients)))
-    return answered / (time.monotonic() - begun)
+    return len(late) / (time.monotonic() - begun), statistics.median(late)
 
 
 async def open_loop(port, rate, seconds):
@@ -92,30 +106,135 @@ async def open_loop(port, rate, seconds):
             "others": sum(status not in (200, 429) for status in statuses)}
 
 
+def ask(port, path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, {"content-type": "application/json"})) as response:
+        return response.read().decode()
+
+
+def overhead_ms(port):
+    """The bound of the histogram below which half of 400 requests lie that come one after the other."""
+    def buckets():
+        found = re.findall(r'^deberta_overhead_duration_seconds_bucket\{.*route="/predict".*method="single",le="([^"]+)"\} (\d+)$', ask(port, "/metrics"), re.MULTILINE)
+        return {float(bound): int(count) for bound, count in found}
+    ask(port, "/predict", {"inputs": "a"})
+    before, source = buckets(), texts(3)
+    for _ in range(400):
+        ask(port, "/predict", {"inputs": next(source)})
+    return 1000 * next(bound for bound, count in sorted(buckets().items()) if count - before.get(bound, 0) >= 200)
+
+
+def text_of_128_tokens(port):
+    words = 1
+    while True:
+        text = " ".join(WORDS[i % len(WORDS)] for i in range(words))
+        count = len(json.loads(ask(port, "/tokenize", {"inputs": text}))[0])
+        if count >= 128:
+            return text, count
+        words += 1
+
+
+def throughput_of_wrk(port, text, seconds):
+    """Answers a second."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = pathlib.Path(folder) / "post.lua"
+        script.write_text('wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = ' + json.dumps(json.dumps({"inputs": text})) + "\n")
+        told = subprocess.run(["wrk", "-t", "1", "-c", "32", "-d", f"{seconds:.0f}s", "-s", str(script), f"http://127.0.0.1:{port}/predict"], capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in told:
+        sys.exit(told)
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", told)[1])
+
+
+def throughput_of_bench(options, tokens):
+    """Sequences a second."""
+    told = subprocess.run([options.program, "bench", "-q", "-m", options.model, "--threads", options.threads, "--dtype", options.dtype, "--lengths", str(tokens), "--batch", "32", "--min-time", str(options.seconds),
+                           "--format", "jsonl"], capture_output=True, text=True, check=True).stdout
+    line = next(json.loads(line) for line in told.splitlines() if '"batch"' in line)
+    return 32 / (line["ms_median"] / 1000)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def peers_of(options):
+    """{name: (process, port)}"""
+    started = {}
+    for name in ("transformers", "onnxruntime"):
+        port = free_port()
+        started[name] = (subprocess.Popen([options.peers, str(ROOT / "bench/peer_server.py"), name, options.model, str(port), options.threads if options.threads != "0" else "2"], stdout=subprocess.PIPE, text=True), port)
+    for name, (process, port) in started.items():
+        process.stdout.readline()
+        end = time.monotonic() + 60
+        while True:
+            try:
+                ask(port, "/predict", {"inputs": "a"})
+                break
+            except OSError:
+                if process.poll() is not None or time.monotonic() > end:
+                    sys.exit(f"the server on {name} did not start")
+                time.sleep(0.2)
+    return started
+
+
+def beside_peers(options, port):
+    """{name: {clients: (median requests a second, median of the median latencies)}} in turns."""
+    started = peers_of(options)
+    try:
+        ports = {"deberta": port} | {name: peer for name, (_, peer) in started.items()}
+        found = {(name, clients): [] for name in ports for clients in (1, 32)}
+        for _ in range(options.rounds):
+            for name, clients in found:
+                found[name, clients].append(asyncio.run(closed_loop(ports[name], clients, options.seconds, LABELS)))
+    finally:
+        for process, _ in started.values():
+            process.terminate()
+            process.wait()
+    return {key: tuple(statistics.median(part) for part in zip(*rounds)) for key, rounds in found.items()}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-m", "--model", required=True)
     parser.add_argument("--program", default=str(ROOT / "build/release/deberta"))
-    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--peers", metavar="PYTHON")
     parser.add_argument("--threads", default="0")
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--queue", default="64", help="--max-concurrent-requests of the server")
     parser.add_argument("--json")
     options = parser.parse_args()
+    if shutil.which("wrk") is None:
+        sys.exit("serve_load: wrk is not installed: apt-get install wrk")
     server = subprocess.Popen([options.program, "serve", "-q", "-m", options.model, "--port", "0", "--threads", options.threads, "--dtype", options.dtype,
                                "--max-concurrent-requests", options.queue, "--max-connections-per-address", "4096", "--max-connections", "4096"], stdout=subprocess.PIPE, text=True)
     try:
         port = int(server.stdout.readline().split()[0].rsplit(":", 1)[1])
         asyncio.run(closed_loop(port, 8, 3))  # warms up
-        capacity = asyncio.run(closed_loop(port, 32, options.seconds))
+        told = {"overhead_ms": overhead_ms(port)}
+        print(f"overhead of a request, median: at most {told['overhead_ms']:.3f} ms", flush=True)
+        text, tokens = text_of_128_tokens(port)
+        pairs = [(throughput_of_wrk(port, text, options.seconds), throughput_of_bench(options, tokens)) for _ in range(options.rounds)]
+        told["http"], told["bench"] = (statistics.median(part) for part in zip(*pairs))
+        told["http_share"] = statistics.median(ours / alone for ours, alone in pairs)
+        print(f"texts of {tokens} tokens: {told['http']:.1f} a second over HTTP, {told['bench']:.1f} by bench: {told['http_share']:.3f}", flush=True)
+        capacity, _ = asyncio.run(closed_loop(port, 32, options.seconds))
         print(f"capacity {capacity:.1f} requests/s\n{'share':>6} {'asked/s':>8} {'answered/s':>10} {'p50 ms':>8} {'p99 ms':>8} {'refused':>8} {'others':>7}")
         rows = []
         for share in SHARES:
             row = asyncio.run(open_loop(port, share * capacity, options.seconds))
             rows.append({"share": share} | row)
             print(f"{share:6.2f} {row['rate']:8.1f} {row['goodput']:10.1f} {row['p50_ms']:8.1f} {row['p99_ms']:8.1f} {row['refused']:8.3f} {row['others']:7d}", flush=True)
+        if options.peers:
+            found = beside_peers(options, port)
+            told["peers"] = {f"{name}, {clients} clients": figures for (name, clients), figures in found.items()}
+            for (name, clients), (rate, seconds) in found.items():
+                print(f"{name:>14}, {clients:2d} clients: {rate:7.1f} requests/s, {1000 * seconds:7.1f} ms; ours {found['deberta', clients][0] / rate:.2f} times as many", flush=True)
         if options.json:
-            pathlib.Path(options.json).write_text(json.dumps({"capacity": capacity, "rows": rows}, indent=1) + "\n")
+            pathlib.Path(options.json).write_text(json.dumps(told | {"capacity": capacity, "rows": rows}, indent=1) + "\n")
     finally:
         server.terminate()
         server.wait()

@@ -3,7 +3,7 @@
 PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev libbz2-dev libboost1.81-dev"
 TRAIN_PACKAGES="python3-venv"  # LibTorch comes from PyPI, into .venv
 TEST_PACKAGES="libgtest-dev python3-venv dpkg-dev file"  # the last two for cpack -G DEB
-SERVE_TEST_PACKAGES="nginx-light caddy chromium chromium-driver"  # the proxies of deploy/, and a browser for the pages
+SERVE_TEST_PACKAGES="nginx-light caddy chromium chromium-driver strace"  # the proxies of deploy/, a browser for the pages, and what the server asks of the system
 BENCH_PACKAGES="libbenchmark-dev"
 FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
 GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git"

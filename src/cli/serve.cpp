@@ -1,5 +1,6 @@
 // The verb `serve`: models over HTTP until a signal ends it.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -169,11 +170,23 @@ std::string place_of(const ServeVerb& options, uint16_t port) {
                      port);
 }
 
+// Connections need descriptors, and those that are refused too while they are told so.
+void allow_descriptors(size_t connections) {
+  constexpr size_t kOthers = 1024;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = std::min<rlim_t>(limit.rlim_max, connections + kOthers);
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // without them connections wait to be accepted
+}
+
 }  // namespace
 
 int run(const ServeVerb& options) {
   serve::ServerSettings settings = settings_of(options);
   check_exposure(options, !settings.keys.empty());
+  allow_descriptors(options.max_connections);
   settings.has_explorer =
       options.explorer == ExplorerChoice::kAuto ? is_local(options) : options.explorer == ExplorerChoice::kOn;
   const bool is_quiet_now = is_quiet();

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -77,6 +78,11 @@ def read_all(one):
         while part := one.recv(65536):
             received += part
     return received
+
+
+def resident(server):
+    """Bytes of memory."""
+    return float(re.search(r"^deberta_process_resident_memory_bytes (\S+)", server.request("GET", "/metrics")[2], re.MULTILINE)[1])
 
 
 @pytest.fixture(scope="session")

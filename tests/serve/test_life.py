@@ -72,6 +72,63 @@ def test_a_signal_lets_what_has_begun_end(serve, models):
         socket.create_connection(("127.0.0.1", server.port), timeout=5)
 
 
+@pytest.mark.parametrize("delay", [0, 0.02, 0.05, 0.1, 0.2])
+def test_a_signal_while_models_are_loaded(models, delay):
+    words = [word for i in range(8) for word in ("-m", f"m{i}={models['labels']}")]
+    process = subprocess.Popen([BINARY, "serve", *words, "--port", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=clean_environment())
+    time.sleep(delay)
+    process.terminate()
+    assert process.wait(SECONDS) in (0, -signal.SIGTERM)  # the second: it had not begun
+
+
+def whole_of(body):
+    return b"POST /embed_all HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+
+def test_a_signal_in_the_middle_of_a_body(serve, models):
+    server = serve("-m", models["labels"])
+    whole = whole_of(json.dumps({"inputs": TEXT}).encode())
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as one:
+        one.sendall(whole[:-5])
+        time.sleep(0.2)
+        server.process.terminate()
+        time.sleep(0.2)
+        one.sendall(whole[-5:])
+        answer = read_all(one)
+    assert answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 503")) and json.loads(answer.partition(b"\r\n\r\n")[2])
+    assert server.process.wait(SECONDS) == 0
+
+
+def test_a_signal_while_an_answer_is_written(serve, models):
+    server = serve("-m", models["labels"])
+    whole = whole_of(json.dumps({"inputs": ["word " * 200] * 100}).encode())
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # it is not all on its way at once
+        one.settimeout(SECONDS)
+        one.connect(("127.0.0.1", server.port))
+        one.sendall(whole)
+        first = one.recv(1)
+        server.process.terminate()
+        time.sleep(0.3)
+        assert server.process.poll() is None
+        head, _, body = (first + read_all(one)).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200") and len(json.loads(body)) == 100
+    assert server.process.wait(SECONDS) == 0
+
+
+def test_a_signal_during_a_reload(serve, models):
+    server = serve("--admin", *(word for i in range(6) for word in ("-m", f"m{i}={models['labels']}")))
+    server.process.send_signal(signal.SIGHUP)
+    threads = [threading.Thread(target=server.request, args=("POST", f"/admin/models/m{i}/reload", {})) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05)
+    server.process.terminate()
+    for thread in threads:
+        thread.join()
+    assert server.process.wait(SECONDS) == 0
+
+
 def test_a_server_can_say_that_it_leaves_before_it_does(serve, models):
     server = serve("-m", models["labels"], "--drain-grace-s", "2")
     server.process.send_signal(signal.SIGTERM)

@@ -1,11 +1,14 @@
 """What a client is told when its request has no answer: status, words, place; and that the next request is fine."""
+import contextlib
 import json
+import os
+import resource
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import read_all
+from conftest import read_all, resident
 
 TEXT = "a fine film"
 LONG = "word " * 600
@@ -226,6 +229,43 @@ def test_connections_over_the_caps_are_told(serve, models):
     end = time.monotonic() + 30
     while not server.raw(head_of("Host: a", "Connection: close", start="GET /health HTTP/1.1")).startswith(b"HTTP/1.1 200"):
         assert time.monotonic() < end
+
+
+def test_thousands_at_once_over_the_cap_are_each_told(serve, models):
+    """5,000 connections from twenty addresses, of which 300 may be open; and CONNECTIONS one after another, 100,000 in tools/long_checks serving."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    server = serve("-q", "-m", models["labels"], "--max-connections", "300", "--max-connections-per-address", "1000")
+    asked = head_of("Host: a", start="GET /health HTTP/1.1")
+    open_ones = []
+    for i in range(5000):
+        one = socket.socket()
+        one.bind((f"127.0.0.{1 + i % 20}", 0))
+        one.settimeout(60)
+        one.connect(("127.0.0.1", server.port))
+        open_ones.append(one)
+    told = {b"200": 0, b"503": 0}
+    for one in open_ones:
+        with contextlib.suppress(ConnectionError):  # told and closed before it asks
+            one.sendall(asked)
+    for one in open_ones:
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):
+            while b"\r\n\r\n" not in answer and (part := one.recv(4096)):
+                answer += part
+        assert answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 503")), answer
+        assert answer.startswith(b"HTTP/1.1 200") or b"retry-after" in answer.lower()
+        told[answer[9:12]] += 1
+    assert told[b"200"] == 300 and told[b"503"] == 4700
+    for one in open_ones:
+        one.close()
+    end = time.monotonic() + 60
+    while 'deberta_connections 1\n' not in (metrics := server.request("GET", "/metrics")[2]):
+        assert time.monotonic() < end, metrics
+    assert "deberta_connections_refused_total 4700" in metrics
+    before = resident(server)
+    for _ in range(int(os.environ.get("CONNECTIONS", "2000"))):
+        assert server.raw(head_of("Host: a", "Connection: close", start="GET /health HTTP/1.1")).startswith(b"HTTP/1.1 200")
+    assert resident(server) - before < 4 << 20
 
 
 def test_clients_that_leave_in_each_phase_leave_nothing(server):
