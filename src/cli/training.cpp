@@ -45,6 +45,10 @@ int run(const FinetuneVerb& options) {
   start_training_program(options.words);
 }
 
+int run(const AblateVerb& options) {
+  start_training_program(options.words);
+}
+
 int run(const ReplayVerb& options) {
   start_training_program(options.words);
 }

@@ -28,6 +28,7 @@ int run(const ServeVerb& options);
 int run(const InfoVerb& options);
 int run(const PretrainVerb& options);
 int run(const FinetuneVerb& options);
+int run(const AblateVerb& options);
 int run(const ReplayVerb& options);
 int run(const ReportVerb& options);
 

@@ -467,6 +467,15 @@ struct ReplayVerb : AnyVerb {
   size_t threads = option("threads");
 };
 
+struct AblateVerb : AnyVerb {
+  static constexpr std::string_view kName = "ablate";
+  using AnyVerb::AnyVerb;
+  std::string output_dir = option("output-dir");
+  std::string results = option("results");
+  size_t threads = option("threads");
+  ShowProgress progress = option("progress");
+};
+
 struct ReportVerb : AnyVerb {
   static constexpr std::string_view kName = "report";
   using AnyVerb::AnyVerb;
@@ -526,7 +535,7 @@ struct ServeVerb : AnyVerb {
 
 using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
                          FillVerb, ScoreVerb, DetectVerb, AnalyzeVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb,
-                         CheckVerb, ConvertVerb, BenchVerb, ServeVerb, InfoVerb, PretrainVerb, FinetuneVerb, ReplayVerb,
-                         ReportVerb, CompletionVerb, HelpVerb>;
+                         CheckVerb, ConvertVerb, BenchVerb, ServeVerb, InfoVerb, PretrainVerb, FinetuneVerb, AblateVerb,
+                         ReplayVerb, ReportVerb, CompletionVerb, HelpVerb>;
 
 }  // namespace deberta

@@ -9,6 +9,7 @@ int run_finetune(const Options& options);
 int run_replay(const Options& options);
 int run_report(const Options& options);
 int run_bench(const Options& options);
+int run_ablate(const Options& options);
 
 // Runs the verb of the options.
 int run_verb(const Options& options);

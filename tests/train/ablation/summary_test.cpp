@@ -1,0 +1,111 @@
+// Means, standard errors and differences, by hand; results written and read; arithmetic of a known model.
+#include "train/ablation/summary.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/expect_error.h"
+#include "support/paths.h"
+#include "train/ablation/flops.h"
+
+namespace deberta::train {
+namespace {
+
+CellResult result_of(const std::string& form, int64_t seed, double cola, double rte) {
+  return {.form = form,
+          .seed = seed,
+          .hash = "h",
+          .tokens = 1000,
+          .flops = 2e12,
+          .seconds = 60,
+          .pretraining = {{"perplexity", 30.0 - cola}, {"masked_pieces", 500}},
+          .tasks = {{"cola", cola}, {"rte", rte}}};
+}
+
+Plan two_forms() {
+  return {.corpora = {"a"},
+          .tasks = {{"cola", "m", {}}, {"rte", "a", {}}},
+          .forms = {{"full", "whole", {}, {1, 2, 3}}, {"-C2P", "less", {}, {1, 2, 3}}, {"later", "", {}, {1}}},
+          .reference = "full"};
+}
+
+TEST(Estimates, HaveTheStandardErrorOfTheirMean) {
+  const Estimate three = estimate({1, 2, 6});
+  EXPECT_EQ(three.count, 3u);
+  EXPECT_NEAR(three.mean, 3, 1e-12);
+  EXPECT_NEAR(three.error, std::sqrt((4.0 + 1 + 9) / 2 / 3), 1e-12);
+  EXPECT_TRUE(std::isnan(estimate({5}).error));
+  EXPECT_EQ(estimate({}).count, 0u);
+}
+
+TEST(Summaries, DifferencesArePairedBySeed) {
+  // The seeds are far apart, the forms differ by about one: paired, that is clear.
+  const Summary summary = summarize(
+      two_forms(), {result_of("full", 1, 10, 50), result_of("full", 2, 20, 60), result_of("full", 3, 30, 70),
+                    result_of("-C2P", 1, 9, 50), result_of("-C2P", 2, 18.9, 60), result_of("-C2P", 3, 29.1, 70)});
+  EXPECT_EQ(summary.columns, (std::vector<std::string>{"perplexity", "cola", "rte", "mean of tasks"}));
+  EXPECT_EQ(summary.finished, 6u);
+  EXPECT_EQ(summary.cells, 7u);
+  ASSERT_EQ(summary.rows.size(), 2u);
+  const SummaryRow& row = summary.rows[1];
+  EXPECT_NEAR(row.values[1].mean, 19, 1e-9);
+  EXPECT_GT(row.values[1].error, 5);
+  EXPECT_NEAR(row.differences[1].mean, -1, 1e-9);
+  EXPECT_NEAR(row.differences[1].error, 0.1 / std::sqrt(3.0), 1e-9);
+  EXPECT_TRUE(is_beyond_two_errors(row.differences[1]));
+  EXPECT_FALSE(is_beyond_two_errors(row.differences[2])) << "no difference at all";
+  EXPECT_NEAR(row.differences[3].mean, -0.5, 1e-9);
+  EXPECT_EQ(summary.rows[0].differences[1].count, 0u);
+}
+
+TEST(Summaries, OneSeedIsNoWin) {
+  const Summary summary = summarize(two_forms(), {result_of("full", 1, 10, 50), result_of("-C2P", 1, 90, 50)});
+  EXPECT_FALSE(is_beyond_two_errors(summary.rows[1].differences[1]));
+  EXPECT_EQ(
+      summarize(two_forms(), {result_of("full", 1, 10, 50), result_of("-C2P", 2, 9, 50)}).rows[1].differences[1].count,
+      0u)
+      << "other seeds are no pair";
+}
+
+TEST(Summaries, AreTablesWithWhatIsClearMarked) {
+  const Summary summary = summarize(two_forms(), {result_of("full", 1, 10, 50), result_of("full", 2, 20, 60),
+                                                  result_of("-C2P", 1, 9, 50), result_of("-C2P", 2, 18.9, 60)});
+  const std::string text = markdown_of(summary), page = page_of(summary, "a <plan>");
+  EXPECT_NE(text.find("-1.0500 ± 0.0500 *"), std::string::npos) << text;
+  EXPECT_NE(text.find("| 2.00e+12 |"), std::string::npos) << text;
+  EXPECT_NE(page.find("a &lt;plan&gt;"), std::string::npos);
+  EXPECT_NE(page.find("4 of 7 runs"), std::string::npos);
+  EXPECT_NE(page.find("<b>*</b>"), std::string::npos);
+  size_t charts = 0;
+  for (size_t at = 0; (at = page.find("<figure>", at)) != std::string::npos; ++at) ++charts;
+  EXPECT_EQ(charts, 4u);
+}
+
+TEST(Results, AreReadAsTheyWereWrittenAndOnlyForTheirOptions) {
+  const CellResult result = result_of("full", 2, 0.125, 50);
+  const CellResult again = parse_result(to_json(result), "r.json");
+  EXPECT_EQ(to_json(again).dump(), to_json(result).dump());
+  test::TemporaryFolder folder;
+  test::write_text(folder.path("full-seed2.json"), to_json(result).dump());
+  Cell cell{.name = "full-seed2", .form = "full", .seed = 2, .pretrain = {}, .finetune = {}, .hash = "h"};
+  EXPECT_TRUE(find_result(cell, {folder.path("none"), folder.path()}));
+  cell.hash = "other";
+  EXPECT_FALSE(find_result(cell, {folder.path()}));
+  EXPECT_ERROR(parse_result(parse_json(R"({"form": "a"})", "x"), "x.json"), kInput, "expected the result of a cell");
+}
+
+TEST(Flops, AreThoseOfTheProducts) {
+  const Json config = parse_json(
+      R"({"num_hidden_layers": 2, "hidden_size": 4, "intermediate_size": 8, "vocab_size": 10, "position_buckets": 3,
+          "relative_attention": true, "pos_att_type": "c2p|p2c"})",
+      "config");
+  // Of one layer: 4 D D + 2 D F + 2 n D, and 6 rows of the table for either term; head: D D + D V for half the tokens.
+  const double layer = 4 * 16 + 2 * 32 + 2 * 5 * 4 + 2 * 6 * 4;
+  EXPECT_EQ(training_flops_per_token(config, 5, 0.5), 6 * (2 * layer + 0.5 * (16 + 40)));
+  const Json plain = parse_json(R"({"num_hidden_layers": 1, "hidden_size": 4, "intermediate_size": 8})", "config");
+  EXPECT_EQ(training_flops_per_token(plain, 5, 0), 6 * (4 * 16 + 2 * 32 + 2 * 5 * 4));
+}
+
+}  // namespace
+}  // namespace deberta::train

@@ -1,0 +1,135 @@
+"""`ablate`: a plan of small runs, its table, and what becomes of it when it is broken off."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BINARY, HANG_SECONDS, SMALL, log_of, without_times
+from models import ROOT
+
+BASE = {"config-overrides": SMALL[1], "batch-size": 8, "max-tokens": 32, "learning-rate": 0.003, "hold-out-every": 10, "logging-steps": 2, "max-steps": 4, "eval-lines": 20}
+
+
+@pytest.fixture
+def plan(tmp_path, tokenizer, corpus, rows, dev_rows):
+    """plan(forms, **more) -> the file of a plan; paths in it are relative to its folder."""
+    def make(forms, name="plan.json", **more):
+        def relative(path):
+            return os.path.relpath(path, tmp_path)
+        document = {"corpora": [relative(corpus)], "pretrain": BASE | {"tokenizer-name": relative(tokenizer)}, "finetune": {"num-train-epochs": 1, "batch-size": 8},
+                    "tasks": {"classification": {"metric": "accuracy", "train-file": relative(rows), "validation-file": relative(dev_rows)}},
+                    "seeds": [1, 2], "forms": forms} | more
+        (tmp_path / name).write_text(json.dumps(document))
+        return tmp_path / name
+    return make
+
+
+TWO = {"full": {}, "no c2p": {"form": "-C2P", "seeds": [2]}}
+
+
+def results_in(folder):
+    return {path.stem: without_times(json.loads(path.read_text())) | {"seconds": 0} for path in sorted(folder.glob("*.json")) if path.name != "plan.json"}
+
+
+def test_a_plan_is_run_once_and_its_table_is_that_of_its_results(deberta, plan, tmp_path):
+    done = deberta("ablate", plan(TWO), "-o", tmp_path / "out", "--results", tmp_path / "kept")
+    assert done.returncode == 0, done.stderr
+    results = results_in(tmp_path / "out")
+    assert sorted(results) == ["full-seed1", "full-seed2", "no-c2p-seed2"] and results == results_in(tmp_path / "kept")
+    assert all(result["tokens"] == 4 * 8 * 32 and result["flops"] > 1e6 and "perplexity" in result["pretraining"] and 0 <= result["tasks"]["classification"] <= 1 for result in results.values())
+    assert json.loads((tmp_path / "out/no-c2p-seed2/pretrain/config.json").read_text())["pos_att_type"] in ("p2c", ["p2c"])
+    table = (tmp_path / "out/table.md").read_text()
+    values = [results[f"full-seed{seed}"]["pretraining"]["perplexity"] for seed in (1, 2)]
+    assert f"{sum(values) / 2:.0f}" in table.splitlines()[2] and " ± " in table.splitlines()[2] and " ± " not in table.splitlines()[3]
+    page = (tmp_path / "out/table.html").read_text()
+    assert "3 of 3 runs" in page and page.count("<figure>") >= 2
+    assert not list((tmp_path / "out").rglob("checkpoint-*"))
+    begun = time.monotonic()
+    again = deberta("ablate", plan(TWO), "-o", tmp_path / "out")
+    assert again.returncode == 0 and "finished" not in again.stderr and (tmp_path / "out/table.md").read_text() == table
+    # What is kept elsewhere need not run again: a new folder, and the table is there.
+    other = deberta("ablate", plan(TWO), "-o", tmp_path / "other", "--results", tmp_path / "kept")
+    assert other.returncode == 0 and (tmp_path / "other/table.md").read_text() == table and not list((tmp_path / "other").glob("*/pretrain"))
+    assert time.monotonic() - begun < HANG_SECONDS
+
+
+def test_a_cell_is_what_its_command_gives(deberta, pretrain, plan, tmp_path):
+    assert deberta("ablate", plan({"full": {}}, seeds=[7], tasks={}), "-o", tmp_path / "out").returncode == 0
+    assert pretrain(tmp_path / "alone", "--max-steps", "4", "--eval-lines", "20", "--seed", "7").returncode == 0
+    assert log_of(tmp_path / "out/full-seed7/pretrain") == log_of(tmp_path / "alone")
+    assert (tmp_path / "out/full-seed7/pretrain/model.safetensors").read_bytes() == (tmp_path / "alone/model.safetensors").read_bytes()
+
+
+def test_replaced_tokens_are_fine_tuned_from_the_discriminator(deberta, plan, tmp_path):
+    done = deberta("ablate", plan({"gdes": {"form": "GDES"}}, seeds=[1]), "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert {"generator_accuracy", "generator_perplexity"} <= set(results_in(tmp_path / "out")["gdes-seed1"]["pretraining"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_plan_that_is_broken_off_goes_on(environment, deberta, plan, tmp_path, number):
+    slow = {name: dict(form) for name, form in TWO.items()}
+    file = plan(slow, pretrain=json.loads(plan(slow).read_text())["pretrain"] | {"max-steps": 120, "save-steps": 10})
+    whole = deberta("ablate", file, "-o", tmp_path / "whole")
+    assert whole.returncode == 0, whole.stderr
+    for wait_for in ("full-seed1/pretrain/checkpoint-000020", "full-seed1.json", "full-seed2/pretrain/checkpoint-000050"):
+        process = subprocess.Popen([BINARY, "ablate", file, "-o", tmp_path / "out"], env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + HANG_SECONDS
+        while not (tmp_path / "out" / wait_for).exists() and process.poll() is None:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        process.send_signal(number)
+        told = process.communicate()[1]
+        assert process.returncode == (130 if number == signal.SIGINT else -number), told
+        assert number == signal.SIGKILL or "goes on with what is in" in told
+    assert deberta("ablate", file, "-o", tmp_path / "out").returncode == 0
+    assert results_in(tmp_path / "out") == results_in(tmp_path / "whole")
+    for cell in ("full-seed1", "full-seed2", "no-c2p-seed2"):
+        assert log_of(tmp_path / "out" / cell / "pretrain") == log_of(tmp_path / "whole" / cell / "pretrain")
+
+
+def test_all_that_is_wrong_is_told_before_anything_runs(deberta, plan, tmp_path):
+    wrong = plan({"full": {"pretrain": {"max-stepz": 3, "learning-rate": "fast", "output-dir": "x"}}, "b": {"form": "BERTA"}, "c": {"form": "XLNet"}})
+    done = deberta("ablate", wrong, "-o", tmp_path / "out")
+    assert done.returncode == 2 and "expected one of full" in done.stderr and "permutation language modelling" in done.stderr and not (tmp_path / "out").exists()
+    wrong = plan({"full": {"pretrain": {"max-stepz": 3, "learning-rate": "fast", "output-dir": "x"}}})
+    done = deberta("ablate", wrong, "-o", tmp_path / "out")
+    assert done.returncode == 2 and all(part in done.stderr for part in ("max-stepz: unknown option", "learning-rate: ", "gives this option itself")), done.stderr
+    assert not (tmp_path / "out").exists()
+    missing = plan(TWO, corpora=["none.txt", "no/more.txt"])
+    done = deberta("ablate", missing, "-o", tmp_path / "out")
+    assert done.returncode == 1 and "none.txt" in done.stderr and "no/more.txt" in done.stderr and not (tmp_path / "out").exists()
+    text = plan(TWO).read_text().replace('"no c2p"', '"full"')
+    (tmp_path / "twice.json").write_text(text)
+    done = deberta("ablate", tmp_path / "twice.json", "-o", tmp_path / "out")
+    assert done.returncode != 0 and "full" in done.stderr and not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_another_plan_is_refused_and_one_with_fewer_forms_goes_on(deberta, plan, tmp_path):
+    assert deberta("ablate", plan({"full": {}}, seeds=[1], tasks={}), "-o", tmp_path / "out").returncode == 0
+    done = deberta("ablate", plan({"full": {"pretrain": {"max-steps": 6}}}, seeds=[1], tasks={}), "-o", tmp_path / "out")
+    assert done.returncode == 2 and "runs of another plan: full-seed1 is of other options" in done.stderr
+    done = deberta("ablate", plan({"other": {}}, seeds=[1], tasks={}), "-o", tmp_path / "out")
+    assert done.returncode == 2 and "full-seed1 is not in this one" in done.stderr
+    done = deberta("ablate", plan({"full": {}, "-emd": {"form": "-EMD"}}, seeds=[1], tasks={}), "-o", tmp_path / "out")
+    assert done.returncode == 0 and sorted(results_in(tmp_path / "out")) == ["emd-seed1", "full-seed1"], done.stderr
+
+
+def test_a_run_that_fails_says_why_and_what_is_finished_stays(deberta, plan, tmp_path):
+    forms = {"full": {}, "wrong": {"pretrain": {"config-overrides": "num_attention_heads=3"}}}
+    done = deberta("ablate", plan(forms, seeds=[1], tasks={}), "-o", tmp_path / "out")
+    assert done.returncode == 1 and "wrong-seed1/pretrain: its run ended with code" in done.stderr and "log.txt" in done.stderr
+    assert sorted(results_in(tmp_path / "out")) == ["full-seed1"] and "1 of 2 runs" in (tmp_path / "out/table.html").read_text()
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "plans").glob("*.json")))
+def test_every_form_of_the_plans_runs(deberta, plan, tmp_path, name):
+    """The plans of plans/, with the sizes, texts and tasks of this file."""
+    committed = json.loads((ROOT / "plans" / f"{name}.json").read_text())
+    small = json.loads(plan({}).read_text())
+    forms = {form: given | {"seeds": [1], "pretrain": {key: value for key, value in given.get("pretrain", {}).items() if not key.endswith("learning-rate")}} for form, given in committed["forms"].items()}
+    done = deberta("ablate", plan(forms, pretrain=small["pretrain"] | {"uniform-tail": True}, tasks={}, reference=committed["reference"]), "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert len(results_in(tmp_path / "out")) == len(forms)

@@ -1,0 +1,48 @@
+#include "train/ablation/forms.h"
+
+#include <algorithm>
+#include <array>
+
+namespace deberta::train {
+namespace {
+
+constexpr std::array kForms = {
+    Form{"full", "", "", "as the plan's own options have it", ""},
+    Form{"-EMD", "", R"({"decoder-passes": 0})",
+         "words are predicted from the last layer, without absolute positions anywhere", ""},
+    Form{"-C2P", "pos_att_type=p2c", "", "no content-to-position term", ""},
+    Form{"-P2C", "pos_att_type=c2p", "", "no position-to-content term", ""},
+    Form{"-EMD-C2P", "pos_att_type=p2c", R"({"decoder-passes": 0})", "neither the decoder nor content-to-position", ""},
+    Form{"-EMD-P2C", "pos_att_type=c2p", R"({"decoder-passes": 0})", "neither the decoder nor position-to-content", ""},
+    Form{"BERT", "relative_attention=false,position_biased_input=true", R"({"max-gram": 1})",
+         "absolute positions at the input, single pieces masked; no next-sentence prediction", ""},
+    Form{"RoBERTa-ReImp", "relative_attention=false,position_biased_input=true", "",
+         "absolute positions at the input, otherwise the recipe of the plan", ""},
+    Form{"Shaw", "pos_att_type=c2p,position_buckets=-1,max_relative_positions=16", R"({"decoder-passes": 0})",
+         "content-to-position over distances clipped at 16, by the keys' projection; none at the values", ""},
+    Form{"NES", "", R"({"objective": "rtd", "embedding-sharing": "nes"})",
+         "replaced tokens, two tables of embeddings that share nothing", ""},
+    Form{"ES", "", R"({"objective": "rtd", "embedding-sharing": "es", "rtd-mode": "joint"})",
+         "replaced tokens, one table of embeddings that both losses move", ""},
+    Form{"GDES", "", R"({"objective": "rtd", "embedding-sharing": "gdes"})",
+         "replaced tokens, gradient-disentangled sharing", ""},
+    Form{"ELECTRA", "relative_attention=false,position_biased_input=true",
+         R"({"objective": "rtd", "embedding-sharing": "es", "rtd-mode": "joint"})",
+         "replaced tokens and shared embeddings over absolute positions", ""},
+    Form{"XLNet", "", "", "",
+         "permutation language modelling needs two streams of attention, which this trainer has not"},
+    Form{"Transformer-XL", "", "", "", "states that recur from segment to segment are not kept by this trainer"},
+};
+
+}  // namespace
+
+std::span<const Form> all_forms() {
+  return kForms;
+}
+
+const Form* find_form(std::string_view name) {
+  const auto found = std::find_if(kForms.begin(), kForms.end(), [&](const Form& form) { return form.name == name; });
+  return found == kForms.end() ? nullptr : &*found;
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,234 @@
+#include "train/ablation/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "base/sha256.h"
+#include "deberta/error.h"
+#include "train/ablation/forms.h"
+
+namespace deberta::train {
+namespace {
+
+constexpr const char* kOverrides = "config-overrides";
+
+// Collects what is wrong, so that all of it is told at once.
+class Problems {
+ public:
+  explicit Problems(std::string where) : where_(std::move(where)) {}
+  void add(const std::string& at, const std::string& message) {
+    found_.push_back({.where = where_, .message = fmt::format("{}: {}", at, message)});
+  }
+  void check() const {
+    if (!found_.empty()) throw Error(ErrorCode::kUsage, found_);
+  }
+
+ private:
+  std::string where_;
+  std::vector<Problem> found_;
+};
+
+Json* find_member(JsonObject& object, const std::string& name) {
+  const auto found = std::find_if(object.begin(), object.end(), [&](const JsonMember& m) { return m.first == name; });
+  return found == object.end() ? nullptr : &found->second;
+}
+
+// What `more` says on top of `options`; overrides of the configuration add up.
+JsonObject merged(JsonObject options, const JsonObject& more) {
+  for (const auto& [name, value] : more) {
+    Json* old = find_member(options, name);
+    if (old == nullptr)
+      options.emplace_back(name, value);
+    else if (name == kOverrides && old->is_string() && value.is_string())
+      *old = old->as_string() + "," + value.as_string();
+    else
+      *old = value;
+  }
+  return options;
+}
+
+JsonObject object_of(const Json& document, const char* name, const std::string& at, Problems& problems) {
+  const Json* value = document.find(name);
+  if (value == nullptr) return {};
+  if (value->is_object()) return value->as_object();
+  problems.add(at + name, "expected an object, got " + value->describe());
+  return {};
+}
+
+std::vector<int64_t> seeds_of(const Json& document, const std::string& at, Problems& problems) {
+  std::vector<int64_t> seeds;
+  const Json* value = document.find("seeds");
+  if (value == nullptr) return seeds;
+  if (value->is_array()) {
+    for (const Json& seed : value->as_array()) {
+      if (seed.is_integer() && seed.as_integer() >= 0 &&
+          std::find(seeds.begin(), seeds.end(), seed.as_integer()) == seeds.end())
+        seeds.push_back(seed.as_integer());
+      else
+        problems.add(at + "seeds", "expected whole numbers from 0, each once, got " + seed.describe());
+    }
+  }
+  if (seeds.empty()) problems.add(at + "seeds", "expected at least one seed, got " + value->describe());
+  return seeds;
+}
+
+void check_names(const Json& object, const std::set<std::string>& known, const std::string& at, Problems& problems) {
+  for (const auto& [name, value] : object.as_object()) {
+    if (!known.contains(name)) problems.add(at + name, fmt::format("expected one of {}", fmt::join(known, ", ")));
+  }
+}
+
+std::vector<PlanTask> tasks_of(const Json& document, const JsonObject& common, Problems& problems) {
+  std::vector<PlanTask> tasks;
+  for (const auto& [name, value] : object_of(document, "tasks", "", problems)) {
+    const std::string at = "tasks." + name;
+    if (!value.is_object()) {
+      problems.add(at, "expected an object of options, got " + value.describe());
+      continue;
+    }
+    PlanTask task{.name = name, .metric = {}, .options = {}};
+    JsonObject own = value.as_object();
+    if (const Json* metric = find_member(own, "metric"); metric != nullptr && metric->is_string())
+      task.metric = metric->as_string();
+    else
+      problems.add(at + ".metric", "expected the name of a metric, such as accuracy");
+    std::erase_if(own, [](const JsonMember& member) { return member.first == "metric"; });
+    task.options = merged(merged({{"task", name}}, common), own);
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+// "no c2p" -> "no-c2p": what is no plain letter of a folder's name becomes a dash.
+std::string folder_name(const std::string& name) {
+  std::string made;
+  for (const char c : name) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (is_plain || (!made.empty() && made.back() != '-')) made += is_plain ? c : '-';
+  }
+  while (made.ends_with('-')) made.pop_back();
+  return made;
+}
+
+PlanForm form_of(const std::string& name, const Json& value, const JsonObject& common, Problems& problems) {
+  const std::string at = fmt::format("forms.{}.", name);
+  PlanForm made{.name = name, .about = {}, .options = common, .seeds = seeds_of(value, at, problems)};
+  check_names(value, {"form", "pretrain", "seeds", "about"}, at, problems);
+  if (const Json* about = value.find("about"); about != nullptr && about->is_string()) made.about = about->as_string();
+  if (const Json* named = value.find("form"); named != nullptr) {
+    const Form* form = named->is_string() ? find_form(named->as_string()) : nullptr;
+    if (form == nullptr) {
+      std::vector<std::string_view> names;
+      for (const Form& one : all_forms()) {
+        if (one.refusal.empty()) names.push_back(one.name);
+      }
+      problems.add(at + "form", fmt::format("expected one of {}, got {}", fmt::join(names, ", "), named->describe()));
+    } else if (!form->refusal.empty()) {
+      problems.add(at + "form", fmt::format("{}: {}", form->name, form->refusal));
+    } else {
+      if (!form->overrides.empty()) made.options = merged(made.options, {{kOverrides, std::string(form->overrides)}});
+      if (!form->options.empty())
+        made.options = merged(made.options, parse_json(form->options, form->name).as_object());
+      if (made.about.empty()) made.about = form->about;
+    }
+  }
+  made.options = merged(made.options, object_of(value, "pretrain", at, problems));
+  return made;
+}
+
+std::vector<PlanForm> forms_of(const Json& document, const JsonObject& common, Problems& problems) {
+  const std::vector<int64_t> seeds = seeds_of(document, "", problems);
+  std::vector<PlanForm> forms;
+  std::set<std::string> folders;
+  for (const auto& [name, value] : object_of(document, "forms", "", problems)) {
+    const std::string folder = folder_name(name);
+    if (folder.empty() || !folders.insert(folder).second)
+      problems.add("forms." + name, "expected a name of letters and digits that no other form has");
+    if (!value.is_object()) {
+      problems.add("forms." + name, "expected an object, got " + value.describe());
+      continue;
+    }
+    PlanForm form = form_of(name, value, common, problems);
+    if (form.seeds.empty()) form.seeds = seeds;
+    if (form.seeds.empty() && value.find("seeds") == nullptr && document.find("seeds") == nullptr)
+      problems.add("seeds", "expected a list of seeds, got none");
+    forms.push_back(std::move(form));
+  }
+  if (forms.empty()) problems.add("forms", "expected at least one form, got none");
+  return forms;
+}
+
+std::vector<std::string> corpora_of(const Json& document, Problems& problems) {
+  std::vector<std::string> corpora;
+  const Json* value = document.find("corpora");
+  if (value != nullptr && value->is_array()) {
+    for (const Json& path : value->as_array()) {
+      if (path.is_string()) corpora.push_back(path.as_string());
+    }
+  }
+  if (corpora.empty()) problems.add("corpora", "expected a list of text files, got none");
+  return corpora;
+}
+
+Json sorted(const Json& value) {
+  if (!value.is_object()) return value;
+  JsonObject object = value.as_object();
+  std::sort(object.begin(), object.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [name, member] : object) member = sorted(member);
+  return object;
+}
+
+std::string hash_of(const Plan& plan, const Cell& cell) {
+  JsonArray corpora(plan.corpora.begin(), plan.corpora.end());
+  JsonObject tasks;
+  for (const auto& [task, options] : cell.finetune) tasks.emplace_back(task, options);
+  const std::string text =
+      sorted(JsonObject{{"corpora", corpora}, {"pretrain", cell.pretrain}, {"finetune", tasks}}).dump();
+  return sha256_of(std::as_bytes(std::span(text)));
+}
+
+}  // namespace
+
+Plan parse_plan(const Json& document, const std::string& where) {
+  if (!document.is_object()) throw Error(ErrorCode::kUsage, where, "expected an object, got " + document.describe());
+  Problems problems(where);
+  check_names(document, {"corpora", "pretrain", "finetune", "tasks", "seeds", "reference", "forms"}, "", problems);
+  Plan plan;
+  plan.corpora = corpora_of(document, problems);
+  plan.tasks = tasks_of(document, object_of(document, "finetune", "", problems), problems);
+  plan.forms = forms_of(document, object_of(document, "pretrain", "", problems), problems);
+  const Json* reference = document.find("reference");
+  plan.reference = reference != nullptr && reference->is_string() ? reference->as_string()
+                   : plan.forms.empty()                           ? ""
+                                                                  : plan.forms.front().name;
+  const bool is_there = std::any_of(plan.forms.begin(), plan.forms.end(),
+                                    [&](const PlanForm& form) { return form.name == plan.reference; });
+  if (!is_there && !plan.forms.empty())
+    problems.add("reference", fmt::format("expected the name of a form, got {}", quote_json(plan.reference)));
+  problems.check();
+  return plan;
+}
+
+std::vector<Cell> cells_of(const Plan& plan) {
+  std::vector<Cell> cells;
+  for (const PlanForm& form : plan.forms) {
+    for (const int64_t seed : form.seeds) {
+      Cell cell{.name = fmt::format("{}-seed{}", folder_name(form.name), seed),
+                .form = form.name,
+                .seed = seed,
+                .pretrain = merged(form.options, {{"seed", seed}}),
+                .finetune = {},
+                .hash = {}};
+      for (const PlanTask& task : plan.tasks)
+        cell.finetune.emplace_back(task.name, merged(task.options, {{"seed", seed}}));
+      cell.hash = hash_of(plan, cell);
+      cells.push_back(std::move(cell));
+    }
+  }
+  return cells;
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,51 @@
+// A plan of runs: forms, each pre-trained with several seeds and fine-tuned for several tasks.
+//   {"corpora": ["a.txt.xz"], "pretrain": {options}, "finetune": {options},
+//    "tasks": {"cola": {"metric": "matthews_correlation", options}},
+//    "seeds": [1, 2, 3], "reference": "full",
+//    "forms": {"full": {}, "no c2p": {"form": "-C2P", "seeds": [1], "pretrain": {options}}}}
+// Paths in it are relative to the folder of its file.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+
+namespace deberta::train {
+
+struct PlanTask {
+  std::string name;
+  std::string metric;  // of the evaluation, without eval_
+  JsonObject options;  // of finetune
+};
+
+struct PlanForm {
+  std::string name;
+  std::string about;   // in words, for the table
+  JsonObject options;  // of pretrain, those of the plan included
+  std::vector<int64_t> seeds;
+};
+
+struct Plan {
+  std::vector<std::string> corpora;
+  std::vector<PlanTask> tasks;
+  std::vector<PlanForm> forms;
+  std::string reference;  // the form that others are compared with
+};
+
+// One run of a form with its fine-tunings.
+struct Cell {
+  std::string name;  // of its folder: "no-c2p-seed2"
+  std::string form;
+  int64_t seed = 0;
+  JsonObject pretrain;                                       // options
+  std::vector<std::pair<std::string, JsonObject>> finetune;  // by task
+  std::string hash;  // of the corpora and all options; a new one is another cell
+};
+
+// Throws kUsage with every problem of the plan.
+Plan parse_plan(const Json& document, const std::string& where);
+std::vector<Cell> cells_of(const Plan& plan);
+
+}  // namespace deberta::train

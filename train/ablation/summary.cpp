@@ -1,0 +1,246 @@
+#include "train/ablation/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "train/report/charts.h"
+#include "train/report/page.h"
+#include "train/report/text.h"
+
+namespace deberta::train {
+namespace {
+
+constexpr const char* kMean = "mean of tasks";
+
+double mean_of_tasks(const CellResult& result) {
+  double sum = 0;
+  for (const auto& [task, value] : result.tasks) sum += value;
+  return sum / static_cast<double>(result.tasks.size());
+}
+
+const double* find_value(const CellResult& result, const std::string& column) {
+  for (const auto* numbers : {&result.tasks, &result.pretraining}) {
+    for (const auto& [name, value] : *numbers) {
+      if (name == column) return &value;
+    }
+  }
+  return nullptr;
+}
+
+bool is_count(const std::string& name) {
+  return name.find("pieces") != std::string::npos || name.ends_with("words") || name.ends_with("rows");
+}
+
+std::vector<std::string> columns_of(const Plan& plan, const std::vector<CellResult>& results) {
+  std::vector<std::string> columns;
+  for (const CellResult& result : results) {
+    for (const auto& [name, value] : result.pretraining) {
+      if (!is_count(name) && std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
+    }
+  }
+  for (const PlanTask& task : plan.tasks) columns.push_back(task.name);
+  if (plan.tasks.size() > 1) columns.emplace_back(kMean);
+  return columns;
+}
+
+// NaN: the result has none.
+double value_of(const CellResult& result, const std::string& column) {
+  if (column == kMean && !result.tasks.empty()) return mean_of_tasks(result);
+  const double* value = find_value(result, column);
+  return value == nullptr ? std::numeric_limits<double>::quiet_NaN() : *value;
+}
+
+std::vector<const CellResult*> of_form(const std::vector<CellResult>& results, const std::string& form) {
+  std::vector<const CellResult*> found;
+  for (const CellResult& result : results) {
+    if (result.form == form) found.push_back(&result);
+  }
+  return found;
+}
+
+Estimate estimate_of(const std::vector<const CellResult*>& results, double CellResult::*member) {
+  std::vector<double> values;
+  for (const CellResult* result : results) values.push_back(result->*member);
+  return estimate(values);
+}
+
+Estimate difference_of(const std::vector<const CellResult*>& own, const std::vector<const CellResult*>& reference,
+                       const std::string& column) {
+  std::vector<double> values;
+  for (const CellResult* one : own) {
+    for (const CellResult* other : reference) {
+      const double difference = value_of(*one, column) - value_of(*other, column);
+      if (one->seed == other->seed && std::isfinite(difference)) values.push_back(difference);
+    }
+  }
+  return estimate(values);
+}
+
+std::string number(double value) {
+  return std::abs(value) >= 1000 ? fmt::format("{:.0f}", value)
+         : std::abs(value) >= 10 ? fmt::format("{:.2f}", value)
+                                 : fmt::format("{:.4f}", value);
+}
+
+std::string cell(const Estimate& estimate, bool has_sign = false) {
+  if (estimate.count == 0) return "";
+  std::string text = (has_sign && estimate.mean >= 0 ? "+" : "") + number(estimate.mean);
+  if (estimate.count > 1) text += " ± " + number(estimate.error);
+  return text;
+}
+
+// ---- the chart of a column: a dot for each form, a bar of two standard errors to either side
+
+constexpr double kWidth = 620, kLeft = 170, kRight = 70, kRow = 24, kTop = 8, kFoot = 26;
+
+std::string draw_column(const Summary& summary, size_t column) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const SummaryRow& row : summary.rows) {
+    const Estimate& value = row.values[column];
+    if (value.count == 0 || !std::isfinite(value.mean)) continue;
+    const double reach = value.count > 1 ? 2 * value.error : 0;
+    low = std::min(low, value.mean - reach);
+    high = std::max(high, value.mean + reach);
+  }
+  if (!(low <= high)) return "";
+  const double margin = high > low ? 0.05 * (high - low) : std::max(std::abs(high) * 0.05, 1e-9);
+  low -= margin, high += margin;
+  const auto x = [&](double value) { return kLeft + (value - low) / (high - low) * (kWidth - kLeft - kRight); };
+  const double height = kTop + kRow * static_cast<double>(summary.rows.size()) + kFoot;
+  std::string svg;
+  for (const double tick : {low + margin, (low + high) / 2, high - margin})
+    svg += fmt::format(
+        "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text class=\"x\" x=\"{0:.1f}\" y=\"{3}\">{4}</text>\n", x(tick),
+        kTop, height - kFoot, height - 8, axis_number(tick));
+  double y = kTop + kRow / 2;
+  for (const SummaryRow& row : summary.rows) {
+    const Estimate& value = row.values[column];
+    svg += fmt::format("<text class=\"y\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", kLeft - 8, y + 4, escape_html(row.form));
+    if (value.count > 0 && std::isfinite(value.mean)) {
+      if (value.count > 1)
+        svg += fmt::format("<path class=\"line c0\" d=\"M{:.1f} {}H{:.1f}\"/>\n", x(value.mean - 2 * value.error), y,
+                           x(value.mean + 2 * value.error));
+      svg += fmt::format("<circle class=\"dot c0\" cx=\"{:.1f}\" cy=\"{}\" r=\"4\"><title>{}: {}</title></circle>\n",
+                         x(value.mean), y, escape_html(row.form), cell(value));
+    }
+    y += kRow;
+  }
+  const bool is_low = is_lower_better(summary.columns[column]);
+  return fmt::format(
+      "<figure>\n<figcaption>{} <span class=\"unit\">mean, two standard errors; {} is better</span></figcaption>\n"
+      "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n</figure>\n",
+      escape_html(readable(summary.columns[column])), is_low ? "lower" : "higher", kWidth, height,
+      escape_html(readable(summary.columns[column])), svg);
+}
+
+}  // namespace
+
+Estimate estimate(const std::vector<double>& values) {
+  Estimate made{.count = values.size()};
+  if (values.empty()) return made;
+  for (const double value : values) made.mean += value / static_cast<double>(values.size());
+  if (values.size() == 1) {
+    made.error = std::numeric_limits<double>::quiet_NaN();
+    return made;
+  }
+  double squares = 0;
+  for (const double value : values) squares += (value - made.mean) * (value - made.mean);
+  const auto count = static_cast<double>(values.size());
+  made.error = std::sqrt(squares / (count - 1) / count);
+  return made;
+}
+
+Summary summarize(const Plan& plan, const std::vector<CellResult>& results) {
+  Summary summary{.reference = plan.reference, .columns = columns_of(plan, results), .rows = {}};
+  const std::vector<const CellResult*> reference = of_form(results, plan.reference);
+  for (const PlanForm& form : plan.forms) {
+    summary.cells += form.seeds.size();
+    const std::vector<const CellResult*> own = of_form(results, form.name);
+    if (own.empty()) continue;
+    summary.finished += own.size();
+    SummaryRow row{.form = form.name, .about = form.about};
+    for (const std::string& column : summary.columns) {
+      std::vector<double> values;
+      for (const CellResult* result : own) {
+        const double value = value_of(*result, column);
+        if (std::isfinite(value)) values.push_back(value);
+      }
+      row.values.push_back(estimate(values));
+      row.differences.push_back(form.name == plan.reference ? Estimate() : difference_of(own, reference, column));
+    }
+    row.tokens = estimate_of(own, &CellResult::tokens);
+    row.flops = estimate_of(own, &CellResult::flops);
+    row.seconds = estimate_of(own, &CellResult::seconds);
+    summary.rows.push_back(std::move(row));
+  }
+  return summary;
+}
+
+bool is_beyond_two_errors(const Estimate& difference) {
+  return difference.count > 1 && std::abs(difference.mean) > 2 * difference.error;
+}
+
+std::string markdown_of(const Summary& summary) {
+  std::string text = "| form |", line = "|---|";
+  for (const std::string& column : summary.columns)
+    text += " " + escape_markdown(readable(column)) + " |", line += "---|";
+  text += " seeds | tokens | FLOPs | time |\n" + line + "---|---|---|---|\n";
+  for (const SummaryRow& row : summary.rows) {
+    text += "| " + escape_markdown(row.form) + " |";
+    for (const Estimate& value : row.values) text += " " + cell(value) + " |";
+    text += fmt::format(" {} | {} | {:.2e} | {} |\n", row.tokens.count, axis_number(row.tokens.mean), row.flops.mean,
+                        duration(row.seconds.mean));
+  }
+  text += fmt::format("\nDifferences from {} of the same seed; * beyond two standard errors:\n\n| form |",
+                      escape_markdown(summary.reference));
+  for (const std::string& column : summary.columns) text += " " + escape_markdown(readable(column)) + " |";
+  text += "\n" + line + "\n";
+  for (const SummaryRow& row : summary.rows) {
+    if (row.form == summary.reference) continue;
+    text += "| " + escape_markdown(row.form) + " |";
+    for (const Estimate& value : row.differences)
+      text += " " + cell(value, true) + (is_beyond_two_errors(value) ? " *" : "") + " |";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string page_of(const Summary& summary, const std::string& title) {
+  Table values{.header = {"form"}, .rows = {}, .style = "wide"};
+  Table differences{.header = {"form"}, .rows = {}, .style = "wide"};
+  for (const std::string& column : summary.columns) {
+    values.header.push_back(escape_html(readable(column)));
+    differences.header.push_back(escape_html(readable(column)));
+  }
+  values.header.insert(values.header.end(), {"seeds", "tokens", "FLOPs", "time"});
+  Table forms{.header = {"form", "what it is"}, .rows = {}, .style = "pairs"};
+  for (const SummaryRow& row : summary.rows) {
+    std::vector<std::string> own{escape_html(row.form)}, other = own;
+    for (size_t i = 0; i < summary.columns.size(); ++i) {
+      own.push_back(cell(row.values[i]));
+      const bool is_clear = is_beyond_two_errors(row.differences[i]);
+      other.push_back(cell(row.differences[i], true) + (is_clear ? " <b>*</b>" : ""));
+    }
+    own.insert(own.end(), {std::to_string(row.tokens.count), axis_number(row.tokens.mean),
+                           fmt::format("{:.2e}", row.flops.mean), duration(row.seconds.mean)});
+    values.rows.push_back(std::move(own));
+    if (row.form != summary.reference) differences.rows.push_back(std::move(other));
+    forms.rows.push_back({escape_html(row.form), escape_html(row.about)});
+  }
+  std::string charts;
+  for (size_t column = 0; column < summary.columns.size(); ++column) charts += draw_column(summary, column);
+  const std::string body =
+      fmt::format("<p>{} of {} runs are finished. Values are means over seeds ± their standard error.</p>\n",
+                  summary.finished, summary.cells) +
+      draw(values) +
+      section("Differences from " + summary.reference + ", seed by seed; * beyond two standard errors",
+              draw(differences)) +
+      section("Charts", charts.empty() ? "" : "<div class=\"charts\">\n" + charts + "</div>\n") +
+      section("Forms", draw(forms));
+  return make_page(title, body);
+}
+
+}  // namespace deberta::train

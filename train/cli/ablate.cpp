@@ -1,0 +1,337 @@
+// The verb `ablate`: the runs of a plan, one after the other, and their table.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/output_file.h"
+#include "deberta/error.h"
+#include "options/verb_options.h"
+#include "program/config_file.h"
+#include "program/interrupt.h"
+#include "program/note.h"
+#include "program/progress_printer.h"
+#include "train/ablation/flops.h"
+#include "train/ablation/plan.h"
+#include "train/ablation/results.h"
+#include "train/ablation/summary.h"
+#include "train/cli/child_run.h"
+#include "train/cli/verbs.h"
+#include "train/report/run_record.h"
+#include "train/state/run_folder.h"
+
+namespace deberta::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Options whose values are paths, which a plan gives relative to its own folder.
+constexpr auto kPaths =
+    std::to_array<std::string_view>({"tokenizer-name", "config-name", "model", "generator-model", "train-file",
+                                     "validation-file", "labels-file", "validation-labels-file"});
+// Those that `ablate` gives itself.
+constexpr auto kOwn = std::to_array<std::string_view>({"output-dir", "threads", "progress", "quiet", "config"});
+
+void write_text(const std::string& path, const std::string& text) {
+  write_output_file(path, [&](FileWriter& out) { out.write(text); });
+}
+
+std::string text_of(const Json& value) {
+  if (value.is_string()) return value.as_string();
+  return value.dump();
+}
+
+// What is wrong with the options of a run: names, values.
+void check_options(const std::string& verb, const JsonObject& given, const std::string& at, const std::string& path,
+                   std::vector<Problem>& problems) {
+  Options options(verb);
+  for (const auto& [name, value] : given) {
+    const auto add = [&](const std::string& message) {
+      problems.push_back({.where = path, .message = at + "." + name + ": " + message});
+    };
+    if (std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) {
+      add("`ablate` gives this option itself");
+      continue;
+    }
+    if (!has_option(verb, name)) {
+      add("unknown option of " + verb);
+      continue;
+    }
+    try {
+      options.set(name, text_of(value), "plan");
+    } catch (const Error& error) {
+      add(error.message());
+    }
+  }
+}
+
+void check_cells(const std::vector<Cell>& cells, const std::string& path) {
+  std::vector<Problem> problems;
+  std::string last;
+  for (const Cell& cell : cells) {
+    if (cell.form == last) continue;  // another seed has the same options
+    last = cell.form;
+    check_options("pretrain", cell.pretrain, "forms." + cell.form, path, problems);
+    for (const auto& [task, options] : cell.finetune) {
+      if (&cell == &cells.front()) check_options("finetune", options, "tasks." + task, path, problems);
+    }
+  }
+  if (!problems.empty()) throw Error(ErrorCode::kUsage, problems);
+}
+
+// Hours later would be a bad time to find that a file is not there.
+void check_files(const Plan& plan, const std::string& root, const std::string& path) {
+  std::vector<Problem> problems;
+  const auto check = [&](const std::string& at, const std::string& name) {
+    const std::string whole = (fs::path(root) / name).lexically_normal().string();
+    if (!is_regular_file(whole) && !is_directory(whole))
+      problems.push_back({.where = path, .message = at + ": expected a file or a folder, got " + whole});
+  };
+  for (const std::string& corpus : plan.corpora) check("corpora", corpus);
+  for (const PlanTask& task : plan.tasks) {
+    for (const auto& [name, value] : task.options) {
+      if (name.ends_with("-file") && value.is_string()) check("tasks." + task.name + "." + name, value.as_string());
+    }
+  }
+  if (!problems.empty()) throw Error(ErrorCode::kFileNotFound, problems);
+}
+
+// The plan that the folder was made for may have had fewer forms, but no others under the same names.
+void check_folder(const std::string& folder, const std::vector<Cell>& cells) {
+  const std::string path = folder + "/plan.json";
+  if (!is_regular_file(path)) return;
+  for (const Cell& old : cells_of(parse_plan(load_json(path), path))) {
+    const auto same = std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.name == old.name; });
+    if (same == cells.end() || same->hash != old.hash)
+      throw Error(ErrorCode::kUsage, "--output-dir",
+                  folder + " holds runs of another plan: " + old.name + " is " +
+                      (same == cells.end() ? "not in this one" : "of other options") + "; give another folder");
+  }
+}
+
+class Ablation {
+ public:
+  Ablation(const AblateVerb& options, const std::string& plan_path)
+      : options_(options),
+        root_(fs::path(plan_path).parent_path().string()),
+        plan_(parse_plan(load_json(plan_path), plan_path)),
+        cells_(cells_of(plan_)),
+        printer_(options.progress, true, {.items = "runs", .tokens = "tokens"}) {
+    check_cells(cells_, plan_path);
+    check_files(plan_, root_, plan_path);
+    check_folder(options.output_dir, cells_);
+    fs::create_directories(options.output_dir);
+    lock_.emplace(options.output_dir);
+    if (!lock_->is_held())
+      throw Error(ErrorCode::kFileWrite, options.output_dir, "another process is writing to this folder");
+    write_text(place("plan.json"), load_json(plan_path).dump(2) + "\n");
+  }
+
+  int run() {
+    std::vector<std::string> folders{options_.output_dir};
+    if (!options_.results.empty()) folders.push_back(options_.results);
+    std::vector<std::optional<CellResult>> found;
+    for (const Cell& cell : cells_) found.push_back(find_result(cell, folders));
+    done_ =
+        static_cast<size_t>(std::count_if(found.begin(), found.end(), [](const auto& one) { return one.has_value(); }));
+    printer_.begin(done_, 0, fraction(0));
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      if (found[i]) {
+        results_.push_back(*found[i]);
+        continue;
+      }
+      std::optional<CellResult> result = run_cell(cells_[i]);
+      if (!result) return stop();
+      keep(cells_[i], *result);
+      results_.push_back(std::move(*result));
+      ++done_;
+      printer_.update(done_, 0, fraction(0));
+      say(cells_[i].name + ": finished, " + std::to_string(done_) + " of " + std::to_string(cells_.size()));
+      write_tables();
+    }
+    write_tables();
+    say("the table is in " + place("table.html") + " and " + place("table.md"));
+    return 0;
+  }
+
+ private:
+  std::string place(const std::string& name) const { return options_.output_dir + "/" + name; }
+  double fraction(double of_cell) const {
+    return (static_cast<double>(done_) + of_cell) / static_cast<double>(cells_.size());
+  }
+  void say(const std::string& text) {
+    printer_.clear();
+    cli::note(text);
+  }
+  int stop() {
+    say("stopped; the same command goes on with what is in " + options_.output_dir);
+    return cli::interrupted();
+  }
+
+  // Absolute, so that they mean the same from everywhere.
+  JsonObject with_paths(JsonObject options) const {
+    for (auto& [name, value] : options) {
+      const bool is_path = std::find(kPaths.begin(), kPaths.end(), name) != kPaths.end();
+      if (!is_path || !value.is_string()) continue;
+      const std::string path = (fs::path(root_) / value.as_string()).lexically_normal().string();
+      if (is_regular_file(path) || is_directory(path)) value = path;  // else a name: v3-base
+    }
+    return options;
+  }
+
+  // Runs a verb with these options in a folder; false once stopped. `begin`, `share`: its part of the cell.
+  bool run_verb(const Cell& cell, const std::string& verb, const std::string& folder, const JsonObject& options,
+                const std::vector<std::string>& more, double begin, double share) {
+    const std::string config = place(cell.name + "/" + folder + ".options.json");
+    write_text(config, Json(JsonObject{{verb, with_paths(options)}}).dump(2) + "\n");
+    std::vector<std::string> words = {"deberta-train", verb,
+                                      "--config",      config,
+                                      "--output-dir",  place(cell.name + "/" + folder),
+                                      "--threads",     std::to_string(options_.threads),
+                                      "--progress",    "on"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ChildEnd end = run_child(words, place(cell.name + "/log.txt"), [&](double part) {
+      printer_.update(done_, 0, fraction(begin + share * std::min(part, 1.0)));
+    });
+    if (cli::interrupted() != 0) return false;
+    if (end.status != 0)
+      throw Error(ErrorCode::kInput, cell.name + "/" + folder,
+                  "its run ended with code " + std::to_string(end.status) + ": " + end.last_line + "; see " +
+                      place(cell.name + "/log.txt"));
+    return true;
+  }
+
+  static bool is_pair(const Cell& cell) {
+    return std::any_of(cell.pretrain.begin(), cell.pretrain.end(), [](const JsonMember& option) {
+      return option.first == "objective" && option.second.is_string() && option.second.as_string() == "rtd";
+    });
+  }
+
+  // Nothing once stopped.
+  std::optional<CellResult> run_cell(const Cell& cell) {
+    fs::create_directories(place(cell.name));
+    const double pretraining = cell.finetune.empty() ? 1 : 0.6;  // of the time of a cell, about
+    std::vector<std::string> corpora;
+    for (const std::string& path : plan_.corpora)
+      corpora.push_back((fs::path(root_) / path).lexically_normal().string());
+    if (!run_verb(cell, "pretrain", "pretrain", cell.pretrain, corpora, 0, pretraining)) return std::nullopt;
+    const std::string model = place(cell.name + (is_pair(cell) ? "/pretrain/discriminator" : "/pretrain"));
+    CellResult result = pretrained(cell);
+    const double share = (1 - pretraining) / static_cast<double>(std::max<size_t>(1, cell.finetune.size()));
+    for (size_t i = 0; i < cell.finetune.size(); ++i) {
+      const auto& [task, options] = cell.finetune[i];
+      if (!run_verb(cell, "finetune", task, options, {"--model", model}, pretraining + share * static_cast<double>(i),
+                    share))
+        return std::nullopt;
+      add_task(cell, plan_.tasks[i], result);
+    }
+    return result;
+  }
+
+  Json results_of(const Cell& cell, const std::string& folder) const {
+    return load_json(place(cell.name + "/" + folder + "/" + kResultsName));
+  }
+  static double number(const Json& results, const std::string& name, const std::string& where) {
+    const Json* value = results.find(name);
+    if (value == nullptr || !value->is_number())
+      throw Error(ErrorCode::kInput, where, "expected a number " + name + " in " + kResultsName + ", got none");
+    return value->as_number();
+  }
+
+  // Of all steps, those before a break too.
+  double seconds_of(const Cell& cell, const std::string& folder) const {
+    double seconds = 0;
+    for (const Point& point : load_run_record(place(cell.name + "/" + folder)).series("seconds")) {
+      if (std::isfinite(point.value)) seconds += point.value;
+    }
+    return seconds;
+  }
+
+  double flops_per_token(const Cell& cell) const {
+    double length = 128, masked = 0.15;
+    for (const auto& [name, value] : cell.pretrain) {
+      if (name == "max-tokens" && value.is_number()) length = value.as_number();
+      if (name == "mlm-probability" && value.is_number()) masked = value.as_number();
+    }
+    const auto of = [&](const std::string& model, double predicted) {
+      return training_flops_per_token(load_json(place(cell.name + "/pretrain/" + model + "config.json")), length,
+                                      predicted);
+    };
+    return is_pair(cell) ? of("generator/", masked) + of("discriminator/", 0) : of("", masked);
+  }
+
+  CellResult pretrained(const Cell& cell) const {
+    constexpr std::string_view kEvaluation = "eval_";
+    const Json results = results_of(cell, "pretrain");
+    const std::string where = cell.name + "/pretrain";
+    CellResult made{.form = cell.form, .seed = cell.seed, .hash = cell.hash};
+    made.tokens = number(results, "tokens", where);
+    made.flops = made.tokens * flops_per_token(cell);
+    made.seconds = seconds_of(cell, "pretrain");
+    for (const auto& [name, value] : results.as_object()) {
+      if (name.starts_with(kEvaluation) && value.is_number())
+        made.pretraining.emplace_back(name.substr(kEvaluation.size()), value.as_number());
+    }
+    return made;
+  }
+
+  void add_task(const Cell& cell, const PlanTask& task, CellResult& result) const {
+    const Json results = results_of(cell, task.name);
+    const std::string where = cell.name + "/" + task.name;
+    result.seconds += seconds_of(cell, task.name);
+    result.tasks.emplace_back(task.name, number(results, "eval_" + task.metric, where));
+  }
+
+  // The result and the log of pre-training, also where results are kept; what a finished run no longer needs goes.
+  void keep(const Cell& cell, const CellResult& result) {
+    const std::string log = read_file(place(cell.name + "/pretrain/" + kMetricsName), uint64_t{1} << 30);
+    std::vector<std::string> folders{options_.output_dir};
+    if (!options_.results.empty()) folders.push_back(options_.results);
+    for (const std::string& folder : folders) {
+      fs::create_directories(folder);
+      write_text(folder + "/" + cell.name + ".jsonl", log);
+      write_text(folder + "/" + cell.name + ".json",
+                 to_json(result).dump(2) + "\n");  // last: with it the cell is finished
+    }
+    for (const auto& entry : fs::directory_iterator(place(cell.name))) {
+      if (!entry.is_directory()) continue;
+      for (const auto& inner : fs::directory_iterator(entry.path())) {
+        if (inner.path().filename().string().starts_with("checkpoint-")) fs::remove_all(inner.path());
+      }
+    }
+  }
+
+  void write_tables() {
+    const Summary summary = summarize(plan_, results_);
+    write_text(place("table.md"), markdown_of(summary));
+    write_text(place("table.html"), page_of(summary, fs::path(options_.output_dir).filename().string()));
+  }
+
+  const AblateVerb& options_;
+  std::string root_;  // of the plan's paths
+  Plan plan_;
+  std::vector<Cell> cells_;
+  std::optional<FolderLock> lock_;
+  std::vector<CellResult> results_;
+  size_t done_ = 0;
+  cli::ProgressPrinter printer_;
+};
+
+}  // namespace
+
+int run_ablate(const Options& options) {
+  const AblateVerb given(options);
+  if (given.arguments.size() != 1)
+    throw Error(ErrorCode::kUsage, "ablate",
+                "expected the file of one plan, got " + std::to_string(given.arguments.size()));
+  if (given.output_dir.empty()) throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder, got none");
+  return Ablation(given, given.arguments.front()).run();
+}
+
+}  // namespace deberta::train
