@@ -155,6 +155,7 @@ TEST(Masking, HasTheStatisticsOfTheOriginal) {
     share("fraction_mask", ours.masked);
     share("fraction_same", ours.same);
     share("fraction_other", ours.other);
+    if (kSamples < samples) continue;  // of fewer samples the extremes are others
     // The smallest of 10,000 counts is one rare event.
     EXPECT_NEAR(static_cast<double>(ours.fewest), result.find("min_count")->as_number(), 1) << list;
     EXPECT_EQ(ours.most, static_cast<size_t>(result.find("max_count")->as_integer())) << list;
