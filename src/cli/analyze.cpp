@@ -15,7 +15,9 @@
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/offset_units.h"
+#include "program/interrupt.h"
 #include "program/output.h"
+#include "program/progress_printer.h"
 #include "program/text_verb.h"
 
 namespace deberta::cli {
@@ -90,10 +92,11 @@ size_t code_points(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-// How much the score of the first label falls without each word; null unless the model has labels.
-Json occlusion_json(const Pipeline& pipeline, const Row& row, const EncodingRules& rules) {
-  if (pipeline.model.head() != Head::kSequence) return {};
-  const std::vector<Offset> words = words_of(row.text);
+// The scores of a text and of the text without each of its words, in order. Of a long text and a large model this takes
+// minutes.
+std::vector<SequenceAnswer> without_words(const AnalyzeVerb& verb, const Pipeline& pipeline, const Row& row,
+                                          const std::vector<Offset>& words) {
+  constexpr size_t kAtOnce = 16;
   std::vector<std::string> texts{row.text};
   for (const Offset& word : words) texts.push_back(row.text.substr(0, word.begin) + row.text.substr(word.end));
   std::vector<TextInput> inputs;
@@ -103,8 +106,23 @@ Json occlusion_json(const Pipeline& pipeline, const Row& row, const EncodingRule
     if (row.pair) inputs.back().pair = *row.pair;
   }
   SequenceOptions options;
-  options.rules = rules;
-  const std::vector<SequenceAnswer> answers = classify(pipeline, inputs, options);
+  options.rules = encoding_rules(verb.encoding);
+  ProgressPrinter progress(verb.progress, words.size() > kAtOnce, {.items = "words"});
+  std::vector<SequenceAnswer> answers;
+  for (size_t begin = 0; begin < inputs.size(); begin += kAtOnce) {
+    check_interrupted();
+    const auto part = std::span(inputs).subspan(begin, std::min(kAtOnce, inputs.size() - begin));
+    for (SequenceAnswer& answer : classify(pipeline, part, options)) answers.push_back(std::move(answer));
+    progress.update(answers.size() - 1, 0, static_cast<double>(answers.size()) / static_cast<double>(inputs.size()));
+  }
+  return answers;
+}
+
+// How much the score of the first label falls without each word; null unless the model has labels.
+Json occlusion_json(const AnalyzeVerb& verb, const Pipeline& pipeline, const Row& row) {
+  if (pipeline.model.head() != Head::kSequence) return {};
+  const std::vector<Offset> words = words_of(row.text);
+  const std::vector<SequenceAnswer> answers = without_words(verb, pipeline, row, words);
   const std::vector<float>& whole = answers.front().scores;
   const auto best = static_cast<size_t>(std::max_element(whole.begin(), whole.end()) - whole.begin());
   JsonArray falls;
@@ -150,7 +168,7 @@ std::string page_of(const AnalyzeVerb& options, const Pipeline& pipeline, const 
       {"values", values_json(terms)},
       {"heads", heads_json(terms)},
       {"thumbnails", to_base64({reinterpret_cast<const char*>(pictures.pixels.data()), pictures.pixels.size()})},
-      {"occlusion", occlusion_json(pipeline, row, rules)},
+      {"occlusion", occlusion_json(options, pipeline, row)},
   };
   return explorer_page(data);
 }

@@ -17,6 +17,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from models import ROOT, make_model  # noqa: E402
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
+SANITIZED = pathlib.Path(BINARY).parent.name in ("asan", "tsan")
+PATIENT = ("--deadline-ms", "3600000")  # for work that a sanitizer makes long
 SECONDS = 60  # for anything that a server does in a moment, on a machine that is busy
 
 

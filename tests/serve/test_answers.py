@@ -7,6 +7,7 @@ import struct
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from conftest import SANITIZED
 from prometheus_client.parser import text_string_to_metric_families
 
 TEXT = "a gorgeous , witty , seductive movie ."
@@ -190,7 +191,7 @@ MIXED = [("/predict", "labels", {"inputs": TEXT}), ("/predict", "many", {"inputs
 
 def test_every_request_is_counted_once_as_a_success_or_a_failure(serve, models):
     """MIXED_REQUESTS of them, in no order; `tools/long_checks serving` asks 10,000."""
-    count = int(os.environ.get("MIXED_REQUESTS", "1000"))
+    count = int(os.environ.get("MIXED_REQUESTS", "200" if SANITIZED else "1000"))
     server = serve(*(word for name, folder in models.items() for word in ("-m", f"{name}={folder}")), "--metrics-names", "tei")
     draw = random.Random(count)
     asked = [draw.choice(MIXED) for _ in range(count)]

@@ -253,7 +253,7 @@ def test_a_file_of_a_model_without_labels(page_file):
 
 
 def test_256_tokens_of_a_file_are_drawn_in_time(page_file):
-    made = page_file("labels", "a " * 254)
+    made = page_file("replaced", "a " * 254)  # of a model with labels each word would be left out in turn
     assert made.at("#status").text.startswith("256 tokens")
     assert float(made.at("#matrix").get_attribute("data-milliseconds")) < 200
 

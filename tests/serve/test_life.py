@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from conftest import BINARY, SECONDS, clean_environment, read_all
+from conftest import BINARY, PATIENT, SECONDS, clean_environment, read_all
 
 TEXT = "a fine film"
 
@@ -51,7 +51,7 @@ def test_a_unix_socket(serve, models, tmp_path):
 
 
 def test_a_signal_lets_what_has_begun_end(serve, models):
-    server = serve("-m", models["labels"])
+    server = serve("-m", models["labels"], *PATIENT)
     idle = socket.create_connection(("127.0.0.1", server.port))
     answers = []
     body = {"inputs": [["word " * 100] for _ in range(60)]}
@@ -100,7 +100,7 @@ def test_a_signal_in_the_middle_of_a_body(serve, models):
 
 
 def test_a_signal_while_an_answer_is_written(serve, models):
-    server = serve("-m", models["labels"])
+    server = serve("-m", models["labels"], *PATIENT)
     whole = whole_of(json.dumps({"inputs": ["word " * 200] * 100}).encode())
     with socket.socket() as one:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # it is not all on its way at once

@@ -10,18 +10,26 @@ PAGE = (ROOT / "docs/serving.md").read_text()
 
 
 def lines_of(title):
-    """The shell script under a heading."""
+    """The shell scripts under a heading."""
     part = re.search(rf"^## {title}\n(.*?)^## ", PAGE, re.DOTALL | re.MULTILINE)[1]
-    return "\n".join(line[4:] for line in part.splitlines() if line.startswith("    "))
+    return ["\n".join(line[4:] for line in block.splitlines()) for block in re.findall(r"(?:^    .*\n)+", part, re.MULTILINE)]
 
 
-def test_the_lines_for_each_task_answer(serve):
-    server = serve()
-    script = lines_of("A line for each task").replace("localhost:8080", f"localhost:{server.port}")
-    script = re.sub(r"^curl", "curl -sS --fail-with-body", script, flags=re.MULTILINE) + "\n"
-    asked = len(re.findall(r"^curl", script, re.MULTILINE))
-    # Each answer is a line of its own, whatever the server puts at its end.
-    done = subprocess.run(["bash", "-e", "-c", "curl() { command curl \"$@\"; echo; }\n" + script], capture_output=True, text=True, env=clean_environment())
+def answers_of(script, server):
+    """What each curl of it prints, which must be JSON."""
+    script = script.replace("localhost:8080", f"localhost:{server.port}")
+    # Each answer is a line of its own.
+    done = subprocess.run(["bash", "-e", "-c", 'curl() { command curl -sS --fail-with-body "$@"; echo; }\n' + script], capture_output=True, text=True, env=clean_environment())
     assert done.returncode == 0, done.stdout + done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert asked >= 8 and len(answers) == asked and all(answers), answers
+    assert len(answers) == len(re.findall(r"^curl", script, re.MULTILINE)) and all(answers)
+    return answers
+
+
+def test_the_lines_for_each_task_answer(serve, models):
+    built_in, own = lines_of("A line for each task")
+    answers = answers_of(built_in, serve())
+    assert len(answers) == 9 and answers[0][0]["label"] == "positive" and "London" in str(answers[1])
+    header, question, order = built_in.splitlines()[0], *own.splitlines()
+    assert "answer" in answers_of(f"{header}\n{question}\n", serve("-m", models["span"]))[0]
+    assert len(answers_of(f"{header}\n{order}\n", serve("-m", models["score"]))[0]) == 2
