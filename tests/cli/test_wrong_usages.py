@@ -47,7 +47,7 @@ USAGES = [
     ("classify -m SEQ --config none x", 1, "none: cannot open: No such file or directory"),
     ("classify -m SEQ --config texts.txt x", 1, "texts.txt: not valid JSON at line 1"),
     # ---- models
-    ("classify x", 2, "--model: expected a model directory, got none; give -m DIR or set DEBERTA_MODEL"),
+    ("qa question context", 2, "--model: expected a model directory, got none; give -m DIR or set DEBERTA_MODEL"),
     (["classify", "-m", "", "x"], 2, '--model: expected DIR, got ""'),
     ("classify -m none x", 1, "none: no such model; looked for the directory none"),
     ("classify -m ./none x", 1, "./none: no such model directory; expected a folder with config.json, weights and a tokenizer"),
