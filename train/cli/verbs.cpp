@@ -19,9 +19,9 @@ int run(const Options& options) {
   if (options.verb() == ReportVerb::kName) return run_report(options);
   if (options.verb() == BenchVerb::kName) return run_bench(options);
   if (options.verb() == AblateVerb::kName) return run_ablate(options);
-  throw Error(
-      ErrorCode::kUsage, options.verb(),
-      "expected pretrain, finetune, ablate, replay, report or bench; `deberta " + options.verb() + "` runs the other verbs");
+  throw Error(ErrorCode::kUsage, options.verb(),
+              "expected pretrain, finetune, ablate, replay, report or bench; `deberta " + options.verb() +
+                  "` runs the other verbs");
 }
 
 }  // namespace
