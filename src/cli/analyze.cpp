@@ -46,7 +46,7 @@ std::vector<HeadsAnswer> heads_of(const Pipeline& pipeline, std::span<const Text
   return answers;
 }
 
-RowAnswer to_answer(const HeadsAnswer& result) {
+RowAnswer to_row_answer(const HeadsAnswer& result) {
   RowAnswer answer{{{{"heads", result.heads}}, {}}, result.tokens, result.cut_tokens};
   for (const HeadFigures& one : result.figures) {
     answer.answer.lines.push_back({cell(static_cast<uint64_t>(one.layer)), cell(uint64_t{one.head}), cell(one.entropy),
@@ -197,7 +197,7 @@ int run(const AnalyzeVerb& options) {
   return run_text_verb(
       options, reading, pipeline, columns,
       [&](std::span<const TextInput> inputs) { return heads_of(pipeline, inputs, rules); },
-      [](const Row&, const HeadsAnswer& result) { return to_answer(result); });
+      [](const Row&, const HeadsAnswer& result) { return to_row_answer(result); });
 }
 
 }  // namespace deberta::cli
