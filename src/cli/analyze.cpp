@@ -10,11 +10,11 @@
 #include "analysis/explanation.h"
 #include "analysis/head_figures.h"
 #include "base/base64.h"
+#include "base/utf8.h"
 #include "cli/explorer_page.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
-#include "decode/offset_units.h"
 #include "program/interrupt.h"
 #include "program/output.h"
 #include "program/progress_printer.h"
@@ -88,10 +88,6 @@ std::vector<Offset> words_of(const std::string& text) {
   return words;
 }
 
-size_t code_points(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 // The scores of a text and of the text without each of its words, in order. Of a long text and a large model this takes
 // minutes.
 std::vector<SequenceAnswer> without_words(const AnalyzeVerb& verb, const Pipeline& pipeline, const Row& row,
@@ -129,9 +125,9 @@ Json occlusion_json(const AnalyzeVerb& verb, const Pipeline& pipeline, const Row
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view before = std::string_view(row.text).substr(0, words[i].begin);
     const std::string_view word = std::string_view(row.text).substr(words[i].begin, words[i].end - words[i].begin);
-    const size_t start = code_points(before);
+    const size_t start = count_code_points(before);
     falls.push_back(JsonObject{{"start", uint64_t{start}},
-                               {"end", uint64_t{start + code_points(word)}},
+                               {"end", uint64_t{start + count_code_points(word)}},
                                {"fall", whole[best] - answers[i + 1].scores[best]}});
   }
   return JsonObject{{"label", answers.front().labels.front().label}, {"score", whole[best]}, {"words", falls}};

@@ -1,7 +1,6 @@
 // The verb `ablate`: the runs of a plan, one after the other, and their table.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -120,7 +119,8 @@ class Ablation {
   Ablation(const AblateVerb& options, const std::string& plan_path)
       : options_(options),
         root_(fs::path(plan_path).parent_path().string()),
-        plan_(parse_plan(load_json(plan_path), plan_path)),
+        document_(load_json(plan_path)),
+        plan_(parse_plan(document_, plan_path)),
         cells_(cells_of(plan_)),
         printer_(options.progress, true, {.items = "runs", .tokens = "tokens"}) {
     check_cells(cells_, plan_path);
@@ -130,7 +130,7 @@ class Ablation {
     lock_.emplace(options.output_dir);
     if (!lock_->is_held())
       throw Error(ErrorCode::kFileWrite, options.output_dir, "another process is writing to this folder");
-    write_text(place("plan.json"), load_json(plan_path).dump(2) + "\n");
+    write_text(place("plan.json"), document_.dump(2) + "\n");
   }
 
   int run() {
@@ -244,13 +244,8 @@ class Ablation {
     return value->as_number();
   }
 
-  // Of all steps, those before a break too.
   double seconds_of(const Cell& cell, const std::string& folder) const {
-    double seconds = 0;
-    for (const Point& point : load_run_record(place(cell.name + "/" + folder)).series("seconds")) {
-      if (std::isfinite(point.value)) seconds += point.value;
-    }
-    return seconds;
+    return load_run_record(place(cell.name + "/" + folder)).seconds();
   }
 
   double flops_per_token(const Cell& cell) const {
@@ -315,6 +310,7 @@ class Ablation {
 
   const AblateVerb& options_;
   std::string root_;  // of the plan's paths
+  Json document_;
   Plan plan_;
   std::vector<Cell> cells_;
   std::optional<FolderLock> lock_;

@@ -46,8 +46,7 @@ std::string tiles(const RunRecord& record) {
     if (!name.starts_with(kEvaluation) || name.find("pieces") != std::string::npos) continue;
     html += tile(axis_number(*record.last_value(name)), "evaluation: " + readable(name.substr(kEvaluation.size())));
   }
-  double seconds = 0;
-  for (const Point& point : record.series("seconds")) seconds += std::isfinite(point.value) ? point.value : 0;
+  const double seconds = record.seconds();
   if (seconds > 0) html += tile(duration(seconds), "of training steps");
   return "<div class=\"tiles\">\n" + html + "</div>\n";
 }

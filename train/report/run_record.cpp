@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <unordered_set>
@@ -117,6 +118,12 @@ std::vector<Point> RunRecord::series(std::string_view metric) const {
     }
   }
   return points;
+}
+
+double RunRecord::seconds() const {
+  double total = 0;
+  for (const Point& point : series("seconds")) total += std::isfinite(point.value) ? point.value : 0;
+  return total;
 }
 
 std::optional<double> RunRecord::last_value(std::string_view metric) const {

@@ -42,6 +42,7 @@ struct RunRecord {
   std::vector<std::string> metric_names() const;  // in the order in which the log has them first
   std::vector<Point> series(std::string_view metric) const;
   std::optional<double> last_value(std::string_view metric) const;
+  double seconds() const;                             // of all training steps, those before a break too
   std::string option(const std::string& name) const;  // "" where the run has none
   const RunEvent* last_start() const;                 // "began" or "resumed", the last; nullptr without one
 };
