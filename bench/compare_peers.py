@@ -295,9 +295,9 @@ def kept(folder, kind, what):
     return next((other[what] for other in load_kinds(folder) if other["kind"] == kind), [])
 
 
-def kept_training(folder, kind):
-    """The part that compare_training.py measured."""
-    return {key: value for other in load_kinds(folder) if other["kind"] == kind for key, value in other.items() if key.startswith("training_")}
+def kept_parts(folder, kind):
+    """What compare_training.py and serve_load.py measured."""
+    return {key: value for other in load_kinds(folder) if other["kind"] == kind for key, value in other.items() if key.startswith(("training_", "serving"))}
 
 
 def choices_of(choices):
@@ -322,7 +322,7 @@ def figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibratio
                       "lower_quartile": round(lower_quartile(ratios[row, dtype]), 2)} for row, dtype, _ in row_keys() if ratios.get((row, dtype))],
             "figures": [{"who": who} | {column: round(statistics.median(absolute[who, column]), 1) for column in COLUMNS if absolute.get((who, column))}
                         for who in dict.fromkeys(who for who, _ in absolute)],
-            "start": {dtype: {"s": round(seconds, 2), "peak_mib": peak, "at_most_mib": round(memory_limit(a, dtype))} for dtype, (seconds, peak) in starts.items()}} | kept_training(a.figures, kind)
+            "start": {dtype: {"s": round(seconds, 2), "peak_mib": peak, "at_most_mib": round(memory_limit(a, dtype))} for dtype, (seconds, peak) in starts.items()}} | kept_parts(a.figures, kind)
 
 
 def write_page(a, rounds, ratios, absolute, starts, machine, choices, calibrations):

@@ -119,6 +119,26 @@ def training(kind):
     return parts + ["Where the time of a step goes (operations of at least 1 %):", "", *training_operations(kind), ""]
 
 
+def serving(kind):
+    """A server on one kind of processor."""
+    if "serving" not in kind:
+        return []
+    told, loads = kind["serving"], kind["serving_load"]
+    best = max(line["goodput"] for line in loads)
+    rows = [("overhead of a request, median, at most, ms", told["overhead_ms"], 0.3, told["overhead_ms"] < 0.3, 3),
+            ("throughput over HTTP (wrk, 32 connections, 128 tokens) over `deberta bench`", told["http_share"], 0.9, told["http_share"] >= 0.9, 2),
+            ("goodput at twice the capacity over the best", loads[-1]["goodput"] / best, 0.9, loads[-1]["goodput"] >= 0.9 * best, 2)]
+    held = [[what, f"{value:.{digits}f}", f"{floor:.2f}", "yes" if is_held else "**no**"] for what, value, floor, is_held, digits in rows]
+    load = [[f"{100 * line['share']:.0f} %", f"{line['rate']:.1f}", f"{line['goodput']:.1f}", f"{line['p50_ms']:.0f}", f"{line['p99_ms']:.0f}", f"{100 * line['refused']:.1f} %", str(line["others"])] for line in loads]
+    ours = {line["clients"]: line for line in kind["serving_peers"] if line["who"] == "deberta"}
+    peers = [[line["who"], str(line["clients"]), f"{line['rate']:.1f}", f"{line['p50_ms']:.0f}", f"{ours[line['clients']]['rate'] / line['rate']:.2f}"] for line in kind["serving_peers"]]
+    return ["### Serving", "", "```", told["command"], "```", "", *table(["", "measured", "floor", "holds"], held), "",
+            f"Requests that come whatever becomes of them, at shares of what 32 clients get who ask as soon as they are answered ({told['capacity']:.1f} requests/s):", "",
+            *table(["share", "asked/s", "answered/s", "p50, ms", "p99, ms", "refused (429)", "other answers"], load), "",
+            "Beside servers of FastAPI, one request at a time, in turns:", "",
+            *table(["server", "clients", "requests/s", "median, ms", "ours, times as many"], peers), ""]
+
+
 def choices(kind):
     lines = [[c["what"], c["level"], c["other"], *(str(c["times_as_fast"][str(length)]) for length in LENGTHS)] for c in kind["choices"]]
     return table(["precision", "level", "over", *(f"n = {length}" for length in LENGTHS)], lines)
@@ -151,7 +171,7 @@ def section(kind):
                               ("Figures", "figures", figures), ("T6: start to first answer", "start", start)):
         if kind[name]:
             parts += [f"### {title}", "", *make(kind), ""]
-    return parts + training(kind)
+    return parts + training(kind) + serving(kind)
 
 
 def page(kinds):
@@ -175,6 +195,9 @@ def page(kinds):
         "* **Training** (T10): a step of a base model with a classifier: forward pass, backward pass, clip and AdamW. Medians and lower quartiles of the ratios of rounds, in which",
         "  `deberta bench --training`, transformers and transformers under torch.compile take turns. The limit is the work at the measured peak (backward of attention = 2.8",
         "  forward; of the last layer what the classifier reads) and one pass of AdamW through memory. SST-2: 32 examples of real lengths, which the peer pads to the longest. The shape that ships: 6 layers of 256, 4 heads.",
+        "* **Serving**: `deberta serve` with a base model in fp32, texts of real lengths (lognormal, median 60 tokens), of four requests two of labels, one of vectors, one of a batch of four. The",
+        "  overhead is from the server's own histogram: from the request read to the first byte of the answer, less tokenization and inference. wrk does not count the 32 requests that are under way",
+        "  at its end. A latency counts from the time at which the request should have been sent.",
         "* **T6**: memory may be 1.2 times the weights in use (linear layers and the projected relative tables) plus 64 MB.", "",
         *(line for kind in kinds for line in section(kind))])
 

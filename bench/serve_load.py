@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Load on a running server that a model of base size stands behind: what HTTP costs, how much it answers, how late, and what it refuses, at shares of
-its capacity; and the same requests to servers that people write for themselves (peer_server.py).
+its capacity; and the same requests to servers that people write for themselves (peer_server.py). With --peers it writes the part `serving` of this kind
+of processor in bench/figures, and the pages made of these files.
 
 usage: serve_load.py -m MODEL [--program PROGRAM] [--seconds N] [--rounds N] [--threads N] [--dtype X] [--peers PYTHON] [--json FILE]
 
 Overhead is that of single requests, one after the other: the server's own histogram. The throughput is that of `wrk` with 32 connections and texts of
-128 tokens, in turns with `deberta bench` on batches of that length. The capacity is what 32 clients get that ask again as soon as they are answered. Then
-requests come at times drawn beforehand (Poisson, fixed seed), whether the last ones were answered or not, at 50, 80, 95 and 200 % of it; a request's latency
-counts from the time at which it should have been sent. Texts have lengths as they occur (lognormal, median 60 pieces, at most 512); of four requests two are
-of labels, one of vectors, one of a batch of four labels. PYTHON has what peer_server.py needs; each peer answers requests of labels in turns with ours."""
+128 tokens, in turns with `deberta bench` on batches of that length; wrk does not count the requests that are under way at its end, a batch of 32. The
+capacity is what 32 clients get that ask again as soon as they are answered. Then requests come at times drawn beforehand (Poisson, fixed seed), whether the
+last ones were answered or not, at 50, 80, 95 and 200 % of it; a request's latency counts from the time at which it should have been sent. Texts have
+lengths as they occur (lognormal, median 60 pieces, at most 512); of four requests two are of labels, one of vectors, one of a batch of four labels. PYTHON
+has what peer_server.py needs; each peer answers requests of labels in turns with ours, for half of the seconds."""
 import argparse
 import asyncio
 import json
@@ -23,6 +25,9 @@ import sys
 import tempfile
 import time
 import urllib.request
+
+from compare_peers import kind_of
+from performance_page import keep, load_kinds, write_files
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARES = (0.5, 0.8, 0.95, 2.0)
@@ -187,7 +192,7 @@ def beside_peers(options, port):
         found = {(name, clients): [] for name in ports for clients in (1, 32)}
         for _ in range(options.rounds):
             for name, clients in found:
-                found[name, clients].append(asyncio.run(closed_loop(ports[name], clients, options.seconds, LABELS)))
+                found[name, clients].append(asyncio.run(closed_loop(ports[name], clients, options.seconds / 2, LABELS)))
     finally:
         for process, _ in started.values():
             process.terminate()
@@ -195,12 +200,25 @@ def beside_peers(options, port):
     return {key: tuple(statistics.median(part) for part in zip(*rounds)) for key, rounds in found.items()}
 
 
+def keep_figures(options, told, rows):
+    machine = {dtype: next(json.loads(line)["machine"] for line in subprocess.run([options.program, "bench", "-q", "-m", options.model, "--dtype", dtype, "--allow-uncalibrated", "--lengths", "8", "--min-time", "0.1", "--format", "jsonl"],
+                                                                               capture_output=True, text=True, check=True).stdout.splitlines() if '"machine"' in line) for dtype in ("fp32", "bf16")}
+    kind = kind_of(machine)[0]
+    old = next((other for other in load_kinds() if other["kind"] == kind), None)
+    if old is None:
+        sys.exit(f"{kind} has no file in bench/figures: measure it with compare_peers.py first")
+    peers = told.pop("peers")
+    command = f"bench/serve_load.py -m DIR --peers PYTHON --seconds {options.seconds:.0f} --rounds {options.rounds}"
+    keep(old | {"serving": {"command": command} | told, "serving_load": rows, "serving_peers": peers})
+    write_files(ROOT, load_kinds())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-m", "--model", required=True)
     parser.add_argument("--program", default=str(ROOT / "build/release/deberta"))
-    parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", metavar="PYTHON")
     parser.add_argument("--threads", default="0")
     parser.add_argument("--dtype", default="auto")
@@ -230,11 +248,13 @@ def main():
             print(f"{share:6.2f} {row['rate']:8.1f} {row['goodput']:10.1f} {row['p50_ms']:8.1f} {row['p99_ms']:8.1f} {row['refused']:8.3f} {row['others']:7d}", flush=True)
         if options.peers:
             found = beside_peers(options, port)
-            told["peers"] = {f"{name}, {clients} clients": figures for (name, clients), figures in found.items()}
+            told["peers"] = [{"who": name, "clients": clients, "rate": rate, "p50_ms": 1000 * seconds} for (name, clients), (rate, seconds) in found.items()]
             for (name, clients), (rate, seconds) in found.items():
                 print(f"{name:>14}, {clients:2d} clients: {rate:7.1f} requests/s, {1000 * seconds:7.1f} ms; ours {found['deberta', clients][0] / rate:.2f} times as many", flush=True)
         if options.json:
             pathlib.Path(options.json).write_text(json.dumps(told | {"capacity": capacity, "rows": rows}, indent=1) + "\n")
+        if options.peers:
+            keep_figures(options, told | {"capacity": capacity}, rows)
     finally:
         server.terminate()
         server.wait()

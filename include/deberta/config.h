@@ -74,6 +74,14 @@ struct ModelConfig {
   int64_t mask_decoder_passes = 2;  // of a masked language model without positions at the input; 0: none runs
   bool is_causal = false;  // is_decoder: a token sees itself and those before it; transformers has no such DeBERTa
 
+  // Forms of the trainer's ablations (docs/training.md), which no published model has.
+  bool has_p2p = false;              // in pos_att_type: the query's own position by the key's distance
+  bool norm_first = false;           // norms before attention and feed-forward, and one after the last layer
+  bool scales_by_terms = true;       // scale_by_terms false: scores are divided by sqrt(d), whatever the terms
+  bool shares_layers = false;        // share_layers: one layer in training; files have a copy for each
+  bool has_own_decoder = false;      // own_decoder_layers: the mask decoder has a layer for each pass, besides N
+  bool has_fixed_distances = false;  // fixed_relative_table: sinusoids, which training leaves
+
   ProblemType problem_type = ProblemType::kUnset;
   std::vector<std::string> labels;  // id2label in order; empty when the file names none
   std::vector<std::string> architectures;
@@ -81,16 +89,19 @@ struct ModelConfig {
 
   std::string raw;  // the JSON text of the file, unknown keys included: what is written back
 
+  // Layers of the mask decoder besides the encoder's; in files they follow them.
+  int64_t decoder_layers() const { return has_own_decoder ? mask_decoder_passes : 0; }
   // Rows of half the relative table: position_buckets when > 0, else max_relative_positions.
   int64_t span() const { return position_buckets > 0 ? position_buckets : max_relative_positions; }
-  // n_types of algorithm.md 5.1: c2c plus those of c2p and p2c that are named, even without relative_attention.
+  // n_types of algorithm.md 5.1: c2c plus those of c2p, p2c and p2p that are named, even without relative_attention.
   int64_t attention_terms() const {
-    return 1 + (has_c2p ? 1 : 0) + (has_p2c ? 1 : 0) + (layout == Layout::kV1 ? other_terms : 0);
+    if (!scales_by_terms) return 1;
+    return 1 + (has_c2p ? 1 : 0) + (has_p2c ? 1 : 0) + (has_p2p ? 1 : 0) + (layout == Layout::kV1 ? other_terms : 0);
   }
 };
 
 // Reads config.json as Python's json module does. Only a value that is used and invalid is a problem; all problems are
-// reported at once. Throws kConfig (wrong), kUnsupported (p2p), kJson, kFileNotFound. Warnings go to the sink
+// reported at once. Throws kConfig (wrong), kJson, kFileNotFound. Warnings go to the sink
 // (deberta/library.h).
 DEBERTA_API ModelConfig load_model_config(const std::string& path, ConfigRules rules = ConfigRules::kOriginal);
 

@@ -87,7 +87,10 @@ struct ModelOptions {
   ConfigRules config_rules = ConfigRules::kOriginal;  // of open_pipeline(), which reads the file
 };
 
-struct ActivationRanges;  // engine/calibration.h: not part of the library's interface
+// Not part of the library's interface:
+struct ActivationRanges;  // engine/calibration.h
+struct Variant;           // engine/variant.h
+class Computation;        // engine/computation.h
 
 // One mention of an entity (ReCoRD): its pieces as packed rows of one sequence. Without pieces its logit is -10000.
 struct Mention {
@@ -133,6 +136,8 @@ class DEBERTA_API Model {
   // kOutOfMemory.
   // The checkpoint's files stay mapped as long as the model lives.
   static Model load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options = {});
+  // Of passes that other code computes: a model in training, of a form that the engine lacks.
+  static Model of(const Variant& variant, int64_t labels, Computation* owned);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;

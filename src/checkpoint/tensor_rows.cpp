@@ -34,6 +34,9 @@ constexpr bool is_relative(Config c) {
 constexpr bool has_rel_norm(Config c) {
   return c.has_rel_layer_norm;
 }
+constexpr bool has_final_norm(Config c) {
+  return c.norm_first;
+}
 constexpr bool has_conv(Config c) {
   return c.conv_kernel_size > 0;
 }
@@ -82,6 +85,8 @@ constexpr std::array kRows = {
     // Without relative attention the norm is stored by some programs and read by none.
     part("encoder.LayerNorm.weight", "D", has_rel_norm, "norm_rel_ebd", is_relative),
     part("encoder.LayerNorm.bias", "D", has_rel_norm, "norm_rel_ebd", is_relative),
+    part("encoder.final_LayerNorm.weight", "D", has_final_norm, "norm_first"),
+    part("encoder.final_LayerNorm.bias", "D", has_final_norm, "norm_first"),
     part("encoder.conv.conv.weight", "D,D/G,W", has_conv, "conv_kernel_size"),
     part("encoder.conv.conv.bias", "D", has_conv, "conv_kernel_size"),
     part("encoder.conv.LayerNorm.weight", "D", has_conv, "conv_kernel_size"),

@@ -269,7 +269,8 @@ std::vector<TensorSpec> list_tensors(const ModelConfig& config, Head head, int64
     }
   };
   add([](const TensorRow& row) { return !is_head_row(row) && !is_layer_row(row); }, 0);
-  for (int64_t layer = 0; layer < config.num_hidden_layers; ++layer) add(is_layer_row, layer);
+  const int64_t layers = config.num_hidden_layers + (head == Head::kMaskedLm ? config.decoder_layers() : 0);
+  for (int64_t layer = 0; layer < layers; ++layer) add(is_layer_row, layer);
   add([&](const TensorRow& row) { return is_head_row(row) && has_head(row, head); }, 0);
   return specs;
 }

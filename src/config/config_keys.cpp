@@ -90,6 +90,10 @@ constexpr ConfigKey dropout(std::string_view name, double C::*field, std::string
 constexpr ConfigKey flag(std::string_view name, bool C::*field) {
   return {.name = name, .alias = {}, .field = field};
 }
+// Of this program alone: written where it is not the default.
+constexpr ConfigKey own_flag(std::string_view name, bool C::*field) {
+  return {.name = name, .alias = {}, .field = field, .is_written_out = false};
+}
 constexpr ConfigKey activation(std::string_view name, Activation C::*field, ConfigKey::Condition is_used = nullptr,
                                std::string_view alias = {}) {
   return {.name = name, .alias = alias, .field = field, .is_used = is_used};
@@ -139,7 +143,12 @@ constexpr std::array kKeys = {
               .low = 0,
               .high = 3,
               .is_written_out = false},
-    ConfigKey{.name = "is_decoder", .alias = {}, .field = &C::is_causal, .is_written_out = false},
+    own_flag("is_decoder", &C::is_causal),
+    own_flag("norm_first", &C::norm_first),
+    own_flag("scale_by_terms", &C::scales_by_terms),
+    own_flag("share_layers", &C::shares_layers),
+    own_flag("own_decoder_layers", &C::has_own_decoder),
+    own_flag("fixed_relative_table", &C::has_fixed_distances),
 };
 
 struct ActivationName {

@@ -26,7 +26,6 @@ struct Parse {
   ConfigRules rules;
   ModelConfig config;
   std::vector<Problem> problems;
-  size_t unsupported = 0;  // how many of the problems are valid values that this version does not support
 
   void refuse(std::string_view key, const std::string& expected, const Json& got) {
     refuse(key, fmt::format("expected {}, got {}", expected, got.describe()));
@@ -175,18 +174,16 @@ std::optional<std::vector<std::string>> read_names(Parse& parse, std::string_vie
 void read_original_pos_att_type(Parse& parse, const Json& value) {
   const auto names = read_names(parse, "pos_att_type", value);
   if (!names) return;
-  parse.config.has_c2p = parse.config.has_p2c = false;
+  parse.config.has_c2p = parse.config.has_p2c = parse.config.has_p2p = false;
   for (const std::string& name : *names) {
     if (name == "c2p") {
       parse.config.has_c2p = true;
     } else if (name == "p2c") {
       parse.config.has_p2c = true;
     } else if (name == "p2p") {
-      ++parse.unsupported;
-      parse.refuse("pos_att_type",
-                   "p2p is not supported: the original code fails on it and no published model uses it");
+      parse.config.has_p2p = true;
     } else if (name != "none" && !name.empty()) {
-      parse.refuse("pos_att_type", fmt::format("expected c2p, p2c or none, got {}", quote_json(name)));
+      parse.refuse("pos_att_type", fmt::format("expected c2p, p2c, p2p or none, got {}", quote_json(name)));
     }
   }
 }
@@ -393,11 +390,8 @@ ModelConfig parse_model_config(const Json& document, const std::string& where, C
   fill_defaults(parse);
   follow_hf_v2_at_zero(parse);
   forget_unread_keys(parse);
-  if (parse.problems.size() == parse.unsupported) check_together(parse);
-  if (!parse.problems.empty()) {
-    const bool is_unsupported = parse.problems.size() == parse.unsupported;
-    throw Error(is_unsupported ? ErrorCode::kUnsupported : ErrorCode::kConfig, std::move(parse.problems));
-  }
+  if (parse.problems.empty()) check_together(parse);
+  if (!parse.problems.empty()) throw Error(ErrorCode::kConfig, std::move(parse.problems));
   read_sentence_transformers_activation(parse);
   parse.config.raw = document.dump(0, JsonForm::kPython);
   return parse.config;

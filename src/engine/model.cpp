@@ -17,6 +17,7 @@
 #include "deberta/error.h"
 #include "engine/batch_check.h"
 #include "engine/calibration.h"
+#include "engine/computation.h"
 #include "engine/forward.h"
 #include "engine/memory_check.h"
 #include "engine/variant.h"
@@ -89,42 +90,86 @@ bool has_relative_term(const ModelConfig& config) {
   return config.relative_attention && (config.has_c2p || config.has_p2c);
 }
 
+class EngineComputation : public Computation {
+ public:
+  EngineComputation(const Checkpoint& from, const Variant& of, const ModelOptions& options, Calibration calibration)
+      : variant_(of),
+        checkpoint_(from),
+        kernels_(select_kernels(options.kernels)),
+        empty_rows_(options.empty_rows),
+        lut_params_{of.config.position_buckets, of.config.max_relative_positions,
+                    options.distance == DistanceRule::kOriginal, kFirstLength},
+        pool_(options.threads > 0 ? options.threads : usable_processors()),
+        weights_(load_weights(from, of, {options.precision, std::move(calibration)}, kernels_, pool_.parallel())) {
+    if (has_relative_term(of.config)) lut_.emplace(lut_params_);
+  }
+
+  void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) override;
+  int64_t labels() const { return weights_.labels; }
+  uint64_t memory_bytes() const override { return weights_.store.size_bytes(); }
+  std::string check_report() const override;
+
+ private:
+  // Rows for every distance of the batch; at least doubled when it is longer than any before.
+  const RelLut* reach(int64_t length) {
+    if (!lut_) return nullptr;
+    if (length > lut_->max_length()) {
+      lut_params_.max_length = std::max(length, 2 * lut_->max_length());
+      lut_.emplace(lut_params_);
+    }
+    return &*lut_;
+  }
+
+  Variant variant_;
+  Checkpoint checkpoint_;  // embedding tables point into its files
+  KernelSet kernels_;
+  EmptyRows empty_rows_;
+  RelLutParams lut_params_;
+  ThreadPool pool_;
+  ModelWeights weights_;
+  Arena arena_;
+  std::optional<RelLut> lut_;
+};
+
+void EngineComputation::forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) {
+  std::optional<RangeCollector> ranges;
+  if (options.ranges != nullptr) {
+    check_ranges(batch, weights_);
+    ranges.emplace(weights_, variant_.config, *options.ranges);
+  }
+  const Pass pass{.config = variant_.config,
+                  .weights = weights_,
+                  .kernels = kernels_,
+                  .parallel = pool_.parallel(),
+                  .head = variant_.head,
+                  .lut = reach(longest_sequence(batch)),
+                  .batch = batch,
+                  .options = options,
+                  .empty_rows = empty_rows_,
+                  .ranges = ranges ? &*ranges : nullptr};
+  run_forward(pass, arena_, result);
+}
+
+std::string EngineComputation::check_report() const {
+  const std::shared_ptr<KernelCheck>& check = kernels_.check;
+  std::string report;
+  for (size_t i = 0; check != nullptr && i < kOperations; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    const KernelCheck::Difference worst = check->worst(operation);
+    if (worst.calls == 0) continue;
+    report += fmt::format("check: {}: {} calls compared with the reference, worst difference {:.3g} ({})\n",
+                          to_string(operation), worst.calls, worst.worst, worst.where);
+  }
+  return report;
+}
+
 }  // namespace
 
 struct __attribute__((visibility("hidden"))) Model::State {
   Variant variant;
-  Checkpoint checkpoint;  // embedding tables point into its files
-  KernelSet kernels;
-  EmptyRows empty_rows;
-  RelLutParams lut_params;
-  ThreadPool pool;
-  ModelWeights weights;
-
+  int64_t labels = 0;
+  std::unique_ptr<Computation> computation;
   std::mutex mutex;  // one pass at a time: it owns the pool, the arena and the table of rows
-  Arena arena;
-  std::optional<RelLut> lut;
-
-  State(const Checkpoint& from, const Variant& of, const ModelOptions& options, Calibration calibration)
-      : variant(of),
-        checkpoint(from),
-        kernels(select_kernels(options.kernels)),
-        empty_rows(options.empty_rows),
-        lut_params{of.config.position_buckets, of.config.max_relative_positions,
-                   options.distance == DistanceRule::kOriginal, kFirstLength},
-        pool(options.threads > 0 ? options.threads : usable_processors()),
-        weights(load_weights(from, of, {options.precision, std::move(calibration)}, kernels, pool.parallel())) {
-    if (has_relative_term(of.config)) lut.emplace(lut_params);
-  }
-
-  // Rows for every distance of the batch; at least doubled when it is longer than any before.
-  const RelLut* reach(int64_t length) {
-    if (!lut) return nullptr;
-    if (length > lut->max_length()) {
-      lut_params.max_length = std::max(length, 2 * lut->max_length());
-      lut.emplace(lut_params);
-    }
-    return &*lut;
-  }
 };
 
 Model::Model(State* state) : state_(state) {}
@@ -140,7 +185,15 @@ Model& Model::operator=(Model&& other) noexcept {
 Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
   const Variant variant = find_variant(checkpoint, config, options.mask_decoder);
   check_memory(checkpoint, variant, memory_limit_bytes());
-  return Model(new State(checkpoint, variant, options, find_calibration(checkpoint, variant.config, options)));
+  auto engine = std::make_unique<EngineComputation>(checkpoint, variant, options,
+                                                    find_calibration(checkpoint, variant.config, options));
+  const int64_t labels = engine->labels();
+  return of(variant, labels, engine.release());
+}
+
+Model Model::of(const Variant& variant, int64_t labels, Computation* owned) {
+  std::unique_ptr<Computation> computation(owned);
+  return Model(new State{.variant = variant, .labels = labels, .computation = std::move(computation), .mutex = {}});
 }
 
 void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const {
@@ -148,23 +201,8 @@ void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardRe
   clear(result);
   check_batch(batch, s.variant, options);
   check_options(options, batch, s.variant, labels());
-  std::optional<RangeCollector> ranges;
-  if (options.ranges != nullptr) {
-    check_ranges(batch, s.weights);
-    ranges.emplace(s.weights, s.variant.config, *options.ranges);
-  }
   const std::lock_guard lock(s.mutex);
-  const Pass pass{.config = s.variant.config,
-                  .weights = s.weights,
-                  .kernels = s.kernels,
-                  .parallel = s.pool.parallel(),
-                  .head = s.variant.head,
-                  .lut = s.reach(longest_sequence(batch)),
-                  .batch = batch,
-                  .options = options,
-                  .empty_rows = s.empty_rows,
-                  .ranges = ranges ? &*ranges : nullptr};
-  run_forward(pass, s.arena, result);
+  s.computation->forward(batch, options, result);
   check_finite(result, as_size(s.variant.config.hidden_size));
 }
 
@@ -178,23 +216,13 @@ bool Model::has_mask_decoder() const {
   return state_->variant.has_mask_decoder;
 }
 int64_t Model::labels() const {
-  return state_->weights.labels;
+  return state_->labels;
 }
 uint64_t Model::memory_bytes() const {
-  return state_->weights.store.size_bytes();
+  return state_->computation->memory_bytes();
 }
-
 std::string Model::check_report() const {
-  const std::shared_ptr<KernelCheck>& check = state_->kernels.check;
-  std::string report;
-  for (size_t i = 0; check != nullptr && i < kOperations; ++i) {
-    const auto operation = static_cast<Operation>(i);
-    const KernelCheck::Difference worst = check->worst(operation);
-    if (worst.calls == 0) continue;
-    report += fmt::format("check: {}: {} calls compared with the reference, worst difference {:.3g} ({})\n",
-                          to_string(operation), worst.calls, worst.worst, worst.where);
-  }
-  return report;
+  return state_->computation->check_report();
 }
 
 }  // namespace deberta

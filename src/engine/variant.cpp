@@ -78,9 +78,20 @@ bool decide_mask_decoder(const Checkpoint& checkpoint, const Variant& variant, M
 
 }  // namespace
 
+std::string find_foreign_form(const ModelConfig& config, Head head) {
+  constexpr const char* kOnlyTrained = "a form of ablations, which is trained and evaluated but not served";
+  if (config.relative_attention && config.has_p2p) return fmt::format("pos_att_type p2p: {}", kOnlyTrained);
+  if (config.norm_first) return fmt::format("norm_first: {}", kOnlyTrained);
+  if (config.has_own_decoder && head == Head::kMaskedLm && config.mask_decoder_passes > 0)
+    return fmt::format("own_decoder_layers: {}", kOnlyTrained);
+  return "";
+}
+
 Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, MaskDecoder mask_decoder) {
   const std::string where = place_of(checkpoint);
   Variant variant{config, detect_head(checkpoint), false};
+  const std::string foreign = find_foreign_form(config, variant.head);
+  if (!foreign.empty()) throw Error(ErrorCode::kUnsupported, where, foreign);
   // Files of the original code have no model_type: their tensors tell the layout.
   variant.config.layout = find_layout(config, checkpoint);
   check_tensors(checkpoint, variant, where);

@@ -1,6 +1,8 @@
 // Which DeBERTa a checkpoint is: the configuration plus what only the tensors tell, the head, and whether the mask
 // decoder runs.
 #pragma once
+#include <string>
+
 #include "deberta/checkpoint.h"
 #include "deberta/config.h"
 #include "deberta/model.h"
@@ -20,6 +22,9 @@ struct Variant {
   // The absolute table is read: by the embeddings, or by the mask decoder.
   bool reads_positions() const { return config.position_biased_input || has_mask_decoder; }
 };
+
+// Why the engine does not compute models of this form, which only the trainer has; empty: it does.
+std::string find_foreign_form(const ModelConfig& config, Head head);
 
 // Compares every tensor with the table first. Throws kTensors (all problems), kUnsupported.
 Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, MaskDecoder mask_decoder);

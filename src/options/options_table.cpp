@@ -299,6 +299,8 @@ constexpr std::array kOptions = {
     OptionRow{
         "results", 0, kText, "", "DIR", "ablate", "Output",
         "keep the result and the log of each run here too; one that is here with the same options is not run again"},
+    OptionRow{"tables-only", 0, kFlag, "", "", "ablate", "Output",
+              "run nothing: make the table of the runs that are finished"},
     OptionRow{"logging-steps", 0, kInteger, "50", "1..1M", "pretrain finetune", "Output",
               "steps between lines of metrics.jsonl"},
     OptionRow{"save-steps", 0, kInteger, "500", "0..16777215", "pretrain finetune", "Output",

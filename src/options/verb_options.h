@@ -472,6 +472,7 @@ struct AblateVerb : AnyVerb {
   using AnyVerb::AnyVerb;
   std::string output_dir = option("output-dir");
   std::string results = option("results");
+  bool tables_only = option("tables-only");
   size_t threads = option("threads");
   ShowProgress progress = option("progress");
 };

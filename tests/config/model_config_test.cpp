@@ -111,16 +111,24 @@ TEST(ModelConfig, TakesAttentionTypesInEveryForm) {
     EXPECT_EQ(c.attention_terms(), 1 + (row.has_c2p ? 1 : 0) + (row.has_p2c ? 1 : 0));
   }
   EXPECT_ERROR(parse(R"("pos_att_type": "c2p|q2p")"), kConfig,
-               "config.json: pos_att_type: expected c2p, p2c or none, got \"q2p\"");
+               "config.json: pos_att_type: expected c2p, p2c, p2p or none, got \"q2p\"");
   EXPECT_ERROR(parse(R"("pos_att_type": ["c2p", 3])"), kConfig,
                "pos_att_type: expected a list of names, got 3 (integer)");
 }
 
-TEST(ModelConfig, RefusesP2pAsUnsupportedWithTheReason) {
-  EXPECT_ERROR(parse(R"("pos_att_type": "c2p|p2p")"), kUnsupported,
-               "p2p is not supported: the original code fails on it");
-  EXPECT_ERROR(parse(R"("pos_att_type": "p2p", "hidden_size": 0)"), kConfig, "p2p is not supported");
-  EXPECT_ERROR(parse(R"("pos_att_type": "p2p", "hidden_size": 7)"), kConfig, "multiple of num_attention_heads");
+TEST(ModelConfig, ReadsTheFormsOfAblations) {
+  const ModelConfig plain = parse(R"("pos_att_type": "c2p|p2c")");
+  EXPECT_FALSE(plain.has_p2p || plain.norm_first || plain.shares_layers || plain.has_own_decoder ||
+               plain.has_fixed_distances);
+  EXPECT_TRUE(plain.scales_by_terms);
+  const ModelConfig p2p = parse(R"("pos_att_type": "c2p|p2c|p2p")");
+  EXPECT_TRUE(p2p.has_c2p && p2p.has_p2c && p2p.has_p2p);
+  EXPECT_EQ(p2p.attention_terms(), 4);
+  EXPECT_EQ(parse(R"("pos_att_type": "c2p|p2c", "scale_by_terms": false)").attention_terms(), 1);
+  EXPECT_TRUE(parse(R"("norm_first": true)").norm_first);
+  EXPECT_TRUE(parse(R"("share_layers": true)").shares_layers);
+  EXPECT_TRUE(parse(R"("own_decoder_layers": true)").has_own_decoder);
+  EXPECT_TRUE(parse(R"("fixed_relative_table": true)").has_fixed_distances);
 }
 
 TEST(ModelConfig, TellsTheLayoutFromModelType) {

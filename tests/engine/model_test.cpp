@@ -278,6 +278,21 @@ TEST(Errors, ModelsThatThisVersionDoesNotCompute) {
   EXPECT_ERROR(Model::load(Checkpoint::open(folder.path()), config), kUnsupported, "talking_head: not computed");
 }
 
+// Of the trainer's ablations; one that reads the weights in another way would answer wrongly.
+TEST(Errors, FormsThatOnlyTrainingHas) {
+  const auto load = [](Head head, void (*change)(ModelConfig&)) {
+    ModelConfig config = tiny_config();
+    change(config);
+    return load_tiny(config, head);
+  };
+  EXPECT_ERROR(load(Head::kSequence, [](ModelConfig& c) { c.has_p2p = true; }), kUnsupported,
+               "pos_att_type p2p: a form");
+  EXPECT_ERROR(load(Head::kSequence, [](ModelConfig& c) { c.norm_first = true; }), kUnsupported, "norm_first: a form");
+  const auto own_decoder = [](ModelConfig& c) { c.has_own_decoder = true; };
+  EXPECT_ERROR(load(Head::kMaskedLm, own_decoder), kUnsupported, "own_decoder_layers: a form of ablations");
+  EXPECT_EQ(load(Head::kSequence, own_decoder).head(), Head::kSequence) << "the encoder is an ordinary one";
+}
+
 TEST(Errors, TensorsAreCheckedBeforeAnythingElse) {
   const TemporaryFolder folder;
   write_tiny_model(folder.path(), tiny_config());

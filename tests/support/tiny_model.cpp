@@ -53,6 +53,7 @@ ModelConfig tiny_config() {
 Json to_json(const ModelConfig& c) {
   std::string terms = c.has_c2p ? "c2p" : "";
   if (c.has_p2c) terms += terms.empty() ? "p2c" : "|p2c";
+  if (c.has_p2p) terms += "|p2p";
   JsonObject o;
   const auto add = [&](const char* key, Json value) { o.emplace_back(key, std::move(value)); };
   add("model_type", c.layout == Layout::kV1 ? "deberta" : "deberta-v2");
@@ -79,6 +80,11 @@ Json to_json(const ModelConfig& c) {
   add("pooler_hidden_size", c.pooler_hidden_size);
   add("pooler_hidden_act", to_string(c.pooler_hidden_act));
   if (c.is_causal) add("is_decoder", true);
+  if (c.norm_first) add("norm_first", true);
+  if (!c.scales_by_terms) add("scale_by_terms", false);
+  if (c.shares_layers) add("share_layers", true);
+  if (c.has_own_decoder) add("own_decoder_layers", true);
+  if (c.has_fixed_distances) add("fixed_relative_table", true);
   if (c.mask_decoder_passes != 2) add("mask_decoder_passes", c.mask_decoder_passes);
   if (!c.labels.empty()) {
     JsonObject names;

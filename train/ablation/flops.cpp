@@ -22,6 +22,16 @@ bool has_term(const Json& config, const char* term) {
          });
 }
 
+bool is_true(const Json& config, const char* name) {
+  const Json* value = config.find(name);
+  return value != nullptr && value->is_truthy();
+}
+
+bool has_decoder(const Json& config) {
+  return !is_true(config, "position_biased_input") && !is_true(config, "is_decoder") &&
+         number_of(config, "mask_decoder_passes", 2) > 0;
+}
+
 }  // namespace
 
 double training_flops_per_token(const Json& config, double length, double predicted) {
@@ -32,10 +42,18 @@ double training_flops_per_token(const Json& config, double length, double predic
   if (span <= 0) span = number_of(config, "max_relative_positions", -1);
   if (span <= 0) span = number_of(config, "max_position_embeddings", 512);
   const double rows = std::min(2 * span, 2 * length);  // of the table that a sequence reads
-  double products = 4 * hidden * hidden + 2 * hidden * inner + 2 * length * hidden;
-  for (const char* term : {"c2p", "p2c"}) products += has_term(config, term) ? rows * hidden : 0;
+  // Of a layer: keys and values, and what each query costs.
+  const double keys = 2 * hidden * hidden;
+  double query = 2 * hidden * hidden + 2 * hidden * inner + 2 * length * hidden;
+  for (const char* term : {"c2p", "p2c", "p2p"}) query += has_term(config, term) ? rows * hidden : 0;
+  const double convolution = number_of(config, "conv_kernel_size", 0) * hidden * hidden;
+  if (predicted == 0) return 3 * 2 * (layers * (keys + query) + convolution);
+  // The last layer, or each of the decoder's own, is computed for the tokens to predict.
+  const double passes = has_decoder(config) ? number_of(config, "mask_decoder_passes", 2) : 1;
+  const bool has_own = has_decoder(config) && is_true(config, "own_decoder_layers");
+  const double whole = has_own ? layers : layers - 1, last = has_own ? passes : 1;
   const double head = predicted * (hidden * hidden + hidden * vocabulary);
-  return 3 * 2 * (layers * products + head);
+  return 3 * 2 * (whole * (keys + query) + last * keys + passes * predicted * query + convolution + head);
 }
 
 }  // namespace deberta::train

@@ -20,6 +20,23 @@ constexpr std::array kForms = {
          "absolute positions at the input, otherwise the recipe of the plan", ""},
     Form{"Shaw", "pos_att_type=c2p,position_buckets=-1,max_relative_positions=16", R"({"decoder-passes": 0})",
          "content-to-position over distances clipped at 16, by the keys' projection; none at the values", ""},
+    Form{
+        "Transformer-XL",
+        "pos_att_type=c2p,share_att_key=false,norm_rel_ebd=none,position_buckets=-1,fixed_relative_table=true",
+        R"({"decoder-passes": 0})",
+        "content-to-position over sinusoids of the distance, with a projection of its own; the biases u and v are one, "
+        "and no states recur",
+        ""},
+    Form{"ALBERT", "share_layers=true", "", "all layers are one; the table of words keeps its width", ""},
+    Form{"P2P", "pos_att_type=c2p|p2c|p2p", "", "a position-to-position term besides", ""},
+    Form{"sqrt(d)", "scale_by_terms=false", "", "scores are divided by sqrt(d), whatever the terms", ""},
+    Form{"pre-LN", "norm_first=true", "", "norms before attention and feed-forward, and one after the last layer", ""},
+    Form{"convolution", "conv_kernel_size=3,conv_act=gelu", "",
+         "a convolution of three embeddings beside the first layer (version 2, xlarge)", ""},
+    Form{"positions at the input", "position_biased_input=true", "",
+         "absolute positions are added to the embeddings, and no mask decoder has them", ""},
+    Form{"own decoder layers", "own_decoder_layers=true", "",
+         "each pass of the mask decoder has a layer of its own, after all layers of the encoder", ""},
     Form{"NES", "", R"({"objective": "rtd", "embedding-sharing": "nes"})",
          "replaced tokens, two tables of embeddings that share nothing", ""},
     Form{"ES", "", R"({"objective": "rtd", "embedding-sharing": "es", "rtd-mode": "joint"})",
@@ -29,9 +46,12 @@ constexpr std::array kForms = {
     Form{"ELECTRA", "relative_attention=false,position_biased_input=true",
          R"({"objective": "rtd", "embedding-sharing": "es", "rtd-mode": "joint"})",
          "replaced tokens and shared embeddings over absolute positions", ""},
-    Form{"XLNet", "", "", "",
-         "permutation language modelling needs two streams of attention, which this trainer has not"},
-    Form{"Transformer-XL", "", "", "", "states that recur from segment to segment are not kept by this trainer"},
+    Form{
+        "XLNet", "", "", "",
+        "permutation language modelling needs two streams of attention, which this trainer has not; Transformer-XL has "
+        "its distances"},
+    Form{"segment recurrence", "", "", "",
+         "states that recur from segment to segment are not kept by this trainer; Transformer-XL has its distances"},
 };
 
 }  // namespace

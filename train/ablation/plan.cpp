@@ -115,8 +115,9 @@ std::string folder_name(const std::string& name) {
 
 PlanForm form_of(const std::string& name, const Json& value, const JsonObject& common, Problems& problems) {
   const std::string at = fmt::format("forms.{}.", name);
-  PlanForm made{.name = name, .about = {}, .options = common, .seeds = seeds_of(value, at, problems)};
-  check_names(value, {"form", "pretrain", "seeds", "about"}, at, problems);
+  PlanForm made{.name = name, .about = {}, .options = common, .finetune = {}, .seeds = seeds_of(value, at, problems)};
+  check_names(value, {"form", "pretrain", "finetune", "seeds", "about"}, at, problems);
+  made.finetune = object_of(value, "finetune", at, problems);
   if (const Json* about = value.find("about"); about != nullptr && about->is_string()) made.about = about->as_string();
   if (const Json* named = value.find("form"); named != nullptr) {
     const Form* form = named->is_string() ? find_form(named->as_string()) : nullptr;
@@ -161,8 +162,32 @@ std::vector<PlanForm> forms_of(const Json& document, const JsonObject& common, P
   return forms;
 }
 
+// Of a plan that only fine-tunes.
+std::string model_of(const Json& document, Problems& problems) {
+  const Json* value = document.find("model");
+  if (value == nullptr) return "";
+  for (const char* name : {"corpora", "pretrain"}) {
+    if (document.find(name) != nullptr) problems.add(name, "expected none beside model, which is fine-tuned as it is");
+  }
+  if (value->is_string() && !value->as_string().empty()) return value->as_string();
+  problems.add("model", "expected a folder, got " + value->describe());
+  return "";
+}
+
+// Forms of such a plan pre-train nothing.
+void check_forms_of_model(const Plan& plan, Problems& problems) {
+  for (const PlanForm& form : plan.forms) {
+    if (!form.options.empty())
+      problems.add("forms." + form.name,
+                   "expected options of finetune alone, as the plan has a model; got some of "
+                   "pretrain");
+  }
+  if (plan.tasks.empty()) problems.add("tasks", "expected at least one to fine-tune the model for, got none");
+}
+
 std::vector<std::string> corpora_of(const Json& document, Problems& problems) {
   std::vector<std::string> corpora;
+  if (document.find("model") != nullptr) return corpora;
   const Json* value = document.find("corpora");
   if (value != nullptr && value->is_array()) {
     for (const Json& path : value->as_array()) {
@@ -185,8 +210,9 @@ std::string hash_of(const Plan& plan, const Cell& cell) {
   JsonArray corpora(plan.corpora.begin(), plan.corpora.end());
   JsonObject tasks;
   for (const auto& [task, options] : cell.finetune) tasks.emplace_back(task, options);
-  const std::string text =
-      sorted(JsonObject{{"corpora", corpora}, {"pretrain", cell.pretrain}, {"finetune", tasks}}).dump();
+  JsonObject all{{"corpora", corpora}, {"pretrain", cell.pretrain}, {"finetune", tasks}};
+  if (!plan.model.empty()) all.emplace_back("model", plan.model);
+  const std::string text = sorted(all).dump();
   return sha256_of(std::as_bytes(std::span(text)));
 }
 
@@ -195,11 +221,14 @@ std::string hash_of(const Plan& plan, const Cell& cell) {
 Plan parse_plan(const Json& document, const std::string& where) {
   if (!document.is_object()) throw Error(ErrorCode::kUsage, where, "expected an object, got " + document.describe());
   Problems problems(where);
-  check_names(document, {"corpora", "pretrain", "finetune", "tasks", "seeds", "reference", "forms"}, "", problems);
+  check_names(document, {"model", "corpora", "pretrain", "finetune", "tasks", "seeds", "reference", "forms"}, "",
+              problems);
   Plan plan;
+  plan.model = model_of(document, problems);
   plan.corpora = corpora_of(document, problems);
   plan.tasks = tasks_of(document, object_of(document, "finetune", "", problems), problems);
   plan.forms = forms_of(document, object_of(document, "pretrain", "", problems), problems);
+  if (!plan.model.empty()) check_forms_of_model(plan, problems);
   const Json* reference = document.find("reference");
   plan.reference = reference != nullptr && reference->is_string() ? reference->as_string()
                    : plan.forms.empty()                           ? ""
@@ -216,14 +245,15 @@ std::vector<Cell> cells_of(const Plan& plan) {
   std::vector<Cell> cells;
   for (const PlanForm& form : plan.forms) {
     for (const int64_t seed : form.seeds) {
+      const bool pretrains = plan.model.empty();
       Cell cell{.name = fmt::format("{}-seed{}", folder_name(form.name), seed),
                 .form = form.name,
                 .seed = seed,
-                .pretrain = merged(form.options, {{"seed", seed}}),
+                .pretrain = pretrains ? merged(form.options, {{"seed", seed}}) : JsonObject{},
                 .finetune = {},
                 .hash = {}};
       for (const PlanTask& task : plan.tasks)
-        cell.finetune.emplace_back(task.name, merged(task.options, {{"seed", seed}}));
+        cell.finetune.emplace_back(task.name, merged(merged(task.options, form.finetune), {{"seed", seed}}));
       cell.hash = hash_of(plan, cell);
       cells.push_back(std::move(cell));
     }

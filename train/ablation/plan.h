@@ -3,7 +3,8 @@
 //    "tasks": {"cola": {"metric": "matthews_correlation", options}},
 //    "seeds": [1, 2, 3], "reference": "full",
 //    "forms": {"full": {}, "no c2p": {"form": "-C2P", "seeds": [1], "pretrain": {options}}}}
-// Paths in it are relative to the folder of its file.
+// With "model": "DIR" in place of corpora and pretrain the forms differ in fine-tuning alone; "finetune" of a form are
+// options of all its fine-tunings. Paths in it are relative to the folder of its file.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,12 +23,14 @@ struct PlanTask {
 
 struct PlanForm {
   std::string name;
-  std::string about;   // in words, for the table
-  JsonObject options;  // of pretrain, those of the plan included
+  std::string about;    // in words, for the table
+  JsonObject options;   // of pretrain, those of the plan included
+  JsonObject finetune;  // of every fine-tuning, over those of the tasks
   std::vector<int64_t> seeds;
 };
 
 struct Plan {
+  std::string model;  // fine-tuned by every cell; empty: each pre-trains its own
   std::vector<std::string> corpora;
   std::vector<PlanTask> tasks;
   std::vector<PlanForm> forms;
@@ -41,7 +44,7 @@ struct Cell {
   int64_t seed = 0;
   JsonObject pretrain;                                       // options
   std::vector<std::pair<std::string, JsonObject>> finetune;  // by task
-  std::string hash;  // of the corpora and all options; a new one is another cell
+  std::string hash;  // of the corpora or the model, and of all options; a new one is another cell
 };
 
 // Throws kUsage with every problem of the plan.

@@ -183,6 +183,33 @@ bool is_beyond_two_errors(const Estimate& difference) {
   return difference.count > 1 && std::abs(difference.mean) > 2 * difference.error;
 }
 
+Json to_json(const Summary& summary) {
+  const auto json_of = [](const Estimate& one) {
+    JsonObject object{{"count", static_cast<uint64_t>(one.count)}};
+    if (one.count > 0) object.emplace_back("mean", one.mean);
+    if (one.count > 1) object.emplace_back("error", one.error);
+    return object;
+  };
+  JsonArray rows;
+  for (const SummaryRow& row : summary.rows) {
+    JsonArray values, differences;
+    for (const Estimate& one : row.values) values.emplace_back(json_of(one));
+    for (const Estimate& one : row.differences) differences.emplace_back(json_of(one));
+    rows.emplace_back(JsonObject{{"form", row.form},
+                                 {"about", row.about},
+                                 {"tokens", json_of(row.tokens)},
+                                 {"flops", json_of(row.flops)},
+                                 {"seconds", json_of(row.seconds)},
+                                 {"values", values},
+                                 {"differences", differences}});
+  }
+  return JsonObject{{"reference", summary.reference},
+                    {"columns", JsonArray(summary.columns.begin(), summary.columns.end())},
+                    {"cells", static_cast<uint64_t>(summary.cells)},
+                    {"finished", static_cast<uint64_t>(summary.finished)},
+                    {"rows", rows}};
+}
+
 std::string markdown_of(const Summary& summary) {
   std::string text = "| form |", line = "|---|";
   for (const std::string& column : summary.columns)

@@ -70,8 +70,10 @@ void check_options(const std::string& verb, const JsonObject& given, const std::
   }
 }
 
-void check_cells(const std::vector<Cell>& cells, const std::string& path) {
+void check_cells(const Plan& plan, const std::vector<Cell>& cells, const std::string& path) {
   std::vector<Problem> problems;
+  for (const PlanForm& form : plan.forms)
+    check_options("finetune", form.finetune, "forms." + form.name + ".finetune", path, problems);
   std::string last;
   for (const Cell& cell : cells) {
     if (cell.form == last) continue;  // another seed has the same options
@@ -93,6 +95,7 @@ void check_files(const Plan& plan, const std::string& root, const std::string& p
       problems.push_back({.where = path, .message = at + ": expected a file or a folder, got " + whole});
   };
   for (const std::string& corpus : plan.corpora) check("corpora", corpus);
+  if (!plan.model.empty()) check("model", plan.model);
   for (const PlanTask& task : plan.tasks) {
     for (const auto& [name, value] : task.options) {
       if (name.ends_with("-file") && value.is_string()) check("tasks." + task.name + "." + name, value.as_string());
@@ -123,7 +126,7 @@ class Ablation {
         plan_(parse_plan(document_, plan_path)),
         cells_(cells_of(plan_)),
         printer_(options.progress, true, {.items = "runs", .tokens = "tokens"}) {
-    check_cells(cells_, plan_path);
+    check_cells(plan_, cells_, plan_path);
     check_files(plan_, root_, plan_path);
     check_folder(options.output_dir, cells_);
     fs::create_directories(options.output_dir);
@@ -142,10 +145,8 @@ class Ablation {
         static_cast<size_t>(std::count_if(found.begin(), found.end(), [](const auto& one) { return one.has_value(); }));
     printer_.begin(done_, 0, fraction(0));
     for (size_t i = 0; i < cells_.size(); ++i) {
-      if (found[i]) {
-        results_.push_back(*found[i]);
-        continue;
-      }
+      if (found[i]) results_.push_back(*found[i]);
+      if (found[i] || options_.tables_only) continue;
       std::optional<CellResult> result = run_cell(cells_[i]);
       if (!result) return stop();
       keep(cells_[i], *result);
@@ -162,6 +163,7 @@ class Ablation {
 
  private:
   std::string place(const std::string& name) const { return options_.output_dir + "/" + name; }
+  std::string from_root(const std::string& path) const { return (fs::path(root_) / path).lexically_normal().string(); }
   double fraction(double of_cell) const {
     return (static_cast<double>(done_) + of_cell) / static_cast<double>(cells_.size());
   }
@@ -179,7 +181,7 @@ class Ablation {
     for (auto& [name, value] : options) {
       const bool is_path = std::find(kPaths.begin(), kPaths.end(), name) != kPaths.end();
       if (!is_path || !value.is_string()) continue;
-      const std::string path = (fs::path(root_) / value.as_string()).lexically_normal().string();
+      const std::string path = from_root(value.as_string());
       if (is_regular_file(path) || is_directory(path)) value = path;  // else a name: v3-base
     }
     return options;
@@ -207,22 +209,31 @@ class Ablation {
     return true;
   }
 
-  static bool is_pair(const Cell& cell) {
-    return std::any_of(cell.pretrain.begin(), cell.pretrain.end(), [](const JsonMember& option) {
-      return option.first == "objective" && option.second.is_string() && option.second.as_string() == "rtd";
-    });
+  // All options of a cell's pre-training, which the checks have accepted.
+  static Options pretraining_of(const Cell& cell) {
+    Options options("pretrain");
+    for (const auto& [name, value] : cell.pretrain) options.set(name, text_of(value), "plan");
+    return options;
+  }
+  static bool is_pair(const Options& pretraining) {
+    return PretrainVerb(pretraining).objective == ObjectiveChoice::kRtd;
   }
 
   // Nothing once stopped.
   std::optional<CellResult> run_cell(const Cell& cell) {
     fs::create_directories(place(cell.name));
-    const double pretraining = cell.finetune.empty() ? 1 : 0.6;  // of the time of a cell, about
-    std::vector<std::string> corpora;
-    for (const std::string& path : plan_.corpora)
-      corpora.push_back((fs::path(root_) / path).lexically_normal().string());
-    if (!run_verb(cell, "pretrain", "pretrain", cell.pretrain, corpora, 0, pretraining)) return std::nullopt;
-    const std::string model = place(cell.name + (is_pair(cell) ? "/pretrain/discriminator" : "/pretrain"));
-    CellResult result = pretrained(cell);
+    double pretraining = cell.finetune.empty() ? 1 : 0.6;  // of the time of a cell, about
+    std::string model = place(cell.name + (is_pair(pretraining_of(cell)) ? "/pretrain/discriminator" : "/pretrain"));
+    CellResult result{.form = cell.form, .seed = cell.seed, .hash = cell.hash};
+    if (plan_.model.empty()) {
+      std::vector<std::string> corpora;
+      for (const std::string& path : plan_.corpora) corpora.push_back(from_root(path));
+      if (!run_verb(cell, "pretrain", "pretrain", cell.pretrain, corpora, 0, pretraining)) return std::nullopt;
+      add_pretraining(cell, result);
+    } else {
+      pretraining = 0;
+      model = from_root(plan_.model);
+    }
     const double share = (1 - pretraining) / static_cast<double>(std::max<size_t>(1, cell.finetune.size()));
     for (size_t i = 0; i < cell.finetune.size(); ++i) {
       const auto& [task, options] = cell.finetune[i];
@@ -249,31 +260,27 @@ class Ablation {
   }
 
   double flops_per_token(const Cell& cell) const {
-    double length = 128, masked = 0.15;
-    for (const auto& [name, value] : cell.pretrain) {
-      if (name == "max-tokens" && value.is_number()) length = value.as_number();
-      if (name == "mlm-probability" && value.is_number()) masked = value.as_number();
-    }
+    const Options options = pretraining_of(cell);
+    const PretrainVerb pretrain(options);
     const auto of = [&](const std::string& model, double predicted) {
-      return training_flops_per_token(load_json(place(cell.name + "/pretrain/" + model + "config.json")), length,
-                                      predicted);
+      return training_flops_per_token(load_json(place(cell.name + "/pretrain/" + model + "config.json")),
+                                      static_cast<double>(pretrain.max_tokens), predicted);
     };
-    return is_pair(cell) ? of("generator/", masked) + of("discriminator/", 0) : of("", masked);
+    const double predicted = pretrain.objective == ObjectiveChoice::kCausal ? 1 : pretrain.mlm_probability;
+    return is_pair(options) ? of("generator/", predicted) + of("discriminator/", 0) : of("", predicted);
   }
 
-  CellResult pretrained(const Cell& cell) const {
+  void add_pretraining(const Cell& cell, CellResult& result) const {
     constexpr std::string_view kEvaluation = "eval_";
     const Json results = results_of(cell, "pretrain");
     const std::string where = cell.name + "/pretrain";
-    CellResult made{.form = cell.form, .seed = cell.seed, .hash = cell.hash};
-    made.tokens = number(results, "tokens", where);
-    made.flops = made.tokens * flops_per_token(cell);
-    made.seconds = seconds_of(cell, "pretrain");
+    result.tokens = number(results, "tokens", where);
+    result.flops = result.tokens * flops_per_token(cell);
+    result.seconds = seconds_of(cell, "pretrain");
     for (const auto& [name, value] : results.as_object()) {
       if (name.starts_with(kEvaluation) && value.is_number())
-        made.pretraining.emplace_back(name.substr(kEvaluation.size()), value.as_number());
+        result.pretraining.emplace_back(name.substr(kEvaluation.size()), value.as_number());
     }
-    return made;
   }
 
   void add_task(const Cell& cell, const PlanTask& task, CellResult& result) const {
@@ -283,9 +290,10 @@ class Ablation {
     result.tasks.emplace_back(task.name, number(results, "eval_" + task.metric, where));
   }
 
-  // The result and the log of pre-training, also where results are kept; what a finished run no longer needs goes.
+  // The result and the log of the first run, also where results are kept; what a finished run no longer needs goes.
   void keep(const Cell& cell, const CellResult& result) {
-    const std::string log = read_file(place(cell.name + "/pretrain/" + kMetricsName), uint64_t{1} << 30);
+    const std::string first = plan_.model.empty() ? "pretrain" : cell.finetune.front().first;
+    const std::string log = read_file(place(cell.name + "/" + first + "/" + kMetricsName), uint64_t{1} << 30);
     std::vector<std::string> folders{options_.output_dir};
     if (!options_.results.empty()) folders.push_back(options_.results);
     for (const std::string& folder : folders) {
@@ -305,6 +313,7 @@ class Ablation {
   void write_tables() {
     const Summary summary = summarize(plan_, results_);
     write_text(place("table.md"), markdown_of(summary));
+    write_text(place("table.json"), to_json(summary).dump(1) + "\n");
     write_text(place("table.html"), page_of(summary, fs::path(options_.output_dir).filename().string()));
   }
 

@@ -1,9 +1,6 @@
 // Lines of a pipe: {"progress": ...} is read, everything else is kept.
 #include "train/cli/child_run.h"
 
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,16 +13,12 @@
 #include "base/json.h"
 #include "deberta/error.h"
 #include "program/interrupt.h"
+#include "train/cli/child_process.h"
 
 namespace deberta::train {
 namespace {
 
-[[noreturn]] void fail(const char* what) {
-  throw Error(ErrorCode::kInternal, what, std::generic_category().message(errno));
-}
-
 [[noreturn]] void become(const std::vector<std::string>& words, int told) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::dup2(told, STDOUT_FILENO);
   ::dup2(told, STDERR_FILENO);
   std::vector<char*> arguments;
@@ -91,37 +84,22 @@ void listen(int heard, pid_t child, Listener& listener) {
   }
 }
 
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& words, const std::string& log_path,
                    const std::function<void(double)>& on_progress) {
   Listener listener(log_path, on_progress);
-  int ends[2] = {};
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
-  const pid_t child = ::fork();
-  if (child == 0) become(words, ends[1]);
-  ::close(ends[1]);
-  if (child < 0) {
-    ::close(ends[0]);
-    fail("fork");
-  }
+  const ChildProcess child = start_child([&](int told) { become(words, told); });
   try {
-    listen(ends[0], child, listener);
+    listen(child.heard, child.id, listener);
   } catch (...) {  // what is told has no place: the run ends as on a signal
-    ::kill(child, SIGTERM);
-    ::close(ends[0]);
-    wait_for(child);
+    ::kill(child.id, SIGTERM);
+    ::close(child.heard);
+    await_child(child.id);
     throw;
   }
-  ::close(ends[0]);
-  return {wait_for(child), listener.last()};
+  ::close(child.heard);
+  return {await_child(child.id), listener.last()};
 }
 
 }  // namespace deberta::train

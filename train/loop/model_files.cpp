@@ -15,6 +15,7 @@
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "train/model/parameters.h"
+#include "train/model/trained_computation.h"
 #include "train/report/reports.h"
 
 namespace deberta::train {
@@ -46,11 +47,12 @@ Conversion plan(Model& model, const Checkpoint& checkpoint) {
 
 }  // namespace
 
-Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const ModelOptions& options) {
-  const Checkpoint checkpoint = to_checkpoint(model);
-  ModelConfig config = config_in_memory(model);
-  deberta::Model engine_model = deberta::Model::load(checkpoint, config, options);
-  return {std::move(config), Tokenizer::load(tokenizer_folder, options.tokenizer), std::move(engine_model)};
+Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const Workplace& place) {
+  const ModelOptions options = place.model_options();
+  const ModelConfig config = config_in_memory(model);
+  return {config, Tokenizer::load(tokenizer_folder, options.tokenizer),
+          is_for_training_alone(model.form) ? compute_by_training(model, place.compute)
+                                            : deberta::Model::load(to_checkpoint(model), config, options)};
 }
 
 void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder,

@@ -5,13 +5,14 @@
 
 #include "checkpoint/manifest_writer.h"
 #include "deberta/pipeline.h"
+#include "train/loop/workplace.h"
 #include "train/model/model.h"
 
 namespace deberta::train {
 
 // The model with the tokenizer of `tokenizer_folder`, read from the memory of `model`, which must outlive it and not
-// change meanwhile. Throws kUnsupported for a form that files cannot express, and what Model::load throws.
-Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const ModelOptions& options);
+// change meanwhile; the engine computes it where it has the form. Throws what Model::load throws.
+Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const Workplace& place);
 
 // What the files of a model are besides its own.
 struct ModelFilesRules {

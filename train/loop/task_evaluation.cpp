@@ -29,7 +29,7 @@ TagSettings tag_settings(const FinetuneSettings& settings) {
 
 Metrics evaluate_task(Model& model, const FinetuneSettings& settings, const Workplace& place, const RunHooks& hooks) {
   if (settings.evaluation.files.empty()) return {};
-  const Pipeline pipeline = to_pipeline(model, settings.model_folder, place.model_options());
+  const Pipeline pipeline = to_pipeline(model, settings.model_folder, place);
   return score_in_training(hooks, [&](const EvalHooks& eval_hooks) {
     return answer(
         settings, [&]() -> const Pipeline& { return pipeline; }, eval_hooks);

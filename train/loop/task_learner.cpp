@@ -117,7 +117,7 @@ class TaskLearner : public SingleModelLearner {
   }
 
   void write_answers(const std::string& folder, const RunHooks& hooks) override {
-    const Pipeline pipeline = to_pipeline(model(), settings_.model_folder, place_.model_options());
+    const Pipeline pipeline = to_pipeline(model(), settings_.model_folder, place_);
     if (const std::optional<PredictedRows> predictions = predict_rows(pipeline, settings_, hooks))
       write_predictions(folder + "/" + kPredictionsName, *predictions);
   }

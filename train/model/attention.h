@@ -3,7 +3,8 @@
 //   Q = y Wq + bq    K = x Wk + bk    V = x Wv + bv    Kr = P~ Wk' + bk'    Qr = P~ Wq' + bq'         by heads
 //   A_ij = ( Q_i . K_j  +  Q_i . Kr_row(i-j)  +  K_j . Qr_row(i-j) ) / sqrt(d * terms)
 //   a = LN( dropout( dropout(softmax(A)) V Wo + bo ) + y )
-// Wk', Wq' are Wk, Wq with share_att_key, else the layer's own. y is x itself, except in the mask decoder.
+// Wk', Wq' are Wk, Wq with share_att_key, else the layer's own. y is x itself, except in the mask decoder. With p2p
+// Qr_row(i) . Kr_row(i-j) is added to the three. block.h has the other order of the norm.
 // T packed tokens, all of them keys  N query rows  D hidden  R relative rows
 #pragma once
 #include "train/model/pass.h"

@@ -1,4 +1,5 @@
-// The encoder:  h_n = layer_n(h_{n-1});  with a convolution  h_1 = convolution(h_0, layer_1(h_0))
+// The encoder:  h_n = layer_n(h_{n-1});  with a convolution  h_1 = convolution(h_0, layer_1(h_0));  with norm_first
+// h_N = LN(layer_N(h_{N-1})).  With share_layers all layers are one.
 // T packed tokens  D hidden  R relative rows
 #pragma once
 #include <vector>
@@ -12,7 +13,9 @@ namespace deberta::train {
 struct Encoder {
   RelativePosition relative;
   Convolution convolution;
+  Norm final_norm;  // with norm_first
   std::vector<Layer> layers;
+  std::vector<Layer> decoder_layers;  // the mask decoder's own, one for each pass
 };
 void visit(Encoder& encoder, const ModelForm& form, const Visit& each);
 
@@ -20,6 +23,11 @@ struct EncoderStates {
   std::vector<at::Tensor> hidden_TD;  // h_0 .. h_n
   at::Tensor relative_RD;             // P', for layers computed later
 };
+
+// What the last layer, or the mask decoder, gives to heads.
+inline at::Tensor finish(const Pass& pass, const Encoder& encoder, const at::Tensor& x_ND) {
+  return pass.form.config.norm_first ? layer_norm(pass.compute, x_ND, pass.norm(encoder.final_norm)) : x_ND;
+}
 
 // The first `layers` layers.
 EncoderStates encode(const Pass& pass, const Encoder& encoder, const at::Tensor& h0_TD, size_t layers);

@@ -1,6 +1,7 @@
 #include "train/model/feed_forward.h"
 
 #include "engine/activation.h"
+#include "train/model/block.h"
 #include "train/ops/feed_forward.h"
 
 namespace deberta::train {
@@ -17,9 +18,10 @@ at::Tensor apply_feed_forward(const Pass& pass, const FeedForward& f, const at::
   const ModelConfig& c = pass.form.config;
   const FeedForwardWeights weights{f.intermediate.weight_OI, f.intermediate.bias_O, f.output.weight_OI,
                                    f.output.bias_O};
-  const at::Tensor x = feed_forward(pass.compute, a_ND, weights, to_kernel(c.hidden_act));
+  const at::Tensor normed_ND = enter_block(pass, f.norm, a_ND);
+  const at::Tensor x = feed_forward(pass.compute, normed_ND, weights, to_kernel(c.hidden_act));
   const Dropout drop = pass.dropout(RandomDomain::kFeedForwardDropout, c.hidden_dropout_prob, layer);
-  return add_norm(pass.compute, x, a_ND, pass.norm(f.norm), drop, rows);
+  return leave_block(pass, f.norm, x, a_ND, drop, rows);
 }
 
 }  // namespace deberta::train

@@ -41,6 +41,23 @@ void check_decoder(const ModelForm& form, std::vector<std::string>& obstacles) {
   }
 }
 
+// The forms of ablations.
+void check_ablations(const ModelForm& form, std::vector<std::string>& obstacles) {
+  const ModelConfig& c = form.config;
+  if (form.has_p2p() && !(c.has_c2p && c.has_p2c)) {
+    obstacles.push_back("pos_att_type: expected c2p and p2c beside p2p, whose projections it has");
+  }
+  if (c.layout == Layout::kV1 && (form.has_p2p() || c.norm_first || c.has_own_decoder)) {
+    obstacles.push_back("model_type: expected deberta-v2 with p2p, norm_first or own_decoder_layers");
+  }
+  if (c.shares_layers && form.frozen_layers && *form.frozen_layers > 0 && *form.frozen_layers < c.num_hidden_layers) {
+    obstacles.push_back(expected("frozen layers", "none or all with share_layers", *form.frozen_layers));
+  }
+  if (c.has_fixed_distances && c.hidden_size % 2 != 0) {
+    obstacles.push_back(expected("hidden_size", "an even number with fixed_relative_table", c.hidden_size));
+  }
+}
+
 void check_head(const ModelForm& form, std::vector<std::string>& obstacles) {
   const Head head = form.head;
   const bool has_classes = head == Head::kSequence || head == Head::kToken || head == Head::kTokenOriginal;
@@ -70,6 +87,7 @@ std::vector<std::string> find_obstacles(const ModelForm& form) {
   std::vector<std::string> obstacles;
   check_sizes(form.config, obstacles);
   check_decoder(form, obstacles);
+  check_ablations(form, obstacles);
   check_head(form, obstacles);
   if (form.frozen_layers && (*form.frozen_layers < 0 || *form.frozen_layers > form.config.num_hidden_layers)) {
     obstacles.push_back(

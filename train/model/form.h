@@ -27,6 +27,7 @@ struct ModelForm {
   bool reads_positions() const { return config.position_biased_input || has_mask_decoder(); }
   bool has_c2p() const { return config.relative_attention && config.has_c2p; }
   bool has_p2c() const { return config.relative_attention && config.has_p2c; }
+  bool has_p2p() const { return config.relative_attention && config.has_p2p; }
 };
 
 // Whether the tensor of this name stays as it was read.

@@ -1,6 +1,7 @@
 // The enhanced mask decoder, DeBERTa (He et al. 2021) section 3.2 (algorithm.md 8), on the rows to predict:
 //   h = h_{N-1};  q_0 = position[p] + h;  q_k = layer_N(keys and values of h, query states q_{k-1})
-// The last layer's weights serve every pass, in place of its ordinary use. P rows to predict  T packed tokens  D hidden
+// The last layer's weights serve every pass, in place of its ordinary use. With own_decoder_layers pass k has a layer
+// of its own, and h = h_N. P rows to predict  T packed tokens  D hidden
 #pragma once
 #include <span>
 #include <vector>
@@ -9,7 +10,10 @@
 
 namespace deberta::train {
 
-// states: encode() of all layers but the last. Gives q_1 .. q_passes; the head reads the last.
+// states: encode() of layers_before_decoder(). Gives q_1 .. q_passes; the head reads the last.
+inline size_t layers_before_decoder(const Encoder& encoder) {
+  return encoder.layers.size() - (encoder.decoder_layers.empty() ? 1 : 0);
+}
 std::vector<at::Tensor> decode_masked(const Pass& pass, const Encoder& encoder, const at::Tensor& position_PE,
                                       const EncoderStates& states, std::span<const int32_t> rows_P);
 

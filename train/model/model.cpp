@@ -137,7 +137,7 @@ at::Tensor encode_rows(const Pass& pass, const Model& model, const at::Tensor& s
   const at::Tensor h_TD = enter_layer(states.hidden_TD.back());
   const KeysValues keys = project_keys_values(pass, encoder.layers.back().attention, h_TD);
   const QueryStates queries{take_rows(h_TD, rows_N), choose_rows(*pass.tokens, rows_N)};
-  return query_layer(pass, encoder.layers.back(), queries, keys, states.relative_RD, layers - 1);
+  return finish(pass, encoder, query_layer(pass, encoder.layers.back(), queries, keys, states.relative_RD, layers - 1));
 }
 
 at::Tensor word_states(const Pass& pass, const Model& model, std::span<const int32_t> rows_P) {
@@ -146,7 +146,7 @@ at::Tensor word_states(const Pass& pass, const Model& model, std::span<const int
     return transform_for_words(pass, model.head, encode_rows(pass, model, sum_TD, rows_P));
   }
   const EncoderStates states =
-      encode(pass, model.encoder, embed(pass, model.embeddings), model.encoder.layers.size() - 1);
+      encode(pass, model.encoder, embed(pass, model.embeddings), layers_before_decoder(model.encoder));
   const std::vector<at::Tensor> decoded =
       decode_masked(pass, model.encoder, model.embeddings.position_PE, states, rows_P);
   return transform_for_words(pass, model.head, decoded.back());

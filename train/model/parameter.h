@@ -15,6 +15,7 @@ enum class Init {
   kTable,   // the same, the row of the padding id zero
   kZeros,
   kOnes,
+  kSinusoids,  // of each row's distance from the middle row: the sines of all frequencies, then the cosines
 };
 
 struct ParameterSpec {

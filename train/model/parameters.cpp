@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <list>
 #include <map>
 
@@ -38,6 +39,22 @@ std::vector<float> normal_values(uint64_t seed, const std::string& name, size_t 
   return values;
 }
 
+// Vaswani et al. 2017, section 3.5, in the order of Transformer-XL (Dai et al. 2019).
+std::vector<float> sinusoids(int64_t rows, int64_t columns) {
+  constexpr double kLongest = 10000;
+  const int64_t half = columns / 2;
+  std::vector<float> values_RD(static_cast<size_t>(rows * columns));
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t d = 0; d < columns; ++d) {
+      const double frequency = std::pow(kLongest, -2.0 * static_cast<double>(d % half) / static_cast<double>(columns));
+      const double angle = static_cast<double>(r - rows / 2) * frequency;
+      values_RD[static_cast<size_t>(r * columns + d)] =
+          static_cast<float>(d < half ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return values_RD;
+}
+
 // Values into a tensor of any type, without a gradient of its own.
 void assign(at::Tensor& tensor, std::vector<float> values) {
   tensor.detach().copy_(at::from_blob(values.data(), tensor.sizes(), at::kFloat));
@@ -53,6 +70,9 @@ void initialise_tensor(const ModelConfig& config, uint64_t seed, const Parameter
       return;
     case Init::kOnes:
       tensor.detach().fill_(1);
+      return;
+    case Init::kSinusoids:
+      assign(tensor, sinusoids(tensor.size(0), tensor.size(1)));
       return;
   }
   const auto count = static_cast<size_t>(tensor.numel());
@@ -83,6 +103,20 @@ class Source {
   std::list<std::vector<std::byte>> bytes_;
   std::map<std::string, TensorView> split_;
 };
+
+// Files have every layer, also where all are one.
+void add_copies_of_layer(int64_t layers, std::vector<TensorView>& views) {
+  constexpr std::string_view kFirst = "encoder.layer.0.";
+  const size_t count = views.size();
+  for (int64_t n = 1; n < layers; ++n) {
+    for (size_t v = 0; v < count; ++v) {
+      if (!views[v].name.starts_with(kFirst)) continue;
+      TensorView copy = views[v];
+      copy.name = "encoder.layer." + std::to_string(n) + "." + copy.name.substr(kFirst.size());
+      views.push_back(std::move(copy));
+    }
+  }
+}
 
 bool is_of_head(const std::string& name) {
   return !name.starts_with("embeddings.") && !name.starts_with("encoder.");
@@ -135,6 +169,7 @@ std::vector<TensorView> to_views(Model& model) {
     const std::span values(tensor.data_ptr<float>(), static_cast<size_t>(tensor.numel()));
     views.push_back({spec.name, DType::kF32, spec.shape, std::as_bytes(values)});
   });
+  if (model.form.config.shares_layers) add_copies_of_layer(model.form.config.num_hidden_layers, views);
   return views;
 }
 

@@ -7,7 +7,9 @@ namespace deberta::train {
 void visit(RelativePosition& r, const ModelForm& form, const Visit& each) {
   const ModelConfig& c = form.config;
   if (!c.relative_attention) return;
-  each({"encoder.rel_embeddings.weight", {2 * c.span(), c.hidden_size}}, r.rel_embeddings_RD);
+  const Init init = c.has_fixed_distances ? Init::kSinusoids : Init::kNormal;
+  each({"encoder.rel_embeddings.weight", {2 * c.span(), c.hidden_size}, init, !c.has_fixed_distances},
+       r.rel_embeddings_RD);
   if (c.has_rel_layer_norm) visit(r.norm, "encoder.LayerNorm", c.hidden_size, each);
 }
 

@@ -79,11 +79,21 @@ bool has_mask_decoder(const Json& config) {
   return is(config, "position_biased_input", false) && (passes == nullptr || passes->whole_number() != 0);
 }
 
+// Forms of ablations, which transformers would compute as if they were others; the engine has one of them.
+bool is_for_training_alone(const Json& config) {
+  const Json* terms = config.find("pos_att_type");
+  return is(config, "norm_first", true) || is(config, "own_decoder_layers", true) ||
+         (terms != nullptr && terms->dump().find("p2p") != std::string::npos);
+}
+bool is_own_form(const Json& config) {
+  return is_for_training_alone(config) || is(config, "scale_by_terms", false);
+}
+
 // Whether transformers computes the answers of the model, not only its encoder.
 bool answers_with_transformers(const RunRecord& record, const Kind& kind) {
   const bool has_decoder = kind.architecture == "ForMaskedLM" && has_mask_decoder(*record.config);
   return *kind.auto_class != '\0' && &kind != &kDiscriminator && !has_decoder &&
-         !text_of(*record.config, "model_type").empty();
+         !text_of(*record.config, "model_type").empty() && !is_own_form(*record.config);
 }
 
 std::string detail(const RunRecord& record, const std::string& name) {
@@ -145,12 +155,18 @@ std::string front_matter(const RunRecord& record, const Kind& kind) {
 }
 
 std::string use_part(const RunRecord& record, const Kind& kind) {
+  if (is_for_training_alone(*record.config))
+    return "## How to use it\n\nIt is a form for ablations: `deberta finetune` and `deberta pretrain` read it, nothing "
+           "else "
+           "computes it. transformers would ignore keys of its config.json, and answer wrongly.\n\n";
   std::string text =
       fmt::format("## How to use it\n\nWith deberta, where MODEL is this folder:\n\n    deberta {}\n\n", kind.command);
   if (*kind.auto_class == '\0')
     return text + "transformers cannot compute it: it has no DeBERTa that reads from left to right.\n\n";
   if (text_of(*record.config, "model_type").empty())
     return text + "transformers cannot read its config.json, which has no model_type.\n\n";
+  if (is_own_form(*record.config))
+    return text + "transformers cannot compute it: it would ignore keys of its config.json, and answer wrongly.\n\n";
   const bool is_whole = answers_with_transformers(record, kind);
   if (!is_whole)
     text += fmt::format("transformers has no {}; it computes the encoder:\n\n",

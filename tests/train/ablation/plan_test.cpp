@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "deberta/error.h"
+#include "support/expect_error.h"
 #include "train/ablation/forms.h"
 
 namespace deberta::train {
@@ -67,6 +68,25 @@ TEST(Plans, ACellIsTheSameWhileItsOptionsAre) {
   EXPECT_EQ(cells_of(plan_of(more))[0].hash, cells[0].hash) << "another form changes no cell";
 }
 
+constexpr const char* kPlanOfModel = R"({
+  "model": "m", "finetune": {"learning-rate": 1e-4, "cls-dropout": 0.2},
+  "tasks": {"rte": {"metric": "accuracy", "learning-rate": 2e-4}}, "seeds": [1],
+  "forms": {"plain": {}, "SiFT": {"finetune": {"adversarial": "sift", "learning-rate": 3e-4}}}})";
+
+TEST(Plans, OfAModelFineTuneAlone) {
+  const Plan plan = plan_of(kPlanOfModel);
+  EXPECT_EQ(plan.model, "m");
+  const std::vector<Cell> cells = cells_of(plan);
+  ASSERT_EQ(cells.size(), 2u);
+  EXPECT_TRUE(cells[0].pretrain.empty());
+  EXPECT_EQ(option(cells[0].finetune[0].second, "learning-rate")->as_number(), 2e-4);
+  EXPECT_EQ(option(cells[1].finetune[0].second, "learning-rate")->as_number(), 3e-4) << "the form's, over the task's";
+  EXPECT_EQ(option(cells[1].finetune[0].second, "cls-dropout")->as_number(), 0.2);
+  std::string other = kPlanOfModel;
+  other.replace(other.find("\"m\""), 3, "\"n\"");
+  EXPECT_NE(cells_of(plan_of(other))[0].hash, cells[0].hash);
+}
+
 TEST(Plans, EveryProblemIsToldAtOnce) {
   std::string all;
   try {
@@ -84,6 +104,21 @@ TEST(Plans, EveryProblemIsToldAtOnce) {
         "forms.a.form: expected one of full, -EMD", "got \"ELEKTRA\"", "forms.b.form: XLNet: permutation",
         "forms.A b.foo: expected one of", "forms.A-b: expected a name"})
     EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
+}
+
+TEST(Plans, OfAModelHaveNothingToPretrain) {
+  std::string all;
+  try {
+    plan_of(R"({"model": 5, "corpora": ["a"], "seeds": [1], "forms": {"a": {"form": "-C2P"}}})");
+    ADD_FAILURE() << "expected an error, got none";
+  } catch (const Error& error) {
+    for (const Problem& problem : error.problems()) all += problem.message + "\n";
+  }
+  EXPECT_NE(all.find("corpora: expected none beside model"), std::string::npos) << all;
+  EXPECT_NE(all.find("model: expected a folder"), std::string::npos) << all;
+  EXPECT_EQ(all.find("forms.a"), std::string::npos) << "the plan has no model to speak of";
+  EXPECT_ERROR(plan_of(R"({"model": "m", "seeds": [1], "forms": {"a": {"form": "-C2P"}}})"), kUsage,
+               "forms.a: expected options of finetune alone");
 }
 
 TEST(Forms, AreOptionsOrRefusedWithTheReason) {

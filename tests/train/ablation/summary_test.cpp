@@ -24,10 +24,12 @@ CellResult result_of(const std::string& form, int64_t seed, double cola, double 
 }
 
 Plan two_forms() {
-  return {.corpora = {"a"},
-          .tasks = {{"cola", "m", {}}, {"rte", "a", {}}},
-          .forms = {{"full", "whole", {}, {1, 2, 3}}, {"-C2P", "less", {}, {1, 2, 3}}, {"later", "", {}, {1}}},
-          .reference = "full"};
+  return {
+      .model = "",
+      .corpora = {"a"},
+      .tasks = {{"cola", "m", {}}, {"rte", "a", {}}},
+      .forms = {{"full", "whole", {}, {}, {1, 2, 3}}, {"-C2P", "less", {}, {}, {1, 2, 3}}, {"later", "", {}, {}, {1}}},
+      .reference = "full"};
 }
 
 TEST(Estimates, HaveTheStandardErrorOfTheirMean) {
@@ -100,9 +102,22 @@ TEST(Flops, AreThoseOfTheProducts) {
       R"({"num_hidden_layers": 2, "hidden_size": 4, "intermediate_size": 8, "vocab_size": 10, "position_buckets": 3,
           "relative_attention": true, "pos_att_type": "c2p|p2c"})",
       "config");
-  // Of one layer: 4 D D + 2 D F + 2 n D, and 6 rows of the table for either term; head: D D + D V for half the tokens.
-  const double layer = 4 * 16 + 2 * 32 + 2 * 5 * 4 + 2 * 6 * 4;
-  EXPECT_EQ(training_flops_per_token(config, 5, 0.5), 6 * (2 * layer + 0.5 * (16 + 40)));
+  // Of one layer: keys and values; a query's own products, its scores and values, and 6 rows of the table for each
+  // term.
+  const double keys = 2 * 16, query = 2 * 16 + 2 * 32 + 2 * 5 * 4 + 2 * 6 * 4;
+  EXPECT_EQ(training_flops_per_token(config, 5, 0), 6 * 2 * (keys + query)) << "of a discriminator, every token";
+  // The last layer twice for half of the tokens; head: D D + D V for these.
+  const double head = 0.5 * (16 + 40);
+  EXPECT_EQ(training_flops_per_token(config, 5, 0.5), 6 * (keys + query + keys + 2 * 0.5 * query + head));
+  const auto with = [&](const char* key, Json value) {
+    Json changed = config;
+    changed.as_object().emplace_back(key, std::move(value));
+    return training_flops_per_token(changed, 5, 0.5);
+  };
+  EXPECT_EQ(with("mask_decoder_passes", 0), 6 * (keys + query + keys + 0.5 * query + head));
+  EXPECT_EQ(with("position_biased_input", true), with("mask_decoder_passes", 0));
+  EXPECT_EQ(with("own_decoder_layers", true), 6 * (2 * (keys + query) + 2 * keys + 2 * 0.5 * query + head));
+  EXPECT_EQ(with("conv_kernel_size", 3), training_flops_per_token(config, 5, 0.5) + 6 * 3 * 16);
   const Json plain = parse_json(R"({"num_hidden_layers": 1, "hidden_size": 4, "intermediate_size": 8})", "config");
   EXPECT_EQ(training_flops_per_token(plain, 5, 0), 6 * (4 * 16 + 2 * 32 + 2 * 5 * 4));
 }

@@ -5,6 +5,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -113,6 +114,29 @@ def pretrain(deberta, tokenizer, corpus):
     def run(output, *words, files=None):
         return deberta("pretrain", "--tokenizer-name", tokenizer, "-o", output, *SMALL, *words, *(files or [corpus]))
     return run
+
+
+@pytest.fixture
+def disk():
+    """disk(bytes) -> a folder with so much room, until the test is over."""
+    folders = []
+
+    def make(size_bytes):
+        folder = tempfile.mkdtemp()
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", folder], capture_output=True).returncode != 0:
+            os.rmdir(folder)
+            pytest.skip("no disk can be mounted here")
+        folders.append(folder)
+        return pathlib.Path(folder)
+
+    yield make
+    for folder in folders:
+        subprocess.run(["umount", "-l", folder], check=True)
+        os.rmdir(folder)
+
+
+def size_of(folder):
+    return sum((path.stat().st_size + 4095) // 4096 * 4096 for path in folder.rglob("*") if path.is_file())
 
 
 def without_times(value):

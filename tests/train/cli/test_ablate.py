@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import BINARY, HANG_SECONDS, SMALL, log_of, without_times
+from conftest import BINARY, HANG_SECONDS, SMALL, log_of, size_of, without_times
 from models import ROOT
 
 BASE = {"config-overrides": SMALL[1], "batch-size": 8, "max-tokens": 32, "learning-rate": 0.003, "hold-out-every": 10, "logging-steps": 2, "max-steps": 4, "eval-lines": 20}
@@ -30,7 +30,7 @@ TWO = {"full": {}, "no c2p": {"form": "-C2P", "seeds": [2]}}
 
 
 def results_in(folder):
-    return {path.stem: without_times(json.loads(path.read_text())) | {"seconds": 0} for path in sorted(folder.glob("*.json")) if path.name != "plan.json"}
+    return {path.stem: without_times(json.loads(path.read_text())) | {"seconds": 0} for path in sorted(folder.glob("*.json")) if path.name not in ("plan.json", "table.json")}
 
 
 def test_a_plan_is_run_once_and_its_table_is_that_of_its_results(deberta, plan, tmp_path):
@@ -45,6 +45,9 @@ def test_a_plan_is_run_once_and_its_table_is_that_of_its_results(deberta, plan, 
     assert f"{sum(values) / 2:.0f}" in table.splitlines()[2] and " ± " in table.splitlines()[2] and " ± " not in table.splitlines()[3]
     page = (tmp_path / "out/table.html").read_text()
     assert "3 of 3 runs" in page and page.count("<figure>") >= 2
+    numbers = json.loads((tmp_path / "out/table.json").read_text())
+    at = numbers["columns"].index("perplexity")
+    assert [row["form"] for row in numbers["rows"]] == list(TWO) and numbers["rows"][0]["values"][at] == {"count": 2, "mean": sum(values) / 2, "error": pytest.approx(abs(values[0] - values[1]) / 2)}
     assert not list((tmp_path / "out").rglob("checkpoint-*"))
     begun = time.monotonic()
     again = deberta("ablate", plan(TWO), "-o", tmp_path / "out")
@@ -53,6 +56,9 @@ def test_a_plan_is_run_once_and_its_table_is_that_of_its_results(deberta, plan, 
     other = deberta("ablate", plan(TWO), "-o", tmp_path / "other", "--results", tmp_path / "kept")
     assert other.returncode == 0 and (tmp_path / "other/table.md").read_text() == table and not list((tmp_path / "other").glob("*/pretrain"))
     assert time.monotonic() - begun < HANG_SECONDS
+    # Of a plan with a form more, the table can be had without running it.
+    more = deberta("ablate", plan(TWO | {"later": {"form": "-EMD", "seeds": [1]}}), "-o", tmp_path / "more", "--results", tmp_path / "kept", "--tables-only")
+    assert more.returncode == 0 and "3 of 4 runs" in (tmp_path / "more/table.html").read_text() and not list((tmp_path / "more").glob("*/pretrain"))
 
 
 def test_a_cell_is_what_its_command_gives(deberta, pretrain, plan, tmp_path):
@@ -90,6 +96,26 @@ def test_a_plan_that_is_broken_off_goes_on(environment, deberta, plan, tmp_path,
         assert log_of(tmp_path / "out" / cell / "pretrain") == log_of(tmp_path / "whole" / cell / "pretrain")
 
 
+def test_a_full_disk_in_the_middle_leaves_what_is_finished(deberta, plan, disk, tmp_path):
+    file = plan({"full": {}, "no c2p": {"form": "-C2P"}}, seeds=[1])
+    assert deberta("ablate", file, "-o", tmp_path / "out").returncode == 0
+    whole = results_in(tmp_path / "out")
+    place = disk(size_of(tmp_path / "out") * 8)
+    assert deberta("ablate", plan({"full": {}}, name="one.json", seeds=[1]), "-o", place / "out").returncode == 0
+    finished = {path: path.read_bytes() for path in (place / "out").iterdir() if path.is_file() and path.name.startswith("full-")}
+    for left in (0, 4096, 100_000):  # the options, the log, and the model find no room
+        ballast = place / "ballast"
+        room = os.statvfs(place)
+        ballast.write_bytes(bytes(max(0, room.f_bavail * room.f_frsize - left)))
+        done = deberta("ablate", file, "-o", place / "out")
+        assert done.returncode == 1 and str(place) in done.stderr, done.stderr
+        assert {path: path.read_bytes() for path in finished} == finished and list(results_in(place / "out")) == ["full-seed1"]
+        ballast.unlink()
+    done = deberta("ablate", file, "-o", place / "out")
+    assert done.returncode == 0, done.stderr
+    assert results_in(place / "out") == whole
+
+
 def test_all_that_is_wrong_is_told_before_anything_runs(deberta, plan, tmp_path):
     wrong = plan({"full": {"pretrain": {"max-stepz": 3, "learning-rate": "fast", "output-dir": "x"}}, "b": {"form": "BERTA"}, "c": {"form": "XLNet"}})
     done = deberta("ablate", wrong, "-o", tmp_path / "out")
@@ -124,12 +150,53 @@ def test_a_run_that_fails_says_why_and_what_is_finished_stays(deberta, plan, tmp
     assert sorted(results_in(tmp_path / "out")) == ["full-seed1"] and "1 of 2 runs" in (tmp_path / "out/table.html").read_text()
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "plans").glob("*.json")))
-def test_every_form_of_the_plans_runs(deberta, plan, tmp_path, name):
-    """The plans of plans/, with the sizes, texts and tasks of this file."""
-    committed = json.loads((ROOT / "plans" / f"{name}.json").read_text())
-    small = json.loads(plan({}).read_text())
-    forms = {form: given | {"seeds": [1], "pretrain": {key: value for key, value in given.get("pretrain", {}).items() if not key.endswith("learning-rate")}} for form, given in committed["forms"].items()}
-    done = deberta("ablate", plan(forms, pretrain=small["pretrain"] | {"uniform-tail": True}, tasks={}, reference=committed["reference"]), "-o", tmp_path / "out")
+def test_a_plan_of_a_model_fine_tunes_it(deberta, pretrain, plan, tmp_path):
+    assert pretrain(tmp_path / "model", "--max-steps", "2").returncode == 0
+    file = plan({"plain": {}, "SiFT": {"finetune": {"adversarial": "sift"}}})
+    document = {key: value for key, value in json.loads(file.read_text()).items() if key not in ("corpora", "pretrain")} | {"model": "model", "seeds": [1]}
+    file.write_text(json.dumps(document))
+    done = deberta("ablate", file, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    assert len(results_in(tmp_path / "out")) == len(forms)
+    results = results_in(tmp_path / "out")
+    assert sorted(results) == ["SiFT-seed1", "plain-seed1"] and all(result["tokens"] == 0 and result["pretraining"] == {} for result in results.values())
+    assert "adversarial_loss" in (tmp_path / "out/SiFT-seed1.jsonl").read_text() and "adversarial_loss" not in (tmp_path / "out/plain-seed1.jsonl").read_text()
+    document["forms"]["SiFT"]["finetune"] = {"adversariel": "sift"}
+    file.write_text(json.dumps(document))
+    done = deberta("ablate", file, "-o", tmp_path / "other")
+    assert done.returncode == 2 and "forms.SiFT.finetune.adversariel: unknown option of finetune" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["P2P", "pre-LN", "own decoder layers"])
+def test_forms_that_the_engine_lacks_are_evaluated_in_training_and_refused_there(deberta, plan, tmp_path, form):
+    done = deberta("ablate", plan({"x": {"form": form}}, seeds=[1]), "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    result = results_in(tmp_path / "out")["x-seed1"]
+    assert result["pretraining"]["perplexity"] > 1 and 0 <= result["tasks"]["classification"] <= 1
+    refused = deberta("fill", "-m", tmp_path / "out/x-seed1/pretrain", "a [MASK] b")
+    assert refused.returncode == 1 and "a form of ablations, which is trained and evaluated but not served" in refused.stderr
+
+
+PLANS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "plans").glob("*.json"))}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_small_twin_of_a_plan_has_its_forms_and_runs(deberta, tmp_path, name):
+    file = ROOT / "plans/small" / f"{name}.json"
+    small, whole = json.loads(file.read_text()), PLANS[name]
+    sizes = {"max-train-tokens", "max-steps", "generator-layers", "discriminator-learning-rate"}
+
+    def forms_of(plan):
+        return {form: (given.get("form"), given.get("finetune"), {key: value for key, value in given.get("pretrain", {}).items() if key not in sizes}) for form, given in plan["forms"].items()}
+    assert forms_of(small) == forms_of(whole) and small["reference"] == whole["reference"]
+    done = deberta("ablate", file, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert len(results_in(tmp_path / "out")) == len(whole["forms"])
+
+
+def test_plans_that_share_a_folder_of_results_have_no_two_runs_of_one_name():
+    cells = {}
+    for name, plan in PLANS.items():
+        for form, given in plan["forms"].items():
+            common = {key: plan.get(key) for key in ("model", "corpora", "pretrain", "finetune", "tasks")}
+            whole = json.dumps([common, {key: value for key, value in given.items() if key not in ("about", "seeds")}], sort_keys=True)
+            assert cells.setdefault(form.lower(), whole) == whole, (name, form)

@@ -1,38 +1,12 @@
 """Runs on a disk that is full or cannot be written: the old checkpoints stay, nothing half-written is left, and the run says so."""
 import json
-import os
-import pathlib
 import subprocess
-import tempfile
 
 import pytest
-from conftest import SMALL, assert_same, log_of
+from conftest import SMALL, assert_same, log_of, size_of
 
 SAVES = ["--max-steps", "10", "--save-steps", "2", "--save-total-limit", "9"]
 KINDS = {"mlm": [], "rtd": ["--objective", "rtd"], "finetune": ["--task", "classification", "--batch-size", "8", "--logging-steps", "2"]}
-
-
-@pytest.fixture
-def disk():
-    """disk(bytes) -> a folder with so much room, until the test is over."""
-    folders = []
-
-    def make(size_bytes):
-        folder = tempfile.mkdtemp()
-        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", folder], capture_output=True).returncode != 0:
-            os.rmdir(folder)
-            pytest.skip("no disk can be mounted here")
-        folders.append(folder)
-        return pathlib.Path(folder)
-
-    yield make
-    for folder in folders:
-        subprocess.run(["umount", "-l", folder], check=True)
-        os.rmdir(folder)
-
-
-def size_of(folder):
-    return sum((path.stat().st_size + 4095) // 4096 * 4096 for path in folder.rglob("*") if path.is_file())
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ at::Tensor real_rows(const Batch& batch) {
 
 TEST(TrainAndEngine, AgreeOnEveryVariant) {
   double worst = 0;
-  for (const auto& [name, form] : form_cases()) {
+  for (const auto& [name, form] : engine_form_cases()) {
     Model model = make_tiny(form);
     const Batch batch = make_holed_batch(form.config);
     const deberta::Model engine = to_engine(model, MaskDecoder::kAuto);
@@ -95,7 +95,7 @@ TEST(TrainAndEngine, AgreeOnEveryVariant) {
 // The last layer of v3, of the convolution and of absolute positions at the input, and its gradients.
 void expect_agreement(const Batch& batch, const std::string& what) {
   const auto count = static_cast<int64_t>(batch.ids_T.size());
-  for (const auto& [name, form] : form_cases()) {
+  for (const auto& [name, form] : engine_form_cases()) {
     if (name != "v3" && name != "convolution" && name != "positions_at_the_input") continue;
     if (form.config.position_biased_input && batch.longest > form.config.max_position_embeddings) continue;
     Model model = make_tiny(form);

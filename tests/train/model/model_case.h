@@ -26,8 +26,8 @@ inline ModelForm make_form(
   return form;
 }
 
-// The tiny version 3 with one thing changed at a time, then every head.
-inline std::vector<FormCase> form_cases() {
+// The tiny version 3 with one thing changed at a time, then every head: what the engine computes too.
+inline std::vector<FormCase> engine_form_cases() {
   constexpr Head kNone = Head::kNone;
   std::vector<FormCase> cases = {
       {"v3", make_form()},
@@ -84,6 +84,32 @@ inline std::vector<FormCase> form_cases() {
     other_passes.config.mask_decoder_passes = passes;
     cases.push_back({"masked_lm_of_" + std::to_string(passes) + "_passes", other_passes});
   }
+  cases.push_back({"scale_of_the_head_size", make_form(kNone, [](ModelConfig& c) { c.scales_by_terms = false; })});
+  cases.push_back({"shared_layers", make_form(Head::kMaskedLm, [](ModelConfig& c) {
+                     c.shares_layers = true;
+                     c.num_hidden_layers = 3;
+                   })});
+  cases.push_back({"fixed_distances", make_form(kNone, [](ModelConfig& c) {
+                     c.has_fixed_distances = true;
+                     c.has_p2c = c.share_att_key = c.has_rel_layer_norm = false;
+                     c.position_buckets = -1;
+                   })});
+  return cases;
+}
+
+// Those, and the forms of ablations that only training has.
+inline std::vector<FormCase> form_cases() {
+  std::vector<FormCase> cases = engine_form_cases();
+  for (const Head head : {Head::kNone, Head::kMaskedLm, Head::kSequence}) {
+    const std::string end = head == Head::kNone ? "" : "_" + std::string(to_string(head));
+    cases.push_back({"p2p" + end, make_form(head, [](ModelConfig& c) { c.has_p2p = true; })});
+    cases.push_back({"norm_first" + end, make_form(head, [](ModelConfig& c) { c.norm_first = true; })});
+  }
+  cases.push_back({"p2p_own_projections", make_form(Head::kNone, [](ModelConfig& c) {
+                     c.has_p2p = true;
+                     c.share_att_key = false;
+                   })});
+  cases.push_back({"own_decoder", make_form(Head::kMaskedLm, [](ModelConfig& c) { c.has_own_decoder = true; })});
   return cases;
 }
 

@@ -1,8 +1,15 @@
 // Names, initialisation, loading and refusals; what packing and dropout may not change. T packed tokens  D hidden
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <string>
@@ -15,6 +22,7 @@
 #include "support/implementations.h"
 #include "support/torch_numbers.h"
 #include "train/model/model_case.h"
+#include "train/ops/attention.h"
 #include "train/ops/convolution.h"
 #include "train/ops/dropout.h"
 
@@ -34,8 +42,8 @@ TEST(TensorTable, HasTheNamesAndShapesOfTheModel) {
     }
     visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
       EXPECT_EQ(tensor.sizes(), at::IntArrayRef(spec.shape)) << spec.name;
-      got.emplace_back(spec.name, spec.shape);
     });
+    for (const TensorView& view : to_views(model)) got.emplace_back(view.name, view.shape);
     std::sort(expected.begin(), expected.end());
     std::sort(got.begin(), got.end());
     EXPECT_EQ(got, expected) << name;
@@ -129,6 +137,18 @@ TEST(Forms, ThatCannotBeTrainedAreRefusedWithEveryReason) {
   form = make_form();
   form.config.attention_head_size = 4;
   EXPECT_ERROR(make_model(form), kUnsupported, "hidden_size: expected 8");
+  form = make_form();
+  form.config.has_p2p = true;
+  form.config.has_c2p = false;
+  EXPECT_ERROR(make_model(form), kUnsupported, "pos_att_type: expected c2p and p2c beside p2p");
+  form = make_form();
+  form.config.layout = Layout::kV1;
+  form.config.norm_first = true;
+  EXPECT_ERROR(make_model(form), kUnsupported, "model_type: expected deberta-v2");
+  form = make_form();
+  form.config.shares_layers = true;
+  form.frozen_layers = 1;
+  EXPECT_ERROR(make_model(form), kUnsupported, "frozen layers: expected none or all with share_layers, got 1");
   form = make_form(Head::kSequence);
   form.labels = 0;
   EXPECT_ERROR(make_model(form), kUnsupported, "classes of the head");
@@ -347,6 +367,145 @@ TEST(DropoutPlaces, OfTheRelativeTableAreOneDrawForEachLayer) {
     EXPECT_EQ(worst_difference(first, drop_relative(next, table, 0)), 0) << "however the step is split";
     EXPECT_GT(worst_difference(first, drop_relative(pass, table, 1)), 0.1);
   }
+}
+
+// Every layer has the gradient of all its uses, and files have it as often as it is used.
+TEST(SharedLayers, AreOneTensorEach) {
+  Model shared = make_tiny(make_form(Head::kNone, [](ModelConfig& c) { c.shares_layers = true; }), at::kDouble);
+  Model apart = make_tiny(make_form(), at::kDouble);
+  const Layer& layer = shared.encoder.layers[0];
+  EXPECT_TRUE(layer.feed_forward.output.weight_OI.is_same(shared.encoder.layers[1].feed_forward.output.weight_OI));
+  apart.encoder.layers[1] = Layer();
+  visit(apart, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    if (!spec.name.starts_with("encoder.layer.1.")) return;
+    visit(shared, [&](const ParameterSpec& other, at::Tensor& same) {
+      if ("encoder.layer.1." + other.name.substr(16) == spec.name && other.name.starts_with("encoder.layer.0."))
+        tensor = same.detach().clone().requires_grad_();
+    });
+  });
+  const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 5)});
+  for (Model* model : {&shared, &apart}) {
+    const Pass pass = make_pass(*model, test_compute(), input_of(batch), {});
+    gradients_of_sum(*model, encode(pass, *model).hidden_TD.back());
+  }
+  const auto gradient = [](const Model& model, size_t n) {
+    return model.encoder.layers[n].attention.key_proj.weight_OI.grad();
+  };
+  EXPECT_LE(worst_difference(gradient(shared, 0), gradient(apart, 0) + gradient(apart, 1)), 1e-12);
+}
+
+// Q_i . K_j + Q_i . Kr + K_j . Qr + Qr_row(i) . Kr, all over sqrt(4 d), one number at a time.
+TEST(PositionToPosition, IsTheEquation) {
+  const Model model = make_tiny(make_form(Head::kNone, [](ModelConfig& c) { c.has_p2p = true; }), at::kDouble);
+  const at::NoGradGuard no_gradients;
+  const Batch batch = make_batch({make_ids(2, 3), make_ids(1, 9)});
+  const Pass pass = make_pass(model, test_compute(), input_of(batch), {});
+  const Attention& a = model.encoder.layers[0].attention;
+  const at::Tensor x = embed(pass, model.embeddings), relative = relative_table(pass, model.encoder.relative);
+  const at::Tensor table = drop_relative(pass, relative, 0);
+  const auto project = [](const Linear& linear, const at::Tensor& rows) {
+    return at::matmul(rows, linear.weight_OI.t()) + linear.bias_O;
+  };
+  const at::Tensor q = project(a.query_proj, x), k = project(a.key_proj, x), v = project(a.value_proj, x);
+  const at::Tensor kr = project(a.key_proj, table), qr = project(a.query_proj, table);
+  at::Tensor mixed = at::zeros_like(q);
+  for (const auto& [begin, length] : {std::pair<int64_t, int64_t>{0, 3}, {3, 9}}) {
+    for (int64_t head = 0; head < 2; ++head) {
+      const auto part = [&](const at::Tensor& rows, int64_t n) { return rows[n].narrow(0, 8 * head, 8); };
+      for (int64_t i = 0; i < length; ++i) {
+        at::Tensor scores = at::zeros({length}, at::kDouble);
+        for (int64_t j = 0; j < length; ++j) {
+          const int32_t row = pass.lut->row(i - j), own = pass.lut->row(i);
+          scores[j] = (part(q, begin + i).dot(part(k, begin + j)) + part(q, begin + i).dot(part(kr, row)) +
+                       part(k, begin + j).dot(part(qr, row)) + part(qr, own).dot(part(kr, row))) /
+                      std::sqrt(4.0 * 8);
+        }
+        mixed[begin + i].narrow(0, 8 * head, 8) +=
+            at::matmul(scores.softmax(0), v.narrow(0, begin, length).narrow(1, 8 * head, 8));
+      }
+    }
+  }
+  const at::Tensor expected = add_norm(pass.compute, project(a.dense, mixed), x, pass.norm(a.norm), {}, *pass.tokens);
+  EXPECT_LE(worst_difference(attend_to_itself(pass, a, x, relative, 0), expected), 1e-12);
+}
+
+TEST(NormFirst, IsTheEquation) {
+  const Model model = make_tiny(make_form(Head::kNone, [](ModelConfig& c) { c.norm_first = true; }), at::kDouble);
+  Model after = make_tiny(make_form(), at::kDouble);
+  const at::NoGradGuard no_gradients;
+  const Batch batch = make_batch({make_ids(1, 9)});
+  const Pass pass = make_pass(model, test_compute(), input_of(batch), {});
+  const Pass plain = make_pass(after, test_compute(), input_of(batch), {});
+  const at::Tensor relative = relative_table(pass, model.encoder.relative);
+  const auto norm = [&](const Norm& weights, const at::Tensor& x) {
+    return layer_norm(pass.compute, x, pass.norm(weights));
+  };
+  // The blocks of the published order, their norms taken away by norms that do nothing here.
+  const auto block_of = [&](const Layer& layer, const at::Tensor& x, bool is_attention) {
+    AttentionInputs inputs;
+    inputs.queries = inputs.keys = plain.tokens;
+    inputs.lut = plain.lut;
+    inputs.heads = 2;
+    const auto project = [](const Linear& linear, const at::Tensor& rows) {
+      return at::matmul(rows, linear.weight_OI.t()) + linear.bias_O;
+    };
+    if (!is_attention) {
+      const at::Tensor inner = at::gelu(project(layer.feed_forward.intermediate, x));
+      return project(layer.feed_forward.output, inner);
+    }
+    const Attention& a = layer.attention;
+    const at::Tensor table = drop_relative(plain, relative, 0);
+    inputs.q_ND = project(a.query_proj, x);
+    inputs.k_TD = project(a.key_proj, x);
+    inputs.v_TD = project(a.value_proj, x);
+    inputs.kr_RD = project(a.key_proj, table);
+    inputs.qr_RD = project(a.query_proj, table);
+    inputs.scale = 1 / std::sqrt(3.0 * 8);
+    return project(a.dense, attention(pass.compute, inputs));
+  };
+  at::Tensor x = embed(pass, model.embeddings);
+  for (const Layer& layer : model.encoder.layers) {
+    x = x + block_of(layer, norm(layer.attention.norm, x), true);
+    x = x + block_of(layer, norm(layer.feed_forward.norm, x), false);
+  }
+  EXPECT_LE(worst_difference(encode(pass, model).hidden_TD.back(), norm(model.encoder.final_norm, x)), 1e-12);
+}
+
+TEST(FixedDistances, AreSinusoidsThatNothingTrains) {
+  ModelForm form = make_form(Head::kNone, [](ModelConfig& c) { c.has_fixed_distances = true; });
+  Model model = make_model(form);
+  initialise(model, 3);
+  const at::Tensor table = model.encoder.relative.rel_embeddings_RD;
+  EXPECT_FALSE(table.requires_grad());
+  ASSERT_EQ(table.size(0), 16);
+  for (const int64_t distance : {-8, -1, 0, 3, 7}) {
+    for (const int64_t d : {0, 5, 8, 15}) {
+      const double angle = static_cast<double>(distance) * std::pow(10000, -2.0 * static_cast<double>(d % 8) / 16);
+      EXPECT_NEAR(table[distance + 8][d].item<double>(), d < 8 ? std::sin(angle) : std::cos(angle), 1e-6);
+    }
+  }
+  for (const NamedParameter& parameter : trained_parameters(model))
+    EXPECT_NE(parameter.name, "encoder.rel_embeddings.weight");
+}
+
+// After all layers, each pass with a layer of its own on the keys and values of h_N.
+TEST(MaskDecoder, OfItsOwnLayersFollowsTheEncoder) {
+  const ModelForm form = make_form(Head::kMaskedLm, [](ModelConfig& c) { c.has_own_decoder = true; });
+  const Model model = make_tiny(form, at::kDouble);
+  ASSERT_EQ(model.encoder.decoder_layers.size(), 2u);
+  const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 5)});
+  const std::vector<int32_t> rows = {2, 3, 12};
+  const Pass pass = make_pass(model, test_compute(), input_of(batch), {true, 5, 3});
+  const EncoderStates states = encode(pass, model);
+  const at::Tensor& h_TD = states.hidden_TD.back();
+  at::Tensor q_TD = model.embeddings.position_PE.index_select(0, pass.position_ids_T) + h_TD;
+  for (size_t k = 0; k < 2; ++k) {
+    const Layer& layer = model.encoder.decoder_layers[k];
+    const KeysValues keys = project_keys_values(pass, layer.attention, h_TD);
+    q_TD = query_layer(pass, layer, {q_TD, pass.tokens}, keys, states.relative_RD, 2 + k);
+  }
+  const at::Tensor expected = transform_for_words(pass, model.head, take_rows(q_TD, rows));
+  EXPECT_LE(worst_difference(word_states(pass, model, rows), expected), 1e-12);
 }
 
 // Each pass of the mask decoder draws its own numbers: as layers N - 1, N, ...

@@ -57,6 +57,18 @@ TEST_F(ModelCards, SayWhereTransformersAnswersOtherwise) {
       "false, "
       "\"mask_decoder_passes\": 0}");
   EXPECT_TRUE(has(passes, "library_name: transformers"));
+  for (const char* key :
+       {"\"norm_first\": true", "\"pos_att_type\": \"c2p|p2c|p2p\"", "\"own_decoder_layers\": true"}) {
+    const std::string card = card_of(
+        std::string("{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForMaskedLM\"], ") + key + "}");
+    EXPECT_TRUE(has(card, "nothing else computes it") && has(card, "library_name: deberta")) << key;
+    EXPECT_FALSE(has(card, "deberta fill") || has(card, "from_pretrained")) << key;
+  }
+  const std::string scale = card_of(
+      "{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForSequenceClassification\"], "
+      "\"scale_by_terms\": false}");
+  EXPECT_TRUE(has(scale, "deberta classify -m MODEL") && has(scale, "answer wrongly"));
+  EXPECT_FALSE(has(scale, "from_pretrained"));
   const std::string original = card_of("{\"architectures\": [\"DebertaForSequenceClassification\"]}");
   EXPECT_TRUE(has(original, "has no model_type") && has(original, "deberta classify -m MODEL"));
 }

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""The tables of plans/ in docs/learning.md and their chart, docs/ablations.svg, from the results that are committed in plans/results.
+
+usage: ablation_tables.py [PROGRAM]      (default: build/release/deberta)"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE, CHART, RESULTS = ROOT / "docs/learning.md", ROOT / "docs/ablations.svg", ROOT / "plans/results"
+PLANS = ("objectives", "attention", "decoder", "predecessors", "finetuning")
+MEAN = "mean of tasks"
+WIDTH, LEFT, RIGHT, ROW, HEAD, FOOT = 760, 190, 150, 22, 30, 30
+
+
+def marks(plan):
+    return f"<!-- table of plans/{plan}.json, by bench/ablation_tables.py -->\n", f"<!-- end of the table of plans/{plan}.json -->\n"
+
+
+def summaries(program):
+    """{plan: (its table.md, its table.json)} of the plans that have a result."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for plan in PLANS:
+            out = pathlib.Path(folder) / plan
+            subprocess.run([program, "ablate", ROOT / "plans" / f"{plan}.json", "-o", out, "--results", RESULTS, "--tables-only", "-q"], check=True)
+            numbers = json.loads((out / "table.json").read_text())
+            if numbers["finished"]:
+                found[plan] = (out / "table.md").read_text(), numbers
+    return found
+
+
+def with_tables(page, found):
+    for plan, (table, numbers) in found.items():
+        begin, end = marks(plan)
+        at, until = page.index(begin) + len(begin), page.index(end)
+        missing = "" if numbers["finished"] == numbers["cells"] else f"\n{numbers['finished']} of {numbers['cells']} runs are finished.\n"
+        page = page[:at] + table + missing + page[until:]
+    return page
+
+
+def panel(plan, numbers, top):
+    """SVG of the means of one plan, a bar of two standard errors to either side, and how many FLOPs each took."""
+    at = numbers["columns"].index(MEAN)
+    rows = [(row["form"], row["values"][at], row["flops"].get("mean", 0)) for row in numbers["rows"] if row["values"][at]["count"]]
+    reach = [(value["mean"] - 2 * value.get("error", 0), value["mean"] + 2 * value.get("error", 0)) for _, value, _ in rows]
+    low, high = min(least for least, _ in reach), max(most for _, most in reach)
+    margin = 0.05 * (high - low) or 0.01
+    low, high = low - margin, high + margin
+
+    def x(value):
+        return LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT)
+    bottom = top + HEAD + ROW * len(rows)
+    out = [f'<text x="4" y="{top + 16}" font-weight="600">{plan}: mean of the dev figures of the tasks</text>',
+           f'<text x="{WIDTH - RIGHT + 12}" y="{top + 16}">FLOPs of pre-training</text>']
+    for i in range(5):
+        value = low + (high - low) * i / 4
+        out += [f'<line x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{top + HEAD - 6}" y2="{bottom}" stroke="#8884"/>', f'<text x="{x(value):.1f}" y="{bottom + 15}" text-anchor="middle">{value:.3f}</text>']
+    for number, (form, value, flops) in enumerate(rows):
+        y = top + HEAD + ROW * number + ROW / 2
+        out.append(f'<text x="{LEFT - 10}" y="{y + 4:.1f}" text-anchor="end">{form.replace("&", "&amp;")}</text>')
+        if "error" in value:
+            out.append(f'<line x1="{x(value["mean"] - 2 * value["error"]):.1f}" x2="{x(value["mean"] + 2 * value["error"]):.1f}" y1="{y}" y2="{y}" stroke="#0072b2" stroke-width="2"/>')
+        out.append(f'<circle cx="{x(value["mean"]):.1f}" cy="{y}" r="4" fill="#0072b2"/>')
+        if flops:
+            out.append(f'<text x="{WIDTH - RIGHT + 12}" y="{y + 4:.1f}">{flops:.2e}</text>')
+    return out, bottom + FOOT
+
+
+def chart(found):
+    body, top = [], 0
+    for plan, (_, numbers) in found.items():
+        lines, top = panel(plan, numbers, top)
+        body += lines
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" font-family="sans-serif" font-size="12" fill="#444">'
+    return "\n".join([head, f'<rect width="{WIDTH}" height="{top}" fill="#fff"/>', *body, "</svg>", ""])
+
+
+def main():
+    found = summaries(sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/release/deberta"))
+    PAGE.write_text(with_tables(PAGE.read_text(), found))
+    CHART.write_text(chart(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+// What computes the passes of a Model: the engine (model.cpp), or other code in its place (Model::of).
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "deberta/model.h"
+
+namespace deberta {
+
+class Computation {
+ public:
+  Computation() = default;
+  Computation(const Computation&) = delete;
+  Computation& operator=(const Computation&) = delete;
+  virtual ~Computation() = default;
+
+  // The batch and the options have passed their checks; the result is empty. One call at a time.
+  virtual void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) = 0;
+  virtual uint64_t memory_bytes() const { return 0; }
+  virtual std::string check_report() const { return {}; }
+};
+
+}  // namespace deberta

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Takes the pictures of the explorer in docs/: each view of a built-in model, light and dark, in chromium. The packages are those of tests/serve.
+
+usage: .venv/bin/python tools/page_pictures.py PROGRAM [FOLDER]      FOLDER: docs"""
+import io
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+from urllib.parse import urlencode
+
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+WIDTH, COLOURS = 900, 64
+TEXT = "The old king gave his daughter a white horse and a silver ring ."
+VIEWS = {"heads": {"model": "builtin:fill", "text": TEXT, "view": "heads", "order": "entropy"},
+         "matrix": {"model": "builtin:fill", "text": TEXT, "view": "matrix", "layer": "2", "head": "1", "term": "sum"},
+         "words": {"model": "builtin:sentiment", "text": "It is a slow film , but the last hour is a wonder .", "view": "words"}}
+SHOWN = [("heads", "light"), ("matrix", "dark"), ("words", "light")]
+
+
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1100,900"):
+        options.add_argument(word)
+    return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+
+
+def picture(driver, url, chosen, scheme):
+    """The page as far as it has anything on it."""
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    driver.get("about:blank")
+    driver.get(f"{url}/explorer#{urlencode(chosen)}")
+    end = time.monotonic() + 60
+    while driver.find_element(By.ID, "status").text in ("", "…"):
+        if time.monotonic() > end:
+            sys.exit(driver.find_element(By.TAG_NAME, "body").text)
+        time.sleep(0.1)
+    time.sleep(0.5)
+    height = driver.execute_script("return Math.min(1000, document.querySelector('main').getBoundingClientRect().bottom + 16)")
+    image = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
+    image = image.crop((0, 0, image.width, min(image.height, int(height))))
+    return image.resize((WIDTH, image.height * WIDTH // image.width), Image.LANCZOS).quantize(COLOURS, dither=Image.Dither.NONE)
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    folder = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "docs"
+    server = subprocess.Popen([program, "serve", "-q", "--port", "0"], stdout=subprocess.PIPE, text=True)
+    driver = browser()
+    try:
+        url = server.stdout.readline().split()[0]
+        for view, scheme in SHOWN if len(sys.argv) < 3 else [(view, scheme) for view in VIEWS for scheme in ("light", "dark")]:
+            path = folder / f"explorer-{view}-{scheme}.png"
+            picture(driver, url, VIEWS[view], scheme).save(path, optimize=True)
+            print(f"{path}: {path.stat().st_size} bytes")
+    finally:
+        driver.quit()
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()

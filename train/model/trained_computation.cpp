@@ -1,0 +1,88 @@
+#include "train/model/trained_computation.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <numeric>
+#include <vector>
+
+#include "deberta/error.h"
+#include "engine/computation.h"
+#include "engine/variant.h"
+#include "train/model/heads.h"
+#include "train/ops/linear.h"
+
+namespace deberta::train {
+namespace {
+
+// All rows, where none are chosen.
+std::vector<int32_t> rows_to_give(const Batch& batch, const ForwardOptions& options) {
+  if (!options.rows.empty()) return options.rows;
+  std::vector<int32_t> rows_N(batch.tokens());
+  std::iota(rows_N.begin(), rows_N.end(), 0);
+  return rows_N;
+}
+
+void check_asked(const Batch& batch, const ForwardOptions& options) {
+  const bool is_unusual = !options.layers.empty() || options.wants_scores || options.ranges != nullptr ||
+                          !options.mentions.empty() || !batch.masks_B.empty() || !batch.given_buckets_LL.empty();
+  if (!is_unusual) return;
+  throw Error(
+      ErrorCode::kUnsupported, "the model in training",
+      "expected a pass that gives logits, got one for hidden states, scores, masks or mentions; a form that only "
+      "training has gives no others");
+}
+
+class TrainedComputation : public Computation {
+ public:
+  TrainedComputation(Model& model, const Compute& compute) : model_(model), compute_(compute) {
+    compute_.store = nullptr;  // of weights that change between passes
+  }
+
+  void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) override {
+    check_asked(batch, options);
+    if (!options.wants_logits || batch.tokens() == 0) return;
+    const at::NoGradGuard no_gradients;
+    const Pass pass = make_pass(model_, compute_,
+                                {.ids_T = batch.ids_T,
+                                 .starts = batch.starts,
+                                 .type_ids_T = batch.type_ids_T,
+                                 .position_ids_T = batch.position_ids_T,
+                                 .mask_T = batch.mask_T},
+                                {});
+    const at::Tensor logits_NC = logits_of(pass, rows_to_give(batch, options)).contiguous();
+    result.logits_rows = static_cast<size_t>(logits_NC.size(0));
+    result.logits_columns = static_cast<size_t>(logits_NC.size(1));
+    const float* values = logits_NC.const_data_ptr<float>();
+    result.logits.assign(values, values + logits_NC.numel());
+  }
+
+ private:
+  at::Tensor logits_of(const Pass& pass, const std::vector<int32_t>& rows_N) const {
+    const OutputHead& head = model_.head;
+    if (model_.form.head == Head::kMaskedLm)
+      return linear(compute_, word_states(pass, model_, rows_N), model_.embeddings.word_VE, head.bias_V);
+    const at::Tensor sum_TD = sum_embeddings(pass, model_.embeddings);
+    if (model_.form.head == Head::kSequence)
+      return sequence_logits(pass, head, encode_rows(pass, model_, sum_TD, first_rows(*pass.tokens)));
+    if (model_.form.head == Head::kReplacedToken)
+      return take_rows(replaced_logits(pass, head, encode(pass, model_, sum_TD).hidden_TD.back()), rows_N);
+    return token_logits(pass, head, encode_rows(pass, model_, sum_TD, rows_N), *choose_rows(*pass.tokens, rows_N));
+  }
+
+  Model& model_;
+  Compute compute_;
+};
+
+}  // namespace
+
+bool is_for_training_alone(const ModelForm& form) {
+  return !find_foreign_form(form.config, form.head).empty();
+}
+
+deberta::Model compute_by_training(Model& model, const Compute& compute) {
+  Variant variant{model.form.config, model.form.head, model.form.has_mask_decoder()};
+  variant.config.layout = Layout::kV2;
+  return deberta::Model::of(variant, model.form.labels, new TrainedComputation(model, compute));
+}
+
+}  // namespace deberta::train
