@@ -150,12 +150,16 @@ def throughput_of_wrk(port, text, seconds):
     return float(re.search(r"Requests/sec:\s+([\d.]+)", told)[1])
 
 
+def bench_lines(options, *more):
+    """What `deberta bench` says of the model."""
+    told = subprocess.run([options.program, "bench", "-q", "-m", options.model, *more, "--format", "jsonl"], capture_output=True, text=True, check=True).stdout
+    return [json.loads(line) for line in told.splitlines()]
+
+
 def throughput_of_bench(options, tokens):
     """Sequences a second."""
-    told = subprocess.run([options.program, "bench", "-q", "-m", options.model, "--threads", options.threads, "--dtype", options.dtype, "--lengths", str(tokens), "--batch", "32", "--min-time", str(options.seconds),
-                           "--format", "jsonl"], capture_output=True, text=True, check=True).stdout
-    line = next(json.loads(line) for line in told.splitlines() if '"batch"' in line)
-    return 32 / (line["ms_median"] / 1000)
+    lines = bench_lines(options, "--threads", options.threads, "--dtype", options.dtype, "--lengths", str(tokens), "--batch", "32", "--min-time", str(options.seconds))
+    return 32 / (next(line for line in lines if line["what"] == "latency")["ms_median"] / 1000)
 
 
 def free_port():
@@ -201,8 +205,7 @@ def beside_peers(options, port):
 
 
 def keep_figures(options, told, rows):
-    machine = {dtype: next(json.loads(line)["machine"] for line in subprocess.run([options.program, "bench", "-q", "-m", options.model, "--dtype", dtype, "--allow-uncalibrated", "--lengths", "8", "--min-time", "0.1", "--format", "jsonl"],
-                                                                               capture_output=True, text=True, check=True).stdout.splitlines() if '"machine"' in line) for dtype in ("fp32", "bf16")}
+    machine = {dtype: bench_lines(options, "--dtype", dtype, "--lengths", "8", "--min-time", "0.1")[0] for dtype in ("fp32", "bf16")}
     kind = kind_of(machine)[0]
     old = next((other for other in load_kinds() if other["kind"] == kind), None)
     if old is None:

@@ -18,10 +18,10 @@ from selenium.webdriver.common.by import By
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WIDTH, COLOURS = 900, 64
 TEXT = "The old king gave his daughter a white horse and a silver ring ."
-VIEWS = {"heads": {"model": "builtin:fill", "text": TEXT, "view": "heads", "order": "entropy"},
-         "matrix": {"model": "builtin:fill", "text": TEXT, "view": "matrix", "layer": "2", "head": "1", "term": "sum"},
-         "words": {"model": "builtin:sentiment", "text": "It is a slow film , but the last hour is a wonder .", "view": "words"}}
-SHOWN = [("heads", "light"), ("matrix", "dark"), ("words", "light")]
+VIEWS = {"heads": {"model": "fill", "text": TEXT, "view": "heads", "order": "entropy"},
+         "matrix": {"model": "fill", "text": TEXT, "view": "matrix", "layer": "2", "head": "1", "term": "sum"},
+         "words": {"model": "sentiment", "text": "It is a slow film , but the last hour is a wonder .", "view": "words"}}
+SHOWN = [("heads", "light"), ("matrix", "dark"), ("words", "light"), ("words", "dark")]
 
 
 def browser():

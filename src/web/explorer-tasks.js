@@ -80,8 +80,7 @@
   // Each word left out in turn: how much the score of the first label falls.
   explorer.wordsView = async (place, state) => {
     const cls = await clsWeights(state), tokens = state.about.tokens.filter((one) => !one.special && one.segment === 0), most = Math.max(...tokens.map((one) => cls[one.index]), 1e-9);
-    const weights = explorer.palette("weights", explorer.isDark());
-    const read = coloured(state.text, tokens.map((one) => ({ ...one, strength: cls[one.index] / most, note: cls[one.index].toFixed(4) })), weights);
+    const read = coloured(state.text, tokens.map((one) => ({ ...one, strength: 0.5 + cls[one.index] / (2 * most), note: cls[one.index].toFixed(4) })), explorer.palette("terms", explorer.isDark()));
     const parts = [element("h2", { textContent: "Weights of the first token in the last layer, mean over heads" }), read];
     const found = state.source.data ? state.source.data.occlusion : state.task === "text-classification" ? await occlusion(state) : null;
     parts.unshift(...(found ? occlusionView(found, state.text) : [element("p", { textContent: "Leaving words out needs a model of labels." })]));

@@ -101,6 +101,7 @@
       at("tab-task").hidden = at("view-task").hidden = true;
       for (const input of document.querySelectorAll("#ask input, #ask select, #ask button")) input.disabled = true;
     }
+    if (state.model && !isFile && first.name !== state.model) return say(`There is no model ${state.model} here: choose one, and run.`, true);
     read();
   }
 

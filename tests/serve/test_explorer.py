@@ -174,6 +174,18 @@ def test_which_words_count(page):
     assert "needs a model of labels" in page.at("#view-words").text
 
 
+def test_a_link_to_a_model_that_is_not_here_says_so(page):
+    page.open(model="labels", text="a fine film", view="heads")
+    page.driver.get("about:blank")
+    page.driver.get(f"{page.url}/explorer#{urlencode({'model': 'gone', 'text': 'a fine film', 'view': 'heads'})}")
+    end = time.monotonic() + 30
+    while "no model gone here" not in page.at("#status").text:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    page.at("#ask button").click()
+    assert "tokens" in page.wait()
+
+
 def test_what_cannot_be_shown_is_said(page):
     page.open(model="labels", text="word " * 300, view="matrix")
     assert "at most 256 tokens" in page.at("#status").text and page.at("#status").get_attribute("class") == "bad"
