@@ -10,7 +10,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE, CHART, RESULTS = ROOT / "docs/learning.md", ROOT / "docs/ablations.svg", ROOT / "plans/results"
-PLANS = ("objectives", "attention", "decoder", "predecessors", "finetuning")
+PLANS = ("objectives", "attention", "decoder", "predecessors", "diagnosis", "finetuning")
 MEAN = "mean of tasks"
 WIDTH, LEFT, RIGHT, ROW, HEAD, FOOT = 760, 190, 150, 22, 30, 30
 

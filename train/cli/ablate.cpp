@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/output_file.h"
 #include "deberta/error.h"
+#include "metrics/task_table.h"
 #include "options/verb_options.h"
 #include "program/config_file.h"
 #include "program/interrupt.h"
@@ -86,6 +87,18 @@ void check_cells(const Plan& plan, const std::vector<Cell>& cells, const std::st
   if (!problems.empty()) throw Error(ErrorCode::kUsage, problems);
 }
 
+void check_metrics(const Plan& plan, const std::string& path) {
+  std::vector<Problem> problems;
+  for (const PlanTask& task : plan.tasks) {
+    const std::vector<std::string> known = split_words(find_task(task.name).metrics);
+    if (std::find(known.begin(), known.end(), task.metric) == known.end())
+      problems.push_back({.where = path,
+                          .message = "tasks." + task.name + ".metric: expected one of " +
+                                     std::string(find_task(task.name).metrics) + ", got " + task.metric});
+  }
+  if (!problems.empty()) throw Error(ErrorCode::kUsage, problems);
+}
+
 // Hours later would be a bad time to find that a file is not there.
 void check_files(const Plan& plan, const std::string& root, const std::string& path) {
   std::vector<Problem> problems;
@@ -127,13 +140,13 @@ class Ablation {
         cells_(cells_of(plan_)),
         printer_(options.progress, true, {.items = "runs", .tokens = "tokens"}) {
     check_cells(plan_, cells_, plan_path);
+    check_metrics(plan_, plan_path);
     check_files(plan_, root_, plan_path);
     check_folder(options.output_dir, cells_);
     fs::create_directories(options.output_dir);
     lock_.emplace(options.output_dir);
     if (!lock_->is_held())
       throw Error(ErrorCode::kFileWrite, options.output_dir, "another process is writing to this folder");
-    write_text(place("plan.json"), document_.dump(2) + "\n");
   }
 
   int run() {
@@ -144,6 +157,8 @@ class Ablation {
     done_ =
         static_cast<size_t>(std::count_if(found.begin(), found.end(), [](const auto& one) { return one.has_value(); }));
     printer_.begin(done_, 0, fraction(0));
+    if (!options_.tables_only && !try_forms(found)) return stop();
+    write_text(place("plan.json"), document_.dump(2) + "\n");  // the folder is this plan's from here on
     for (size_t i = 0; i < cells_.size(); ++i) {
       if (found[i]) results_.push_back(*found[i]);
       if (found[i] || options_.tables_only) continue;
@@ -185,6 +200,30 @@ class Ablation {
       if (is_regular_file(path) || is_directory(path)) value = path;  // else a name: v3-base
     }
     return options;
+  }
+
+  // Begins each form that is to run, and ends it before its first step: options that do not fit together would else be
+  // told in hours. False once stopped. Throws kUsage with the problems of all forms.
+  bool try_forms(const std::vector<std::optional<CellResult>>& found) {
+    if (!plan_.model.empty()) return true;
+    const std::string config = place("tried.options.json"), log = place("tried.log");
+    std::vector<Problem> problems;
+    std::string last;
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      if (found[i] || cells_[i].form == last) continue;
+      last = cells_[i].form;
+      write_text(config, Json(JsonObject{{"pretrain", with_paths(cells_[i].pretrain)}}).dump(2) + "\n");
+      std::vector<std::string> words = {"deberta-train", "pretrain",   "--config", config,
+                                        "--dry-run",     "--progress", "on"};
+      for (const std::string& corpus : plan_.corpora) words.push_back(from_root(corpus));
+      const ChildEnd end = run_child(words, log, [](double) {});
+      if (cli::interrupted() != 0) return false;
+      if (end.status != 0) problems.push_back({.where = "forms." + last, .message = end.last_line});
+    }
+    fs::remove(config);
+    fs::remove(log);
+    if (!problems.empty()) throw Error(ErrorCode::kUsage, problems);
+    return true;
   }
 
   // Runs a verb with these options in a folder; false once stopped. `begin`, `share`: its part of the cell.

@@ -72,6 +72,7 @@ std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const Ru
   dry.samples = std::move(*samples);
   const TaskBatches batches(dry.samples, {settings.run.seed, settings.samples_per_step, settings.accumulation});
   dry.total_steps = count_steps(settings, batches);
+  schedule_of(settings.run, dry.total_steps);
   dry.batches = batches.make(0);
   return dry;
 }

@@ -70,6 +70,7 @@ std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& 
              .corpus_tokens = batches->corpora().tokens,
              .documents = batches->corpora().documents,
              .parameters = parameters};
+  schedule_of(settings.run, dry.total_steps);
   batches->begin(0);
   dry.batches = batches->next();
   return dry;

@@ -107,9 +107,7 @@ bool Run::is_early() const {
 void Run::prepare() {
   state_.total_steps = learner_->total_steps();
   eval_steps_ = settings_.eval_steps > 0 ? settings_.eval_steps : learner_->evaluation_steps();
-  schedule_settings_ = settings_.schedule_settings;
-  schedule_settings_.total = state_.total_steps;
-  check_schedule(schedule_, schedule_settings_);
+  schedule_settings_ = schedule_of(settings_, state_.total_steps);
   state_.seed = static_cast<int64_t>(settings_.seed);
   state_.options = settings_.options;
   state_.hashes = learner_->hashes();
@@ -353,6 +351,13 @@ RunResult Run::go(const MakeLearner& make_learner) {
 }
 
 }  // namespace
+
+ScheduleSettings schedule_of(const RunSettings& settings, int64_t steps) {
+  ScheduleSettings made = settings.schedule_settings;
+  made.total = steps;
+  check_schedule(find_schedule(settings.schedule), made);
+  return made;
+}
 
 RunResult run(const RunSettings& settings, const MakeLearner& make_learner, const RunHooks& hooks) {
   try {

@@ -55,6 +55,9 @@ struct RunResult {
   bool is_early = false;     // ended by the patience
 };
 
+// The schedule's settings in a run of so many steps. Throws kUsage where they do not fit.
+ScheduleSettings schedule_of(const RunSettings& settings, int64_t steps);
+
 // Nothing once stopped.
 using MakeLearner = std::function<std::unique_ptr<Learner>(const RunHooks& hooks)>;
 

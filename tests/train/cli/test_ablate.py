@@ -1,6 +1,7 @@
 """`ablate`: a plan of small runs, its table, and what becomes of it when it is broken off."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -133,6 +134,18 @@ def test_all_that_is_wrong_is_told_before_anything_runs(deberta, plan, tmp_path)
     assert done.returncode != 0 and "full" in done.stderr and not (tmp_path / "out").exists()
 
 
+def test_options_that_do_not_fit_together_are_told_before_anything_runs(deberta, plan, tmp_path):
+    forms = {"full": {}, "heads": {"pretrain": {"config-overrides": "num_attention_heads=3"}}, "rates": {"form": "ES", "pretrain": {"discriminator-learning-rate": 1e-4}},
+             "steps": {"pretrain": {"warmup-steps": 50}}}
+    done = deberta("ablate", plan(forms, seeds=[1]), "-o", tmp_path / "out")
+    assert done.returncode == 2 and "forms.heads: " in done.stderr and "forms.rates: --discriminator-learning-rate: expected --rtd-mode decoupled" in done.stderr, done.stderr
+    assert "forms.steps: --warmup-steps: expected steps below the run's 4" in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == []
+    task = json.loads(plan({"full": {}}).read_text())["tasks"]["classification"]
+    done = deberta("ablate", plan({"full": {}}, tasks={"classification": task | {"metric": "bleu"}}), "-o", tmp_path / "other")
+    assert done.returncode == 2 and "tasks.classification.metric: expected one of accuracy" in done.stderr, done.stderr
+
+
 def test_a_folder_of_another_plan_is_refused_and_one_with_fewer_forms_goes_on(deberta, plan, tmp_path):
     assert deberta("ablate", plan({"full": {}}, seeds=[1], tasks={}), "-o", tmp_path / "out").returncode == 0
     done = deberta("ablate", plan({"full": {"pretrain": {"max-steps": 6}}}, seeds=[1], tasks={}), "-o", tmp_path / "out")
@@ -143,10 +156,17 @@ def test_a_folder_of_another_plan_is_refused_and_one_with_fewer_forms_goes_on(de
     assert done.returncode == 0 and sorted(results_in(tmp_path / "out")) == ["emd-seed1", "full-seed1"], done.stderr
 
 
-def test_a_run_that_fails_says_why_and_what_is_finished_stays(deberta, plan, tmp_path):
-    forms = {"full": {}, "wrong": {"pretrain": {"config-overrides": "num_attention_heads=3"}}}
-    done = deberta("ablate", plan(forms, seeds=[1], tasks={}), "-o", tmp_path / "out")
-    assert done.returncode == 1 and "wrong-seed1/pretrain: its run ended with code" in done.stderr and "log.txt" in done.stderr
+def test_a_run_that_fails_says_why_and_what_is_finished_stays(environment, plan, tmp_path):
+    file = plan({"full": {}, "ended": {"pretrain": {"max-steps": 5000}}}, seeds=[1], tasks={})
+    process = subprocess.Popen([BINARY, "ablate", file, "-o", tmp_path / "out"], env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + HANG_SECONDS
+    while not (tmp_path / "out/ended-seed1/pretrain/metrics.jsonl").exists():
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.01)
+    child = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    os.kill(child, signal.SIGKILL)
+    told = process.communicate()[1]
+    assert process.returncode == 1 and "ended-seed1/pretrain: its run ended with code 137" in told and "log.txt" in told, told
     assert sorted(results_in(tmp_path / "out")) == ["full-seed1"] and "1 of 2 runs" in (tmp_path / "out/table.html").read_text()
 
 
@@ -183,7 +203,7 @@ PLANS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "pla
 def test_the_small_twin_of_a_plan_has_its_forms_and_runs(deberta, tmp_path, name):
     file = ROOT / "plans/small" / f"{name}.json"
     small, whole = json.loads(file.read_text()), PLANS[name]
-    sizes = {"max-train-tokens", "max-steps", "generator-layers", "discriminator-learning-rate"}
+    sizes = {"max-train-tokens", "max-steps", "generator-layers"}
 
     def forms_of(plan):
         return {form: (given.get("form"), given.get("finetune"), {key: value for key, value in given.get("pretrain", {}).items() if key not in sizes}) for form, given in plan["forms"].items()}
