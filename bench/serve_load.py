@@ -26,7 +26,7 @@ import tempfile
 import time
 import urllib.request
 
-from compare_peers import kind_of
+from compare_peers import json_lines, kind_of
 from performance_page import keep, load_kinds, write_files
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -152,8 +152,8 @@ def throughput_of_wrk(port, text, seconds):
 
 def bench_lines(options, *more):
     """What `deberta bench` says of the model."""
-    told = subprocess.run([options.program, "bench", "-q", "-m", options.model, *more, "--format", "jsonl"], capture_output=True, text=True, check=True).stdout
-    return [json.loads(line) for line in told.splitlines()]
+    lines = json_lines([options.program, "bench", "-q", "-m", options.model, *more, "--format", "jsonl"])
+    return lines or sys.exit(f"no figures from: {options.program} bench -m {options.model}")
 
 
 def throughput_of_bench(options, tokens):

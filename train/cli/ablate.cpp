@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -130,6 +131,15 @@ void check_folder(const std::string& folder, const std::vector<Cell>& cells) {
   }
 }
 
+// Files that are not there afterwards, whatever ends the work on them.
+struct Removed {
+  std::vector<std::string> paths;
+  ~Removed() {
+    std::error_code ignored;
+    for (const std::string& path : paths) fs::remove(path, ignored);
+  }
+};
+
 class Ablation {
  public:
   Ablation(const AblateVerb& options, const std::string& plan_path)
@@ -179,6 +189,11 @@ class Ablation {
  private:
   std::string place(const std::string& name) const { return options_.output_dir + "/" + name; }
   std::string from_root(const std::string& path) const { return (fs::path(root_) / path).lexically_normal().string(); }
+  std::vector<std::string> corpora() const {
+    std::vector<std::string> paths;
+    for (const std::string& path : plan_.corpora) paths.push_back(from_root(path));
+    return paths;
+  }
   double fraction(double of_cell) const {
     return (static_cast<double>(done_) + of_cell) / static_cast<double>(cells_.size());
   }
@@ -207,6 +222,7 @@ class Ablation {
   bool try_forms(const std::vector<std::optional<CellResult>>& found) {
     if (!plan_.model.empty()) return true;
     const std::string config = place("tried.options.json"), log = place("tried.log");
+    const Removed removed{{config, log}};
     std::vector<Problem> problems;
     std::string last;
     for (size_t i = 0; i < cells_.size(); ++i) {
@@ -215,13 +231,13 @@ class Ablation {
       write_text(config, Json(JsonObject{{"pretrain", with_paths(cells_[i].pretrain)}}).dump(2) + "\n");
       std::vector<std::string> words = {"deberta-train", "pretrain",   "--config", config,
                                         "--dry-run",     "--progress", "on"};
-      for (const std::string& corpus : plan_.corpora) words.push_back(from_root(corpus));
+      const std::vector<std::string> texts = corpora();
+      words.insert(words.end(), texts.begin(), texts.end());
       const ChildEnd end = run_child(words, log, [](double) {});
-      if (cli::interrupted() != 0) return false;
+      if (cli::interrupted() != 0) break;
       if (end.status != 0) problems.push_back({.where = "forms." + last, .message = end.last_line});
     }
-    fs::remove(config);
-    fs::remove(log);
+    if (cli::interrupted() != 0) return false;
     if (!problems.empty()) throw Error(ErrorCode::kUsage, problems);
     return true;
   }
@@ -265,9 +281,7 @@ class Ablation {
     std::string model = place(cell.name + (is_pair(pretraining_of(cell)) ? "/pretrain/discriminator" : "/pretrain"));
     CellResult result{.form = cell.form, .seed = cell.seed, .hash = cell.hash};
     if (plan_.model.empty()) {
-      std::vector<std::string> corpora;
-      for (const std::string& path : plan_.corpora) corpora.push_back(from_root(path));
-      if (!run_verb(cell, "pretrain", "pretrain", cell.pretrain, corpora, 0, pretraining)) return std::nullopt;
+      if (!run_verb(cell, "pretrain", "pretrain", cell.pretrain, corpora(), 0, pretraining)) return std::nullopt;
       add_pretraining(cell, result);
     } else {
       pretraining = 0;

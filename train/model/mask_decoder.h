@@ -10,10 +10,11 @@
 
 namespace deberta::train {
 
-// states: encode() of layers_before_decoder(). Gives q_1 .. q_passes; the head reads the last.
 inline size_t layers_before_decoder(const Encoder& encoder) {
   return encoder.layers.size() - (encoder.decoder_layers.empty() ? 1 : 0);
 }
+
+// states: encode() of layers_before_decoder(). Gives q_1 .. q_passes; the head reads the last.
 std::vector<at::Tensor> decode_masked(const Pass& pass, const Encoder& encoder, const at::Tensor& position_PE,
                                       const EncoderStates& states, std::span<const int32_t> rows_P);
 

@@ -79,10 +79,12 @@ bool has_mask_decoder(const Json& config) {
   return is(config, "position_biased_input", false) && (passes == nullptr || passes->whole_number() != 0);
 }
 
-// Forms of ablations, which transformers would compute as if they were others; the engine has one of them.
+// Forms of ablations, which transformers would compute as if they were others; the engine has one of them, and any
+// decoder's encoder (src/engine/variant.h).
 bool is_for_training_alone(const Json& config) {
   const Json* terms = config.find("pos_att_type");
-  return is(config, "norm_first", true) || is(config, "own_decoder_layers", true) ||
+  const bool is_language_model = architecture_of(config).ends_with("ForMaskedLM");
+  return is(config, "norm_first", true) || (is_language_model && is(config, "own_decoder_layers", true)) ||
          (terms != nullptr && terms->dump().find("p2p") != std::string::npos);
 }
 bool is_own_form(const Json& config) {
@@ -157,8 +159,7 @@ std::string front_matter(const RunRecord& record, const Kind& kind) {
 std::string use_part(const RunRecord& record, const Kind& kind) {
   if (is_for_training_alone(*record.config))
     return "## How to use it\n\nIt is a form for ablations: `deberta finetune` and `deberta pretrain` read it, nothing "
-           "else "
-           "computes it. transformers would ignore keys of its config.json, and answer wrongly.\n\n";
+           "else computes it. transformers would ignore keys of its config.json, and answer wrongly.\n\n";
   std::string text =
       fmt::format("## How to use it\n\nWith deberta, where MODEL is this folder:\n\n    deberta {}\n\n", kind.command);
   if (*kind.auto_class == '\0')

@@ -64,6 +64,10 @@ TEST_F(ModelCards, SayWhereTransformersAnswersOtherwise) {
     EXPECT_TRUE(has(card, "nothing else computes it") && has(card, "library_name: deberta")) << key;
     EXPECT_FALSE(has(card, "deberta fill") || has(card, "from_pretrained")) << key;
   }
+  const std::string classifier = card_of(
+      "{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForSequenceClassification\"], "
+      "\"own_decoder_layers\": true}");
+  EXPECT_TRUE(has(classifier, "deberta classify -m MODEL") && has(classifier, "library_name: transformers"));
   const std::string scale = card_of(
       "{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForSequenceClassification\"], "
       "\"scale_by_terms\": false}");
