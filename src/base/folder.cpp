@@ -16,6 +16,7 @@
 #include <new>
 #include <random>
 
+#include "base/descriptor.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -54,15 +55,47 @@ pid_t maker_of(std::string_view name, std::string_view target) {
   return pid && *pid > 0 ? *pid : 0;
 }
 
+bool is_folder_itself(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// What is in a folder, by its path there; what a folder holds comes before it.
+void list_contents(const std::string& folder, const std::string& within, std::vector<std::string>& paths) {
+  for (const std::string& name : names_in(fmt::format("{}/{}", folder, within))) {
+    const std::string path = within + name;
+    if (is_folder_itself(fmt::format("{}/{}", folder, path))) list_contents(folder, path + "/", paths);
+    paths.push_back(path);
+  }
+}
+
+// A folder that is open, and listed: its removal asks for no memory, which could fail in the middle.
+class OpenFolder {
+ public:
+  explicit OpenFolder(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (fd_.get() < 0) refuse(path, "cannot open", errno);
+    list_contents(path, "", contents_);
+  }
+
+  // `path`: where it is by now.
+  void remove(const std::string& path) const {
+    for (const std::string& inner : contents_) {
+      if (::unlinkat(fd_.get(), inner.c_str(), 0) == 0) continue;
+      if (errno != EISDIR || ::unlinkat(fd_.get(), inner.c_str(), AT_REMOVEDIR) != 0)
+        refuse(fmt::format("{}/{}", path, inner), "cannot remove", errno);
+    }
+    if (::rmdir(path.c_str()) != 0) refuse(path, "cannot remove", errno);
+  }
+
+ private:
+  Descriptor fd_;
+  std::vector<std::string> contents_;
+};
+
 // A file or link; or a folder with all that is in it.
 void remove_all(const std::string& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-    for (const std::string& name : names_in(path)) remove_all(fmt::format("{}/{}", path, name));
-    if (::rmdir(path.c_str()) != 0) refuse(path, "cannot remove", errno);
-  } else if (::unlink(path.c_str()) != 0) {
-    refuse(path, "cannot remove", errno);
-  }
+  if (is_folder_itself(path)) return OpenFolder(path).remove(path);
+  if (::unlink(path.c_str()) != 0) refuse(path, "cannot remove", errno);
 }
 
 std::string temporary_name(const std::string& target) {
@@ -138,8 +171,11 @@ void StagedFolder::write_file(const std::string& name, const std::function<void(
   for (size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
     const std::string folder = fmt::format("{}/{}", path_, name.substr(0, slash));
     if (is_directory(folder)) continue;
-    if (::mkdir(folder.c_str(), 0777) != 0) refuse(folder, "cannot create", errno);
-    folders_.push_back(folder);
+    folders_.push_back(folder);  // first: what cannot be noted is not made
+    if (::mkdir(folder.c_str(), 0777) == 0) continue;
+    const int error = errno;
+    folders_.pop_back();
+    refuse(folder, "cannot create", error);
   }
   files_.push_back(fmt::format("{}/{}", path_, name));
   write_new_file(files_.back(), fill);
@@ -169,10 +205,11 @@ std::vector<std::string> remove_leftovers(const std::string& target, Leftovers w
 }
 
 void remove_folder(const std::string& path) {
-  const std::string place = without_slashes(path), dead = temporary_name(place);
+  const std::string place = without_slashes(path), dead = temporary_name(place), parent = parent_folder(place);
+  const OpenFolder folder(place);
   if (::rename(place.c_str(), dead.c_str()) != 0) refuse(path, "rename failed", errno);
-  sync_folder(parent_folder(place));
-  remove_all(dead);
+  sync_folder(parent);
+  folder.remove(dead);
 }
 
 bool is_inside(const std::string& path, const std::string& folder) {
