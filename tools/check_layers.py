@@ -30,7 +30,7 @@ HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_lin
 # train/ROOM: its floor among the rooms of train, and the rooms of src that it includes.
 MODEL = {"base", "text", "config", "kernels", "checkpoint"}
 READERS = MODEL | {"data", "decode", "metrics", "rows", "eval", "pipeline"}
-TRAIN = {"ops": (0, MODEL), "model": (1, MODEL | {"engine"}), "optim": (1, MODEL), "objectives": (2, MODEL), "state": (2, MODEL), "data": (3, READERS), "report": (3, {"base", "metrics"}), "ablation": (4, {"base"}), "loop": (4, READERS),
+TRAIN = {"ops": (0, MODEL), "model": (1, MODEL | {"engine"}), "optim": (1, MODEL), "objectives": (2, MODEL), "state": (2, MODEL), "data": (3, READERS), "report": (3, {"base", "metrics"}), "ablation": (4, {"base", "config"}), "loop": (4, READERS),
          "cli": (5, READERS | {"options", "program", "measure"})}
 # One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
 TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/output_file.h"
+#include "deberta/config.h"
 #include "deberta/error.h"
 #include "metrics/task_table.h"
 #include "options/verb_options.h"
@@ -316,7 +317,7 @@ class Ablation {
     const Options options = pretraining_of(cell);
     const PretrainVerb pretrain(options);
     const auto of = [&](const std::string& model, double predicted) {
-      return training_flops_per_token(load_json(place(cell.name + "/pretrain/" + model + "config.json")),
+      return training_flops_per_token(load_model_config(place(cell.name + "/pretrain/" + model + "config.json")),
                                       static_cast<double>(pretrain.max_tokens), predicted);
     };
     const double predicted = pretrain.objective == ObjectiveChoice::kCausal ? 1 : pretrain.mlm_probability;

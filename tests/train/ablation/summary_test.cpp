@@ -98,10 +98,14 @@ TEST(Results, AreReadAsTheyWereWrittenAndOnlyForTheirOptions) {
 }
 
 TEST(Flops, AreThoseOfTheProducts) {
-  const Json config = parse_json(
-      R"({"num_hidden_layers": 2, "hidden_size": 4, "intermediate_size": 8, "vocab_size": 10, "position_buckets": 3,
-          "relative_attention": true, "pos_att_type": "c2p|p2c"})",
-      "config");
+  ModelConfig config;
+  config.num_hidden_layers = 2;
+  config.hidden_size = 4;
+  config.intermediate_size = 8;
+  config.vocab_size = 10;
+  config.position_buckets = 3;
+  config.relative_attention = config.has_c2p = config.has_p2c = true;
+  config.position_biased_input = false;
   // Of one layer: keys and values; a query's own products, its scores and values, and 6 rows of the table for each
   // term.
   const double keys = 2 * 16, query = 2 * 16 + 2 * 32 + 2 * 5 * 4 + 2 * 6 * 4;
@@ -109,17 +113,21 @@ TEST(Flops, AreThoseOfTheProducts) {
   // The last layer twice for half of the tokens; head: D D + D V for these.
   const double head = 0.5 * (16 + 40);
   EXPECT_EQ(training_flops_per_token(config, 5, 0.5), 6 * (keys + query + keys + 2 * 0.5 * query + head));
-  const auto with = [&](const char* key, Json value) {
-    Json changed = config;
-    changed.as_object().emplace_back(key, std::move(value));
+  const auto with = [&](auto change) {
+    ModelConfig changed = config;
+    change(changed);
     return training_flops_per_token(changed, 5, 0.5);
   };
-  EXPECT_EQ(with("mask_decoder_passes", 0), 6 * (keys + query + keys + 0.5 * query + head));
-  EXPECT_EQ(with("position_biased_input", true), with("mask_decoder_passes", 0));
-  EXPECT_EQ(with("own_decoder_layers", true), 6 * (2 * (keys + query) + 2 * keys + 2 * 0.5 * query + head));
-  EXPECT_EQ(with("conv_kernel_size", 3), training_flops_per_token(config, 5, 0.5) + 6 * 3 * 16);
-  const Json plain = parse_json(R"({"num_hidden_layers": 1, "hidden_size": 4, "intermediate_size": 8})", "config");
-  EXPECT_EQ(training_flops_per_token(plain, 5, 0), 6 * (4 * 16 + 2 * 32 + 2 * 5 * 4));
+  const double no_decoder = with([](ModelConfig& c) { c.mask_decoder_passes = 0; });
+  EXPECT_EQ(no_decoder, 6 * (keys + query + keys + 0.5 * query + head));
+  EXPECT_EQ(with([](ModelConfig& c) { c.position_biased_input = true; }), no_decoder);
+  EXPECT_EQ(with([](ModelConfig& c) { c.is_causal = true; }), no_decoder);
+  EXPECT_EQ(with([](ModelConfig& c) { c.has_own_decoder = true; }),
+            6 * (2 * (keys + query) + 2 * keys + 2 * 0.5 * query + head));
+  EXPECT_EQ(with([](ModelConfig& c) { c.conv_kernel_size = 3; }),
+            training_flops_per_token(config, 5, 0.5) + 6 * 3 * 16);
+  config.relative_attention = false;
+  EXPECT_EQ(training_flops_per_token(config, 5, 0), 6 * 2 * (keys + query - 2 * 6 * 4));
 }
 
 }  // namespace
