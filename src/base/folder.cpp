@@ -56,8 +56,7 @@ pid_t maker_of(std::string_view name, std::string_view target) {
 }
 
 bool is_folder_itself(const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  return !is_link(path) && is_directory(path);
 }
 
 // What is in a folder, by its path there; what a folder holds comes before it.

@@ -235,10 +235,9 @@ class Ablation {
       const std::vector<std::string> texts = corpora();
       words.insert(words.end(), texts.begin(), texts.end());
       const ChildEnd end = run_child(words, log, [](double) {});
-      if (cli::interrupted() != 0) break;
+      if (cli::interrupted() != 0) return false;
       if (end.status != 0) problems.push_back({.where = "forms." + last, .message = end.last_line});
     }
-    if (cli::interrupted() != 0) return false;
     if (!problems.empty()) throw Error(ErrorCode::kUsage, problems);
     return true;
   }
