@@ -149,7 +149,7 @@ class Ablation {
         document_(load_json(plan_path)),
         plan_(parse_plan(document_, plan_path)),
         cells_(cells_of(plan_)),
-        printer_(options.progress, true, {.items = "runs", .tokens = "tokens"}) {
+        printer_(options.progress, true, {.items = "runs", .tokens = ""}) {
     check_cells(plan_, cells_, plan_path);
     check_metrics(plan_, plan_path);
     check_files(plan_, root_, plan_path);
@@ -254,7 +254,9 @@ class Ablation {
                                       "--progress",    "on"};
     words.insert(words.end(), more.begin(), more.end());
     const ChildEnd end = run_child(words, place(cell.name + "/log.txt"), [&](double part) {
-      printer_.update(done_, 0, fraction(begin + share * std::min(part, 1.0)));
+      const double reached = fraction(begin + share * std::min(part, 1.0));
+      if (std::exchange(is_first_report_, false)) return printer_.begin(done_, 0, reached);  // what was done before
+      printer_.update(done_, 0, reached);
     });
     if (cli::interrupted() != 0) return false;
     if (end.status != 0)
@@ -378,6 +380,7 @@ class Ablation {
   std::optional<FolderLock> lock_;
   std::vector<CellResult> results_;
   size_t done_ = 0;
+  bool is_first_report_ = true;  // of a run's progress
   cli::ProgressPrinter printer_;
 };
 

@@ -102,6 +102,7 @@ class TrainingBench {
 
   // Of one step, thread time divided by threads; what is not an operation of the kernels is "other".
   void operations(const std::vector<int32_t>& lengths, cli::FigureReport& report) {
+    machine_ = cli::measure_machine(place_.compute.kernels, place_.pool);  // one moment may have been a bad one
     start_profile();
     double whole = 0;
     for (size_t n = 0; n < kLeastRuns; ++n) whole += timer_.step(lengths).all();
