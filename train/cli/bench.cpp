@@ -78,8 +78,8 @@ class TrainingBench {
     std::vector<double> limits;
     const std::function<void()> work = [&] { steps.push_back(timer_.step(lengths)); };
     cli::measure(options_.min_time, kLeastRuns, {&work, 1}, [&](size_t, double seconds) {
-      machine_ = cli::at_this_moment(machine_, place_.compute.kernels, place_.pool, precision_);
-      limits.push_back(limit_seconds(lengths) / seconds);
+      const cli::Machine now = cli::at_this_moment(machine_, place_.compute.kernels, place_.pool, precision_);
+      limits.push_back(limit_seconds(now, lengths) / seconds);
     });
     const StepSeconds& best = *std::ranges::min_element(steps, {}, &StepSeconds::all);
     const auto tokens = static_cast<double>(tokens_of(lengths));
@@ -102,7 +102,6 @@ class TrainingBench {
 
   // Of one step, thread time divided by threads; what is not an operation of the kernels is "other".
   void operations(const std::vector<int32_t>& lengths, cli::FigureReport& report) {
-    machine_ = cli::measure_machine(place_.compute.kernels, place_.pool);  // one moment may have been a bad one
     start_profile();
     double whole = 0;
     for (size_t n = 0; n < kLeastRuns; ++n) whole += timer_.step(lengths).all();
@@ -128,12 +127,12 @@ class TrainingBench {
   }
   static double median(std::vector<double> values) { return cli::Durations(std::move(values)).percentile(50); }
 
-  double limit_seconds(const std::vector<int32_t>& lengths) const {
+  double limit_seconds(const cli::Machine& machine, const std::vector<int32_t>& lengths) const {
     const StepWork work = work_of(timer_.config(), lengths);
-    const double peak = machine_.peak(precision_);
+    const double peak = machine.peak(precision_);
     if (peak == 0) return 0;
     return (work.linear + (1 + kBackwardOfAttention) * work.attention) / peak +
-           kUpdateBytes * static_cast<double>(timer_.parameters()) / machine_.read_bytes;
+           kUpdateBytes * static_cast<double>(timer_.parameters()) / machine.read_bytes;
   }
 
   JsonObject begin_figure(const char* what, const std::vector<int32_t>& lengths) const {
