@@ -2,13 +2,15 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
 
+import numpy
 import pytest
 from conftest import BINARY, HANG_SECONDS, SMALL, log_of, size_of, without_times
-from models import ROOT
+from models import ROOT, read_safetensors, write_safetensors
 
 BASE = {"config-overrides": SMALL[1], "batch-size": 8, "max-tokens": 32, "learning-rate": 0.003, "hold-out-every": 10, "logging-steps": 2, "max-steps": 4, "eval-lines": 20}
 
@@ -27,6 +29,7 @@ def plan(tmp_path, tokenizer, corpus, rows, dev_rows):
     return make
 
 
+TRAINED_ALONE = ("P2P", "pre-LN", "own decoder layers")  # by the trainer, which evaluates them too; the engine lacks them
 TWO = {"full": {}, "no c2p": {"form": "-C2P", "seeds": [2]}}
 
 
@@ -196,7 +199,7 @@ def test_a_plan_of_a_model_fine_tunes_it(deberta, pretrain, plan, tmp_path):
     assert done.returncode == 2 and "forms.SiFT.finetune.adversariel: unknown option of finetune" in done.stderr
 
 
-@pytest.mark.parametrize("form", ["P2P", "pre-LN", "own decoder layers"])
+@pytest.mark.parametrize("form", TRAINED_ALONE)
 def test_forms_that_the_engine_lacks_are_evaluated_in_training_and_refused_there(deberta, plan, tmp_path, form):
     done = deberta("ablate", plan({"x": {"form": form}}, seeds=[1]), "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
@@ -204,6 +207,42 @@ def test_forms_that_the_engine_lacks_are_evaluated_in_training_and_refused_there
     assert result["pretraining"]["perplexity"] > 1 and 0 <= result["tasks"]["classification"] <= 1
     refused = deberta("fill", "-m", tmp_path / "out/x-seed1/pretrain", "a [MASK] b")
     assert refused.returncode == 1 and "a form of ablations, which is trained and evaluated but not served" in refused.stderr
+
+
+def folder_of(out, form):
+    """The folder of a cell: its form with every other sign as one hyphen."""
+    return out / ("-".join(re.findall("[A-Za-z0-9]+", form)) + "-seed1")
+
+
+def expect_its_options(model, options):
+    """What the options of a run say of the model is in its config.json."""
+    config = json.loads((model / "config.json").read_text())
+    given = json.loads(options.read_text())["pretrain"]
+    for key, text in (pair.split("=") for pair in given["config-overrides"].split(",")):
+        want = json.loads(text) if re.fullmatch("true|false|-?[0-9.]+", text) else text
+        if key != "num_hidden_layers" or model.name != "generator":
+            assert config[key] == want, (model, key)
+    if "decoder-passes" in given:
+        assert config["mask_decoder_passes"] == given["decoder-passes"], model
+
+
+def expect_the_trainers_loss(deberta, model, is_trained_alone):
+    """The engine's logits have the loss that the trainer computes with the same folder; a form that it lacks is refused."""
+    random = numpy.random.default_rng(1)
+    ids = random.integers(5, 8000, (2, 40))
+    labels = numpy.where(random.random((2, 40)) < 0.2, random.integers(5, 8000, (2, 40)), -100)
+    write_safetensors(model / "in", {"input_ids": ids})
+    write_safetensors(model / "batches", {"0.input_ids": ids, "0.labels": labels})
+    done = deberta("forward", "-m", model, "--ids", model / "in", "--layers", "none", "-o", model / "forward.safetensors")
+    if is_trained_alone:
+        assert done.returncode == 1 and "a form of ablations, which is trained and evaluated but not served" in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    trained = deberta("replay", "-m", model, "--dtype", "fp32", "--batches", model / "batches", "-o", model / "replay.safetensors")
+    assert trained.returncode == 0, trained.stderr
+    logits = read_safetensors(model / "forward.safetensors")["logits"][labels >= 0].astype(numpy.float64)
+    loss = (numpy.log(numpy.exp(logits).sum(-1)) - logits[numpy.arange(len(logits)), labels[labels >= 0]]).mean()
+    assert loss == pytest.approx(read_safetensors(model / "replay.safetensors")["0.loss"].item(), abs=2e-6), model
 
 
 PLANS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "plans").glob("*.json"))}
@@ -221,6 +260,12 @@ def test_the_small_twin_of_a_plan_has_its_forms_and_runs(deberta, tmp_path, name
     done = deberta("ablate", file, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert len(results_in(tmp_path / "out")) == len(whole["forms"])
+    for form, given in small["forms"].items():
+        folder = folder_of(tmp_path / "out", form)
+        for model in (folder / "pretrain", folder / "pretrain/generator"):
+            if (model / "config.json").exists():
+                expect_its_options(model, folder / "pretrain.options.json")
+                expect_the_trainers_loss(deberta, model, given.get("form") in TRAINED_ALONE)
 
 
 def test_plans_that_share_a_folder_of_results_have_no_two_runs_of_one_name():
