@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""The tables of plans/ in docs/learning.md and their chart, docs/ablations.svg, from the results that are committed in plans/results.
+"""The tables of plans/ in docs/learning.md and their chart, docs/ablations.svg, from the results and logs that are committed in plans/results.
 
 usage: ablation_tables.py [PROGRAM]      (default: build/release/deberta)"""
 import json
+import math
 import pathlib
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -12,6 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE, CHART, RESULTS = ROOT / "docs/learning.md", ROOT / "docs/ablations.svg", ROOT / "plans/results"
 PLANS = ("objectives", "attention", "decoder", "predecessors", "diagnosis", "finetuning")
 MEAN = "mean of tasks"
+LAST_LINES = 5  # of a log with a line every 100 steps
+DETECTION = ("replaced_share", "discriminator_loss", "discriminator_recall", "discriminator_precision", "table_cosine_words")
 WIDTH, LEFT, RIGHT, ROW, HEAD, FOOT = 760, 190, 150, 22, 30, 30
 
 
@@ -37,8 +42,35 @@ def with_tables(page, found):
         begin, end = marks(plan)
         at, until = page.index(begin) + len(begin), page.index(end)
         missing = "" if numbers["finished"] == numbers["cells"] else f"\n{numbers['finished']} of {numbers['cells']} runs are finished.\n"
-        page = page[:at] + table + missing + page[until:]
+        page = page[:at] + table + detection_table(json.loads((ROOT / "plans" / f"{plan}.json").read_text())) + missing + page[until:]
     return page
+
+
+def detections(form, seeds):
+    """Per seed, what the discriminator of a form did in the last lines of the log of its run, as {key: mean}; none without a log of one."""
+    stem = "-".join(re.findall("[A-Za-z0-9]+", form))
+    found = []
+    for path in (RESULTS / f"{stem}-seed{seed}.jsonl" for seed in seeds):
+        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        last = [line for line in lines if "discriminator_recall" in line][-LAST_LINES:]
+        if last:
+            found.append({key: statistics.mean(line[key] for line in last) for key in DETECTION})
+    return found
+
+
+def detection_table(plan):
+    """Markdown: what the discriminators of a plan's pairs found; "" where it has none."""
+    lines = []
+    for form, given in plan["forms"].items():
+        if found := detections(form, given.get("seeds", plan["seeds"])):
+            mean = {key: statistics.mean(run[key] for run in found) for key in DETECTION}
+            share = mean["replaced_share"]
+            guess = -share * math.log(share) - (1 - share) * math.log(1 - share)
+            lines.append(f"| {form} | {share:.3f} | {guess:.3f} | {mean['discriminator_loss']:.3f} | {mean['discriminator_recall']:.3f} | {mean['discriminator_precision']:.2f} | {mean['table_cosine_words']:.2f} | {len(found)} |")
+    if not lines:
+        return ""
+    head = ["", "What the discriminators found, in the last 500 steps of their training:", "", "| form | tokens replaced | loss of the share alone | loss | recall | precision | cosine of words | seeds |", "|---|---|---|---|---|---|---|---|"]
+    return "\n".join(head + lines) + "\n"
 
 
 def panel(plan, numbers, top):
