@@ -17,7 +17,7 @@ PLANS = ("objectives", "attention", "decoder", "predecessors", "diagnosis", "fin
 MEAN = "mean of tasks"
 LAST_LINES = 5  # of a log with a line every 100 steps
 DETECTION = ("replaced_share", "discriminator_loss", "discriminator_recall", "discriminator_precision", "table_cosine_words")
-WIDTH, LEFT, RIGHT, ROW, HEAD, FOOT = 760, 190, 150, 22, 30, 30
+WIDTH, LEFT, RIGHT, ROW, HEAD, FOOT = 800, 225, 160, 22, 30, 30
 
 
 def marks(plan):
