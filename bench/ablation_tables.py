@@ -5,7 +5,6 @@ usage: ablation_tables.py [PROGRAM]      (default: build/release/deberta)"""
 import json
 import math
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
@@ -42,27 +41,27 @@ def with_tables(page, found):
         begin, end = marks(plan)
         at, until = page.index(begin) + len(begin), page.index(end)
         missing = "" if numbers["finished"] == numbers["cells"] else f"\n{numbers['finished']} of {numbers['cells']} runs are finished.\n"
-        page = page[:at] + table + detection_table(json.loads((ROOT / "plans" / f"{plan}.json").read_text())) + missing + page[until:]
+        page = page[:at] + table + detection_table(numbers) + missing + page[until:]
     return page
 
 
-def detections(form, seeds):
-    """Per seed, what the discriminator of a form did in the last lines of the log of its run, as {key: mean}; none without a log of one."""
-    stem = "-".join(re.findall("[A-Za-z0-9]+", form))
+def detections(form):
+    """What the discriminator of each run of a form did in the last lines of its log, as {key: mean}; none where it has no discriminator."""
     found = []
-    for path in (RESULTS / f"{stem}-seed{seed}.jsonl" for seed in seeds):
-        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-        last = [line for line in lines if "discriminator_recall" in line][-LAST_LINES:]
-        if last:
-            found.append({key: statistics.mean(line[key] for line in last) for key in DETECTION})
+    for path in sorted(RESULTS.glob("*.json")):
+        result = json.loads(path.read_text())
+        if result["form"] == form:
+            lines = [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()]
+            last = [line for line in lines if "discriminator_recall" in line][-LAST_LINES:]
+            found += [{key: statistics.mean(line[key] for line in last) for key in DETECTION}] if last else []
     return found
 
 
-def detection_table(plan):
+def detection_table(numbers):
     """Markdown: what the discriminators of a plan's pairs found; "" where it has none."""
     lines = []
-    for form, given in plan["forms"].items():
-        if found := detections(form, given.get("seeds", plan["seeds"])):
+    for form in (row["form"] for row in numbers["rows"]):
+        if found := detections(form):
             mean = {key: statistics.mean(run[key] for run in found) for key in DETECTION}
             share = mean["replaced_share"]
             guess = -share * math.log(share) - (1 - share) * math.log(1 - share)
