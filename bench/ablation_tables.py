@@ -16,7 +16,8 @@ PLANS = ("objectives", "attention", "decoder", "predecessors", "diagnosis", "fin
 MEAN = "mean of tasks"
 LAST_LINES = 5  # of a log with a line every 100 steps
 DETECTION = ("replaced_share", "discriminator_loss", "discriminator_recall", "discriminator_precision", "table_cosine_words")
-WIDTH, LEFT, RIGHT, ROW, HEAD, FOOT = 800, 225, 160, 22, 30, 30
+PANELS = {MEAN: "mean of the dev figures of the tasks", "accuracy": "held-out masked pieces that are found"}
+WIDTH, LEFT, RIGHT, ROW, HEAD, FOOT = 800, 245, 160, 22, 30, 30
 
 
 def marks(plan):
@@ -72,9 +73,9 @@ def detection_table(numbers):
     return "\n".join(head + lines) + "\n"
 
 
-def panel(plan, numbers, top):
-    """SVG of the means of one plan, a bar of two standard errors to either side, and how many FLOPs each took."""
-    at = numbers["columns"].index(MEAN)
+def panel(plan, column, numbers, top):
+    """SVG of the means of a column of one plan, a bar of two standard errors to either side, and how many FLOPs each took; and where it ends."""
+    at = numbers["columns"].index(column)
     rows = [(row["form"], row["values"][at], row["flops"].get("mean", 0)) for row in numbers["rows"] if row["values"][at]["count"]]
     reach = [(value["mean"] - 2 * value.get("error", 0), value["mean"] + 2 * value.get("error", 0)) for _, value, _ in rows]
     low, high = min(least for least, _ in reach), max(most for _, most in reach)
@@ -84,7 +85,7 @@ def panel(plan, numbers, top):
     def x(value):
         return LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT)
     bottom = top + HEAD + ROW * len(rows)
-    out = [f'<text x="4" y="{top + 16}" font-weight="600">{plan}: mean of the dev figures of the tasks</text>',
+    out = [f'<text x="4" y="{top + 16}" font-weight="600">{plan}: {PANELS[column]}</text>',
            f'<text x="{WIDTH - RIGHT + 12}" y="{top + 16}">FLOPs of pre-training</text>']
     for i in range(5):
         value = low + (high - low) * i / 4
@@ -102,9 +103,11 @@ def panel(plan, numbers, top):
 
 def chart(found):
     body, top = [], 0
-    for plan, (_, numbers) in found.items():
-        lines, top = panel(plan, numbers, top)
-        body += lines
+    for column in PANELS:
+        for plan, (_, numbers) in found.items():
+            if column in numbers["columns"]:
+                lines, top = panel(plan, column, numbers, top)
+                body += lines
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" font-family="sans-serif" font-size="12" fill="#444">'
     return "\n".join([head, f'<rect width="{WIDTH}" height="{top}" fill="#fff"/>', *body, "</svg>", ""])
 
