@@ -38,31 +38,30 @@ def summaries(program):
 
 
 def with_tables(page, found):
+    detected = detections()
     for plan, (table, numbers) in found.items():
         begin, end = marks(plan)
         at, until = page.index(begin) + len(begin), page.index(end)
         missing = "" if numbers["finished"] == numbers["cells"] else f"\n{numbers['finished']} of {numbers['cells']} runs are finished.\n"
-        page = page[:at] + table + detection_table(numbers) + missing + page[until:]
+        page = page[:at] + table + detection_table(numbers, detected) + missing + page[until:]
     return page
 
 
-def detections(form):
-    """What the discriminator of each run of a form did in the last lines of its log, as {key: mean}; none where it has no discriminator."""
-    found = []
+def detections():
+    """{form: [what the discriminator of each run did in the last lines of its log, as {key: mean}]}; forms without a discriminator are left out."""
+    found = {}
     for path in sorted(RESULTS.glob("*.json")):
-        result = json.loads(path.read_text())
-        if result["form"] == form:
-            lines = [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()]
-            last = [line for line in lines if "discriminator_recall" in line][-LAST_LINES:]
-            found += [{key: statistics.mean(line[key] for line in last) for key in DETECTION}] if last else []
+        lines = [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()]
+        if last := [line for line in lines if "discriminator_recall" in line][-LAST_LINES:]:
+            found.setdefault(json.loads(path.read_text())["form"], []).append({key: statistics.mean(line[key] for line in last) for key in DETECTION})
     return found
 
 
-def detection_table(numbers):
-    """Markdown: what the discriminators of a plan's pairs found; "" where it has none."""
+def detection_table(numbers, detected):
+    """Markdown: what the discriminators of a plan's pairs found, of `detected`, that of detections(); "" where it has none."""
     lines = []
     for form in (row["form"] for row in numbers["rows"]):
-        if found := detections(form):
+        if found := detected.get(form):
             mean = {key: statistics.mean(run[key] for run in found) for key in DETECTION}
             share = mean["replaced_share"]
             guess = -share * math.log(share) - (1 - share) * math.log(1 - share)

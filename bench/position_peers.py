@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pre-trains the small model of plans/ with transformers' DebertaV2ForMaskedLM in a plain loop, with relative positions and with absolute ones, to see whether
-a form without relative positions learns as slowly there as it does here (docs/learning.md). Prints a JSON line every 100 steps. The masks
-follow the same rule as the trainer's (words are pieces here), so losses are close and not equal. Needs torch, transformers 4.57 and sentencepiece.
+a form without relative positions learns as slowly there as it does here (docs/learning.md). Prints a JSON line every 100 steps. Rows and
+masks are drawn more simply than the trainer draws them, so that losses are near and not equal. Needs torch, transformers 4.57 and sentencepiece.
 
 usage: position_peers.py CORPUS.txt.xz --positions relative|absolute [--steps N] [--threads N] [--seed N]"""
 import argparse
@@ -42,7 +42,7 @@ def masked(rows):
     for row in range(len(rows)):
         while (labels[row] != IGNORED).sum() < MASKED:
             length = random.randint(1, LONGEST_RUN)
-            begin = random.randrange(LENGTH - length)
+            begin = random.randrange(LENGTH - length + 1)
             labels[row, begin:begin + length] = rows[row, begin:begin + length]
         for at in (labels[row] != IGNORED).nonzero().flatten().tolist():
             draw = random.random()
