@@ -84,8 +84,9 @@ def panel(plan, column, numbers, top):
     def x(value):
         return LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT)
     bottom = top + HEAD + ROW * len(rows)
-    out = [f'<text x="4" y="{top + 16}" font-weight="600">{plan}: {PANELS[column]}</text>',
-           f'<text x="{WIDTH - RIGHT + 12}" y="{top + 16}">FLOPs of pre-training</text>']
+    out = [f'<text x="4" y="{top + 16}" font-weight="600">{plan}: {PANELS[column]}</text>']
+    if any(flops for _, _, flops in rows):
+        out.append(f'<text x="{WIDTH - RIGHT + 12}" y="{top + 16}">FLOPs of pre-training</text>')
     for i in range(5):
         value = low + (high - low) * i / 4
         out += [f'<line x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{top + HEAD - 6}" y2="{bottom}" stroke="#8884"/>', f'<text x="{x(value):.1f}" y="{bottom + 15}" text-anchor="middle">{value:.3f}</text>']

@@ -92,6 +92,25 @@ std::string cell(const Estimate& estimate, bool has_sign = false) {
   return text;
 }
 
+bool has_pretraining(const Summary& summary) {
+  return std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [](const SummaryRow& row) { return row.tokens.mean > 0; });
+}
+
+// The last columns of the table: what a form took. Plans that only fine-tune have no tokens and FLOPs of pre-training.
+std::vector<std::string> cost_names(const Summary& summary) {
+  if (!has_pretraining(summary)) return {"seeds", "time"};
+  return {"seeds", "tokens", "FLOPs", "time"};
+}
+
+std::vector<std::string> costs_of(const Summary& summary, const SummaryRow& row) {
+  std::vector<std::string> costs{std::to_string(row.seconds.count)};
+  if (has_pretraining(summary))
+    costs.insert(costs.end(), {axis_number(row.tokens.mean), fmt::format("{:.2e}", row.flops.mean)});
+  costs.push_back(duration(row.seconds.mean));
+  return costs;
+}
+
 // ---- the chart of a column: a dot for each form, a bar of two standard errors to either side
 
 constexpr double kWidth = 620, kLeft = 170, kRight = 70, kRow = 24, kTop = 8, kFoot = 26;
@@ -214,12 +233,14 @@ std::string markdown_of(const Summary& summary) {
   std::string text = "| form |", line = "|---|";
   for (const std::string& column : summary.columns)
     text += " " + escape_markdown(readable(column)) + " |", line += "---|";
-  text += " seeds | tokens | FLOPs | time |\n" + line + "---|---|---|---|\n";
+  std::string costs_line;
+  for (const std::string& name : cost_names(summary)) text += " " + name + " |", costs_line += "---|";
+  text += "\n" + line + costs_line + "\n";
   for (const SummaryRow& row : summary.rows) {
     text += "| " + escape_markdown(row.form) + " |";
     for (const Estimate& value : row.values) text += " " + cell(value) + " |";
-    text += fmt::format(" {} | {} | {:.2e} | {} |\n", row.tokens.count, axis_number(row.tokens.mean), row.flops.mean,
-                        duration(row.seconds.mean));
+    for (const std::string& cost : costs_of(summary, row)) text += " " + cost + " |";
+    text += "\n";
   }
   text += fmt::format("\nDifferences from {} of the same seed; * beyond two standard errors:\n\n| form |",
                       escape_markdown(summary.reference));
@@ -242,7 +263,7 @@ std::string page_of(const Summary& summary, const std::string& title) {
     values.header.push_back(escape_html(readable(column)));
     differences.header.push_back(escape_html(readable(column)));
   }
-  values.header.insert(values.header.end(), {"seeds", "tokens", "FLOPs", "time"});
+  for (const std::string& name : cost_names(summary)) values.header.push_back(name);
   Table forms{.header = {"form", "what it is"}, .rows = {}, .style = "pairs"};
   for (const SummaryRow& row : summary.rows) {
     std::vector<std::string> own{escape_html(row.form)}, other = own;
@@ -251,8 +272,7 @@ std::string page_of(const Summary& summary, const std::string& title) {
       const bool is_clear = is_beyond_two_errors(row.differences[i]);
       other.push_back(cell(row.differences[i], true) + (is_clear ? " <b>*</b>" : ""));
     }
-    own.insert(own.end(), {std::to_string(row.tokens.count), axis_number(row.tokens.mean),
-                           fmt::format("{:.2e}", row.flops.mean), duration(row.seconds.mean)});
+    for (std::string& cost : costs_of(summary, row)) own.push_back(std::move(cost));
     values.rows.push_back(std::move(own));
     if (row.form != summary.reference) differences.rows.push_back(std::move(other));
     forms.rows.push_back({escape_html(row.form), escape_html(row.about)});

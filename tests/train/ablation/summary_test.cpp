@@ -84,6 +84,15 @@ TEST(Summaries, AreTablesWithWhatIsClearMarked) {
   EXPECT_EQ(charts, 4u);
 }
 
+TEST(Summaries, OfFineTuningAloneHaveNoTokensOfPreTraining) {
+  CellResult tuned = result_of("full", 1, 10, 50);
+  tuned.tokens = tuned.flops = 0;
+  const Summary summary = summarize(two_forms(), {tuned});
+  EXPECT_NE(markdown_of(summary).find("| seeds | time |\n"), std::string::npos) << markdown_of(summary);
+  EXPECT_NE(markdown_of(summary).find("| 1 | 1 min 00 s |\n"), std::string::npos) << markdown_of(summary);
+  EXPECT_EQ(page_of(summary, "plan").find("FLOPs"), std::string::npos);
+}
+
 TEST(Results, AreReadAsTheyWereWrittenAndOnlyForTheirOptions) {
   const CellResult result = result_of("full", 2, 0.125, 50);
   const CellResult again = parse_result(to_json(result), "r.json");
