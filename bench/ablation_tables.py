@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tables of plans/ in docs/learning.md and their chart, docs/ablations.svg, from the results and logs that are committed in plans/results.
 
-usage: ablation_tables.py [PROGRAM]      (default: build/release/deberta)"""
+usage: ablation_tables.py [PROGRAM] [--check]      (default: build/release/deberta); --check only compares, and fails when the page or the chart is stale"""
 import json
 import math
 import pathlib
@@ -112,11 +112,39 @@ def chart(found):
     return "\n".join([head, f'<rect width="{WIDTH}" height="{top}" fill="#fff"/>', *body, "</svg>", ""])
 
 
+def contradictions():
+    """What the committed results and their logs say against each other, a sentence each."""
+    found = []
+    for path in sorted(RESULTS.glob("*.json")):
+        result, lines = json.loads(path.read_text()), [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()]
+        steps = [line["step"] for line in lines]
+        told = {name.removeprefix("eval_"): value for name, value in lines[-1].items() if name.startswith("eval_")}
+        if steps != sorted(steps) or steps[-1] != steps[-2]:
+            found.append(f"{path.stem}.jsonl: expected the steps in order and an evaluation of the last")
+        if wrong := [name for name, value in result["pretraining"].items() if told.get(name) != value]:
+            found.append(f"{path.name}: {wrong[0]}: expected what the end of its log says, {told.get(wrong[0])}, got {result['pretraining'][wrong[0]]}")
+        for line in lines:
+            for prefix in ("", "generator_", "eval_", "eval_generator_"):
+                loss, perplexity = line.get(prefix + "loss"), line.get(prefix + "perplexity")
+                if loss is not None and perplexity is not None and not math.isclose(math.log(perplexity), loss, rel_tol=1e-6):
+                    found.append(f"{path.stem}.jsonl: step {line['step']}: {prefix}perplexity: expected exp of the loss, {math.exp(loss)}, got {perplexity}")
+    return found
+
+
 def main():
-    found = summaries(sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/release/deberta"))
-    PAGE.write_text(with_tables(PAGE.read_text(), found))
-    CHART.write_text(chart(found))
+    words = [word for word in sys.argv[1:] if word != "--check"]
+    found = summaries(ROOT / (words[0] if words else "build/release/deberta"))
+    stale = []
+    for path, text in ((PAGE, with_tables(PAGE.read_text(), found)), (CHART, chart(found))):
+        if "--check" not in sys.argv:
+            path.write_text(text)
+        elif path.read_text() != text:
+            stale.append(path)
+            print(f"{path.relative_to(ROOT)}: stale; run bench/ablation_tables.py")
+    wrong = contradictions()
+    print("\n".join(wrong[:20]) or f"tables of plans: {len(list(RESULTS.glob('*.json')))} results")
+    return 1 if stale or wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

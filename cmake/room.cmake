@@ -1,7 +1,8 @@
 set(DEBERTA_PRECOMPILED <algorithm> <filesystem> <fmt/format.h> <functional> <map> <memory> <string> <vector>)
-# Rooms without loops that take time. For users six of their sources are compiled as one, in half the time; for developers each by
-# itself, so that a change costs little and every source includes what it needs.
-set(DEBERTA_TOGETHER config data decode metrics rows eval options program measure cli)
+# Rooms without loops that take time: with DEBERTA_UNITY several of their sources are compiled as one, in less than half the time. For users and the
+# gate; developers compile each by itself, so that a change costs little. That every source includes what it needs is for tools/check_clang.py to say.
+set(DEBERTA_TOGETHER config data decode metrics rows eval options program measure cli
+  train/ops train/model train/objectives train/optim train/data train/state train/report train/ablation train/loop train/cli)
 
 # deberta_read_rooms(REGEX VARIABLE): the names in rooms.txt whose row matches the regular expression after the name.
 function(deberta_read_rooms regex variable)
@@ -28,9 +29,6 @@ function(deberta_room name)
   deberta_objects(deberta_${name} src/${name})
   target_link_libraries(deberta_${name} PRIVATE fmt::fmt ${ARGN})
   deberta_precompiled(deberta_${name} deberta_base ${DEBERTA_PRECOMPILED})
-  if(name IN_LIST DEBERTA_TOGETHER AND NOT DEBERTA_DEVELOPER)
-    set_target_properties(deberta_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-  endif()
   set_property(GLOBAL APPEND PROPERTY DEBERTA_ROOMS deberta_${name})
 endfunction()
 
@@ -63,6 +61,10 @@ function(deberta_objects target folder)
   file(GLOB sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*/*.cpp)
   list(FILTER sources EXCLUDE REGEX "^${folder}/(x86|main)/")
   add_library(${target} OBJECT ${sources})
+  string(REGEX REPLACE "^src/" "" room ${folder})
+  if(DEBERTA_UNITY AND room IN_LIST DEBERTA_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PUBLIC deberta_flags)
 endfunction()

@@ -1,31 +1,37 @@
 #!/usr/bin/env python3
-"""Runs the rooms of rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the ten slowest tests,
+"""Runs the rooms of rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the slowest tests,
 what was not run and why, and the counts.
 
-run_tests.py [--preset NAME] [--until T] [all | train | ROOM...]; the last line is `N passed, N failed`. Without arguments it runs all rooms except
-those that only `all` adds; train stands for all rooms of the training half; the room fuzz runs each target of fuzz/ for ten seconds (fuzz:TARGET runs one). A program that hangs is ended.
-With --until the rooms run in an order that the commit draws, and those that would end after the Unix time T are listed as not run.
+run_tests.py [--preset NAME] [--sample P F] [--until T] [all | train | ROOM...]; the last line is `N passed, N failed`. Without arguments it runs all rooms except
+those that only `all` adds; train stands for all rooms of the training half; the room fuzz runs each target of fuzz/ for four seconds (fuzz:TARGET runs one). A program that hangs is ended.
+With --sample P F only P of the rooms' programs and F files of Python tests are built and run: the nearest to the change, then as the commit draws them.
+With --until those that would end after the Unix time T are listed as not run.
 A skipped test counts as not run: it is listed with its reason, and a room where every test is skipped fails."""
 import argparse
 import concurrent.futures
 import dataclasses
+import json
 import math
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 
 import fuzz
+import reach
 from draw import place
 from limits import run_limited
 from private_python import private_python
 from rooms import read_rooms
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FUZZ_SECONDS = 10
+FUZZ_SECONDS = 4  # of each target; tools/long_checks fuzz: 300
+SLOWEST = 20                             # tests that are named with their times
+SECONDS = ROOT / "build/test_seconds.json"
 PROGRAM_SECONDS, PYTEST_SECONDS = 900, 2700  # limits for a whole room
 # The first three test accuracy over thousands of rows; shorter tests of the same verbs show a sanitizer the same code.
 NOT_SANITIZED = {
@@ -35,7 +41,9 @@ NOT_SANITIZED = {
     "tests/cli/test_allocation_failures.py": "a sanitizer has a heap of its own, which nothing can stand in front of",
 }
 SANITIZERS = ("asan", "tsan")
-TIMELY_SECONDS = {"pytest": 720, "program": 90, "fuzz": 30}  # what a room may take under a sanitizer; a room that has less left is not begun
+TIMELY_SECONDS = {"pytest": 720, "file": 180, "program": 90, "fuzz": 30}  # what each may take under a sanitizer; what has less left is not begun
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # torch's own: with tensors this small one of two threads only waits, and keeps its core busy with it
+NEAR_STEPS = 2  # from a changed file (reach.py)
 EMULATORS = {"aarch64": ("qemu-aarch64", "-L", str(ROOT / "build/aarch64-sysroot"))}  # for presets of other processors
 
 
@@ -45,6 +53,7 @@ class Test:
     seconds: float
     outcome: str  # passed, failed or skipped
     reason: str = ""
+    file: str = ""  # of the test, relative to the root
 
 
 @dataclasses.dataclass
@@ -78,12 +87,20 @@ def unlisted(listed: dict) -> list[Test]:
     return [Test(f"{name}: not in rooms.txt", 0, "failed") for name in sorted(found - set(listed))]
 
 
+def file_of(case: ElementTree.Element) -> str:
+    """The file of a test: GoogleTest writes its path, pytest the module as the class."""
+    if case.get("file"):
+        return os.path.relpath(os.path.normpath(ROOT / "build/any" / case.get("file")), ROOT)
+    parts = case.get("classname", "").split(".")
+    return next((name for end in range(len(parts), 0, -1) if (ROOT / (name := "/".join(parts[:end]) + ".py")).is_file()), "")
+
+
 def read_report(room: str, report: pathlib.Path) -> list[Test]:
     """The cases of a JUnit file, as GoogleTest and pytest write it."""
     tests = []
     for case in ElementTree.parse(report).iter("testcase") if report.exists() else ():
         suite = case.get("classname", "") + "." if case.get("result") else ""  # pytest's is the file
-        test = Test(f"{room}: {suite}{case.get('name') or case.get('classname')}", float(case.get("time") or 0), "passed")
+        test = Test(f"{room}: {suite}{case.get('name') or case.get('classname')}", float(case.get("time") or 0), "passed", file=file_of(case))
         skipped = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
             test.outcome = "failed"
@@ -106,33 +123,41 @@ def with_ending(room: str, tests: list[Test], code: int | None, seconds: float) 
     return tests
 
 
-def run_program(room: str, settings: Settings) -> Job:
-    """The GoogleTest program of one room."""
+def suites_in(file: str) -> str:
+    """The filter that chooses the tests of a file."""
+    suites = re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+),", (ROOT / file).read_text(), re.M)
+    return ":".join(pattern for suite in dict.fromkeys(suites) for pattern in (f"{suite}.*", f"*/{suite}.*", f"{suite}/*.*"))
+
+
+def run_program(room: str, settings: Settings, file: str = "") -> Job:
+    """The GoogleTest program of one room, or its tests of one file."""
     program = settings.build / f"test_{room.replace('/', '_')}"
     if not program.is_file():
         return Job(program.name, [Test(f"{room}: no program {program.name}", 0, "failed")])
     limit = PROGRAM_SECONDS * settings.slowness
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.xml"
-        code, output = run_limited([*settings.emulator, program, f"--gtest_output=xml:{report}", "--gtest_brief=1"], limit, cwd=ROOT)
+        chosen = [f"--gtest_filter={suites_in(file)}"] if file else []
+        code, output = run_limited([*settings.emulator, program, f"--gtest_output=xml:{report}", "--gtest_brief=1", *chosen], limit, cwd=ROOT,
+                                   env=os.environ | ONE_THREAD)
         tests = with_ending(room, read_report(room, report), code, limit)
     notes = "\n".join(line for line in output.splitlines() if line.startswith("note:"))
-    return Job(program.name, tests, output if code != 0 else notes)
+    return Job(file or program.name, tests, output if code != 0 else notes)
 
 
-def run_pytest(room: str, settings: Settings) -> Job:
-    """The Python tests of one room."""
+def run_pytest(room: str, settings: Settings, files: tuple[str, ...] = ()) -> Job:
+    """The Python tests of one room, or those of the files."""
     limit = PYTEST_SECONDS * settings.slowness
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.xml"
-        environment = dict(os.environ, DEBERTA_BINARY=str(settings.build / "deberta"), PYTHONDONTWRITEBYTECODE="1")
+        environment = dict(os.environ, DEBERTA_BINARY=str(settings.build / "deberta"), PYTHONDONTWRITEBYTECODE="1") | ONE_THREAD
         left_out = [file for file in NOT_SANITIZED if file.startswith(f"tests/{room}/") and settings.build.name in SANITIZERS]
-        command = [private_python(room), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", f"tests/{room}",
+        command = [private_python(room), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *(files or [f"tests/{room}"]),
                    *(f"--ignore={file}" for file in left_out)]
         code, output = run_limited(command, limit, cwd=ROOT, env=environment)
         tests = with_ending(room, read_report(room, report), code, limit)
     tests += [Test(f"{room}: {file}", 0, "skipped", NOT_SANITIZED[file]) for file in left_out]
-    return Job(room, tests, output if code != 0 else "")
+    return Job(" ".join(files) or room, tests, output if code != 0 else "")
 
 
 def run_fuzz(target: str, settings: Settings) -> Job:
@@ -157,41 +182,92 @@ def choose(rooms: dict[str, tuple[str, str]], asked: list[str], settings: Settin
     return [name for room in chosen for name in ([f"fuzz:{target}" for target in fuzz.TARGETS] if room == "fuzz" else [room])]
 
 
-def jobs_of(rooms: dict[str, tuple[str, str]], chosen: list[str], settings: Settings) -> list[tuple]:
-    """(function, room), the longest first. Under an emulator only test programs run: Python tests start the program hundreds of times."""
+@dataclasses.dataclass(frozen=True)
+class Work:
+    kind: str  # "pytest", "program" or "fuzz"
+    room: str  # or the fuzz target
+    files: tuple[str, ...] = ()  # of Python tests; all of the room where there are none
+
+
+def work_of(rooms: dict[str, tuple[str, str]], chosen: list[str], settings: Settings) -> list[Work]:
+    """The longest first. Under an emulator only test programs run: Python tests start the program hundreds of times."""
     runs = {room: rooms[room][0] for room in chosen if room in rooms}
-    jobs = [(run_pytest, room) for room, what in runs.items() if what in ("pytest", "both") and not settings.emulator]
-    jobs += [(run_program, room) for room, what in runs.items() if what in ("program", "both")]
-    return jobs + [(run_fuzz, room.removeprefix("fuzz:")) for room in chosen if room.startswith("fuzz:")]
+    work = [Work("pytest", room) for room, what in runs.items() if what in ("pytest", "both") and not settings.emulator]
+    work += [Work("program", room) for room, what in runs.items() if what in ("program", "both")]
+    return work + [Work("fuzz", room.removeprefix("fuzz:")) for room in chosen if room.startswith("fuzz:")]
 
 
-def drawn(jobs: list[tuple]) -> list[tuple]:
-    """In an order that the commit draws; Python tests, which take minutes, stay first."""
-    return sorted(jobs, key=lambda job: (job[0] is not run_pytest, place(job[1], ROOT)))
+def sample(work: list[Work], programs: int, files: int, settings: Settings) -> list[Work]:
+    """So many rooms' programs and so many files of Python tests: the nearest to the change first, the others as the commit draws them."""
+    distances = reach.of_change(ROOT)
+
+    def rank(name: str, steps: int) -> tuple:
+        return (min(steps, NEAR_STEPS + 1), place(name, ROOT))  # what is farther than that, every change touches
+
+    ranked_programs = sorted((one for one in work if one.kind == "program"), key=lambda one: rank(one.room, min(
+        (steps for file, steps in distances.items() if file.startswith(f"tests/{one.room}/") and file.endswith("_test.cpp")), default=NEAR_STEPS + 1)))
+    python = [path.relative_to(ROOT).as_posix() for one in work if one.kind == "pytest" for path in (ROOT / "tests" / one.room).glob("test_*.py")]
+    left_out = NOT_SANITIZED if settings.build.name in SANITIZERS else {}
+    ranked_files = sorted((name for name in python if name not in left_out), key=lambda name: rank(name, distances.get(name, NEAR_STEPS + 1)))
+    return [*(Work("pytest", name.removeprefix("tests/").rpartition("/")[0], (name,)) for name in ranked_files[:files]), *ranked_programs[:programs]]
 
 
-def run_in_time(function, room: str, settings: Settings) -> Job:
-    kind = function.__name__.removeprefix("run_")
-    if time.time() + TIMELY_SECONDS[kind] > settings.until:
-        return Job(f"{room} ({kind})", [Test(f"{room} ({kind})", 0, "skipped", "the time is over")])
-    return function(room, settings)
+def run_in_time(work: Work, settings: Settings) -> Job:
+    name = " ".join(work.files) or f"{work.room} ({work.kind})"
+    if time.time() + TIMELY_SECONDS["file" if work.files else work.kind] > settings.until:
+        return Job(name, [Test(name, 0, "skipped", "the time is over")])
+    if work.kind == "pytest":
+        return run_pytest(work.room, settings, work.files)
+    return run_program(work.room, settings) if work.kind == "program" else run_fuzz(work.room, settings)
 
 
-def prepare(jobs: list[tuple]) -> bool:
-    """Installs and builds what the jobs need, at once: one waits for the network, the other for the compiler."""
-    functions = {function for function, _ in jobs}
-    rooms = [room for function, room in jobs if function is run_pytest]
+def shell(command: str) -> bool:
+    """With the functions of packages.sh."""
+    return subprocess.run(["bash", "-c", f". tools/packages.sh && {command}"], cwd=ROOT, stdin=subprocess.DEVNULL).returncode == 0
+
+
+def build(preset: str, work: list[Work]) -> bool:
+    """The programs of the sample alone."""
+    targets = {f"test_{one.room.replace('/', '_')}" if one.kind == "program" else "deberta" for one in work}
+    return shell(f"build_preset test {preset} {' '.join(sorted(targets))}")
+
+
+def prepare(work: list[Work], preset: str, is_sample: bool) -> bool:
+    """Installs and builds what the work needs, at once: one waits for the network, the other for the compiler."""
+    rooms = [one.room for one in work if one.kind == "pytest"]
     with concurrent.futures.ThreadPoolExecutor() as executor:
         python = executor.submit(private_python, *rooms) if rooms else None
-        built = run_fuzz not in functions or fuzz.build()
+        built = fuzz.build() if any(one.kind == "fuzz" for one in work) else not is_sample or build(preset, work)
         if python is not None:
             python.result()
     return built
 
 
+def show(job: Job) -> list[Test]:
+    """Prints the counts of a job, and what failed; its tests."""
+    skipped = f", {job.count('skipped')} not run" if job.count("skipped") else ""
+    print(f"{job.name:<20} {job.count('passed')} passed, {job.count('failed')} failed{skipped}, {sum(t.seconds for t in job.tests):.1f} s", flush=True)
+    print("".join(f"failed: {test.name}\n" for test in job.tests if test.outcome == "failed") + job.output, end="\n" if job.output else "")
+    return job.tests
+
+
+def recorded_seconds() -> dict[str, float]:
+    """{test file: seconds it took when it last ran here}"""
+    return json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
+
+
+def record_seconds(tests: list[Test]) -> None:
+    took: dict[str, float] = {}
+    for test in tests:
+        if test.file and test.outcome == "passed":
+            took[test.file] = round(took.get(test.file, 0) + test.seconds, 3)
+    SECONDS.parent.mkdir(parents=True, exist_ok=True)
+    SECONDS.write_text(json.dumps(recorded_seconds() | took, indent=0, sort_keys=True))
+
+
 def tell(tests: list[Test]) -> int:
     print("slowest tests:")
-    for test in sorted(tests, key=lambda test: test.seconds, reverse=True)[:10]:
+    for test in sorted(tests, key=lambda test: test.seconds, reverse=True)[:SLOWEST]:
         print(f"  {test.seconds:7.2f} s  {test.name}")
     for test in tests:
         if test.outcome == "skipped":
@@ -205,25 +281,26 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--preset", default="dev")
     parser.add_argument("--until", type=float, default=math.inf)
+    parser.add_argument("--sample", type=int, nargs=2, metavar=("PROGRAMS", "FILES"))
     parser.add_argument("rooms", nargs="*")
     arguments = parser.parse_args()
     emulator = EMULATORS.get(arguments.preset, ())
     settings = Settings(ROOT / "build" / arguments.preset, emulator, 10 if emulator else 3 if arguments.preset in SANITIZERS else 1, arguments.until)
     rooms = load_rooms()
-    jobs = jobs_of(rooms, choose(rooms, arguments.rooms, settings), settings)
-    jobs = drawn(jobs) if settings.until < math.inf else jobs
-    if not prepare(jobs):
+    all_work = work_of(rooms, choose(rooms, arguments.rooms, settings), settings)
+    work = sample(all_work, *arguments.sample, settings) if arguments.sample else all_work
+    if not prepare(work, arguments.preset, arguments.sample is not None):
         return 1
     tests = unlisted(rooms)
     for test in tests:
         print(f"{test.name:<20} 0 passed, 1 failed")
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as executor:
-        for future in concurrent.futures.as_completed([executor.submit(run_in_time, function, room, settings) for function, room in jobs]):
-            job = future.result()
-            skipped = f", {job.count('skipped')} not run" if job.count("skipped") else ""
-            print(f"{job.name:<20} {job.count('passed')} passed, {job.count('failed')} failed{skipped}, {sum(t.seconds for t in job.tests):.1f} s", flush=True)
-            print("".join(f"failed: {test.name}\n" for test in job.tests if test.outcome == "failed") + job.output, end="\n" if job.output else "")
-            tests += job.tests
+        for future in concurrent.futures.as_completed([executor.submit(run_in_time, one, settings) for one in work]):
+            tests += show(future.result())
+    if arguments.sample:
+        tests.append(Test(f"a sample of {len(work)}, drawn by the commit", 0, "skipped", f"tools/long_checks {arguments.preset} runs everything"))
+    else:
+        record_seconds(tests)
     return tell(tests)
 
 

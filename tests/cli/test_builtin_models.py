@@ -1,5 +1,6 @@
 """The models that ship (models/): a verb answers from them with nothing else typed, their cards tell what `eval` tells, and 16 and 8 bits cost little."""
 import json
+import os
 import re
 import shlex
 
@@ -48,7 +49,13 @@ def test_long_texts_work(deberta, name):
     assert done.returncode == 0 and "nan" not in done.stdout.lower() and json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("name, command, metric, value", CARD_ROWS, ids=[f"{name}-{i}" for i, (name, *_) in enumerate(CARD_ROWS)])
+def card_rows():
+    """In the gate those that take seconds."""
+    long = pytest.mark.skipif(os.environ.get("DEBERTA_LONG") != "1", reason="takes minutes: tools/long_checks models runs it")
+    return [pytest.param(*row, id=f"{row[0]}-{i}", marks=[long] if "novels" in row[1] or "wiki" in row[1] else []) for i, row in enumerate(CARD_ROWS)]
+
+
+@pytest.mark.parametrize("name, command, metric, value", card_rows())
 def test_cards_tell_what_eval_tells(deberta, shared, name, command, metric, value):
     words = shlex.split(command)
     for word in words:

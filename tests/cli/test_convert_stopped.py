@@ -1,6 +1,5 @@
 """convert stopped at any moment: it leaves either the old state or the new one, and the next run is not confused."""
 import dataclasses
-import json
 import os
 import pathlib
 import random
@@ -12,7 +11,6 @@ import pytest
 from chosen_call import Call, build_shim, environment_at
 from conftest import BINARY, HANG_SECONDS
 from conversion_models import contents, make_v1_model
-from models import make_model
 
 TEXTS = "a text to calibrate with\nand another , longer one\n"
 CALIBRATION = "calibration.safetensors"

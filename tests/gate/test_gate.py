@@ -9,13 +9,19 @@ BUSY = "python3 -c 'import time; end = time.process_time() + 2\nwhile time.proce
 
 
 @pytest.fixture
-def run(tmp_path, capsys):
+def run(tmp_path, capsys, monkeypatch):
     """run((name, command, budget in minutes, or None for what fills the gate's time)..., more) -> (tally, lines printed)"""
+    monkeypatch.setattr(gate, "compile_seconds", lambda: gate.REFERENCE_SECONDS)  # whatever else this machine does
+
     def go(*rows, **limits):
         parts = [gate.Part(name, command, 0 if budget is None else None) for name, command, budget in rows]
         tally = gate.run_parts(parts, {name: budget for name, _, budget in rows if budget is not None}, tmp_path, **limits)
         return tally, capsys.readouterr().out.splitlines()
     return go
+
+
+def test_the_speed_of_the_machine_is_measured():
+    assert 0.1 < gate.compile_seconds() < 600
 
 
 def test_the_last_line_counts_every_part(run):

@@ -1,5 +1,9 @@
 """tools/mutate with a script as the test program: what kills a mutation, and what fails."""
+import importlib.machinery
+import importlib.util
 import json
+import subprocess
+import sys
 import time
 
 import pytest
@@ -80,8 +84,26 @@ def test_what_the_processor_lacks_is_not_run(mutate):
     assert code == 0 and lines[-2:] == ["not run: broken: this processor has no wings", "0 passed, 0 failed"]
 
 
-def test_rows_that_the_time_does_not_do_for_are_counted_as_not_run(mutate):
-    code, lines = mutate({"A__a": "passed"}, "--until", f"{time.time() + 1000:.0f}")
-    assert code == 0 and lines[-1] == "1 passed, 0 failed"
-    code, lines = mutate({"A__a": "passed"}, "--until", f"{time.time() - 1:.0f}")
-    assert code == 0 and lines[-2:] == ["not run: mutations: 1 of 1 rows: the time is over", "0 passed, 0 failed"]
+def test_rows_that_are_not_in_the_sample_or_that_the_time_does_not_do_for_are_counted_as_not_run(mutate):
+    told = "not run: mutations: 0 of 1 rows: a sample, drawn by the commit; tools/long_checks mutations runs every row"
+    code, lines = mutate({"A__a": "passed"}, "--sample", "5", "--until", f"{time.time() + 1000:.0f}")
+    assert code == 0 and lines[-2:] == [told, "1 passed, 0 failed"]
+    code, lines = mutate({"A__a": "passed"}, "--sample", "5", "--until", f"{time.time() - 1:.0f}")
+    assert code == 0 and lines[-3:] == ["not run: mutations: 1 of 1 rows: the time is over", told, "0 passed, 0 failed"]
+
+
+def test_the_sample_begins_with_what_the_change_touches(mutate, repository, write):
+    mutate({"A__a": "passed"}, "--check")
+    rows = {name: f'[{name}]\nwhy = "It is."\nfile = "src/one.py"\nold = "{old}"\nnew = "{new}"\ntests = ["test_one"]\n'
+            for name, old, new in (("first", "'passed'", "'failed'"), ("second", "if failed else 0)", "if True else 1)"))}
+    other = rows["second"].replace("src/one.py", "src/two.py").replace("[second]", "[third]")
+    write("src/two.py", (repository / "src/one.py").read_text())
+    for words in (("add", "-A"), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all")):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    subprocess.run(["git", "update-ref", "refs/gate/passed", "HEAD"], cwd=repository, check=True)
+    write("src/one.py", (repository / "src/one.py").read_text() + "# more\n")
+    write("tools/mutations/one.toml", rows["first"] + rows["second"] + other)
+    loader = importlib.machinery.SourceFileLoader("mutate_of_the_stand_in", str(repository / "tools/mutate"))
+    module = sys.modules[loader.name] = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    assert [row.name for row in module.sample(module.load(repository / "tools/mutations"), 2)] == ["first", "second"]

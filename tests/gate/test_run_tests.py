@@ -1,4 +1,5 @@
 """tools/run_tests.py with small programs: counts, skips, and what fails."""
+import subprocess
 import time
 
 import pytest
@@ -67,3 +68,22 @@ def test_rooms_that_would_end_too_late_are_not_begun(rooms):
     assert rooms(programs, words=["--until", f"{time.time() + 1000:.0f}"])[1][-1] == "1 passed, 0 failed"
     code, lines = rooms(programs, words=["--until", f"{time.time() + 10:.0f}"])
     assert code == 0 and lines[-2:] == ["not run: one (program): the time is over", "0 passed, 0 failed"]
+
+
+def test_a_sample_takes_the_nearest_to_the_change(rooms, write, repository):
+    rows = "".join(f"{name} 0 library program always things\n" for name in ("one", "two", "three"))
+    for name in ("one", "two", "three"):
+        write(f"src/{name}/{name}.cpp", f'#include "{name}/{name}.h"\n')
+        write(f"src/{name}/{name}.h", "")
+        write(f"tests/{name}/{name}_test.cpp", f'#include "{name}/{name}.h"\nTEST(A, a) {{}}\n')
+    write("tools/packages.sh", 'build_preset() { echo "built $*"; }\n')
+    programs = {name: program(A__a="passed") for name in ("one", "two", "three")}
+    rooms(programs, rows)  # writes the files
+    for words in (("add", "-A"), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all"), ("update-ref", "refs/gate/passed", "HEAD")):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    for changed in ("one", "two", "three"):
+        write(f"src/{changed}/{changed}.cpp", f'#include "{changed}/{changed}.h"\n// more\n')
+        code, lines = rooms(programs, rows, ["--sample", "1", "0"])
+        assert code == 0 and f"built test dev test_{changed}" in lines and lines[-1] == "1 passed, 0 failed"
+        assert any(line.startswith("not run: a sample of 1") for line in lines)
+        write(f"src/{changed}/{changed}.cpp", f'#include "{changed}/{changed}.h"\n')

@@ -7,14 +7,18 @@ import os
 import pathlib
 import random
 import subprocess
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))
+import draw  # noqa: E402
 SHARED = ROOT.parent / "shared"
 GOLDEN = ROOT / "tests" / "golden" / "tokenizer"
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", ROOT / "build" / "dev" / "deberta"))
 REAL_LINES = 60000
+ALL = os.environ.get("DEBERTA_ORACLE_ALL") == "1"  # tools/long_checks oracle; else each commit draws other samples
 
 needs_program = pytest.mark.skipif(not BINARY.exists(), reason="DEBERTA_BINARY names no program")
 
@@ -22,6 +26,13 @@ needs_program = pytest.mark.skipif(not BINARY.exists(), reason="DEBERTA_BINARY n
 def of_shared(name):
     """A parameter that only the shared folder has; without it the test is skipped."""
     return pytest.param(name, marks=pytest.mark.skipif(not SHARED.exists(), reason="needs the shared folder"))
+
+
+def sampled(items, count):
+    """So many of the items, in their order, as the commit draws them; all of them with DEBERTA_ORACLE_ALL=1."""
+    if ALL or count >= len(items):
+        return items
+    return [items[i] for i in sorted(random.Random(f"{draw.commit(ROOT)} {len(items)}").sample(range(len(items)), count))]
 
 
 def clean(line):

@@ -3,13 +3,12 @@ indeed: DEBERTA_ORACLE_ALL=1 compares every line (about five minutes), otherwise
 """
 
 import json
-import os
 import pickle
 import shutil
 
 import pytest
 
-from oracle_runs import GOLDEN, SHARED, check_offsets, check_recorded_rows, ids_text, needs_program, real_lines, run, run_raw, show, special_texts
+from oracle_runs import ALL, GOLDEN, SHARED, check_offsets, check_recorded_rows, ids_text, needs_program, real_lines, run, run_raw, sampled, show, special_texts
 from random_text import random_strings
 
 transformers = pytest.importorskip("transformers")
@@ -17,9 +16,8 @@ transformers = pytest.importorskip("transformers")
 pytestmark = needs_program
 SOURCE = SHARED / "reference/tokenizers/deberta-v1"
 RENAMED = {"<s>": "[PAD]", "<pad>": "[CLS]", "</s>": "[SEP]", "<unk>": "[UNK]", "<mask>": "[MASK]"}
-ALL = os.environ.get("DEBERTA_ORACLE_ALL") == "1"
-REAL_SAMPLE = 8000
-RANDOM_SAMPLE = 8000
+REAL_SAMPLE = 3000
+RANDOM_SAMPLE = 3000
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +48,7 @@ def compare(folder, slow, lines):
 
 
 def test_real_text_gives_the_ids_of_the_slow_tokenizer(folder, slow):
-    lines = real_lines()
-    compare(folder, slow, lines if ALL else lines[:: max(1, len(lines) // REAL_SAMPLE)])
+    compare(folder, slow, sampled(real_lines(), REAL_SAMPLE))
 
 
 def test_random_text_gives_the_ids_of_the_slow_tokenizer(folder, slow):

@@ -4,12 +4,11 @@ line, else a sample.
 """
 
 import json
-import os
 import shutil
 
 import pytest
 
-from oracle_runs import GOLDEN, SHARED, ids_text, needs_program, of_shared, real_lines, run, run_raw, show, special_texts
+from oracle_runs import ALL, GOLDEN, SHARED, ids_text, needs_program, of_shared, real_lines, run, run_raw, sampled, show, special_texts
 from random_text import random_strings
 from test_json_tokens import cluster_texts
 
@@ -17,17 +16,12 @@ transformers = pytest.importorskip("transformers")
 
 pytestmark = [needs_program, pytest.mark.filterwarnings("ignore:The sentencepiece tokenizer")]
 REFERENCE = SHARED / "reference"
-ALL = os.environ.get("DEBERTA_ORACLE_ALL") == "1"
 SPM = {"unknown": GOLDEN / "unknown.model", "bytes": GOLDEN / "bytes.model", "nano": REFERENCE / "models/nano-sst2/spm.model",
        "v3": REFERENCE / "tokenizers/deberta-v3-reconstructed/spm.model"}
 TABLE = {"added_tokens_decoder": {"2": {"content": "[SEP]", "rstrip": True, "special": True}, "9000000": {"content": "Cat", "special": False},
                                   "9000001": {"content": "[MASK]", "lstrip": True, "special": True},
                                   "9000002": {"content": "the", "single_word": True, "normalized": False, "special": False}}}
 SETTINGS = {"plain": {}, "punctuation": {"split_by_punct": True}, "lower case": {"do_lower_case": True}, "table": TABLE}
-
-
-def sample(lines, count):
-    return lines if ALL else lines[:: max(1, len(lines) // count)]
 
 
 def spm_folder(folder, model, settings=None):
@@ -60,20 +54,20 @@ def compare(folder, lines):
 
 @pytest.mark.parametrize("model", ["unknown", "bytes", of_shared("nano"), of_shared("v3")])
 def test_ids_of_a_sentencepiece_model_are_those_of_the_fast_tokenizer(model, tmp_path):
-    lines = sample(real_lines(), 3000) + random_strings(100000 if ALL else 2000) + special_texts(500, seed=21) + cluster_texts(2000, seed=22)
+    lines = sampled(real_lines(), 1500) + random_strings(100000 if ALL else 2000) + special_texts(500, seed=21) + cluster_texts(2000, seed=22)
     compare(spm_folder(tmp_path, model), lines)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_settings_act_as_in_the_fast_tokenizer(settings, tmp_path):
-    lines = sample(real_lines(), 1000) + random_strings(1500, seed=23) + special_texts(500, seed=24)
+    lines = sampled(real_lines(), 1000) + random_strings(1500, seed=23) + special_texts(500, seed=24)
     lines += [line.replace("a", "the").replace("[SEP]", " Cat ") for line in special_texts(300, seed=25)]
     compare(spm_folder(tmp_path, "bytes", SETTINGS[settings]), lines)
 
 
 @pytest.mark.parametrize("space", [False, True])
 def test_ids_of_a_byte_level_model_are_those_of_the_fast_tokenizer(space, tmp_path):
-    lines = sample(real_lines(), 3000) + random_strings(100000 if ALL else 2000) + special_texts(500, seed=26)
+    lines = sampled(real_lines(), 1500) + random_strings(100000 if ALL else 2000) + special_texts(500, seed=26)
     compare(bpe_folder(tmp_path, {"add_prefix_space": space}), lines)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import numpy
 import pytest
-from conftest import BINARY, clean_environment
+from conftest import BINARY, SECONDS, clean_environment
 from models import ROOT, read_safetensors, write_safetensors
 
 from selenium import webdriver
@@ -35,7 +35,7 @@ class Page:
     def all(self, selector):
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
-    def wait(self, seconds=30):
+    def wait(self, seconds=SECONDS):
         """Until the view is drawn; returns the status line."""
         end = time.monotonic() + seconds
         while self.at("#status").text == "…" or not self.all("#model option") or not self.at("[role=tabpanel]:not([hidden])").text + self.at("#status").text:
@@ -134,7 +134,7 @@ def test_values_are_those_of_the_model(page, server, models, tmp_path):
     for name in ("svg", "png", "csv"):
         page.at(f"#save-{name}").click()
     files = {name: page.driver.downloads / f"layer2-head1-sum.{name}" for name in ("svg", "png", "csv")}
-    end = time.monotonic() + 30
+    end = time.monotonic() + SECONDS
     while not all(path.exists() and path.stat().st_size for path in files.values()):
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -178,7 +178,7 @@ def test_a_link_to_a_model_that_is_not_here_says_so(page):
     page.open(model="labels", text="a fine film", view="heads")
     page.driver.get("about:blank")
     page.driver.get(f"{page.url}/explorer#{urlencode({'model': 'gone', 'text': 'a fine film', 'view': 'heads'})}")
-    end = time.monotonic() + 30
+    end = time.monotonic() + SECONDS
     while "no model gone here" not in page.at("#status").text:
         assert time.monotonic() < end
         time.sleep(0.02)
@@ -206,7 +206,7 @@ def test_dark_mode_changes_the_picture(page):
     page.open(model="labels", text="a fine film", view="matrix", term="sum")
     light = page.pixels()
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
-    end = time.monotonic() + 10
+    end = time.monotonic() + SECONDS
     while page.pixels() == light:
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -272,7 +272,7 @@ def test_256_tokens_of_a_file_are_drawn_in_time(page_file):
 
 def test_the_page_of_routes(page):
     page.driver.get(f"{page.url}/docs")
-    end = time.monotonic() + 30
+    end = time.monotonic() + SECONDS
     while not page.all("#predict"):
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -281,7 +281,7 @@ def test_the_page_of_routes(page):
     Select(page.at("#model")).select_by_visible_text("labels")
     assert "x-model: labels" in page.at("#predict pre").text
     page.at("#predict button").click()
-    end = time.monotonic() + 30
+    end = time.monotonic() + SECONDS
     while "200 in" not in page.at("#predict").text:
         assert time.monotonic() < end, page.at("#predict").text
         time.sleep(0.05)

@@ -9,7 +9,7 @@ import subprocess
 import contract
 import numpy
 import pytest
-from conftest import BINARY, PATIENT, SANITIZED, clean_environment, resident
+from conftest import BINARY, PATIENT, SANITIZED, SECONDS, clean_environment, resident
 from models import make_model, read_safetensors, write_safetensors
 
 TEXT = "a fine film"
@@ -95,7 +95,7 @@ def calls(server, count, body):
     count = (count - 1) % 8000 + 1
     data = json.dumps(body).encode()
     request = b"POST /rerank HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(data) + data
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as one:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as one:
         stream = one.makefile("rb")
         for _ in range(count // 8):
             one.sendall(request * 8)
@@ -135,7 +135,7 @@ def test_nothing_is_asked_of_other_machines_and_nothing_is_started(models, tmp_p
     traced = subprocess.Popen(["strace", "-f", "-qq", "-e", "trace=connect,execve,execveat,fork,vfork,openat,unlink,rename", "-o", tmp_path / "trace", BINARY, "serve", "-m", models["labels"], "--port", "0"],
                               stdout=subprocess.PIPE, text=True, env=clean_environment() | {"ASAN_OPTIONS": "detect_leaks=0"})  # which would trace too
     port = int(traced.stdout.readline().split()[0].rsplit(":", 1)[1])
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as one:
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as one:
         body = b'{"inputs":"a"}'
         one.sendall(b"POST /predict HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         assert one.makefile("rb").read().startswith(b"HTTP/1.1 200")

@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from conftest import SECONDS
 from models import make_model, read_safetensors, write_safetensors
 
 TEXT = "a fine film"
@@ -26,7 +27,7 @@ def put(folder, **change):
     shutil.rmtree(folder.with_name("old"))
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=SECONDS):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

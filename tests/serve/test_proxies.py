@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from conftest import SECONDS
 
 DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 
@@ -40,7 +41,7 @@ def proxy(request, serve, models, tmp_path):
     server = serve("-m", models["labels"], "--admin", "--trusted-proxy", "127.0.0.1", "--log-format", "json")
     port = free_port()
     process = subprocess.Popen([str(word) for word in request.param(tmp_path, port, server.port)], stderr=subprocess.PIPE, env={"HOME": str(tmp_path), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
-    end = time.monotonic() + 30
+    end = time.monotonic() + SECONDS
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
@@ -55,7 +56,7 @@ def proxy(request, serve, models, tmp_path):
 
 
 def ask(port, method, path, body=None, headers=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
     connection.request(method, path, body if body is None or isinstance(body, bytes) else json.dumps(body).encode(), {"content-type": "application/json"} | (headers or {}))
     response = connection.getresponse()
     text = response.read()

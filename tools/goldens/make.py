@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from cases import BASE, CASES, CAUSAL, HIDDEN, LAST, LAST_COLUMNS, PROBABILITIES, TERMS
+from cases import BASE, CASES, CAUSAL, LAST, LAST_COLUMNS, PROBABILITIES, TERMS
 from config import parse_config
 from heads import NO_MENTION
 from model import run_model

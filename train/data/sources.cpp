@@ -8,15 +8,12 @@
 #include <utility>
 
 #include "deberta/error.h"
+#include "train/data/refuse_argument.h"
 #include "train/data/sample_order.h"
 #include "train/ops/random_domains.h"
 
 namespace deberta::train {
 namespace {
-
-[[noreturn]] void refuse(std::string argument, std::string message) {
-  throw Error(ErrorCode::kUsage, {{.message = std::move(message), .argument = std::move(argument)}});
-}
 
 void check_lengths(const std::vector<Source>& sources, const std::vector<LengthStage>& stages) {
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -44,11 +41,12 @@ Sources::Sources(std::vector<Source> sources, double exponent, const std::vector
 
 // The largest remainders get what whole numbers leave.
 void Sources::share_out(double exponent) {
-  if (!(exponent >= 0 && exponent <= 1)) refuse("source_exponent", fmt::format("expected 0 to 1, got {}", exponent));
+  if (!(exponent >= 0 && exponent <= 1))
+    refuse_argument("source_exponent", fmt::format("expected 0 to 1, got {}", exponent));
   std::vector<double> wanted;
   for (const Source& source : sources_) {
     if (!(source.weight > 0) || !std::isfinite(source.weight))
-      refuse("source_weight", fmt::format("expected a number above 0, got {}", source.weight));
+      refuse_argument("source_weight", fmt::format("expected a number above 0, got {}", source.weight));
     wanted.push_back(source.weight * std::pow(static_cast<double>(source.runs.pieces()), exponent));
   }
   const double total = std::accumulate(wanted.begin(), wanted.end(), 0.0);
@@ -63,8 +61,8 @@ void Sources::share_out(double exponent) {
   const uint32_t left = kBlock - std::accumulate(shares_.begin(), shares_.end(), uint32_t{0});
   for (size_t i = 0; i < left; ++i) ++shares_[order[i % order.size()]];
   if (const auto none = std::find(shares_.begin(), shares_.end(), 0u); none != shares_.end())
-    refuse("source_weight",
-           fmt::format("corpus {} would get less than one of {} samples", none - shares_.begin() + 1, kBlock));
+    refuse_argument("source_weight",
+                    fmt::format("corpus {} would get less than one of {} samples", none - shares_.begin() + 1, kBlock));
 }
 
 void Sources::place_block(uint64_t block, size_t stage) {

@@ -6,33 +6,30 @@
 #include <string>
 #include <utility>
 
-#include "deberta/error.h"
+#include "train/data/refuse_argument.h"
 
 namespace deberta::train {
 namespace {
 
 constexpr size_t kFewestTokens = 3;  // [CLS], one piece, [SEP]
 
-[[noreturn]] void refuse(std::string argument, std::string message) {
-  throw Error(ErrorCode::kUsage, {{.message = std::move(message), .argument = std::move(argument)}});
-}
-
 }  // namespace
 
 StepPlan::StepPlan(size_t tokens_per_step, std::vector<LengthStage> stages)
     : tokens_per_step_(tokens_per_step), stages_(std::move(stages)) {
   if (stages_.empty() || stages_.front().first_step != 0)
-    refuse("stages", "expected the first stage to begin at step 0");
+    refuse_argument("stages", "expected the first stage to begin at step 0");
   for (size_t i = 0; i < stages_.size(); ++i) {
     const size_t length = stages_[i].max_tokens;
     if (i > 0 && stages_[i].first_step <= stages_[i - 1].first_step)
-      refuse("stages",
-             fmt::format("expected a first step above {}, got {}", stages_[i - 1].first_step, stages_[i].first_step));
+      refuse_argument("stages", fmt::format("expected a first step above {}, got {}", stages_[i - 1].first_step,
+                                            stages_[i].first_step));
     if (length < kFewestTokens)
-      refuse("max_seq_length", fmt::format("expected at least {}, got {}", kFewestTokens, length));
+      refuse_argument("max_seq_length", fmt::format("expected at least {}, got {}", kFewestTokens, length));
     if (tokens_per_step_ < length || tokens_per_step_ % length != 0)
-      refuse("tokens_per_step", fmt::format("expected a multiple of the sequence length {}, got {}; {} would be one",
-                                            length, tokens_per_step_, (tokens_per_step_ / length + 1) * length));
+      refuse_argument("tokens_per_step",
+                      fmt::format("expected a multiple of the sequence length {}, got {}; {} would be one", length,
+                                  tokens_per_step_, (tokens_per_step_ / length + 1) * length));
   }
 }
 

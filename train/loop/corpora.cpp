@@ -5,14 +5,10 @@
 #include <utility>
 
 #include "base/sha256.h"
-#include "deberta/error.h"
+#include "train/data/refuse_argument.h"
 
 namespace deberta::train {
 namespace {
-
-[[noreturn]] void refuse(const char* argument, std::string message) {
-  throw Error(ErrorCode::kUsage, {{.message = std::move(message), .argument = argument}});
-}
 
 // The divisors of `count` next to `wanted`, below and above.
 std::string nearest_divisors(size_t count, size_t wanted) {
@@ -27,18 +23,18 @@ std::string nearest_divisors(size_t count, size_t wanted) {
 
 void check_division(const PretrainSettings& settings) {
   const size_t sequences = settings.sequences_per_step, parts = settings.accumulation;
-  if (sequences == 0) refuse("batch_size", "expected at least 1 sequence in a step, got 0");
+  if (sequences == 0) refuse_argument("batch_size", "expected at least 1 sequence in a step, got 0");
   if (parts == 0 || parts > sequences || sequences % parts != 0) {
-    refuse("gradient_accumulation_steps", "expected a divisor of the batch of " + std::to_string(sequences) +
-                                              " sequences, such as " + nearest_divisors(sequences, parts) + ", got " +
-                                              std::to_string(parts));
+    refuse_argument("gradient_accumulation_steps", "expected a divisor of the batch of " + std::to_string(sequences) +
+                                                       " sequences, such as " + nearest_divisors(sequences, parts) +
+                                                       ", got " + std::to_string(parts));
   }
-  if (settings.max_tokens < 3) refuse("max_tokens", "expected at least 3 tokens in a sequence");
+  if (settings.max_tokens < 3) refuse_argument("max_tokens", "expected at least 3 tokens in a sequence");
   const size_t tokens = sequences * settings.max_tokens;
   if (settings.long_tokens > 0 && tokens % settings.long_tokens != 0) {
-    refuse("long_tokens", "expected a divisor of the " + std::to_string(tokens) + " tokens of a step, such as " +
-                              nearest_divisors(tokens, settings.long_tokens) + ", got " +
-                              std::to_string(settings.long_tokens));
+    refuse_argument("long_tokens", "expected a divisor of the " + std::to_string(tokens) +
+                                       " tokens of a step, such as " + nearest_divisors(tokens, settings.long_tokens) +
+                                       ", got " + std::to_string(settings.long_tokens));
   }
 }
 
@@ -94,7 +90,7 @@ std::optional<Corpora> open_corpora(const PretrainSettings& settings, const Toke
     corpora.files.push_back(std::move(*file));
     corpora.held_out.insert(corpora.held_out.end(), corpus.paths.begin(), corpus.paths.end());
   }
-  if (corpora.files.empty()) refuse("input", "expected text files, folders or patterns, got none");
+  if (corpora.files.empty()) refuse_argument("input", "expected text files, folders or patterns, got none");
   return corpora;
 }
 
@@ -114,14 +110,14 @@ int64_t count_steps(const PretrainSettings& settings, const Corpora& corpora) {
   const auto per_step = static_cast<double>(settings.sequences_per_step * settings.max_tokens);
   const RunLength& length = settings.length;
   if (int{length.steps.has_value()} + int{length.tokens.has_value()} + int{length.epochs.has_value()} != 1)
-    refuse("max_steps", "expected one of a number of steps, of tokens and of epochs");
+    refuse_argument("max_steps", "expected one of a number of steps, of tokens and of epochs");
   double steps = 0;
   if (length.steps) steps = static_cast<double>(*length.steps);
   if (length.tokens) steps = std::ceil(static_cast<double>(*length.tokens) / per_step);
   if (length.epochs) steps = std::ceil(*length.epochs * static_cast<double>(corpora.tokens) / per_step);
   constexpr double kMostSteps = 1 << 24;  // dropout counts them in 24 bits
   if (!(steps >= 1) || steps >= kMostSteps)
-    refuse("max_steps", "expected a run of 1 to 16777215 steps, got " + std::to_string(steps));
+    refuse_argument("max_steps", "expected a run of 1 to 16777215 steps, got " + std::to_string(steps));
   return static_cast<int64_t>(steps);
 }
 

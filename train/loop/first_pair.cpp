@@ -17,6 +17,7 @@
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "train/data/refuse_argument.h"
 #include "train/loop/first_model.h"
 #include "train/loop/generator_files.h"
 #include "train/model/parameters.h"
@@ -26,10 +27,6 @@ namespace {
 
 // Files have 11 bits: a difference of two of their tables is off by as much as the tables' numbers are.
 constexpr double kDifferenceTolerance = 1e-3;  // of the table's largest number
-
-[[noreturn]] void refuse(const char* argument, std::string message) {
-  throw Error(ErrorCode::kUsage, {{.message = std::move(message), .argument = argument}});
-}
 
 // ---- forms
 
@@ -50,9 +47,9 @@ ModelForm generator_of_folder(const PretrainSettings& settings) {
   if (settings.decoder_passes) form.config.mask_decoder_passes = *settings.decoder_passes;
   const auto longest = static_cast<int64_t>(std::max(settings.max_tokens, settings.long_tokens));
   if (form.config.max_position_embeddings < longest) {
-    refuse("max_tokens",
-           "expected at most max_position_embeddings = " + std::to_string(form.config.max_position_embeddings) +
-               " of the generator, got " + std::to_string(longest));
+    refuse_argument("max_tokens", "expected at most max_position_embeddings = " +
+                                      std::to_string(form.config.max_position_embeddings) + " of the generator, got " +
+                                      std::to_string(longest));
   }
   return form;
 }
@@ -61,7 +58,7 @@ ModelForm generator_like(const ModelConfig& discriminator, const PretrainSetting
   ModelForm form{.config = discriminator, .head = Head::kMaskedLm};
   const int64_t fewest = form.has_mask_decoder() ? 2 : 1, wanted = settings.replaced_tokens.generator_layers;
   if (wanted > 0 && wanted < fewest)
-    refuse("generator_layers", "expected at least 2 for the mask decoder, got " + std::to_string(wanted));
+    refuse_argument("generator_layers", "expected at least 2 for the mask decoder, got " + std::to_string(wanted));
   form.config = with_layers(discriminator, wanted > 0 ? wanted : std::max(fewest, discriminator.num_hidden_layers / 2));
   return form;
 }
@@ -136,9 +133,10 @@ void check_tables(const FirstPair& pair, const TableCheck& check) {
 void check_same_tables(const FirstPair& pair) {
   check_tables(pair, [](const std::string& name, const at::Tensor& d, const at::Tensor& g) {
     if (d.equal(g)) return;
-    refuse("generator_model", name +
-                                  ": expected the same numbers in the files of both models, which are to share "
-                                  "them, got others; give the generator of the same run, or share by differences");
+    refuse_argument("generator_model",
+                    name +
+                        ": expected the same numbers in the files of both models, which are to share "
+                        "them, got others; give the generator of the same run, or share by differences");
   });
 }
 
@@ -172,7 +170,7 @@ void check_files(FirstPair& pair, const PretrainSettings& settings) {
 PairForms forms_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer) {
   const ReplacedTokenSettings& replaced = settings.replaced_tokens;
   if (replaced.is_generator_copied && settings.model_folder.empty())
-    refuse("generator_init", "expected a discriminator to make the generator from, got none");
+    refuse_argument("generator_init", "expected a discriminator to make the generator from, got none");
   PairForms forms{.generator = {}, .discriminator = form_of_run(settings, tokenizer)};
   forms.discriminator.head = Head::kReplacedToken;
   forms.generator = replaced.generator_folder.empty() ? generator_like(forms.discriminator.config, settings)

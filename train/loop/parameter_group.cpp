@@ -12,7 +12,7 @@
 namespace deberta::train {
 namespace {
 
-constexpr const char* kLossScale = "loss_scale";
+constexpr const char* kLossScaleTensor = "loss_scale";
 
 ParameterLayout layout_of(const std::vector<NamedParameter>& parameters) {
   std::vector<NamedShape> shapes;
@@ -93,16 +93,16 @@ void ParameterGroup::exchange_averages() {
 std::vector<TensorView> ParameterGroup::state_tensors(const std::string& prefix) const {
   std::vector<TensorView> tensors = optimizer_tensors(adam_, prefix);
   if (loss_scale_.is_used())
-    tensors.push_back({prefix + kLossScale, DType::kF64, {2}, std::as_bytes(loss_scale_.state())});
+    tensors.push_back({prefix + kLossScaleTensor, DType::kF64, {2}, std::as_bytes(loss_scale_.state())});
   return tensors;
 }
 
 void ParameterGroup::load_state(const SafetensorsFile& file, const std::string& prefix) {
   load_optimizer(file, prefix, adam_);
   if (!loss_scale_.is_used()) return;
-  const TensorView* tensor = file.find(prefix + kLossScale);
+  const TensorView* tensor = file.find(prefix + kLossScaleTensor);
   if (tensor == nullptr || tensor->dtype != DType::kF64 || tensor->bytes.size() != sizeof(double) * 2)
-    throw Error(ErrorCode::kTensors, file.path(), "tensor " + prefix + kLossScale + ": expected two F64");
+    throw Error(ErrorCode::kTensors, file.path(), "tensor " + prefix + kLossScaleTensor + ": expected two F64");
   std::memcpy(loss_scale_.state().data(), tensor->bytes.data(), tensor->bytes.size());
 }
 

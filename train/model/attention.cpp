@@ -9,15 +9,10 @@
 #include "train/model/block.h"
 #include "train/model/relative_position.h"
 #include "train/ops/attention.h"
-#include "train/ops/linear.h"
 #include "train/ops/self_attention.h"
 
 namespace deberta::train {
 namespace {
-
-at::Tensor apply(const Pass& pass, const Linear& linear, const at::Tensor& x) {
-  return train::linear(pass.compute, x, linear.weight_OI, linear.bias_O);
-}
 
 // Kr and Qr of one layer from one draw of P~.
 void project_relative(const Pass& pass, const Attention& a, const at::Tensor& relative_RD, size_t layer,

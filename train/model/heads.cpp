@@ -7,14 +7,9 @@
 #include "engine/activation.h"
 #include "train/ops/activation.h"
 #include "train/ops/dropout.h"
-#include "train/ops/linear.h"
 
 namespace deberta::train {
 namespace {
-
-at::Tensor apply(const Pass& pass, const Linear& linear, const at::Tensor& x) {
-  return train::linear(pass.compute, x, linear.weight_OI, linear.bias_O);
-}
 
 at::Tensor drop(const Pass& pass, RandomDomain domain, double p, const at::Tensor& x_ND, const Rows& rows) {
   return dropout(pass.compute, x_ND, pass.dropout(domain, p, 0), rows);

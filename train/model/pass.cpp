@@ -4,7 +4,13 @@
 
 #include <algorithm>
 
+#include "train/ops/linear.h"
+
 namespace deberta::train {
+
+at::Tensor apply(const Pass& pass, const Linear& linear, const at::Tensor& x) {
+  return train::linear(pass.compute, x, linear.weight_OI, linear.bias_O);
+}
 
 SharedRows choose_rows(const Rows& tokens, std::span<const int32_t> rows) {
   auto chosen = std::make_shared<Rows>();

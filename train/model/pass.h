@@ -53,6 +53,9 @@ struct Pass {
   NormWeights norm(const Norm& norm) const { return {norm.weight_D, norm.bias_D, form.config.layer_norm_eps}; }
 };
 
+// x W^T + b, of rows of any number of dimensions.
+at::Tensor apply(const Pass& pass, const Linear& linear, const at::Tensor& x);
+
 // Some rows of the pack, ascending, as rows of their own.
 SharedRows choose_rows(const Rows& tokens, std::span<const int32_t> rows);
 

@@ -40,7 +40,7 @@ at::Tensor by_heads(const at::Tensor& x_ND, int64_t heads) {
   return x_ND.view({x_ND.size(0), heads, x_ND.size(1) / heads}).transpose(0, 1);
 }
 
-at::Tensor rows_of(const at::Tensor& x_ND, const Rows& rows, size_t sequence) {
+at::Tensor rows_of_sequence(const at::Tensor& x_ND, const Rows& rows, size_t sequence) {
   return x_ND.narrow(0, rows.starts[sequence], rows.starts[sequence + 1] - rows.starts[sequence]);
 }
 
@@ -90,9 +90,9 @@ at::Tensor masked_softmax(const at::Tensor& a_HLS, const at::Tensor& allowed_LS)
 
 at::Tensor attend(const Sequence& s) {
   const AttentionInputs& in = s.in;
-  const at::Tensor q_HLK = by_heads(rows_of(in.q_ND, *in.queries, s.number), in.heads);
-  const at::Tensor k_HSK = by_heads(rows_of(in.k_TD, *in.keys, s.number), in.heads);
-  const at::Tensor v_HSK = by_heads(rows_of(in.v_TD, *in.keys, s.number), in.heads);
+  const at::Tensor q_HLK = by_heads(rows_of_sequence(in.q_ND, *in.queries, s.number), in.heads);
+  const at::Tensor k_HSK = by_heads(rows_of_sequence(in.k_TD, *in.keys, s.number), in.heads);
+  const at::Tensor v_HSK = by_heads(rows_of_sequence(in.v_TD, *in.keys, s.number), in.heads);
   at::Tensor p_HLS = masked_softmax(scores(s, q_HLK, k_HSK), allowed_pairs(s, q_HLK.device()));
   if (in.dropout.threshold() > 0) {
     p_HLS = p_HLS * attention_dropout_factors(in.dropout, *in.queries, s.number, in.heads, s.keys(), p_HLS);

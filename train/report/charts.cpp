@@ -43,7 +43,6 @@ const std::vector<Group>& groups() {
 constexpr auto kNotDrawn =
     std::to_array<std::string_view>({"samples", "tokens", "skipped_steps", "seconds", "epoch", "time"});
 constexpr auto kCounts = std::to_array<std::string_view>({"pieces", "words", "rows", "total"});
-constexpr std::string_view kEvaluation = "eval_";
 
 bool is_evaluation(std::string_view metric) {
   return metric.starts_with(kEvaluation);

@@ -19,7 +19,6 @@
 namespace deberta::train {
 namespace {
 
-constexpr std::string_view kEvaluation = "eval_";
 constexpr std::string_view kMark = "\n<!-- made by deberta from the run; change the text and it stays as it is: ";
 constexpr std::string_view kMarkEnd = " -->\n";
 
@@ -125,7 +124,7 @@ std::vector<std::pair<std::string, double>> results_of(const RunRecord& record) 
   return metrics;
 }
 
-bool is_count(std::string_view metric) {
+bool counts_text(std::string_view metric) {
   return metric.ends_with("pieces") || metric.ends_with("words");
 }
 
@@ -141,7 +140,7 @@ std::string front_matter(const RunRecord& record, const Kind& kind) {
   if (*kind.pipeline != '\0') yaml += fmt::format("- {}\n", kind.pipeline);
   std::string names, values;
   for (const auto& [name, value] : results_of(record)) {
-    if (is_count(name) || !std::isfinite(value)) continue;
+    if (counts_text(name) || !std::isfinite(value)) continue;
     names += fmt::format("- {}\n", quote_json(name));
     values += fmt::format("    - type: {0}\n      name: {0}\n      value: {1}\n", quote_json(name), value);
   }

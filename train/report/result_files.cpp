@@ -11,8 +11,6 @@
 namespace deberta::train {
 namespace {
 
-constexpr std::string_view kEvaluation = "eval_";
-
 Json option_number(const RunRecord& record, const std::string& name) {
   const std::optional<int64_t> number = parse_number<int64_t>(record.option(name));
   return number ? Json(*number) : Json();

@@ -18,8 +18,6 @@
 namespace deberta::train {
 namespace {
 
-constexpr std::string_view kEvaluation = "eval_";
-
 // ---- the head of the page
 
 std::string status_of(const RunRecord& record) {
@@ -124,7 +122,7 @@ std::string pairs_table(const std::vector<std::pair<std::string, std::string>>& 
   return draw(table);
 }
 
-std::string options_part(const RunRecord& record) {
+std::string deciding_options_part(const RunRecord& record) {
   if (!record.state) return "";
   return section("Options that decide the result",
                  pairs_table({record.state->options.begin(), record.state->options.end()}));
@@ -182,7 +180,8 @@ std::string make_run_page(const RunRecord& record, const std::optional<Predicted
   body += section("Evaluation", charts(evaluation_charts(record)) + evaluation_table(record));
   if (predictions) body += section("Answers of the evaluation", prediction_tables(*predictions));
   body += "<div class=\"columns\">\n" + section("Checkpoints", checkpoint_table(record)) +
-          section("What happened", event_table(record)) + options_part(record) + origin_part(record) + "</div>\n";
+          section("What happened", event_table(record)) + deciding_options_part(record) + origin_part(record) +
+          "</div>\n";
   body += fmt::format("<footer>Made by deberta {} from the files of the run.</footer>\n", version());
   return make_page(record.name() + ": report of a run", body);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "train/state/trainer_state.h"
 
 namespace deberta::train {
+
+constexpr std::string_view kEvaluation = "eval_";  // how the names of an evaluation's metrics begin
 
 // A line of metrics.jsonl.
 struct LoggedLine {

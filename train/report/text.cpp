@@ -92,7 +92,7 @@ std::string grouped(int64_t value) {
   const size_t begin = value < 0 ? 1 : 0;
   for (size_t at = digits.size(); at > begin + 3;) {
     at -= 3;
-    digits.insert(at, ",");
+    digits.insert(at, 1, ',');
   }
   return digits;
 }

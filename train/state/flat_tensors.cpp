@@ -14,7 +14,7 @@ constexpr const char* kSteps = "steps";
 
 // The parts of an optimiser's state, by the names they have in a file.
 template <class State, class Visit>
-void visit(State& state, Visit&& buffer) {
+void visit_buffers(State& state, Visit&& buffer) {
   buffer("m.", state.m);
   buffer("v.", state.v);
   if (state.slow.size() > 0) buffer("slow.", state.slow);
@@ -52,7 +52,7 @@ void load_flat_tensors(const SafetensorsFile& file, const ParameterLayout& layou
 std::vector<TensorView> optimizer_tensors(const Adam& adam, const std::string& prefix) {
   const Adam::State& state = adam.state();
   std::vector<TensorView> tensors{{prefix + kSteps, DType::kI64, {}, std::as_bytes(std::span(&state.steps, 1))}};
-  visit(state, [&](const char* part, const FlatBuffer& buffer) {
+  visit_buffers(state, [&](const char* part, const FlatBuffer& buffer) {
     for (TensorView& tensor : flat_tensors(adam.layout(), buffer, prefix + part)) tensors.push_back(std::move(tensor));
   });
   return tensors;
@@ -63,8 +63,9 @@ void load_optimizer(const SafetensorsFile& file, const std::string& prefix, Adam
   if (steps == nullptr || steps->dtype != DType::kI64 || steps->count() != 1)
     throw Error(ErrorCode::kTensors, file.path(), fmt::format("tensor {}{}: expected one I64", prefix, kSteps));
   adam.state().steps = to_int64(*steps).front();
-  visit(adam.state(),
-        [&](const char* part, FlatBuffer& buffer) { load_flat_tensors(file, adam.layout(), prefix + part, buffer); });
+  visit_buffers(adam.state(), [&](const char* part, FlatBuffer& buffer) {
+    load_flat_tensors(file, adam.layout(), prefix + part, buffer);
+  });
 }
 
 }  // namespace deberta::train

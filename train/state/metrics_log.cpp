@@ -12,7 +12,7 @@ namespace deberta::train {
 namespace {
 
 // Nothing for what is no line of this log.
-std::optional<int64_t> step_of(std::string_view line) {
+std::optional<int64_t> step_of_line(std::string_view line) {
   try {
     const Json object = parse_json(line, "line");
     const Json* step = object.find("step");
@@ -46,7 +46,7 @@ size_t kept_bytes(std::string_view text, int64_t last) {
     text = text.substr(0, end + 1);
     const size_t before = end == 0 ? std::string_view::npos : text.rfind('\n', end - 1);
     const size_t begin = before == std::string_view::npos ? 0 : before + 1;
-    const auto step = step_of(text.substr(begin, end - begin));
+    const auto step = step_of_line(text.substr(begin, end - begin));
     if (step && *step <= last) return text.size();
     text = text.substr(0, begin);
   }

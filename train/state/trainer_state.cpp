@@ -1,4 +1,4 @@
-// The members are listed once, in visit(); a writer and a reader visit them.
+// The members are listed once, in visit_members(); a writer and a reader visit them.
 #include "train/state/trainer_state.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ constexpr JsonLimits kLimits{.max_bytes = size_t{1} << 24, .max_depth = 4, .max_
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class State, class Visit>
-void visit(State& s, Visit&& member) {
+void visit_members(State& s, Visit&& member) {
   member("step", s.step);
   member("total_steps", s.total_steps);
   member("samples", s.samples);
@@ -132,7 +132,7 @@ std::optional<double> parse_json_number(const Json& value) {
 
 Json to_json(const TrainerState& state) {
   JsonObject members{{"format", kFormat}};
-  visit(state, [&](const char* name, const auto& value) { members.emplace_back(name, value_of(value)); });
+  visit_members(state, [&](const char* name, const auto& value) { members.emplace_back(name, value_of(value)); });
   return members;
 }
 
@@ -143,7 +143,7 @@ TrainerState parse_trainer_state(std::string_view text, const std::string& where
     throw Error(ErrorCode::kJson, where, fmt::format("expected an object of format {}", kFormat));
   TrainerState state;
   StateReader reader(document, where);
-  visit(state, reader);
+  visit_members(state, reader);
   reader.finish();
   return state;
 }
