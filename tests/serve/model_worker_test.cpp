@@ -180,13 +180,16 @@ TEST(ModelWorker, ADeadlineEndsARequestThatWaitsRunsOrIsStillRead) {
   ModelWorker worker({}, model.run());
   model.hold();
   const auto soon = [] {
-    return RequestInfo{.client = "a", .priority = Priority::kNormal, .deadline = microseconds() + 20000};
+    return RequestInfo{.client = "a",
+                       .priority = Priority::kNormal,
+                       .deadline = microseconds() + 1000000};  // enough to begin, on a busy machine too
   };
   Asked runs = ask(worker, texts_of({{1}}), soon());
   model.wait_for_packs(1);
   Asked waits = ask(worker, texts_of({{1}}), soon());
-  const RequestId reads = worker.admit(soon(), 1).value();
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  const RequestInfo last = soon();
+  const RequestId reads = worker.admit(last, 1).value();
+  while (microseconds() <= last.deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   worker.expire();
   EXPECT_EQ(runs.future.get().kind, Outcome::Kind::kLate);
   EXPECT_EQ(waits.future.get().kind, Outcome::Kind::kLate);

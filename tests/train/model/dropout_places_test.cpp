@@ -10,7 +10,6 @@
 #include "train/ops/activation.h"
 #include "train/ops/attention.h"
 #include "train/ops/dropout.h"
-#include "train/ops/linear.h"
 
 namespace deberta::train {
 namespace {
@@ -37,10 +36,6 @@ at::Tensor drop(const Pass& pass, RandomDomain domain, double p, const Rows& row
   const at::Tensor factors_ND = dropout_factors(pass.dropout(domain, p, 0), rows, x_ND.size(1), x_ND);
   EXPECT_GT(factors_ND.eq(0).sum().item<int64_t>(), 0);
   return x_ND * factors_ND;
-}
-
-at::Tensor apply(const Pass& pass, const Linear& layer, const at::Tensor& x_ND) {
-  return linear(pass.compute, x_ND, layer.weight_OI, layer.bias_O);
 }
 
 at::Tensor norm(const Pass& pass, const Norm& weights, const at::Tensor& x_ND) {
