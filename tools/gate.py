@@ -49,6 +49,7 @@ PARTS = [
     Part("tests", "./test all"),
     Part("docs", "python3 tools/checks.py python pages goldens 'tables of plans'"),
     Part("isa", "python3 tools/check_isa_objects.py build/release"),
+    Part("fuzz", "./test fuzz --until {until}", leaves=6),
     Part("asan", f"PRESET=asan ./test --sample {SANITIZED} --until {{until}}", leaves=6),
     Part("mutations", f"tools/mutate --sample {MUTATED} --until {{until}}", leaves=0),
 ]
@@ -165,6 +166,12 @@ def run_parts(parts: list[Part], budgets: dict[str, float], root: pathlib.Path, 
     return whole
 
 
+def remember(root: pathlib.Path) -> None:
+    """That the last commit passed, where it is what was tested."""
+    if not git(root, "status", "--porcelain"):
+        git(root, "update-ref", PASSED, "HEAD")
+
+
 def compiler_cache() -> str:
     """The folder of the compiler cache; in the checkout where the home folder cannot be written."""
     folder = pathlib.Path(os.environ.get("DEBERTA_GATE_CACHE") or pathlib.Path.home() / ".cache/deberta/ccache")
@@ -187,8 +194,7 @@ def main() -> int:
                    "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}  # required for precompiled headers
     if run_parts(PARTS, budgets, ROOT).failed:
         return 1
-    if not git(ROOT, "status", "--porcelain"):
-        git(ROOT, "update-ref", PASSED, "HEAD")
+    remember(ROOT)
     return 0
 
 

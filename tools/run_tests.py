@@ -178,7 +178,7 @@ def choose(rooms: dict[str, tuple[str, str]], asked: list[str], settings: Settin
     chosen = [room for room in asked if room != "all"]
     if not chosen:
         usual = ("always",) if settings.build.name in SANITIZERS else ("always", "plain")
-        chosen = [room for room, (_, when) in rooms.items() if when in usual or "all" in asked]
+        chosen = [room for room, (_, when) in rooms.items() if when in usual or "all" in asked and when != "asked"]
     return [name for room in chosen for name in ([f"fuzz:{target}" for target in fuzz.TARGETS] if room == "fuzz" else [room])]
 
 

@@ -2,6 +2,7 @@
 import subprocess
 
 import draw
+import gate
 import pytest
 import reach
 
@@ -105,6 +106,17 @@ def test_what_changed_is_counted_from_the_commit_that_passed_or_from_main(commit
     assert f"since {second[:12]};" in listed()[1][0]
     code, lines = listed("nowhere")
     assert code == 2 and lines == ["test: --changed: expected a commit, got nowhere"]
+
+
+def test_a_green_gate_is_remembered_where_all_that_it_tested_is_committed(commits, write, repository):
+    git, commit, _ = commits
+    first = commit("first")
+    write("README.md", "more\n")
+    gate.remember(repository)
+    assert git("for-each-ref", "refs/gate") == ""
+    git("checkout", "-q", "README.md")
+    gate.remember(repository)
+    assert git("rev-parse", draw.PASSED) == first
 
 
 def test_on_main_alone_the_change_is_the_work_of_the_last_hours(commits, monkeypatch, repository):
