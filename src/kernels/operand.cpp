@@ -8,8 +8,12 @@ namespace deberta {
 void round_to_bf16(const KernelSet& kernels, const float* x_TK, size_t rows, size_t columns, Bf16* y_TK,
                    size_t y_stride, const Parallel& parallel) {
   const RowKernel* kernel = row_kernel(kernels.level_of(Operation::kQuantize));
-  for_each_row(parallel, rows, columns,
-               [&](size_t row) { narrow_row(kernel, x_TK + row * columns, y_TK + row * y_stride, columns); });
+  const bool has_zero = columns % 2 != 0 && y_stride > columns;
+  for_each_row(parallel, rows, columns, [&](size_t row) {
+    Bf16* y_K = y_TK + row * y_stride;
+    narrow_row(kernel, x_TK + row * columns, y_K, columns);
+    if (has_zero) y_K[columns] = Bf16{};
+  });
 }
 
 void widen_from_bf16(const KernelSet& kernels, const Bf16* x_TK, size_t x_stride, size_t rows, size_t columns,

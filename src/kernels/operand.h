@@ -29,8 +29,8 @@ inline Precision attention_precision(Precision precision) {
   return precision == Precision::kFp32 ? Precision::kFp32 : Precision::kBf16;
 }
 
-// Rows that lie one after the other, as the bf16 GEMM reads them: y_stride elements apart. The same bits on every
-// implementation.
+// Rows that lie one after the other, as the bf16 GEMM reads them: y_stride elements apart, with a zero behind an odd
+// number of columns where there is room. The same bits on every implementation.
 void round_to_bf16(const KernelSet& kernels, const float* x_TK, size_t rows, size_t columns, Bf16* y_TK,
                    size_t y_stride, const Parallel& parallel);
 
