@@ -23,6 +23,7 @@ from rooms import read_rooms
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNKNOWN_SECONDS = {"program": 1.0, "pytest": 20.0}  # of a test file that was never run here
 WORKERS = 2
+WITHOUT_PROGRAM = {"gate"}  # rooms of Python tests that run no program of ours
 LONGEST_SECONDS = 60  # tests of more than this come after all others: they belong to ./test
 
 
@@ -76,7 +77,7 @@ def build(units: list[Unit], wanted: list[checks.Check], changed: list[str]) -> 
     has_training = "training" in needs or any(unit.room in torch for unit in units)
     is_source = any(name.startswith(("src/", "include/", "train/", "cmake/", "CMake")) for name in changed)
     targets = {f"test_{unit.room.replace('/', '_')}" for unit in units if unit.kind == "program"}
-    if is_source or "program" in needs or any(unit.kind == "pytest" for unit in units):
+    if is_source or "program" in needs or any(unit.kind == "pytest" and unit.room not in WITHOUT_PROGRAM for unit in units):
         targets |= {"deberta", "deberta-train"} if has_training else {"deberta"}
     if "clang-format-14" in needs and not run_tests.shell("install_packages test clang-format-14"):
         return False
