@@ -125,7 +125,7 @@ def with_ending(room: str, tests: list[Test], code: int | None, seconds: float) 
 
 def suites_in(file: str) -> str:
     """The filter that chooses the tests of a file."""
-    suites = re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+),", (ROOT / file).read_text(), re.M)
+    suites = reach.SUITE.findall((ROOT / file).read_text())
     return ":".join(pattern for suite in dict.fromkeys(suites) for pattern in (f"{suite}.*", f"*/{suite}.*", f"{suite}/*.*"))
 
 
