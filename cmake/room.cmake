@@ -1,8 +1,11 @@
 set(DEBERTA_PRECOMPILED <algorithm> <filesystem> <fmt/format.h> <functional> <map> <memory> <string> <vector>)
 # Rooms without loops that take time: with DEBERTA_UNITY several of their sources are compiled as one, in less than half the time. For users and the
 # gate; developers compile each by itself, so that a change costs little. That every source includes what it needs is for tools/check_clang.py to say.
-set(DEBERTA_TOGETHER config data decode metrics rows eval options program measure cli
+set(DEBERTA_TOGETHER base web text config checkpoint data hub decode metrics pipeline analysis rows eval serve options program measure cli
   train/ops train/model train/objectives train/optim train/data train/state train/report train/ablation train/loop train/cli)
+
+# Rooms whose tests are compiled one by one all the same: many of their files have helpers of the same names.
+set(DEBERTA_TESTS_APART kernels engine text train/ops train/data train/objectives)
 
 # deberta_read_rooms(REGEX VARIABLE): the names in rooms.txt whose row matches the regular expression after the name.
 function(deberta_read_rooms regex variable)
@@ -65,10 +68,17 @@ function(deberta_objects target folder)
   if(DEBERTA_FUZZ AND room STREQUAL "train/data")  # the fuzz programs take single sources of it, without the rooms that the others need
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   elseif(DEBERTA_UNITY AND room IN_LIST DEBERTA_TOGETHER)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    deberta_together(${target})
   endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PUBLIC deberta_flags)
+endfunction()
+
+# deberta_together(TARGET): several of its sources are compiled as one. A type of an anonymous namespace is then one of an included file, which g++
+# warns about where a type of this source holds one.
+function(deberta_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
 endfunction()
 
 # deberta_precompiled(TARGET OWNER HEADER...): the headers compiled once, by OWNER, and read by every target. They are
@@ -90,6 +100,9 @@ function(deberta_room_tests name)
   string(REPLACE "/" "_" test test_${name})
   add_executable(${test} ${sources})
   target_link_libraries(${test} PRIVATE deberta_test_support ${ARGN})
+  if(DEBERTA_UNITY AND NOT name IN_LIST DEBERTA_TESTS_APART)
+    deberta_together(${test})
+  endif()
   if("deberta_torch_half" IN_LIST ARGN)
     deberta_precompiled(${test} test_train_ops ${DEBERTA_TORCH_PRECOMPILED} <gtest/gtest.h>)
   else()

@@ -39,7 +39,8 @@ MUTATED = 48           # rows in the sample
 class Part:
     name: str
     command: str
-    leaves: float | None = None  # it is not begun, and begins nothing more ({until}), when only so many minutes of the gate are left; not run when a part before it failed
+    leaves: float | None = None  # it begins nothing more ({until}) when only so many minutes of the gate are left; not run when a part before it failed
+    needs: float = 0             # it is not begun with less than so many minutes of the reference processor: until its first result, with an empty compiler cache
 
 
 PARTS = [
@@ -49,9 +50,9 @@ PARTS = [
     Part("tests", "./test all"),
     Part("docs", "python3 tools/checks.py python pages goldens 'tables of plans'"),
     Part("isa", "python3 tools/check_isa_objects.py build/release"),
-    Part("fuzz", "./test fuzz", leaves=10),
-    Part("asan", f"PRESET=asan ./test --sample {SANITIZED} --until {{until}}", leaves=8),
-    Part("mutations", f"tools/mutate --sample {MUTATED} --until {{until}}", leaves=4),
+    Part("asan", f"PRESET=asan ./test --sample {SANITIZED} --until {{until}}", leaves=7, needs=8),
+    Part("fuzz", "./test fuzz", leaves=3, needs=4),
+    Part("mutations", f"tools/mutate --sample {MUTATED} --until {{until}}", leaves=2, needs=1),
 ]
 
 
@@ -101,11 +102,16 @@ def counts_of(lines: list[str], code: int | None) -> tuple[int, int]:
     return passed, failed if code == 0 else max(failed, 1)
 
 
+def slowness_now() -> float:
+    """How many times as long as the reference processor this machine takes; at least 1."""
+    return max(1, compile_seconds() / REFERENCE_SECONDS)
+
+
 def over_budget(used: float, budget: float) -> str:
     """What is wrong, if anything. The machine's speed is measured only where a part used more than its minutes."""
     if used <= budget:
         return ""
-    slowness = max(1, compile_seconds() / REFERENCE_SECONDS)
+    slowness = slowness_now()
     print(f"gate: a compiler takes {slowness:.2f} times as long as on the reference processor: {budget * slowness:.1f} minutes instead of {budget:g}")
     return "OVER BUDGET" if used > budget * slowness else ""
 
@@ -133,10 +139,13 @@ def run_part(part: Part, budget: float, limit: float, root: pathlib.Path, until:
 
 
 def reason_against(part: Part, left: float, red: list[str]) -> str:
-    """Why a part that fills the gate's time is not run; empty if it is. left: minutes for it."""
+    """Why a part that fills the gate's time is not run; empty if it is. left: minutes of the gate."""
     if part.leaves is None:
         return ""
-    return f"after failures of {', '.join(red)}" if red else "the gate's time is over" if left <= 0 else ""
+    if red:
+        return f"after failures of {', '.join(red)}"
+    needs = part.needs * slowness_now() if part.leaves < left else math.inf
+    return f"the gate's time is over: {max(left, 0):.0f} minutes are left" if needs > left else ""
 
 
 def run_parts(parts: list[Part], budgets: dict[str, float], root: pathlib.Path, whole_minutes: float = GATE_MINUTES, limit: float = LIMIT_MINUTES,
@@ -144,16 +153,16 @@ def run_parts(parts: list[Part], budgets: dict[str, float], root: pathlib.Path, 
     started, begun, whole, red = time.monotonic(), time.time(), Tally(), []
     for part in parts:
         elapsed = (time.monotonic() - started) / 60
-        fills = whole_minutes - elapsed - (part.leaves or 0)  # minutes, for a part without a budget
+        left = whole_minutes - elapsed
         if limit <= elapsed:
             whole.failed += 1
             whole.not_run.append(f"not run: {part.name}: {limit:g} minutes are over")
             continue
-        if reason := reason_against(part, fills, red):
+        if reason := reason_against(part, left, red):
             whole.not_run.append(f"not run: {part.name}: {reason}")
             continue
         budget = budgets.get(part.name, math.inf)
-        tally = run_part(part, budget, min(limit - elapsed, budget + slack), root, begun + (elapsed + fills) * 60)
+        tally = run_part(part, budget, min(limit - elapsed, budget + slack), root, begun + (whole_minutes - (part.leaves or 0)) * 60)
         whole.passed += tally.passed
         whole.failed += tally.failed
         whole.not_run += tally.not_run

@@ -80,7 +80,7 @@ constexpr std::array kGlobals = {
     PickleGlobal{"__builtin__", "unicode", Use::kOther},
 };
 
-[[noreturn]] void refuse(const std::string& where, const std::string& message) {
+[[noreturn]] void refuse_bin(const std::string& where, const std::string& message) {
   throw Error(ErrorCode::kBin, where, message);
 }
 
@@ -109,19 +109,19 @@ void add_storage(Storages& storages, const Pickle& object, const PickleValue& va
                         id[4].kind == PickleKind::kInteger &&
                         (expected_items == kZipIdItems || id[5].kind == PickleKind::kNone);
   if (!has_form)
-    refuse(where, fmt::format("persistent id: expected (\"storage\", type, key, location, count{})",
-                              expected_items == kZipIdItems ? "" : ", None"));
+    refuse_bin(where, fmt::format("persistent id: expected (\"storage\", type, key, location, count{})",
+                                  expected_items == kZipIdItems ? "" : ", None"));
   const PickleGlobal& type = object.global_of(id[1]);
   if (type.use != PickleGlobal::Use::kStorageType)
-    refuse(where, fmt::format("persistent id: expected a storage type, got {}", type.name));
+    refuse_bin(where, fmt::format("persistent id: expected a storage type, got {}", type.name));
   const std::string_view key = id[2].text;
   if (!is_plain_key(key))
-    refuse(where, fmt::format("storage {}: expected a key of letters and digits", quote_key(key)));
-  if (id[4].number < 0) refuse(where, fmt::format("storage {}: expected a count >= 0, got {}", key, id[4].number));
+    refuse_bin(where, fmt::format("storage {}: expected a key of letters and digits", quote_key(key)));
+  if (id[4].number < 0) refuse_bin(where, fmt::format("storage {}: expected a count >= 0, got {}", key, id[4].number));
   const BinStorage wanted{static_cast<DType>(type.element), static_cast<uint64_t>(id[4].number), {}};
   const BinStorage& known = storages.emplace(key, wanted).first->second;
   if (known.dtype != wanted.dtype || known.count != wanted.count)
-    refuse(where, fmt::format("storage {}: expected one type and count, got two", key));
+    refuse_bin(where, fmt::format("storage {}: expected one type and count, got two", key));
 }
 
 Storages list_storages(const Pickle& object, size_t id_items, const std::string& where) {
@@ -132,18 +132,19 @@ Storages list_storages(const Pickle& object, size_t id_items, const std::string&
 
 uint64_t size_bytes_of(std::string_view key, const BinStorage& storage, const std::string& where) {
   const auto size_bytes = checked_mul(storage.count, size_of(storage.dtype));
-  if (!size_bytes) refuse(where, fmt::format("storage {}: {} elements do not fit into 64 bits", key, storage.count));
+  if (!size_bytes)
+    refuse_bin(where, fmt::format("storage {}: {} elements do not fit into 64 bits", key, storage.count));
   return *size_bytes;
 }
 
 void read_zip_storages(const ZipReader& zip, Storages& storages, const std::string& path, bool checks_crc) {
   for (auto& [key, storage] : storages) {
     const ZipEntry* entry = zip.find(fmt::format("data/{}", key));
-    if (entry == nullptr) refuse(path, fmt::format("expected {}data/{} in the archive", zip.root(), key));
+    if (entry == nullptr) refuse_bin(path, fmt::format("expected {}data/{} in the archive", zip.root(), key));
     const uint64_t size_bytes = size_bytes_of(key, storage, path);
     if (entry->bytes.size() != size_bytes)
-      refuse(path, fmt::format("storage {}: expected {} elements of {}, {} bytes, got {}", key, storage.count,
-                               to_string(storage.dtype), size_bytes, entry->bytes.size()));
+      refuse_bin(path, fmt::format("storage {}: expected {} elements of {}, {} bytes, got {}", key, storage.count,
+                                   to_string(storage.dtype), size_bytes, entry->bytes.size()));
     storage.bytes = checks_crc ? zip.read(*entry) : entry->bytes;
   }
 }
@@ -153,24 +154,24 @@ void read_legacy_storages(const TorchSave& save, Storages& storages, const std::
   const auto take = [&](uint64_t count, std::string_view key) {
     const auto bytes = reader.take(count);
     if (!bytes)
-      refuse(path, fmt::format("storage {}: expected {} bytes, got {}: truncated", key, count, reader.left()));
+      refuse_bin(path, fmt::format("storage {}: expected {} bytes, got {}: truncated", key, count, reader.left()));
     return *bytes;
   };
   const std::span<const PickleValue> keys = save.keys.items(save.keys.root());
   if (keys.size() != storages.size())
-    refuse(path, fmt::format("keys: expected the {} storages of the object, got {}", storages.size(), keys.size()));
+    refuse_bin(path, fmt::format("keys: expected the {} storages of the object, got {}", storages.size(), keys.size()));
   for (const PickleValue& key : keys) {
     const auto at = is_text(key) ? storages.find(key.text) : storages.end();
     if (at == storages.end() || at->second.bytes.data() != nullptr)
-      refuse(path, fmt::format("keys: expected each storage of the object once, got {}", quote_key(key.text)));
+      refuse_bin(path, fmt::format("keys: expected each storage of the object once, got {}", quote_key(key.text)));
     BinStorage& storage = at->second;
     const uint64_t count = *Reader(take(8, at->first)).take_little_endian(8);
     if (count != storage.count)
-      refuse(path, fmt::format("storage {}: expected {} elements, got {}", at->first, storage.count, count));
+      refuse_bin(path, fmt::format("storage {}: expected {} elements, got {}", at->first, storage.count, count));
     storage.bytes = take(size_bytes_of(at->first, storage, path), at->first);
   }
   if (reader.left() > 0)
-    refuse(path, fmt::format("expected the file to end with its last storage, got {} more bytes", reader.left()));
+    refuse_bin(path, fmt::format("expected the file to end with its last storage, got {} more bytes", reader.left()));
 }
 
 }  // namespace

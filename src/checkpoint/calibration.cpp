@@ -31,7 +31,7 @@ std::string tensor_name(size_t layer, size_t input) {
   return fmt::format("encoder.layer.{}.{}", layer, kNames[input]);
 }
 
-[[noreturn]] void refuse(const std::string& where, const std::string& message) {
+[[noreturn]] void refuse_calibration(const std::string& where, const std::string& message) {
   throw Error(ErrorCode::kCalibration, where, message);
 }
 
@@ -39,7 +39,7 @@ const std::string& metadata_value(const SafetensorsFile& file, std::string_view 
   for (const auto& [name, value] : file.metadata()) {
     if (name == key) return value;
   }
-  refuse(file.path(), fmt::format("metadata: {}: missing; calibrate again", key));
+  refuse_calibration(file.path(), fmt::format("metadata: {}: missing; calibrate again", key));
 }
 
 template <class Number>
@@ -47,8 +47,8 @@ Number metadata_number(const SafetensorsFile& file, std::string_view key, Number
   const std::string& text = metadata_value(file, key);
   const auto value = parse_number<Number>(text);
   if (!value || !(*value >= least && *value <= most)) {
-    refuse(file.path(), fmt::format("metadata: {}: expected a number from {} to {}, got \"{}\"", key, least, most,
-                                    text.substr(0, 80)));
+    refuse_calibration(file.path(), fmt::format("metadata: {}: expected a number from {} to {}, got \"{}\"", key, least,
+                                                most, text.substr(0, 80)));
   }
   return *value;
 }
@@ -168,12 +168,13 @@ Calibration read_calibration(const std::string& path, const Checkpoint& checkpoi
   const SafetensorsFile file(path);
   const std::string& format = metadata_value(file, "format");
   if (format != kFormat)
-    refuse(file.path(), fmt::format("metadata: format: expected {}, got \"{}\"", kFormat, format.substr(0, 80)));
+    refuse_calibration(file.path(),
+                       fmt::format("metadata: format: expected {}, got \"{}\"", kFormat, format.substr(0, 80)));
   Calibration calibration;
   calibration.weights = metadata_value(file, "weights");
   if (calibration.weights.size() != kDigestDigits || calibration.weights != identity_of(checkpoint)) {
-    refuse(file.path(),
-           fmt::format("does not belong to {}: calibrate again or remove the file", checkpoint.paths().front()));
+    refuse_calibration(file.path(), fmt::format("does not belong to {}: calibrate again or remove the file",
+                                                checkpoint.paths().front()));
   }
   calibration.smoothing = metadata_number<double>(file, "smoothing", 0, 1);
   calibration.texts = metadata_number<uint64_t>(file, "texts", 1, uint64_t{1} << 53);

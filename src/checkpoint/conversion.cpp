@@ -120,25 +120,25 @@ void plan_config(Plan& plan) {
   plan.conversion.config = document.json();
 }
 
-[[noreturn]] void refuse(const std::string& where, const std::string& name, const std::string& message) {
+[[noreturn]] void refuse_tensor(const std::string& where, const std::string& name, const std::string& message) {
   throw Error(ErrorCode::kTensors, where, fmt::format("tensor {}: {}", name, message));
 }
 
 void verify_tensor(const PlannedTensor& planned, const TensorView& written, const std::string& where) {
   if (written.dtype != planned.dtype || written.shape != planned.shape)
-    refuse(where, planned.name,
-           fmt::format("expected {} {}, got {} {}", to_string(planned.dtype), to_string(planned.shape),
-                       to_string(written.dtype), to_string(written.shape)));
+    refuse_tensor(where, planned.name,
+                  fmt::format("expected {} {}, got {} {}", to_string(planned.dtype), to_string(planned.shape),
+                              to_string(written.dtype), to_string(written.shape)));
   size_t done = 0;
   for (const Bytes run : planned.runs) {
     const size_t count = run.size() / size_of(planned.from);
     const Bytes got = written.bytes.subspan(done * size_of(planned.dtype), count * size_of(planned.dtype));
     if (planned.from != planned.dtype) {
       if (const auto bad = find_badly_rounded(run, planned.from, got, planned.dtype))
-        refuse(where, planned.name,
-               fmt::format("element {} is not its source rounded to {}", done + *bad, to_string(planned.dtype)));
+        refuse_tensor(where, planned.name,
+                      fmt::format("element {} is not its source rounded to {}", done + *bad, to_string(planned.dtype)));
     } else if (!std::equal(run.begin(), run.end(), got.begin(), got.end())) {
-      refuse(where, planned.name, "the bytes read back differ from those written");
+      refuse_tensor(where, planned.name, "the bytes read back differ from those written");
     }
     done += count;
   }
@@ -186,7 +186,7 @@ Conversion plan_conversion(const Checkpoint& checkpoint, const ModelConfig& conf
 void verify_tensors(const Conversion& conversion, const Checkpoint& written, const std::string& where) {
   for (const PlannedTensor& planned : conversion.tensors) {
     const TensorView* tensor = written.find(planned.canonical);
-    if (tensor == nullptr) refuse(where, planned.name, "missing from the written files");
+    if (tensor == nullptr) refuse_tensor(where, planned.name, "missing from the written files");
     verify_tensor(planned, *tensor, where);
   }
   if (written.tensors().size() != conversion.tensors.size())

@@ -80,7 +80,7 @@ constexpr std::array<std::string_view, 4> kWeights = {"model.safetensors", "mode
 constexpr std::array<std::string_view, 7> kVocabularies = {
     "spm.model", "spiece.model", "bpe_encoder.bin", "vocab.json", "merges.txt", "vocab.txt", "tokenizer.json"};
 
-[[noreturn]] void refuse(const std::string& folder, std::string_view kind, Remedy remedy) {
+[[noreturn]] void refuse_kind(const std::string& folder, std::string_view kind, Remedy remedy) {
   throw Error(ErrorCode::kFolder, {{.where = folder,
                                     .message = fmt::format("expected a DeBERTa model, got {}", kind),
                                     .remedies = {std::move(remedy)}}});
@@ -189,30 +189,30 @@ void check_adapter(const Listing& listing) {
   if (!document) return;
   const std::string type = text_of(*document, "peft_type");
   if (type.empty())
-    refuse(listing.folder(), "an adapter of the adapters library",
-           {"merge it into its model with that library and save the result"});
+    refuse_kind(listing.folder(), "an adapter of the adapters library",
+                {"merge it into its model with that library and save the result"});
   std::string base = text_of(*document, "base_model_name_or_path");
   if (base.empty()) base = "an unnamed model";
   const std::string kind = fmt::format("a peft adapter ({}) for {}", type, base);
-  if (type != "LORA") refuse(listing.folder(), kind, {"only LORA can be merged here"});
-  refuse(listing.folder(), kind, {"merge it", "adapter", listing.folder()});
+  if (type != "LORA") refuse_kind(listing.folder(), kind, {"only LORA can be merged here"});
+  refuse_kind(listing.folder(), kind, {"merge it", "adapter", listing.folder()});
 }
 
 void check_config(const Listing& listing) {
   const std::optional<Json> document = read_object(listing.path(kConfig));
   if (!document) return;
   if (text_of(*document, "module").starts_with("keras"))
-    refuse(listing.folder(), "a Keras preset (keras_hub)", {kFetchOther});
+    refuse_kind(listing.folder(), "a Keras preset (keras_hub)", {kFetchOther});
   const std::string type = text_of(*document, "model_type");
   if (!type.empty() && !type.starts_with("deberta"))
-    refuse(listing.folder(), fmt::format("a model of type {} (model_type in config.json)", type),
-           {"this program runs deberta and deberta-v2 (which includes version 3)"});
+    refuse_kind(listing.folder(), fmt::format("a model of type {} (model_type in config.json)", type),
+                {"this program runs deberta and deberta-v2 (which includes version 3)"});
   const Json* quantization = document->find("quantization_config");
   if (quantization == nullptr || !quantization->is_object()) return;
   std::string method = text_of(*quantization, "quant_method");
   if (method.empty()) method = "bitsandbytes";
-  refuse(listing.folder(), fmt::format("weights quantised by {} (quantization_config in config.json)", method),
-         {"download the weights in fp32, fp16 or bf16"});
+  refuse_kind(listing.folder(), fmt::format("weights quantised by {} (quantization_config in config.json)", method),
+              {"download the weights in fp32, fp16 or bf16"});
 }
 
 // ---- folders in the folder
@@ -243,18 +243,18 @@ std::optional<std::string> newest_checkpoint(const Listing& listing) {
 void check_models_in(const Listing& listing) {
   const std::vector<std::string> models = models_in(listing);
   if (!models.empty())
-    refuse(listing.folder(), fmt::format("a folder of models: {}", join_some(models)),
-           {fmt::format("give one of them, such as {}", listing.path(models.front()))});
+    refuse_kind(listing.folder(), fmt::format("a folder of models: {}", join_some(models)),
+                {fmt::format("give one of them, such as {}", listing.path(models.front()))});
 }
 
 void check_subfolders(const Listing& listing) {
   check_models_in(listing);
   if (const auto newest = newest_checkpoint(listing))
-    refuse(listing.folder(), "a folder of training checkpoints",
-           {fmt::format("give one of them; the newest is {}", listing.path(*newest))});
+    refuse_kind(listing.folder(), "a folder of training checkpoints",
+                {fmt::format("give one of them; the newest is {}", listing.path(*newest))});
   if (is_directory(listing.path("snapshots")) && is_directory(listing.path("refs")))
-    refuse(listing.folder(), "a folder of the hub cache",
-           {"give {}, or the folder of a commit in snapshots/", "model", "ORG/NAME"});
+    refuse_kind(listing.folder(), "a folder of the hub cache",
+                {"give {}, or the folder of a commit in snapshots/", "model", "ORG/NAME"});
 }
 
 // Weights under a name that nobody looks for.
@@ -263,9 +263,9 @@ void check_other_weights(const Listing& listing) {
     for (const std::string& name : listing.find(pattern)) {
       if (name == "training_args.bin" || name == "bpe_encoder.bin" || name == "scheduler.pt") continue;
       const bool is_plain = pattern == "*.safetensors";
-      refuse(listing.folder(), fmt::format("a folder with weights named {}", name),
-             {fmt::format("if these are the model's weights, rename them to {}",
-                          is_plain ? "model.safetensors" : "pytorch_model.bin")});
+      refuse_kind(listing.folder(), fmt::format("a folder with weights named {}", name),
+                  {fmt::format("if these are the model's weights, rename them to {}",
+                               is_plain ? "model.safetensors" : "pytorch_model.bin")});
     }
   }
 }
@@ -280,13 +280,13 @@ void check_model(const Listing& listing) {
   for (const KindRow& row : kKinds) {
     const bool may_be = row.when == When::kAlways || (row.when == When::kNoConfig ? !has_config : !has_weights);
     if (may_be && listing.has(row.mark))
-      refuse(listing.folder(), row.kind, {std::string(row.remedy), std::string(row.argument), listing.folder()});
+      refuse_kind(listing.folder(), row.kind, {std::string(row.remedy), std::string(row.argument), listing.folder()});
   }
-  if (listing.is_empty()) refuse(listing.folder(), "an empty folder", {"give the folder of a model"});
+  if (listing.is_empty()) refuse_kind(listing.folder(), "an empty folder", {"give the folder of a model"});
   if (!has_config || !has_weights) check_subfolders(listing);
   if (has_config && !has_weights) check_other_weights(listing);
   if (!has_config && !has_weights && listing.has("tokenizer_config.json"))
-    refuse(listing.folder(), "a tokenizer without a model", {"download config.json and the weights as well"});
+    refuse_kind(listing.folder(), "a tokenizer without a model", {"download config.json and the weights as well"});
   check_pointers(listing, names_of_weights(listing));
 }
 
@@ -299,8 +299,8 @@ bool is_keras_tokenizer(const std::string& path) {
 
 void check_tokenizer(const Listing& listing) {
   if (is_keras_tokenizer(listing.path("tokenizer.json")))
-    refuse(listing.folder(), "a Keras preset (keras_hub), by its tokenizer.json",
-           {"download the transformers tokenizer (spm.model, or tokenizer.json)"});
+    refuse_kind(listing.folder(), "a Keras preset (keras_hub), by its tokenizer.json",
+                {"download the transformers tokenizer (spm.model, or tokenizer.json)"});
   const std::string whole = listing.path(kVocabularies.back());
   if (is_regular_file(whole) && !is_lfs_pointer(whole)) return;
   check_pointers(listing, {kVocabularies.begin(), kVocabularies.end()});

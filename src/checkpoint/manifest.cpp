@@ -18,9 +18,9 @@ constexpr int64_t kFormat = 1;
 constexpr size_t kMaxFiles = 2000;
 constexpr JsonLimits kLimits{.max_bytes = size_t{1} << 20, .max_depth = 4, .max_nodes = 4 * kMaxFiles};
 constexpr size_t kDigestDigits = 64;
-constexpr size_t kPieceBytes = size_t{1} << 22;
+constexpr size_t kHashedBytes = size_t{1} << 22;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& message) {
+[[noreturn]] void refuse_manifest(const std::string& where, const std::string& message) {
   throw Error(ErrorCode::kManifest, where, message);
 }
 
@@ -31,24 +31,25 @@ bool is_digest(const Json& value) {
 
 ManifestFile read_entry(const std::string& name, const Json& value, const std::string& where) {
   if (!is_relative_file_name(name) || name == kManifestName)
-    refuse(where,
-           fmt::format("files: expected the name of a file in the folder, got {}", quote_json(name.substr(0, 80))));
+    refuse_manifest(
+        where, fmt::format("files: expected the name of a file in the folder, got {}", quote_json(name.substr(0, 80))));
   const Json* bytes = value.find("bytes");
   const Json* digest = value.find("sha256");
   if (bytes == nullptr || digest == nullptr || value.as_object().size() != 2)
-    refuse(where, fmt::format("{}: expected exactly the keys bytes and sha256", quote_json(name)));
+    refuse_manifest(where, fmt::format("{}: expected exactly the keys bytes and sha256", quote_json(name)));
   if (!bytes->is_integer() || bytes->as_integer() < 0)
-    refuse(where, fmt::format("{}: bytes: expected an integer >= 0, got {}", quote_json(name), bytes->describe()));
+    refuse_manifest(where,
+                    fmt::format("{}: bytes: expected an integer >= 0, got {}", quote_json(name), bytes->describe()));
   if (!is_digest(*digest))
-    refuse(where, fmt::format("{}: sha256: expected {} hexadecimal digits in lower case, got {}", quote_json(name),
-                              kDigestDigits, digest->describe()));
+    refuse_manifest(where, fmt::format("{}: sha256: expected {} hexadecimal digits in lower case, got {}",
+                                       quote_json(name), kDigestDigits, digest->describe()));
   return {name, static_cast<uint64_t>(bytes->as_integer()), digest->as_string()};
 }
 
 std::string digest_of(Bytes bytes, const std::function<void(uint64_t)>& on_bytes) {
   Sha256 hash;
-  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
-    const Bytes piece = bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at));
+  for (size_t at = 0; at < bytes.size(); at += kHashedBytes) {
+    const Bytes piece = bytes.subspan(at, std::min(kHashedBytes, bytes.size() - at));
     hash.update(piece);
     on_bytes(piece.size());
   }
@@ -101,11 +102,11 @@ std::vector<ManifestFile> parse_manifest(std::string_view text, const std::strin
   const Json* format = document.find("format");
   const Json* entries = document.find("files");
   if (format == nullptr || entries == nullptr || !entries->is_object() || document.as_object().size() != 2)
-    refuse(where, "expected exactly the keys format and files");
+    refuse_manifest(where, "expected exactly the keys format and files");
   if (!format->is_integer() || format->as_integer() != kFormat)
-    refuse(where, fmt::format("format: expected {}, got {}", kFormat, format->describe()));
+    refuse_manifest(where, fmt::format("format: expected {}, got {}", kFormat, format->describe()));
   if (entries->as_object().size() > kMaxFiles)
-    refuse(where, fmt::format("files: expected at most {}, got {}", kMaxFiles, entries->as_object().size()));
+    refuse_manifest(where, fmt::format("files: expected at most {}, got {}", kMaxFiles, entries->as_object().size()));
   std::vector<ManifestFile> files;
   for (const auto& [name, value] : entries->as_object()) files.push_back(read_entry(name, value, where));
   return files;

@@ -33,7 +33,7 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 constexpr JsonLimits kHeaderLimits{
     .max_bytes = kMaxHeaderBytes, .max_depth = 4, .max_nodes = kMaxTensors * (6 + kMaxRank) + 600000};
 
-[[noreturn]] void refuse(const std::string& path, std::string message) {
+[[noreturn]] void refuse_safetensors(const std::string& path, std::string message) {
   throw Error(ErrorCode::kSafetensors, path, std::move(message));
 }
 
@@ -43,23 +43,25 @@ std::string quote_name(std::string_view name) {
 }
 
 [[noreturn]] void refuse_tensor(const std::string& path, std::string_view name, const std::string& message) {
-  refuse(path, fmt::format("tensor {}: {}", quote_name(name), message));
+  refuse_safetensors(path, fmt::format("tensor {}: {}", quote_name(name), message));
 }
 
 // The JSON text of the header, as long as the file's first 8 bytes say.
 std::string_view header_text(const std::string& path, Bytes file) {
   Reader reader(file);
   const auto length = reader.take_little_endian(kLengthBytes);
-  if (!length) refuse(path, fmt::format("expected at least {} bytes, got {}", kLengthBytes, file.size()));
+  if (!length) refuse_safetensors(path, fmt::format("expected at least {} bytes, got {}", kLengthBytes, file.size()));
   if (*length < 2 || *length > kMaxHeaderBytes) {
-    refuse(path, fmt::format("header length: expected 2 to {} bytes, got {}", kMaxHeaderBytes, *length));
+    refuse_safetensors(path, fmt::format("header length: expected 2 to {} bytes, got {}", kMaxHeaderBytes, *length));
   }
   const auto header = reader.take(*length);
   if (!header)
-    refuse(path, fmt::format("header length: expected at most the {} bytes left, got {}", reader.left(), *length));
+    refuse_safetensors(
+        path, fmt::format("header length: expected at most the {} bytes left, got {}", reader.left(), *length));
   const std::string_view text = to_text(*header);
-  if (text.front() != '{') refuse(path, "header: expected an object at the first byte");
-  if (text[text.find_last_not_of(' ')] != '}') refuse(path, "header: expected only spaces after the object");
+  if (text.front() != '{') refuse_safetensors(path, "header: expected an object at the first byte");
+  if (text[text.find_last_not_of(' ')] != '}')
+    refuse_safetensors(path, "header: expected only spaces after the object");
   return text;
 }
 
@@ -68,7 +70,7 @@ Json parse_header(const std::string& path, std::string_view text) {
     return parse_json(text, "header", kHeaderLimits);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kJson && error.code() != ErrorCode::kTooLarge) throw;
-    refuse(path, error.what());
+    refuse_safetensors(path, error.what());
   }
 }
 
@@ -82,23 +84,27 @@ void check_name(const std::string& path, std::string_view name) {
 }
 
 void check_count(const std::string& path, size_t tensors) {
-  if (tensors > kMaxTensors) refuse(path, fmt::format("expected at most {} tensors, got {}", kMaxTensors, tensors));
+  if (tensors > kMaxTensors)
+    refuse_safetensors(path, fmt::format("expected at most {} tensors, got {}", kMaxTensors, tensors));
 }
 
 void check_metadata_size(const std::string& path, const Metadata& metadata) {
   size_t size_bytes = 0;
   for (const auto& [key, value] : metadata) size_bytes += key.size() + value.size();
   if (size_bytes > kMaxMetadataBytes) {
-    refuse(path, fmt::format("{}: expected at most {} bytes, got {}", kMetadataKey, kMaxMetadataBytes, size_bytes));
+    refuse_safetensors(
+        path, fmt::format("{}: expected at most {} bytes, got {}", kMetadataKey, kMaxMetadataBytes, size_bytes));
   }
 }
 
 Metadata read_metadata(const std::string& path, const Json& value) {
-  if (!value.is_object()) refuse(path, fmt::format("{}: expected an object, got {}", kMetadataKey, value.describe()));
+  if (!value.is_object())
+    refuse_safetensors(path, fmt::format("{}: expected an object, got {}", kMetadataKey, value.describe()));
   Metadata metadata;
   for (const auto& [key, item] : value.as_object()) {
     if (!item.is_string())
-      refuse(path, fmt::format("{}: {}: expected a string, got {}", kMetadataKey, quote_name(key), item.describe()));
+      refuse_safetensors(
+          path, fmt::format("{}: {}: expected a string, got {}", kMetadataKey, quote_name(key), item.describe()));
     metadata.emplace_back(key, item.as_string());
   }
   check_metadata_size(path, metadata);
@@ -204,8 +210,8 @@ std::vector<TensorView> place_tensors(const std::string& path, std::vector<Entry
     expected_begin = end;
   }
   if (expected_begin != data.size()) {
-    refuse(path, fmt::format("expected the file to end with its last tensor, got {} more bytes",
-                             data.size() - expected_begin));
+    refuse_safetensors(path, fmt::format("expected the file to end with its last tensor, got {} more bytes",
+                                         data.size() - expected_begin));
   }
   return tensors;
 }
@@ -239,9 +245,10 @@ void check_metadata_to_write(const std::string& path, const Metadata& metadata) 
   check_metadata_size(path, metadata);
   std::unordered_set<std::string_view> keys;
   for (const auto& [key, value] : metadata) {
-    if (!is_valid_utf8(key) || !is_valid_utf8(value)) refuse(path, fmt::format("{}: expected UTF-8", kMetadataKey));
+    if (!is_valid_utf8(key) || !is_valid_utf8(value))
+      refuse_safetensors(path, fmt::format("{}: expected UTF-8", kMetadataKey));
     if (!keys.insert(key).second)
-      refuse(path, fmt::format("{}: expected each key once, got {} twice", kMetadataKey, quote_name(key)));
+      refuse_safetensors(path, fmt::format("{}: expected each key once, got {} twice", kMetadataKey, quote_name(key)));
   }
 }
 
@@ -315,7 +322,7 @@ void write_safetensors(FileWriter& file, const std::string& path, const std::vec
   check_metadata_to_write(path, metadata);
   const std::string header = make_header(tensors, metadata);
   if (header.size() > kMaxHeaderBytes) {
-    refuse(path, fmt::format("header: expected at most {} bytes, got {}", kMaxHeaderBytes, header.size()));
+    refuse_safetensors(path, fmt::format("header: expected at most {} bytes, got {}", kMaxHeaderBytes, header.size()));
   }
   std::string length;
   for (size_t i = 0; i < kLengthBytes; ++i) length += static_cast<char>(header.size() >> 8 * i & 0xFF);

@@ -154,8 +154,6 @@ constexpr std::array kTied = {
     TiedTensor{"cls.predictions.decoder.bias", "lm_predictions.lm_head.bias"},
 };
 
-constexpr std::string_view kLayerMark = "{n}";
-
 bool matches(std::string_view pattern, std::string_view name) {
   const size_t mark = pattern.find(kLayerMark);
   if (mark == std::string_view::npos) return pattern == name;

@@ -9,10 +9,12 @@
 
 namespace deberta {
 
+constexpr std::string_view kLayerMark = "{n}";  // of a name: stands for each layer
+
 struct TensorRow {
   using Condition = bool (*)(const ModelConfig&);
 
-  std::string_view name;   // canonical; "{n}" stands for each layer
+  std::string_view name;   // canonical, with kLayerMark
   std::string_view shape;  // dimensions with commas between; products and quotients of numbers and of the letters:
                            // V vocabulary  E embedding  D hidden  H heads  K head size  F feed-forward  R relative rows
                            // P absolute positions  Y token types  C classes  W convolution width  G convolution groups

@@ -67,8 +67,6 @@ Shape evaluate_shape(std::string_view text, const ModelConfig& config, int64_t l
   return shape;
 }
 
-constexpr std::string_view kLayerMark = "{n}";
-
 bool is_layer_row(const TensorRow& row) {
   return row.name.find(kLayerMark) != std::string_view::npos;
 }

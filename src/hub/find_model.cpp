@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kBuiltin = "builtin";
-constexpr size_t kMaxShown = 8;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);

@@ -21,7 +21,6 @@ constexpr std::string_view kSeparator = "--";
 constexpr size_t kMaxNameBytes = 96;  // of ORG and of NAME, as the hub has it
 constexpr size_t kCommitDigits = 40;
 constexpr size_t kMaxRefBytes = 1024;
-constexpr size_t kMaxShown = 8;
 
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';

@@ -1,11 +1,14 @@
 // The hub client's cache on disk: models--ORG--NAME/{refs/REVISION, snapshots/COMMIT/}. Read, never written.
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace deberta {
+
+constexpr size_t kMaxShown = 8;  // names that a message lists
 
 struct HubName {
   std::string repository;         // "ORG/NAME"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kRaceChoiceTokens = 160;  // of question and choice together, as the original cuts them
 
-void check_head(const Model& model) {
+void check_choice_head(const Model& model) {
   if (model.head() != Head::kSequence) refuse_head("choose", "multiple choice", model);
   if (model.labels() == 1 || model.labels() == 2) return;
   throw Error(ErrorCode::kTask, "choose",
@@ -91,7 +91,7 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 
 Planned<ChoiceAnswer> plan_choose(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                   const ChoiceOptions& options) {
-  check_head(pipeline.model);
+  check_choice_head(pipeline.model);
   LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, [&](const TextInput& input) {
                                     return encode_input(pipeline.tokenizer, input, options);
                                   }));

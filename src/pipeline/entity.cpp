@@ -17,9 +17,9 @@ namespace deberta {
 namespace {
 
 constexpr std::string_view kPlaceholder = "@placeholder";
-constexpr size_t kTemplateTokens = 3;  // [CLS] passage [SEP] query [SEP]
+constexpr size_t kEntityTemplateTokens = 3;  // [CLS] passage [SEP] query [SEP]
 
-void check_head(const Model& model) {
+void check_entity_head(const Model& model) {
   if (model.head() != Head::kTokenOriginal) refuse_head("record", "ReCoRD entity", model);
   if (model.labels() != 1)
     throw Error(ErrorCode::kTask, "record", fmt::format("expected a head with one class, got {}", model.labels()));
@@ -186,7 +186,7 @@ std::vector<EntityWindow> entity_windows(const Tokenizer& tokenizer, const Entit
   const Encoding passage = tokenizer.encode(query.passage, encode);
   const Encoding asked = encode_query(tokenizer, query.query, encode);
   const std::vector<Window> entities = entity_tokens(query, passage);
-  const size_t taken = asked.ids.size() + kTemplateTokens;
+  const size_t taken = asked.ids.size() + kEntityTemplateTokens;
   check_room(taken, rules);
   std::vector<EntityWindow> windows;
   for (const Window& window : original_windows(passage.size(), rules.encode.max_tokens - taken, rules.stride))
@@ -196,7 +196,7 @@ std::vector<EntityWindow> entity_windows(const Tokenizer& tokenizer, const Entit
 
 std::vector<EntityScores> score_entities(const Pipeline& pipeline, std::span<const EntityQuery> queries,
                                          const EncodingRules& rules) {
-  check_head(pipeline.model);
+  check_entity_head(pipeline.model);
   Entities entities(pipeline, rules);
   for (const EntityQuery& query : queries) entities.add(query);
   return entities.run();

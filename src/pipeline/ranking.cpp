@@ -11,7 +11,7 @@
 namespace deberta {
 namespace {
 
-void check_head(const Model& model) {
+void check_ranking_head(const Model& model) {
   if (model.head() != Head::kSequence) refuse_head("rerank", "sequence classification", model);
   if (model.labels() == 1) return;
   throw Error(ErrorCode::kTask,
@@ -49,7 +49,7 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 
 Planned<RankAnswer> plan_rerank(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                 const RankOptions& options) {
-  check_head(pipeline.model);
+  check_ranking_head(pipeline.model);
   LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, [&](const TextInput& input) {
                                     return encode_input(pipeline.tokenizer, input, options);
                                   }));

@@ -17,7 +17,6 @@
 namespace deberta {
 namespace {
 
-constexpr int64_t kMaxColumns = 65536;
 constexpr std::string_view kSentenceEmbedding = "sentence_embedding";
 
 // Modules pass values on by name; all but one of them work on the vector of the text.

@@ -8,6 +8,8 @@
 
 namespace deberta {
 
+constexpr int64_t kMaxColumns = 65536;  // of a vector
+
 // Keeps the first reason why the vectors are not supported.
 void refuse_module(SentenceModules& result, std::string reason);
 

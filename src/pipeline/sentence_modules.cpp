@@ -22,7 +22,6 @@
 namespace deberta {
 namespace {
 
-constexpr int64_t kMaxColumns = 65536;
 constexpr int64_t kMaxTokens = 1 << 20;
 
 constexpr std::string_view kPackage = "sentence_transformers.";

@@ -17,7 +17,7 @@ namespace deberta::serve {
 namespace {
 
 constexpr size_t kMostKept = 8;
-constexpr size_t kMostBytes = size_t{256} << 20;
+constexpr size_t kMostKeptBytes = size_t{256} << 20;
 constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
 
 [[noreturn]] void refuse(std::string_view name, const std::string& message) {
@@ -115,7 +115,7 @@ void Explanations::forget(int64_t now) {
   for (auto at = kept_.begin(); at != kept_.end();) {
     ++count;
     bytes += at->bytes;
-    const bool goes = count > 1 && (count > kMostKept || bytes > kMostBytes || now - at->asked > kKeptTime);
+    const bool goes = count > 1 && (count > kMostKept || bytes > kMostKeptBytes || now - at->asked > kKeptTime);
     at = goes ? kept_.erase(at) : std::next(at);
   }
 }

@@ -16,7 +16,7 @@ namespace deberta::serve {
 namespace {
 
 constexpr std::array<std::string_view, kScopes> kNames = {"infer", "priority", "metrics", "explain", "admin"};
-constexpr size_t kMostBytes = 1 << 20;
+constexpr size_t kMostKeyBytes = 1 << 20;
 constexpr size_t kMostName = 64;
 constexpr size_t kDigits = 64;
 
@@ -66,7 +66,7 @@ void Keys::add_all(const std::string& name, std::string_view key) {
 }
 
 void Keys::add_file(const std::string& path) {
-  const std::string text = read_file(path, kMostBytes);
+  const std::string text = read_file(path, kMostKeyBytes);
   size_t number = 0;
   for (std::string_view line : parts_of(text, '\n')) {
     ++number;

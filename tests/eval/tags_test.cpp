@@ -11,7 +11,7 @@
 namespace deberta {
 namespace {
 
-constexpr const char* kGold = "Ada NNP B-PER\nLee NNP I-PER\nran V O\n\nRome NNP B-LOC\n";
+constexpr const char* kGoldTags = "Ada NNP B-PER\nLee NNP I-PER\nran V O\n\nRome NNP B-LOC\n";
 
 class Tags : public test::EvalCase {
  protected:
@@ -25,7 +25,7 @@ class Tags : public test::EvalCase {
 
 TEST_F(Tags, PredictionsAreCountedByEntities) {
   const AnsweredRows rows =
-      answer_tags(task_, settings(kGold, "Ada B-PER\nLee I-PER\nran O\n\nRome B-ORG\n"), {}, hooks());
+      answer_tags(task_, settings(kGoldTags, "Ada B-PER\nLee I-PER\nran O\n\nRome B-ORG\n"), {}, hooks());
   EXPECT_EQ(written(rows), "Ada B-PER B-PER\nLee I-PER I-PER\nran O O\n\nRome B-LOC B-ORG\n\n");
   const EvalResult result = score(rows, {.samples = 5, .seed = 1}, hooks());
   EXPECT_EQ(value(result, "f1"), 0.5);
@@ -34,7 +34,7 @@ TEST_F(Tags, PredictionsAreCountedByEntities) {
 }
 
 TEST_F(Tags, PredictionsHaveTheSameWords) {
-  EXPECT_ERROR(answer_tags(task_, settings(kGold, "Ada B-PER\nLea I-PER\nran O\n\nRome O\n"), {}), kInput,
+  EXPECT_ERROR(answer_tags(task_, settings(kGoldTags, "Ada B-PER\nLea I-PER\nran O\n\nRome O\n"), {}), kInput,
                "answers.conll:1: expected the words of ");
 }
 
@@ -52,7 +52,7 @@ TEST_F(Tags, ABadSentenceFailsBeforeTheModelIsOpenedOrIsReported) {
 
 // Tags go by class, whatever the names: reversing the map swaps the tags.
 TEST_F(Tags, AModelsTagsAreItsOwnOrThoseOfTheMap) {
-  TagSettings own = settings(kGold, "");
+  TagSettings own = settings(kGoldTags, "");
   const OpenModel open = model(Head::kToken, {"O", "B-PER"});
   std::string tags = written(answer_tags(task_, own, open, hooks()));
   own.label_map = {"B-PER", "O"};

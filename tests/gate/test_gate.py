@@ -88,7 +88,15 @@ def test_what_fills_the_time_is_told_its_end_and_may_run_nothing(run):
     until = next(float(line) for line in lines if line.isdigit())
     assert tally.failed == 0 and begin + 179 <= until <= time.time() + 181
     tally, lines = run(("format", "true", 1), ("asan", "true", None), whole_minutes=0)
-    assert tally.failed == 0 and lines[-2:] == ["not run: asan: the gate's time is over", "1 passed, 0 failed"]
+    assert tally.failed == 0 and lines[-2:] == ["not run: asan: the gate's time is over: 0 minutes are left", "1 passed, 0 failed"]
+
+
+def test_a_part_that_would_show_nothing_in_time_is_not_begun(run, monkeypatch):
+    monkeypatch.setattr(gate, "slowness_now", lambda: 2)
+    part = gate.Part("asan", "true", leaves=1, needs=3)
+    assert gate.reason_against(part, 6, []) == "" and gate.reason_against(part, 5.9, []) == "the gate's time is over: 6 minutes are left"
+    assert gate.reason_against(gate.Part("asan", "true", leaves=7, needs=3), 6.5, []) != "", "nothing may be begun in what it leaves"
+    assert gate.reason_against(part, 6, ["tests"]) == "after failures of tests"
 
 
 def test_budgets_name_every_part_and_stay_within_the_hour():

@@ -49,7 +49,7 @@ void expect_same(const Pipeline& pipeline, const Planned<Answer>& one, const std
   for (size_t i = 0; i < others.size(); ++i) EXPECT_EQ(to_text(others[i]), to_text(expected_other[i]));
 }
 
-std::string text_of(JsonObject object) {
+std::string json_text(JsonObject object) {
   return Json(std::move(object)).dump();
 }
 
@@ -66,7 +66,7 @@ TEST_F(Plans, LabelsWithWindowsBesideOthers) {
   windows.rules.stride = 3;
   expect_same(pipeline, plan_classify(pipeline, kFew, raw), classify(pipeline, kFew, raw),
               plan_classify(pipeline, kMore, windows), classify(pipeline, kMore, windows),
-              [](const SequenceAnswer& answer) { return text_of(to_json(answer)); });
+              [](const SequenceAnswer& answer) { return json_text(to_json(answer)); });
 }
 
 TEST_F(Plans, CandidatesOfSeveralTexts) {
@@ -77,14 +77,14 @@ TEST_F(Plans, CandidatesOfSeveralTexts) {
   other.is_multi_label = true;
   expect_same(pipeline, plan_zero_shot(pipeline, kMore, one), zero_shot(pipeline, kMore, one),
               plan_zero_shot(pipeline, kMore, other), zero_shot(pipeline, kMore, other),
-              [](const ZeroShotAnswer& answer) { return text_of(to_json(answer, "text")); });
+              [](const ZeroShotAnswer& answer) { return json_text(to_json(answer, "text")); });
 }
 
 TEST_F(Plans, PairsAndTheirRelations) {
   const Pipeline pipeline = make(Head::kSequence, 3);
   const std::vector<TextInput> pairs = {{"a", "b"}, {"it rains", "it is wet"}};
   expect_same(pipeline, plan_nli(pipeline, pairs, {}), nli(pipeline, pairs, {}), plan_nli(pipeline, pairs, {}),
-              nli(pipeline, pairs, {}), [](const EntailmentAnswer& answer) { return text_of(to_json(answer)); });
+              nli(pipeline, pairs, {}), [](const EntailmentAnswer& answer) { return json_text(to_json(answer)); });
 }
 
 TEST_F(Plans, DocumentsAndChoices) {
@@ -93,10 +93,10 @@ TEST_F(Plans, DocumentsAndChoices) {
   const std::vector<TextInput> inputs = {{.text = "which", .items = items}, {.text = "of these", .items = items}};
   expect_same(pipeline, plan_rerank(pipeline, inputs, {}), rerank(pipeline, inputs, {}),
               plan_rerank(pipeline, inputs, {}), rerank(pipeline, inputs, {}),
-              [&](const RankAnswer& answer) { return text_of(to_json(answer, "which", items, true)); });
+              [&](const RankAnswer& answer) { return json_text(to_json(answer, "which", items, true)); });
   expect_same(pipeline, plan_choose(pipeline, inputs, {}), choose(pipeline, inputs, {}),
               plan_choose(pipeline, inputs, {}), choose(pipeline, inputs, {}),
-              [&](const ChoiceAnswer& answer) { return text_of(to_json(answer, items)); });
+              [&](const ChoiceAnswer& answer) { return json_text(to_json(answer, items)); });
 }
 
 TEST_F(Plans, EntitiesOfWindows) {
@@ -108,7 +108,7 @@ TEST_F(Plans, EntitiesOfWindows) {
   windows.rules.stride = 2;
   expect_same(pipeline, plan_ner(pipeline, kMore, whole), ner(pipeline, kMore, whole),
               plan_ner(pipeline, kMore, windows), ner(pipeline, kMore, windows), [](const TokenAnswer& answer) {
-                return text_of(to_json(answer, std::string(kMore[0].text), OffsetUnit::kBytes, false));
+                return json_text(to_json(answer, std::string(kMore[0].text), OffsetUnit::kBytes, false));
               });
 }
 
@@ -121,7 +121,7 @@ TEST_F(Plans, AnswersOfContexts) {
   options.rules.stride = 4;
   expect_same(pipeline, plan_qa(pipeline, questions, options), qa(pipeline, questions, options),
               plan_qa(pipeline, questions, {}), qa(pipeline, questions, {}), [&](const QuestionAnswer& answer) {
-                return text_of(to_json(answer, context, OffsetUnit::kBytes, true));
+                return json_text(to_json(answer, context, OffsetUnit::kBytes, true));
               });
 }
 
@@ -131,11 +131,11 @@ TEST_F(Plans, MasksAndReplacedPieces) {
   FillOptions two;
   two.top_k = 2;
   expect_same(masked, plan_fill(masked, texts, {}), fill(masked, texts, {}), plan_fill(masked, texts, two),
-              fill(masked, texts, two), [](const FillAnswer& answer) { return text_of(to_json(answer)); });
+              fill(masked, texts, two), [](const FillAnswer& answer) { return json_text(to_json(answer)); });
   const Pipeline replaced = make(Head::kReplacedToken, 0);
   expect_same(replaced, plan_detect(replaced, kMore, {}), detect(replaced, kMore, {}), plan_detect(replaced, kFew, {}),
               detect(replaced, kFew, {}), [](const ReplacedAnswer& answer) {
-                return text_of(to_json(answer, std::string(kMore[0].text), OffsetUnit::kBytes, 0.5));
+                return json_text(to_json(answer, std::string(kMore[0].text), OffsetUnit::kBytes, 0.5));
               });
 }
 
@@ -146,11 +146,11 @@ TEST_F(Plans, VectorsAndTheirCosines) {
   tokens.pools = false;
   expect_same(pipeline, plan_embed(pipeline, kMore, {}), embed(pipeline, kMore, {}), plan_embed(pipeline, kFew, tokens),
               embed(pipeline, kFew, tokens),
-              [&](const EmbeddingAnswer& answer) { return text_of(to_json(answer, columns, false)); });
+              [&](const EmbeddingAnswer& answer) { return json_text(to_json(answer, columns, false)); });
   const std::vector<TextInput> pairs = {{"a", "b"}, {"it rains", "it is wet"}};
   expect_same(pipeline, plan_similarity(pipeline, pairs, {}), similarity(pipeline, pairs, {}),
               plan_similarity(pipeline, pairs, {}), similarity(pipeline, pairs, {}),
-              [](const SimilarityAnswer& answer) { return text_of(to_json(answer)); });
+              [](const SimilarityAnswer& answer) { return json_text(to_json(answer)); });
 }
 
 }  // namespace

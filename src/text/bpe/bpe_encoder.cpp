@@ -17,14 +17,14 @@
 namespace deberta {
 namespace {
 
-constexpr uint64_t kMaxFileBytes = kMaxSpmFileBytes;
+constexpr uint64_t kMaxEncoderBytes = kMaxSpmFileBytes;
 constexpr std::array kGlobals = {
     PickleGlobal{"collections", "OrderedDict", PickleGlobal::Use::kOrderedDict, 0},
 };
 constexpr std::array<std::string_view, 4> kFirstSymbols = {"[PAD]", "[CLS]", "[SEP]", "[UNK]"};
 constexpr std::string_view kLastSymbol = "[MASK]";
 
-[[noreturn]] void refuse(const std::string& where, const std::string& message) {
+[[noreturn]] void refuse_encoder(const std::string& where, const std::string& message) {
   throw Error(ErrorCode::kTokenizerFile, where, message);
 }
 
@@ -37,12 +37,13 @@ Pickle read_object(Bytes file, const std::string& path) {
   if (is_torch_save(file)) {
     TorchSave save = read_torch_save(file, path, kGlobals);
     if (!save.object.storages().empty() || !save.keys.items(save.keys.root()).empty() || !save.rest.empty())
-      refuse(path, "expected a vocabulary, got tensors");
+      refuse_encoder(path, "expected a vocabulary, got tensors");
     return std::move(save.object);
   }
   Pickle object = parse_pickle(file, path, kGlobals);
   if (object.size_bytes() != file.size())
-    refuse(path, fmt::format("expected to end with STOP, got {} more bytes", file.size() - object.size_bytes()));
+    refuse_encoder(path,
+                   fmt::format("expected to end with STOP, got {} more bytes", file.size() - object.size_bytes()));
   return object;
 }
 
@@ -86,7 +87,7 @@ class EncoderReader {
 
  private:
   [[noreturn]] void fail(std::string_view key, const std::string& message) const {
-    refuse(path_, fmt::format("{}: {}", key, message));
+    refuse_encoder(path_, fmt::format("{}: {}", key, message));
   }
   std::span<const PickleValue> dict_items(const PickleValue& value, std::string_view key) const {
     if (value.kind != PickleKind::kDict && value.kind != PickleKind::kOrderedDict)
@@ -146,13 +147,13 @@ std::vector<std::string> make_pieces(const std::vector<std::string_view>& symbol
 }  // namespace
 
 BpeModel load_bpe_encoder(const std::string& path) {
-  const std::string file = read_file(path, kMaxFileBytes);
+  const std::string file = read_file(path, kMaxEncoderBytes);
   const Pickle object = read_object(to_bytes(file), path);
   const EncoderReader reader(object, path);
   const std::unordered_map<int64_t, std::string_view> encoder = reader.read_encoder();
   std::vector<std::string> pieces = make_pieces(reader.read_symbols(), encoder);
   if (pieces.size() > kMaxPieces)
-    refuse(path, fmt::format("expected at most {} pieces, got {}", kMaxPieces, pieces.size()));
+    refuse_encoder(path, fmt::format("expected at most {} pieces, got {}", kMaxPieces, pieces.size()));
   return make_bpe_model(std::move(pieces), path + ": dict_map", reader.read_merges(), path + ": vocab");
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kUnigram = 1;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& message) {
+[[noreturn]] void refuse_spm(const std::string& where, const std::string& message) {
   throw Error(ErrorCode::kTokenizerFile, where, message);
 }
 
@@ -30,8 +30,8 @@ constexpr uint64_t kUnigram = 1;
 // A known field must have its wire type: a reader that took another would read garbage.
 void check_type(const WireField& field, WireType expected, const std::string& where, std::string_view name) {
   if (field.type == expected) return;
-  refuse(where, fmt::format("{}: expected wire type {}, got {}", name, static_cast<int>(expected),
-                            static_cast<int>(field.type)));
+  refuse_spm(where, fmt::format("{}: expected wire type {}, got {}", name, static_cast<int>(expected),
+                                static_cast<int>(field.type)));
 }
 
 bool take_bool(const WireField& field, const std::string& where, std::string_view name) {
@@ -40,7 +40,7 @@ bool take_bool(const WireField& field, const std::string& where, std::string_vie
 }
 
 void check_piece(const SpmPiece& piece, size_t id, const std::string& where) {
-  const auto fail = [&](const std::string& message) { refuse(where, fmt::format("piece {}: {}", id, message)); };
+  const auto fail = [&](const std::string& message) { refuse_spm(where, fmt::format("piece {}: {}", id, message)); };
   if (piece.text.empty()) fail("expected a string, got none");
   if (piece.text.size() > kMaxPieceBytes)
     fail(fmt::format("expected at most {} bytes, got {}", kMaxPieceBytes, piece.text.size()));
@@ -64,7 +64,7 @@ SpmPiece parse_piece(std::string_view message, size_t id, const std::string& whe
       case 3:
         check_type(field, WireType::kVarint, where, "type");
         if (field.value < 1 || field.value > 6) {
-          refuse(where, fmt::format("piece {}: expected a type in 1..6, got {}", id, field.value));
+          refuse_spm(where, fmt::format("piece {}: expected a type in 1..6, got {}", id, field.value));
         }
         piece.type = static_cast<PieceType>(field.value);
         break;
@@ -144,7 +144,7 @@ SpmModel parse_fields(std::string_view bytes, const std::string& where) {
     check_type(field, WireType::kBytes, where, "a part of the model");
     switch (field.number) {
       case 1:
-        if (model.pieces.size() == kMaxPieces) refuse(where, fmt::format("expected at most {} pieces", kMaxPieces));
+        if (model.pieces.size() == kMaxPieces) refuse_spm(where, fmt::format("expected at most {} pieces", kMaxPieces));
         model.pieces.push_back(parse_piece(field.bytes, model.pieces.size(), where));
         break;
       case 2:
@@ -166,10 +166,11 @@ SpmModel parse_fields(std::string_view bytes, const std::string& where) {
 void find_unknown(SpmModel& model, const std::string& where) {
   for (size_t id = 0; id < model.pieces.size(); ++id) {
     if (model.pieces[id].type != PieceType::kUnknown) continue;
-    if (model.unk_id >= 0) refuse(where, fmt::format("expected one unknown piece, got {} and {}", model.unk_id, id));
+    if (model.unk_id >= 0)
+      refuse_spm(where, fmt::format("expected one unknown piece, got {} and {}", model.unk_id, id));
     model.unk_id = static_cast<int32_t>(id);
   }
-  if (model.unk_id < 0) refuse(where, "expected one unknown piece, got none");
+  if (model.unk_id < 0) refuse_spm(where, "expected one unknown piece, got none");
 }
 
 void find_byte_pieces(SpmModel& model, const std::string& where) {
@@ -178,14 +179,14 @@ void find_byte_pieces(SpmModel& model, const std::string& where) {
     if (model.pieces[id].type != PieceType::kByte) continue;
     const auto byte = parse_byte_piece(model.pieces[id].text);
     if (!byte)
-      refuse(where, fmt::format("byte piece {}: expected <0xHH>, got {}", id, quote_json(model.pieces[id].text)));
+      refuse_spm(where, fmt::format("byte piece {}: expected <0xHH>, got {}", id, quote_json(model.pieces[id].text)));
     model.byte_ids[*byte] = static_cast<int32_t>(id);
     ++found;
   }
   const size_t expected = model.byte_fallback ? 256 : 0;
   if (found != expected) {
-    refuse(where,
-           fmt::format("expected {} byte pieces (byte_fallback is {}), got {}", expected, model.byte_fallback, found));
+    refuse_spm(where, fmt::format("expected {} byte pieces (byte_fallback is {}), got {}", expected,
+                                  model.byte_fallback, found));
   }
 }
 
@@ -217,7 +218,8 @@ void index_pieces(SpmModel& model, const std::string& where) {
   const std::vector<uint32_t> order = text_order(texts);
   for (size_t i = 1; i < order.size(); ++i) {
     if (texts[order[i - 1]] == texts[order[i]]) {
-      refuse(where, fmt::format("pieces {} and {} are equal: {}", order[i - 1], order[i], quote_json(texts[order[i]])));
+      refuse_spm(where,
+                 fmt::format("pieces {} and {} are equal: {}", order[i - 1], order[i], quote_json(texts[order[i]])));
     }
   }
   model.ids_by_text.assign(order.begin(), order.end());
@@ -225,9 +227,9 @@ void index_pieces(SpmModel& model, const std::string& where) {
 
 SpmModel parse_spm_model(std::string_view bytes, const std::string& where) {
   if (bytes.size() > kMaxSpmFileBytes)
-    refuse(where, fmt::format("expected at most {} bytes, got {}", kMaxSpmFileBytes, bytes.size()));
+    refuse_spm(where, fmt::format("expected at most {} bytes, got {}", kMaxSpmFileBytes, bytes.size()));
   SpmModel model = parse_fields(bytes, where);
-  if (model.pieces.empty()) refuse(where, "expected pieces, got none; is this a SentencePiece model?");
+  if (model.pieces.empty()) refuse_spm(where, "expected pieces, got none; is this a SentencePiece model?");
   index_pieces(model, where);
   find_unknown(model, where);
   find_byte_pieces(model, where);

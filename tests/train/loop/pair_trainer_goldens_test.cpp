@@ -12,7 +12,7 @@
 namespace deberta::train {
 namespace {
 
-using namespace test;
+using namespace deberta::test;
 
 constexpr double kSingle = 5e-5;  // from the folder's README
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace test;
 
-constexpr double kTolerance = 2e-8;
+constexpr double kGradientTolerance = 2e-8;
 
 // A scalar that depends on every output.
 at::Tensor scalar_of(const Model& model, const Batch& batch, const DropoutPlace& place) {
@@ -46,7 +46,8 @@ void check(const std::string& name, const ModelForm& form, bool is_training) {
     tensors.push_back(parameter.tensor);
   }
   const auto function = [&] { return scalar_of(model, batch, {is_training, 5, 3}); };
-  EXPECT_LE(worst_gradient_error(tensors, function, 2), kTolerance) << name << (is_training ? ", training" : "");
+  EXPECT_LE(worst_gradient_error(tensors, function, 2), kGradientTolerance)
+      << name << (is_training ? ", training" : "");
 }
 
 TEST(Gradients, OfEveryVariantAreFiniteDifferences) {
@@ -86,7 +87,7 @@ TEST(Gradients, FlowFromTheRelativeTermsIntoTheSharedProjections) {
       const at::Tensor h_TD = encode(pass, model).hidden_TD.back();
       return (h_TD * normal_tensor(55, h_TD.sizes())).sum();
     };
-    EXPECT_LE(worst_gradient_error(tensors, function, 60), kTolerance) << is_training;
+    EXPECT_LE(worst_gradient_error(tensors, function, 60), kGradientTolerance) << is_training;
   }
 }
 

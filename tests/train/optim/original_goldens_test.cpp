@@ -16,7 +16,7 @@
 namespace deberta::train {
 namespace {
 
-constexpr double kTolerance = 1e-6;  // the folder's README: 7e-7 from a description in double
+constexpr double kGoldenTolerance = 1e-6;  // the folder's README: 7e-7 from a description in double
 constexpr const char* kNoFolder = "no folder of original outputs (DEBERTA_GOLDENS, or the shared folder)";
 
 // One case: the optimiser as its configuration says, from the first weights on.
@@ -96,7 +96,7 @@ TEST(OriginalGoldens, OptimizersTakeTheSameSteps) {
     if (!name.starts_with("xadam") || entry.path().extension() != ".json") continue;
     int64_t steps = 0;
     const double error = OptimizerCase(folder, name).run(steps);
-    EXPECT_LE(error, kTolerance) << name;
+    EXPECT_LE(error, kGoldenTolerance) << name;
     EXPECT_GE(steps, 5) << name;
     RecordProperty(name, std::to_string(error * 1e9) + "e-9");
     ++cases;

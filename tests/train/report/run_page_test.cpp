@@ -15,7 +15,7 @@ using test::times_in;
 std::string page_of(const RunRecord& record) {
   return make_run_page(record, std::nullopt);
 }
-bool has(const std::string& text, const std::string& part) {
+bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -23,18 +23,19 @@ TEST(RunPages, ShowAWholeRun) {
   const RunCase run;
   run.make_whole();
   const std::string page = page_of(run.record());
-  EXPECT_TRUE(has(page, "masked language model; finished, 20 of 20 steps"));
+  EXPECT_TRUE(holds(page, "masked language model; finished, 20 of 20 steps"));
   for (const char* chart :
        {"Loss", "Learning rate", "Norm of the gradient before the clip", "Speed", "Evaluation: accuracy"})
-    EXPECT_TRUE(has(page, std::string("<figcaption>") + chart)) << chart;
+    EXPECT_TRUE(holds(page, std::string("<figcaption>") + chart)) << chart;
   EXPECT_EQ(times_in("<figure>", page), 5u);
   EXPECT_EQ(times_in("class=\"resume\" d=\"M3", page), 5u) << "where it went on, in each chart";
-  EXPECT_TRUE(has(page, "<td>accuracy</td><td>0.5</td><td>0.5</td><td>20</td><td>2</td>"));
-  EXPECT_TRUE(has(page, "<td>batch-size</td><td><code>8</code></td>"));
-  EXPECT_TRUE(has(page, "<td>corpus a.txt</td><td><code>12 tokens</code></td>"));
-  EXPECT_TRUE(has(page, "SHA-256 of corpora and tokenizer"));
-  EXPECT_TRUE(has(page, "<td>1970-01-01 00:16:41 UTC</td><td>10</td><td>resumed</td><td>from checkpoint-000010</td>"));
-  EXPECT_FALSE(has(page, "To know about this run"));
+  EXPECT_TRUE(holds(page, "<td>accuracy</td><td>0.5</td><td>0.5</td><td>20</td><td>2</td>"));
+  EXPECT_TRUE(holds(page, "<td>batch-size</td><td><code>8</code></td>"));
+  EXPECT_TRUE(holds(page, "<td>corpus a.txt</td><td><code>12 tokens</code></td>"));
+  EXPECT_TRUE(holds(page, "SHA-256 of corpora and tokenizer"));
+  EXPECT_TRUE(
+      holds(page, "<td>1970-01-01 00:16:41 UTC</td><td>10</td><td>resumed</td><td>from checkpoint-000010</td>"));
+  EXPECT_FALSE(holds(page, "To know about this run"));
 }
 
 TEST(RunPages, AreOneFileThatRunsAndLoadsNothing) {
@@ -42,8 +43,8 @@ TEST(RunPages, AreOneFileThatRunsAndLoadsNothing) {
   run.make_whole();
   const std::string page = page_of(run.record());
   for (const char* foreign : {"<script", "<link", "<img", "http://", "https://", "@import", "url("})
-    EXPECT_FALSE(has(page, foreign)) << foreign;
-  EXPECT_TRUE(has(page, "prefers-color-scheme: dark"));
+    EXPECT_FALSE(holds(page, foreign)) << foreign;
+  EXPECT_TRUE(holds(page, "prefers-color-scheme: dark"));
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
 }
 
@@ -53,7 +54,7 @@ TEST(RunPages, MarkTheBestOfTheCheckpointsThatAreKept) {
   RunRecord record = run.record();
   EXPECT_EQ(best_checkpoint(record), (BestMetric{"eval_accuracy", 0.5, 20}));
   EXPECT_TRUE(
-      has(page_of(record), "<code>checkpoint-000020</code></td><td>20</td><td><span class=\"badge\">best</span>"));
+      holds(page_of(record), "<code>checkpoint-000020</code></td><td>20</td><td><span class=\"badge\">best</span>"));
   record.log.back().metrics.front() = {"eval_accuracy", 0.125};
   EXPECT_EQ(best_checkpoint(record)->step, 10);
   for (LoggedLine& line : record.log) {
@@ -71,10 +72,10 @@ TEST(RunPages, WarnOfWhatWentWrongOnceForEachKind) {
                    {.step = 4, .kind = event::kSkippedStep, .text = "not finite"},
                    {.step = 5, .kind = event::kStopped}};
   const std::string page = page_of(record);
-  EXPECT_TRUE(has(page, "<li>skipped step: not finite (step 3, the first of 2 times)</li>"));
-  EXPECT_TRUE(has(page, "<li>metrics.jsonl: 2 lines are damaged, the first is line 7</li>"));
+  EXPECT_TRUE(holds(page, "<li>skipped step: not finite (step 3, the first of 2 times)</li>"));
+  EXPECT_TRUE(holds(page, "<li>metrics.jsonl: 2 lines are damaged, the first is line 7</li>"));
   EXPECT_EQ(times_in("<li>", page), 2u);
-  EXPECT_TRUE(has(page, "stopped, 0 of 0 steps"));
+  EXPECT_TRUE(holds(page, "stopped, 0 of 0 steps"));
 }
 
 TEST(RunPages, EscapeEverythingThatComesFromOutside) {
@@ -90,20 +91,20 @@ TEST(RunPages, EscapeEverythingThatComesFromOutside) {
   PredictedRows predictions{PredictionKind::kClass,
                             {{.where = evil, .text = evil, .pair = evil, .gold = evil, .predicted = evil + "x"}}};
   const std::string page = make_run_page(record, predictions);
-  EXPECT_FALSE(has(page, "<script"));
+  EXPECT_FALSE(holds(page, "<script"));
   EXPECT_GE(times_in("&lt;script&gt;&quot;&amp;&#39;", page), 20u);
 }
 
 TEST(RunPages, OfARunWithoutAnythingYetAreShort) {
   const std::string page = page_of({.folder = "run"});
-  EXPECT_TRUE(has(page, "not finished, 0 of 0 steps"));
-  EXPECT_FALSE(has(page, "<figure>"));
-  EXPECT_FALSE(has(page, "<h2>Checkpoints"));
+  EXPECT_TRUE(holds(page, "not finished, 0 of 0 steps"));
+  EXPECT_FALSE(holds(page, "<figure>"));
+  EXPECT_FALSE(holds(page, "<h2>Checkpoints"));
 }
 
 TEST(RunPages, HaveASectionForTheAnswersOfTheEvaluation) {
   const PredictedRows predictions{PredictionKind::kScore, {{.where = "f:1", .text = "t", .gold_score = 1}}};
-  EXPECT_TRUE(has(make_run_page({.folder = "run"}, predictions), "The largest errors"));
+  EXPECT_TRUE(holds(make_run_page({.folder = "run"}, predictions), "The largest errors"));
 }
 
 TEST(Charts, PutMetricsOfAKindTogetherAndLeaveNoneOut) {
