@@ -78,7 +78,7 @@ endfunction()
 # warns about where a type of this source holds one.
 function(deberta_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 # deberta_precompiled(TARGET OWNER HEADER...): the headers compiled once, by OWNER, and read by every target. They are

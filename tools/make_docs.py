@@ -33,7 +33,7 @@ def errors_page() -> str:
 
 
 COMMON_VERBS = 10  # an option that at least this many verbs share, with the same description, is described once
-HEADING = re.compile(r"^(Model|Input|Training|Answer|Output|Compute|General):$", re.MULTILINE)
+HEADING = re.compile(r"^([A-Z][a-z]+(?: [a-z]+)*):$", re.MULTILINE)  # of a section of options
 OPTION = re.compile(r"^ {2}(?:-\w,| {3}) (--[\w-]+).*\n(?: {8}.*\n)*", re.MULTILINE)
 
 
@@ -60,7 +60,7 @@ def without_common(page: str, common: dict[tuple[str, str], str]) -> str:
         if option in common:
             page = page.replace(option[1], "", 1)
             named.append(common[option])
-    page = re.sub(r"\n(Model|Input|Training|Answer|Output|Compute|General):\n(?=\n)", "", page)
+    page = re.sub(rf"\n{HEADING.pattern[1:-1]}\n(?=\n)", "", page)
     listed = textwrap.fill("common options: " + " ".join(named), 100, subsequent_indent="  ", break_on_hyphens=False)
     usage, blank, rest = page.partition("\n\nEvery option can also be set")
     return usage.rstrip("\n") + "\n\n" + listed + blank + rest

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,10 @@ struct EntailmentAnswer {
 // piece, its mean scores, or its most confident piece, then runs of words.
 enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };
 
+// Covers at least one character: a piece that stands for none (a bare word start) is part of the next one. kNone: every
+// piece is an answer of its own, whatever it covers.
 struct Entity {
-  std::string label;       // kNone: as the model names it ("B-PER"); else without "B-" and "I-"
+  std::string label;       // kNone: as the model names it ("B-PER"); else without the prefix of its tag
   float score = 0;         // kNone: of the piece; else the mean over the pieces or words
   size_t first_token = 0;  // of the encoding
   size_t last_token = 0;
@@ -46,8 +49,8 @@ struct Entity {
 };
 
 struct EntityRules {
-  Aggregation aggregation = Aggregation::kSimple;
-  std::vector<std::string> ignored = {"O"};  // labels left out of the answer
+  std::optional<Aggregation> aggregation;    // none: as the model's configuration says, else kFirst
+  std::vector<std::string> ignored = {"O"};  // labels left out of the answer; O is the tag, not a kind of that name
 };
 
 struct TokenAnswer {
@@ -62,7 +65,7 @@ struct FilledToken {
   std::string token_str;  // as text
   float score = 0;
   float logit = 0;
-  std::string sequence;  // the text with this mask filled
+  std::string sequence;  // the text with this mask filled, and the others as they are
 };
 
 struct FillAnswer {

@@ -87,6 +87,8 @@ struct ModelConfig {
   std::vector<std::string> architectures;
   std::string sentence_transformers_activation;  // "Identity", "Sigmoid", "Tanh", "Softmax", a path, or empty
 
+  std::string aggregation_strategy;  // of token classification: "none", "simple", "first", "average", "max", or empty
+
   std::string raw;  // the JSON text of the file, unknown keys included: what is written back
 
   // Layers of the mask decoder besides the encoder's; in files they follow them.

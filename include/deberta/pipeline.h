@@ -115,7 +115,8 @@ struct ZeroShotOptions {
 DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
                                                const ZeroShotOptions& options);
 
-// Throws as nli, kUsage without candidates or for a template without {}.
+// Throws as nli, kUsage without candidates or for a template without {}, with two of them, or with {{ or }}; kTask for
+// labels by themselves when the model has no class for contradiction.
 DEBERTA_API std::vector<ZeroShotAnswer> zero_shot(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                   const ZeroShotOptions& options);
 
@@ -180,6 +181,9 @@ struct TokenOptions {
   EntityRules entities;
   std::vector<std::string> label_map = {};  // names of the classes in the model's order, instead of its labels
 };
+
+// How ner() groups pieces with these rules and a model of this configuration.
+DEBERTA_API Aggregation aggregation_of(const ModelConfig& config, const EntityRules& rules);
 
 // For both token heads, the original one with a projection and the plain one. Throws kTask if there is neither, and for
 // a label_map of another size.

@@ -9,23 +9,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <new>
-#include <random>
+#include <utility>
 
 #include "base/descriptor.h"
+#include "base/temporary.h"
 #include "deberta/error.h"
 
 namespace deberta {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kMark = ".tmp-";
-constexpr size_t kRandomDigits = 8;
 
 [[noreturn]] void refuse(const std::string& path, std::string_view what, int error) {
   throw Error(ErrorCode::kFileWrite, path, fmt::format("{}: {}", what, std::strerror(error)));
@@ -41,18 +38,6 @@ std::string place_of(const std::string& target) {
   std::error_code error;
   const fs::path path = without_slashes(target);
   return is_directory(path.string()) ? fs::canonical(path, error).string() : path.string();
-}
-
-// The process that made a folder of this name; 0: no StagedFolder of `target` did.
-pid_t maker_of(std::string_view name, std::string_view target) {
-  const std::string begin = fmt::format("{}{}", target, kMark);
-  if (!name.starts_with(begin)) return 0;
-  name.remove_prefix(begin.size());
-  const size_t dash = name.find('-');
-  if (dash == std::string_view::npos || name.size() - dash - 1 != kRandomDigits) return 0;
-  if (name.find_first_not_of("0123456789abcdef", dash + 1) != std::string_view::npos) return 0;
-  const auto pid = parse_number<pid_t>(name.substr(0, dash));
-  return pid && *pid > 0 ? *pid : 0;
 }
 
 bool is_folder_itself(const std::string& path) {
@@ -76,6 +61,9 @@ class OpenFolder {
     list_contents(path, "", contents_);
   }
 
+  // While this object lives, nobody else removes it as a leftover.
+  void lock() const { try_lock(fd_.get()); }
+
   // `path`: where it is by now.
   void remove(const std::string& path) const {
     for (const std::string& inner : contents_) {
@@ -97,13 +85,20 @@ void remove_all(const std::string& path) {
   if (::unlink(path.c_str()) != 0) refuse(path, "cannot remove", errno);
 }
 
-std::string temporary_name(const std::string& target) {
-  std::random_device random;
-  return fmt::format("{}{}{}-{:08x}", target, kMark, ::getpid(), random());
+// A file or a folder of a killed process: one that nobody has locked, and that this process could lock.
+bool is_left_over(const std::string& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  return fd.get() >= 0 && try_lock(fd.get());
 }
 
-bool is_running(pid_t pid) {
-  return ::kill(pid, 0) == 0 || errno != ESRCH;
+int make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) != 0) return -1;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) return fd;
+  const int error = errno;
+  ::rmdir(path.c_str());
+  errno = error;
+  return -1;
 }
 
 }  // namespace
@@ -151,15 +146,12 @@ StagedFolder::StagedFolder(const std::string& target) : target_(place_of(target)
   check_new_folder(target);
   struct stat status {};
   if (::stat(target_.c_str(), &status) == 0) mode_ = status.st_mode & 07777u;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    path_ = temporary_name(target_);
-    if (::mkdir(path_.c_str(), 0777) == 0) return;
-    if (errno != EEXIST) break;
-  }
-  refuse(target_, "cannot create", errno);
+  fd_ = make_temporary(target_, path_, make_folder);
+  if (fd_ < 0) refuse(target_, "cannot create", errno);
 }
 
 StagedFolder::~StagedFolder() {
+  const Descriptor lock(fd_);  // until all is removed
   if (is_published_) return;
   for (const std::string& file : files_) ::unlink(file.c_str());
   for (size_t i = folders_.size(); i-- > 0;) ::rmdir(folders_[i].c_str());
@@ -185,19 +177,19 @@ void StagedFolder::publish() {
   for (const std::string& folder : folders_) sync_folder(folder);
   sync_folder(path_);
   if (::rename(path_.c_str(), target_.c_str()) != 0) refuse(target_, "rename failed", errno);
+  const Descriptor unlocked(std::exchange(fd_, -1));
   is_published_ = true;
   sync_folder(parent_folder(target_));
 }
 
-std::vector<std::string> remove_leftovers(const std::string& target, Leftovers which) {
+std::vector<std::string> remove_leftovers(const std::string& target) {
   const std::string path = without_slashes(target);
   const std::string parent = parent_folder(path);
   const std::string name = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
   std::vector<std::string> dead;
   for (const std::string& other : names_in(parent)) {
-    const pid_t maker = maker_of(other, name);
-    const bool is_own = which == Leftovers::kAlsoOwn && maker == ::getpid();
-    if (maker > 0 && (is_own || !is_running(maker))) dead.push_back(fmt::format("{}/{}", parent, other));
+    std::string whole = fmt::format("{}/{}", parent, other);
+    if (is_temporary_of(other, name) && is_left_over(whole)) dead.push_back(std::move(whole));
   }
   for (const std::string& path_of_dead : dead) remove_all(path_of_dead);
   return dead;
@@ -206,6 +198,7 @@ std::vector<std::string> remove_leftovers(const std::string& target, Leftovers w
 void remove_folder(const std::string& path) {
   const std::string place = without_slashes(path), dead = temporary_name(place), parent = parent_folder(place);
   const OpenFolder folder(place);
+  folder.lock();
   if (::rename(place.c_str(), dead.c_str()) != 0) refuse(path, "rename failed", errno);
   sync_folder(parent);
   folder.remove(dead);

@@ -45,14 +45,13 @@ class StagedFolder {
   mode_t mode_ = 0;  // of the folder being replaced; 0: none
   std::vector<std::string> files_;
   std::vector<std::string> folders_;  // in it, each after the one that holds it
+  int fd_ = -1;                       // of the folder, locked
   bool is_published_ = false;
 };
 
 // Removes and lists what a StagedFolder, remove_folder() or write_output_file() of `target` left behind when its
-// process was killed. What running processes made is kept. kAlsoOwn: for a program that has made nothing yet; in a
-// container the killed one may have had the same id.
-enum class Leftovers { kOfOthers, kAlsoOwn };
-std::vector<std::string> remove_leftovers(const std::string& target, Leftovers which = Leftovers::kOfOthers);
+// process was killed. What running processes are filling is locked (base/temporary.h) and kept.
+std::vector<std::string> remove_leftovers(const std::string& target);
 
 // Renames the folder, then removes it: under its name it is there whole or not at all. Throws kFileWrite.
 void remove_folder(const std::string& path);

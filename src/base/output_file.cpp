@@ -11,10 +11,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <random>
 
 #include "base/checked.h"
 #include "base/descriptor.h"
+#include "base/temporary.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -102,17 +102,11 @@ void check_place(const Place& place, const std::string& named) {
 // A new file gets mode 0666 less the umask, like any program's. A replacement is never open to more users than the file
 // that it replaces.
 int create_temporary(const Place& place, std::string& temporary) {
-  const bool is_new = place.kind == Kind::kNew;
-  const std::string name = place.path.substr(place.path.rfind('/') + 1);
-  std::random_device random;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    temporary = fmt::format("{}/{}.tmp-{}-{:08x}", parent_folder(place.path), name.substr(0, kMaxTemporaryName),
-                            ::getpid(), random());
-    const mode_t mode = is_new ? 0666 : place.status.st_mode & 0600;
-    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd >= 0 || errno != EEXIST) return fd;
-  }
-  return -1;
+  const mode_t mode = place.kind == Kind::kNew ? 0666 : place.status.st_mode & 0600;
+  const std::string name = place.path.substr(place.path.rfind('/') + 1).substr(0, kMaxTemporaryName);
+  return make_temporary(fmt::format("{}/{}", parent_folder(place.path), name), temporary, [&](const std::string& path) {
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  });
 }
 
 // The owner first: changing it clears mode bits.

@@ -169,14 +169,34 @@ std::string page_of(const AnalyzeVerb& options, const Pipeline& pipeline, const 
   return explorer_page(data);
 }
 
-int write_page(const AnalyzeVerb& options, const RowReading& reading, const Pipeline& pipeline) {
+// The only row of the input.
+Row single_row(const AnalyzeVerb& options, const RowReading& reading) {
   std::vector<Row> rows;
   const auto take = [&](std::span<const Row> group) { rows.insert(rows.end(), group.begin(), group.end()); };
-  const int code = collect_rows(reading, options.progress, take, {});
-  if (code != 0) leave_unwritten(options.out);
+  if (collect_rows(reading, options.progress, take, {}) != 0) leave_unwritten(options.out);
   if (rows.size() != 1)
     throw Error(ErrorCode::kUsage, "--out", fmt::format("expected one text for a page, got {}", rows.size()));
-  const std::string page = page_of(options, pipeline, rows.front());
+  return std::move(rows.front());
+}
+
+const AnswerColumns& figure_columns() {
+  static const AnswerColumns columns({"layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c"}, true);
+  return columns;
+}
+
+// The page, and beside it the figures if -o names a place for them.
+int write_page(const AnalyzeVerb& options, const RowReading& reading, const Pipeline& pipeline) {
+  const Row row = single_row(options, reading);
+  const std::string page = page_of(options, pipeline, row);
+  if (!options.output.file.value_or("").empty()) {
+    const std::vector<TextInput> inputs = text_inputs(std::span(&row, 1));
+    const std::vector<HeadsAnswer> heads = heads_of(pipeline, inputs, encoding_rules(options.encoding));
+    with_output(options.output, [&](FileWriter& out) {
+      AnswerWriter writer(answer_layout(options, figure_columns()), out);
+      writer.answer(row, to_row_answer(heads.front()).answer);
+      writer.finish();
+    });
+  }
   write_output(options.out, [&](FileWriter& out) { out.write(page); });
   return 0;
 }
@@ -189,9 +209,8 @@ int run(const AnalyzeVerb& options) {
   if (options.pair) reading.shape = pair_shape();
   if (!options.out.empty()) return write_page(options, reading, pipeline);
   const EncodingRules rules = encoding_rules(options.encoding);
-  const AnswerColumns columns({"layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c"}, true);
   return run_text_verb(
-      options, reading, pipeline, columns,
+      options, reading, pipeline, figure_columns(),
       [&](std::span<const TextInput> inputs) { return heads_of(pipeline, inputs, rules); },
       [](const Row&, const HeadsAnswer& result) { return to_row_answer(result); });
 }

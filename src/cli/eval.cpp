@@ -69,6 +69,7 @@ TagSettings tag_settings(const EvalVerb& options) {
                        .predictions = options.predictions,
                        .rules = encoding_rules(options.encoding),
                        .word_label = options.word_label,
+                       .aggregation = chosen_aggregation(options.aggregate.value),
                        .merges_sentences = options.merge_sentences,
                        .label_map = options.label_map};
   if (options.encoding.truncate->value == TruncateChoice::kAuto) settings.rules.long_text = LongText::kWindow;
@@ -130,6 +131,16 @@ void refuse_predictions(const EvalVerb& options, const TaskRow& task) {
   refuse("--write-predictions", options.write_predictions);
 }
 
+// Tags of words cannot show that an entity begins or ends inside a word.
+void check_aggregate(const EvalVerb& options, const TaskRow& task) {
+  if (options.aggregate.value == AggregationChoice::kAuto) return;
+  const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kUsage, "--aggregate", what); };
+  if (task.kind != TaskKind::kTokens) refuse(fmt::format("expected the task ner, got {}", task.name));
+  if (!options.predictions.empty()) refuse("expected a model that answers, got --predictions");
+  if (!options.write_predictions.empty())
+    refuse("expected auto with --write-predictions, whose file holds the labels of words");
+}
+
 // ---- the run
 
 AnsweredRows answer_rows(const EvalVerb& options, const TaskRow& task, const OpenModel& open_model) {
@@ -186,6 +197,7 @@ int run(const EvalVerb& given) {
   options.arguments =
       given.hold_out_every > 0 ? given_paths(given) : labelled_files(given);  // before a model is opened
   if (!predicts_pieces(task)) check_predictions_name(options.write_predictions, task);
+  check_aggregate(options, task);
   if (!options.output_dir.empty()) check_results(options.output_dir);
   if (predicts_pieces(task)) refuse_predictions(options, task);
   if (options.predictions.empty()) {

@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "deberta/find_model.h"
 #include "deberta/library.h"
+#include "hub/model_card.h"
 #include "kernels/choice.h"
 #include "measure/kernel_facts.h"
 #include "program/answers.h"
@@ -94,6 +95,10 @@ void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {
   uint64_t parameters = 0;
   for (const TensorView& tensor : checkpoint.tensors()) parameters += tensor.count();
   facts.add("model", path);
+  const ModelCard card = read_model_card(path);
+  if (!card.license.empty()) facts.add("license", card.license);
+  if (!card.terms.empty()) facts.add("terms", card.terms);
+  if (!card.limits.empty()) facts.add("limits", card.limits);
   facts.add("model_type", to_string(config.layout));
   facts.add("head", to_string(model.head()));
   if (model.head() == Head::kMaskedLm) facts.add("mask_decoder", model.has_mask_decoder());

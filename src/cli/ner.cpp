@@ -14,7 +14,7 @@ namespace {
 TokenOptions token_options(const NerVerb& options) {
   TokenOptions token;
   token.rules = encoding_rules(options.encoding);
-  token.entities = {.aggregation = options.aggregate, .ignored = options.ignore_labels};
+  token.entities = {.aggregation = chosen_aggregation(options.aggregate), .ignored = options.ignore_labels};
   return token;
 }
 
@@ -75,7 +75,7 @@ int run(const NerVerb& options) {
   RowReading reading = reading_of(options);
   reading.has_conll = true;
   const Pipeline pipeline = open_model(options.model);
-  const bool is_grouped = token.entities.aggregation != Aggregation::kNone;
+  const bool is_grouped = aggregation_of(pipeline.config, token.entities) != Aggregation::kNone;
   return run_text_verb(
       options, reading, pipeline, {std::vector<std::string>{"label", "score", "start", "end", "word"}, true},
       [&](std::span<const TextInput> inputs) { return ner(pipeline, inputs, token); },

@@ -340,6 +340,25 @@ void read_sentence_transformers_activation(Parse& parse) {
                    value->describe()));
 }
 
+// How pieces become entities: at the top, or where pipelines keep the settings of a task.
+void read_aggregation(Parse& parse) {
+  const Json* value = parse.document.find("aggregation_strategy");
+  const Json* tasks = parse.document.find("task_specific_params");
+  for (const char* task : {"token-classification", "ner"}) {
+    const Json* settings = tasks != nullptr && tasks->is_object() ? tasks->find(task) : nullptr;
+    if (value == nullptr && settings != nullptr && settings->is_object())
+      value = settings->find("aggregation_strategy");
+  }
+  if (value == nullptr || value->is_null()) return;
+  constexpr std::array<std::string_view, 5> kKnown = {"none", "simple", "first", "average", "max"};
+  if (value->is_string() && std::ranges::find(kKnown, value->as_string()) != kKnown.end()) {
+    parse.config.aggregation_strategy = value->as_string();
+    return;
+  }
+  warn(fmt::format("{}: aggregation_strategy: expected {}, got {}; the default is used", parse.where,
+                   fmt::join(kKnown, ", "), value->describe()));
+}
+
 void read_labels(Parse& parse) {
   const LabelNames names = parse_labels(parse.document);
   for (const std::string& message : names.problems) parse.problems.push_back({parse.where, message});
@@ -393,6 +412,7 @@ ModelConfig parse_model_config(const Json& document, const std::string& where, C
   if (parse.problems.empty()) check_together(parse);
   if (!parse.problems.empty()) throw Error(ErrorCode::kConfig, std::move(parse.problems));
   read_sentence_transformers_activation(parse);
+  read_aggregation(parse);
   parse.config.raw = document.dump(0, JsonForm::kPython);
   return parse.config;
 }

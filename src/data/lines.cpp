@@ -65,7 +65,8 @@ LineReader::Status LineReader::next(std::string& line) {
     break;
   }
   ++number_;
-  if (line.ends_with('\r')) line.pop_back();
+  has_return_ = line.ends_with('\r');
+  if (has_return_) line.pop_back();
   return is_too_long || line.size() > kMaxLineBytes ? Status::kTooLong : Status::kLine;
 }
 

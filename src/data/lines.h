@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "data/byte_source.h"
@@ -24,6 +25,9 @@ class LineReader {
   // Whether next() would not have to wait.
   bool is_ready() const;
 
+  // Of the line that next() gave last: "\n", "\r\n" or "\r".
+  std::string_view line_end() const { return has_return_ ? "\r\n" : std::string_view(&line_end_, 1); }
+
   size_t number() const { return number_; }  // of the line that next() gave last, from 1
   std::string where() const;                 // "name:number", for messages
   const ByteSource& source() const { return source_; }
@@ -41,6 +45,7 @@ class LineReader {
   size_t number_ = 0;
   size_t repaired_ = 0;
   char line_end_ = '\n';
+  bool has_return_ = false;  // before the line feed
   bool is_at_end_ = false;
 };
 

@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "data/cells.h"
+
 namespace deberta {
 namespace {
 
@@ -24,7 +26,7 @@ void TableReader::split(const std::string& text, TableRow& row) {
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(rules_.separator, begin), text.size());
     add_cell(row);
-    row.cells.back().assign(text, begin, end - begin);
+    row.cells.back() = text_of_tsv_cell(text.substr(begin, end - begin));
     begin = end + 1;
   }
 }
@@ -37,6 +39,7 @@ void TableReader::split_quoted(std::string text, TableRow& row) {
   for (size_t i = 0;; ++i) {
     if (i == text.size()) {
       if (state != At::kQuoted) return;
+      const std::string_view line_end = lines_.line_end();
       TextLine more;
       if (!read_text_line(lines_, more)) refuse(row, "unterminated quoted cell");
       if (more.error) throw *more.error;
@@ -46,7 +49,7 @@ void TableReader::split_quoted(std::string text, TableRow& row) {
                     fmt::format("unterminated quoted cell: expected a row of at most {} bytes", kMaxRowBytes));
       text = std::move(more.text);
       line = lines_.number();
-      row.cells.back() += '\n';
+      row.cells.back() += line_end;
       i = static_cast<size_t>(-1);
       continue;
     }

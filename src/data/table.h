@@ -14,7 +14,8 @@ namespace deberta {
 struct TableRules {
   char separator = '\t';
   // A cell that begins with a quote ends at the next one; in between are separators, doubled quotes (one quote) and
-  // line ends (one line feed). A quote anywhere else is an error. Without: a quote is a character like any other.
+  // line ends, as they are. A quote anywhere else is an error. Without: a quote is a character like any other, and
+  // cells are those of tsv_cell() (data/cells.h).
   bool has_quotes = false;
   bool has_header = true;  // the first row names the columns
 };

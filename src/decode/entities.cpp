@@ -1,8 +1,9 @@
-// Scores of pieces, then of characters split across pieces, then of words, then runs of one label. A label "B-X" begins
-// an entity, "I-X" continues one, and a label without a prefix continues its own kind.
+// Scores of pieces, then of characters split across pieces, then of words, then runs of tags that continue one another
+// (config/tags.h).
 #include "decode/entities.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "decode/classification.h"
 
@@ -38,6 +39,11 @@ bool shares_character(const Encoding& encoding, size_t before, size_t token) {
   return token == before + 1 && a.begin < a.end && b.begin < b.end && b.begin < a.end;
 }
 
+// A bare word start, or a character that the tokenizer drops.
+bool covers_nothing(const Encoding& encoding, size_t token) {
+  return encoding.bytes[token].begin >= encoding.bytes[token].end;
+}
+
 std::vector<Unit> score_pieces(std::span<const float> logits_TC, size_t classes, const Encoding& encoding,
                                bool joins_characters) {
   std::vector<Unit> units;
@@ -52,6 +58,16 @@ std::vector<Unit> score_pieces(std::span<const float> logits_TC, size_t classes,
     }
   }
   return units;
+}
+
+// Leaves out the pieces that cover nothing, except those whose entity goes on in the next piece.
+void drop_empty(std::vector<Unit>& units, std::span<const Tag> tags_C, const Encoding& encoding) {
+  std::vector<Unit> kept;
+  for (size_t i = units.size(); i-- > 0;) {
+    const bool goes_on = !kept.empty() && continues(tags_C[units[i].label], tags_C[kept.back().label]);
+    if (goes_on || !covers_nothing(encoding, units[i].last_token)) kept.push_back(std::move(units[i]));
+  }
+  units.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
 }
 
 Unit merge_word(std::span<const Unit> pieces, Aggregation aggregation) {
@@ -84,56 +100,70 @@ std::vector<Unit> merge_words(const std::vector<Unit>& pieces, const Encoding& e
   return words;
 }
 
-struct Tag {
-  bool begins = false;
-  std::string kind;
-};
-Tag tag_of(const std::string& label) {
-  if (label.starts_with("B-")) return {true, label.substr(2)};
-  if (label.starts_with("I-")) return {false, label.substr(2)};
-  return {false, label};
-}
-
 Entity to_entity(std::span<const Unit> units, std::string label, const Encoding& encoding) {
   double sum = 0;
   for (const Unit& unit : units) sum += unit.score;
-  const size_t first = units.front().first_token, last = units.back().last_token;
-  return {std::move(label),
-          static_cast<float>(sum / static_cast<double>(units.size())),
-          first,
-          last,
-          {encoding.chars[first].begin, encoding.chars[last].end},
-          {encoding.bytes[first].begin, encoding.bytes[last].end}};
+  Entity entity{std::move(label),
+                static_cast<float>(sum / static_cast<double>(units.size())),
+                units.front().first_token,
+                units.back().last_token,
+                {},
+                {}};
+  size_t first = entity.first_token, last = entity.last_token;
+  while (first < last && covers_nothing(encoding, first)) ++first;
+  while (first < last && covers_nothing(encoding, last)) --last;
+  entity.chars = {encoding.chars[first].begin, encoding.chars[last].end};
+  entity.bytes = {encoding.bytes[first].begin, encoding.bytes[last].end};
+  return entity;
+}
+
+// Outside words that are shown form runs too.
+bool goes_on(const Tag& before, const Tag& tag) {
+  return continues(before, tag) || (before.place == TagPlace::kOutside && tag.place == TagPlace::kOutside);
+}
+
+// "O" in the list is the tag, never an entity of that kind.
+bool is_ignored(const EntityRules& rules, const Tag& tag, const std::string& shown) {
+  const bool is_listed = std::ranges::find(rules.ignored, shown) != rules.ignored.end();
+  return is_listed && (shown != "O" || tag.place == TagPlace::kOutside);
+}
+
+// The pieces or words that have labels, as the rules say.
+std::vector<Unit> units_of(std::span<const float> logits_TC, std::span<const Tag> tags_C, const Encoding& encoding,
+                           const EntityRules& rules) {
+  const bool is_none = rules.aggregation == Aggregation::kNone, is_simple = rules.aggregation == Aggregation::kSimple;
+  // Words never split a character, and without aggregation each piece is an answer.
+  std::vector<Unit> units = score_pieces(logits_TC, tags_C.size(), encoding, is_simple);
+  if (is_simple) drop_empty(units, tags_C, encoding);
+  return is_none || is_simple ? units : merge_words(units, encoding, rules.aggregation.value());
 }
 
 }  // namespace
 
-std::vector<Entity> find_entities(std::span<const float> logits_TC, const std::vector<std::string>& labels,
-                                  const Encoding& encoding, const EntityRules& rules) {
-  const size_t classes = labels.size();
-  // Words never split a character, and without aggregation each piece is an answer.
-  const bool joins_characters = rules.aggregation == Aggregation::kSimple;
-  std::vector<Unit> units = score_pieces(logits_TC, classes, encoding, joins_characters);
-  const bool by_words = rules.aggregation != Aggregation::kNone && rules.aggregation != Aggregation::kSimple;
-  if (by_words) units = merge_words(units, encoding, rules.aggregation);
+std::vector<Tag> tags_of(const std::vector<std::string>& labels) {
+  const TagSet set(labels);
+  std::vector<Tag> tags;
+  for (const std::string& label : labels) tags.push_back(set.of(label));
+  return tags;
+}
 
+std::vector<Entity> find_entities(std::span<const float> logits_TC, const std::vector<std::string>& labels,
+                                  std::span<const Tag> tags_C, const Encoding& encoding, const EntityRules& rules) {
+  const std::vector<Unit> units = units_of(logits_TC, tags_C, encoding, rules);
   std::vector<Entity> entities;
   const auto add = [&](std::span<const Unit> run, const std::string& label) {
-    if (std::find(rules.ignored.begin(), rules.ignored.end(), label) != rules.ignored.end()) return;
-    entities.push_back(to_entity(run, label, encoding));
+    Entity entity = to_entity(run, label, encoding);
+    if (entity.bytes.begin < entity.bytes.end || rules.aggregation == Aggregation::kNone)
+      entities.push_back(std::move(entity));
   };
   for (size_t begin = 0; begin < units.size();) {
     size_t end = begin + 1;
-    if (rules.aggregation == Aggregation::kNone) {
-      add(std::span(units).subspan(begin, 1), labels[units[begin].label]);
-    } else {
-      const Tag first = tag_of(labels[units[begin].label]);
-      for (; end < units.size(); ++end) {
-        const Tag next = tag_of(labels[units[end].label]);
-        if (next.begins || next.kind != first.kind) break;
-      }
-      add(std::span(units).subspan(begin, end - begin), first.kind);
-    }
+    const Tag& first = tags_C[units[begin].label];
+    const std::string& name = labels[units[begin].label];
+    const bool is_grouped = rules.aggregation != Aggregation::kNone;
+    while (is_grouped && end < units.size() && goes_on(tags_C[units[end - 1].label], tags_C[units[end].label])) ++end;
+    const std::string& shown = is_grouped && first.place != TagPlace::kOutside ? first.kind : name;
+    if (!is_ignored(rules, first, shown)) add(std::span(units).subspan(begin, end - begin), shown);
     begin = end;
   }
   return entities;

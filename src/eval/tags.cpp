@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -108,6 +110,26 @@ void share_out(const std::vector<std::string>& tags, std::span<TaggedSentence> s
   }
 }
 
+// Gives each sentence the entities that begin in it. `entities`: of its text, in order.
+void share_out(std::span<const Entity> entities, std::span<TaggedSentence> sentences) {
+  const std::vector<Offset> words = places_of(words_of(sentences));
+  size_t begin = 0, next = 0;  // the first word of the sentence; the first entity that is not shared out
+  for (TaggedSentence& sentence : sentences) {
+    std::vector<TaggedEntity>& found = sentence.tags.found.emplace();
+    const size_t end = begin + sentence.words.size();
+    for (size_t first = begin; next < entities.size(); ++next) {
+      const Offset& bytes = entities[next].bytes;
+      while (first < end && words[first].end <= bytes.begin) ++first;
+      if (first == end) break;
+      size_t last = first;
+      while (last + 1 < end && words[last].end < bytes.end) ++last;
+      const bool is_whole = words[first].begin == bytes.begin && words[last].end == bytes.end;
+      found.push_back({entities[next].label, first - begin, is_whole ? last - begin : SIZE_MAX});
+    }
+    begin = end;
+  }
+}
+
 class SentenceRows final : public RowSource {
  public:
   SentenceRows(const std::vector<TaggedSentence>& sentences, const std::vector<SentenceRange>& texts)
@@ -161,8 +183,15 @@ void check_tags(const std::vector<TaggedSentence>& sentences, const std::vector<
                                   .remedies = {give_tags()}}});
 }
 
+std::string_view to_string(Aggregation aggregation) {
+  constexpr std::array<std::string_view, 5> kNames = {"none", "simple", "first", "average", "max"};
+  return kNames.at(static_cast<size_t>(aggregation));
+}
+
 JsonObject settings_of(const TagSettings& settings) {
-  return {{"word-label", settings.word_label == WordLabel::kFirst ? "first" : "most_confident"},
+  const std::string_view words = settings.word_label == WordLabel::kFirst ? "first" : "most_confident";
+  return {settings.aggregation ? JsonMember{"aggregate", std::string(to_string(*settings.aggregation))}
+                               : JsonMember{"word-label", std::string(words)},
           {"max-tokens", static_cast<uint64_t>(settings.rules.encode.max_tokens)},
           {"sentences", settings.merges_sentences ? "merged" : "each by itself"}};
 }
@@ -170,7 +199,10 @@ JsonObject settings_of(const TagSettings& settings) {
 void run_model(const TaskRow& task, const TagSettings& settings, const Pipeline& pipeline,
                std::vector<TaggedSentence>& sentences, const EvalHooks& hooks, EvalResult& result) {
   result.settings = settings_of(settings);
-  TokenOptions token{.rules = settings.rules, .entities = {.aggregation = Aggregation::kNone, .ignored = {}}};
+  TokenOptions token;
+  token.rules = settings.rules;
+  token.entities.aggregation = settings.aggregation;
+  if (!settings.aggregation) token.entities = {.aggregation = Aggregation::kNone, .ignored = {}};
   ner(pipeline, {}, token);  // refuses a model without the head before any row is read
   token.label_map = tags_of(pipeline, settings.label_map, task);
   check_tags(sentences, token.label_map);
@@ -182,7 +214,10 @@ void run_model(const TaskRow& task, const TagSettings& settings, const Pipeline&
     const auto results = ner(pipeline, text_inputs(rows), token);
     for (size_t i = 0; i < rows.size(); ++i) {
       const std::span<TaggedSentence> shown = of(numbers[i]);
-      share_out(word_tags(places_of(words_of(shown)), results[i].entities, settings.word_label), shown);
+      if (settings.aggregation)
+        share_out(results[i].entities, shown);
+      else
+        share_out(word_tags(places_of(words_of(shown)), results[i].entities, settings.word_label), shown);
       result.cut.rows += results[i].cut_tokens > 0;
     }
   };

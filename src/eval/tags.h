@@ -19,8 +19,9 @@ struct TagSettings {
   std::string predictions = {};  // a file; empty: a model answers
   EncodingRules rules = {.encode = {}, .long_text = LongText::kWindow};
   WordLabel word_label = WordLabel::kFirst;
-  bool merges_sentences = false;            // as many sentences of a document as fit are one text, as in training
-  std::vector<std::string> label_map = {};  // the tags in the model's order, instead of its labels
+  std::optional<Aggregation> aggregation = {};  // score what ner() finds by it, instead of the labels of words
+  bool merges_sentences = false;                // as many sentences of a document as fit are one text, as in training
+  std::vector<std::string> label_map = {};      // the tags in the model's order, instead of its labels
 };
 
 // A sentence of a file.

@@ -6,42 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "deberta/error.h"
 
 namespace deberta {
 namespace {
-
-struct Tag {
-  char place = 'O';
-  std::string type = "_";
-};
-Tag tag_of(const std::string& text) {
-  if (text.empty()) return {};
-  const size_t dash = text.find('-', 1);
-  std::string type = text.substr(dash == std::string::npos ? 1 : dash + 1);
-  return {text[0], type.empty() ? "_" : std::move(type)};
-}
-
-bool is_outside(const Tag& tag) {
-  return tag.place == 'O' || tag.place == '.';
-}
-bool is_one_of(char place, std::string_view places) {
-  return places.find(place) != std::string_view::npos;
-}
-
-// Whether the entity that `before` is in, if any, does not continue in `tag`.
-bool ends_between(const Tag& before, const Tag& tag) {
-  if (is_one_of(before.place, "ES")) return true;
-  if (is_one_of(before.place, "BI") && is_one_of(tag.place, "BSO")) return true;
-  return !is_outside(before) && before.type != tag.type;
-}
-bool begins_at(const Tag& before, const Tag& tag) {
-  if (is_one_of(tag.place, "BS")) return true;
-  if (is_one_of(before.place, "ESO") && is_one_of(tag.place, "EI")) return true;
-  return !is_outside(tag) && before.type != tag.type;
-}
 
 struct Counts {
   uint64_t gold = 0;
@@ -68,7 +39,8 @@ class TagEvaluation final : public Evaluation {
  public:
   TagEvaluation(const std::vector<TagOutcome>& outcomes, std::vector<std::string> metrics)
       : metrics_(std::move(metrics)) {
-    for (const TagOutcome& outcome : outcomes) sentences_.push_back(count(outcome));
+    const TagSet set = tag_set_of(outcomes);
+    for (const TagOutcome& outcome : outcomes) sentences_.push_back(count(outcome, set));
     types_.resize(numbers_.size());
     for (const auto& [type, number] : numbers_) types_[number] = type;
   }
@@ -90,6 +62,8 @@ class TagEvaluation final : public Evaluation {
     for (const std::string& name : metrics_) {
       if (words == 0)
         found.push_back({name, std::nullopt, "no words"});
+      else if (name == "accuracy" && !has_tags_)
+        found.push_back({name, std::nullopt, "entities, no tags of words"});
       else
         found.push_back({name, name == "accuracy" ? part(right, words) : value_of(name, all)});
     }
@@ -109,13 +83,14 @@ class TagEvaluation final : public Evaluation {
     uint64_t right = 0;
   };
 
-  Sentence count(const TagOutcome& outcome) {
+  Sentence count(const TagOutcome& outcome, const TagSet& set) {
     std::map<uint32_t, Counts> counts;
     const auto of = [&](const TaggedEntity& entity) -> Counts& {
       return counts[numbers_.emplace(entity.type, static_cast<uint32_t>(numbers_.size())).first->second];
     };
-    const std::vector<TaggedEntity> gold = tagged_entities(outcome.gold),
-                                    predicted = tagged_entities(outcome.predicted);
+    const std::vector<TaggedEntity> gold = tagged_entities(outcome.gold, set),
+                                    predicted =
+                                        outcome.found ? *outcome.found : tagged_entities(outcome.predicted, set);
     for (const TaggedEntity& entity : gold) ++of(entity).gold;
     // Both are in the order of their words.
     size_t at = 0;
@@ -125,11 +100,13 @@ class TagEvaluation final : public Evaluation {
       if (at < gold.size() && gold[at] == entity) ++of(entity).both;
     }
     Sentence sentence{{counts.begin(), counts.end()}, outcome.gold.size(), 0};
-    for (size_t i = 0; i < outcome.gold.size(); ++i) sentence.right += outcome.gold[i] == outcome.predicted[i];
+    has_tags_ = has_tags_ && !outcome.found;
+    for (size_t i = 0; i < outcome.predicted.size(); ++i) sentence.right += outcome.gold[i] == outcome.predicted[i];
     return sentence;
   }
 
   std::vector<std::string> metrics_;
+  bool has_tags_ = true;                     // predicted
   std::map<std::string, uint32_t> numbers_;  // of types
   std::vector<std::string> types_;
   std::vector<Sentence> sentences_;
@@ -137,24 +114,27 @@ class TagEvaluation final : public Evaluation {
 
 }  // namespace
 
-std::vector<TaggedEntity> tagged_entities(const std::vector<std::string>& tags) {
+std::vector<TaggedEntity> tagged_entities(const std::vector<std::string>& tags, const TagSet& set) {
   std::vector<TaggedEntity> entities;
   Tag before;
-  size_t begin = 0;
-  bool is_inside = false;
-  for (size_t i = 0; i <= tags.size(); ++i) {
-    const Tag tag = i < tags.size() ? tag_of(tags[i]) : Tag{};
-    if (is_inside && ends_between(before, tag)) {
-      entities.push_back({before.type, begin, i - 1});
-      is_inside = false;
-    }
-    if (begins_at(before, tag)) {
-      begin = i;
-      is_inside = true;
-    }
+  for (size_t i = 0; i < tags.size(); ++i) {
+    const Tag& tag = set.of(tags[i]);
+    if (continues(before, tag))
+      entities.back().last = i;
+    else if (tag.place != TagPlace::kOutside)
+      entities.push_back({tag.kind, i, i});
     before = tag;
   }
   return entities;
+}
+
+TagSet tag_set_of(std::span<const TagOutcome> outcomes) {
+  std::set<std::string> tags;
+  for (const TagOutcome& outcome : outcomes) {
+    tags.insert(outcome.gold.begin(), outcome.gold.end());
+    tags.insert(outcome.predicted.begin(), outcome.predicted.end());
+  }
+  return TagSet({tags.begin(), tags.end()});
 }
 
 std::unique_ptr<Evaluation> make_evaluation(const std::vector<TagOutcome>& outcomes, std::vector<std::string> metrics) {

@@ -1,4 +1,4 @@
-// Names are compared without case; nothing is guessed.
+// Names are compared without case.
 #include "metrics/task_labels.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "config/class_roles.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -22,6 +23,16 @@ std::string lower(std::string_view text) {
 
 bool says_nothing(const std::string& name, size_t index) {
   return lower(name) == fmt::format("label_{}", index) || name == std::to_string(index);
+}
+
+// The task's label for a class by its name; of an entailment task also by what the name means, as `nli` reads it.
+std::optional<size_t> label_of_class(const TaskLabels& task, const std::string& name) {
+  if (const auto label = task.find(name)) return label;
+  const auto role = role_of(name, task.size());
+  for (size_t label = 0; role && label < task.size(); ++label) {
+    if (role_of(task.name(label), task.size()) == role) return label;
+  }
+  return std::nullopt;
 }
 
 [[noreturn]] void refuse(const TaskLabels& task, const std::vector<std::string>& names, size_t classes) {
@@ -84,7 +95,7 @@ std::vector<size_t> map_classes(const TaskLabels& task, const std::vector<std::s
     has_names = empty_names < classes;
   }
   for (size_t i = 0; i < classes; ++i) {
-    const auto label = has_names ? task.find(names[i]) : std::optional(i);
+    const auto label = has_names ? label_of_class(task, names[i]) : std::optional(i);
     if (!label || std::find(order.begin(), order.end(), *label) != order.end()) refuse(task, names, classes);
     order.push_back(*label);
   }

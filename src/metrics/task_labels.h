@@ -39,9 +39,9 @@ class TaskLabels {
 // A cell that stands for a missing label: empty, "-" (no agreement among annotators) or "-1".
 bool is_no_label(std::string_view text);
 
-// The task's label for each of the model's classes: by `map` (names in the model's order), else by the model's names,
-// else, if those say nothing (none, LABEL_0 or 0 and so on), in the task's order. Throws kTask, with both lists, when
-// classes and labels do not match.
+// The task's label for each of the model's classes: by `map` (names in the model's order), else by the model's names
+// (of an entailment task by what they mean: config/class_roles.h), else, if those say nothing (none, LABEL_0 or 0 and
+// so on), in the task's order. Throws kTask, with both lists, when classes and labels do not match.
 std::vector<size_t> map_classes(const TaskLabels& task, const std::vector<std::string>& model_labels, size_t classes,
                                 const std::vector<std::string>& map);
 

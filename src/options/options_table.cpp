@@ -1,4 +1,5 @@
 // The rows: verbs and options. Nothing else in the program names an option's type, default or range.
+#include <algorithm>
 #include <array>
 
 #include "options/options.h"
@@ -494,13 +495,19 @@ constexpr std::array kOptions = {
         "activation", 0, kChoice, "auto", "auto|sigmoid|none", "rerank", "Answer",
         "how a logit becomes a score; auto: sigmoid, unless the model's configuration says otherwise; none: print "
         "the logits"},
-    OptionRow{"label-map", 0, kList, "", "NAMES", "nli zero-shot", "Answer",
-              "names of the model's labels, in order, if its configuration does not name them: "
-              "contradiction,neutral,entailment"},
     OptionRow{
-        "aggregate", 0, kChoice, "simple", "none|simple|first|average|max", "ner", "Answer",
-        "how to group pieces into entities; none: no grouping; simple: runs of pieces; first, average, max: whole "
-        "words, labelled by their first piece, the mean of their pieces or the highest score"},
+        "label-map", 0, kList, "", "NAMES", "nli zero-shot", "Answer",
+        "what the model's classes mean, in order, if their names do not say it: contradiction,neutral,entailment; "
+        "none: a class that is none of these, which keeps its share of the scores and its name"},
+    OptionRow{
+        "aggregate", 0, kChoice, "auto", "auto|none|simple|first|average|max", "ner", "Answer",
+        "how to group pieces into entities; none: no grouping; simple: runs of pieces, which may begin or end inside a "
+        "word; first, average, max: whole words, labelled by their first piece, the mean of their pieces or the "
+        "highest score; auto: as the model's config.json says, else first"},
+    OptionRow{
+        "aggregate", 0, kChoice, "auto", "auto|simple|first|average|max", "eval", "Answer",
+        "ner: score the entities that `ner --aggregate` finds in the text; one that begins or ends inside a word is "
+        "wrong; auto: score the labels of words (--word-label)"},
     OptionRow{"ignore-labels", 0, kList, "O", "NAMES", "ner", "Answer", "labels to leave out"},
     OptionRow{"pooling", 0, kChoice, "auto", "auto|cls|mean|max|none", "embed", "Answer",
               "how to pool token vectors; auto: as the model's sentence-transformers modules.json says (Dense and "
@@ -524,7 +531,7 @@ constexpr std::array kOptions = {
               "in a table, show the text with replaced pieces in colour; auto: on a terminal, unless NO_COLOR is set"},
     OptionRow{"out", 0, kText, "", "FILE", "analyze", "Output",
               "write a page for a browser here: c2c, c2p, p2c, sum and weights of every head, for one text of at most "
-              "256 tokens; it needs no server"},
+              "256 tokens; it needs no server; with -o the figures are written too"},
     OptionRow{"no-special", 0, kFlag, "", "", "tokenize", "Answer", "do not add [CLS] and [SEP]"},
     OptionRow{"decode", 0, kFlag, "", "", "tokenize", "Answer",
               "treat inputs as ids separated by spaces and print their text"},
@@ -542,7 +549,7 @@ constexpr std::array kOptions = {
     OptionRow{"stats", 0, kFlag, "", "", "inspect", "Answer",
               "also show minimum, maximum, mean, standard deviation and the number of non-finite values"},
     OptionRow{"diff", 0, kText, "", "DIR", "inspect", "Answer", "compare with this model, tensor by tensor"},
-    OptionRow{"fix", 0, kText, "", "DIR", "check", "Answer",
+    OptionRow{"fix", 0, kText, "", "DIR", "check", "Output",
               "write a copy to this new folder and correct every mistake that needs no decision"},
     OptionRow{"to", 0, kText, "", "DIR", "convert", "Output", "the new folder; it appears only once it is complete"},
     OptionRow{"dtype", 0, kChoice, "keep", "keep|fp32|bf16|fp16|int8", "convert", "Answer",
@@ -672,6 +679,15 @@ constexpr std::array kOptions = {
               "print the options that are set, as a --config file, with their origins on standard error, and exit"},
 };
 
+constexpr std::string_view kSections[] = {"Model",           "Server", "Limits", "Input",   "Training",
+                                          "Replaced tokens", "Answer", "Output", "Compute", "General"};
+
+// Pages show options by their section: one in no section would be on none of them.
+constexpr bool is_in_a_section(const OptionRow& row) {
+  return std::ranges::find(kSections, row.section) != std::end(kSections);
+}
+static_assert(std::ranges::all_of(kOptions, is_in_a_section));
+
 // Former names. The last column is what a former flag meant; where empty, the given value is used.
 constexpr std::array kAliases = {
     OptionAlias{"max-seq-len", "qa", "max-tokens", ""},
@@ -704,6 +720,9 @@ std::span<const VerbRow> verb_table() {
 }
 std::span<const OptionRow> option_table() {
   return kOptions;
+}
+std::span<const std::string_view> option_sections() {
+  return kSections;
 }
 
 }  // namespace deberta

@@ -17,7 +17,7 @@ std::vector<EntailmentAnswer> answers_of(const std::vector<SequenceAnswer>& resu
   for (const SequenceAnswer& result : results) {
     EntailmentAnswer answer{{}, {}, result.tokens, result.cut_tokens};
     for (const Relation& relation : relations)
-      answer.relations.push_back({std::string(relation.name), result.scores[relation.index]});
+      answer.relations.push_back({relation.name, result.scores[relation.index]});
     answer.label = std::max_element(answer.relations.begin(), answer.relations.end(),
                                     [](const LabelScore& a, const LabelScore& b) { return a.score < b.score; })
                        ->label;

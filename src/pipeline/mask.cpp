@@ -32,6 +32,12 @@ std::vector<size_t> mask_positions(const Encoding& encoding, int32_t mask_id) {
   return positions;
 }
 
+// A text with one mask filled: the other masks stay, other special tokens do not.
+std::string filled_text(const Tokenizer& tokenizer, std::vector<int32_t> ids) {
+  std::erase_if(ids, [&](int32_t id) { return id != tokenizer.special().mask && tokenizer.is_special(id); });
+  return tokenizer.decode(ids, false);
+}
+
 FillAnswer::Mask fill_one(const Tokenizer& tokenizer, const Encoding& encoding, size_t position,
                           std::span<const float> logits_V, const FillOptions& options) {
   FillAnswer::Mask mask{position, {}};
@@ -40,7 +46,7 @@ FillAnswer::Mask fill_one(const Tokenizer& tokenizer, const Encoding& encoding, 
     ids[position] = best.id;
     const int32_t one[] = {best.id};
     mask.tokens.push_back({best.id, std::string(tokenizer.piece(best.id)), tokenizer.decode(one, false), best.score,
-                           best.logit, tokenizer.decode(ids)});
+                           best.logit, filled_text(tokenizer, ids)});
   }
   return mask;
 }

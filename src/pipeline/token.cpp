@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "deberta/error.h"
@@ -71,17 +72,29 @@ std::vector<std::string> labels_of(const Pipeline& pipeline, const TokenOptions&
 }
 
 std::vector<TokenAnswer> answers_of(const TokenLogits& logits, const std::vector<std::string>& labels,
-                                    const EntityRules& rules) {
+                                    std::span<const Tag> tags_C, const EntityRules& rules) {
   const WindowedInputs& inputs = logits.inputs();
   std::vector<TokenAnswer> answers;
   for (size_t i = 0; i < inputs.texts.size(); ++i) {
-    answers.push_back({find_entities(logits.of(i), labels, inputs.texts[i], rules), inputs.sequences.tokens_of(i),
-                       inputs.texts[i].cut_tokens});
+    answers.push_back({find_entities(logits.of(i), labels, tags_C, inputs.texts[i], rules),
+                       inputs.sequences.tokens_of(i), inputs.texts[i].cut_tokens});
   }
   return answers;
 }
 
 }  // namespace
+
+Aggregation aggregation_of(const ModelConfig& config, const EntityRules& rules) {
+  if (rules.aggregation) return *rules.aggregation;
+  constexpr std::array<std::pair<std::string_view, Aggregation>, 4> kNames = {{{"none", Aggregation::kNone},
+                                                                               {"simple", Aggregation::kSimple},
+                                                                               {"average", Aggregation::kAverage},
+                                                                               {"max", Aggregation::kMax}}};
+  for (const auto& [name, aggregation] : kNames) {
+    if (config.aggregation_strategy == name) return aggregation;
+  }
+  return Aggregation::kFirst;
+}
 
 Planned<TokenAnswer> plan_ner(const Pipeline& pipeline, std::span<const TextInput> inputs,
                               const TokenOptions& options) {
@@ -95,8 +108,11 @@ Planned<TokenAnswer> plan_ner(const Pipeline& pipeline, std::span<const TextInpu
   SequencePlan plan;
   plan.sequences = logits->inputs().sequences.all;
   plan.take = [logits](size_t sequence, std::span<const float> rows_LC) { logits->take(sequence, rows_LC); };
-  return {std::move(plan), [logits, labels = std::move(labels), rules = options.entities] {
-            return answers_of(*logits, labels, rules);
+  std::vector<Tag> tags_C = tags_of(labels);
+  EntityRules rules = options.entities;
+  rules.aggregation = aggregation_of(pipeline.config, rules);
+  return {std::move(plan), [logits, labels = std::move(labels), tags_C = std::move(tags_C), rules = std::move(rules)] {
+            return answers_of(*logits, labels, tags_C, rules);
           }};
 }
 

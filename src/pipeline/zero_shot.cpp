@@ -15,16 +15,25 @@ namespace {
 
 constexpr std::string_view kSlot = "{}";
 
+// One slot, and no brace besides: those who know Python's format() mean something else by {{ and by a second {}.
+void check_template(const std::string& text) {
+  const size_t slot = text.find(kSlot);
+  const auto refuse = [&](const std::string& expected) {
+    throw Error(ErrorCode::kUsage,
+                {{.message = "expected " + expected + ", got \"" + text + "\"", .argument = "hypothesis_template"}});
+  };
+  if (slot == std::string::npos) refuse("{} where the label goes");
+  if (text.find(kSlot, slot + kSlot.size()) != std::string::npos) refuse("{} once, where the label goes");
+  if (text.find("{{") != std::string::npos || text.find("}}") != std::string::npos)
+    refuse("{} and no doubled braces, which stand in the hypothesis as they are");
+}
+
 void check_options(const ZeroShotOptions& options) {
   if (options.labels.empty())
     throw Error(ErrorCode::kUsage, {{.message = "expected candidate labels, got none",
                                      .argument = "labels",
                                      .remedies = {{"write {}", "labels", "sports,politics"}}}});
-  if (options.hypothesis_template.find(kSlot) == std::string::npos) {
-    throw Error(ErrorCode::kUsage,
-                {{.message = "expected {} where the label goes, got \"" + options.hypothesis_template + "\"",
-                  .argument = "hypothesis_template"}});
-  }
+  check_template(options.hypothesis_template);
 }
 
 std::string hypothesis_of(const ZeroShotOptions& options, const std::string& label) {
@@ -32,21 +41,27 @@ std::string hypothesis_of(const ZeroShotOptions& options, const std::string& lab
   return hypothesis.replace(hypothesis.find(kSlot), kSlot.size(), label);
 }
 
-// The class weighed against entailment, for a label by itself.
+// The class weighed against entailment, for a label by itself: of two classes the other one. Throws kTask.
 size_t opposite_of(const EntailmentLabels& labels, size_t classes) {
   if (labels.contradiction) return *labels.contradiction;
-  return labels.entailment == 0 ? classes - 1 : 0;
+  if (classes == 2) return 1 - labels.entailment;
+  throw Error(ErrorCode::kTask, {{.where = "zero-shot",
+                                  .message = "expected a class for contradiction, which each label by itself is "
+                                             "weighed against, got none",
+                                  .argument = "label_map",
+                                  .remedies = {{"name it with {}, or give several labels that exclude one another",
+                                                "label_map", "contradiction,neutral,entailment"}}}});
 }
 
 // logits_NC of N candidates.
-std::vector<float> scores_of(std::span<const float> logits_NC, size_t classes, const EntailmentLabels& labels,
-                             bool is_multi_label) {
+std::vector<float> scores_of(std::span<const float> logits_NC, size_t classes, size_t entailment,
+                             std::optional<size_t> opposite) {
   std::vector<float> entailment_N;
-  for (size_t at = 0; at < logits_NC.size(); at += classes) entailment_N.push_back(logits_NC[at + labels.entailment]);
-  if (!is_multi_label) return scores_of_logits(entailment_N, ScoreFunction::kSoftmax);
+  for (size_t at = 0; at < logits_NC.size(); at += classes) entailment_N.push_back(logits_NC[at + entailment]);
+  if (!opposite) return scores_of_logits(entailment_N, ScoreFunction::kSoftmax);
   std::vector<float> scores_N;
   for (size_t n = 0; n < entailment_N.size(); ++n) {
-    const float two[] = {logits_NC[n * classes + opposite_of(labels, classes)], entailment_N[n]};
+    const float two[] = {logits_NC[n * classes + *opposite], entailment_N[n]};
     scores_N.push_back(scores_of_logits(two, ScoreFunction::kSoftmax)[1]);
   }
   return scores_N;
@@ -54,18 +69,19 @@ std::vector<float> scores_of(std::span<const float> logits_NC, size_t classes, c
 
 struct Candidates {
   size_t classes;
-  EntailmentLabels labels;
-  ZeroShotOptions options;
+  size_t entailment;
+  std::optional<size_t> opposite;  // each label by itself is weighed against this class; none: all against one another
+  std::vector<std::string> labels;
 };
 
 std::vector<ZeroShotAnswer> answers_of(const SequenceLogits& found, const Candidates& c) {
-  const size_t candidates = c.options.labels.size(), row = candidates * c.classes;
+  const size_t candidates = c.labels.size(), row = candidates * c.classes;
   const Sequences& sequences = found.sequences;
   std::vector<ZeroShotAnswer> answers;
   for (size_t i = 0; i < sequences.inputs(); ++i) {
     const std::span<const float> own_NC = std::span(found.logits_BC).subspan(i * row, row);
-    std::vector<float> scores_N = scores_of(own_NC, c.classes, c.labels, c.options.is_multi_label || candidates == 1);
-    std::vector<LabelScore> ranked = rank_labels(scores_N, c.options.labels, 0);
+    std::vector<float> scores_N = scores_of(own_NC, c.classes, c.entailment, c.opposite);
+    std::vector<LabelScore> ranked = rank_labels(scores_N, c.labels, 0);
     answers.push_back({std::move(ranked), std::move(scores_N), sequences.tokens_of(i), sequences.cut_tokens_of(i)});
   }
   return answers;
@@ -89,10 +105,12 @@ Planned<ZeroShotAnswer> plan_zero_shot(const Pipeline& pipeline, std::span<const
   const auto classes = static_cast<size_t>(pipeline.model.labels());
   const EntailmentLabels labels =
       find_entailment_labels(pipeline.config.labels, classes, options.label_map, "zero-shot");
+  Candidates candidates{classes, labels.entailment, std::nullopt, options.labels};
+  if (options.is_multi_label || options.labels.size() == 1) candidates.opposite = opposite_of(labels, classes);
   LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, [&](const TextInput& input) {
                                     return encode_input(pipeline.tokenizer, input, options);
                                   }));
-  return {std::move(logits.plan), [found = std::move(logits.found), candidates = Candidates{classes, labels, options}] {
+  return {std::move(logits.plan), [found = std::move(logits.found), candidates = std::move(candidates)] {
             return answers_of(*found, candidates);
           }};
 }

@@ -12,45 +12,11 @@
 
 #include "base/checked.h"
 #include "base/utf8.h"
+#include "data/cells.h"
 #include "deberta/error.h"
 #include "options/options.h"
 
 namespace deberta::cli {
-namespace {
-
-// TSV has no quoting: each of the four characters that would break a line is written as two.
-std::string escape_tsv(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '\t':
-        out += "\\t";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-// RFC 4180: a cell with a comma, a quote or a line end is quoted, its own quotes doubled.
-std::string quote_csv(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
-  return out + '"';
-}
-
-}  // namespace
 
 std::string escape_table(std::string_view text) {
   std::string out;
@@ -120,6 +86,16 @@ Format format_of(const OutputSettings& output) {
 
 namespace {
 
+constexpr const char* kCutKey = "cut_tokens";
+constexpr const char* kEmptyKey = "empty";
+
+// What the last column says of an answer.
+std::string note_of(const Answer& answer) {
+  const std::string cut = answer.cut_tokens > 0 ? fmt::format("{} tokens cut", answer.cut_tokens) : "";
+  if (!answer.is_of_empty_text) return cut;
+  return cut.empty() ? "empty text" : cut + ", empty text";
+}
+
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -141,8 +117,14 @@ AnswerWriter::AnswerWriter(const AnswerLayout& layout, FileWriter& out)
       columns_(layout.columns.names),
       has_numbers_(layout.columns.are_lines_of_rows && kept_.empty()),
       has_header_(layout.has_header),
+      has_notes_(layout.has_notes),
       digits_(layout.digits),
       out_(out) {
+  if (has_notes_) {
+    std::string name = "note";
+    while (has(columns_, name)) name += '_';  // a label of the user's own
+    columns_.push_back(std::move(name));
+  }
   if ((format_ == Format::kTsv || format_ == Format::kCsv) && has_header_) line(header());
   if (format_ == Format::kJson) pending_.push_back('[');
 }
@@ -161,7 +143,7 @@ Cells AnswerWriter::header() const {
 // A kept key never takes the name of one of the answer's keys.
 JsonObject AnswerWriter::kept_of(const Row& row) const {
   std::vector<std::string> own = keys_.empty() ? columns_ : keys_;
-  own.emplace_back("error");
+  own.insert(own.end(), {"error", kCutKey, kEmptyKey});
   JsonObject kept;
   for (const auto& [key, value] : row.kept) {
     const auto is_taken = [&](const std::string& name) {
@@ -183,7 +165,7 @@ void AnswerWriter::answer(const Row& row, const Answer& answer) {
     if (keys_.empty()) {
       for (const JsonMember& member : answer.object) keys_.push_back(member.first);
     }
-    return object(row, answer.object);
+    return object(row, answer.object, &answer);
   }
   if (format_ == Format::kConll) return sentence(answer.words);
   if (format_ == Format::kTable && !answer.painted.empty()) {
@@ -192,7 +174,10 @@ void AnswerWriter::answer(const Row& row, const Answer& answer) {
     has_header_ = false;
     return;
   }
-  for (const Cells& cells : answer.lines) line(row, cells);
+  for (Cells cells : answer.lines) {
+    if (has_notes_) cells.emplace_back(note_of(answer));
+    line(row, std::move(cells));
+  }
 }
 
 void AnswerWriter::bad(const Row& row, const Error& error) {
@@ -211,10 +196,13 @@ void AnswerWriter::bad(const Row& row, const Error& error) {
   line(row, std::move(cells));
 }
 
-void AnswerWriter::object(const Row& row, JsonObject result) {
+void AnswerWriter::object(const Row& row, JsonObject result, const Answer* answer) {
   JsonObject whole = kept_of(row);
   for (JsonMember& member : result)
     whole.emplace_back(std::move(member.first), with_digits(std::move(member.second), digits_));
+  if (answer != nullptr && answer->cut_tokens > 0)
+    whole.emplace_back(kCutKey, static_cast<uint64_t>(answer->cut_tokens));
+  if (answer != nullptr && answer->is_of_empty_text) whole.emplace_back(kEmptyKey, true);
   if (format_ == Format::kJson) pending_ += written_ == 0 ? "\n" : ",\n";
   pending_ += Json(std::move(whole)).dump();
   if (format_ == Format::kJsonl) pending_ += '\n';
@@ -251,7 +239,7 @@ void AnswerWriter::line(const Cells& cells) {
   for (size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) pending_ += is_csv ? ',' : '\t';
     const std::string text = shown(cells[i]);
-    pending_ += is_csv ? quote_csv(text) : escape_tsv(text);
+    pending_ += is_csv ? csv_cell(text) : tsv_cell(text);
   }
   // Most readers skip an empty line: a single empty cell is written as quotes.
   if (is_csv && cells.size() == 1 && cells.front().text.empty()) pending_ += "\"\"";
@@ -260,7 +248,11 @@ void AnswerWriter::line(const Cells& cells) {
 
 void AnswerWriter::write_table() {
   if (table_.empty()) return;
+  const bool has_note = std::ranges::any_of(table_, [](const Cells& cells) { return !cells.back().text.empty(); });
   if (has_header_) table_.insert(table_.begin(), header());
+  if (has_notes_ && !has_note) {
+    for (Cells& cells : table_) cells.pop_back();
+  }
   std::vector<size_t> widths(table_.front().size());
   for (Cells& cells : table_) {
     for (size_t i = 0; i < cells.size(); ++i) {

@@ -29,6 +29,8 @@ struct Answer {
   std::vector<Cells> lines;       // table, tsv and csv: one line or more, each with as many cells as there are columns
   std::vector<Cells> words = {};  // conll: one line per word
   std::string painted = {};       // not empty: what a table shows instead, already escaped for a terminal
+  size_t cut_tokens = 0;          // of the row's texts, which the model has not read
+  bool is_of_empty_text = false;
 };
 
 // For a terminal: control characters are escaped, so that no text can control it.
@@ -62,6 +64,7 @@ struct AnswerLayout {
   bool has_header = true;
   std::vector<std::string> kept = {};  // keys of the rows, shown before the columns and in place of row numbers
   int digits = 0;
+  bool has_notes = false;  // a last column says which answers are of texts that were cut or empty
 };
 
 class AnswerWriter {
@@ -75,7 +78,7 @@ class AnswerWriter {
   void finish();  // closes the JSON document
 
  private:
-  void object(const Row& row, JsonObject result);
+  void object(const Row& row, JsonObject result, const Answer* answer = nullptr);
   void line(const Row& row, Cells cells);  // with the row's number or kept values
   void line(const Cells& cells);
   Cells header() const;
@@ -89,6 +92,7 @@ class AnswerWriter {
   std::vector<std::string> columns_;  // the answer's own
   bool has_numbers_;
   bool has_header_;
+  bool has_notes_;
   int digits_;
   std::vector<std::string> keys_;  // of the answer in json and jsonl, those seen so far
   FileWriter& out_;

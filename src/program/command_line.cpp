@@ -2,11 +2,13 @@
 #include "program/command_line.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/nearest.h"
@@ -223,6 +225,23 @@ void apply_environment(Options& options) {
   }
 }
 
+// Variables of the environment that look like those of options, and are not.
+std::vector<std::string> notes_of_environment() {
+  std::set<std::string, std::less<>> known{"DEBERTA_DATA_DIR"};  // the folder of the built-in models
+  for (const OptionRow& row : option_table()) known.insert(environment_name(row.name));
+  for (const OptionAlias& alias : option_aliases()) known.insert(environment_name(alias.name));
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  std::vector<std::string> notes;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry, name = text.substr(0, text.find('='));
+    if (!name.starts_with(environment_name("")) || known.contains(name)) continue;
+    const std::string_view near = nearest_match(name, names);
+    notes.push_back(fmt::format("note: {} is set, but no option has that variable{}", name,
+                                near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+  }
+  return notes;
+}
+
 // --model_name as --model-name: the scripts of Hugging Face have underscores in the names of options.
 std::vector<std::string> with_dashes(std::vector<std::string> words) {
   for (auto word = words.begin() + 1; word != words.end() && *word != "--"; ++word) {
@@ -240,8 +259,9 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   if (find_verb(words.front()) == nullptr) refuse_unknown_verb(words.front());
   Found found = take_apart(words);
   refuse_leftover_options(words, found);
-  CommandLine line{Options(words.front()), found.wants_help, ""};
+  CommandLine line{Options(words.front()), found.wants_help, {}};
   if (line.wants_help) return line;
+  line.notes = notes_of_environment();
 
   check_arguments(*find_verb(words.front()), found.arguments);
   const auto config = found.values.find("config");
@@ -249,8 +269,8 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   const std::string path = config != found.values.end() ? config->second.back() : variable("DEBERTA_CONFIG");
   if (!path.empty()) {
     if (const std::string ignored = apply_config_file(path, line.options); !ignored.empty())
-      line.note =
-          fmt::format("note: {}: options that do not apply to {} are ignored: {}", path, words.front(), ignored);
+      line.notes.push_back(
+          fmt::format("note: {}: options that do not apply to {} are ignored: {}", path, words.front(), ignored));
   }
   apply_environment(line.options);
   for (const auto& [name, value] : found.values) line.options.set(name, value, "flag");

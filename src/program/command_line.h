@@ -10,7 +10,7 @@ namespace deberta::cli {
 struct CommandLine {
   Options options;
   bool wants_help = false;
-  std::string note;  // for the user; empty: none
+  std::vector<std::string> notes;  // for the user
 };
 
 // `words` is what follows the program's name, the verb first. Precedence: flag, environment, --config file, default.

@@ -53,12 +53,6 @@ std::string describe(const OptionRow& row) {
 
 }  // namespace
 
-std::span<const std::string_view> option_sections() {
-  static constexpr std::string_view kSections[] = {"Model",  "Input",  "Training", "Replaced tokens",
-                                                   "Answer", "Output", "Compute",  "General"};
-  return kSections;
-}
-
 std::string overview() {
   std::string text = fmt::format(
       "deberta {}: runs DeBERTa models on the CPU: labels, entailment, entities, answers, masked words, vectors\n\n"

@@ -1,6 +1,5 @@
 // Help texts, made from the option table.
 #pragma once
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,8 +10,6 @@ namespace deberta::cli {
 std::string overview();                      // what the program can do
 std::string help_of(std::string_view verb);  // usage, options by section, an example
 std::string manual();                        // all of it as a manual page (manual.cpp)
-
-std::span<const std::string_view> option_sections();  // in the order shown
 
 int run(const HelpVerb& options);
 int run(const CompletionVerb& options);  // completion.cpp

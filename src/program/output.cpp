@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,9 +16,11 @@
 
 #include "base/output_file.h"
 #include "deberta/error.h"
+#include "eval/results.h"
 #include "options/options.h"
 #include "program/interrupt.h"
 #include "program/note.h"
+#include "program/read_places.h"
 
 namespace deberta::cli {
 namespace {
@@ -44,7 +47,7 @@ bool is_standard_output(const std::string& path) {
 std::vector<const OptionRow*> output_files(const Options& options) {
   std::vector<const OptionRow*> rows;
   for (const OptionRow* row : options_of(options.verb())) {
-    const bool is_file = row->section == "Output" && row->type == OptionType::kText && row->range == "FILE";
+    const bool is_file = row->section == kOutputSection && row->type == OptionType::kText && row->range == "FILE";
     if (is_file && !options.text(*row).empty()) rows.push_back(row);
   }
   return rows;
@@ -65,7 +68,7 @@ std::string_view format_of_ending(std::string_view ending) {
   for (const std::string_view name : {"json", "jsonl", "csv", "tsv", "conll"}) {
     if (ending == name) return name;
   }
-  return ending == "ndjson" ? "jsonl" : "";
+  return ending == "ndjson" ? "jsonl" : ending == "tab" ? "tsv" : "";
 }
 
 std::string_view word_of(Format format) {
@@ -86,24 +89,67 @@ void check_compression(const std::string& name, const std::string& path) {
   }
 }
 
+// A pipe or a device, whose name says nothing of what it carries.
+bool is_pipe_or_device(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 // A file whose extension does not match its contents would be misread by its next user.
 void check_ending(const std::string& verb, const OutputSettings& output) {
   const std::string& path = *output.file;
   const std::string ending = ending_of(path);
   const std::string_view format = format_of_ending(ending);
-  const bool is_array = ending == "npy" || ending == "safetensors";
   const auto refuse = [&](const std::string& what) { throw Error(ErrorCode::kUsage, "--output", what); };
   const std::string_view given = word_of(output.format.value_or(Format::kAuto));
-  if (is_array && writes_array(*find_verb(verb), ending)) {
+  if (ending.empty() || (ending == "txt" && output.format)) return;  // text of any format
+  if (writes_array(*find_verb(verb), ending)) {
     if (given != "auto") refuse(fmt::format("{} is an array; --format {} contradicts that", path, given));
-  } else if (!output.format && (is_array || !format.empty())) {
-    refuse(fmt::format("expected a name that does not end in .{}: {} writes safetensors", ending, verb));
   } else if (given != "auto") {
-    if (is_array || (!format.empty() && format != given))
+    if (ending == "npy" || ending == "safetensors" || (!format.empty() && format != given))
       note(fmt::format("note: {} is written as {} because of --format, despite its extension", path, given));
-  } else if (is_array || (!format.empty() && !has_format(verb, format))) {
+  } else if (!output.format) {
+    if (!is_pipe_or_device(path)) refuse(fmt::format("expected a name that ends in .safetensors, got {}", path));
+  } else if (!has_format(verb, format) && !is_pipe_or_device(path)) {
     refuse(fmt::format("expected a name with the extension of a format of {} ({}), or --format, got {}", verb,
                        formats_of(verb), path));
+  }
+}
+
+// The page of `analyze` is HTML, whatever its name.
+void check_page_ending(const std::string& name, const std::string& path) {
+  const std::string ending = ending_of(path);
+  if (ending.empty() || ending == "html" || ending == "htm" || is_pipe_or_device(path)) return;
+  throw Error(ErrorCode::kUsage, name, fmt::format("expected a name that ends in .html, got {}", path));
+}
+
+// Every file that the run writes, and standard output if answers go there.
+std::vector<NamedOutput> named_outputs(const Options& options, const OutputSettings& output) {
+  std::vector<NamedOutput> outputs;
+  if (output.file.value_or("").empty()) outputs.push_back({"standard output", "-"});
+  for (const OptionRow* row : output_files(options))
+    outputs.push_back({fmt::format("--{}", row->name), options.text(*row)});
+  return outputs;
+}
+
+// `eval` has one more, which it brings up to date.
+void add_results(const Options& options, std::vector<NamedOutput>& outputs) {
+  const OptionRow* row = options.verb() == EvalVerb::kName ? find_option(options.verb(), "output-dir") : nullptr;
+  if (row == nullptr || options.text(*row).empty()) return;
+  outputs.push_back({fmt::format("--{}", row->name), fmt::format("{}/{}", options.text(*row), kResultsName)});
+}
+
+void check_are_different(const std::vector<NamedOutput>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    for (size_t before = 0; before < i; ++before) {
+      const std::string& path = outputs[i].path;
+      if (!is_same_file(outputs[before].path, path)) continue;
+      const std::string& other = outputs[before].path;
+      throw Error(ErrorCode::kUsage, outputs[i].option,
+                  path == "-"     ? "expected a file, got standard output, which is already in use"
+                  : path == other ? fmt::format("expected two different files, got {} twice", path)
+                                  : fmt::format("expected two different files, got {} and {}", other, path));
+    }
   }
 }
 
@@ -132,20 +178,17 @@ std::string ending_of(const std::string& path) {
 
 void check_outputs(const Options& options) {
   const OutputSettings output(options);
-  std::vector<std::string> seen;
-  if (output.file && output.file->empty()) seen.emplace_back("-");
-  for (const OptionRow* row : output_files(options)) {
-    const std::string& path = options.text(*row);
-    const std::string name = fmt::format("--{}", row->name);
-    check_compression(name, path);
-    if (row->name == "output") check_ending(options.verb(), output);
-    if (std::find(seen.begin(), seen.end(), path) != seen.end())
-      throw Error(ErrorCode::kUsage, name,
-                  path == "-" ? "expected a file, got standard output, which is already in use"
-                              : fmt::format("expected two different files, got {} twice", path));
-    seen.push_back(path);
-    if (!is_standard_output(path)) check_output_file(path);
+  std::vector<NamedOutput> outputs = named_outputs(options, output);
+  for (const NamedOutput& one : outputs) {
+    if (is_standard_output(one.path)) continue;
+    check_compression(one.option, one.path);
+    if (one.option == "--output") check_ending(options.verb(), output);
+    if (one.option == "--out") check_page_ending(one.option, one.path);
+    check_output_file(one.path);
   }
+  add_results(options, outputs);
+  check_are_different(outputs);
+  check_keeps_inputs(options, outputs);
 }
 
 Format output_format(const OutputSettings& output) {

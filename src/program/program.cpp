@@ -62,7 +62,7 @@ int run_words(const std::vector<std::string>& words, RunVerb run_verb) {
   }
   const AnyVerb general(line.options);
   set_quiet(general.quiet);
-  if (!line.note.empty()) note(line.note);
+  for (const std::string& text : line.notes) note(text);
   if (general.print_config) {
     note(line.options.describe());
     print(config_text(line.options));

@@ -27,6 +27,15 @@ struct Counts {
   size_t repaired = 0;
 };
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
+
+// The question of choices may be empty.
+bool has_empty_text(const Row& row) {
+  return is_blank(row.text) || (row.pair && row.items.empty() && is_blank(*row.pair));
+}
+
 class Loop {
  public:
   Loop(BadRows bad_rows, const AnswerRows& answer_rows, AnswerWriter& writer)
@@ -38,7 +47,7 @@ class Loop {
       counts_.repaired += row.is_repaired;
       if (!row.error) readable.push_back(std::move(row));
     }
-    const std::vector<Result> results = answer_all(readable);
+    std::vector<Result> results = answer_all(readable);
     size_t next = 0;
     for (const Row& row : rows) {
       if (row.error) {
@@ -71,7 +80,9 @@ class Loop {
         [&](size_t, const Error& error) { results.emplace_back(error); });
     return results;
   }
-  void write(const Row& row, const RowAnswer& answer) {
+  void write(const Row& row, RowAnswer& answer) {
+    answer.answer.cut_tokens = answer.cut_tokens;
+    answer.answer.is_of_empty_text = has_empty_text(row);
     writer_.answer(row, answer.answer);
     counts_.ok += 1;
     counts_.tokens += answer.tokens;
@@ -119,17 +130,21 @@ void note_repaired_rows(size_t repaired) {
                    repaired == 1 ? "1 row" : fmt::format("{} rows", repaired)));
 }
 
+AnswerLayout answer_layout(const RowVerb& options, const AnswerColumns& columns) {
+  return {.format = format_of(options.output),
+          .columns = columns,
+          .has_header = !options.output.no_header.value_or(false),
+          .kept = kept_by_name(options.rows),
+          .digits = digits_of(options.output),
+          .has_notes = options.verb != TokenizeVerb::kName};  // which gives back texts and ids as they are
+}
+
 int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColumns& columns,
              const AnswerRows& answer_rows, const EncodeRow& encode, const NoteCut& note_cut) {
   ReadAhead rows = read_rows(reading, encode);
   Counts counts;
   with_output(options.output, [&](FileWriter& out) {
-    AnswerWriter writer({.format = format_of(options.output),
-                         .columns = columns,
-                         .has_header = !options.output.no_header.value_or(false),
-                         .kept = kept_by_name(options.rows),
-                         .digits = digits_of(options.output)},
-                        out);
+    AnswerWriter writer(answer_layout(options, columns), out);
     Loop loop(options.on_bad_row, answer_rows, writer);
     ProgressPrinter progress(options.progress, reading.texts.empty());
     rows.run([&](RowGroup& group) {

@@ -26,6 +26,9 @@ using AnswerRows = std::function<std::vector<RowAnswer>(std::span<const Row> row
 // Prints the note that `cut` of `rows` rows were cut.
 using NoteCut = std::function<void(size_t cut, size_t rows)>;
 
+// How the answers of a verb are written, by its options.
+AnswerLayout answer_layout(const RowVerb& options, const AnswerColumns& columns);
+
 // Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C. Without `note_cut`, rows are cut to
 // --max-tokens.
 int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColumns& columns,

@@ -119,6 +119,8 @@ namespace hub {
 using Task = Answering (*)(const ServedModel& model, Body& body);
 Task find_task(const std::string& name, std::string_view user_agent);
 std::string own_task(const ServedModel& model);  // that the model's head is for
+// The same for POST /, where entities are grouped as the program groups them.
+Task find_own_task(const ServedModel& model, std::string_view user_agent);
 }  // namespace hub
 
 }  // namespace deberta::serve

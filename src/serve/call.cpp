@@ -213,10 +213,10 @@ Answering Call::make(Body& body) {
       break;
   }
   // A body with `parameters` is one of the hub's; else the task of text-embeddings-inference that the model is for.
-  if (body.find("parameters") != nullptr) return hub::find_task(hub::own_task(model), agent)(model, body);
+  if (body.find("parameters") != nullptr) return hub::find_own_task(model, agent)(model, body);
   const Head head = model.pipeline.model.head();
   if (head == Head::kNone) return tei::embed(model, body);
-  if (head != Head::kSequence) return hub::find_task(hub::own_task(model), agent)(model, body);
+  if (head != Head::kSequence) return hub::find_own_task(model, agent)(model, body);
   return body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
 }
 

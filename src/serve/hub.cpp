@@ -107,14 +107,16 @@ Answering classification(const ServedModel& model, Body& body) {
 
 // ---- token-classification
 
-Aggregation aggregation_of(const std::optional<std::string>& name) {
+std::optional<Aggregation> aggregation_named(const std::optional<std::string>& name) {
   if (name == "none") return Aggregation::kNone;
+  if (name == "simple") return Aggregation::kSimple;
   if (name == "first") return Aggregation::kFirst;
   if (name == "average") return Aggregation::kAverage;
-  return name == "max" ? Aggregation::kMax : Aggregation::kSimple;
+  return name == "max" ? std::optional(Aggregation::kMax) : std::nullopt;
 }
 
-Answering token_classification(const ServedModel& model, Body& body) {
+// `otherwise`: without an aggregation_strategy; none: as the program groups.
+Answering grouped_entities(const ServedModel& model, Body& body, std::optional<Aggregation> otherwise) {
   bool is_list = false;
   const Inputs inputs = texts_of_inputs(model, body, is_list);
   Parameters parameters(body);
@@ -126,9 +128,11 @@ Answering token_classification(const ServedModel& model, Body& body) {
       given.whole("stride", 0, static_cast<int64_t>(model.max_input_length) / 2)
           .value_or(static_cast<int64_t>(std::min(options.rules.stride, model.max_input_length / 4))));
   options.entities.aggregation =
-      aggregation_of(given.choice("aggregation_strategy", {"none", "simple", "first", "average", "max"}));
+      aggregation_named(given.choice("aggregation_strategy", {"none", "simple", "first", "average", "max"}));
+  if (!options.entities.aggregation) options.entities.aggregation = otherwise;
   if (const auto ignored = given.texts("ignore_labels")) options.entities.ignored = *ignored;
-  const bool is_grouped = options.entities.aggregation != Aggregation::kNone, is_pipeline = parameters.is_pipeline();
+  const bool is_grouped = aggregation_of(model.pipeline.config, options.entities) != Aggregation::kNone;
+  const bool is_pipeline = parameters.is_pipeline();
   std::vector<std::string> texts;
   for (const TextInput& input : inputs.views()) texts.emplace_back(input.text);
   return counted(
@@ -147,6 +151,15 @@ Answering token_classification(const ServedModel& model, Body& body) {
                   return all;
                 }),
       inputs);
+}
+
+// The clients of the hub expect runs of pieces.
+Answering token_classification(const ServedModel& model, Body& body) {
+  return grouped_entities(model, body, Aggregation::kSimple);
+}
+
+Answering entities(const ServedModel& model, Body& body) {
+  return grouped_entities(model, body, std::nullopt);
 }
 
 // ---- question-answering
@@ -381,6 +394,11 @@ std::string own_task(const ServedModel& model) {
     if (row.head == head) return std::string(row.name);
   }
   return "feature-extraction";
+}
+
+Task find_own_task(const ServedModel& model, std::string_view user_agent) {
+  const Task task = find_task(own_task(model), user_agent);
+  return task == token_classification ? entities : task;
 }
 
 }  // namespace deberta::serve::hub

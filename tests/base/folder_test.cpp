@@ -5,8 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
+#include <functional>
 
+#include "base/output_file.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 
@@ -101,33 +104,64 @@ TEST(StagedFolder, ReplacesNothing) {
   EXPECT_EQ(files_in(place.path()), 3u);
 }
 
-TEST(Leftovers, OfDeadProcessesAreRemovedAndOthersStay) {
-  const TemporaryFolder place;
+// Runs `make` in a process that is killed at once, and returns its number; it is not reaped.
+pid_t killed_while(const std::function<void()>& make) {
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(0);
+  if (child == 0) {
+    make();
+    ::kill(::getpid(), SIGKILL);
+  }
+  siginfo_t end{};
+  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT), 0);
+  return child;
+}
+
+TEST(Leftovers, OfKilledProcessesAreRemovedEvenBeforeTheyAreReaped) {
+  const TemporaryFolder place;
+  const pid_t child = killed_while([&] {
+    StagedFolder folder(place.path("m"));
+    write(folder, "folder/half", "x");
+    ::kill(::getpid(), SIGKILL);
+  });
+  ASSERT_EQ(files_in(place.path()), 1u);
+  EXPECT_EQ(remove_leftovers(place.path("m/")).size(), 1u);
+  EXPECT_EQ(files_in(place.path()), 0u);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  const std::string dead = place.path("m.tmp-" + std::to_string(child) + "-0123abcd");
-  const std::vector<std::string> others = {"m.tmp-" + std::to_string(::getpid()) + "-0123abcd",
-                                           "n.tmp-" + std::to_string(child) + "-0123abcd",
-                                           "m.tmp-" + std::to_string(child) + "-0123abc",
-                                           "m.tmp-" + std::to_string(child) + "-0123abcx",
-                                           "m.tmp-0-0123abcd",
-                                           "m.tmp--1-0123abcd",
-                                           "m.tmp-x-0123abcd",
-                                           "m"};
-  fs::create_directory(dead);
-  fs::create_directory(dead + "/folder");
-  write_text(dead + "/folder/half", "x");
-  for (const std::string& name : others) fs::create_directory(place.path(name));
-  EXPECT_EQ(remove_leftovers(place.path("m")), std::vector<std::string>{dead});
-  EXPECT_FALSE(fs::exists(dead));
-  for (const std::string& name : others) EXPECT_TRUE(fs::exists(place.path(name))) << name;
   EXPECT_TRUE(remove_leftovers(place.path("absent/m")).empty());
-  const std::string file = place.path("m.tmp-" + std::to_string(child) + "-00000000");
-  write_text(file, "half");
-  EXPECT_EQ(remove_leftovers(place.path("m")), std::vector<std::string>{file});
-  EXPECT_EQ(remove_leftovers(place.path("m"), Leftovers::kAlsoOwn), std::vector<std::string>{place.path(others[0])});
-  EXPECT_TRUE(fs::exists(place.path("m")) && !fs::exists(place.path(others[0])));
+}
+
+// A number says nothing: it may have been used again, or be that of another container or host.
+TEST(Leftovers, OfNumbersThatAreAliveAreRemovedWhereNobodyHasThemLocked) {
+  const TemporaryFolder place;
+  const std::string own = std::to_string(::getpid()), init = "1";
+  const std::vector<std::string> dead = {"m.tmp-" + init + "-0123abcd", "m.tmp-" + own + "-0123abcd"};
+  for (const std::string& name : dead) fs::create_directories(place.path(name + "/folder"));
+  write_text(place.path("m.tmp-" + own + "-00000000"), "half");
+  EXPECT_EQ(remove_leftovers(place.path("m")).size(), 3u);
+  EXPECT_EQ(files_in(place.path()), 0u);
+}
+
+TEST(Leftovers, WhatIsBeingFilledStays) {
+  const TemporaryFolder place;
+  StagedFolder folder(place.path("m"));
+  write(folder, "a", "one");
+  write_output_file(place.path("f"), [&](FileWriter& file) {
+    file.write(std::string_view("half"));
+    EXPECT_TRUE(remove_leftovers(place.path("m")).empty());
+    EXPECT_TRUE(remove_leftovers(place.path("f")).empty());
+  });
+  EXPECT_EQ(read_file(place.path("f"), 10), "half");
+  folder.publish();
+  EXPECT_EQ(read_file(place.path("m/a"), 10), "one");
+}
+
+TEST(Leftovers, OtherNamesStay) {
+  const TemporaryFolder place;
+  for (const char* name : {"n.tmp-7-0123abcd", "m.tmp-7-0123abc", "m.tmp-7-0123abcx", "m.tmp-0-0123abcd",
+                           "m.tmp--1-0123abcd", "m.tmp-x-0123abcd", "m"})
+    fs::create_directory(place.path(name));
+  EXPECT_TRUE(remove_leftovers(place.path("m")).empty());
+  EXPECT_EQ(files_in(place.path()), 7u);
 }
 
 TEST(Folders, AreInsideOneAnotherHoweverTheyAreWritten) {

@@ -35,8 +35,8 @@ def scores(deberta, sequence_model, tmp_path):
 def test_figures_are_those_of_the_weights(deberta, sequence_model, scores):
     done = deberta("analyze", "-m", sequence_model, TEXT)
     head, *rows = [line.split("\t") for line in done.stdout.splitlines()]
-    assert head == ["row", "layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c"] and len(rows) == 4, done.stderr
-    for _, layer, head, entropy, distance, cls, *shares in rows:
+    assert head == ["row", "layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c", "note"] and len(rows) == 4, done.stderr
+    for _, layer, head, entropy, distance, cls, *shares, _ in rows:
         weights = scores[f"layer.{layer}.probabilities"][0, int(head)].astype(float)
         away = numpy.abs(numpy.arange(len(weights))[:, None] - numpy.arange(len(weights)))
         assert float(entropy) == pytest.approx(-(weights * numpy.log(weights)).sum(1).mean(), rel=1e-5)

@@ -21,7 +21,7 @@ def test_csv_is_read_back_by_another_reader_whatever_the_cells_hold(deberta, seq
     words = ("classify", "-m", sequence_model, "-i", rows, "--keep", "name", "-f", "csv")
     done = deberta(*words, encoding=None)
     got = list(csv.reader(io.StringIO(done.stdout.decode(), newline=""), strict=True))
-    assert got[0] == ["name", "label", "score"] and [row[0] for row in got[1:]] == [name.replace("\r\n", "\n") for name in names]
+    assert got[0] == ["name", "label", "score", "note"] and [row[0] for row in got[1:]] == names
     tsv = deberta("classify", "-m", sequence_model, "fine").stdout.splitlines()[1].split("\t")
     assert all(row[1:] == tsv for row in got[1:])
     assert list(csv.reader(io.StringIO(deberta(*words, "--no-header", encoding=None).stdout.decode(), newline=""))) == got[1:]
@@ -46,8 +46,8 @@ def test_a_lone_empty_cell_of_csv_is_still_a_record(deberta, sequence_model):
 def test_bad_rows_keep_their_place_in_csv(deberta, sequence_model):
     done = deberta("classify", "-m", sequence_model, "--input-format", "jsonl", "-f", "csv", stdin='{"text": "x"}\n{"no": 1}\n')
     head, good, bad = table_of(done)
-    assert done.returncode == 1 and head == ["label", "score"] and good[0] != "!error"
-    assert bad == ["!error", 'standard input:2: no key "text" among no; name it with --input-field']
+    assert done.returncode == 1 and head == ["label", "score", "note"] and good[0] != "!error"
+    assert bad == ["!error", 'standard input:2: no key "text" among no; name it with --input-field', ""]
 
 
 def test_every_verb_that_has_tsv_has_csv(deberta):
@@ -57,9 +57,9 @@ def test_every_verb_that_has_tsv_has_csv(deberta):
 
 # ---- several lines per text
 
-MANY = {"ner": ("token", {"labels": ("O", "B-X", "I-X")}, ("--ignore-labels", ""), "label\tscore\tstart\tend\tword", "a few words"),
-        "fill": ("lm", {}, ("--emd", "off"), "mask\ttoken_str\tscore\ttoken\tsequence", "a [MASK] ."),
-        "detect": ("rtd", {}, (), "piece\tscore\treplaced\tstart\tend", "a few words"),
+MANY = {"ner": ("token", {"labels": ("O", "B-X", "I-X")}, ("--aggregate", "none", "--ignore-labels", ""), "label\tscore\tstart\tend\tword\tnote", "a few words"),
+        "fill": ("lm", {}, ("--emd", "off"), "mask\ttoken_str\tscore\ttoken\tsequence\tnote", "a [MASK] ."),
+        "detect": ("rtd", {}, (), "piece\tscore\treplaced\tstart\tend\tnote", "a few words"),
         "tokenize": ("lm", {}, (), "id\tpiece\tstart\tend", "a few words")}
 
 
@@ -93,15 +93,15 @@ def test_verbs_with_one_line_a_text_have_no_numbers(deberta, tmp_path, sequence_
     assert deberta(*qa).stdout.startswith("answer\t")
     two = [line.split("\t") for line in deberta(*qa, "-k", "2").stdout.splitlines()]
     assert two[0][0] == "row" and [line[0] for line in two[1:]] == ["1", "1"]
-    assert deberta("embed", "-q", "-m", sequence_model, "x y").stdout.startswith("embedding\n")
-    assert deberta("embed", "-q", "-m", sequence_model, "--pooling", "none", "x y").stdout.startswith("row\tembedding\n1\t")
+    assert deberta("embed", "-q", "-m", sequence_model, "x y").stdout.startswith("embedding\tnote\n")
+    assert deberta("embed", "-q", "-m", sequence_model, "--pooling", "none", "x y").stdout.startswith("row\tembedding\tnote\n1\t")
 
 
 def test_documents_of_a_query_begin_with_its_row(deberta, tmp_path):
     model = make_model(tmp_path / "m", "sequence", labels=("score",))
     rows = '{"query": "q", "documents": ["a b", "c"]}\n{"query": "r", "documents": ["d"]}\n'
     lines = [line.split("\t") for line in deberta("rerank", "-m", model, "--input-format", "jsonl", stdin=rows).stdout.splitlines()]
-    assert lines[0] == ["row", "rank", "index", "score", "text"] and [line[:2] for line in lines[1:]] == [["1", "1"], ["1", "2"], ["2", "1"]]
+    assert lines[0] == ["row", "rank", "index", "score", "text", "note"] and [line[:2] for line in lines[1:]] == [["1", "1"], ["1", "2"], ["2", "1"]]
 
 
 # ---- names
@@ -109,8 +109,8 @@ def test_documents_of_a_query_begin_with_its_row(deberta, tmp_path):
 def test_what_is_kept_takes_no_name_of_the_answer(deberta, sequence_model):
     table = "label,text,score,input_score,id\ngold,fine,9,8,1\n"
     words = ("classify", "-m", sequence_model, "--input-format", "csv", "--keep", "label,score,input_score,id")
-    assert deberta(*words, stdin=table).stdout.splitlines()[0] == "input_label\tinput_input_score\tinput_score\tid\tlabel\tscore"
-    assert deberta(*words, "-f", "csv", stdin=table).stdout.splitlines()[0] == "input_label,input_input_score,input_score,id,label,score"
+    assert deberta(*words, stdin=table).stdout.splitlines()[0] == "input_label\tinput_input_score\tinput_score\tid\tlabel\tscore\tnote"
+    assert deberta(*words, "-f", "csv", stdin=table).stdout.splitlines()[0] == "input_label,input_input_score,input_score,id,label,score,note"
     row = json.loads(deberta(*words, "-f", "jsonl", stdin=table).stdout)
     assert [row[key] for key in ("input_label", "input_input_score", "input_score", "id")] == ["gold", "9", "8", "1"] and list(row)[-1] == "labels"
 

@@ -82,7 +82,7 @@ def test_a_link_is_followed_and_the_mode_kept(deberta, sequence_model, tmp_path)
     target.chmod(0o640)
     (tmp_path / "link.tsv").symlink_to("other/file.tsv")
     assert deberta("classify", "-m", sequence_model, "-o", tmp_path / "link.tsv", "a text").returncode == 0
-    assert (tmp_path / "link.tsv").is_symlink() and target.read_text().startswith("label\tscore\n")
+    assert (tmp_path / "link.tsv").is_symlink() and target.read_text().startswith("label\tscore\tnote\n")
     assert stat.S_IMODE(target.stat().st_mode) == 0o640 and names_in(tmp_path / "other") == ["file.tsv"]
 
 
@@ -217,7 +217,7 @@ def test_every_verb_that_prints_says_when_it_cannot(sequence_model, tmp_path, wo
 
 def test_a_closed_standard_output_never_lends_its_number_to_a_file(sequence_model, tmp_path):
     done = subprocess.run([BINARY, "classify", "-m", sequence_model, "-o", tmp_path / "out.tsv", "x"], preexec_fn=lambda: os.close(1), stderr=subprocess.PIPE, env=CLEAN)
-    assert done.returncode == 0 and (tmp_path / "out.tsv").read_text().startswith("label\tscore\n")
+    assert done.returncode == 0 and (tmp_path / "out.tsv").read_text().startswith("label\tscore\tnote\n")
 
 
 # ---- disks, limits and signals
@@ -332,10 +332,10 @@ def test_the_ending_chooses_the_form(deberta, sequence_model, tmp_path):
 
     assert isinstance(json.loads(written("a.json")[0]), list)
     assert "label" in json.loads(written("a.jsonl")[0]) and "label" in json.loads(written("a.NDJSON")[0])
-    assert written("a.tsv")[0].startswith("label\tscore\n") and written("a.txt")[0] == written("a")[0] == written("a.tsv")[0]
-    assert written("a.csv")[0].startswith("label,score\n") and written("a.CSV")[0] == written("a.csv")[0]
+    assert written("a.tsv")[0].startswith("label\tscore\tnote\n") and written("a.txt")[0] == written("a")[0] == written("a.tsv")[0]
+    assert written("a.csv")[0].startswith("label,score,note\n") and written("a.CSV")[0] == written("a.csv")[0]
     text, said = written("b.json", "-f", "tsv")
-    assert text.startswith("label\tscore\n") and said == f"note: {tmp_path}/b.json is written as tsv because of --format, despite its extension\n"
+    assert text.startswith("label\tscore\tnote\n") and said == f"note: {tmp_path}/b.json is written as tsv because of --format, despite its extension\n"
     assert written("b.json", "-f", "json")[1] == "" and written("b.txt", "-f", "json")[1] == ""
 
 

@@ -33,8 +33,8 @@ def span_model(tmp_path_factory):
 def test_zero_shot_gives_the_best_label_and_every_candidates_score(deberta, entailment_model):
     words = ("zero-shot", "-m", entailment_model, "--labels", "sports, politics,art", "the match ended in a draw")
     lines = deberta(*words).stdout.splitlines()
-    assert lines[0].split("\t") == ["label", "score", "sports", "politics", "art"]
-    label, best, *scores = lines[1].split("\t")
+    assert lines[0].split("\t") == ["label", "score", "sports", "politics", "art", "note"]
+    label, best, *scores, _ = lines[1].split("\t")
     assert float(best) == max(map(float, scores)) and sum(map(float, scores)) == pytest.approx(1, abs=1e-6)
     row = rows(deberta(*words, "-f", "jsonl"))[0]
     assert row["sequence"] == "the match ended in a draw" and row["labels"][0] == label and row["scores"] == sorted(row["scores"], reverse=True)
@@ -76,7 +76,7 @@ def test_qa_answers_from_arguments_lines_and_objects(deberta, span_model):
     several = rows(deberta(*words, "--top-k", 3, question, context))[0]
     assert len(several["answers"]) == 3 and several["answers"][0] == answer
     lines = deberta("qa", "-m", span_model, "--top-k", 3, question, context).stdout.splitlines()
-    assert lines[0] == "row\tanswer\tscore\tstart\tend" and len(lines) == 4
+    assert lines[0] == "row\tanswer\tscore\tstart\tend\tnote" and len(lines) == 4
 
 
 def test_qa_reads_all_of_a_long_context(deberta, span_model):
@@ -106,7 +106,7 @@ def test_qa_counts_questions_that_are_cut(deberta, span_model):
 def test_rerank_orders_the_documents_of_each_query(deberta, score_model):
     words = ("rerank", "-m", score_model)
     lines = deberta(*words, "capital of france", "paris is a city", "cats purr", "tea\tand milk").stdout.splitlines()
-    assert lines[0] == "row\trank\tindex\tscore\ttext" and [line.split("\t")[1] for line in lines[1:]] == ["1", "2", "3"]
+    assert lines[0] == "row\trank\tindex\tscore\ttext\tnote" and [line.split("\t")[1] for line in lines[1:]] == ["1", "2", "3"]
     scores = [float(line.split("\t")[3]) for line in lines[1:]]
     assert scores == sorted(scores, reverse=True) and all(0 < s < 1 for s in scores) and "tea\\tand milk" in "".join(lines)
     stdin = json.dumps({"id": 1, "query": "q", "documents": ["a", {"text": "b c"}]}) + "\n"
@@ -130,7 +130,7 @@ def test_choose_takes_the_choice_with_the_largest_score(deberta, score_model):
     line = deberta(*words, "it rained all day .", "the street was", "wet", "dry").stdout.splitlines()[1].split("\t")
     row = rows(deberta(*words, "-f", "jsonl", "it rained all day .", "the street was", "wet", "dry"))[0]
     assert row["scores"][row["index"]] == max(row["scores"]) and sum(row["scores"]) == pytest.approx(1, abs=1e-6)
-    assert line == [str(row["index"]), line[1], row["choice"]] and row["choice"] == ("wet", "dry")[row["index"]]
+    assert line == [str(row["index"]), line[1], row["choice"], ""] and row["choice"] == ("wet", "dry")[row["index"]]
     csv = "sent,question,a,b\nit rained all day .,the street was,wet,dry\n"
     by_columns = deberta(*words, "-f", "jsonl", "--input-format", "csv", "--input-field", "sent,question,a,b", stdin=csv)
     assert rows(by_columns)[0] == row
@@ -145,7 +145,7 @@ def test_score_gives_the_perplexity_of_each_text(deberta, language_model):
     assert row["perplexity"] == pytest.approx(math.exp(-total / row["pieces"]), rel=1e-4)
     assert row["word_perplexity"] == pytest.approx(math.exp(-total / 4), rel=1e-4)
     tsv = deberta("score", "-m", language_model, "-q", "a house of cards").stdout.splitlines()
-    assert tsv[0] == "perplexity\tword_perplexity\tlog_probability\tpieces" and len(tsv) == 2
+    assert tsv[0] == "perplexity\tword_perplexity\tlog_probability\tpieces\tnote" and len(tsv) == 2
 
 
 def test_ner_reads_long_texts_in_windows_and_cuts_only_when_told(deberta, tmp_path):

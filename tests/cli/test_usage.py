@@ -5,6 +5,7 @@ import shlex
 import subprocess
 
 import pytest
+from models import ROOT
 
 VERBS = ["classify", "eval", "nli", "ner", "embed", "detect", "fill", "tokenize", "forward", "inspect", "check", "info", "completion", "help"]
 
@@ -208,6 +209,21 @@ def test_fish_quotes_what_it_says(deberta):
     assert any("-l task -s t -r -f -a \"cola sst-2" in line for line in lines)
     assert any("-l input -s i -r -F" in line for line in lines)
     assert any("-l activation -r -f -a \"auto softmax sigmoid none\"" in line for line in lines)
+
+
+def test_every_option_of_the_table_is_on_every_page(deberta):
+    """The completion of fish has a line for each row of the table, whatever its section."""
+    rows = re.findall(r"^complete -c deberta -n '__fish_seen_subcommand_from ([\w-]+)' -l ([\w-]+)", deberta("completion", "fish").stdout, re.M)
+    assert len(rows) > 400 and {("serve", "port"), ("serve", "max-body"), ("pretrain", "generator-warmup")} <= set(rows)
+    manual = {(verb, option) for entry in re.sub(r"\\f[BIR]|\\(?=-)", "", deberta("help", "--man").stdout).split(".TP\n")
+              for option in re.findall(r"^(?:-\w, )?--([\w-]+)", entry) for verb in re.findall(r"[\w-]+", (re.findall(r"^Verbs: (.*)\.$", entry, re.M) or ["*"])[0]) or ["*"]}
+    written = (ROOT / "docs/options.md").read_text()
+    for verb in dict.fromkeys(verb for verb, _ in rows):
+        page, section = deberta("help", verb).stdout, re.search(rf"\n## {verb}\n(.*?)(?=\n## |\Z)", written, re.S)[1]
+        for option in (option for of, option in rows if of == verb):
+            assert re.search(rf"^ +(?:-\w, )?--{option}(?: |$)", page, re.M), (verb, option)
+            assert re.search(rf" --{option}(?: |$)", section, re.M), (verb, option)
+            assert (verb, option) in manual or ("*", option) in manual
 
 
 def test_the_manual_page_has_every_verb_and_option(deberta):

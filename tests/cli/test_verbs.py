@@ -14,8 +14,9 @@ def test_classify_prints_a_header_and_a_line_for_each_text(deberta, sequence_mod
     done = deberta("classify", "-m", sequence_model, "a fine film", "a dull film")
     assert done.returncode == 0 and done.stderr == ""
     lines = done.stdout.splitlines()
-    assert lines[0] == "label\tscore" and len(lines) == 3
-    label, score = lines[1].split("\t")
+    assert lines[0] == "label\tscore\tnote" and len(lines) == 3
+    label, score, said = lines[1].split("\t")
+    assert said == ""
     assert label in ("negative", "neutral", "positive") and 1 / 3 <= float(score) <= 1
 
 
@@ -92,7 +93,7 @@ def test_columns_kept_by_name_come_first_in_tsv(deberta, sequence_model):
     words = ("classify", "-m", sequence_model, "--input-format", "csv", "--keep", "note,id,text")
     plain = deberta(*words[:-2], stdin=table).stdout.splitlines()
     kept = deberta(*words, stdin=table).stdout.splitlines()
-    assert kept == ["note\tid\ttext\t" + plain[0], "x y\t1\ta fine film\t" + plain[1], "p\\tq\t2\tdull\t" + plain[2]]
+    assert kept == ["input_note\tid\ttext\t" + plain[0], "x y\t1\ta fine film\t" + plain[1], "\\:p\\tq\t2\tdull\t" + plain[2]]
     bad = deberta(*words[:3], "--input-format", "jsonl", "--keep", "id", stdin='{"id": {"a": 1}}\n{"text": "x"}\n')
     assert bad.stdout.splitlines()[1].startswith('{"a":1}\t!error\t') or bad.stdout.splitlines()[1].startswith('{"a": 1}\t!error\t')
 
@@ -179,7 +180,7 @@ def test_fill_answers_every_mask(deberta, language_model):
         assert len(scores) == 3 and scores == sorted(scores, reverse=True)
         assert "[MASK]" not in mask["tokens"][0]["sequence"] or len(masks) == 2
     tsv = deberta("fill", "-m", language_model, "a [MASK] .").stdout.splitlines()
-    assert tsv[0] == "row\tmask\ttoken_str\tscore\ttoken\tsequence" and len(tsv) == 6
+    assert tsv[0] == "row\tmask\ttoken_str\tscore\ttoken\tsequence\tnote" and len(tsv) == 6
 
 
 def test_fill_ranks_targets_alone(deberta, language_model):
@@ -237,7 +238,7 @@ def test_ner_groups_pieces_and_counts_in_every_unit(deberta, tmp_path):
     by_bytes = rows(deberta("ner", "-m", model, "-f", "jsonl", "--ignore-labels", "", "--offsets", "bytes", text))[0]["entities"]
     for entity, other in zip(grouped, by_bytes, strict=True):
         assert text.encode()[other["start"]:other["end"]].decode() == entity["word"]
-    assert deberta("ner", "-m", model, "--ignore-labels", "", text).stdout.startswith("row\tlabel\tscore\tstart\tend\tword\n")
+    assert deberta("ner", "-m", model, "--ignore-labels", "", text).stdout.startswith("row\tlabel\tscore\tstart\tend\tword\tnote\n")
 
 
 def test_nli_goes_by_label_names(deberta, tmp_path):
@@ -249,7 +250,7 @@ def test_nli_goes_by_label_names(deberta, tmp_path):
         scores[name] = rows(deberta("nli", "-m", model, "-f", "jsonl", *mapped, *text))[0]
         assert deberta("nli", "-m", model, *mapped, "alone").returncode == 2
     assert scores["a"] == scores["b"] and sum(scores["a"][k] for k in ("entailment", "neutral", "contradiction")) == pytest.approx(1)
-    assert "expected a label named entailment" in deberta("nli", "-m", tmp_path / "b", *text).stderr
+    assert 'expected classes named entailment, neutral, contradiction, got "LABEL_0" among LABEL_0, LABEL_1, LABEL_2' in deberta("nli", "-m", tmp_path / "b", *text).stderr
 
 
 def test_embed_pools_normalises_and_writes_npy(deberta, sequence_model, tmp_path):

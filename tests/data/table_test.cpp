@@ -29,6 +29,10 @@ TEST(Table, TsvTakesQuotesAsTheyAre) {
   EXPECT_EQ(rows_of("a\tb\n\"x\t y \n\t\"\"\n", {}), (std::vector<Cells>{{"\"x", " y "}, {"", "\"\""}}));
 }
 
+TEST(Table, TsvReadsItsOwnEscapesAndLeavesThoseOfOthers) {
+  EXPECT_EQ(rows_of("a\tb\n\\:x\\ty\tC:\\new\n", {}), (std::vector<Cells>{{"x\ty", "C:\\new"}}));
+}
+
 TEST(Table, HeaderNamesTheColumnsOrThereIsNone) {
   TableReader named = reader_of("a\tb\n1\t2\n", {}), counted = reader_of("a\tb\n1\t2\n", {.has_header = false});
   TableRow row;
@@ -50,7 +54,7 @@ TEST(Table, AFileWithoutRowsHasNone) {
 
 TEST(Table, QuotedCellsHoldSeparatorsQuotesAndLineEnds) {
   EXPECT_EQ(rows_of("\"a,b\",\"say \"\"x\"\"\",\"\"\r\n\"one\r\ntwo\n\nfour\",c,\"\"\"\"\n", kBareCsv),
-            (std::vector<Cells>{{"a,b", "say \"x\"", ""}, {"one\ntwo\n\nfour", "c", "\""}}));
+            (std::vector<Cells>{{"a,b", "say \"x\"", ""}, {"one\r\ntwo\n\nfour", "c", "\""}}));
   EXPECT_EQ(rows_of(",\n,", kBareCsv), (std::vector<Cells>{{"", ""}, {"", ""}}));
   EXPECT_EQ(rows_of("\"last\"", kBareCsv), (std::vector<Cells>{{"last"}}));
 }

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "decode/entailment.h"
 #include "support/expect_error.h"
 
 namespace deberta {
@@ -23,23 +22,6 @@ TEST(Normalize, GivesLengthOneAndLeavesZeros) {
   float zeros[] = {0, 0};
   normalize(zeros);
   EXPECT_EQ(zeros[0], 0.0f);
-}
-
-TEST(EntailmentLabels, GoByNameInAnyOrderAndCase) {
-  const auto three = find_entailment_labels({"CONTRADICTION", "Neutral", "entailment"}, 3);
-  EXPECT_EQ(three.entailment, 2u);
-  EXPECT_EQ(three.neutral, 1u);
-  EXPECT_EQ(three.contradiction, 0u);
-  const auto two = find_entailment_labels({"not_entailment", "entailment"}, 2);
-  EXPECT_EQ(two.entailment, 1u);
-  EXPECT_FALSE(two.neutral.has_value());
-  EXPECT_EQ(two.contradiction, 0u);
-}
-
-TEST(EntailmentLabels, NamelessLabelsNeedAMap) {
-  EXPECT_ERROR(find_entailment_labels({"LABEL_0", "LABEL_1"}, 2), kTask, "expected a label named entailment");
-  EXPECT_EQ(find_entailment_labels({"LABEL_0", "LABEL_1"}, 2, {"entailment", "not_entailment"}).entailment, 0u);
-  EXPECT_ERROR(find_entailment_labels({}, 3), kTask, "expected 3 label names, got 0");
 }
 
 TEST(Cosine, IsOfDirectionsAlone) {

@@ -15,7 +15,7 @@ std::string entities(std::string_view tags) {
     tags.remove_prefix(std::min(end + 1, tags.size()));
   }
   std::string text;
-  for (const TaggedEntity& entity : tagged_entities(list))
+  for (const TaggedEntity& entity : tagged_entities(list, TagSet(list)))
     text += fmt::format("{}{}:{}-{}", text.empty() ? "" : " ", entity.type, entity.first, entity.last);
   return text;
 }

@@ -42,7 +42,7 @@ def apart(entities, spans):
 
 def differ_at_marks_alone(mine, wanted, spans, aggregation):
     """The entities are the same, apart from those that touch such a word or an entity that touches one."""
-    if aggregation in ("none", "simple"):
+    if aggregation == "none":
         spans = [span for span in spans if span[0] == 0]  # at the start of the text the mark covers nothing here, but a character in the pipeline
     spans = spans + [entity[1:3] for entity in mine + wanted if not apart([entity], spans)]
     return same_entities(apart(mine, spans), apart(wanted, spans))

@@ -98,7 +98,7 @@ def test_tasks_of_the_hub(server, deberta, models):
     whole = deberta("classify", "-m", models["labels"], "--top-k", "3", TEXT)[0]["labels"]
     assert task("text-classification", "labels", {"inputs": TEXT}) == [whole]
     assert task("text-classification", "labels", {"inputs": TEXT, "parameters": {"top_k": 1, "shape": "pipeline"}}) == whole[:1]
-    entities = deberta("ner", "-m", models["token"], TEXT)[0]["entities"]
+    entities = deberta("ner", "-m", models["token"], "--aggregate", "simple", TEXT)[0]["entities"]
     assert task("token-classification", "token", {"inputs": TEXT}) == entities
     pieces = deberta("ner", "-m", models["token"], "--aggregate", "none", "--ignore-labels", "", TEXT)[0]["entities"]
     assert task("token-classification", "token", {"inputs": TEXT, "parameters": {"aggregation_strategy": "none", "ignore_labels": [], "shape": "pipeline"}}) == pieces
@@ -127,10 +127,14 @@ def test_tasks_of_the_hub(server, deberta, models):
     assert ranked == server.post("/rerank", {"query": "which film", "texts": TEXTS}, x_model="score")
 
 
-def test_a_model_has_a_task_of_its_own(server):
+def test_a_model_has_a_task_of_its_own(server, deberta, models):
+    entities = deberta("ner", "-m", models["token"], TEXT)[0]["entities"]
     for path in ("/", "/invocations"):
         assert server.post(path, {"inputs": TEXT}, x_model="labels") == server.post("/predict", {"inputs": TEXT}, x_model="labels")
-        assert server.post(path, {"inputs": TEXT}, x_model="token") == server.post("/models/token", {"inputs": TEXT})
+        assert server.post(path, {"inputs": TEXT}, x_model="token") == entities
+        assert server.post(path, {"inputs": TEXT, "parameters": {}}, x_model="token") == entities
+        simple = {"aggregation_strategy": "simple"}
+        assert server.post(path, {"inputs": TEXT, "parameters": simple}, x_model="token") == server.post("/models/token", {"inputs": TEXT})
         assert server.post(path, {"query": "a", "texts": TEXTS}, x_model="score") == server.post("/rerank", {"query": "a", "texts": TEXTS}, x_model="score")
     assert server.post("/", {"inputs": TEXT, "parameters": {}}, x_model="labels") == server.post("/models/labels/pipeline/text-classification", {"inputs": TEXT})
 

@@ -114,8 +114,15 @@ double part(uint64_t count, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(count) / static_cast<double>(whole);
 }
 
-void count_entities(const PredictedRow& row, std::map<std::string, ClassFigures>& figures) {
-  const std::vector<TaggedEntity> gold = tagged_entities(row.gold_tags), found = tagged_entities(row.predicted_tags);
+TagSet tag_set_of_rows(const PredictedRows& predictions) {
+  std::vector<TagOutcome> outcomes;
+  for (const PredictedRow& row : predictions.rows) outcomes.push_back({row.gold_tags, row.predicted_tags});
+  return tag_set_of(outcomes);
+}
+
+void count_entities(const PredictedRow& row, const TagSet& set, std::map<std::string, ClassFigures>& figures) {
+  const std::vector<TaggedEntity> gold = tagged_entities(row.gold_tags, set),
+                                  found = tagged_entities(row.predicted_tags, set);
   for (const TaggedEntity& entity : gold) {
     ++figures[entity.type].support;
     figures[entity.type].both += std::find(found.begin(), found.end(), entity) != found.end();
@@ -171,8 +178,9 @@ PredictedRows load_predictions(const std::string& path) {
 
 std::vector<ClassFigures> class_figures(const PredictedRows& predictions) {
   std::map<std::string, ClassFigures> figures;
+  const TagSet set = tag_set_of_rows(predictions);
   for (const PredictedRow& row : predictions.rows) {
-    if (predictions.kind == PredictionKind::kTags) count_entities(row, figures);
+    if (predictions.kind == PredictionKind::kTags) count_entities(row, set, figures);
     if (predictions.kind != PredictionKind::kClass) continue;
     ++figures[row.gold].support;
     ++figures[row.predicted].predicted;

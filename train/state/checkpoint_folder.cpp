@@ -15,6 +15,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/output_file.h"
+#include "base/temporary.h"
 #include "checkpoint/safetensors.h"
 
 namespace deberta::train {
@@ -22,7 +23,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kLatest = "LATEST";
-constexpr std::string_view kTemporary = ".tmp-";  // as base/folder.h and base/output_file.h name them
 constexpr const char* kOptimizer = "trainer/optim.safetensors";
 constexpr double kSpareSpace = 1.2;
 
@@ -157,13 +157,12 @@ std::optional<FoundCheckpoint> find_checkpoint(const std::string& output) {
 std::vector<std::string> remove_checkpoint_leftovers(const std::string& output) {
   std::set<std::string> targets;
   for (const std::string& name : names_in(output)) {
-    const std::string target = name.substr(0, name.find(kTemporary));
+    const std::string target = name.substr(0, name.find(kTemporaryMark));
     if (target.size() < name.size() && (target == kLatest || step_of(target))) targets.insert(target);
   }
   std::vector<std::string> removed;
   for (const std::string& target : targets) {
-    for (std::string& path : remove_leftovers(path_in(output, target), Leftovers::kAlsoOwn))
-      removed.push_back(std::move(path));
+    for (std::string& path : remove_leftovers(path_in(output, target))) removed.push_back(std::move(path));
   }
   return removed;
 }

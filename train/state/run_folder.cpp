@@ -13,6 +13,7 @@
 
 #include "base/descriptor.h"
 #include "base/folder.h"
+#include "base/temporary.h"
 #include "deberta/error.h"
 
 namespace deberta::train {
@@ -49,8 +50,8 @@ bool holds_only_logs(const std::string& path) {
 // Of models, results and reports, whatever they are called.
 void remove_all_leftovers(const std::string& folder) {
   for (const std::string& name : names_in(folder)) {
-    const size_t mark = name.find(".tmp-");  // as base/folder.h and base/output_file.h name them
-    if (mark != std::string::npos) remove_leftovers(folder + "/" + name.substr(0, mark), Leftovers::kAlsoOwn);
+    const size_t mark = name.find(kTemporaryMark);
+    if (mark != std::string::npos) remove_leftovers(folder + "/" + name.substr(0, mark));
   }
 }
 
@@ -59,7 +60,7 @@ void remove_all_leftovers(const std::string& folder) {
 RunFolder::RunFolder(const std::string& path, bool may_resume) : path_(path), fd_(open_folder(path)) {
   try {
     remove_checkpoint_leftovers(path_);
-    remove_leftovers(file(kPageName), Leftovers::kAlsoOwn);
+    remove_leftovers(file(kPageName));
     found_ = find_checkpoint(path_);
     if (!found_ && !holds_only_logs(path_))
       refuse(path_, "expected a new or empty folder, or one with checkpoints of a run, got one with other files");

@@ -1,0 +1,66 @@
+#include "base/temporary.h"
+
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <random>
+
+#include "base/checked.h"
+
+namespace deberta {
+namespace {
+
+constexpr size_t kRandomDigits = 8;
+constexpr int kAttempts = 100;
+
+// Whether `path` leads to what is open: a process that looks for leftovers may have been faster than the lock.
+bool leads_to(const std::string& path, int fd) {
+  struct stat named {
+  }, opened{};
+  return ::lstat(path.c_str(), &named) == 0 && ::fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
+         named.st_ino == opened.st_ino;
+}
+
+}  // namespace
+
+std::string temporary_name(const std::string& target) {
+  std::random_device random;
+  return fmt::format("{}{}{}-{:08x}", target, kTemporaryMark, ::getpid(), random());
+}
+
+bool is_temporary_of(std::string_view name, std::string_view target) {
+  const std::string begin = fmt::format("{}{}", target, kTemporaryMark);
+  if (!name.starts_with(begin)) return false;
+  name.remove_prefix(begin.size());
+  const size_t dash = name.find('-');
+  if (dash == std::string_view::npos || name.size() - dash - 1 != kRandomDigits) return false;
+  if (name.find_first_not_of("0123456789abcdef", dash + 1) != std::string_view::npos) return false;
+  const auto pid = parse_number<pid_t>(name.substr(0, dash));
+  return pid && *pid > 0;
+}
+
+int make_temporary(const std::string& target, std::string& path, const std::function<int(const std::string&)>& make) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    path = temporary_name(target);
+    const int fd = make(path);
+    if (fd < 0 && errno != EEXIST) return -1;
+    if (fd < 0) continue;
+    const bool is_taken = !try_lock(fd) && errno == EWOULDBLOCK;
+    if (!is_taken && leads_to(path, fd)) return fd;
+    ::close(fd);
+  }
+  errno = EEXIST;
+  return -1;
+}
+
+bool try_lock(int fd) {
+  int result = 0;
+  do result = ::flock(fd, LOCK_EX | LOCK_NB);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+}  // namespace deberta

@@ -1,0 +1,15 @@
+// What the classes of an entailment model mean, by their names: never by their index.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace deberta {
+
+enum class ClassRole { kEntailment, kNeutral, kContradiction };
+
+// Of a class with this name in a model with so many classes, in any case: "entail...", "neutral...", "contradict..." or
+// "contra"; of two classes also "not..." and "non...", the opposite of entailment. Other names have no role.
+std::optional<ClassRole> role_of(std::string_view name, size_t classes);
+
+}  // namespace deberta

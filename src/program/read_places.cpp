@@ -1,0 +1,194 @@
+// The table of options says which of them name files, and which of those are outputs.
+#include "program/read_places.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/folder.h"
+#include "deberta/error.h"
+#include "eval/results.h"
+#include "program/builtin_model.h"
+#include "program/output.h"
+
+namespace deberta::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file itself, whatever it is called.
+struct FileId {
+  dev_t device;
+  ino_t inode;
+  bool operator==(const FileId&) const = default;
+};
+
+FileId id_of(const struct stat& status) {
+  return {status.st_dev, status.st_ino};
+}
+
+std::optional<struct stat> status_of(const std::string& path, int descriptor) {
+  struct stat status {};
+  const bool is_found =
+      path == "-" ? ::fstat(descriptor, &status) == 0 : !path.empty() && ::stat(path.c_str(), &status) == 0;
+  return is_found ? std::optional(status) : std::nullopt;
+}
+
+// What of a folder is read.
+enum class Folder { kWhole, kModel, kResults };
+
+struct ReadPlace {
+  std::string option;  // "--input"; "FILE"; "standard input"
+  std::string path;    // "-": standard input
+  Folder folder = Folder::kWhole;
+};
+
+// Whether a model is read from a file of this name: its configuration, tokenizer, weights or card.
+bool is_of_model(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames = {"merges.txt",   "vocab.txt",       "spm.model",
+                                                      "spiece.model", "bpe_encoder.bin", "README.md"};
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  const auto begins_with_one_of = [&](std::initializer_list<std::string_view> starts) {
+    return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });
+  };
+  if (name.ends_with(".json"))
+    return has("config") || name.ends_with(".index.json") ||
+           begins_with_one_of({"tokenizer", "special_tokens", "added_tokens", "vocab", "modules"});
+  if (name.ends_with(".safetensors") || name.ends_with(".bin"))
+    return has("-of-") || begins_with_one_of({"model", "pytorch_model", "adapter", "calibration", "bpe_encoder"});
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
+bool reads_name(Folder folder, const std::string& name) {
+  if (folder == Folder::kWhole) return true;
+  return folder == Folder::kModel ? is_of_model(name) : name == kResultsName;
+}
+
+// Calls `visit` with the names and the files of a folder and of those in it, each folder once.
+void visit_files(const std::string& root, const std::function<void(const std::string& name, const FileId&)>& visit) {
+  std::vector<std::string> folders{root};
+  std::vector<FileId> seen;
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    for (const std::string& name : names_in(folder)) {
+      const std::string path = fmt::format("{}/{}", folder, name);
+      struct stat status {};
+      if (::stat(path.c_str(), &status) != 0) continue;
+      if (S_ISREG(status.st_mode)) visit(name, id_of(status));
+      if (!S_ISDIR(status.st_mode) || std::ranges::find(seen, id_of(status)) != seen.end()) continue;
+      seen.push_back(id_of(status));
+      folders.push_back(path);
+    }
+  }
+}
+
+bool is_read_from(const ReadPlace& place, const std::string& output, const std::optional<FileId>& id) {
+  const std::string name = output.substr(output.rfind('/') + 1);
+  if (output != "-" && reads_name(place.folder, name) && is_inside(output, place.path)) return true;
+  bool is_found = false;
+  if (id)
+    visit_files(place.path, [&](const std::string& other, const FileId& file) {
+      is_found = is_found || (file == *id && reads_name(place.folder, other));
+    });
+  return is_found;
+}
+
+bool is_read(const ReadPlace& place, const std::string& output) {
+  const auto written = status_of(output, STDOUT_FILENO), read = status_of(place.path, STDIN_FILENO);
+  if (!read) return false;
+  const std::optional<FileId> id = written ? std::optional(id_of(*written)) : std::nullopt;
+  if (S_ISDIR(read->st_mode)) return is_read_from(place, output, id);
+  return id == id_of(*read);
+}
+
+// ---- what the options name
+
+// The folder of a model; empty for one that cannot be found, which its verb reports.
+std::string folder_of_model(const std::string& name) {
+  try {
+    return find_model(name, find_places(current_environment()));
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+void add_models(const std::string& option, const std::string& name, std::vector<ReadPlace>& places) {
+  if (!name.empty() && name != "builtin") {
+    places.push_back({option, folder_of_model(name), Folder::kModel});
+    return;
+  }
+  for (const FoundModel& model : builtin_models()) places.push_back({option, model.path, Folder::kModel});
+}
+
+void add_option(const Options& options, const OptionRow& row, std::vector<ReadPlace>& places) {
+  const std::string option = fmt::format("--{}", row.name);
+  if (row.name == "model" && row.type == OptionType::kText) return add_models(option, options.text(row), places);
+  const bool is_folder = row.range == "DIR";
+  if (row.section == kOutputSection || !(is_folder || row.range == "FILE")) return;
+  const std::vector<std::string> paths =
+      row.type == OptionType::kFiles ? options.files(row) : std::vector{options.text(row)};
+  for (const std::string& path : paths) {
+    if (path.empty()) continue;
+    if (row.name == "average")
+      places.push_back({option, path, Folder::kResults});
+    else if (is_folder)
+      places.push_back({option, folder_of_model(path), Folder::kModel});
+    else
+      places.push_back({option, path});
+  }
+}
+
+std::vector<ReadPlace> places_read(const Options& options) {
+  std::vector<ReadPlace> places{{"standard input", "-"}};
+  for (const OptionRow* row : options_of(options.verb())) add_option(options, *row, places);
+  const std::string_view words = find_verb(options.verb())->arguments;
+  const bool are_files = words.find("FILE") != std::string_view::npos || words.ends_with(".json");
+  for (const std::string& argument : options.arguments) {
+    if (are_files) places.push_back({options.verb(), argument});
+  }
+  return places;
+}
+
+}  // namespace
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a == "-" && b == "-") return true;
+  const auto first = status_of(a, STDOUT_FILENO), second = status_of(b, STDOUT_FILENO);
+  if (first && second) return id_of(*first) == id_of(*second) && S_ISREG(first->st_mode);
+  std::error_code unknown;
+  return !first && !second &&
+         fs::weakly_canonical(fs::absolute(a), unknown) == fs::weakly_canonical(fs::absolute(b), unknown);
+}
+
+void check_keeps_inputs(const Options& options, std::vector<NamedOutput> outputs) {
+  std::erase_if(outputs, [](const NamedOutput& output) {
+    const auto status = status_of(output.path, STDOUT_FILENO);
+    return status && !S_ISREG(status->st_mode);
+  });
+  if (outputs.empty()) return;
+  const std::vector<ReadPlace> places = places_read(options);
+  for (const NamedOutput& output : outputs) {
+    const auto place = std::ranges::find_if(places, [&](const ReadPlace& one) { return is_read(one, output.path); });
+    if (place == places.end()) continue;
+    const std::string what = place->folder == Folder::kModel ? fmt::format("a file of the model {}", place->path)
+                             : place->path == "-"            ? "the file on standard input"
+                                                             : fmt::format("{} {}", place->option, place->path);
+    throw Error(
+        ErrorCode::kUsage, output.option,
+        fmt::format("expected a file that is not read, got {}, which would take the place of {}; choose another "
+                    "name",
+                    output.path == "-" ? "the file on standard output" : output.path, what));
+  }
+}
+
+}  // namespace deberta::cli
