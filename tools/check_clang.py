@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 KEPT = ("-D", "-I", "-isystem", "-std=", "-W", "-m", "-f")
-GCC_ONLY = ("-fno-semantic-interposition", "-Wno-maybe-uninitialized", "-fira-algorithm=priority")
+GCC_ONLY = ("-fno-semantic-interposition", "-Wno-maybe-uninitialized", "-Wno-subobject-linkage", "-fira-algorithm=priority")
 
 
 def check(entry: dict) -> str:
