@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "deberta/config.h"
 #include "deberta/tokenizer.h"
 
 namespace deberta {
@@ -32,10 +33,6 @@ struct EntailmentAnswer {
   size_t tokens = 0;
   size_t cut_tokens = 0;
 };
-
-// How pieces become entities: each piece by itself; runs of pieces of one label; the label of a word from its first
-// piece, its mean scores, or its most confident piece, then runs of words.
-enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };
 
 // Covers at least one character: a piece that stands for none (a bare word start) is part of the next one. kNone: every
 // piece is an answer of its own, whatever it covers.

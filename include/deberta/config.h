@@ -2,6 +2,7 @@
 // keys are kept.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ enum class Activation {
 };
 enum class Layout { kV1, kV2 };  // model_type "deberta" (fused in_proj) and "deberta-v2" (v2 and v3)
 enum class ProblemType { kUnset, kRegression, kSingleLabel, kMultiLabel };
+// How pieces become entities: each piece by itself; runs of pieces of one label; the label of a word from its first
+// piece, its mean scores, or its most confident piece, then runs of words.
+enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };
 enum class ConfigRules { kOriginal, kHf };   // which rules to read config.json by: docs/transformers.md
 enum class DistanceRule { kOriginal, kHf };  // algorithm.md 5.3: distances beyond max_relative_positions
 
@@ -86,8 +90,7 @@ struct ModelConfig {
   std::vector<std::string> labels;  // id2label in order; empty when the file names none
   std::vector<std::string> architectures;
   std::string sentence_transformers_activation;  // "Identity", "Sigmoid", "Tanh", "Softmax", a path, or empty
-
-  std::string aggregation_strategy;  // of token classification: "none", "simple", "first", "average", "max", or empty
+  std::optional<Aggregation> aggregation;        // aggregation_strategy, of token classification
 
   std::string raw;  // the JSON text of the file, unknown keys included: what is written back
 

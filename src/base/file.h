@@ -47,6 +47,7 @@ std::string read_file(const std::string& path, uint64_t max_bytes);
 
 bool is_regular_file(const std::string& path);
 bool is_directory(const std::string& path);
+bool is_stream(const std::string& path);             // a pipe, a device or a socket
 std::string parent_folder(const std::string& path);  // "a/b" -> "a", "b" -> ".", "/b" -> "/"
 
 // Receives parts of a file in order.

@@ -18,8 +18,8 @@ constexpr int kAttempts = 100;
 
 // Whether `path` leads to what is open: a process that looks for leftovers may have been faster than the lock.
 bool leads_to(const std::string& path, int fd) {
-  struct stat named {
-  }, opened{};
+  struct stat named {};
+  struct stat opened {};
   return ::lstat(path.c_str(), &named) == 0 && ::fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
          named.st_ino == opened.st_ino;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -327,6 +328,19 @@ void check_folder_kind(const std::string& folder, FolderUse use) {
     case FolderUse::kAdapter:
       return check_adapter_folder(listing);
   }
+}
+
+bool is_file_of_model(std::string_view name) {
+  const auto begins_with_one_of = [&](std::initializer_list<std::string_view> starts) {
+    return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });
+  };
+  if (name == "README.md" || std::ranges::find(kVocabularies, name) != kVocabularies.end()) return true;
+  if (name.ends_with(".json"))
+    return name.find("config") != std::string_view::npos || name.ends_with(".index.json") ||
+           begins_with_one_of({"tokenizer", "special_tokens", "added_tokens", "vocab", "modules"});
+  return (name.ends_with(".safetensors") || name.ends_with(".bin")) &&
+         (name.find("-of-") != std::string_view::npos ||
+          begins_with_one_of({"model", "pytorch_model", "adapter", "calibration"}));
 }
 
 }  // namespace deberta

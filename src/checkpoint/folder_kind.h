@@ -1,6 +1,7 @@
 // Recognises folders that are not a model for this program, and says what they are before any missing file is reported.
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace deberta {
 
@@ -11,5 +12,8 @@ enum class FolderUse { kModel, kTokenizer, kAdapter };
 // missing file then reports it. Looks only at file names, first bytes, and the declarations in config.json and
 // adapter_config.json.
 void check_folder_kind(const std::string& folder, FolderUse use);
+
+// Whether a model is read from files of this name: its configuration, tokenizer, weights, modules or card.
+bool is_file_of_model(std::string_view name);
 
 }  // namespace deberta

@@ -193,7 +193,7 @@ int write_page(const AnalyzeVerb& options, const RowReading& reading, const Pipe
     const std::vector<HeadsAnswer> heads = heads_of(pipeline, inputs, encoding_rules(options.encoding));
     with_output(options.output, [&](FileWriter& out) {
       AnswerWriter writer(answer_layout(options, figure_columns()), out);
-      writer.answer(row, to_row_answer(heads.front()).answer);
+      writer.answer(row, marked(row, to_row_answer(heads.front())));
       writer.finish();
     });
   }

@@ -6,6 +6,7 @@
 
 #include "cli/eval_report.h"
 #include "cli/verbs.h"
+#include "config/aggregation.h"
 #include "data/row_form.h"
 #include "deberta/error.h"
 #include "eval/answered_rows.h"
@@ -69,7 +70,7 @@ TagSettings tag_settings(const EvalVerb& options) {
                        .predictions = options.predictions,
                        .rules = encoding_rules(options.encoding),
                        .word_label = options.word_label,
-                       .aggregation = chosen_aggregation(options.aggregate.value),
+                       .aggregation = aggregation_named(options.aggregate),
                        .merges_sentences = options.merge_sentences,
                        .label_map = options.label_map};
   if (options.encoding.truncate->value == TruncateChoice::kAuto) settings.rules.long_text = LongText::kWindow;
@@ -133,7 +134,7 @@ void refuse_predictions(const EvalVerb& options, const TaskRow& task) {
 
 // Tags of words cannot show that an entity begins or ends inside a word.
 void check_aggregate(const EvalVerb& options, const TaskRow& task) {
-  if (options.aggregate.value == AggregationChoice::kAuto) return;
+  if (options.aggregate == "auto") return;
   const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kUsage, "--aggregate", what); };
   if (task.kind != TaskKind::kTokens) refuse(fmt::format("expected the task ner, got {}", task.name));
   if (!options.predictions.empty()) refuse("expected a model that answers, got --predictions");

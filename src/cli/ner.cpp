@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/verbs.h"
+#include "config/aggregation.h"
 #include "deberta/pipeline.h"
 #include "decode/offset_units.h"
 #include "decode/word_tags.h"
@@ -14,7 +15,7 @@ namespace {
 TokenOptions token_options(const NerVerb& options) {
   TokenOptions token;
   token.rules = encoding_rules(options.encoding);
-  token.entities = {.aggregation = chosen_aggregation(options.aggregate), .ignored = options.ignore_labels};
+  token.entities = {.aggregation = aggregation_named(options.aggregate), .ignored = options.ignore_labels};
   return token;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "config/aggregation.h"
 #include "config/config_keys.h"
 #include "config/labels.h"
 #include "config/score_activation.h"
@@ -350,13 +351,12 @@ void read_aggregation(Parse& parse) {
       value = settings->find("aggregation_strategy");
   }
   if (value == nullptr || value->is_null()) return;
-  constexpr std::array<std::string_view, 5> kKnown = {"none", "simple", "first", "average", "max"};
-  if (value->is_string() && std::ranges::find(kKnown, value->as_string()) != kKnown.end()) {
-    parse.config.aggregation_strategy = value->as_string();
-    return;
-  }
-  warn(fmt::format("{}: aggregation_strategy: expected {}, got {}; the default is used", parse.where,
-                   fmt::join(kKnown, ", "), value->describe()));
+  if (value->is_string()) parse.config.aggregation = aggregation_named(value->as_string());
+  if (parse.config.aggregation) return;
+  std::string known;
+  for (const auto& [name, aggregation] : kAggregations) known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
+  warn(fmt::format("{}: aggregation_strategy: expected {}, got {}; the default is used", parse.where, known,
+                   value->describe()));
 }
 
 void read_labels(Parse& parse) {

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <optional>
 #include <string_view>
-#include <tuple>
+#include <utility>
 
 #include "deberta/error.h"
 

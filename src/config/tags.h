@@ -17,10 +17,9 @@ struct Tag {
 bool continues(const Tag& before, const Tag& tag);
 
 // The labels of a model or of a file, read together: their scheme shows only in all of them. BIO, IOB1, IO, BIOES
-// (BMES) and BILOU (BMEWO), with a letter in either case and - or _ before the kind; B, I and so on alone are tags of
-// the kind
-// "_". A label that is no tag of the scheme ("e-mail" among B-PER and I-PER, "LOC" among no others) is a kind as it
-// stands, and goes on as long as it is repeated. O alone is outside.
+// (BMES) and BILOU (BMEWO), with a letter in either case and - or _ before the kind; a letter alone is a tag of the
+// kind "_". A label that is no tag of the scheme ("e-mail" among B-PER and I-PER, "LOC" among no others) is a kind as
+// it stands, and goes on as long as it is repeated. O alone is outside.
 class TagSet {
  public:
   explicit TagSet(const std::vector<std::string>& labels);

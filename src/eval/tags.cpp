@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "config/aggregation.h"
 #include "data/conll.h"
 #include "deberta/error.h"
 #include "eval/model_rows.h"
@@ -181,11 +181,6 @@ void check_tags(const std::vector<TaggedSentence>& sentences, const std::vector<
                                   .message = fmt::format("none of the model's tags {} is in the files, which have {}",
                                                          fmt::join(tags, ", "), fmt::join(golds, ", ")),
                                   .remedies = {give_tags()}}});
-}
-
-std::string_view to_string(Aggregation aggregation) {
-  constexpr std::array<std::string_view, 5> kNames = {"none", "simple", "first", "average", "max"};
-  return kNames.at(static_cast<size_t>(aggregation));
 }
 
 JsonObject settings_of(const TagSettings& settings) {

@@ -20,7 +20,6 @@ enum class Compat { kOriginal, kHf };
 enum class TruncateChoice { kAuto, kRight, kLeft, kWindow, kError };
 enum class SpecialText { kParse, kLiteral };
 enum class AnswerEnds { kWords, kTokens };
-enum class AggregationChoice { kAuto, kNone, kSimple, kFirst, kAverage, kMax };
 enum class ActivationChoice { kAuto, kSoftmax, kSigmoid, kNone };
 enum class PoolingChoice { kAuto, kCls, kMean, kMax, kNone };
 enum class Color { kAuto, kAlways, kNever };
@@ -115,14 +114,6 @@ inline constexpr auto kChoiceWords<ActivationChoice> =
                                                  {"softmax", ActivationChoice::kSoftmax},
                                                  {"sigmoid", ActivationChoice::kSigmoid},
                                                  {"none", ActivationChoice::kNone}});
-template <>
-inline constexpr auto kChoiceWords<AggregationChoice> =
-    std::to_array<ChoiceWord<AggregationChoice>>({{"auto", AggregationChoice::kAuto},
-                                                  {"none", AggregationChoice::kNone},
-                                                  {"simple", AggregationChoice::kSimple},
-                                                  {"first", AggregationChoice::kFirst},
-                                                  {"average", AggregationChoice::kAverage},
-                                                  {"max", AggregationChoice::kMax}});
 template <>
 inline constexpr auto kChoiceWords<PoolingChoice> =
     std::to_array<ChoiceWord<PoolingChoice>>({{"auto", PoolingChoice::kAuto},

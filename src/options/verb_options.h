@@ -121,7 +121,7 @@ struct ZeroShotVerb : TextVerb {
 struct NerVerb : TextVerb {
   static constexpr std::string_view kName = "ner";
   using TextVerb::TextVerb;
-  AggregationChoice aggregate = option("aggregate");
+  std::string aggregate = option("aggregate");
   std::vector<std::string> ignore_labels = option("ignore-labels");
   OffsetUnit offsets = option("offsets");
 };
@@ -235,7 +235,7 @@ struct EvalVerb : AnyVerb {
   size_t max_question_len = option("max-question-len");
   AnswerEnds align = option("align");
   WordLabel word_label = option("word-label");
-  Setting<AggregationChoice> aggregate = option("aggregate");
+  std::string aggregate = option("aggregate");
   bool merge_sentences = option("merge-sentences");
   std::vector<std::string> label_map = option("label-map");
   double mlm_probability = option("mlm-probability");

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include "deberta/error.h"
@@ -85,15 +84,7 @@ std::vector<TokenAnswer> answers_of(const TokenLogits& logits, const std::vector
 }  // namespace
 
 Aggregation aggregation_of(const ModelConfig& config, const EntityRules& rules) {
-  if (rules.aggregation) return *rules.aggregation;
-  constexpr std::array<std::pair<std::string_view, Aggregation>, 4> kNames = {{{"none", Aggregation::kNone},
-                                                                               {"simple", Aggregation::kSimple},
-                                                                               {"average", Aggregation::kAverage},
-                                                                               {"max", Aggregation::kMax}}};
-  for (const auto& [name, aggregation] : kNames) {
-    if (config.aggregation_strategy == name) return aggregation;
-  }
-  return Aggregation::kFirst;
+  return rules.aggregation.value_or(config.aggregation.value_or(Aggregation::kFirst));
 }
 
 Planned<TokenAnswer> plan_ner(const Pipeline& pipeline, std::span<const TextInput> inputs,

@@ -88,24 +88,6 @@ std::optional<ScoreFunction> chosen_function(ActivationChoice activation) {
   return std::nullopt;
 }
 
-std::optional<Aggregation> chosen_aggregation(AggregationChoice aggregation) {
-  switch (aggregation) {
-    case AggregationChoice::kNone:
-      return Aggregation::kNone;
-    case AggregationChoice::kSimple:
-      return Aggregation::kSimple;
-    case AggregationChoice::kFirst:
-      return Aggregation::kFirst;
-    case AggregationChoice::kAverage:
-      return Aggregation::kAverage;
-    case AggregationChoice::kMax:
-      return Aggregation::kMax;
-    case AggregationChoice::kAuto:
-      break;
-  }
-  return std::nullopt;
-}
-
 Pipeline open_model(const ModelSettings& model) {
   return open_pipeline(model_root(model.name), model_options(model), open_options(model));
 }

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,10 +88,9 @@ void check_compression(const std::string& name, const std::string& path) {
   }
 }
 
-// A pipe or a device, whose name says nothing of what it carries.
-bool is_pipe_or_device(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+// What is no file: its name says nothing of what it carries. A folder is refused for what it is.
+bool is_no_file(const std::string& path) {
+  return is_stream(path) || is_directory(path);
 }
 
 // A file whose extension does not match its contents would be misread by its next user.
@@ -109,8 +107,8 @@ void check_ending(const std::string& verb, const OutputSettings& output) {
     if (ending == "npy" || ending == "safetensors" || (!format.empty() && format != given))
       note(fmt::format("note: {} is written as {} because of --format, despite its extension", path, given));
   } else if (!output.format) {
-    if (!is_pipe_or_device(path)) refuse(fmt::format("expected a name that ends in .safetensors, got {}", path));
-  } else if (!has_format(verb, format) && !is_pipe_or_device(path)) {
+    if (!is_no_file(path)) refuse(fmt::format("expected a name that ends in .safetensors, got {}", path));
+  } else if (!has_format(verb, format) && !is_no_file(path)) {
     refuse(fmt::format("expected a name with the extension of a format of {} ({}), or --format, got {}", verb,
                        formats_of(verb), path));
   }
@@ -119,7 +117,7 @@ void check_ending(const std::string& verb, const OutputSettings& output) {
 // The page of `analyze` is HTML, whatever its name.
 void check_page_ending(const std::string& name, const std::string& path) {
   const std::string ending = ending_of(path);
-  if (ending.empty() || ending == "html" || ending == "htm" || is_pipe_or_device(path)) return;
+  if (ending.empty() || ending == "html" || ending == "htm" || is_no_file(path)) return;
   throw Error(ErrorCode::kUsage, name, fmt::format("expected a name that ends in .html, got {}", path));
 }
 

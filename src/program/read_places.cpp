@@ -6,15 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/folder.h"
+#include "checkpoint/folder_kind.h"
 #include "deberta/error.h"
 #include "eval/results.h"
 #include "program/builtin_model.h"
@@ -52,25 +51,9 @@ struct ReadPlace {
   Folder folder = Folder::kWhole;
 };
 
-// Whether a model is read from a file of this name: its configuration, tokenizer, weights or card.
-bool is_of_model(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kNames = {"merges.txt",   "vocab.txt",       "spm.model",
-                                                      "spiece.model", "bpe_encoder.bin", "README.md"};
-  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  const auto begins_with_one_of = [&](std::initializer_list<std::string_view> starts) {
-    return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });
-  };
-  if (name.ends_with(".json"))
-    return has("config") || name.ends_with(".index.json") ||
-           begins_with_one_of({"tokenizer", "special_tokens", "added_tokens", "vocab", "modules"});
-  if (name.ends_with(".safetensors") || name.ends_with(".bin"))
-    return has("-of-") || begins_with_one_of({"model", "pytorch_model", "adapter", "calibration", "bpe_encoder"});
-  return std::ranges::find(kNames, name) != kNames.end();
-}
-
 bool reads_name(Folder folder, const std::string& name) {
   if (folder == Folder::kWhole) return true;
-  return folder == Folder::kModel ? is_of_model(name) : name == kResultsName;
+  return folder == Folder::kModel ? is_file_of_model(name) : name == kResultsName;
 }
 
 // Calls `visit` with the names and the files of a folder and of those in it, each folder once.

@@ -81,12 +81,10 @@ class Loop {
     return results;
   }
   void write(const Row& row, RowAnswer& answer) {
-    answer.answer.cut_tokens = answer.cut_tokens;
-    answer.answer.is_of_empty_text = has_empty_text(row);
-    writer_.answer(row, answer.answer);
     counts_.ok += 1;
     counts_.tokens += answer.tokens;
     counts_.cut += answer.cut_tokens > 0;
+    writer_.answer(row, marked(row, std::move(answer)));
   }
   void write_bad(const Row& row, const Error& error) {
     const Error named = with_place(error, row);
@@ -128,6 +126,12 @@ void note_repaired_rows(size_t repaired) {
   if (repaired == 0) return;
   note(fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD",
                    repaired == 1 ? "1 row" : fmt::format("{} rows", repaired)));
+}
+
+Answer marked(const Row& row, RowAnswer answer) {
+  answer.answer.cut_tokens = answer.cut_tokens;
+  answer.answer.is_of_empty_text = has_empty_text(row);
+  return std::move(answer.answer);
 }
 
 AnswerLayout answer_layout(const RowVerb& options, const AnswerColumns& columns) {

@@ -26,6 +26,9 @@ using AnswerRows = std::function<std::vector<RowAnswer>(std::span<const Row> row
 // Prints the note that `cut` of `rows` rows were cut.
 using NoteCut = std::function<void(size_t cut, size_t rows)>;
 
+// The answer with the marks of its row: what was cut, and whether there was a text.
+Answer marked(const Row& row, RowAnswer answer);
+
 // How the answers of a verb are written, by its options.
 AnswerLayout answer_layout(const RowVerb& options, const AnswerColumns& columns);
 

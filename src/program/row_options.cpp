@@ -2,7 +2,6 @@
 #include "program/row_options.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,11 +37,6 @@ void note_file_names(const std::vector<std::string>& texts) {
   }
 }
 
-bool is_stream(const std::string& path) {
-  struct stat status {};
-  return path == "-" || (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
-}
-
 std::vector<std::string> input_paths(const RowReading& reading) {
   std::vector<std::string> paths = reading.files;
   if (!reading.texts.empty() && !paths.empty())
@@ -74,7 +68,7 @@ std::unique_ptr<RowSource> open_plain_rows(const RowReading& reading, const std:
   std::vector<std::unique_ptr<RowSource>> files;
   for (const std::string& path : paths) {
     const auto open = [rules, path, is_stopped] { return open_row_file(path, rules, is_stopped); };
-    if (is_stream(path))
+    if (path == "-" || is_stream(path))
       files.push_back(late_rows(open));
     else
       files.push_back(open());

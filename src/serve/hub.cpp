@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "config/aggregation.h"
 #include "pipeline/answer_json.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
@@ -107,14 +108,6 @@ Answering classification(const ServedModel& model, Body& body) {
 
 // ---- token-classification
 
-std::optional<Aggregation> aggregation_named(const std::optional<std::string>& name) {
-  if (name == "none") return Aggregation::kNone;
-  if (name == "simple") return Aggregation::kSimple;
-  if (name == "first") return Aggregation::kFirst;
-  if (name == "average") return Aggregation::kAverage;
-  return name == "max" ? std::optional(Aggregation::kMax) : std::nullopt;
-}
-
 // `otherwise`: without an aggregation_strategy; none: as the program groups.
 Answering grouped_entities(const ServedModel& model, Body& body, std::optional<Aggregation> otherwise) {
   bool is_list = false;
@@ -127,9 +120,8 @@ Answering grouped_entities(const ServedModel& model, Body& body, std::optional<A
   options.rules.stride = static_cast<size_t>(
       given.whole("stride", 0, static_cast<int64_t>(model.max_input_length) / 2)
           .value_or(static_cast<int64_t>(std::min(options.rules.stride, model.max_input_length / 4))));
-  options.entities.aggregation =
-      aggregation_named(given.choice("aggregation_strategy", {"none", "simple", "first", "average", "max"}));
-  if (!options.entities.aggregation) options.entities.aggregation = otherwise;
+  const auto named = given.choice("aggregation_strategy", {"none", "simple", "first", "average", "max"});
+  options.entities.aggregation = named ? aggregation_named(*named) : otherwise;
   if (const auto ignored = given.texts("ignore_labels")) options.entities.ignored = *ignored;
   const bool is_grouped = aggregation_of(model.pipeline.config, options.entities) != Aggregation::kNone;
   const bool is_pipeline = parameters.is_pipeline();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/model_conversion.h"
+#include "config/aggregation.h"
 #include "deberta/pipeline.h"
 #include "eval/questions.h"
 #include "options/verb_options.h"
@@ -62,7 +63,7 @@ TEST(Defaults, OfTasksAreTheLibrarys) {
   EXPECT_EQ(defaults<EvalVerb>().max_question_len, squad_options().max_question_tokens);
   EXPECT_EQ(defaults<EvalVerb>().align == AnswerEnds::kWords, squad_options().aligns_to_words);
   EXPECT_EQ(defaults<ZeroShotVerb>().hypothesis_template, ZeroShotOptions{}.hypothesis_template);
-  EXPECT_EQ(chosen_aggregation(defaults<NerVerb>().aggregate), EntityRules{}.aggregation);
+  EXPECT_EQ(aggregation_named(defaults<NerVerb>().aggregate), EntityRules{}.aggregation);
   EXPECT_EQ(defaults<NerVerb>().ignore_labels, EntityRules{}.ignored);
   EXPECT_EQ(defaults<ChooseVerb>().form, ChoiceOptions{}.form);
   EXPECT_EQ(defaults<ConvertVerb>().shard_size, ConversionJob{}.shard_bytes);

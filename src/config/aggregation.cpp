@@ -1,0 +1,16 @@
+#include "config/aggregation.h"
+
+#include <algorithm>
+
+namespace deberta {
+
+std::optional<Aggregation> aggregation_named(std::string_view name) {
+  const auto found = std::ranges::find(kAggregations, name, [](const auto& row) { return row.first; });
+  return found == kAggregations.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string_view to_string(Aggregation aggregation) {
+  return std::ranges::find(kAggregations, aggregation, [](const auto& row) { return row.second; })->first;
+}
+
+}  // namespace deberta
