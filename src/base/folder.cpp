@@ -195,6 +195,13 @@ std::vector<std::string> remove_leftovers(const std::string& target) {
   return dead;
 }
 
+void remove_leftovers_in(const std::string& folder) {
+  for (const std::string& name : names_in(folder)) {
+    const size_t mark = name.find(kTemporaryMark);
+    if (mark != std::string::npos && mark > 0) remove_leftovers(fmt::format("{}/{}", folder, name.substr(0, mark)));
+  }
+}
+
 void remove_folder(const std::string& path) {
   const std::string place = without_slashes(path), dead = temporary_name(place), parent = parent_folder(place);
   const OpenFolder folder(place);

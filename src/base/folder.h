@@ -52,6 +52,8 @@ class StagedFolder {
 // Removes and lists what a StagedFolder, remove_folder() or write_output_file() of `target` left behind when its
 // process was killed. What running processes are filling is locked (base/temporary.h) and kept.
 std::vector<std::string> remove_leftovers(const std::string& target);
+// The same of everything in the folder, whatever its target is called. For a folder that belongs to the caller.
+void remove_leftovers_in(const std::string& folder);
 
 // Renames the folder, then removes it: under its name it is there whole or not at all. Throws kFileWrite.
 void remove_folder(const std::string& path);

@@ -155,6 +155,15 @@ TEST(Leftovers, WhatIsBeingFilledStays) {
   EXPECT_EQ(read_file(place.path("m/a"), 10), "one");
 }
 
+TEST(Leftovers, OfEveryTargetInAFolderAreRemovedAndNothingElse) {
+  const TemporaryFolder place;
+  for (const char* name : {"a.tmp-7-0123abcd/half", "b.json.tmp-8-0123abcd", ".tmp-9-0123abcd", "b.json", "c.tmp-x"})
+    fs::create_directories(place.path(name));
+  remove_leftovers_in(place.path());
+  EXPECT_EQ(names_in(place.path()), (std::vector<std::string>{".tmp-9-0123abcd", "b.json", "c.tmp-x"}));
+  remove_leftovers_in(place.path("absent"));
+}
+
 TEST(Leftovers, OtherNamesStay) {
   const TemporaryFolder place;
   for (const char* name : {"n.tmp-7-0123abcd", "m.tmp-7-0123abc", "m.tmp-7-0123abcx", "m.tmp-0-0123abcd",

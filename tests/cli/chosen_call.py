@@ -2,6 +2,7 @@
 import dataclasses
 import os
 import pathlib
+import re
 import subprocess
 
 from models import ROOT
@@ -27,3 +28,11 @@ def environment_at(shim, call, does="", report=""):
     does = int(does) if isinstance(does, int) else does
     return {"LD_PRELOAD": str(shim), "CALL_DOES": str(does), "CALL_KIND": call.kind, "CALL_PATH": call.path, "CALL_NUMBER": str(call.number),
             "CALL_AFTER": call.after, "CALL_REPORT": str(report), "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0:detect_leaks=0"}
+
+
+def give_live_numbers(folder):
+    """Renames what killed programs left under temporary names, so that each has the number of a process that lives: of this one. How many there are."""
+    left = [path for path in sorted(pathlib.Path(folder).rglob("*"), reverse=True) if re.search(r"\.tmp-\d+-", path.name)]
+    for path in left:
+        path.rename(path.with_name(re.sub(r"\.tmp-\d+-", f".tmp-{os.getpid()}-", path.name)))
+    return len(left)

@@ -132,3 +132,38 @@ def predicted_tags(sentence, rng):
         if rng.random() < 0.15:
             tags[i] = rng.choice(["O", tag.replace("B-", "I-"), tag.replace("I-", "B-"), "I-PER", "B-ORG", "I-MISC", "E-LOC", "S-PER"])
     return tags
+
+
+SCHEMES = {"IOB1": "BI", "IOB2": "BI", "IOBES": "BIES", "BILOU": "BILU"}  # seqeval's names, and their letters
+KINDS = ("PER", "LOC", "ORG")
+
+
+def scheme_tags(entities, length, scheme):
+    """The tags of a sentence of `length` words. entities: (begin, end, kind), in order."""
+    tags, before = ["O"] * length, None
+    last, single = ("L", "U") if scheme == "BILOU" else ("E", "S")
+    for begin, end, kind in entities:
+        places = ["I"] * (end - begin)
+        if scheme == "IOB2" or before == (begin, kind):  # IOB1: only where two entities of a kind touch
+            places[0] = "B"
+        if scheme in ("IOBES", "BILOU"):
+            places = [single] if end - begin == 1 else ["B", *places[2:], last]
+        tags[begin:end] = [f"{place}-{kind}" for place in places]
+        before = (end, kind)
+    return tags
+
+
+def scheme_sentences(scheme, rng):
+    """(gold, right tags of other entities, tags that break the scheme) of ROWS sentences"""
+    gold, others, broken = [], [], []
+    for _ in range(ROWS):
+        length, at, entities = rng.randint(1, 14), 0, []
+        while at < length:
+            if rng.random() < 0.4:
+                entities.append((at, min(at + rng.choice((1, 1, 2, 3, 4)), length), rng.choice(KINDS)))
+            at = entities[-1][1] if entities and entities[-1][1] > at else at + 1
+        found = [(begin, end, kind if rng.random() < 0.8 else "LOC") for begin, end, kind in entities if rng.random() < 0.9]
+        gold.append(scheme_tags(entities, length, scheme))
+        others.append(scheme_tags(found, length, scheme))
+        broken.append([rng.choice(["O"] + [f"{place}-{kind}" for place in SCHEMES[scheme] for kind in KINDS]) if rng.random() < 0.15 else tag for tag in others[-1]])
+    return gold, others, broken

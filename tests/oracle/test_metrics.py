@@ -8,8 +8,9 @@ import numpy
 import pytest
 import scipy.stats
 import seqeval.metrics
+import seqeval.scheme
 import sklearn.metrics
-from metric_rows import ROWS, cola_rows, nli_rows, overlap, paraphrase_rows, predicted_tags, sts_rows, tagged_sentences
+from metric_rows import ROWS, SCHEMES, cola_rows, nli_rows, overlap, paraphrase_rows, predicted_tags, scheme_sentences, sts_rows, tagged_sentences
 from official_rows import MADE, REAL, digest
 from oracle_runs import BINARY, ROOT, SHARED, needs_program
 
@@ -127,6 +128,24 @@ def test_entities(evaluate):
     for kind, row in report.items():
         if not kind.endswith(" avg"):
             near(metrics, {f"precision/{kind}": row["precision"], f"recall/{kind}": row["recall"], f"f1/{kind}": row["f1-score"], f"support/{kind}": row["support"]})
+
+
+def columns_of(tags, write=str):
+    return "\n".join("".join(f"w{i} {write(tag)}\n" for i, tag in enumerate(row)) for row in tags)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_entities_of_every_scheme(evaluate, scheme):
+    """Tags that keep the scheme are read as seqeval reads them strictly; others as by default, where it knows the letters: L and U are read as E and S."""
+    gold, others, broken = scheme_sentences(scheme, random.Random(f"12 {scheme}"))
+    known = [[[tag.replace("L-", "E-").replace("U-", "S-") if scheme == "BILOU" else tag for tag in row] for row in rows] for rows in (gold, broken)]
+    strictly = {"mode": "strict", "scheme": getattr(seqeval.scheme, scheme)}
+    for answers, (first, second), how in ((others, (gold, others), strictly), (broken, known, {})):
+        wanted = {"precision": seqeval.metrics.precision_score(first, second, **how), "recall": seqeval.metrics.recall_score(first, second, **how),
+                  "f1": seqeval.metrics.f1_score(first, second, **how)}
+        assert 0.3 < wanted["f1"] < 0.95
+        for write in (str, str.lower, lambda tag: tag.replace("-", "_")):
+            near(evaluate("ner", ("gold.txt", columns_of(gold, write)), ("answers.txt", columns_of(answers, write))), wanted)
 
 
 # ---- answers in words: results of the official evaluation scripts, recorded by tests/golden/metrics/make.py

@@ -2,8 +2,9 @@
 // something happen to one of them. What counts: CALL_KIND (open, write, fsync, close, rename, mkdir, unlink, rmdir,
 // ftruncate; without it all of these) with CALL_PATH as a part of the path, and with CALL_AFTER only once a path with
 // that part was opened. CALL_NUMBER: which of them, from 1. CALL_DOES: a number is a signal that the process gets
-// before the call is made; ENOSPC and EIO let it fail, EINTR too where that means something, SHORT lets it write half
-// of what was asked. CALL_REPORT names a file that gets a line `kind path` for each call that counts.
+// before the call is made, with its whole group if CALL_WHOM is group; ENOSPC and EIO let it fail, EINTR too where that
+// means something, SHORT lets it write half of what was asked. CALL_REPORT names a file that gets a line `kind path`
+// for each call that counts.
 //
 // The kinds backward and grad are no calls to the system: the trainer makes them to LibTorch, the one for each
 // micro-batch, the other within it for each layer that is computed again.
@@ -58,10 +59,14 @@ static int is_chosen(const char* kind, const char* path) {
   return is_counted && ++calls == atol(setting("CALL_NUMBER"));
 }
 
+static void strike(void) {
+  if (atoi(setting("CALL_DOES")) > 0) kill(is_set("CALL_WHOM", "group") ? 0 : getpid(), atoi(setting("CALL_DOES")));
+}
+
 // Nonzero: the call is to fail with errno set.
 static int fails(const char* kind, const char* path) {
   if (!is_chosen(kind, path)) return 0;
-  if (atoi(setting("CALL_DOES")) > 0) kill(getpid(), atoi(setting("CALL_DOES")));
+  strike();
   const int can_be_interrupted = strcmp(kind, "write") == 0 || strcmp(kind, "fsync") == 0 || strcmp(kind, "close") == 0;
   if (is_set("CALL_DOES", "ENOSPC"))
     errno = ENOSPC;
@@ -156,7 +161,7 @@ int ftruncate(int fd, off_t size) {
 void _ZNK2at6Tensor9_backwardEN3c108ArrayRefIS0_EERKSt8optionalIS0_ES4_IbEb(const void* self, const void* inputs,
                                                                             size_t size, const void* gradient,
                                                                             size_t keeps, size_t creates) {
-  if (is_chosen("backward", "")) kill(getpid(), atoi(setting("CALL_DOES")));
+  if (is_chosen("backward", "")) strike();
   REAL(_ZNK2at6Tensor9_backwardEN3c108ArrayRefIS0_EERKSt8optionalIS0_ES4_IbEb)
   (self, inputs, size, gradient, keeps, creates);
 }
@@ -169,7 +174,7 @@ struct three_words
 _ZN5torch8autograd4gradERKSt6vectorIN2at6TensorESaIS3_EES7_S7_St8optionalIbEbb(const void* outputs, const void* inputs,
                                                                                const void* gradients, size_t keeps,
                                                                                size_t creates, size_t allows) {
-  if (is_chosen("grad", "")) kill(getpid(), atoi(setting("CALL_DOES")));
+  if (is_chosen("grad", "")) strike();
   return REAL(_ZN5torch8autograd4gradERKSt6vectorIN2at6TensorESaIS3_EES7_S7_St8optionalIbEbb)(
       outputs, inputs, gradients, keeps, creates, allows);
 }

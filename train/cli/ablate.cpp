@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/output_file.h"
 #include "deberta/config.h"
@@ -158,6 +159,8 @@ class Ablation {
     lock_.emplace(options.output_dir);
     if (!lock_->is_held())
       throw Error(ErrorCode::kFileWrite, options.output_dir, "another process is writing to this folder");
+    remove_leftovers_in(options.output_dir);
+    for (const Cell& cell : cells_) remove_leftovers_in(place(cell.name));
   }
 
   int run() {

@@ -13,7 +13,6 @@
 
 #include "base/descriptor.h"
 #include "base/folder.h"
-#include "base/temporary.h"
 #include "deberta/error.h"
 
 namespace deberta::train {
@@ -47,14 +46,6 @@ bool holds_only_logs(const std::string& path) {
   });
 }
 
-// Of models, results and reports, whatever they are called.
-void remove_all_leftovers(const std::string& folder) {
-  for (const std::string& name : names_in(folder)) {
-    const size_t mark = name.find(kTemporaryMark);
-    if (mark != std::string::npos) remove_leftovers(folder + "/" + name.substr(0, mark));
-  }
-}
-
 }  // namespace
 
 RunFolder::RunFolder(const std::string& path, bool may_resume) : path_(path), fd_(open_folder(path)) {
@@ -70,7 +61,7 @@ RunFolder::RunFolder(const std::string& path, bool may_resume) : path_(path), fd
                     .message = fmt::format("holds {} of an earlier run", checkpoint_name(found_->state.step)),
                     .remedies = {{"go on from it with {}", "resume", "auto"}, {"name another folder"}}}});
     }
-    for (const char* folder : {"", "/generator", "/discriminator"}) remove_all_leftovers(path_ + folder);
+    for (const char* folder : {"", "/generator", "/discriminator"}) remove_leftovers_in(path_ + folder);
   } catch (...) {
     ::close(fd_);
     throw;

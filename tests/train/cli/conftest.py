@@ -50,10 +50,10 @@ def shim(tmp_path_factory):
 
 @pytest.fixture
 def deberta_at(environment, shim):
-    """deberta_at(call, does, words...) -> the finished process, in which that happened to that call"""
+    """deberta_at(call, does, words...) -> the finished process, in which that happened to that call; a signal reaches the processes that it started, too"""
     def run(call, does, *words, **more):
-        return subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment | environment_at(shim, call, does),
-                              timeout=HANG_SECONDS, **more)
+        return subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, start_new_session=True, timeout=HANG_SECONDS,
+                              env=environment | environment_at(shim, call, does) | {"CALL_WHOM": "group"}, **more)
     return run
 
 

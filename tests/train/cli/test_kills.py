@@ -1,34 +1,48 @@
-"""Runs that save every step and are killed at 20 random calls: what they leave in the end is, bit for bit, what a run without a break leaves.
+"""Runs that save every step and are killed at random calls: what they leave in the end is, bit for bit, what a run without a break leaves. A quarter of the kills comes
+before the first save is whole. What each kill leaves under a temporary name gets the number of a process that lives.
 
-DEBERTA_KILL_SEED sets the seed of the calls."""
+DEBERTA_KILL_SEED sets the seed of the calls, DEBERTA_KILLS their number."""
 import json
 import os
 import random
 import signal
 
 import pytest
-from chosen_call import Call
-from conftest import SMALL, assert_same, left_by, log_of
+from chosen_call import Call, give_live_numbers
+from conftest import SMALL, assert_same, left_by, log_of, without_times
 
 SEED = int(os.environ.get("DEBERTA_KILL_SEED", "21"))
-KILLS, AT_THE_END = 20, 6
+KILLS = int(os.environ.get("DEBERTA_KILLS", "8"))
 SAVES = ["--save-steps", "1", "--logging-steps", "1"]
 # Kind, path, and the highest number of such a call. Few steps go by from one kill to the next.
+FIRST = [("backward", "", 1), ("mkdir", "/tb", 1), ("open", "events.jsonl", 1), ("write", "metrics.jsonl", 1), ("mkdir", "/checkpoint-000001", 2), ("open", "/checkpoint-000001", 8),
+         ("write", "/checkpoint-000001", 14), ("fsync", "/checkpoint-000001", 6), ("close", "/checkpoint-000001", 5), ("rename", "/checkpoint-000001", 1)]
 TRAINING = [("backward", "", 5), *((kind, "/checkpoint-", 14) for kind in ("open", "write", "fsync", "close")), ("mkdir", "/checkpoint-", 2),
             ("rename", "/checkpoint-", 3), ("unlink", "/checkpoint-", 8), ("rmdir", "/checkpoint-", 2), ("ftruncate", "metrics.jsonl", 1),
             *((kind, name, 2) for kind in ("open", "write", "fsync") for name in ("metrics.jsonl", "LATEST")), ("rename", "LATEST", 2),
             *((kind, name, 1) for kind in ("open", "write") for name in ("events.jsonl", "/tb/"))]
+REPLACING = ("open", "write", "fsync", "rename")
 RESULTS = ["all_results.json", "train_results.json", "eval_results.json", "trainer_state.json", "README.md", "run.html"]
-END = [*((kind, "/model.tmp-", 3) for kind in ("open", "write", "fsync", "rename")),
-       *((kind, name + ".tmp-", 1) for kind in ("open", "write", "fsync", "rename") for name in RESULTS)]
-PREDICTIONS = [(kind, "eval_predictions.jsonl.tmp-", 1) for kind in ("open", "write", "fsync", "rename")]
-KINDS = ["mlm", "decoupled", "joint", "finetune", "sift"]
+END = [*((kind, "/model.tmp-", 3) for kind in REPLACING), *((kind, name + ".tmp-", 1) for kind in REPLACING for name in RESULTS)]
+PREDICTIONS = [(kind, "eval_predictions.jsonl.tmp-", 1) for kind in REPLACING]
+TABLES = [(kind, f"/table.{ending}.tmp-", 1) for kind in REPLACING for ending in ("json", "md", "html")]
+KINDS = ["mlm", "decoupled", "joint", "finetune", "sift", "ablate"]
 
 
 @pytest.fixture
-def words_of(tokenizer, corpus, dropping_base, rows, dev_rows):
+def words_of(tokenizer, corpus, dropping_base, rows, dev_rows, tmp_path):
     """words_of(kind) -> the command, without its folder"""
+    def plan():
+        pretraining = dict(zip((name[2:] for name in SMALL[::2]), SMALL[1::2]))
+        document = {"corpora": [str(corpus)], "pretrain": pretraining | {"tokenizer-name": str(tokenizer), "max-steps": 4, "save-steps": 1, "logging-steps": 1, "eval-lines": 20},
+                    "finetune": {"num-train-epochs": 1, "batch-size": 8, "save-steps": 1}, "seeds": [1], "forms": {"full": {}, "no c2p": {"form": "-C2P"}},
+                    "tasks": {"classification": {"metric": "accuracy", "train-file": str(rows), "validation-file": str(dev_rows)}}}
+        (tmp_path / "plan.json").write_text(json.dumps(document))
+        return tmp_path / "plan.json"
+
     def words(kind):
+        if kind == "ablate":
+            return ["ablate", plan()]
         if kind in ("finetune", "sift"):
             more = ["--adversarial", "sift", "--gradient-accumulation-steps", "2", "--max-steps", "8"] if kind == "sift" else ["--early-stopping-patience", "3"]
             return ["finetune", "--task", "classification", "-m", dropping_base, "--train-file", rows, "--validation-file", dev_rows, "--batch-size", "8", "--num-train-epochs",
@@ -38,37 +52,60 @@ def words_of(tokenizer, corpus, dropping_base, rows, dev_rows):
     return words
 
 
+def places_of(kind):
+    """The calls to be killed at: before the first save, in training, at the end; and again where a run may have gone past the end of a part of it."""
+    if kind == "ablate":
+        return [FIRST, TRAINING, [(kind, "-seed1.json.tmp-", 1) for kind in REPLACING] + TABLES, TABLES]
+    end = END + PREDICTIONS if kind in ("finetune", "sift") else END
+    return [FIRST, TRAINING, end]
+
+
 def is_finished(folder):
+    if not (folder / "events.jsonl").exists():
+        return (folder / "table.html").exists()
     events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
     return events[-1]["kind"] == "finished"
 
 
+def results_of_plan(folder):
+    """Without times; what is measured by the clock is in the results only."""
+    logs = {path.name: [without_times(json.loads(line)) for line in path.read_text().splitlines()] for path in folder.glob("*.jsonl")}
+    cells = [path for path in folder.iterdir() if path.is_dir()]
+    weights = {str(path.relative_to(folder)): path.read_bytes() for cell in cells for path in cell.rglob("*.safetensors")}
+    assert len(cells) == len(logs) == 2 and weights
+    return logs | weights | {path.name: without_times(json.loads(path.read_text())) for path in folder.glob("*-seed1.json")}
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_twenty_kills_at_any_calls_change_no_bit(deberta, deberta_at, words_of, tmp_path, kind):
-    print(f"DEBERTA_KILL_SEED={SEED}")
+def test_kills_at_any_calls_change_no_bit(deberta, deberta_at, words_of, tmp_path, kind):
+    print(f"DEBERTA_KILL_SEED={SEED} DEBERTA_KILLS={KILLS}")
     dice, words = random.Random(f"{SEED} {kind}"), words_of(kind)
     whole, out = (tmp_path / name / "out" for name in ("whole", "killed"))  # a model card has the folder's name
     for folder in (whole, out):
         folder.parent.mkdir()
     assert deberta(*words, "-o", whole).returncode == 0
-    end = END + PREDICTIONS if kind in ("finetune", "sift") else END
-    killed, places = 0, TRAINING
+    places, at, killed, left = places_of(kind), 0, 0, 0
     while killed < KILLS:
-        if killed == KILLS - AT_THE_END:
-            places = end
-        name, path, most = dice.choice(places)
+        at = max(at, 1 if killed >= KILLS // 4 else 0, 2 if killed >= KILLS * 7 // 10 else 0)
+        name, path, most = dice.choice(places[at])
         call = Call(name, path, dice.randint(1, most))
         done = deberta_at(call, signal.SIGKILL, *words, "-o", out)
         assert "warning" not in done.stderr, (call, done.stderr)
         if done.returncode == 0:  # it came to its end before the call
-            assert places is TRAINING and is_finished(out), call
-            places = end
+            at += 1
+            assert 1 < at < len(places) and is_finished(out), call
             continue
         assert done.returncode == -signal.SIGKILL, (call, done.stderr)
+        assert at > 0 or not (out / "LATEST").exists(), call
         killed += 1
+        left += give_live_numbers(out)
     done = deberta(*words, "-o", out)
     assert done.returncode == 0, done.stderr
-    assert_same(out, whole)
+    assert left > 0 and give_live_numbers(out) == 0
+    if kind == "ablate":
+        assert results_of_plan(out) == results_of_plan(whole)
+    else:
+        assert_same(out, whole)
 
 
 def test_the_run_that_stops_early_keeps_its_best_in_the_middle(deberta, words_of, tmp_path):
