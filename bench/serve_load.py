@@ -53,7 +53,7 @@ def requests(seed, kinds=MIXED):
         number += 1
         some = [next(source) for _ in range(inputs)]
         body = json.dumps({"inputs": [[text] for text in some] if path == "/predict" else some}).encode()
-        yield f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body, inputs
+        yield f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body, inputs
 
 
 class Connection:

@@ -183,7 +183,7 @@ def remember(root: pathlib.Path) -> None:
 
 def compiler_cache() -> str:
     """The folder of the compiler cache; in the checkout where the home folder cannot be written."""
-    folder = pathlib.Path(os.environ.get("DEBERTA_GATE_CACHE") or pathlib.Path.home() / ".cache/deberta/ccache")
+    folder = pathlib.Path(os.environ.pop("DEBERTA_GATE_CACHE", "") or pathlib.Path.home() / ".cache/deberta/ccache")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -118,6 +118,7 @@ struct RankedDocument {
   size_t index = 0;  // in the input
   float score = 0;
   float logit = 0;
+  size_t cut_tokens = 0;  // of the query and this document
 };
 
 struct RankAnswer {

@@ -56,6 +56,7 @@ enum class TokenizerKind { kSlow, kFast };
 struct EncodeOptions {
   bool add_special_tokens = true;
   bool parse_special = true;  // false: "[SEP]" written in a text is plain text
+  bool parse_mask = false;    // "[MASK]" is the mask token even so
   Truncate truncate = Truncate::kNone;
   PairCut pair_cut = PairCut::kLongestFirst;  // kFirst: kTextTooLong when the second alone does not fit
   size_t max_tokens = 512;                    // including the special tokens; used when truncating

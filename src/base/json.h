@@ -99,8 +99,9 @@ class Json {
 
 struct JsonLimits {
   size_t max_bytes = size_t{1} << 20;
-  size_t max_depth = 16;       // nested arrays and objects
-  size_t max_nodes = 1000000;  // values of all kinds
+  size_t max_depth = 16;         // nested arrays and objects
+  size_t max_nodes = 1000000;    // values of all kinds
+  size_t max_members = 1000000;  // of an object
 };
 
 // Strict: valid UTF-8, no byte order mark, no comments, no trailing comma, no NaN, only white space after the document,

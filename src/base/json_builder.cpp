@@ -35,6 +35,8 @@ void JsonBuilder::key(std::string name) {
   const auto [at, is_new] = members_.back().emplace(name, object.size());
   member_ = at->second;
   if (is_new) {
+    if (object.size() >= limits_.max_members)
+      refuse(fmt::format("expected at most {} keys in an object", limits_.max_members));
     object.emplace_back(std::move(name), Json());
   } else if (repeated_key_ == RepeatedKey::kRefused) {
     refuse(fmt::format("key {} appears twice", quote_json(name)));

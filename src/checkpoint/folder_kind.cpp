@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/json.h"
+#include "checkpoint/manifest.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -334,13 +335,14 @@ bool is_file_of_model(std::string_view name) {
   const auto begins_with_one_of = [&](std::initializer_list<std::string_view> starts) {
     return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });
   };
-  if (name == "README.md" || std::ranges::find(kVocabularies, name) != kVocabularies.end()) return true;
+  if (name == "README.md" || name == kManifestName || std::ranges::find(kVocabularies, name) != kVocabularies.end())
+    return true;
   if (name.ends_with(".json"))
     return name.find("config") != std::string_view::npos || name.ends_with(".index.json") ||
            begins_with_one_of({"tokenizer", "special_tokens", "added_tokens", "vocab", "modules"});
   return (name.ends_with(".safetensors") || name.ends_with(".bin")) &&
          (name.find("-of-") != std::string_view::npos ||
-          begins_with_one_of({"model", "pytorch_model", "adapter", "calibration"}));
+          begins_with_one_of({"model", "pytorch_model", "adapter", "calibration", "optim"}));
 }
 
 }  // namespace deberta

@@ -35,6 +35,10 @@
 namespace deberta::cli {
 namespace {
 
+std::string counted(size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 void check_manifest(const std::string& path, const CheckVerb& options, Findings& findings) {
   constexpr uint64_t kMegabyte = 1000000;
   if (!is_regular_file(fmt::format("{}/{}", path, kManifestName))) return;
@@ -198,7 +202,8 @@ int fix(const std::string& path, const std::optional<ModelConfig>& config, const
         const Findings& findings) {
   const std::string& target = options.fix;
   if (findings.lasting_errors() > 0 || !config) {
-    note(fmt::format("{}: not written; {} errors need a decision", target, findings.lasting_errors()));
+    note(fmt::format("{}: not written; {} a decision", target,
+                     counted(findings.lasting_errors(), "error needs", "errors need")));
     return 1;
   }
   convert_model({.source = path,
@@ -219,7 +224,8 @@ int run(const CheckVerb& options) {
   Findings findings;
   const std::optional<ModelConfig> config = find_all(path, options, findings);
   print_table(options.output, {"severity", "where", "message", "fix"}, findings.answers());
-  note(fmt::format("{}: {} errors, {} warnings; --fix repairs {} of them", path, findings.errors(), findings.warnings(),
+  note(fmt::format("{}: {}, {}; --fix repairs {} of them", path, counted(findings.errors(), "error", "errors"),
+                   counted(findings.warnings(), "warning", "warnings"),
                    findings.errors() + findings.warnings() - findings.lasting_errors() - findings.lasting_warnings()));
   if (!options.fix.empty()) return fix(path, config, options, findings);
   return findings.errors() > 0 || (options.strict && findings.warnings() > 0) ? 1 : 0;

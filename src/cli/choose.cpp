@@ -1,4 +1,6 @@
 // The verb `choose`: which of several choices fits a context and a question.
+#include <algorithm>
+
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "pipeline/answer_json.h"
@@ -9,7 +11,9 @@ namespace {
 
 RowAnswer to_answer(const Row& row, const ChoiceAnswer& result) {
   Cells cells{cell(uint64_t{result.index}), cell(result.scores[result.index]), row.items[result.index]};
-  return {{to_json(result, row.items), {std::move(cells)}}, result.tokens, result.cut_tokens};
+  RowAnswer answer{{to_json(result, row.items), {std::move(cells)}}, result.tokens, result.cut_tokens};
+  answer.answer.is_of_empty_text = std::ranges::any_of(row.items, is_blank);
+  return answer;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/file.h"
 #include "cli/eval_report.h"
 #include "cli/verbs.h"
 #include "config/aggregation.h"
@@ -115,12 +116,10 @@ void check_predictions_name(const std::string& path, const TaskRow& task) {
   const bool is_words = task.kind == TaskKind::kTokens;
   const std::string_view form = task.kind == TaskKind::kQuestion ? "json" : is_words ? "conll" : "tsv";
   const std::string ending = ending_of(path);
-  for (const std::string_view other : {"json", "jsonl", "ndjson", "tsv", "csv", "conll"}) {
-    if (ending == other && other != form)
-      throw Error(ErrorCode::kUsage, "--write-predictions",
-                  fmt::format("expected a name that ends in .{}, the format of predictions for {}, got {}", form,
-                              task.name, path));
-  }
+  if (ending.empty() || ending == "txt" || ending == form || is_stream(path)) return;
+  throw Error(
+      ErrorCode::kUsage, "--write-predictions",
+      fmt::format("expected a name that ends in .{}, the format of predictions for {}, got {}", form, task.name, path));
 }
 
 void refuse_predictions(const EvalVerb& options, const TaskRow& task) {

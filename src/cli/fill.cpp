@@ -1,5 +1,6 @@
 // The verb `fill`: the likeliest tokens for each mask.
 #include "cli/verbs.h"
+#include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "pipeline/answer_json.h"
 #include "program/text_verb.h"
@@ -10,7 +11,10 @@ namespace {
 FillOptions fill_options(const FillVerb& options, const Tokenizer& tokenizer) {
   FillOptions fill;
   fill.rules = encoding_rules(options.encoding);
-  fill.targets = target_ids(tokenizer, options.targets);
+  fill.rules.encode.parse_mask = true;
+  if (options.targets.is_given() && options.targets.value.empty())
+    throw Error(ErrorCode::kUsage, "--targets", "expected words, got none");
+  fill.targets = target_ids(tokenizer, options.targets.value);
   if (options.top_k > 0)
     fill.top_k = options.top_k;
   else if (!fill.targets.empty())
@@ -39,7 +43,8 @@ int run(const FillVerb& options) {
       options, reading_of(options), pipeline,
       {std::vector<std::string>{"mask", "token_str", "score", "token", "sequence"}, true},
       [&](std::span<const TextInput> inputs) { return fill(pipeline, inputs, settings); },
-      [](const Row&, const FillAnswer& result) { return to_answer(result); });
+      [](const Row&, const FillAnswer& result) { return to_answer(result); },
+      row_encoder(pipeline.tokenizer, settings.rules));
 }
 
 }  // namespace deberta::cli

@@ -21,6 +21,8 @@ RowAnswer to_answer(const Row& row, const RankAnswer& result, bool returns_text)
     const RankedDocument& document = result.documents[rank];
     answer.answer.lines.push_back(
         {cell(uint64_t{rank + 1}), cell(uint64_t{document.index}), cell(document.score), row.items[document.index]});
+    answer.answer.marks.push_back({document.cut_tokens, is_blank(row.text) || is_blank(row.items[document.index])});
+    answer.answer.is_of_empty_text = answer.answer.is_of_empty_text || answer.answer.marks.back().is_empty;
   }
   return answer;
 }

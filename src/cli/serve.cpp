@@ -4,22 +4,28 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "base/json.h"
 #include "base/thread_pool.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
+#include "deberta/library.h"
 #include "program/builtin_model.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
 #include "serve/http.h"
+#include "serve/log_writer.h"
 #include "serve/server.h"
 
 namespace deberta::cli {
@@ -50,9 +56,13 @@ std::vector<ModelPlace> places_of(const ServeVerb& options) {
     const bool has_name = equals != std::string::npos && given.find('/') > equals;
     const std::string folder = has_name ? given.substr(equals + 1) : given;
     places.push_back({has_name ? given.substr(0, equals) : name_of(folder), model_root(folder)});
+    if (folder.starts_with("builtin:")) note_limits(folder, options.verb);
   }
   if (options.models.empty()) {
-    for (const FoundModel& model : builtin_models()) places.push_back({name_of(model.name), model.path});
+    for (const FoundModel& model : builtin_models()) {
+      places.push_back({name_of(model.name), model.path});
+      note_limits(model.name, options.verb);
+    }
   }
   if (places.empty())
     throw Error(ErrorCode::kUsage, "--model",
@@ -66,15 +76,35 @@ std::vector<ModelPlace> places_of(const ServeVerb& options) {
   return places;
 }
 
+// "0660"
+std::optional<mode_t> mode_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  unsigned mode = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || mode > 0777)
+    throw Error(ErrorCode::kUsage, "--uds-mode",
+                fmt::format("expected octal digits up to 0777, got {}", quote_json(text)));
+  return static_cast<mode_t>(mode);
+}
+
+serve::Keys keys_of(const ServeVerb& options) {
+  serve::Keys keys;
+  if (!options.api_key.empty()) keys.add_all("api-key", options.api_key);
+  if (!options.api_key_file.empty()) keys.add_file(options.api_key_file);
+  return keys;
+}
+
 serve::ServerSettings settings_of(const ServeVerb& options) {
   serve::ServerSettings settings;
   settings.http = {.host = options.host,
                    .port = options.port,
                    .uds = options.uds,
+                   .uds_mode = mode_of(options.uds_mode),
                    .threads = options.http_threads,
                    .max_body = options.max_body,
                    .max_connections = options.max_connections,
-                   .max_connections_per_address = options.max_connections_per_address};
+                   .max_connections_per_address = options.max_connections_per_address,
+                   .trusted = options.trusted_proxy};
   settings.queue.requests = options.max_concurrent_requests;
   settings.queue.tokens = 64 * options.batch_tokens;
   settings.queue.batch_work = static_cast<double>(options.batch_tokens);
@@ -86,12 +116,12 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   settings.model.threads = options.threads;
   settings.model.kernels = options.kernels;
   settings.open = {.reads_whole = options.load == LoadWeights::kRead, .checks_crc = !options.no_crc};
-  if (!options.api_key.empty()) settings.keys.add_all("api-key", options.api_key);
-  if (!options.api_key_file.empty()) settings.keys.add_file(options.api_key_file);
+  settings.keys = keys_of(options);
   settings.has_admin = options.admin;
   settings.has_strict_fields = options.strict_fields;
+  if (options.metrics_port.value) settings.metrics_port = static_cast<uint16_t>(*options.metrics_port.value);
   settings.has_tei_metrics = options.metrics_names == MetricsNames::kTei;
-  settings.origins = options.cors_allow_origin;
+  settings.browser = {.hosts = options.allowed_host, .origins = options.cors_allow_origin};
   settings.trusted_proxies = options.trusted_proxy;
   settings.rate_limit = options.rate_limit;
   settings.max_input_length = options.max_input_length;
@@ -122,11 +152,6 @@ void check_exposure(const ServeVerb& options, bool has_keys) {
   note(fmt::format("others can reach {}, and no key is set: whoever does may ask; set DEBERTA_API_KEY", options.host));
 }
 
-void tell_reload(const std::string& name, const std::string& error) {
-  note(error.empty() ? fmt::format("{} is loaded anew", name)
-                     : fmt::format("{} is not loaded anew, and stays as it was: {}", name, error));
-}
-
 std::string time_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -136,32 +161,97 @@ std::string time_now() {
   return text;
 }
 
-void print_request(const serve::RequestLog& request, LogFormat format) {
-  const auto rounded = [](double ms) { return fmt::format("{:.2f}", ms); };
-  if (format == LogFormat::kText) {
-    std::fputs(fmt::format("{} {} {} {} {} {} items {} tokens {} ms ({} queued, {} computed) {}{}{}\n", time_now(),
-                           request.status, request.method, request.route, request.model.empty() ? "-" : request.model,
-                           request.items, request.tokens, rounded(request.total_ms), rounded(request.queue_ms),
-                           rounded(request.inference_ms), request.id, request.key.empty() ? "" : " " + request.key,
-                           request.trace.empty() ? "" : " " + request.trace)
-                   .c_str(),
-               stderr);
-    return;
+// What a log without lines of requests has too.
+std::string note_line(const std::string& text, LogFormat format) {
+  if (format == LogFormat::kText) return text;
+  return Json(JsonObject{{"time", time_now()}, {"note", text}}).dump();
+}
+
+// key=value of what is there
+std::string more_of(const serve::RequestLog& request) {
+  std::string text;
+  for (const auto& [name, value] :
+       {std::pair("client", request.client), std::pair("key", request.key), std::pair("code", request.code),
+        std::pair("field", request.field), std::pair("path", request.path), std::pair("trace", request.trace),
+        std::pair("detail", request.detail)}) {
+    if (!value.empty()) text += fmt::format(" {}={}", name, value);
   }
-  const Json line = JsonObject{{"time", time_now()},
-                               {"id", request.id},
-                               {"method", request.method},
-                               {"route", request.route},
-                               {"key", request.key},
-                               {"traceparent", request.trace},
-                               {"model", request.model},
-                               {"status", request.status},
-                               {"items", uint64_t{request.items}},
-                               {"tokens", uint64_t{request.tokens}},
-                               {"queue_ms", request.queue_ms},
-                               {"inference_ms", request.inference_ms},
-                               {"total_ms", request.total_ms}};
-  std::fputs((line.dump() + '\n').c_str(), stderr);
+  return text;
+}
+
+std::string request_line(const serve::RequestLog& request, LogFormat format) {
+  if (format == LogFormat::kText)
+    return fmt::format("{} {} {} {} {} {} items {} tokens {:.2f} ms ({:.2f} queued, {:.2f} computed) {}{}", time_now(),
+                       request.status, request.method.empty() ? "-" : request.method, request.route,
+                       request.model.empty() ? "-" : request.model, request.items, request.tokens, request.total_ms,
+                       request.queue_ms, request.inference_ms, request.id, more_of(request));
+  JsonObject line{{"time", time_now()},
+                  {"id", request.id},
+                  {"method", request.method},
+                  {"route", request.route},
+                  {"client", request.client},
+                  {"key", request.key},
+                  {"traceparent", request.trace},
+                  {"model", request.model},
+                  {"status", request.status},
+                  {"items", uint64_t{request.items}},
+                  {"tokens", uint64_t{request.tokens}},
+                  {"queue_ms", request.queue_ms},
+                  {"inference_ms", request.inference_ms},
+                  {"total_ms", request.total_ms}};
+  for (const auto& [name, value] : {std::pair("code", request.code), std::pair("field", request.field),
+                                    std::pair("path", request.path), std::pair("detail", request.detail)}) {
+    if (!value.empty()) line.emplace_back(name, value);
+  }
+  return Json(line).dump();
+}
+
+// The log of a server: of its requests, and what else it has to tell from its start on. Nobody waits for its reader.
+class ServerLog {
+ public:
+  explicit ServerLog(const ServeVerb& options)
+      : format_(options.log_format), writer_(options.log_file, [format = options.log_format](size_t count) {
+          return note_line(fmt::format("{} lines of the log found no room, and are not here", count), format);
+        }) {
+    set_warning_sink(
+        [](void* self, std::string_view message) {
+          static_cast<ServerLog*>(self)->note(fmt::format("warning: {}", message));
+        },
+        this);
+  }
+  ~ServerLog() { set_warning_sink(nullptr); }
+  ServerLog(const ServerLog&) = delete;
+  ServerLog& operator=(const ServerLog&) = delete;
+
+  void note(const std::string& text) { add(note_line(text, format_)); }
+  void request(const serve::RequestLog& line) { add(request_line(line, format_)); }
+  void reopen() { writer_.reopen(); }
+  size_t dropped() const { return writer_.dropped(); }
+
+ private:
+  void add(const std::string& line) {
+    if (!is_quiet()) writer_.add(line);
+  }
+  const LogFormat format_;
+  serve::LogWriter writer_;
+};
+
+// The file as it is now; one that cannot be read changes nothing.
+void reload_keys(const ServeVerb& options, serve::Server& server, ServerLog& log) {
+  if (options.api_key_file.empty()) return;
+  try {
+    server.replace_keys(keys_of(options));
+    log.note("the keys are read anew");
+  } catch (const Error& error) {
+    log.note(fmt::format("the keys stay as they were: {}: {}", error.where(), error.message()));
+  }
+}
+
+void reload_models(serve::Server& server, ServerLog& log) {
+  server.reload_models([&log](const std::string& name, const std::string& error) {
+    log.note(error.empty() ? fmt::format("{} is loaded anew", name)
+                           : fmt::format("{} is not loaded anew, and stays as it was: {}", name, error));
+  });
 }
 
 std::string place_of(const ServeVerb& options, uint16_t port) {
@@ -200,26 +290,31 @@ int run(const ServeVerb& options) {
   allow_descriptors(options.max_connections);
   settings.has_explorer =
       options.explorer == ExplorerChoice::kAuto ? is_local(options) : options.explorer == ExplorerChoice::kOn;
-  const bool is_quiet_now = is_quiet();
-  serve::Server server(settings, [&](const serve::RequestLog& request) {
-    if (!is_quiet_now) print_request(request, options.log_format);
-  });
+  ServerLog log(options);
+  settings.dropped_lines = [&log] { return log.dropped(); };
+  serve::Server server(settings, [&log](const serve::RequestLog& request) { log.request(request); });
   watch_signal(SIGHUP);
+  watch_signal(SIGUSR1);
   server.open_models();
   std::string names;
   for (const ModelPlace& model : settings.models) names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
   std::fprintf(stdout, "%s serves %s\n", place_of(options, server.port()).c_str(), names.c_str());
   std::fflush(stdout);
+  if (server.metrics_port() != 0)
+    log.note(fmt::format("metrics are at {}/metrics", place_of(options, server.metrics_port())));
   while (interrupted() == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (take_watched_signal()) server.reload_models(tell_reload);
+    if (take_watched_signal(SIGUSR1)) log.reopen();
+    if (!take_watched_signal(SIGHUP)) continue;
+    reload_keys(options, server, log);
+    reload_models(server, log);
   }
   server.leave();
   if (options.drain_grace_s > 0) {
-    note(fmt::format("not ready any more; requests are taken for {} s", options.drain_grace_s));
+    log.note(fmt::format("not ready any more; requests are taken for {} s", options.drain_grace_s));
     std::this_thread::sleep_for(std::chrono::duration<double>(options.drain_grace_s));
   }
-  note("no new requests; the others end");
+  log.note("no new requests; the others end");
   server.drain(options.drain_s);
   answer_interrupt();
   return 0;

@@ -20,6 +20,8 @@ RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, Of
   const OffsetUnits first(unit, row.text), second(unit, row.pair.value_or(""));
   RowAnswer answer;
   answer.tokens = encoding.size();
+  answer.cut_tokens = encoding.cut_tokens;
+  if (!encode.add_special_tokens) answer.tokens_of_nothing = 0;
   JsonArray ids, pieces, spans, types;
   for (size_t i = 0; i < encoding.size(); ++i) {
     const Offset span = (i < encoding.second_begin ? first : second).convert(encoding.chars[i], encoding.bytes[i]);
@@ -50,7 +52,7 @@ RowAnswer decode_row(const Tokenizer& tokenizer, bool skip_special, const Row& r
     at = end + 1;
   }
   const std::string text = tokenizer.decode(ids, skip_special);
-  return {{{{"text", text}}, {{text}}}, ids.size(), 0};
+  return {{{{"text", text}}, {{text}}}, ids.size(), 0, 0};
 }
 
 }  // namespace
@@ -59,6 +61,8 @@ int run(const TokenizeVerb& options) {
   const Tokenizer tokenizer = Tokenizer::load(tokenizer_path(options.model), options.tokenizer);
   EncodeOptions encode = encoding_rules(options.encoding).encode;
   encode.add_special_tokens = !options.no_special;
+  const bool cuts = options.encoding.max_tokens.is_given() && !options.encoding.max_tokens.is_auto;
+  if (cuts && encode.truncate == Truncate::kNone) encode.truncate = Truncate::kRight;
   RowReading reading = reading_of(options);
   if (options.pair) reading.shape = pair_shape();
   const AnswerColumns columns =

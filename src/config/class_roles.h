@@ -6,6 +6,9 @@
 
 namespace deberta {
 
+// The word of a label map for a class without a role.
+constexpr const char* kNoRole = "none";
+
 enum class ClassRole { kEntailment, kNeutral, kContradiction };
 
 // Of a class with this name in a model with so many classes, in any case: "entail...", "neutral...", "contradict..." or

@@ -8,6 +8,8 @@ namespace deberta {
 
 enum class TagPlace { kOutside, kBegin, kInside, kEnd, kSingle };
 
+constexpr const char* kOutsideTag = "O";
+
 struct Tag {
   TagPlace place = TagPlace::kOutside;
   std::string kind;  // what an answer shows: the label without its prefix

@@ -6,6 +6,7 @@
 namespace deberta {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // at the start of a file it would be taken for one
 constexpr std::string_view kMark = "\\:";
 constexpr std::array<std::pair<char, char>, 5> kEscapes = {
     {{'\t', 't'}, {'\n', 'n'}, {'\r', 'r'}, {'\0', '0'}, {'\\', '\\'}}};
@@ -14,7 +15,8 @@ constexpr std::string_view kNotInCells("\t\n\r\0", 4);
 }  // namespace
 
 std::string tsv_cell(std::string_view text) {
-  if (!text.starts_with(kMark) && text.find_first_of(kNotInCells) == std::string_view::npos) return std::string(text);
+  const bool is_plain = !text.starts_with(kMark) && !text.starts_with(kByteOrderMark);
+  if (is_plain && text.find_first_of(kNotInCells) == std::string_view::npos) return std::string(text);
   std::string out(kMark);
   for (const char c : text) {
     char escape = 0;
@@ -44,7 +46,8 @@ std::string text_of_tsv_cell(std::string cell) {
 }
 
 std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  const bool is_plain = text.find_first_of(",\"\r\n") == std::string_view::npos;
+  if (is_plain && !text.starts_with(kByteOrderMark)) return std::string(text);
   std::string out = "\"";
   for (const char c : text) out.append(c == '"' ? 2 : 1, c);
   return out + '"';

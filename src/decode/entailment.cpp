@@ -16,13 +16,15 @@ namespace {
 using Roles = std::vector<std::optional<ClassRole>>;  // of each class
 
 [[noreturn]] void refuse(const std::string& verb, const std::string& message, size_t classes) {
-  throw Error(ErrorCode::kTask, {{.where = verb,
-                                  .message = message,
-                                  .argument = "label_map",
-                                  .limit = classes,
-                                  .remedies = {{"give a role to each class, in the model's order, with {} (none: the "
-                                                "class has none of them)",
-                                                "label_map", "contradiction,neutral,entailment"}}}});
+  throw Error(
+      ErrorCode::kTask,
+      {{.where = verb,
+        .message = message,
+        .argument = "label_map",
+        .limit = classes,
+        .remedies = {{"give a role to each class, in the model's order, with {} (none: the "
+                      "class has none of them)",
+                      "label_map", classes == 2 ? "not_entailment,entailment" : "contradiction,neutral,entailment"}}}});
 }
 
 // The only class with a role, if any.
@@ -88,8 +90,11 @@ std::vector<Relation> find_relations(const std::vector<std::string>& labels, siz
   const EntailmentLabels found = labels_of(roles);
   std::vector<Relation> relations{{"entailment", found.entailment}};
   if (found.neutral) relations.push_back({"neutral", *found.neutral});
-  if (found.contradiction)
-    relations.push_back({classes > 2 ? "contradiction" : "not_entailment", *found.contradiction});
+  if (found.contradiction) {
+    const std::string& name = (map.empty() ? labels : map)[*found.contradiction];
+    const bool is_not = classes == 2 && role_of(name, 3) != ClassRole::kContradiction;  // by its negation alone
+    relations.push_back({is_not ? "not_entailment" : "contradiction", *found.contradiction});
+  }
   for (size_t i = 0; i < classes; ++i) {
     if (!roles[i]) relations.push_back({own_name(labels, i, relations), i});
   }

@@ -12,9 +12,6 @@ struct EntailmentLabels {
   std::optional<size_t> contradiction;  // "contradiction" or, with two classes, "not_entailment"
 };
 
-// The word of a map for a class without a role.
-constexpr const char* kNoRole = "none";
-
 // From the class names, in any case (config/class_roles.h); `map` stands instead of them: "entailment", "neutral",
 // "contradiction" or "none" by index, as in {"contradiction", "neutral", "entailment"}. Throws kTask, naming `verb`,
 // when a class has no role and the map does not say so, when two have the same, or none is entailment.
@@ -24,9 +21,9 @@ EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, 
 // Whether a label says entailment.
 bool has_entailment(const std::vector<std::string>& labels);
 
-// What an answer says of each class, and its index: entailment, neutral, contradiction (not_entailment, with two
-// classes), as far as the model has them; then the classes without a role, under their own names. Throws as
-// find_entailment_labels.
+// What an answer says of each class, and its index: entailment, neutral, contradiction (not_entailment, of two
+// classes where it is called so), as far as the model has them; then the classes without a role, under their own names.
+// Throws as find_entailment_labels.
 struct Relation {
   std::string name;
   size_t index;

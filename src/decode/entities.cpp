@@ -122,10 +122,11 @@ bool goes_on(const Tag& before, const Tag& tag) {
   return continues(before, tag) || (before.place == TagPlace::kOutside && tag.place == TagPlace::kOutside);
 }
 
-// "O" in the list is the tag, never an entity of that kind.
+// "O" in the list is the tag, however the model writes it, and never an entity of that kind.
 bool is_ignored(const EntityRules& rules, const Tag& tag, const std::string& shown) {
-  const bool is_listed = std::ranges::find(rules.ignored, shown) != rules.ignored.end();
-  return is_listed && (shown != "O" || tag.place == TagPlace::kOutside);
+  const bool is_outside = tag.place == TagPlace::kOutside;
+  return std::ranges::any_of(rules.ignored,
+                             [&](const std::string& one) { return one == kOutsideTag ? is_outside : one == shown; });
 }
 
 // The pieces or words that have labels, as the rules say.

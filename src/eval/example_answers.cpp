@@ -105,10 +105,18 @@ class Answers {
       }
       std::sort(answer.labels.begin(), answer.labels.end());
     } else {
-      const auto best = std::max_element(logits_C.begin(), logits_C.end());
-      answer.label = classes_[static_cast<size_t>(best - logits_C.begin())];
+      answer.label = classes_[best_class(logits_C)];
     }
     return answer;
+  }
+
+  // Of those that have a label of the task: a class without one can be no answer to it.
+  size_t best_class(const std::vector<float>& logits_C) const {
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < logits_C.size(); ++i) {
+      if (classes_[i] != kNoTaskLabel && (best == SIZE_MAX || logits_C[i] > logits_C[best])) best = i;
+    }
+    return best;
   }
 
   void answer_queries(std::span<const size_t> numbers, std::span<const Row> rows) {

@@ -83,20 +83,41 @@ bool is_no_label(std::string_view text) {
   return text.empty() || text == "-" || text == "-1";
 }
 
+namespace {
+
+bool has_roles(const TaskLabels& task) {
+  for (size_t label = 0; label < task.size(); ++label) {
+    if (role_of(task.name(label), task.size()) == ClassRole::kEntailment) return true;
+  }
+  return false;
+}
+
+// Whether the names say which class is which.
+bool say_something(const std::vector<std::string>& names, size_t classes) {
+  size_t empty_names = 0;
+  for (size_t i = 0; i < names.size(); ++i) empty_names += says_nothing(names[i], i);
+  return names.size() == classes && empty_names < classes;
+}
+
+}  // namespace
+
 std::vector<size_t> map_classes(const TaskLabels& task, const std::vector<std::string>& model_labels, size_t classes,
                                 const std::vector<std::string>& map) {
   const std::vector<std::string>& names = map.empty() ? model_labels : map;
-  if (classes != task.size() || (!map.empty() && map.size() != classes)) refuse(task, names, classes);
+  const bool are_roles = has_roles(task);
+  const auto has_none = [&](const std::string& name) { return are_roles && !map.empty() && name == kNoRole; };
+  const auto without = static_cast<size_t>(std::ranges::count_if(map, has_none));
+  if (classes != task.size() + without || (!map.empty() && map.size() != classes)) refuse(task, names, classes);
+  const bool have_names = !map.empty() || say_something(names, classes);
+  if (!have_names && are_roles) refuse(task, names, classes);  // published models have these in several orders
   std::vector<size_t> order;
-  bool has_names = names.size() == classes;
-  if (has_names && map.empty()) {
-    size_t empty_names = 0;
-    for (size_t i = 0; i < classes; ++i) empty_names += says_nothing(names[i], i);
-    has_names = empty_names < classes;
-  }
   for (size_t i = 0; i < classes; ++i) {
-    const auto label = has_names ? label_of_class(task, names[i]) : std::optional(i);
-    if (!label || std::find(order.begin(), order.end(), *label) != order.end()) refuse(task, names, classes);
+    if (has_none(names[i])) {
+      order.push_back(kNoTaskLabel);
+      continue;
+    }
+    const auto label = have_names ? label_of_class(task, names[i]) : std::optional(i);
+    if (!label || std::ranges::find(order, *label) != order.end()) refuse(task, names, classes);
     order.push_back(*label);
   }
   return order;

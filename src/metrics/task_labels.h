@@ -1,6 +1,7 @@
 // The classes of a task by their names: in its files, in predictions, in a model's configuration.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,9 +40,12 @@ class TaskLabels {
 // A cell that stands for a missing label: empty, "-" (no agreement among annotators) or "-1".
 bool is_no_label(std::string_view text);
 
+constexpr size_t kNoTaskLabel = SIZE_MAX;
+
 // The task's label for each of the model's classes: by `map` (names in the model's order), else by the model's names
 // (of an entailment task by what they mean: config/class_roles.h), else, if those say nothing (none, LABEL_0 or 0 and
-// so on), in the task's order. Throws kTask, with both lists, when classes and labels do not match.
+// so on), in the task's order. Of an entailment task names must say it, and the map may have classes of no label
+// ("none": kNoTaskLabel). Throws kTask, with both lists, when classes and labels do not match.
 std::vector<size_t> map_classes(const TaskLabels& task, const std::vector<std::string>& model_labels, size_t classes,
                                 const std::vector<std::string>& map);
 

@@ -112,6 +112,10 @@ bool takes_auto(const OptionRow& row) {
   return is_number && row.range.starts_with(kAutoRange);
 }
 
+bool is_secret(const OptionRow& row) {
+  return row.name == "api-key";
+}
+
 std::string range_text(const OptionRow& row) {
   return std::string(numbers_of(row)) + (takes_auto(row) ? " or auto" : "");
 }
@@ -288,7 +292,8 @@ std::vector<const OptionRow*> Options::unread() const {
 std::string Options::describe() const {
   std::string text;
   for (const Value& entry : values_) {
-    text += fmt::format("{} = {}  ({})\n", entry.row->name, entry.text, entry.origin);
+    const std::string_view shown = is_secret(*entry.row) ? "(not shown)" : std::string_view(entry.text);
+    text += fmt::format("{} = {}  ({})\n", entry.row->name, shown, entry.origin);
   }
   return text;
 }

@@ -29,6 +29,7 @@ std::span<const OptionRow> option_table();
 constexpr std::string_view kOutputSection = "Output";  // where a FILE or a DIR is written, and not read
 std::span<const std::string_view> option_sections();   // every section of the table, in the order that pages show
 bool takes_auto(const OptionRow& row);
+bool is_secret(const OptionRow& row);          // a value that is never shown
 std::string range_text(const OptionRow& row);  // for messages: "1..64", "1..64 or auto"
 
 // A former name of an option, which command lines, --config files and the environment may still use.

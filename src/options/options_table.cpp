@@ -85,10 +85,13 @@ constexpr std::array kOptions = {
     OptionRow{"model", 'm', kFiles, "", "[NAME=]DIR", "serve", "Model",
               "model to serve, and its name in requests (default: the last part of the path); may be repeated; without "
               "it, all built-in models"},
-    OptionRow{"host", 0, kText, "127.0.0.1", "ADDRESS", "serve", "Server", "address to listen at"},
+    OptionRow{"host", 0, kText, "127.0.0.1", "ADDRESS", "serve", "Server", "address to listen at, or localhost"},
     OptionRow{"port", 0, kInteger, "8080", "0..65535", "serve", "Server",
               "port to listen at; 0: any free one, which is said"},
-    OptionRow{"uds", 0, kText, "", "PATH", "serve", "Server", "listen at this Unix socket instead"},
+    OptionRow{"uds", 0, kText, "", "PATH", "serve", "Server",
+              "listen at this Unix socket instead; one that a killed server left is taken over"},
+    OptionRow{"uds-mode", 0, kText, "", "MODE", "serve", "Server",
+              "rights of the Unix socket, such as 0660; without it, what the umask leaves"},
     OptionRow{"api-key", 0, kText, "", "KEY", "serve", "Server",
               "requests must have this key (Authorization: Bearer KEY), except /health and /ping; better set as "
               "DEBERTA_API_KEY, which other users do not see"},
@@ -107,6 +110,14 @@ constexpr std::array kOptions = {
               "refuse requests with fields that no route knows (422), instead of naming them in X-Ignored-Fields"},
     OptionRow{"metrics-names", 0, kChoice, "deberta", "deberta|tei", "serve", "Server",
               "names in /metrics; tei: those of text-embeddings-inference as well (te_request_count, ...)"},
+    OptionRow{
+        "metrics-port", 0, kInteger, "auto", "auto|0..65535", "serve", "Server",
+        "port of the same address that alone has /metrics, without a key; 0: any free one, which is said; auto: the "
+        "port of all other routes has it"},
+    OptionRow{
+        "allowed-host", 0, kFiles, "", "NAME", "serve", "Server",
+        "without a key: requests may name the server so (Host), beside localhost and its address; *: by any name; "
+        "may be repeated"},
     OptionRow{"cors-allow-origin", 0, kFiles, "", "ORIGIN", "serve", "Server",
               "pages of this origin may ask, such as https://example.org; *: all pages; may be repeated"},
     OptionRow{"trusted-proxy", 0, kFiles, "", "ADDRESS", "serve", "Server",
@@ -139,7 +150,9 @@ constexpr std::array kOptions = {
     OptionRow{"truncate", 0, kChoice, "right", "right|error", "serve", "Input",
               "texts that are too long are cut at their end, or refused; a request may say otherwise"},
     OptionRow{"log-format", 0, kChoice, "text", "text|json", "serve", "Output",
-              "form of the log on standard error, a line for each request; never the texts"},
+              "form of the log, a line for each request; never the texts"},
+    OptionRow{"log-file", 0, kText, "", "FILE", "serve", "Output",
+              "add the log to this file, which SIGUSR1 opens anew, instead of standard error"},
     OptionRow{"model", 'm', kText, "", "DIR",
               "classify nli zero-shot ner fill score embed detect analyze eval tokenize forward bench", "Model",
               "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "

@@ -167,7 +167,7 @@ struct FillVerb : TextVerb {
   static constexpr std::string_view kName = "fill";
   using TextVerb::TextVerb;
   size_t top_k = option("top-k");
-  std::vector<std::string> targets = option("targets");
+  Setting<std::vector<std::string>> targets = option("targets");
 };
 
 struct ScoreVerb : TextVerb {
@@ -510,12 +510,15 @@ struct ServeVerb : AnyVerb {
   std::string host = option("host");
   uint16_t port = option("port");
   std::string uds = option("uds");
+  std::string uds_mode = option("uds-mode");
   std::string api_key = option("api-key");
   std::string api_key_file = option("api-key-file");
   bool admin = option("admin");
   ExplorerChoice explorer = option("explorer");
   bool strict_fields = option("strict-fields");
   MetricsNames metrics_names = option("metrics-names");
+  Setting<std::optional<size_t>> metrics_port = option("metrics-port");  // none: auto
+  std::vector<std::string> allowed_host = option("allowed-host");
   std::vector<std::string> cors_allow_origin = option("cors-allow-origin");
   std::vector<std::string> trusted_proxy = option("trusted-proxy");
   double rate_limit = option("rate-limit");
@@ -533,6 +536,7 @@ struct ServeVerb : AnyVerb {
   double drain_grace_s = option("drain-grace-s");
   TruncateChoice truncate = option("truncate");
   LogFormat log_format = option("log-format");
+  std::string log_file = option("log-file");
 };
 
 using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,

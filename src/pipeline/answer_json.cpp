@@ -82,6 +82,7 @@ JsonObject to_json(const RankAnswer& answer, const std::string& query, std::span
   for (const RankedDocument& document : answer.documents) {
     JsonObject object{{"index", uint64_t{document.index}}, {"score", document.score}};
     if (has_texts) object.emplace_back("text", documents[document.index]);
+    if (document.cut_tokens > 0) object.emplace_back("cut_tokens", uint64_t{document.cut_tokens});
     results.push_back(std::move(object));
   }
   return {{"query", query}, {"results", std::move(results)}};

@@ -56,6 +56,11 @@ FillAnswer::Mask fill_one(const Tokenizer& tokenizer, const Encoding& encoding, 
 std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words) {
   std::vector<int32_t> ids;
   for (const std::string& word : words) {
+    if (word.empty() || std::ranges::count(words, word) > 1)
+      throw Error(
+          ErrorCode::kInput,
+          {{.message = fmt::format("expected words that differ, got \"{}\"{}", word, word.empty() ? "" : " twice"),
+            .argument = "targets"}});
     std::optional<int32_t> id = tokenizer.id_of(std::string(kWordStart) + word);
     if (!id) id = tokenizer.id_of(word);
     if (!id) {
@@ -81,8 +86,10 @@ Planned<FillAnswer> plan_fill(const Pipeline& pipeline, std::span<const TextInpu
   check_masked_lm("fill", pipeline);
   const auto masked = std::make_shared<Masked>();
   SequencePlan plan;
+  EncodingRules rules = options.rules;
+  rules.encode.parse_mask = true;
   for_each_input(inputs.size(), [&](size_t i) {
-    const Encoding& text = masked->texts.emplace_back(encode_one(pipeline.tokenizer, inputs[i], options.rules));
+    const Encoding& text = masked->texts.emplace_back(encode_one(pipeline.tokenizer, inputs[i], rules));
     plan.rows.push_back(mask_positions(text, pipeline.tokenizer.special().mask));
     masked->answers.push_back({.masks = {}, .tokens = text.size(), .cut_tokens = text.cut_tokens});
   });

@@ -28,7 +28,7 @@ std::vector<RankAnswer> answers_of(const SequenceLogits& found, ScoreFunction fu
   for (size_t i = 0; i < sequences.inputs(); ++i) {
     RankAnswer answer{{}, sequences.tokens_of(i), sequences.cut_tokens_of(i)};
     for (size_t at = sequences.starts[i]; at < sequences.starts[i + 1]; ++at)
-      answer.documents.push_back({at - sequences.starts[i], scores[at], logits[at]});
+      answer.documents.push_back({at - sequences.starts[i], scores[at], logits[at], sequences.all[at].cut_tokens});
     std::stable_sort(answer.documents.begin(), answer.documents.end(),
                      [](const RankedDocument& a, const RankedDocument& b) { return a.logit > b.logit; });
     if (top_n > 0 && top_n < answer.documents.size()) answer.documents.resize(top_n);

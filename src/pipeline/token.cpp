@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/json.h"
 #include "deberta/error.h"
 #include "decode/classification.h"
 #include "decode/entities.h"
@@ -81,6 +82,22 @@ std::vector<TokenAnswer> answers_of(const TokenLogits& logits, const std::vector
   return answers;
 }
 
+// A name that the answers cannot have would leave out nothing, and O would come back where it was not meant to.
+void check_ignored(const EntityRules& rules, const std::vector<std::string>& labels, std::span<const Tag> tags_C) {
+  std::vector<std::string> shown{kOutsideTag};
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(shown, name) == shown.end()) shown.push_back(name);
+  };
+  for (size_t c = 0; c < labels.size(); ++c)
+    add(rules.aggregation == Aggregation::kNone || tags_C[c].place == TagPlace::kOutside ? labels[c] : tags_C[c].kind);
+  for (const std::string& name : rules.ignored) {
+    if (std::ranges::find(shown, name) == shown.end())
+      throw Error(ErrorCode::kUsage,
+                  {{.message = fmt::format("expected names among {}, got {}", fmt::join(shown, ", "), quote_json(name)),
+                    .argument = "ignore_labels"}});
+  }
+}
+
 }  // namespace
 
 Aggregation aggregation_of(const ModelConfig& config, const EntityRules& rules) {
@@ -102,6 +119,7 @@ Planned<TokenAnswer> plan_ner(const Pipeline& pipeline, std::span<const TextInpu
   std::vector<Tag> tags_C = tags_of(labels);
   EntityRules rules = options.entities;
   rules.aggregation = aggregation_of(pipeline.config, rules);
+  check_ignored(rules, labels, tags_C);
   return {std::move(plan), [logits, labels = std::move(labels), tags_C = std::move(tags_C), rules = std::move(rules)] {
             return answers_of(*logits, labels, tags_C, rules);
           }};

@@ -89,10 +89,10 @@ namespace {
 constexpr const char* kCutKey = "cut_tokens";
 constexpr const char* kEmptyKey = "empty";
 
-// What the last column says of an answer.
-std::string note_of(const Answer& answer) {
-  const std::string cut = answer.cut_tokens > 0 ? fmt::format("{} tokens cut", answer.cut_tokens) : "";
-  if (!answer.is_of_empty_text) return cut;
+// What the last column says of a text.
+std::string note_of(const TextMark& mark) {
+  const std::string cut = mark.cut_tokens > 0 ? fmt::format("{} tokens cut", mark.cut_tokens) : "";
+  if (!mark.is_empty) return cut;
   return cut.empty() ? "empty text" : cut + ", empty text";
 }
 
@@ -111,6 +111,10 @@ std::string free_name(const std::string& key, const std::vector<std::string>& ow
 
 }  // namespace
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
+
 AnswerWriter::AnswerWriter(const AnswerLayout& layout, FileWriter& out)
     : format_(layout.format),
       kept_(layout.kept),
@@ -120,10 +124,11 @@ AnswerWriter::AnswerWriter(const AnswerLayout& layout, FileWriter& out)
       has_notes_(layout.has_notes),
       digits_(layout.digits),
       out_(out) {
-  if (has_notes_) {
-    std::string name = "note";
-    while (has(columns_, name)) name += '_';  // a label of the user's own
-    columns_.push_back(std::move(name));
+  if (has_notes_) columns_.emplace_back("note");
+  for (size_t i = 1; i < columns_.size(); ++i) {  // a label of the user's own may have any name
+    while (std::find(columns_.begin(), columns_.begin() + static_cast<ptrdiff_t>(i), columns_[i]) !=
+           columns_.begin() + static_cast<ptrdiff_t>(i))
+      columns_[i] += '_';
   }
   if ((format_ == Format::kTsv || format_ == Format::kCsv) && has_header_) line(header());
   if (format_ == Format::kJson) pending_.push_back('[');
@@ -174,10 +179,26 @@ void AnswerWriter::answer(const Row& row, const Answer& answer) {
     has_header_ = false;
     return;
   }
-  for (Cells cells : answer.lines) {
-    if (has_notes_) cells.emplace_back(note_of(answer));
+  const size_t before = pending_.size();
+  try {
+    add_lines(row, answer);
+  } catch (...) {
+    pending_.resize(before);
+    throw;
+  }
+}
+
+void AnswerWriter::add_lines(const Row& row, const Answer& answer) {
+  const TextMark whole{answer.cut_tokens, answer.is_of_empty_text};
+  for (size_t i = 0; i < answer.lines.size(); ++i) {
+    Cells cells = answer.lines[i];
+    if (has_notes_) cells.emplace_back(note_of(answer.marks.empty() ? whole : answer.marks[i]));
     line(row, std::move(cells));
   }
+  if (!answer.lines.empty() || !has_notes_ || note_of(whole).empty()) return;
+  Cells cells(columns_.size());  // what the row's text was like is not lost with its answers
+  cells.back() = note_of(whole);
+  line(row, std::move(cells));
 }
 
 void AnswerWriter::bad(const Row& row, const Error& error) {
@@ -186,6 +207,7 @@ void AnswerWriter::bad(const Row& row, const Error& error) {
     return object(row, {{"error", std::move(detail)}});
   }
   if (format_ == Format::kConll) return sentence({{"!error", error.what()}});
+  is_bad_ = true;
   Cells cells(columns_.size());
   cells.front() = "!error";
   if (cells.size() > 1) {
@@ -194,6 +216,7 @@ void AnswerWriter::bad(const Row& row, const Error& error) {
     cells.front().text += std::string(" ") + error.what();
   }
   line(row, std::move(cells));
+  is_bad_ = false;
 }
 
 void AnswerWriter::object(const Row& row, JsonObject result, const Answer* answer) {
@@ -239,7 +262,10 @@ void AnswerWriter::line(const Cells& cells) {
   for (size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) pending_ += is_csv ? ',' : '\t';
     const std::string text = shown(cells[i]);
-    pending_ += is_csv ? csv_cell(text) : tsv_cell(text);
+    if (is_csv && text.find('\0') != std::string::npos && !is_bad_)
+      throw Error(ErrorCode::kInput, "row",
+                  "expected text that CSV can carry, got a NUL character; write tsv or jsonl");
+    pending_ += is_csv ? csv_cell(text.substr(0, is_bad_ ? text.find('\0') : std::string::npos)) : tsv_cell(text);
   }
   // Most readers skip an empty line: a single empty cell is written as quotes.
   if (is_csv && cells.size() == 1 && cells.front().text.empty()) pending_ += "\"\"";

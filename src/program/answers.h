@@ -23,6 +23,15 @@ struct Cell {
 };
 using Cells = std::vector<Cell>;
 
+// What a reader should know of the text that an answer is about.
+struct TextMark {
+  size_t cut_tokens = 0;
+  bool is_empty = false;
+};
+
+// Whether a text has nothing but white space.
+bool is_blank(std::string_view text);
+
 // A verb's answer to one row, as an object and as lines.
 struct Answer {
   JsonObject object;              // json and jsonl
@@ -30,7 +39,8 @@ struct Answer {
   std::vector<Cells> words = {};  // conll: one line per word
   std::string painted = {};       // not empty: what a table shows instead, already escaped for a terminal
   size_t cut_tokens = 0;          // of the row's texts, which the model has not read
-  bool is_of_empty_text = false;
+  bool is_of_empty_text = false;  // one of the row's texts says nothing
+  std::vector<TextMark> marks = {};  // of each line, where they are of different texts
 };
 
 // For a terminal: control characters are escaped, so that no text can control it.
@@ -78,6 +88,7 @@ class AnswerWriter {
   void finish();  // closes the JSON document
 
  private:
+  void add_lines(const Row& row, const Answer& answer);
   void object(const Row& row, JsonObject result, const Answer* answer = nullptr);
   void line(const Row& row, Cells cells);  // with the row's number or kept values
   void line(const Cells& cells);
@@ -93,6 +104,7 @@ class AnswerWriter {
   bool has_numbers_;
   bool has_header_;
   bool has_notes_;
+  bool is_bad_ = false;  // the line that is written says what went wrong, and nothing may keep it from that
   int digits_;
   std::vector<std::string> keys_;  // of the answer in json and jsonl, those seen so far
   FileWriter& out_;

@@ -70,12 +70,12 @@ bool judges(std::string_view verb) {
          verb != "convert";
 }
 
+}  // namespace
+
 void note_limits(const std::string& name, std::string_view verb) {
   if (!judges(verb)) return;
   if (const std::string limits = limits_of(name); !limits.empty()) note(fmt::format("note: {} {}", name, limits));
 }
-
-}  // namespace
 
 std::string name_or_builtin(const std::string& name, std::string_view verb, std::string_view task) {
   if (!name.empty() && name != "builtin") {

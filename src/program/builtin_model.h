@@ -18,4 +18,7 @@ std::string builtin_model_of(std::string_view verb, std::string_view task = "");
 // fits, or when it is not where built-in models are.
 std::string name_or_builtin(const std::string& name, std::string_view verb, std::string_view task = "");
 
+// What the built-in model cannot do, as a note, where `verb` answers with it.
+void note_limits(const std::string& name, std::string_view verb);
+
 }  // namespace deberta::cli

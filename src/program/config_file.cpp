@@ -141,7 +141,7 @@ std::string apply_config_file(const std::string& path, Options& options) {
 std::string config_text(const Options& options) {
   JsonObject section;
   for (const OptionRow* row : options_of(options.verb())) {
-    if (options.is_given(*row) && !is_of_command_line(row->name))
+    if (options.is_given(*row) && !is_of_command_line(row->name) && !is_secret(*row))
       section.emplace_back(row->name, value_of(*row, options));
   }
   return Json(JsonObject{{options.verb(), std::move(section)}}).dump(2) + '\n';

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -14,7 +15,7 @@ namespace {
 
 // Written by the handler on any thread, read by all.
 std::atomic<int> received = 0;
-std::atomic<bool> has_watched = false;
+std::array<std::atomic<bool>, NSIG> has_watched{};  // by number
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 std::atomic_flag is_reporting;
 
@@ -23,8 +24,8 @@ extern "C" void on_signal(int number) {
   received = number;
 }
 
-extern "C" void on_watched_signal(int) {
-  has_watched = true;
+extern "C" void on_watched_signal(int number) {
+  has_watched[static_cast<size_t>(number)] = true;
 }
 
 void write_text(const char* text) {
@@ -69,8 +70,8 @@ void watch_signal(int number) {
   ::sigaction(number, &action, nullptr);
 }
 
-bool take_watched_signal() {
-  return has_watched.exchange(false);
+bool take_watched_signal(int number) {
+  return has_watched[static_cast<size_t>(number)].exchange(false);
 }
 
 int interrupted() {

@@ -10,8 +10,8 @@ void install_signal_handlers();
 // a read that it interrupts goes on.
 void watch_signal(int number);
 
-// Whether a watched signal arrived since the last call.
-bool take_watched_signal();
+// Whether this signal, which is watched, arrived since the last call.
+bool take_watched_signal(int number);
 
 // 0, or 128 + the signal that arrived.
 int interrupted();

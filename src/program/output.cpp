@@ -13,6 +13,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/folder.h"
 #include "base/output_file.h"
 #include "deberta/error.h"
 #include "eval/results.h"
@@ -130,11 +131,26 @@ std::vector<NamedOutput> named_outputs(const Options& options, const OutputSetti
   return outputs;
 }
 
+// The folder that --output-dir names, if any.
+std::string output_folder(const Options& options) {
+  const OptionRow* row = find_option(options.verb(), "output-dir");
+  return row == nullptr ? "" : options.text(*row);
+}
+
 // `eval` has one more, which it brings up to date.
 void add_results(const Options& options, std::vector<NamedOutput>& outputs) {
-  const OptionRow* row = options.verb() == EvalVerb::kName ? find_option(options.verb(), "output-dir") : nullptr;
-  if (row == nullptr || options.text(*row).empty()) return;
-  outputs.push_back({fmt::format("--{}", row->name), fmt::format("{}/{}", options.text(*row), kResultsName)});
+  const std::string folder = output_folder(options);
+  if (options.verb() == EvalVerb::kName && !folder.empty())
+    outputs.push_back({"--output-dir", fmt::format("{}/{}", folder, kResultsName)});
+}
+
+// A run of training may replace whatever is in its folder.
+void add_files_of_run(const Options& options, std::vector<NamedOutput>& outputs) {
+  const std::string folder = options.verb() == EvalVerb::kName ? "" : output_folder(options);
+  for (const std::string& name : folder.empty() ? std::vector<std::string>() : names_in(folder)) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    if (is_regular_file(path)) outputs.push_back({"--output-dir", path, folder});
+  }
 }
 
 void check_are_different(const std::vector<NamedOutput>& outputs) {
@@ -186,6 +202,7 @@ void check_outputs(const Options& options) {
   }
   add_results(options, outputs);
   check_are_different(outputs);
+  add_files_of_run(options, outputs);
   check_keeps_inputs(options, outputs);
 }
 

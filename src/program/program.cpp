@@ -21,6 +21,7 @@
 #include "program/interrupt.h"
 #include "program/note.h"
 #include "program/output.h"
+#include "program/read_places.h"
 
 namespace deberta::cli {
 namespace {
@@ -64,6 +65,7 @@ int run_words(const std::vector<std::string>& words, RunVerb run_verb) {
   set_quiet(general.quiet);
   for (const std::string& text : line.notes) note(text);
   if (general.print_config) {
+    check_keeps_inputs(line.options, {{"standard output", "-"}});
     note(line.options.describe());
     print(config_text(line.options));
     return 0;

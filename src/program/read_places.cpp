@@ -12,8 +12,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file.h"
 #include "base/folder.h"
 #include "checkpoint/folder_kind.h"
+#include "checkpoint/manifest.h"
 #include "deberta/error.h"
 #include "eval/results.h"
 #include "program/builtin_model.h"
@@ -56,10 +58,33 @@ bool reads_name(Folder folder, const std::string& name) {
   return folder == Folder::kModel ? is_file_of_model(name) : name == kResultsName;
 }
 
-// Calls `visit` with the names and the files of a folder and of those in it, each folder once.
-void visit_files(const std::string& root, const std::function<void(const std::string& name, const FileId&)>& visit) {
+// The files that a model's manifest lists, beside those that models are read from.
+std::vector<std::string> listed_files(const std::string& folder) {
+  const std::string path = fmt::format("{}/{}", folder, kManifestName);
+  std::vector<std::string> files;
+  try {
+    constexpr uint64_t kMostBytes = 1 << 20;
+    if (!is_regular_file(path)) return files;
+    for (const ManifestFile& file : parse_manifest(read_file(path, kMostBytes), path))
+      files.push_back(fmt::format("{}/{}", folder, file.name));
+  } catch (const Error&) {  // its verb reports it
+  }
+  return files;
+}
+
+// What a model is opened by: its folder, what its manifest lists, and of the hub's cache what names the folder.
+void add_folder_of_model(const std::string& option, const std::string& folder, std::vector<ReadPlace>& places) {
+  places.push_back({option, folder, Folder::kModel});
+  for (std::string& file : listed_files(folder)) places.push_back({option, std::move(file)});
+  if (const size_t at = folder.rfind("/snapshots/"); at != std::string::npos)
+    places.push_back({option, fmt::format("{}/refs", folder.substr(0, at))});
+}
+
+// Calls `visit` with the names and the files of a folder and of those in it, each folder once, and none that `seen`
+// has.
+void visit_files(const std::string& root, std::vector<FileId> seen,
+                 const std::function<void(const std::string& name, const FileId&)>& visit) {
   std::vector<std::string> folders{root};
-  std::vector<FileId> seen;
   while (!folders.empty()) {
     const std::string folder = std::move(folders.back());
     folders.pop_back();
@@ -75,19 +100,23 @@ void visit_files(const std::string& root, const std::function<void(const std::st
   }
 }
 
-bool is_read_from(const ReadPlace& place, const std::string& output, const std::optional<FileId>& id) {
-  const std::string name = output.substr(output.rfind('/') + 1);
-  if (output != "-" && reads_name(place.folder, name) && is_inside(output, place.path)) return true;
+bool is_read_from(const ReadPlace& place, const NamedOutput& output, const std::optional<FileId>& id) {
+  const std::string name = output.path.substr(output.path.rfind('/') + 1);
+  const bool is_own = !output.folder.empty();
+  if (!is_own && output.path != "-" && reads_name(place.folder, name) && is_inside(output.path, place.path))
+    return true;
+  if (!id) return false;
+  std::vector<FileId> passed;
+  if (const auto own = is_own ? status_of(output.folder, -1) : std::nullopt) passed.push_back(id_of(*own));
   bool is_found = false;
-  if (id)
-    visit_files(place.path, [&](const std::string& other, const FileId& file) {
-      is_found = is_found || (file == *id && reads_name(place.folder, other));
-    });
+  visit_files(place.path, passed, [&](const std::string& other, const FileId& file) {
+    is_found = is_found || (file == *id && reads_name(place.folder, other));
+  });
   return is_found;
 }
 
-bool is_read(const ReadPlace& place, const std::string& output) {
-  const auto written = status_of(output, STDOUT_FILENO), read = status_of(place.path, STDIN_FILENO);
+bool is_read(const ReadPlace& place, const NamedOutput& output) {
+  const auto written = status_of(output.path, STDOUT_FILENO), read = status_of(place.path, STDIN_FILENO);
   if (!read) return false;
   const std::optional<FileId> id = written ? std::optional(id_of(*written)) : std::nullopt;
   if (S_ISDIR(read->st_mode)) return is_read_from(place, output, id);
@@ -107,25 +136,28 @@ std::string folder_of_model(const std::string& name) {
 
 void add_models(const std::string& option, const std::string& name, std::vector<ReadPlace>& places) {
   if (!name.empty() && name != "builtin") {
-    places.push_back({option, folder_of_model(name), Folder::kModel});
+    add_folder_of_model(option, folder_of_model(name), places);
     return;
   }
-  for (const FoundModel& model : builtin_models()) places.push_back({option, model.path, Folder::kModel});
+  for (const FoundModel& model : builtin_models()) add_folder_of_model(option, model.path, places);
 }
 
 void add_option(const Options& options, const OptionRow& row, std::vector<ReadPlace>& places) {
   const std::string option = fmt::format("--{}", row.name);
   if (row.name == "model" && row.type == OptionType::kText) return add_models(option, options.text(row), places);
-  const bool is_folder = row.range == "DIR";
+  const bool is_folder = row.range == "DIR" || row.range == "[NAME=]DIR";
   if (row.section == kOutputSection || !(is_folder || row.range == "FILE")) return;
   const std::vector<std::string> paths =
       row.type == OptionType::kFiles ? options.files(row) : std::vector{options.text(row)};
   for (const std::string& path : paths) {
     if (path.empty()) continue;
-    if (row.name == "average")
+    const size_t equals = path.find('=');
+    if (row.range == "[NAME=]DIR" && equals < path.find('/'))
+      add_folder_of_model(option, folder_of_model(path.substr(equals + 1)), places);
+    else if (row.name == "average")
       places.push_back({option, path, Folder::kResults});
     else if (is_folder)
-      places.push_back({option, folder_of_model(path), Folder::kModel});
+      add_folder_of_model(option, folder_of_model(path), places);
     else
       places.push_back({option, path});
   }
@@ -144,13 +176,25 @@ std::vector<ReadPlace> places_read(const Options& options) {
 
 }  // namespace
 
+namespace {
+
+// Where a file would be made: links are followed, also one that leads to nothing yet.
+fs::path place_of_new(const std::string& path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  fs::path place = fs::absolute(path, error);
+  for (int links = 0; links < kMostLinks && fs::is_symlink(place, error); ++links)
+    place = place.parent_path() / fs::read_symlink(place, error);  // an absolute target stands alone
+  return fs::weakly_canonical(place, error);
+}
+
+}  // namespace
+
 bool is_same_file(const std::string& a, const std::string& b) {
   if (a == "-" && b == "-") return true;
   const auto first = status_of(a, STDOUT_FILENO), second = status_of(b, STDOUT_FILENO);
   if (first && second) return id_of(*first) == id_of(*second) && S_ISREG(first->st_mode);
-  std::error_code unknown;
-  return !first && !second &&
-         fs::weakly_canonical(fs::absolute(a), unknown) == fs::weakly_canonical(fs::absolute(b), unknown);
+  return !first && !second && place_of_new(a) == place_of_new(b);
 }
 
 void check_keeps_inputs(const Options& options, std::vector<NamedOutput> outputs) {
@@ -161,7 +205,7 @@ void check_keeps_inputs(const Options& options, std::vector<NamedOutput> outputs
   if (outputs.empty()) return;
   const std::vector<ReadPlace> places = places_read(options);
   for (const NamedOutput& output : outputs) {
-    const auto place = std::ranges::find_if(places, [&](const ReadPlace& one) { return is_read(one, output.path); });
+    const auto place = std::ranges::find_if(places, [&](const ReadPlace& one) { return is_read(one, output); });
     if (place == places.end()) continue;
     const std::string what = place->folder == Folder::kModel ? fmt::format("a file of the model {}", place->path)
                              : place->path == "-"            ? "the file on standard input"

@@ -9,8 +9,9 @@ namespace deberta::cli {
 
 // A file that a run writes, by the option that names it.
 struct NamedOutput {
-  std::string option;  // "--output"; "standard output"
-  std::string path;    // "-": standard output
+  std::string option;       // "--output"; "standard output"
+  std::string path;         // "-": standard output
+  std::string folder = {};  // of a run that writes it; what is read may lie around it
 };
 
 // Throws kUsage when an output is a file that the run reads, however either is written (links and hard links are the

@@ -27,13 +27,11 @@ struct Counts {
   size_t repaired = 0;
 };
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
-}
-
-// The question of choices may be empty.
-bool has_empty_text(const Row& row) {
-  return is_blank(row.text) || (row.pair && row.items.empty() && is_blank(*row.pair));
+// The question of choices may be empty, and words of a text are not texts. A text may also come to nothing in the
+// tokenizer: a space of no width is one.
+bool has_empty_text(const Row& row, const RowAnswer& answer) {
+  if (row.pair && row.items.empty() && is_blank(*row.pair)) return true;
+  return is_blank(row.text) || (!row.pair && row.items.empty() && answer.tokens <= answer.tokens_of_nothing);
 }
 
 class Loop {
@@ -81,10 +79,16 @@ class Loop {
     return results;
   }
   void write(const Row& row, RowAnswer& answer) {
+    const size_t tokens = answer.tokens, cut_tokens = answer.cut_tokens;
+    try {
+      writer_.answer(row, marked(row, std::move(answer)));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInput) throw;
+      return write_bad(row, error);
+    }
     counts_.ok += 1;
-    counts_.tokens += answer.tokens;
-    counts_.cut += answer.cut_tokens > 0;
-    writer_.answer(row, marked(row, std::move(answer)));
+    counts_.tokens += tokens;
+    counts_.cut += cut_tokens > 0;
   }
   void write_bad(const Row& row, const Error& error) {
     const Error named = with_place(error, row);
@@ -130,7 +134,7 @@ void note_repaired_rows(size_t repaired) {
 
 Answer marked(const Row& row, RowAnswer answer) {
   answer.answer.cut_tokens = answer.cut_tokens;
-  answer.answer.is_of_empty_text = has_empty_text(row);
+  answer.answer.is_of_empty_text = answer.answer.is_of_empty_text || has_empty_text(row, answer);
   return std::move(answer.answer);
 }
 

@@ -135,8 +135,9 @@ void RowFields::check_columns(const Names& columns, const std::string& where) co
   const auto refuse = [&](const std::string& name, Remedy remedy) {
     const std::string_view near = nearest_match(name, std::vector<std::string_view>(columns.begin(), columns.end()));
     if (!near.empty() && name.size() > 1) remedy.text = fmt::format("did you mean {}? {}", near, remedy.text);
-    throw input_error(where, fmt::format("no column \"{}\" among {}", name, fmt::join(columns, ", ")),
-                      std::move(remedy));
+    throw input_error(
+        where, fmt::format("no column \"{}\"{}{}", name, columns.empty() ? "" : " among ", fmt::join(columns, ", ")),
+        std::move(remedy));
   };
   const Names& names = names_of(object, where);
   const size_t needed = is_given_ || shape_.needs_all ? names.size() : 1;

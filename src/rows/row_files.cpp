@@ -106,8 +106,7 @@ class TextRows final : public LineRows {
       parts.push_back(std::move(line.text));
     } else {
       for (size_t at = 0; at <= line.text.size();) {
-        const bool is_rest = !shape_.has_items && parts.size() + 1 == shape_.texts();
-        const size_t end = is_rest ? line.text.size() : std::min(line.text.find('\t', at), line.text.size());
+        const size_t end = std::min(line.text.find('\t', at), line.text.size());
         parts.push_back(line.text.substr(at, end - at));
         at = end + 1;
       }

@@ -119,8 +119,10 @@ namespace hub {
 using Task = Answering (*)(const ServedModel& model, Body& body);
 Task find_task(const std::string& name, std::string_view user_agent);
 std::string own_task(const ServedModel& model);  // that the model's head is for
+// The task of the model's own URL: zero-shot classification where the body has candidate_labels and the head can tell.
+Task find_asked_task(const ServedModel& model, Body& body, std::string_view user_agent);
 // The same for POST /, where entities are grouped as the program groups them.
-Task find_own_task(const ServedModel& model, std::string_view user_agent);
+Task find_own_task(const ServedModel& model, Body& body, std::string_view user_agent);
 }  // namespace hub
 
 }  // namespace deberta::serve

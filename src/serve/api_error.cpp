@@ -62,7 +62,8 @@ Json body_of(const ApiError& error, const ApiCodeInfo& info, Dialect dialect) {
 // In the words of a request: no options, no functions.
 std::string message_of(const Error& error) {
   const Problem& problem = error.problems().front();
-  return problem.where.empty() ? problem.message : fmt::format("{}: {}", problem.where, problem.message);
+  const char* remedy = problem.argument == "label_map" ? "; the model's config.json names its classes (id2label)" : "";
+  return fmt::format("{}{}{}{}", problem.where, problem.where.empty() ? "" : ": ", problem.message, remedy);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct BatchQueue::Turn {
 };
 
 std::optional<RequestId> BatchQueue::admit(const RequestInfo& info, size_t tokens) {
+  tokens = std::min(tokens, limits_.tokens);  // an estimate may be too high
   if (gauges_.requests >= limits_.requests || tokens > limits_.tokens - gauges_.tokens) return std::nullopt;
   const RequestId id = next_request_++;
   Request& request = requests_[id];

@@ -11,14 +11,17 @@
 namespace deberta::serve {
 namespace {
 
-[[noreturn]] void refuse_at(const std::string& pointer, const std::string& message) {
-  throw ApiError(ApiCode::kValidation, fmt::format("{}: {}", pointer.empty() ? "body" : pointer, message), pointer);
-}
-
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
+}
+
+// A name as a part of a JSON pointer.
+std::string escaped(std::string_view name) {
+  std::string part;
+  for (const char c : name) part += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return part;
 }
 
 // One letter inserted, left out or changed.
@@ -31,13 +34,17 @@ bool is_one_edit_apart(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+void Body::refuse_at(const std::string& pointer, const std::string& message) {
+  throw ApiError(ApiCode::kValidation, fmt::format("{}: {}", pointer.empty() ? "body" : pointer, message), pointer);
+}
+
 Body::Body(const Json& object, std::string pointer, std::string_view tail)
-    : json_(&object), pointer_(std::move(pointer)), tail_(tail) {
-  if (!object.is_object()) refuse_at(pointer_, fmt::format("expected an object, got {}", object.describe()));
+    : record_(std::make_shared<Record>(Record{&object, std::move(pointer)})), tail_(tail) {
+  if (!object.is_object()) refuse_at(record_->pointer, fmt::format("expected an object, got {}", object.describe()));
 }
 
 std::string Body::pointer_of(std::string_view name) const {
-  return fmt::format("{}/{}", pointer_, name);
+  return fmt::format("{}/{}", record_->pointer, escaped(name));
 }
 
 void Body::refuse(std::string_view name, const std::string& message) const {
@@ -50,8 +57,8 @@ void Body::refuse_missing(std::string_view name) const {
 }
 
 const Json* Body::find(std::string_view name) {
-  asked_.emplace(name);
-  const Json* value = json_->find(name);
+  record_->asked.emplace(name);
+  const Json* value = record_->json->find(name);
   return value == nullptr || value->is_null() ? nullptr : value;
 }
 
@@ -94,7 +101,13 @@ std::optional<std::vector<std::string>> Body::texts(std::string_view name) {
 std::optional<Body> Body::object(std::string_view name) {
   const Json* value = find(name);
   if (value == nullptr) return std::nullopt;
-  return Body(*value, pointer_of(name));
+  return part(*value, pointer_of(name));
+}
+
+Body Body::part(const Json& value, std::string pointer) {
+  const auto found = record_->parts.find(&value);
+  if (found != record_->parts.end()) return Body(found->second);
+  return Body(record_->parts.emplace(&value, Body(value, std::move(pointer)).record_).first->second);
 }
 
 std::optional<std::string> Body::choice(std::string_view name, const std::vector<std::string>& words) {
@@ -106,25 +119,37 @@ std::optional<std::string> Body::choice(std::string_view name, const std::vector
   return word;
 }
 
-std::vector<std::string> Body::unknown() const {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : json_->as_object()) {
-    if (asked_.contains(name)) continue;
-    for (const std::string& known : asked_) {
-      if (json_->find(known) == nullptr && is_one_edit_apart(name, known))
-        refuse(name, fmt::format("unknown field; did you mean {}?", known));
-    }
-    names.push_back(name);
+// Few names are asked for, whatever the client sends: the work grows with the fields that are there.
+void Body::add_unknown(const Record& record, std::vector<std::string>& pointers) {
+  std::vector<std::string_view> absent;
+  for (const std::string& name : record.asked) {
+    if (record.json->find(name) == nullptr) absent.push_back(name);
   }
-  return names;
+  for (const auto& [name, value] : record.json->as_object()) {
+    if (record.asked.contains(name)) continue;
+    std::string pointer = fmt::format("{}/{}", record.pointer, escaped(name));
+    for (const std::string_view known : absent) {
+      if (is_one_edit_apart(name, known)) refuse_at(pointer, fmt::format("unknown field; did you mean {}?", known));
+    }
+    pointers.push_back(std::move(pointer));
+  }
+  for (const auto& [json, part] : record.parts) add_unknown(*part, pointers);
+}
+
+std::vector<std::string> Body::unknown() const {
+  std::vector<std::string> pointers;
+  add_unknown(*record_, pointers);
+  return pointers;
 }
 
 std::vector<std::string> texts_of(const Json& value, const std::string& pointer) {
-  if (!value.is_array()) refuse_at(pointer, fmt::format("expected an array of strings, got {}", value.describe()));
+  if (!value.is_array())
+    Body::refuse_at(pointer, fmt::format("expected an array of strings, got {}", value.describe()));
   std::vector<std::string> texts;
   for (const Json& one : value.as_array()) {
     if (!one.is_string())
-      refuse_at(fmt::format("{}/{}", pointer, texts.size()), fmt::format("expected a string, got {}", one.describe()));
+      Body::refuse_at(fmt::format("{}/{}", pointer, texts.size()),
+                      fmt::format("expected a string, got {}", one.describe()));
     texts.push_back(one.as_string());
   }
   return texts;

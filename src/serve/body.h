@@ -1,11 +1,15 @@
 // The fields of a request's body, read by name: each reader checks what it finds and says where it was. null is as good
-// as absent. What nothing has read is unknown, which is no error unless it looks like a field that was meant.
+// as absent. What nothing has read is unknown, which is no error unless it looks like a field that was meant; objects
+// in the body have the same rule.
 #pragma once
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -27,6 +31,9 @@ class Body {
   std::optional<double> number(std::string_view name, double low, double high);
   std::optional<std::vector<std::string>> texts(std::string_view name);
   std::optional<Body> object(std::string_view name);
+  // An object in this one, for which unknown() answers too; the same for all that ask for it. Throws kValidation for
+  // another kind.
+  Body part(const Json& value, std::string pointer);
   // One of the words; in any case of letters.
   std::optional<std::string> choice(std::string_view name, const std::vector<std::string>& words);
 
@@ -34,16 +41,25 @@ class Body {
   [[noreturn]] void refuse_missing(std::string_view name) const;
   [[noreturn]] void refuse(std::string_view name, const std::string& message) const;
 
-  // Names that nothing has asked for. Throws kValidation for one that is an edit away from a field that was asked for
-  // and is absent.
+  // The pointers of fields that nothing has asked for, here and in parts. Throws kValidation for one whose name is an
+  // edit away from a field that was asked for and is absent.
   std::vector<std::string> unknown() const;
   std::string pointer_of(std::string_view name) const;
+  [[noreturn]] static void refuse_at(const std::string& pointer, const std::string& message);
 
  private:
-  const Json* json_;
-  std::string pointer_;
+  // An object and what was asked of it.
+  struct Record {
+    const Json* json;
+    std::string pointer;
+    std::set<std::string, std::less<>> asked = {};
+    std::map<const Json*, std::shared_ptr<Record>> parts = {};
+  };
+  explicit Body(std::shared_ptr<Record> record) : record_(std::move(record)) {}
+  static void add_unknown(const Record& record, std::vector<std::string>& pointers);
+
+  std::shared_ptr<Record> record_;
   std::string_view tail_;
-  std::set<std::string, std::less<>> asked_;
 };
 
 // The strings of an array, each at `pointer`/i. Throws kValidation.

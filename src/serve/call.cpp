@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "serve/api_error.h"
@@ -10,12 +11,31 @@
 namespace deberta::serve {
 namespace {
 
-constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 1000000};
+constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 1000000, .max_members = 4096};
 constexpr size_t kMostExplaining = 4;
 constexpr size_t kMostIgnored = 16;  // fields that are named
 
 double seconds_of(int64_t microseconds) {
   return static_cast<double>(microseconds) * 1e-6;
+}
+
+// application/json, with parameters or without.
+bool is_json_type(std::string_view type) {
+  std::string_view name = type.substr(0, type.find(';'));
+  while (name.ends_with(' ') || name.ends_with('\t')) name.remove_suffix(1);
+  return std::ranges::equal(name, std::string_view("application/json"), {},
+                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+}
+
+// "/parameters/top_k" as "parameters.top_k".
+std::string dotted(std::string_view pointer) {
+  std::string name;
+  for (size_t i = 1; i < pointer.size(); ++i) {
+    const bool is_escape = pointer[i] == '~' && i + 1 < pointer.size();
+    if (is_escape) ++i;
+    name += is_escape ? (pointer[i] == '1' ? '/' : '~') : pointer[i] == '/' ? '.' : pointer[i];
+  }
+  return name;
 }
 
 LogLevel level_of(Body& body) {
@@ -32,7 +52,9 @@ Call::~Call() {
     facts_.status = 499;
     facts_.failure = "cancelled";
     facts_.total_s = seconds_of(microseconds() - begun_);
-    server_.tell(facts_, id_, request(), key_ ? key_->name : "");
+    HttpResponse nothing;
+    server_.tell(facts_, server_.line_of(request(), id_, owner()), nullptr, nothing);
+    nothing.sent(false);
   }
 }
 
@@ -40,11 +62,9 @@ void Call::start() {
   try {
     match_ = match_route(request().method, request().path);
     facts_.route = match_.route->path;
-    if (const Key* key = server_.settings.keys.find(request().header("authorization"))) key_ = *key;
+    key_ = server_.key_of(request());
     if (match_.route->method == "GET") {
-      HttpResponse response = server_.get(match_, request());
-      const bool is_well = response.status == 200;
-      return respond(std::move(response), is_well ? "" : "overloaded");
+      return respond(server_.get(match_, request(), owner()), nullptr);
     }
     if (server_.is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
     if (match_.route->scope == Scope::kAdmin)
@@ -66,8 +86,8 @@ void Call::start() {
 Priority Call::priority() const {
   const std::string_view given = request().header("x-priority");
   if (given.empty()) return Priority::kNormal;
-  if (key_ && !key_->opens(Scope::kPriority))
-    throw ApiError(ApiCode::kForbidden, "X-Priority: the key has no scope priority");
+  if (!key_ || !key_->opens(Scope::kPriority))
+    throw ApiError(ApiCode::kForbidden, "X-Priority: expected a key with the scope priority");
   if (given == "high") return Priority::kHigh;
   if (given == "normal") return Priority::kNormal;
   if (given == "low") return Priority::kLow;
@@ -99,8 +119,10 @@ std::pair<std::string_view, std::string_view> Call::parts_of_body() const {
     return {body.substr(0, size), body.substr(size)};
   }
   const std::string_view type = request().header("content-type");
-  if (!type.empty() && type.find("json") == std::string_view::npos)
-    throw ApiError(ApiCode::kMediaType, "expected application/json");
+  // A page of another origin may send other types, and none, without asking first.
+  const bool may_lack = request().header("origin").empty();
+  if (type.empty() ? !may_lack : !is_json_type(type))
+    throw ApiError(ApiCode::kMediaType, "Content-Type: expected application/json");
   return {body, {}};
 }
 
@@ -145,7 +167,13 @@ void Call::read() {
 
 void Call::note_unknown(const Body& body) {
   ignored_ = body.unknown();
-  if (server_.settings.has_strict_fields && !ignored_.empty()) body.refuse(ignored_.front(), "unknown field");
+  for (const std::string& pointer : ignored_) {  // an answer in other labels than those that were given would be wrong
+    if (pointer.ends_with("/candidate_labels"))
+      Body::refuse_at(pointer,
+                      "expected no labels here: the task zero-shot-classification takes them in parameters, and "
+                      "needs an entailment model");
+  }
+  if (server_.settings.has_strict_fields && !ignored_.empty()) Body::refuse_at(ignored_.front(), "unknown field");
 }
 
 // Runs a text for the explorer, on a thread that does nothing else, so that serving goes on.
@@ -155,9 +183,9 @@ void Call::explain() {
     Body body(json);
     served_ = server_.models.find(model_name(body));
     facts_.model = served_->model.name;
-    HttpResponse response = server_.explanations.explain(served_->model, body, microseconds());
+    HttpResponse response = server_.explanations.explain(served_->model, body, owner(), microseconds());
     note_unknown(body);
-    respond(std::move(response), "");
+    respond(std::move(response), nullptr);
   } catch (...) {
     fail(std::current_exception());
   }
@@ -183,12 +211,12 @@ void Call::administer() {
         break;
       default:
         server_.log_level = level_of(body);
-        return respond(json_response(JsonObject{{"level", *body.text("level")}}), "");
+        return respond(json_response(JsonObject{{"level", *body.text("level")}}), nullptr);
     }
     for (const ModelSet::Status& status : server_.models.statuses()) {
       if (status.name == name) told = JsonObject{{"name", name}, {"state", status.state}};
     }
-    respond(json_response(told), "");
+    respond(json_response(told), nullptr);
   } catch (const Error& error) {  // of a folder that does not open
     fail(
         std::make_exception_ptr(ApiError(ApiCode::kValidation, fmt::format("{}: {}", error.where(), error.message()))));
@@ -208,19 +236,22 @@ Answering Call::make(Body& body) {
     case RouteKind::kHubTask:
       return hub::find_task(match_.task, agent)(model, body);
     case RouteKind::kHubOwnTask:
-      return hub::find_task(hub::own_task(model), agent)(model, body);
+      return hub::find_asked_task(model, body, agent)(model, body);
     default:
       break;
   }
   // A body with `parameters` is one of the hub's; else the task of text-embeddings-inference that the model is for.
-  if (body.find("parameters") != nullptr) return hub::find_own_task(model, agent)(model, body);
+  if (body.find("parameters") != nullptr) return hub::find_own_task(model, body, agent)(model, body);
   const Head head = model.pipeline.model.head();
   if (head == Head::kNone) return tei::embed(model, body);
-  if (head != Head::kSequence) return hub::find_own_task(model, agent)(model, body);
+  if (head != Head::kSequence) return hub::find_own_task(model, body, agent)(model, body);
   return body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
 }
 
 void Call::submit(Answering made) {
+  if (made.tokens > server_.settings.queue.tokens)
+    throw ApiError(ApiCode::kTooLarge, fmt::format("expected at most {} tokens in a request, got {}",
+                                                   server_.settings.queue.tokens, made.tokens));
   const RequestId id = *std::exchange(admitted_, std::nullopt);  // the worker's from now on
   exchange_->on_disconnect([weak = weak_from_this(), id] {
     const std::shared_ptr<Call> self = weak.lock();
@@ -251,7 +282,7 @@ void Call::finish(const std::function<HttpResponse()>& respond_with) {
     facts_.tokenization_s = seconds_of(read_ - begun_);
     facts_.queue_s = seconds_of(outcome_.queue_time);
     facts_.inference_s = seconds_of(outcome_.compute_time);
-    respond(respond_with(), "");
+    respond(respond_with(), nullptr);
   } catch (...) {
     fail(std::current_exception());
   }
@@ -262,15 +293,12 @@ void Call::fail(const std::exception_ptr& error) {
   if (told.code == ApiCode::kOverloaded && told.retry_after_s == 0 && served_ != nullptr)
     told.retry_after_s = 1 + served_->worker->time_to_drain() / 1000000;
   const Dialect dialect = match_.route != nullptr ? match_.route->dialect : dialect_of(request().path);
-  respond(error_response(told, dialect), failure_of(told.code));
+  respond(error_response(told, dialect), &told);
 }
 
 void Call::add_headers(HttpResponse& response) const {
   std::vector<Header>& headers = response.headers;
-  headers.emplace_back("x-request-id", id_);
-  headers.emplace_back("cache-control", "no-store");
-  headers.emplace_back("x-content-type-options", "nosniff");
-  server_.add_origin(request(), headers);
+  server_.add_headers(request(), id_, response);
   if (served_ == nullptr) return;
   const auto milliseconds = [](double s) { return std::to_string(static_cast<int64_t>(s * 1000)); };
   headers.emplace_back("x-compute-type", server_.compute_type());
@@ -284,17 +312,17 @@ void Call::add_headers(HttpResponse& response) const {
   if (ignored_.empty()) return;
   std::string names;
   for (size_t i = 0; i < std::min(ignored_.size(), kMostIgnored); ++i)
-    names += fmt::format("{}{}", i == 0 ? "" : ", ", header_text(ignored_[i]));
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", header_text(dotted(ignored_[i])));
   headers.emplace_back("x-ignored-fields", ignored_.size() > kMostIgnored ? names + ", ..." : names);
 }
 
-void Call::respond(HttpResponse response, std::string_view failure) {
+void Call::respond(HttpResponse response, const ApiError* error) {
   if (!take_turn()) return;
   facts_.status = has_left_ ? 499 : response.status;
-  facts_.failure = has_left_ ? "cancelled" : failure;
+  if (has_left_) facts_.failure = "cancelled";
   facts_.total_s = seconds_of(microseconds() - begun_);
   add_headers(response);
-  server_.tell(facts_, id_, request(), key_ ? key_->name : "");
+  server_.tell(facts_, server_.line_of(request(), id_, owner()), has_left_ ? nullptr : error, response);
   exchange_->respond(std::move(response));
 }
 

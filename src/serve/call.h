@@ -27,7 +27,7 @@ class Call : public std::enable_shared_from_this<Call> {
 
   void start();
   void fail(const std::exception_ptr& error);
-  void respond(HttpResponse response, std::string_view failure);
+  void respond(HttpResponse response, const ApiError* error);  // null: it is no refusal
 
   const HttpRequest& request() const { return exchange_->request(); }
 
@@ -40,6 +40,7 @@ class Call : public std::enable_shared_from_this<Call> {
   void note_unknown(const Body& body);
   void administer();
   void explain();
+  std::string owner() const { return key_ ? key_->name : ""; }  // the name of the client's key
   Priority priority() const;
   RequestInfo info() const;
   void submit(Answering made);

@@ -81,7 +81,7 @@ size_t bytes_of(const AttentionTerms& terms) {
 
 }  // namespace
 
-HttpResponse Explanations::explain(const ServedModel& model, Body& body, int64_t now) {
+HttpResponse Explanations::explain(const ServedModel& model, Body& body, const std::string& owner, int64_t now) {
   const std::optional<std::string> text = body.text("text");
   if (!text) body.refuse_missing("text");
   const std::optional<std::string> pair = body.text("text_pair");
@@ -96,13 +96,13 @@ HttpResponse Explanations::explain(const ServedModel& model, Body& body, int64_t
   JsonObject about{{"model", model.name}};
   for (auto& field : explanation_json(model.pipeline.config, tokenizer, encoding, terms))
     about.push_back(std::move(field));
-  about.emplace_back("explain_id", keep(std::move(terms), now));
+  about.emplace_back("explain_id", keep(std::move(terms), owner, now));
   return json_response(std::move(about));
 }
 
-std::string Explanations::keep(AttentionTerms terms, int64_t now) {
+std::string Explanations::keep(AttentionTerms terms, const std::string& owner, int64_t now) {
   const std::lock_guard lock(mutex_);
-  Kept one{new_id(), nullptr, bytes_of(terms), now};
+  Kept one{new_secret(), owner, nullptr, bytes_of(terms), now};
   one.terms = std::make_shared<const AttentionTerms>(std::move(terms));
   kept_.push_front(std::move(one));
   forget(now);
@@ -120,10 +120,12 @@ void Explanations::forget(int64_t now) {
   }
 }
 
-std::shared_ptr<const AttentionTerms> Explanations::find(std::string_view query, int64_t now) {
+std::shared_ptr<const AttentionTerms> Explanations::find(std::string_view query, const std::string& owner,
+                                                         int64_t now) {
   const std::string_view id = value_of(query, "id");
   const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) { return one.id == id; });
+  const auto found =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) { return one.id == id && one.owner == owner; });
   if (found == kept_.end())
     throw ApiError(ApiCode::kNotFound, fmt::format("no explanation {}: they are kept for a minute", quote_json(id)));
   found->asked = now;
@@ -131,8 +133,8 @@ std::shared_ptr<const AttentionTerms> Explanations::find(std::string_view query,
   return kept_.front().terms;
 }
 
-HttpResponse Explanations::terms(std::string_view query, int64_t now) {
-  const std::shared_ptr<const AttentionTerms> terms = find(query, now);
+HttpResponse Explanations::terms(std::string_view query, const std::string& owner, int64_t now) {
+  const std::shared_ptr<const AttentionTerms> terms = find(query, owner, now);
   const size_t layer = number_of(query, "layer", 1, terms->layers.size());
   const size_t head = number_of(query, "head", 0, terms->heads - 1);
   const std::string_view name = value_of(query, "term"), dtype = value_of(query, "dtype");
@@ -149,12 +151,12 @@ HttpResponse Explanations::terms(std::string_view query, int64_t now) {
   return bytes_response(std::move(made.bytes), headers);
 }
 
-HttpResponse Explanations::heads(std::string_view query, int64_t now) {
-  return json_response(JsonObject{{"heads", heads_json(*find(query, now))}});
+HttpResponse Explanations::heads(std::string_view query, const std::string& owner, int64_t now) {
+  return json_response(JsonObject{{"heads", heads_json(*find(query, owner, now))}});
 }
 
-HttpResponse Explanations::thumbnails(std::string_view query, int64_t now) {
-  const std::shared_ptr<const AttentionTerms> terms = find(query, now);
+HttpResponse Explanations::thumbnails(std::string_view query, const std::string& owner, int64_t now) {
+  const std::shared_ptr<const AttentionTerms> terms = find(query, owner, now);
   const Thumbnails made = deberta::thumbnails(*terms, number_of(query, "size", 1, 64));
   return bytes_response(
       std::string(made.pixels.begin(), made.pixels.end()),

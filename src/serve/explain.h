@@ -18,22 +18,23 @@ namespace deberta::serve {
 class Explanations {
  public:
   // Runs the text of `body` through the model. Throws kValidation for a text of more than 256 tokens.
-  HttpResponse explain(const ServedModel& model, Body& body, int64_t now);
+  // What it shows is kept for `owner`: others do not find it.
+  HttpResponse explain(const ServedModel& model, Body& body, const std::string& owner, int64_t now);
 
   // `query`: id and what is asked of it. Throws kNotFound for an id that is not kept (any more), kValidation.
-  HttpResponse terms(std::string_view query, int64_t now);  // layer, head, term, dtype
-  HttpResponse heads(std::string_view query, int64_t now);
-  HttpResponse thumbnails(std::string_view query, int64_t now);  // size
+  HttpResponse terms(std::string_view query, const std::string& owner, int64_t now);  // layer, head, term, dtype
+  HttpResponse heads(std::string_view query, const std::string& owner, int64_t now);
+  HttpResponse thumbnails(std::string_view query, const std::string& owner, int64_t now);  // size
 
  private:
   struct Kept {
-    std::string id;
+    std::string id, owner;
     std::shared_ptr<const AttentionTerms> terms;
     size_t bytes = 0;
     int64_t asked = 0;  // microseconds
   };
-  std::shared_ptr<const AttentionTerms> find(std::string_view query, int64_t now);
-  std::string keep(AttentionTerms terms, int64_t now);
+  std::shared_ptr<const AttentionTerms> find(std::string_view query, const std::string& owner, int64_t now);
+  std::string keep(AttentionTerms terms, const std::string& owner, int64_t now);
   void forget(int64_t now);
 
   std::mutex mutex_;

@@ -21,6 +21,11 @@ std::string new_id() {
   return fmt::format("{:08x}{:08x}", start & 0xffffffff, next++ & 0xffffffff);
 }
 
+std::string new_secret() {
+  std::random_device draw;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", draw(), draw(), draw(), draw());
+}
+
 std::string header_text(std::string_view text) {
   constexpr size_t kMost = 64;
   std::string value;

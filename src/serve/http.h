@@ -17,6 +17,8 @@ bool is_plain_name(std::string_view text, size_t most);
 
 // 16 hexadecimal digits that no other call of this process gives, nor, most likely, of another one.
 std::string new_id();
+// 32 hexadecimal digits, drawn by the system: nobody can tell them from earlier ones.
+std::string new_secret();
 
 using Header = std::pair<std::string, std::string>;  // names in lower case
 
@@ -30,7 +32,8 @@ struct HttpRequest {
   std::string query;  // without the question mark
   std::vector<Header> headers;
   std::string body;
-  std::string peer;  // the client's address; empty behind a Unix socket
+  std::string peer = {};   // the client's address; empty behind a Unix socket
+  std::string local = {};  // the address that it asked; empty behind a Unix socket
 
   std::string_view header(std::string_view name) const;  // empty without it; the first of several
 };
@@ -39,7 +42,11 @@ struct HttpResponse {
   int status = 200;
   std::vector<Header> headers = {};
   std::string body = {};
-  bool closes = false;  // the connection, after this response
+  // In the place of `body`: the next piece of it, empty at the end. Called while the client reads, by one thread at a
+  // time. What it throws breaks the answer off.
+  std::function<std::string()> pieces = {};
+  bool closes = false;                           // the connection, after this response
+  std::function<void(bool is_whole)> sent = {};  // called once it is written, or broken off
 };
 
 // A request until its response. Functions may be called from any thread.

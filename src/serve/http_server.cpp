@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "deberta/error.h"
@@ -29,8 +31,9 @@ using Socket = asio::generic::stream_protocol::socket;
 using Parser = http::request_parser<http::string_body>;
 
 constexpr size_t kMostDropped =
-    65536;                     // bytes of a refused body that are still read, so that the client sees the answer
-constexpr double kLinger = 2;  // seconds that a refused client may still send
+    65536;                        // bytes of a refused body that are still read, so that the client sees the answer
+constexpr size_t kPiece = 65536;  // bytes of an answer that are on their way at once
+constexpr double kLinger = 2;     // seconds that a refused client may still send
 constexpr auto kTick = std::chrono::milliseconds(20);
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // without descriptors
 
@@ -91,7 +94,12 @@ Refusal check_head(const http::request_header<>& head, const HttpSettings& setti
   return {};
 }
 
-HttpRequest request_of(const http::request<http::string_body>& from, const std::string& peer) {
+// The addresses of a connection's ends; empty of a Unix socket.
+struct Ends {
+  std::string peer, local;
+};
+
+HttpRequest request_of(const http::request<http::string_body>& from, const Ends& ends) {
   HttpRequest request;
   request.method = std::string(from.method_string());
   const std::string target(from.target());
@@ -101,7 +109,8 @@ HttpRequest request_of(const http::request<http::string_body>& from, const std::
   for (const auto& field : from)
     request.headers.emplace_back(lower({field.name_string().data(), field.name_string().size()}),
                                  std::string(field.value()));
-  request.peer = peer;
+  request.peer = ends.peer;
+  request.local = ends.local;
   return request;
 }
 
@@ -114,9 +123,11 @@ struct HttpServer::State {
       : settings(settings_), hooks(std::move(hooks_)), ticker(io), pause(io) {}
 
   void listen();
+  void listen_at_path();
   template <class Acceptor>
   void accept(Acceptor& acceptor);
-  void add(Socket socket, const std::string& peer);
+  void add(Socket socket, const Ends& ends);
+  bool is_exempt(const std::string& peer) const;  // from the count by address
   void tick();
   void close_all();
 
@@ -141,8 +152,8 @@ namespace {
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(HttpServer::State& server, Socket socket, std::string peer)
-      : server_(server), socket_(std::move(socket)), timer_(socket_.get_executor()), peer_(std::move(peer)) {}
+  Session(HttpServer::State& server, Socket socket, Ends ends)
+      : server_(server), socket_(std::move(socket)), timer_(socket_.get_executor()), ends_(std::move(ends)) {}
 
   void start() {
     asio::dispatch(socket_.get_executor(), [self = shared_from_this()] { self->wait_for_request(); });
@@ -150,7 +161,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // A connection over the caps: one answer, then the end.
   void start_refusing() {
     asio::dispatch(socket_.get_executor(), [self = shared_from_this()] {
-      self->write(self->server_.hooks.error(503, "too many connections"), true);
+      self->write(self->server_.hooks.error(503, "too many connections", self->ends_.peer), true);
     });
   }
   void end_if_idle() {
@@ -174,8 +185,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void hand_over();
   void watch();
   void respond(HttpResponse response);
+  void break_off(const HttpResponse& response);
   void write(HttpResponse response, bool closes);
-  void on_written(const Code& code, bool closes);
+  void write_some(size_t at);
+  void write_next();
+  void on_written(bool is_whole);
   void drop_rest(size_t dropped);
   void close();
 
@@ -183,13 +197,19 @@ class Session : public std::enable_shared_from_this<Session> {
   Socket socket_;
   asio::steady_timer timer_;
   uint64_t armed_ = 0;
-  std::string peer_;
+  Ends ends_;
   beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
-  http::response<http::string_body> response_;
+  // The response that is written: its head, the bytes that are on their way, and where the others come from.
+  http::response<http::empty_body> response_;
+  std::string out_, rest_;
+  size_t rest_at_ = 0;
+  std::function<std::string()> pieces_;
+  std::function<void(bool is_whole)> sent_;
   std::shared_ptr<http::response<http::empty_body>> continue_;
   std::weak_ptr<Exchange> exchange_;
   size_t served_ = 0;
+  bool is_http10_ = false, is_chunked_ = false, closes_ = false;
   bool is_idle_ = false, is_head_ = false, keeps_alive_ = false, is_watching_ = false, is_closed_ = false,
        is_late_ = false;
 };
@@ -240,7 +260,8 @@ void Session::on_head(const Code& code) {
   const auto length = parser_->content_length();
   if (length && *length > server_.settings.max_body) return refuse({413, "the body is too large"});
   is_head_ = head.method() == http::verb::head;
-  if (std::optional<HttpResponse> response = server_.hooks.refuse(request_of(head, peer_)))
+  is_http10_ = head.version() == 10;
+  if (std::optional<HttpResponse> response = server_.hooks.refuse(request_of(head, ends_)))
     return write(std::move(*response), !parser_->is_done() || !head.keep_alive());
   const auto expected = head[http::field::expect];
   if (lower({expected.data(), expected.size()}) != "100-continue" || parser_->is_done()) return read_body();
@@ -264,13 +285,13 @@ void Session::on_body(const Code& code) {
 
 void Session::refuse(const Refusal& refusal) {
   if (refusal.status == 0) return close();
-  write(server_.hooks.error(refusal.status, refusal.why), true);
+  write(server_.hooks.error(refusal.status, refusal.why, ends_.peer), true);
 }
 
 void Session::hand_over() {
   disarm();
   keeps_alive_ = parser_->get().keep_alive() && ++served_ < server_.settings.max_requests_per_connection;
-  HttpRequest request = request_of(parser_->get(), peer_);
+  HttpRequest request = request_of(parser_->get(), ends_);
   request.body = std::move(parser_->get().body());
   const auto send = [self = shared_from_this()](HttpResponse response) {
     asio::dispatch(self->socket_.get_executor(),
@@ -297,7 +318,7 @@ void Session::watch() {
 }
 
 void Session::respond(HttpResponse response) {
-  if (is_closed_) return;
+  if (is_closed_) return break_off(response);
   if (is_watching_) {
     Code ignored;
     socket_.cancel(ignored);
@@ -306,32 +327,77 @@ void Session::respond(HttpResponse response) {
   write(std::move(response), closes);
 }
 
+// Nobody is there to take it.
+void Session::break_off(const HttpResponse& response) {
+  if (response.sent) response.sent(false);
+}
+
 void Session::write(HttpResponse response, bool closes) {
-  if (is_closed_) return;
+  if (is_closed_) return break_off(response);
   response_ = {};
+  sent_ = std::move(response.sent);
+  pieces_ = std::move(response.pieces);
+  is_chunked_ = pieces_ && !is_http10_;
+  closes_ = closes || (pieces_ && is_http10_);  // where the end of the connection is that of the body
   response_.version(11);
   response_.result(static_cast<unsigned>(response.status));
   for (const auto& [name, value] : response.headers) {
     // Whoever made it: no value ends its line.
     if (value.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos) response_.insert(name, value);
   }
-  response_.keep_alive(!closes);
-  response_.body() = std::move(response.body);
-  response_.prepare_payload();
-  if (is_head_) {  // the length of what GET has, without it
-    const size_t length = response_.body().size();
-    response_.body().clear();
-    response_.content_length(length);
+  response_.keep_alive(!closes_);
+  if (is_chunked_) response_.chunked(true);
+  const bool has_body = response.status != 204;
+  if (!pieces_ && has_body) response_.content_length(response.body.size());  // of HEAD too: the length of what GET has
+  out_ = (std::ostringstream() << response_.base()).str();
+  if (is_head_) {
+    pieces_ = nullptr;
+  } else if (!pieces_) {
+    out_ += response.body.substr(0, kPiece);
+    rest_ = std::move(response.body);
+    rest_at_ = std::min(kPiece, rest_.size());
   }
-  arm(server_.settings.write_s);
-  http::async_write(socket_, response_,
-                    [self = shared_from_this(), closes](const Code& code, size_t) { self->on_written(code, closes); });
+  write_some(0);
 }
 
-void Session::on_written(const Code& code, bool closes) {
+// Writes out_ from `at`. The time is for the next bytes: whoever reads on, however slowly, is not cut off.
+void Session::write_some(size_t at) {
+  arm(server_.settings.write_s);
+  socket_.async_write_some(asio::buffer(out_.data() + at, out_.size() - at),
+                           [self = shared_from_this(), at](const Code& code, size_t bytes) {
+                             if (code) return self->on_written(false);
+                             if (at + bytes < self->out_.size()) return self->write_some(at + bytes);
+                             self->write_next();
+                           });
+}
+
+void Session::write_next() {
+  if (rest_at_ < rest_.size()) {
+    out_.assign(rest_, rest_at_, kPiece);
+    rest_at_ += out_.size();
+    return write_some(0);
+  }
+  if (!pieces_) return on_written(true);
+  try {
+    out_ = pieces_();
+  } catch (const std::exception&) {
+    return on_written(false);
+  }
+  if (out_.empty()) pieces_ = nullptr;
+  if (is_chunked_) out_ = fmt::format("{:x}\r\n{}\r\n", out_.size(), out_);
+  if (out_.empty()) return on_written(true);
+  write_some(0);
+}
+
+void Session::on_written(bool is_whole) {
   is_head_ = false;
-  if (code) return close();
-  if (!closes) return wait_for_request();
+  rest_ = {};
+  rest_at_ = 0;
+  out_ = {};
+  pieces_ = nullptr;
+  if (const auto sent = std::exchange(sent_, {})) sent(is_whole);
+  if (!is_whole) return close();
+  if (!closes_) return wait_for_request();
   Code ignored;
   socket_.shutdown(asio::socket_base::shutdown_send, ignored);
   arm(kLinger);
@@ -355,7 +421,7 @@ void Session::close() {
   socket_.close(ignored);
   const std::lock_guard lock(server_.mutex);
   if (server_.sessions.erase(shared_from_this()) > 0) {
-    const auto found = server_.per_address.find(peer_);
+    const auto found = server_.per_address.find(ends_.peer);
     if (found != server_.per_address.end() && --found->second == 0) server_.per_address.erase(found);
   }
   if (server_.sessions.empty()) server_.closed.notify_all();
@@ -370,15 +436,19 @@ std::string address_of(const asio::local::stream_protocol::endpoint&) {
 
 }  // namespace
 
-void HttpServer::State::add(Socket socket, const std::string& peer) {
-  auto session = std::make_shared<Session>(*this, std::move(socket), peer);
+bool HttpServer::State::is_exempt(const std::string& peer) const {
+  return peer.empty() || std::ranges::find(settings.trusted, peer) != settings.trusted.end();
+}
+
+void HttpServer::State::add(Socket socket, const Ends& ends) {
+  auto session = std::make_shared<Session>(*this, std::move(socket), ends);
   bool is_refused = false;
   {
     const std::lock_guard lock(mutex);
-    size_t& of_peer = per_address[peer];
+    size_t& of_peer = per_address[ends.peer];
     is_refused = sessions.size() >= settings.max_connections ||
-                 (!peer.empty() && of_peer >= settings.max_connections_per_address);
-    if (is_refused && of_peer == 0) per_address.erase(peer);
+                 (!is_exempt(ends.peer) && of_peer >= settings.max_connections_per_address);
+    if (is_refused && of_peer == 0) per_address.erase(ends.peer);
     if (!is_refused) {
       ++of_peer;
       sessions.insert(session);
@@ -405,11 +475,12 @@ void HttpServer::State::accept(Acceptor& acceptor) {
     }
     if (!code) {
       Code ignored;
-      const auto endpoint = socket.remote_endpoint(ignored);
-      const std::string peer = ignored ? std::string() : address_of(endpoint);
+      const auto remote = socket.remote_endpoint(ignored);
+      Ends ends;
+      if (!ignored) ends = {.peer = address_of(remote), .local = address_of(socket.local_endpoint(ignored))};
       if constexpr (std::is_same_v<Acceptor, asio::ip::tcp::acceptor>)
         socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-      add(Socket(std::move(socket)), peer);
+      add(Socket(std::move(socket)), ends);
     }
     accept(acceptor);
   });
@@ -424,14 +495,39 @@ void HttpServer::State::tick() {
   });
 }
 
+namespace {
+
+// Whether a server that is gone left a socket there: nobody listens at it.
+bool is_dead_socket(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
+  asio::io_context io;
+  asio::local::stream_protocol::socket socket(io);
+  Code code;
+  socket.connect(asio::local::stream_protocol::endpoint(path), code);
+  return code == asio::error::connection_refused;
+}
+
+}  // namespace
+
+void HttpServer::State::listen_at_path() {
+  const asio::local::stream_protocol::endpoint endpoint(settings.uds);
+  if (is_dead_socket(settings.uds)) ::unlink(settings.uds.c_str());
+  local.emplace(io);
+  local->open(endpoint.protocol());
+  local->bind(endpoint);
+  if (settings.uds_mode && ::chmod(settings.uds.c_str(), *settings.uds_mode) != 0)
+    throw boost::system::system_error(errno, boost::system::system_category());
+  local->listen(4096);
+  accept(*local);
+}
+
 void HttpServer::State::listen() {
   const std::string where = settings.uds.empty() ? fmt::format("{}:{}", settings.host, settings.port) : settings.uds;
   try {
-    if (!settings.uds.empty()) {
-      local.emplace(io, asio::local::stream_protocol::endpoint(settings.uds));
-      return accept(*local);
-    }
-    const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(settings.host), settings.port);
+    if (!settings.uds.empty()) return listen_at_path();
+    const std::string address = settings.host == "localhost" ? "127.0.0.1" : settings.host;
+    const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(address), settings.port);
     tcp.emplace(io);
     tcp->open(endpoint.protocol());
     tcp->set_option(asio::socket_base::reuse_address(true));

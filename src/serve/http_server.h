@@ -1,28 +1,33 @@
 // HTTP/1.1 over TCP or a Unix socket: strict framing, limits and timeouts, connections counted. Requests reach the
 // handler whole; no thread waits for their answers. Boost.Beast is in http_server.cpp alone.
 #pragma once
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "serve/http.h"
 
 namespace deberta::serve {
 
 struct HttpSettings {
-  std::string host = "127.0.0.1";
-  uint16_t port = 0;     // 0: any free one
-  std::string uds = {};  // the path of a Unix socket, instead of host and port
-  size_t threads = 2;    // that read and write; none computes
+  std::string host = "127.0.0.1";  // an address, or localhost
+  uint16_t port = 0;               // 0: any free one
+  std::string uds = {};            // the path of a Unix socket, instead of host and port
+  std::optional<mode_t> uds_mode = {};
+  size_t threads = 2;  // that read and write; none computes
   size_t max_body = 2000000;
   size_t max_header_bytes = 16384;
   size_t max_headers = 64;
   size_t max_target = 8192;
   size_t max_connections = 1024;
   size_t max_connections_per_address = 256;
+  std::vector<std::string> trusted = {};  // addresses that may have more: proxies, whose clients others count
   size_t max_requests_per_connection = 10000;
   double header_s = 10, body_s = 30, write_s = 30, idle_s = 60;
 };
@@ -32,7 +37,7 @@ struct HttpHooks {
   std::function<std::optional<HttpResponse>(const HttpRequest& head)> refuse;
   std::function<void(std::shared_ptr<Exchange>)> handle;
   // What the connection itself answers: framing errors (400, 408, 413, 414, 431) and 503 over the caps.
-  std::function<HttpResponse(int status, const std::string& why)> error;
+  std::function<HttpResponse(int status, const std::string& why, const std::string& peer)> error;
   std::function<void()> tick;  // every 20 ms, by one of the threads
 };
 

@@ -61,8 +61,7 @@ JsonArray labels_json(const std::vector<LabelScore>& labels) {
 
 // ---- text-classification
 
-void add_pair(const Json& value, const std::string& pointer, Inputs& inputs) {
-  Body pair(value, pointer);
+void add_pair(Body pair, Inputs& inputs) {
   const std::optional<std::string> text = pair.text("text"), second = pair.text("text_pair");
   if (!text) pair.refuse_missing("text");
   if (second)
@@ -78,7 +77,7 @@ Answering classification(const ServedModel& model, Body& body) {
   const bool is_list = value.is_array();
   const auto add = [&](const Json& one, const std::string& at) {
     if (one.is_string()) return inputs.add(one.as_string());
-    add_pair(one, at, inputs);
+    add_pair(body.part(one, at), inputs);
   };
   if (!is_list) add(value, pointer);
   for (size_t i = 0; is_list && i < value.as_array().size(); ++i)
@@ -157,7 +156,7 @@ Answering entities(const ServedModel& model, Body& body) {
 // ---- question-answering
 
 Answering question_answering(const ServedModel& model, Body& body) {
-  Body asked(inputs_of(body), body.pointer_of("inputs"));
+  Body asked = body.part(inputs_of(body), body.pointer_of("inputs"));
   const std::optional<std::string> question = asked.text("question"), context = asked.text("context");
   if (!question) asked.refuse_missing("question");
   if (!context) asked.refuse_missing("context");
@@ -322,7 +321,7 @@ Answering replaced_tokens(const ServedModel& model, Body& body) {
 }
 
 Answering multiple_choice(const ServedModel& model, Body& body) {
-  Body asked(inputs_of(body), body.pointer_of("inputs"));
+  Body asked = body.part(inputs_of(body), body.pointer_of("inputs"));
   const std::optional<std::string> context = asked.text("context"), question = asked.text("question");
   if (!context) asked.refuse_missing("context");
   const std::optional<std::vector<std::string>> choices = asked.texts("choices");
@@ -343,8 +342,7 @@ Answering multiple_choice(const ServedModel& model, Body& body) {
 }
 
 Answering text_ranking(const ServedModel& model, Body& body) {
-  const Json& value = inputs_of(body);
-  Body asked(value, body.pointer_of("inputs"));
+  Body asked = body.part(inputs_of(body), body.pointer_of("inputs"));
   const bool has_documents = asked.find("documents") != nullptr;
   return has_documents ? cohere::rerank(model, asked) : tei::rerank(model, asked);
 }
@@ -388,8 +386,17 @@ std::string own_task(const ServedModel& model) {
   return "feature-extraction";
 }
 
-Task find_own_task(const ServedModel& model, std::string_view user_agent) {
-  const Task task = find_task(own_task(model), user_agent);
+Task find_asked_task(const ServedModel& model, Body& body, std::string_view user_agent) {
+  if (model.pipeline.model.head() == Head::kSequence) {
+    std::optional<Body> parameters = body.object("parameters");
+    if (parameters && parameters->find("candidate_labels") != nullptr)
+      return find_task("zero-shot-classification", user_agent);
+  }
+  return find_task(own_task(model), user_agent);
+}
+
+Task find_own_task(const ServedModel& model, Body& body, std::string_view user_agent) {
+  const Task task = find_asked_task(model, body, user_agent);
   return task == token_classification ? entities : task;
 }
 

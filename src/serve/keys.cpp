@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <span>
 
 #include "base/file.h"
@@ -82,9 +83,13 @@ void Keys::add_file(const std::string& path) {
 }
 
 const Key* Keys::find(std::string_view authorization) const {
-  constexpr std::string_view kBearer = "Bearer ";
-  if (!authorization.starts_with(kBearer)) return nullptr;
-  const std::string given = sha256_of(std::as_bytes(std::span(authorization.substr(kBearer.size()))));
+  constexpr std::string_view kScheme = "bearer ";
+  const bool is_bearer = authorization.size() > kScheme.size() &&
+                         std::ranges::equal(authorization.substr(0, kScheme.size()), kScheme, {},
+                                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (!is_bearer) return nullptr;
+  authorization.remove_prefix(std::min(authorization.find_first_not_of(' ', kScheme.size()), authorization.size()));
+  const std::string given = sha256_of(std::as_bytes(std::span(authorization)));
   const Key* found = nullptr;
   for (const Key& key : keys_) {
     unsigned char difference = 0;

@@ -110,8 +110,7 @@ bool read_binary(Body& body, std::string_view& tail, Tensor& tensor) {
   return true;
 }
 
-Tensor tensor_of(const Json& value, const std::string& pointer, std::string_view& tail) {
-  Body body(value, pointer);
+Tensor tensor_of(Body body, const std::string& pointer, std::string_view& tail) {
   Tensor tensor;
   tensor.pointer = pointer;
   tensor.name = body.text("name").value_or("");
@@ -142,8 +141,9 @@ class Tensors {
     if (!inputs->is_array() || inputs->as_array().empty() || inputs->as_array().size() > kMostTensors)
       refuse(pointer, fmt::format("expected an array of 1 to {} tensors, got {}", kMostTensors, inputs->describe()));
     std::string_view tail = body.tail();
+    const auto at = [&](size_t i) { return fmt::format("{}/{}", pointer, i); };
     for (size_t i = 0; i < inputs->as_array().size(); ++i)
-      all_.push_back(tensor_of(inputs->as_array()[i], fmt::format("{}/{}", pointer, i), tail));
+      all_.push_back(tensor_of(body.part(inputs->as_array()[i], at(i)), at(i), tail));
     if (!tail.empty()) refuse(pointer, fmt::format("{} bytes behind the JSON belong to no tensor", tail.size()));
     for (const Tensor& one : all_) {
       constexpr std::array kNames = {"text", "text_pair", "input_ids", "attention_mask", "token_type_ids"};
@@ -274,7 +274,7 @@ Output output_of(const ServedModel& model, Body& body) {
   const std::string pointer = body.pointer_of("outputs");
   if (!outputs->is_array() || outputs->as_array().size() != 1)
     refuse(pointer, fmt::format("expected an array of one, logits or embedding, got {}", outputs->describe()));
-  Body one(outputs->as_array().front(), pointer + "/0");
+  Body one = body.part(outputs->as_array().front(), pointer + "/0");
   output.name = one.text("name").value_or("");
   if (output.name != "embedding" && (output.name != "logits" || model.pipeline.model.head() == Head::kNone))
     refuse(one.pointer_of("name"),

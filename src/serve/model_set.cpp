@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "deberta/error.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve {
@@ -39,9 +40,13 @@ void check_finite(const Served& fresh) {
   if (pipeline.model.head() == Head::kMaskedLm) plan.rows.assign(encodings.size(), {0});
   plan.take = [&](size_t, std::span<const float> values) {
     if (!std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); }))
-      refuse(fmt::format("{}: a result is not a number", fresh.model.path));
+      throw Error(ErrorCode::kNotFinite, "results", "expected finite numbers");
   };
-  run_plan(pipeline.model, plan, EncodingRules().batch_tokens);
+  try {
+    run_plan(pipeline.model, plan, EncodingRules().batch_tokens);
+  } catch (const Error& error) {
+    throw Error(error.code(), fresh.model.path, fmt::format("a text was tried: {}", error.what()));
+  }
 }
 
 // Clients that know the old model will read the answers of the new one.
@@ -64,7 +69,11 @@ ModelSet::~ModelSet() {
 }
 
 void ModelSet::open_all() {
-  for (Slot& slot : slots_) put(slot.place.name, open_(slot.place));
+  for (Slot& slot : slots_) {
+    std::shared_ptr<Served> fresh = open_(slot.place);
+    check_finite(*fresh);
+    put(slot.place.name, std::move(fresh));
+  }
 }
 
 std::string ModelSet::names() const {
@@ -99,9 +108,12 @@ std::vector<std::shared_ptr<Served>> ModelSet::open_ones() const {
   return all;
 }
 
-bool ModelSet::is_ready() const {
+void ModelSet::check_ready() const {
   const std::lock_guard lock(mutex_);
-  return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.served || slot.is_unloaded; });
+  if (!std::ranges::all_of(slots_, [](const Slot& slot) { return slot.served || slot.is_unloaded; }))
+    throw ApiError(ApiCode::kLoading, "models are being loaded");
+  if (std::ranges::none_of(slots_, [](const Slot& slot) { return slot.served != nullptr; }))
+    throw ApiError(ApiCode::kLoading, "no model is loaded; POST /admin/models/NAME/load loads one");
 }
 
 std::vector<ModelSet::Status> ModelSet::statuses() const {

@@ -33,13 +33,14 @@ class ModelSet {
   ModelSet(const ModelSet&) = delete;
   ModelSet& operator=(const ModelSet&) = delete;
 
-  // Opens all, one after the other. Throws what opening throws.
+  // Opens all, one after the other, and tries each on a few texts. Throws what opening throws, and kNotFinite.
   void open_all();
 
   // By name; without one, the only model. Throws kModelNotFound with the names there are, and kLoading.
   std::shared_ptr<Served> find(const std::string& name) const;
   std::vector<std::shared_ptr<Served>> open_ones() const;
-  bool is_ready() const;  // all are open but those that unload() closed
+  // Throws kLoading unless all are open but those that unload() closed, and one is at least.
+  void check_ready() const;
   size_t count() const { return slots_.size(); }
 
   struct Status {
@@ -48,8 +49,8 @@ class ModelSet {
   std::vector<Status> statuses() const;
 
   // Opens the folder anew, tries it on a few texts, and puts it in the place of what is there; what is there stays
-  // where anything of it fails. Throws what opening throws, kModelNotFound, and kValidation for a model with another
-  // head or other labels (`forces`: it may have) or whose results are not finite.
+  // where anything of it fails. Throws what opening throws, kModelNotFound, kNotFinite, and kValidation for a model
+  // with another head or other labels (`forces`: it may have).
   void reload(const std::string& name, bool forces);
   void load(const std::string& name);    // as reload() where it is closed; nothing where it is open
   void unload(const std::string& name);  // requests for it are refused from now on

@@ -13,11 +13,20 @@
 namespace deberta::serve {
 namespace {
 
-constexpr size_t kMostId = 64;  // characters of a request's own id
+constexpr size_t kMostId = 64;                         // characters of a request's own id
+constexpr size_t kMostField = 200, kMostDetail = 400;  // bytes in the log
+constexpr std::string_view kKeyScript = "key.js";      // of every page
 
 // The least status that is told.
 int least_status(LogLevel level) {
   return level == LogLevel::kInfo ? 0 : level == LogLevel::kWarning ? 400 : 500;
+}
+
+std::string one_line(const std::string& text) {
+  std::string line = text.substr(0, kMostDetail);
+  std::ranges::replace_if(
+      line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return line;
 }
 
 // A page, and what its browser may load for it: the server's own files.
@@ -26,7 +35,7 @@ HttpResponse page_response(const RouteMatch& match) {
   const std::string_view path = match.route->path.substr(1);
   const std::string page(path.substr(0, path.find('/')));
   std::string name = page.find('.') != std::string::npos ? page : page + ".html";
-  if (!match.file.empty()) name = match.file.starts_with(page) ? match.file : "";
+  if (!match.file.empty()) name = match.file.starts_with(page) || match.file == kKeyScript ? match.file : "";
   const web::File* file = web::find_file(name);
   if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
   return {
@@ -80,25 +89,24 @@ void Server::State::reload(const std::string& name, bool forces) {
   }
 }
 
-// Null without keys. Throws kUnauthorized.
-const Key* Server::State::check_key(const HttpRequest& head) const {
-  if (settings.keys.empty()) return nullptr;
-  const Key* key = settings.keys.find(head.header("authorization"));
-  if (key == nullptr) throw ApiError(ApiCode::kUnauthorized, "expected a valid key in Authorization: Bearer");
-  return key;
+std::shared_ptr<const Keys> Server::State::keys() const {
+  const std::lock_guard lock(keys_mutex);
+  return keys_;
 }
 
-// Lets the page that asks read the answer, where its origin may.
-void Server::State::add_origin(const HttpRequest& head, std::vector<Header>& headers) const {
-  const std::string_view origin = head.header("origin");
-  const auto is = [&](std::string_view one) {
-    return std::find(settings.origins.begin(), settings.origins.end(), one) != settings.origins.end();
-  };
-  if (origin.empty() || (!is(origin) && !is("*"))) return;
-  headers.emplace_back("access-control-allow-origin", is("*") ? "*" : std::string(origin));
-  headers.emplace_back("access-control-expose-headers",
-                       "x-request-id, retry-after, x-ignored-fields, x-compute-tokens");
-  headers.emplace_back("vary", "origin");
+// Whose key the request has, if anybody's.
+std::optional<Key> Server::State::key_of(const HttpRequest& head) const {
+  const std::shared_ptr<const Keys> all = keys();
+  const Key* key = all->find(head.header("authorization"));
+  return key == nullptr ? std::nullopt : std::optional(*key);
+}
+
+// Nothing without keys. Throws kUnauthorized.
+std::optional<Key> Server::State::check_key(const HttpRequest& head) const {
+  if (keys()->empty()) return std::nullopt;
+  std::optional<Key> key = key_of(head);
+  if (!key) throw ApiError(ApiCode::kUnauthorized, "expected a valid key in Authorization: Bearer");
+  return key;
 }
 
 // The address of the client: behind a proxy that is trusted, the last one that it names.
@@ -112,54 +120,92 @@ std::string Server::State::client_of(const HttpRequest& head) const {
   return last.empty() || last.size() > kMostId ? head.peer : std::string(last);
 }
 
+// The answer to OPTIONS: what a page may send. A browser asks before it sends the key.
+std::optional<HttpResponse> Server::State::preflight(const HttpRequest& head, const std::string& methods) const {
+  HttpResponse response{.status = 204, .headers = {{"allow", methods}}};
+  if (head.header("access-control-request-method").empty()) return std::nullopt;
+  add_origin(head, settings.browser, response.headers);
+  if (response.headers.size() == 1) return std::nullopt;
+  response.headers.insert(response.headers.end(),
+                          {{"access-control-allow-methods", methods},
+                           {"access-control-allow-headers",
+                            "authorization, content-type, x-model, x-priority, x-deadline-ms, x-request-id"},
+                           {"access-control-max-age", "600"}});
+  return response;
+}
+
+// Throws what a request is refused for before its body is read.
+void Server::State::check_head(const HttpRequest& head, bool is_of_metrics) const {
+  const Route* route = find_route(head.method, head.path);
+  const bool is_metrics = route != nullptr && route->kind == RouteKind::kMetrics;
+  const bool is_open = (route != nullptr && route->is_open) || (is_metrics && is_of_metrics);
+  const std::optional<Key> key = is_open ? std::nullopt : check_key(head);
+  if (head.method == "OPTIONS" && !allowed_methods(head.path).empty()) return;
+  const Route& matched = route != nullptr ? *route : *match_route(head.method, head.path).route;  // which throws
+  if ((matched.scope == Scope::kAdmin && !settings.has_admin) ||
+      (matched.scope == Scope::kExplain && !settings.has_explorer))
+    throw ApiError(ApiCode::kNotFound, "no such route");
+  if (is_of_metrics && !is_metrics && matched.kind != RouteKind::kHealth)
+    throw ApiError(ApiCode::kNotFound, "this port has /metrics and /health alone");
+  if (!is_of_metrics && is_metrics && settings.metrics_port)
+    throw ApiError(ApiCode::kNotFound, "/metrics is at --metrics-port");
+  if (key && !key->opens(matched.scope))
+    throw ApiError(ApiCode::kForbidden, fmt::format("the key has no scope {}", to_string(matched.scope)));
+}
+
 // What is refused before the body is read.
-std::optional<HttpResponse> Server::State::refuse(const HttpRequest& head) {
+std::optional<HttpResponse> Server::State::refuse(const HttpRequest& head, bool is_of_metrics) {
   try {
+    if (keys()->empty()) check_host(head, settings.browser);
+    check_origin(head, settings.browser);
     const std::string methods = head.method == "OPTIONS" ? allowed_methods(head.path) : "";
-    std::vector<Header> preflight = {{"allow", methods}};
-    if (!methods.empty() && !head.header("access-control-request-method").empty()) {
-      add_origin(head, preflight);
-      if (preflight.size() > 1) {  // a browser asks before it sends the key
-        preflight.insert(preflight.end(),
-                         {{"access-control-allow-methods", methods},
-                          {"access-control-allow-headers",
-                           "authorization, content-type, x-model, x-priority, x-deadline-ms, x-request-id"},
-                          {"access-control-max-age", "600"}});
-        return HttpResponse{.status = 204, .headers = preflight};
-      }
+    if (!methods.empty()) {
+      if (std::optional<HttpResponse> response = preflight(head, methods)) return response;
     }
-    const Route* route = find_route(head.method, head.path);
-    const Key* key = route != nullptr && route->is_open ? nullptr : check_key(head);
-    if (!methods.empty()) return HttpResponse{.status = 204, .headers = preflight};
-    const Route& matched = route != nullptr ? *route : *match_route(head.method, head.path).route;  // which throws
-    if ((matched.scope == Scope::kAdmin && !settings.has_admin) ||
-        (matched.scope == Scope::kExplain && !settings.has_explorer))
-      throw ApiError(ApiCode::kNotFound, "no such route");
-    if (key != nullptr && !key->opens(matched.scope))
-      throw ApiError(ApiCode::kForbidden, fmt::format("the key has no scope {}", to_string(matched.scope)));
+    check_head(head, is_of_metrics);
+    if (!methods.empty()) return HttpResponse{.status = 204, .headers = {{"allow", methods}}};
     return std::nullopt;
   } catch (const ApiError& error) {
     HttpResponse response = error_response(error, dialect_of(head.path));
     if (error.code == ApiCode::kMethod) response.headers.emplace_back("allow", allowed_methods(head.path));
     const std::string id = id_of(head);
-    response.headers.emplace_back("x-request-id", id);
-    add_origin(head, response.headers);
-    tell({.route = error.code == ApiCode::kNotFound
-                       ? "none"
-                       : std::string(dialect_of(head.path) == Dialect::kTei ? "tei" : "other"),
+    add_headers(head, id, response);
+    const bool is_tei = dialect_of(head.path) == Dialect::kTei;
+    tell({.route = error.code == ApiCode::kNotFound ? "none"
+                   : is_tei                         ? "tei"
+                                                    : "other",
           .model = {},
-          .status = response.status,
-          .failure = failure_of(error.code)},
-         id, head, "");
+          .failure = {}},
+         line_of(head, id, ""), &error, response);
     return response;
   }
+}
+
+// What the connection refuses: there is no request.
+HttpResponse Server::State::refuse_connection(int status, const std::string& why, const std::string& peer) {
+  const ApiError error(code_of_status(status), why);
+  HttpResponse response = error_response(error, Dialect::kTei);
+  HttpRequest none;
+  none.peer = peer;
+  const std::string id = new_id();
+  add_headers(none, id, response);
+  tell({.route = "none", .model = {}, .failure = {}}, line_of(none, id, ""), &error, response);
+  return response;
+}
+
+HttpHooks Server::State::hooks(bool are_of_metrics) {
+  return {.refuse = [this, are_of_metrics](const HttpRequest& head) { return refuse(head, are_of_metrics); },
+          .handle = [this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
+          .error = [this](int status, const std::string& why,
+                          const std::string& peer) { return refuse_connection(status, why, peer); },
+          .tick = are_of_metrics ? std::function<void()>([] {}) : [this] { expire(); }};
 }
 
 void Server::State::handle(const std::shared_ptr<Exchange>& exchange) {
   std::make_shared<Call>(*this, exchange)->start();
 }
 
-HttpResponse Server::State::get(const RouteMatch& match, const HttpRequest& request) {
+HttpResponse Server::State::get(const RouteMatch& match, const HttpRequest& request, const std::string& owner) {
   const Dialect dialect = match.route->dialect;
   switch (match.route->kind) {
     case RouteKind::kInfo:
@@ -182,11 +228,11 @@ HttpResponse Server::State::get(const RouteMatch& match, const HttpRequest& requ
       models.find(match.model);
       break;
     case RouteKind::kExplainTerms:
-      return explanations.terms(request.query, microseconds());
+      return explanations.terms(request.query, owner, microseconds());
     case RouteKind::kExplainHeads:
-      return explanations.heads(request.query, microseconds());
+      return explanations.heads(request.query, owner, microseconds());
     case RouteKind::kExplainThumbnails:
-      return explanations.thumbnails(request.query, microseconds());
+      return explanations.thumbnails(request.query, owner, microseconds());
     case RouteKind::kAdminModels:
       return json_response(admin_models());
     case RouteKind::kAdminQueue:
@@ -194,27 +240,61 @@ HttpResponse Server::State::get(const RouteMatch& match, const HttpRequest& requ
     default:
       break;
   }
-  if (is_leaving || is_draining) return error_response({ApiCode::kDraining, "the server is about to end"}, dialect);
-  if (!models.is_ready()) return error_response({ApiCode::kLoading, "models are being loaded"}, dialect);
+  if (is_leaving || is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
+  models.check_ready();
   return json_response(dialect == Dialect::kKserve ? JsonObject{{"ready", true}} : JsonObject{{"status", "ok"}});
 }
 
-void Server::State::tell(const RequestFacts& facts, const std::string& id, const HttpRequest& request,
-                         const std::string& key) {
-  metrics.count(facts);
-  if (facts.status < least_status(log_level)) return;
-  log({.id = id,
-       .method = request.method,
-       .route = facts.route,
-       .model = facts.model,
-       .key = key,
-       .trace = header_text(request.header("traceparent")),
-       .status = facts.status,
-       .items = facts.items,
-       .tokens = facts.tokens,
-       .queue_ms = facts.queue_s * 1000,
-       .inference_ms = facts.inference_s * 1000,
-       .total_ms = facts.total_s * 1000});
+void Server::State::add_headers(const HttpRequest& request, const std::string& id, HttpResponse& response) const {
+  response.headers.insert(response.headers.end(),
+                          {{"x-request-id", id}, {"cache-control", "no-store"}, {"x-content-type-options", "nosniff"}});
+  add_origin(request, settings.browser, response.headers);
+}
+
+RequestLog Server::State::line_of(const HttpRequest& request, const std::string& id, const std::string& key) const {
+  RequestLog line;
+  line.id = id;
+  line.method = header_text(request.method);
+  line.client = client_of(request);
+  line.key = key;
+  line.trace = header_text(request.header("traceparent"));
+  line.path = header_text(request.path);
+  return line;
+}
+
+void Server::State::tell(const RequestFacts& facts, const RequestLog& about, const ApiError* error,
+                         HttpResponse& response) {
+  RequestFacts counted = facts;
+  if (error != nullptr) {
+    counted.status = info_of(error->code).status;
+    counted.failure = failure_of(error->code);
+  }
+  metrics.count(counted);
+  RequestLog line = about;
+  line.route = counted.route;
+  line.model = counted.model;
+  line.status = counted.status;
+  line.items = counted.items;
+  line.tokens = counted.tokens;
+  line.queue_ms = counted.queue_s * 1000;
+  line.inference_ms = counted.inference_s * 1000;
+  line.total_ms = counted.total_s * 1000;
+  if (line.status != 404) line.path.clear();
+  if (error != nullptr) {
+    line.code = info_of(error->code).name;
+    line.field = error->field.substr(0, kMostField);
+    if (line.status >= 500) line.detail = one_line(error->message);
+  }
+  response.sent = [this, line = std::move(line)](bool is_whole) { write_line(line, is_whole); };
+}
+
+void Server::State::write_line(RequestLog line, bool is_whole) {
+  if (!is_whole && line.status < 400) {
+    line.status = 499;
+    line.code = "cut";
+    ++cut_answers;
+  }
+  if (line.status >= least_status(log_level)) log(line);
 }
 
 void Server::State::expire() {
@@ -230,19 +310,21 @@ void Server::State::expire() {
 Server::Server(const ServerSettings& settings, std::function<void(const RequestLog&)> log)
     : state_(std::make_unique<State>(settings, std::move(log))) {
   State* state = state_.get();
-  HttpHooks hooks;
-  hooks.refuse = [state](const HttpRequest& head) { return state->refuse(head); };
-  hooks.handle = [state](const std::shared_ptr<Exchange>& exchange) { state->handle(exchange); };
-  hooks.error = [](int status, const std::string& why) {
-    return error_response({code_of_status(status), why}, Dialect::kTei);
-  };
-  hooks.tick = [state] { state->expire(); };
-  state->http = std::make_unique<HttpServer>(settings.http, std::move(hooks));
+  state->http = std::make_unique<HttpServer>(settings.http, state->hooks(false));
+  if (settings.metrics_port) {
+    HttpSettings other = settings.http;
+    other.port = *settings.metrics_port;
+    other.uds.clear();
+    other.threads = 1;
+    state->metrics_http = std::make_unique<HttpServer>(other, state->hooks(true));
+    state->metrics_http->start();
+  }
   state->http->start();
 }
 
 // The port first, then what computes; then nobody asks the readers and the loader for anything, and they end.
 Server::~Server() {
+  if (state_->metrics_http) state_->metrics_http->stop();
   state_->http->stop();
   state_->explainer.reset();
   state_->loader.reset();
@@ -252,6 +334,12 @@ Server::~Server() {
 
 void Server::open_models() {
   state_->models.open_all();
+}
+
+void Server::replace_keys(Keys keys) {
+  auto made = std::make_shared<const Keys>(std::move(keys));
+  const std::lock_guard lock(state_->keys_mutex);
+  state_->keys_.swap(made);
 }
 
 void Server::reload_models(std::function<void(const std::string& name, const std::string& error)> tell) {
@@ -272,6 +360,10 @@ void Server::reload_models(std::function<void(const std::string& name, const std
 
 uint16_t Server::port() const {
   return state_->http->port();
+}
+
+uint16_t Server::metrics_port() const {
+  return state_->metrics_http ? state_->metrics_http->port() : 0;
 }
 
 void Server::leave() {

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "deberta/model.h"
 #include "serve/batch_queue.h"
+#include "serve/browser.h"
 #include "serve/http_server.h"
 #include "serve/keys.h"
 #include "serve/metrics.h"
@@ -23,27 +25,34 @@ struct ServerSettings {
   std::vector<ModelPlace> models;
   ModelOptions model;
   OpenOptions open;
-  Keys keys;                                 // none: everyone may ask for everything
-  bool has_explorer = false;                 // /explorer and what it asks for
-  bool has_admin = false;                    // /admin/...
-  bool has_strict_fields = false;            // a field that nothing has read is refused
-  bool has_tei_metrics = false;              // /metrics has the names of text-embeddings-inference too
-  std::vector<std::string> origins;          // of pages of others that may ask; "*": all
+  Keys keys;                             // none: everyone may ask for everything
+  bool has_explorer = false;             // /explorer and what it asks for
+  bool has_admin = false;                // /admin/...
+  bool has_strict_fields = false;        // a field that nothing has read is refused
+  std::optional<uint16_t> metrics_port;  // of the same address: /metrics is there alone, without a key; 0: any free one
+  bool has_tei_metrics = false;          // /metrics has the names of text-embeddings-inference too
+  BrowserRules browser;
   std::vector<std::string> trusted_proxies;  // addresses whose X-Forwarded-For is believed
   double rate_limit = 0;                     // tokens a second of one client; 0: none
   size_t max_input_length = 512;             // tokens of a text; the model's own limit stays in effect
   size_t max_client_batch = 256;
   bool cuts = true;
   int64_t deadline_ms = 30000;
-  size_t readers = 1;  // threads that read texts and write answers
+  size_t readers = 1;                          // threads that read texts and write answers
+  std::function<size_t()> dropped_lines = {};  // of the log, for /metrics
 };
 
 // One request, for the log.
 struct RequestLog {
   std::string id, method, route, model;
-  std::string key;    // the name of the client's key
-  std::string trace;  // the request's `traceparent`
-  int status = 200;
+  std::string client;  // its address; empty behind a Unix socket
+  std::string key;     // the name of the client's key
+  std::string trace;   // the request's `traceparent`
+  int status = 200;    // 499: the client has left, or took no more of the answer
+  std::string code;    // of a refusal: "validation"
+  std::string field;   // where in the body it is: "/inputs/3"
+  std::string path;    // of a 404, as it came, with all but plain characters as %XX
+  std::string detail;  // of a status from 500: what went wrong, one line
   size_t items = 0, tokens = 0;
   double queue_ms = 0, inference_ms = 0, total_ms = 0;
 };
@@ -58,11 +67,14 @@ class Server {
 
   // Throws what opening a model throws.
   void open_models();
+  // In place of the keys so far, for requests that come from now on.
+  void replace_keys(Keys keys);
   // Opens every model's folder anew, one after the other, beside what goes on; `tell` gets what came of each: the name,
   // and what went wrong, empty for nothing. The old model stays where something did.
   void reload_models(std::function<void(const std::string& name, const std::string& error)> tell);
 
   uint16_t port() const;
+  uint16_t metrics_port() const;  // 0: there is none
   // Says from now on that it is not ready, and goes on answering.
   void leave();
   // Refuses new requests, finishes what has begun, for at most so long. False: something was left.

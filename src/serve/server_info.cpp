@@ -55,6 +55,7 @@ std::string Server::State::compute_type() const {
 
 Json Server::State::info() const {
   const std::vector<std::shared_ptr<Served>> open_ones = models.open_ones();
+  if (open_ones.empty()) models.check_ready();
   if (open_ones.empty()) throw ApiError(ApiCode::kLoading, "models are being loaded");
   const ServedModel& model = open_ones.front()->model;
   JsonArray all;
@@ -93,6 +94,9 @@ std::vector<GaugeValue> Server::State::gauges() const {
   values.push_back({"connections", "", static_cast<double>(counts.connections)});
   values.push_back({"connections_total", "", static_cast<double>(counts.accepted)});
   values.push_back({"connections_refused_total", "", static_cast<double>(counts.refused)});
+  values.push_back({"answers_cut_total", "", static_cast<double>(cut_answers)});
+  if (settings.dropped_lines)
+    values.push_back({"log_lines_dropped_total", "", static_cast<double>(settings.dropped_lines())});
   values.push_back({"inflight_requests", "", static_cast<double>(inflight)});
   values.push_back({"process_resident_memory_bytes", "", resident_bytes()});
   values.push_back(

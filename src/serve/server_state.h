@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,18 +28,23 @@ struct Server::State {
   State(const ServerSettings& settings_, std::function<void(const RequestLog&)> log_)
       : settings(settings_),
         log(std::move(log_)),
+        keys_(std::make_shared<const Keys>(settings_.keys)),
         metrics(settings_.has_tei_metrics),
         pool(std::make_unique<WorkPool>(std::max<size_t>(1, settings_.readers))),
         models(settings_.models, [this](const ModelPlace& place) { return open(place); }),
         rates(settings_.rate_limit) {}
 
   std::shared_ptr<Served> open(const ModelPlace& place);
-  std::optional<HttpResponse> refuse(const HttpRequest& head);
-  const Key* check_key(const HttpRequest& head) const;
-  void add_origin(const HttpRequest& head, std::vector<Header>& headers) const;
+  HttpHooks hooks(bool are_of_metrics);
+  std::optional<HttpResponse> refuse(const HttpRequest& head, bool is_of_metrics);
+  std::optional<HttpResponse> preflight(const HttpRequest& head, const std::string& methods) const;
+  void check_head(const HttpRequest& head, bool is_of_metrics) const;
+  std::shared_ptr<const Keys> keys() const;
+  std::optional<Key> key_of(const HttpRequest& head) const;
+  std::optional<Key> check_key(const HttpRequest& head) const;
   std::string client_of(const HttpRequest& head) const;
   void handle(const std::shared_ptr<Exchange>& exchange);
-  HttpResponse get(const RouteMatch& match, const HttpRequest& request);
+  HttpResponse get(const RouteMatch& match, const HttpRequest& request, const std::string& owner);
   Json info() const;
   Json list() const;
   std::vector<GaugeValue> gauges() const;
@@ -46,23 +52,32 @@ struct Server::State {
   Json admin_queue() const;
   std::string compute_type() const;
   void reload(const std::string& name, bool forces);
-  void tell(const RequestFacts& facts, const std::string& id, const HttpRequest& request, const std::string& key);
+  HttpResponse refuse_connection(int status, const std::string& why, const std::string& peer);
+  // The headers that every response has.
+  void add_headers(const HttpRequest& request, const std::string& id, HttpResponse& response) const;
+  // Counts the request, and logs it once its response is sent. `error`: what it was refused for; null: nothing.
+  void tell(const RequestFacts& facts, const RequestLog& line, const ApiError* error, HttpResponse& response);
+  RequestLog line_of(const HttpRequest& request, const std::string& id, const std::string& key) const;
+  void write_line(RequestLog line, bool is_whole);
   void expire();
 
   const ServerSettings settings;
   std::function<void(const RequestLog&)> log;
+  mutable std::mutex keys_mutex;
+  std::shared_ptr<const Keys> keys_;  // under the lock
   Metrics metrics;
   std::atomic<size_t> inflight = 0;
-  std::atomic<bool> is_leaving = false;   // it says that it is not ready, and answers
-  std::atomic<bool> is_draining = false;  // it refuses what has not begun
-  std::unique_ptr<HttpServer> http;       // its memory outlives the responses that come late
+  std::atomic<bool> is_leaving = false;      // it says that it is not ready, and answers
+  std::atomic<bool> is_draining = false;     // it refuses what has not begun
+  std::unique_ptr<HttpServer> http;          // its memory outlives the responses that come late
+  std::unique_ptr<HttpServer> metrics_http;  // null: /metrics is at the same port
   std::unique_ptr<WorkPool> pool;
   ModelSet models;
   RateLimits rates;
   std::atomic<LogLevel> log_level = LogLevel::kInfo;
   Explanations explanations;
   std::atomic<size_t> explaining = 0;  // that wait or run
-  std::atomic<size_t> reloads = 0, failed_reloads = 0;
+  std::atomic<size_t> reloads = 0, failed_reloads = 0, cut_answers = 0;
   std::atomic<bool> is_closing = false;
   std::unique_ptr<WorkPool> loader = std::make_unique<WorkPool>(1);     // opens and closes models
   std::unique_ptr<WorkPool> explainer = std::make_unique<WorkPool>(1);  // one text at a time, beside what is served

@@ -136,4 +136,16 @@ std::vector<TextPart> SpecialTokens::split(std::string_view text) const {
   return parts;
 }
 
+std::vector<TextPart> keep_token(const std::vector<TextPart>& parts, int32_t id) {
+  std::vector<TextPart> kept;
+  for (const TextPart& part : parts) {
+    const bool is_text = part.id != id;
+    if (is_text && !kept.empty() && kept.back().id < 0)
+      kept.back().end = part.end;
+    else
+      kept.push_back({part.begin, part.end, is_text ? -1 : id});
+  }
+  return kept;
+}
+
 }  // namespace deberta

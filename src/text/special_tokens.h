@@ -29,6 +29,9 @@ struct TextPart {
   int32_t id = -1;
 };
 
+// Tokens other than this one are text.
+std::vector<TextPart> keep_token(const std::vector<TextPart>& parts, int32_t id);
+
 // What a stripping token takes for white space, and what separates a single word from its neighbour: the white space of
 // Python's strings and a space, or the property White_Space and all but word characters, as in the tokenizers library.
 enum class StripRule : uint8_t { kPython, kUnicode };

@@ -32,7 +32,8 @@ struct DecodeStep {
 };
 
 struct SplitOptions {
-  bool parse_special = true;  // false: a special token is never found in a text
+  bool parse_special = true;  // false: no special token is found in a text
+  int32_t found = -1;         // but this one, if any
   SpmTies spm_ties = SpmTies::kFloat;
   bool adds_prefix_space = false;  // to a part that begins with none (byte-level BPE)
 };

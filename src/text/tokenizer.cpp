@@ -111,8 +111,10 @@ void Tokenizer::State::add_pieces(std::string_view text, TextPart part, const Sp
 }
 
 void Tokenizer::State::add_parts(std::string_view text, const SplitOptions& options, Tokens& out) const {
-  if (!options.parse_special) return add_pieces(text, {0, text.size()}, options, out);
-  for (const TextPart& part : added.split(text)) {
+  if (!options.parse_special && options.found < 0) return add_pieces(text, {0, text.size()}, options, out);
+  std::vector<TextPart> parts = added.split(text);
+  if (!options.parse_special) parts = keep_token(parts, options.found);
+  for (const TextPart& part : parts) {
     if (part.id < 0) {
       add_pieces(text, part, options, out);
       continue;
@@ -140,12 +142,13 @@ Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& op
                   .remedies = {{"split the text"}, {"raise {}", "max_text_bytes"}}}});
   }
   // The slow byte-level tokenizer puts its space before the text, the fast one before each part of it.
-  const SplitOptions split{options.parse_special, options.spm_ties, config.add_prefix_space && is_fast};
+  const int32_t found = options.parse_mask && !options.parse_special ? config.special.mask : -1;
+  const SplitOptions split{options.parse_special, found, options.spm_ties, config.add_prefix_space && is_fast};
   const bool adds_space =
       config.add_prefix_space && !is_fast && !text.empty() && !is_white_space(decode_utf8(text, 0).value);
   Tokens tokens;
   if (config.do_lower_case || adds_space) {
-    const MappedText changed = change_text(text, adds_space, options.parse_special);
+    const MappedText changed = change_text(text, adds_space, options.parse_special || found >= 0);
     add_parts(changed.text, split, tokens);
     for (Offset& offset : tokens.bytes) offset = changed.source_of(offset, text.size());
   } else {

@@ -20,7 +20,7 @@ const curl = (method, path, body) =>
 async function send(method, path, body) {
   const begun = performance.now();
   const options = method === "get" ? {} : { method: "POST", headers: { "content-type": "application/json", "x-model": model() }, body };
-  const response = await fetch(target(path).slice(1) || "./", options);
+  const response = await askServer(target(path).slice(1) || "./", options);
   let text = await response.text();
   if ((response.headers.get("content-type") || "").includes("json")) text = JSON.stringify(JSON.parse(text), null, 1);
   return `${response.status} in ${(performance.now() - begun).toFixed(0)} ms\n${text.slice(0, 20000)}`;
@@ -65,7 +65,7 @@ function route(document, path, method, operation) {
 }
 
 async function main() {
-  const [openapi, models] = await Promise.all(["openapi.json", "v1/models"].map(async (url) => (await fetch(url)).json()));
+  const [openapi, models] = await Promise.all(["openapi.json", "v1/models"].map(async (url) => (await askServer(url)).json()));
   document.getElementById("about").textContent = openapi.info.description;
   const select = document.getElementById("model");
   select.append(...models.data.map((one) => element("option", { textContent: one.id })));

@@ -9,13 +9,13 @@
 
   class Server {
     async json(path, body) {
-      const response = await fetch(path, body && { method: "POST", headers: { "content-type": "application/json", "x-model": this.model }, body: JSON.stringify(body) });
+      const response = await askServer(path, body && { method: "POST", headers: { "content-type": "application/json", "x-model": this.model }, body: JSON.stringify(body) });
       const told = await response.json();
       if (!response.ok) throw new Error(told.error && told.error.message || told.error || response.statusText);
       return told;
     }
     async bytes(path) {
-      const response = await fetch(path);
+      const response = await askServer(path);
       if (!response.ok) throw new Error((await response.json()).error);
       return response.arrayBuffer();
     }

@@ -2,7 +2,7 @@
 (() => {
   const { element } = explorer;
   const POST = async (path, model, body) => {
-    const response = await fetch(path, { method: "POST", headers: { "content-type": "application/json", "x-model": model }, body: JSON.stringify(body) });
+    const response = await askServer(path, { method: "POST", headers: { "content-type": "application/json", "x-model": model }, body: JSON.stringify(body) });
     const told = await response.json();
     if (!response.ok) throw new Error(told.error);
     return told;

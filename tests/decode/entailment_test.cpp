@@ -33,7 +33,7 @@ TEST(Relations, GoByNameInAnyOrderAndCase) {
       {{"entailment", "not-entailment"}, "entailment=0 not_entailment=1"},
       {{"Not Entailed", "Entailed"}, "entailment=1 not_entailment=0"},
       {{"non_entailment", "entailment"}, "entailment=1 not_entailment=0"},
-      {{"contradiction", "entailment"}, "entailment=1 not_entailment=0"},
+      {{"contradiction", "entailment"}, "entailment=1 contradiction=0"},
       {{"neutral", "entailment"}, "entailment=1 neutral=0"},
   };
   for (const auto& [labels, expected] : cases) EXPECT_EQ(relations_of(labels), expected) << labels.front();

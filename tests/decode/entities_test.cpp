@@ -55,6 +55,18 @@ TEST(FindEntities, ABeginningEndsTheEntityBeforeIt) {
   EXPECT_EQ(entities[2].label, "LOC");
 }
 
+// Of labels in lower case the tag is "o", and of some models it is ".".
+TEST(FindEntities, OLeavesOutTheTagHoweverTheModelWritesIt) {
+  for (const std::string outside : {"o", ".", ""}) {
+    const std::vector<std::string> labels = {outside, "b-per", "i-per", "b-loc"};
+    for (const EntityRules& rules : {kSimple, kFirst, EntityRules{.aggregation = Aggregation::kNone}}) {
+      const auto entities = found_in(logits({0, 1, 2, 0}), labels, encoding(), rules);
+      ASSERT_FALSE(entities.empty());
+      for (const Entity& entity : entities) EXPECT_NE(entity.label, outside);
+    }
+  }
+}
+
 TEST(FindEntities, NoneKeepsEveryPieceWithItsOwnLabel) {
   const auto entities = found_in(logits({1, 2, 2, 0}), kLabels, encoding(), {Aggregation::kNone, {}});
   ASSERT_EQ(entities.size(), 4u);

@@ -106,9 +106,28 @@ TEST(TaskLabels, ModelsAreReadByTheirNames) {
 }
 
 TEST(TaskLabels, MeaninglessNamesFollowTheTasksOrder) {
-  EXPECT_EQ(mapped("mnli", {"LABEL_0", "LABEL_1", "LABEL_2"}), (std::vector<size_t>{0, 1, 2}));
-  EXPECT_EQ(mapped("mnli", {"0", "1", "2"}), (std::vector<size_t>{0, 1, 2}));
-  EXPECT_EQ(map_classes(TaskLabels(find_task("rte")), {}, 2, {}), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(mapped("sst-2", {"LABEL_0", "LABEL_1"}), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(mapped("qqp", {"0", "1"}), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(map_classes(TaskLabels(find_task("mrpc")), {}, 2, {}), (std::vector<size_t>{0, 1}));
+}
+
+// Published models have the classes of these in several orders.
+TEST(TaskLabels, MeaninglessNamesOfEntailmentTasksAreRefused) {
+  for (const char* task : {"mnli", "nli", "cb"})
+    EXPECT_ERROR(mapped(task, {"LABEL_0", "LABEL_1", "LABEL_2"}), kTask, "with label_map");
+  for (const char* task : {"rte", "qnli", "wnli"}) {
+    EXPECT_ERROR(mapped(task, {"0", "1"}), kTask, "with label_map");
+    EXPECT_ERROR(map_classes(TaskLabels(find_task(task)), {}, 2, {}), kTask, "with label_map");
+  }
+}
+
+TEST(TaskLabels, AMapMayHaveClassesOfNoRole) {
+  const std::vector<std::string> four{"a", "b", "c", "d"};
+  EXPECT_EQ(mapped("mnli", four, {"entailment", "none", "neutral", "contradiction"}),
+            (std::vector<size_t>{2, kNoTaskLabel, 1, 0}));
+  EXPECT_ERROR(mapped("mnli", four, {"entailment", "other", "neutral", "contradiction"}), kTask, "got 4 classes");
+  EXPECT_ERROR(mapped("sst-2", {"a", "b", "c"}, {"0", "none", "1"}), kTask, "got 3 classes");
+  EXPECT_ERROR(mapped("mnli", {"none", "neutral", "entailment"}), kTask, "got 3 classes");
 }
 
 TEST(TaskLabels, AMapOverridesTheNames) {

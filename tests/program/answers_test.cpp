@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "support/expect_error.h"
+
 namespace deberta::cli {
 namespace {
 
@@ -69,6 +71,44 @@ TEST(AnswerWriter, KeptNamesNeverTakeThoseOfTheAnswer) {
             "\"label\": \"x\", \"rows\": 3}\n"
             "{\"input_input_label\": \"l\", \"input_label\": 1, \"input_error\": \"e\", \"input_rows\": 2.5, "
             "\"error\": {\"code\": \"input\", \"message\": \"in:3: no\"}}\n");
+}
+
+TEST(AnswerWriter, ColumnsOfOneNameAreTold) {
+  Memory out;
+  const AnswerColumns columns{"label", "score", "label", "note", "score", "label"};
+  AnswerWriter({.format = Format::kTsv, .columns = columns, .has_notes = true}, out).finish();
+  EXPECT_EQ(out.text, "label\tscore\tlabel_\tnote\tscore_\tlabel__\tnote_\n");
+}
+
+TEST(AnswerWriter, WhatATextWasLikeIsToldOfEachLineAndOfRowsWithoutOne) {
+  Memory out;
+  const AnswerColumns columns({"word", "score"}, true);
+  AnswerWriter writer({.format = Format::kTsv, .columns = columns, .has_header = false, .has_notes = true}, out);
+  Answer both{{}, {{"a", "1"}, {"b", "2"}}};
+  both.marks = {{.cut_tokens = 5}, {.is_empty = true}};
+  writer.answer(row_of(1), both);
+  writer.answer(row_of(2), {{}, {}, {}, {}, 7, true});
+  writer.answer(row_of(3), {{}, {}});
+  writer.finish();
+  EXPECT_EQ(out.text, "1\ta\t1\t5 tokens cut\n1\tb\t2\tempty text\n2\t\t\t7 tokens cut, empty text\n");
+}
+
+TEST(AnswerWriter, ACsvHoldsNoCharacterThatNoReaderTakes) {
+  Memory out;
+  const AnswerColumns columns{"word"};
+  AnswerWriter writer({.format = Format::kCsv, .columns = columns, .has_header = false, .kept = {"id"}}, out);
+  const std::string nul("x\0y", 3);
+  EXPECT_ERROR(writer.answer(row_of(1, {{"id", nul}}), {{}, {{"a"}, {"b"}}}), kInput, "NUL");
+  EXPECT_ERROR(writer.answer(row_of(1, {{"id", "1"}}), {{}, {{"a"}, {nul}}}), kInput, "NUL");
+  writer.bad(row_of(1, {{"id", nul}}), Error(ErrorCode::kInput, "in:1", "no"));
+  writer.answer(row_of(2, {{"id",
+                            "\xEF\xBB\xBF"
+                            "2"}}),
+                {{}, {{"a"}}});
+  writer.finish();
+  EXPECT_EQ(out.text,
+            "x,!error in:1: no\n\"\xEF\xBB\xBF"
+            "2\",a\n");
 }
 
 TEST(AnswerWriter, DigitsShortenScoresAndNothingElse) {

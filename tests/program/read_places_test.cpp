@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "checkpoint/manifest.h"
 #include "program/output.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
@@ -50,7 +51,45 @@ TEST_F(KeptInputs, AreFilesOfTheModelToo) {
   for (const char* name : {"model/answers.tsv", "model/answers.json"}) EXPECT_NO_THROW(check_outputs(reading(name)));
 }
 
+TEST_F(KeptInputs, AreWhatAManifestListsAndWhatTheHubsCacheFindsAModelBy) {
+  test::write_text(place_.path("model/notes.txt"), "x");
+  test::write_text(place_.path("model/deberta.manifest.json"),
+                   manifest_text({{.name = "notes.txt", .bytes = 1, .sha256 = std::string(64, 'a')}}));
+  for (const char* name : {"model/notes.txt", "model/deberta.manifest.json"})
+    EXPECT_ERROR(check_outputs(reading(name)), kUsage, "expected a file that is not read");
+  fs::create_directories(place_.path("hub/models--a--b/snapshots/1234"));
+  fs::create_directories(place_.path("hub/models--a--b/refs"));
+  test::write_text(place_.path("hub/models--a--b/refs/main"), "1234");
+  Options options = reading("hub/models--a--b/refs/main");
+  options.set("model", place_.path("hub/models--a--b/snapshots/1234"), "flag");
+  EXPECT_ERROR(check_outputs(options), kUsage, "expected a file that is not read");
+}
+
+TEST_F(KeptInputs, AreNotWrittenOverInTheFolderOfARun) {
+  const auto training = [&](const std::string& folder) {
+    Options options("finetune");
+    options.set("model", place_.path("model"), "flag");
+    options.set("train-file", place_.path("rows.tsv"), "flag");
+    options.set("output-dir", place_.path(folder), "flag");
+    return options;
+  };
+  fs::create_directories(place_.path("run"));
+  EXPECT_NO_THROW(check_outputs(training("run")));
+  fs::create_hard_link(place_.path("rows.tsv"), place_.path("run/metrics.jsonl"));
+  EXPECT_ERROR(check_outputs(training("run")), kUsage, "--output-dir: expected a file that is not read");
+  fs::create_directories(place_.path("other"));
+  fs::create_symlink("../model/config.json", place_.path("other/events.jsonl"));
+  EXPECT_ERROR(check_outputs(training("other")), kUsage, "a file of the model");
+  // A run in a folder of the model's writes models itself.
+  fs::create_directories(place_.path("model/tuned"));
+  test::write_text(place_.path("model/tuned/model.safetensors"), "x");
+  EXPECT_NO_THROW(check_outputs(training("model/tuned")));
+}
+
 TEST_F(KeptInputs, TwoOutputsAreTwoFiles) {
+  fs::create_symlink("later", place_.path("dangling"));
+  EXPECT_TRUE(is_same_file(place_.path("dangling"), place_.path("later")));
+  EXPECT_FALSE(is_same_file(place_.path("dangling"), place_.path("other")));
   EXPECT_TRUE(is_same_file(place_.path("rows.tsv"), place_.path("hard.tsv")));
   EXPECT_TRUE(is_same_file(place_.path("new"), place_.path("model/../new")));
   EXPECT_TRUE(is_same_file("-", "-"));

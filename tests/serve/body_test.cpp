@@ -61,11 +61,24 @@ TEST(Body, UnknownNamesAreListedAndNearlyRightOnesRefused) {
   const Json json = parse_json(R"({"query": "a", "text": [], "priority": 1})", "body");
   Body body(json);
   body.text("query");
-  EXPECT_EQ(body.unknown(), (std::vector<std::string>{"text", "priority"}));
+  EXPECT_EQ(body.unknown(), (std::vector<std::string>{"/text", "/priority"}));
   EXPECT_EQ(body.texts("texts"), std::nullopt);
   EXPECT_EQ(refusal([&] { body.unknown(); }), "/text | /text: unknown field; did you mean texts?");
   EXPECT_EQ(refusal([&] { body.refuse_missing("texts"); }), "/text | /text: unknown field; did you mean texts?");
   EXPECT_EQ(refusal([&] { body.refuse_missing("inputs"); }), "/text | /text: unknown field; did you mean texts?");
+}
+
+TEST(Body, PartsHaveTheSameRule) {
+  const Json json = parse_json(R"({"parameters": {"top_k": 1, "multi_labels": true, "x": 1}})", "body");
+  Body body(json);
+  std::optional<Body> parameters = body.object("parameters");
+  parameters->whole("top_k", 1, 9);
+  EXPECT_EQ(body.unknown(), (std::vector<std::string>{"/parameters/multi_labels", "/parameters/x"}));
+  body.object("parameters")->find("x");  // another reader of the same object
+  EXPECT_EQ(body.unknown(), (std::vector<std::string>{"/parameters/multi_labels"}));
+  parameters->flag("multi_label");
+  EXPECT_EQ(refusal([&] { body.unknown(); }),
+            "/parameters/multi_labels | /parameters/multi_labels: unknown field; did you mean multi_label?");
 }
 
 }  // namespace

@@ -5,10 +5,12 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import time
 
 import contract
 import pytest
@@ -74,6 +76,13 @@ class Server:
         return self.process.wait(SECONDS)
 
 
+def wait_for(condition, seconds=SECONDS):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def read_all(one):
     received = b""
     with contextlib.suppress(ConnectionResetError, TimeoutError):
@@ -131,3 +140,23 @@ def deberta():
         done = subprocess.run([BINARY, *map(str, words), "--format", "json"], capture_output=True, text=True, env=clean_environment(), timeout=600, check=True)
         return json.loads(done.stdout)
     return run
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory):
+    """Debian's chromium, which finds no machine but this one."""
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        pytest.fail("chromium and chromium-driver are not installed: ./test installs them")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    downloads = tmp_path_factory.mktemp("downloads")
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"):
+        options.add_argument(word)
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads), "profile.default_content_setting_values.automatic_downloads": 1})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    made = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    made.downloads = downloads
+    yield made
+    made.quit()

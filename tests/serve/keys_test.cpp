@@ -31,8 +31,10 @@ TEST_F(KeyFiles, OpenTheirScopesAndNoOthers) {
   EXPECT_EQ(key->name, "team-1");
   EXPECT_TRUE(key->opens(Scope::kInfer) && key->opens(Scope::kPriority));
   EXPECT_FALSE(key->opens(Scope::kMetrics) || key->opens(Scope::kExplain) || key->opens(Scope::kAdmin));
-  for (const char* other : {"Bearer secre", "Bearer secrets", "secret", "bearer secret", "Bearer ", "", "Basic secret"})
+  for (const char* other :
+       {"Bearer secre", "Bearer secrets", "secret", "Bearersecret", "Bearer ", "Bearer", "", "Basic secret"})
     EXPECT_EQ(keys.find(other), nullptr) << other;
+  for (const char* same : {"bearer secret", "BEARER secret", "Bearer  secret"}) EXPECT_EQ(keys.find(same), key) << same;
 }
 
 TEST_F(KeyFiles, SayWhatIsWrongWithALine) {

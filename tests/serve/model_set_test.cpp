@@ -36,12 +36,12 @@ class ModelSets : public testing::Test {
 };
 
 TEST_F(ModelSets, SayThatAModelIsLoadingUntilItIsOpen) {
-  EXPECT_FALSE(set.is_ready());
+  EXPECT_THROW(set.check_ready(), ApiError);
   EXPECT_EQ(code_of([&] { set.find("a"); }), ApiCode::kLoading);
   EXPECT_EQ(code_of([&] { set.find("c"); }), ApiCode::kModelNotFound);
   EXPECT_EQ(set.statuses().front().state, "opening");
   set.open_all();
-  EXPECT_TRUE(set.is_ready());
+  EXPECT_NO_THROW(set.check_ready());
   EXPECT_EQ(set.find("a")->model.name, "a");
   EXPECT_EQ(set.open_ones().size(), 2u);
   EXPECT_EQ(code_of([&] { set.find(""); }), ApiCode::kModelNotFound);  // which of the two?
@@ -64,7 +64,7 @@ TEST_F(ModelSets, KeepWhatARequestHoldsUntilItLetsGo) {
 TEST_F(ModelSets, AreReadyWithoutWhatWasUnloaded) {
   set.open_all();
   set.unload("a");
-  EXPECT_TRUE(set.is_ready());
+  EXPECT_NO_THROW(set.check_ready());
   EXPECT_EQ(code_of([&] { set.find("a"); }), ApiCode::kModelNotFound);
   EXPECT_EQ(set.statuses().front().state, "closed");
   set.load("a");

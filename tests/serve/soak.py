@@ -47,7 +47,7 @@ class Soak:
 
     def leave(self, draw):
         body = json.dumps({"inputs": [["word " * 200] for _ in range(20)]}).encode()
-        whole = f"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+        whole = f"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as one:
             one.sendall(whole[:draw.randrange(len(whole))] if draw.random() < 0.5 else whole)
             time.sleep(draw.random() * 0.02)

@@ -1,6 +1,5 @@
 """The explorer in Debian's chromium: every view used by script, with the mouse and with keys; nothing is asked of any other machine."""
 import json
-import shutil
 import subprocess
 import time
 from urllib.parse import parse_qsl, urlencode
@@ -10,8 +9,6 @@ import pytest
 from conftest import BINARY, SECONDS, clean_environment
 from models import ROOT, read_safetensors, write_safetensors
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -57,23 +54,6 @@ class Page:
     def pixels(self):
         """A sum over the canvas that another picture does not have."""
         return self.driver.execute_script("const c = document.getElementById('matrix'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let s = 0; for (let i = 0; i < d.length; ++i) s = (s * 31 + d[i]) % 1e9; return s;")
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
-        pytest.fail("chromium and chromium-driver are not installed: ./test installs them")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    downloads = tmp_path_factory.mktemp("downloads")
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"):
-        options.add_argument(word)
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads), "profile.default_content_setting_values.automatic_downloads": 1})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    made = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    made.downloads = downloads
-    yield made
-    made.quit()
 
 
 @pytest.fixture

@@ -1,14 +1,20 @@
 """How a server begins and ends."""
+import contextlib
+import http.client
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import threading
 import time
 
+import numpy
 import pytest
-from conftest import BINARY, PATIENT, SECONDS, clean_environment, read_all
+from conftest import BINARY, PATIENT, SECONDS, clean_environment, read_all, wait_for
+from models import read_safetensors, write_safetensors
 
 TEXT = "a fine film"
 
@@ -45,9 +51,75 @@ def test_a_unix_socket(serve, models, tmp_path):
     with socket.socket(socket.AF_UNIX) as one:
         one.connect(path)
         body = b'{"inputs":"a"}'
-        one.sendall(b"POST /predict HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        one.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         assert read_all(one).startswith(b"HTTP/1.1 200")
     assert server.stop() == 0 and not os.path.exists(path)
+
+
+def test_the_socket_of_a_killed_server_is_taken_over_and_that_of_a_living_one_is_not(serve, models, tmp_path):
+    path = str(tmp_path / "socket")
+    words = ["-m", models["labels"], "--uds", path, "--uds-mode", "0600"]
+    for _ in range(2):
+        server = serve(*words)
+        assert os.stat(path).st_mode & 0o777 == 0o600
+        done = start(*words)
+        assert done.returncode == 1 and "cannot listen: Address already in use" in done.stderr
+        server.process.kill()
+        server.process.wait()
+        assert os.path.exists(path)
+    (tmp_path / "file").write_text("mine")
+    done = start("-m", models["labels"], "--uds", tmp_path / "file")
+    assert done.returncode == 1 and (tmp_path / "file").read_text() == "mine"
+    done = start(*words[:-1], "0888")
+    assert done.returncode == 2 and "--uds-mode: expected octal digits" in done.stderr
+
+
+def test_localhost_is_an_address(serve, models):
+    assert serve("-m", models["labels"], "--host", "localhost").request("GET", "/health")[0] == 200
+
+
+def test_metrics_at_a_port_of_their_own(serve, models):
+    server = serve("-m", models["labels"], "--metrics-port", "0", environment={"DEBERTA_API_KEY": "secret"})
+    wait_for(lambda: "metrics are at " in open(server.log).read())
+    port = int(re.search(r"metrics are at http://127.0.0.1:(\d+)/metrics", open(server.log).read())[1])
+
+    def ask(method, path):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+        with contextlib.closing(connection):
+            connection.request(method, path)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+    status, text = ask("GET", "/metrics")
+    assert status == 200 and "deberta_request_total" in text + ask("GET", "/metrics")[1]
+    assert ask("GET", "/health")[0] == 200 and ask("GET", "/info")[0] == 401 and ask("POST", "/predict")[0] == 401
+    assert server.request("GET", "/metrics", headers={"authorization": "Bearer secret"})[0] == 404
+
+
+def test_a_model_whose_results_are_no_numbers_is_found_at_the_start(models, tmp_path):
+    folder = shutil.copytree(models["labels"], tmp_path / "broken")
+    weights = read_safetensors(folder / "model.safetensors")
+    name = next(name for name in weights if name.endswith("classifier.bias"))
+    weights[name] = numpy.full_like(weights[name], numpy.nan)
+    write_safetensors(folder / "model.safetensors", weights)
+    done = start("-m", folder, "--port", "0")
+    assert done.returncode == 1 and str(folder) in done.stderr and done.stdout == "", done.stderr
+
+
+def test_without_a_model_it_is_not_ready(serve, models):
+    server = serve("-m", models["labels"], "--admin")
+    server.post("/admin/models/labels/unload", {})
+    for path in ("/health", "/info", "/v2/health/ready"):
+        status, _, text = server.request("GET", path)
+        assert status == 503 and "no model is loaded" in text, path
+    server.post("/admin/models/labels/load", {})
+    assert server.request("GET", "/health")[0] == 200
+
+
+def test_a_request_that_can_never_fit_is_not_told_to_come_again(serve, models):
+    server = serve("-m", models["token"], "--batch-tokens", "16", *PATIENT)  # 1,024 tokens in the queue
+    status, headers, text = server.request("POST", "/", {"inputs": "word " * 3000})
+    assert status == 413 and "retry-after" not in headers and "at most 1024 tokens in a request" in text
+    assert server.post("/", {"inputs": "word " * 300})
 
 
 def test_a_signal_lets_what_has_begun_end(serve, models):
@@ -82,7 +154,7 @@ def test_a_signal_while_models_are_loaded(models, delay):
 
 
 def whole_of(body):
-    return b"POST /embed_all HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    return b"POST /embed_all HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
 
 
 def test_a_signal_in_the_middle_of_a_body(serve, models):
@@ -148,20 +220,10 @@ def test_a_second_signal_ends_it_at_once(serve, models):
     server = serve("-m", models["labels"])
     connection = socket.create_connection(("127.0.0.1", server.port))
     body = json.dumps({"inputs": [["word " * 400] for _ in range(256)]}).encode()
-    connection.sendall(b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    connection.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     time.sleep(0.1)
     server.process.send_signal(signal.SIGINT)
     time.sleep(0.2)
     if server.process.poll() is None:
         assert server.stop(signal.SIGINT) in (0, 130)
     connection.close()
-
-
-def test_the_log_has_a_line_for_each_request_and_no_texts(serve, models):
-    server = serve("-m", models["labels"], "--log-format", "json")
-    server.post("/predict", {"inputs": "something private"}, x_request_id="abc")
-    assert server.refused("/nothing\x1b[31m".replace("\x1b", "%1b"), {"inputs": "x"})[0] == 404
-    assert server.stop() == 0
-    lines = [json.loads(line) for line in open(server.log) if line.startswith("{")]
-    assert [(line["id"], line["status"], line["route"], line["items"]) for line in lines[:1]] == [("abc", 200, "/predict", 1)]
-    assert len(lines) == 2 and "private" not in open(server.log).read()

@@ -4,10 +4,9 @@ import os
 import shutil
 import signal
 import threading
-import time
 
 import pytest
-from conftest import SECONDS
+from conftest import wait_for
 from models import make_model, read_safetensors, write_safetensors
 
 TEXT = "a fine film"
@@ -27,13 +26,6 @@ def put(folder, **change):
     shutil.rmtree(folder.with_name("old"))
 
 
-def wait_for(condition, seconds=SECONDS):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_a_model_is_replaced_unloaded_and_loaded(serve, copy):
     server = serve("-m", copy, "--admin")
     before = server.post("/predict", {"inputs": TEXT})
@@ -45,7 +37,7 @@ def test_a_model_is_replaced_unloaded_and_loaded(serve, copy):
     assert server.post("/admin/models/labels/unload", {}) == {"name": "labels", "state": "closed"}
     assert server.refused("/predict", {"inputs": TEXT})[0] == 404
     assert json.loads(server.request("GET", "/admin/models")[2])["models"] == [{"name": "labels", "path": str(copy), "state": "closed"}]
-    assert server.request("GET", "/health")[0] == 200  # as the operator wants it
+    assert server.request("GET", "/health")[0] == 503  # it can answer nothing
     assert server.post("/admin/models/labels/load", {}) == {"name": "labels", "state": "open"} == server.post("/admin/models/labels/load", {})
     assert server.post("/predict", {"inputs": TEXT}) == after
     metrics = server.request("GET", "/metrics")[2]
@@ -120,12 +112,13 @@ def test_reloads_under_load_lose_nothing(serve, copy):
 
 
 def test_priorities_and_rates(serve, models):
-    server = serve("-m", models["labels"], "--rate-limit", "20")
+    server = serve("-m", models["labels"], "--rate-limit", "20", environment={"DEBERTA_API_KEY": "secret"})
+    key = {"authorization": "bearer secret"}
     for priority in ("high", "normal", "low"):
-        assert server.post("/predict", {"inputs": "a"}, x_priority=priority)
-    assert server.refused("/predict", {"inputs": "a"}, x_priority="highest")[0] == 400
+        assert server.post("/predict", {"inputs": "a"}, x_priority=priority, **key)
+    assert server.refused("/predict", {"inputs": "a"}, x_priority="highest", **key)[0] == 400
     while True:  # ten seconds' worth of tokens at once, then no more
-        status, headers, text = server.request("POST", "/predict", {"inputs": "a fine film " * 5})
+        status, headers, text = server.request("POST", "/predict", {"inputs": "a fine film " * 5}, key)
         if status != 200:
             break
     assert status == 429 and int(headers["retry-after"]) >= 1 and "more than 20 tokens a second" in text
@@ -155,24 +148,7 @@ def test_pages_of_other_origins(serve, models):
     status, headers, _ = server.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://a.example"})
     assert status == 401 and headers["access-control-allow-origin"] == "https://a.example"
     for origin in ("https://b.example", "http://a.example", "https://a.example.org", "null"):
-        assert "access-control-allow-origin" not in server.request("POST", "/predict", {"inputs": "a"}, key | {"origin": origin})[1]
-        assert server.request("OPTIONS", "/predict", headers=ask | {"origin": origin})[0] == 401
+        for status, headers, _ in (server.request("POST", "/predict", {"inputs": "a"}, key | {"origin": origin}), server.request("OPTIONS", "/predict", headers=ask | {"origin": origin})):
+            assert status == 403 and "access-control-allow-origin" not in headers
     everyone = serve("-m", models["labels"], "--cors-allow-origin", "*")
     assert everyone.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://b.example"})[1]["access-control-allow-origin"] == "*"
-
-
-def test_a_trace_is_in_the_log(serve, models):
-    server = serve("-m", models["labels"], "--log-format", "json")
-    server.post("/predict", {"inputs": "a"}, traceparent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
-    wait_for(lambda: "traceparent" in open(server.log).read())
-    assert json.loads(open(server.log).read().splitlines()[-1])["traceparent"].startswith("00-4bf92f3577b34da6a3ce929d0e0e4736")
-
-
-def test_the_level_of_the_log(serve, models):
-    server = serve("-m", models["labels"], "--admin")
-    server.post("/admin/loglevel", {"level": "error"})
-    server.post("/predict", {"inputs": "a"})
-    server.refused("/predict", {})
-    server.post("/admin/loglevel", {"level": "info"})
-    lines = [line for line in open(server.log).read().splitlines() if "/predict" in line]
-    assert lines == []

@@ -176,6 +176,18 @@ TEST(TokenizerSpecial, LiteralTextHasNoSpecialTokens) {
   EXPECT_EQ(tokenizer.encode("a[MASK]", {.add_special_tokens = false, .parse_special = false}).ids, (Ids{5, 3}));
 }
 
+TEST(TokenizerSpecial, LiteralTextMayHaveMasks) {
+  const Tokenizer tokenizer = Folder(letters()).load();
+  const EncodeOptions masks{.add_special_tokens = false, .parse_special = false, .parse_mask = true};
+  const EncodeOptions plain{.add_special_tokens = false, .parse_special = false};
+  EXPECT_EQ(tokenizer.encode("a [MASK] a", masks).ids,
+            tokenizer.encode("a [MASK] a", {.add_special_tokens = false}).ids);
+  Ids expected = tokenizer.encode("a[SEP]a", plain).ids;
+  expected.push_back(10);
+  EXPECT_EQ(tokenizer.encode("a[SEP]a[MASK]", masks).ids, expected);
+  EXPECT_EQ(tokenizer.encode("a[SEP] [CLS]a", masks).ids, tokenizer.encode("a[SEP] [CLS]a", plain).ids);
+}
+
 TEST(TokenizerSpecial, OnlyTheTemplateCountsAsSpecialInAnEncoding) {
   const Encoding encoding = Folder(letters()).load().encode("a [MASK] [SEP]");
   EXPECT_EQ(encoding.ids, (Ids{1, 5, 10, 2, 2}));

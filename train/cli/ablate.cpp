@@ -12,6 +12,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/output_file.h"
+#include "base/temporary.h"
 #include "deberta/config.h"
 #include "deberta/error.h"
 #include "metrics/task_table.h"
@@ -20,6 +21,7 @@
 #include "program/interrupt.h"
 #include "program/note.h"
 #include "program/progress_printer.h"
+#include "program/read_places.h"
 #include "train/ablation/flops.h"
 #include "train/ablation/plan.h"
 #include "train/ablation/results.h"
@@ -102,20 +104,28 @@ void check_metrics(const Plan& plan, const std::string& path) {
   if (!problems.empty()) throw Error(ErrorCode::kUsage, problems);
 }
 
+// What the plan names, and where in it: corpora, a model, the files of tasks.
+std::vector<std::pair<std::string, std::string>> named_files(const Plan& plan, const std::string& root) {
+  std::vector<std::pair<std::string, std::string>> files;
+  const auto add = [&](const std::string& at, const std::string& name) {
+    files.emplace_back(at, (fs::path(root) / name).lexically_normal().string());
+  };
+  for (const std::string& corpus : plan.corpora) add("corpora", corpus);
+  if (!plan.model.empty()) add("model", plan.model);
+  for (const PlanTask& task : plan.tasks) {
+    for (const auto& [name, value] : task.options) {
+      if (name.ends_with("-file") && value.is_string()) add("tasks." + task.name + "." + name, value.as_string());
+    }
+  }
+  return files;
+}
+
 // Hours later would be a bad time to find that a file is not there.
 void check_files(const Plan& plan, const std::string& root, const std::string& path) {
   std::vector<Problem> problems;
-  const auto check = [&](const std::string& at, const std::string& name) {
-    const std::string whole = (fs::path(root) / name).lexically_normal().string();
+  for (const auto& [at, whole] : named_files(plan, root)) {
     if (!is_regular_file(whole) && !is_directory(whole))
       problems.push_back({.where = path, .message = at + ": expected a file or a folder, got " + whole});
-  };
-  for (const std::string& corpus : plan.corpora) check("corpora", corpus);
-  if (!plan.model.empty()) check("model", plan.model);
-  for (const PlanTask& task : plan.tasks) {
-    for (const auto& [name, value] : task.options) {
-      if (name.ends_with("-file") && value.is_string()) check("tasks." + task.name + "." + name, value.as_string());
-    }
   }
   if (!problems.empty()) throw Error(ErrorCode::kFileNotFound, problems);
 }
@@ -123,13 +133,33 @@ void check_files(const Plan& plan, const std::string& root, const std::string& p
 // The plan that the folder was made for may have had fewer forms, but no others under the same names.
 void check_folder(const std::string& folder, const std::vector<Cell>& cells) {
   const std::string path = folder + "/plan.json";
-  if (!is_regular_file(path)) return;
+  if (!is_regular_file(path)) {
+    for (const std::string& name : names_in(folder)) {
+      if (!name.starts_with("tried") && name.find(kTemporaryMark) == std::string::npos)
+        throw Error(ErrorCode::kFileWrite, folder,
+                    "expected a new or empty folder, or one of this plan, got one with other files, such as " + name);
+    }
+    return;
+  }
   for (const Cell& old : cells_of(parse_plan(load_json(path), path))) {
     const auto same = std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.name == old.name; });
     if (same == cells.end() || same->hash != old.hash)
       throw Error(ErrorCode::kUsage, "--output-dir",
                   folder + " holds runs of another plan: " + old.name + " is " +
                       (same == cells.end() ? "not in this one" : "of other options") + "; give another folder");
+  }
+}
+
+// What the plan reads may not lie where its runs and tables are written, nor be linked to from there.
+void check_keeps_files(const std::string& folder, const Plan& plan, const std::string& root) {
+  const std::vector<std::string> names = names_in(folder);
+  for (const auto& [at, file] : named_files(plan, root)) {
+    const bool is_linked = std::ranges::any_of(
+        names, [&](const std::string& name) { return cli::is_same_file(folder + "/" + name, file); });
+    if (is_linked || is_inside(file, folder))
+      throw Error(ErrorCode::kUsage, "--output-dir",
+                  "expected a folder without the files of the plan, got " + folder + " with " + file +
+                      "; choose another folder");
   }
 }
 
@@ -154,6 +184,7 @@ class Ablation {
     check_cells(plan_, cells_, plan_path);
     check_metrics(plan_, plan_path);
     check_files(plan_, root_, plan_path);
+    check_keeps_files(options.output_dir, plan_, root_);
     check_folder(options.output_dir, cells_);
     fs::create_directories(options.output_dir);
     lock_.emplace(options.output_dir);

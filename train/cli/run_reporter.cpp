@@ -1,5 +1,6 @@
 #include "train/cli/run_reporter.h"
 
+#include <csignal>
 #include <cstdio>
 
 #include "program/interrupt.h"
@@ -17,7 +18,7 @@ std::string describe(const Metrics& metrics) {
 
 StopRequest stop_request() {
   if (cli::interrupted() != 0) return StopRequest::kStop;
-  return cli::take_watched_signal() ? StopRequest::kSave : StopRequest::kNone;
+  return cli::take_watched_signal(SIGUSR1) ? StopRequest::kSave : StopRequest::kNone;
 }
 
 }  // namespace

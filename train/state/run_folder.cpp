@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
 #include <string_view>
 
 #include "base/descriptor.h"
 #include "base/folder.h"
 #include "deberta/error.h"
+#include "train/state/event_log.h"
 
 namespace deberta::train {
 namespace {
@@ -37,12 +39,40 @@ int open_folder(const std::string& path) {
   return fd;
 }
 
-// A run that has not come to its first checkpoint leaves its logs at most: it begins anew.
+constexpr std::array<std::string_view, 4> kLogs = {kMetricsName, kEventsName, kTensorBoardName, kPageName};
+
+// What is written through a link would take the place of a file elsewhere.
+void check_are_no_links(const std::string& folder) {
+  for (const std::string_view name : kLogs) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0) continue;
+    if (S_ISLNK(status.st_mode) || (S_ISREG(status.st_mode) && status.st_nlink > 1))
+      refuse(path, "expected a file of the run alone, got a link; choose another folder or remove it");
+  }
+}
+
+// Up to the end of the first line, of a file that may be anybody's.
+std::string first_line(const std::string& path) {
+  constexpr size_t kMost = 4096;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMost, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text.substr(0, text.find('\n'));
+}
+
+// A run that has not come to its first checkpoint leaves its logs at most, and begins anew. Files of these names that
+// no run has made are somebody's: every run notes an event before it measures anything.
 bool holds_only_logs(const std::string& path) {
-  constexpr std::array<std::string_view, 4> kLogs = {kMetricsName, kEventsName, kTensorBoardName, kPageName};
   const std::vector<std::string> names = names_in(path, kLogs.size() + 1);
-  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-    return std::find(kLogs.begin(), kLogs.end(), name) != kLogs.end();
+  if (!std::ranges::all_of(names,
+                           [&](const std::string& name) { return std::ranges::find(kLogs, name) != kLogs.end(); }))
+    return false;
+  const std::string event = first_line(path + "/" + kEventsName);
+  if (!event.empty()) return parse_event(event).has_value();
+  return std::ranges::all_of(names, [&](const std::string& name) {
+    return name == kTensorBoardName || first_line(path + "/" + name).empty();
   });
 }
 
@@ -52,6 +82,7 @@ RunFolder::RunFolder(const std::string& path, bool may_resume) : path_(path), fd
   try {
     remove_checkpoint_leftovers(path_);
     remove_leftovers(file(kPageName));
+    check_are_no_links(path_);
     found_ = find_checkpoint(path_);
     if (!found_ && !holds_only_logs(path_))
       refuse(path_, "expected a new or empty folder, or one with checkpoints of a run, got one with other files");

@@ -115,7 +115,9 @@ void JsonTextModel::split(std::string_view text, TextPart part, const SplitOptio
   const MappedText normalized = normalizer_.normalize(text.substr(part.begin, part.end - part.begin));
   const auto shift = static_cast<uint32_t>(part.begin);
   std::vector<TextPart> parts{{0, normalized.text.size()}};
-  if (options.parse_special && !tokens_.tokens().empty()) parts = tokens_.split(normalized.text);
+  const bool finds_any = options.parse_special || options.found >= 0;
+  if (finds_any && !tokens_.tokens().empty()) parts = tokens_.split(normalized.text);
+  if (!options.parse_special && options.found >= 0) parts = keep_token(parts, options.found);
   for (const TextPart& inner : parts) {
     if (inner.begin == inner.end) continue;
     if (inner.id < 0) {

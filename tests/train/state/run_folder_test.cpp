@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "support/expect_error.h"
 #include "train/state/state_case.h"
 
@@ -34,8 +35,36 @@ TEST(RunFolder, LogsAloneAreARunThatBeginsAnew) {
   for (const char* name : {kMetricsName, kEventsName, kPageName}) write_text(folder.path(name), "");
   std::filesystem::create_directory(folder.path(kTensorBoardName));
   EXPECT_FALSE(RunFolder(folder.path(), true).found());
+  write_text(folder.path(kEventsName), "{\"step\": 0, \"kind\": \"begun\", \"time\": 1.5}\n");
+  write_text(folder.path(kMetricsName), "{\"step\": 1}\n");
+  EXPECT_FALSE(RunFolder(folder.path(), true).found());
   write_text(folder.path("README.md"), "mine");
   EXPECT_ERROR(RunFolder(folder.path(), true), kFileWrite, "expected a new or empty folder");
+}
+
+TEST(RunFolder, FilesThatNoRunHasMadeAreRefusedByTheirContents) {
+  for (const auto& [name, text] :
+       {std::pair{kMetricsName, "{\"step\": 1, \"loss\": 2}\n"}, std::pair{kPageName, "<!doctype html>\n"},
+        std::pair{kEventsName, "{\"name\": \"concert\"}\n"}, std::pair{kEventsName, "text"}}) {
+    const TemporaryFolder folder;
+    write_text(folder.path(name), text);
+    EXPECT_ERROR(RunFolder(folder.path(), true), kFileWrite, "expected a new or empty folder");
+    EXPECT_EQ(read_file(folder.path(name), 100), text);
+  }
+}
+
+TEST(RunFolder, NothingIsWrittenThroughALink) {
+  for (const char* name : {kMetricsName, kEventsName, kTensorBoardName, kPageName}) {
+    for (const bool is_hard : {false, true}) {
+      const TemporaryFolder folder, other;
+      write_text(other.path("corpus"), "");
+      if (is_hard)
+        std::filesystem::create_hard_link(other.path("corpus"), folder.path(name));
+      else
+        std::filesystem::create_symlink(other.path("corpus"), folder.path(name));
+      EXPECT_ERROR(RunFolder(folder.path(), true), kFileWrite, "got a link");
+    }
+  }
 }
 
 TEST(RunFolder, HalfWrittenResultsAndReportsAreRemoved) {
