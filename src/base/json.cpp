@@ -273,6 +273,15 @@ Json load_json(const std::string& path, const JsonLimits& limits) {
   return parse_json(read_file(path, limits.max_bytes), path, limits);
 }
 
+void append_json(std::string& out, std::span<const float> values) {
+  out += '[';
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out += ", ";
+    write_float(out, values[i], JsonForm::kStrict);
+  }
+  out += ']';
+}
+
 std::string quote_json(std::string_view text) {
   std::string out;
   write_quoted(out, text);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -126,5 +127,8 @@ Json load_python_json(const std::string& path, const JsonLimits& limits = {},
 
 // `text` as a JSON string literal with its quotes.
 std::string quote_json(std::string_view text);
+
+// "[0.5, -1.0]", as a Json of these numbers is written. Throws kNotFinite.
+void append_json(std::string& out, std::span<const float> values);
 
 }  // namespace deberta

@@ -126,6 +126,7 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   settings.rate_limit = options.rate_limit;
   settings.max_input_length = options.max_input_length;
   settings.max_client_batch = options.max_client_batch;
+  settings.max_answer = options.max_answer;
   settings.cuts = options.truncate != TruncateChoice::kError;
   settings.deadline_ms = options.deadline_ms;
   settings.readers =

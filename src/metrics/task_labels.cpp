@@ -105,14 +105,14 @@ std::vector<size_t> map_classes(const TaskLabels& task, const std::vector<std::s
                                 const std::vector<std::string>& map) {
   const std::vector<std::string>& names = map.empty() ? model_labels : map;
   const bool are_roles = has_roles(task);
-  const auto has_none = [&](const std::string& name) { return are_roles && !map.empty() && name == kNoRole; };
-  const auto without = static_cast<size_t>(std::ranges::count_if(map, has_none));
+  const auto is_none = [&](const std::string& name) { return are_roles && name == kNoRole; };
+  const auto without = static_cast<size_t>(std::ranges::count_if(map, is_none));
   if (classes != task.size() + without || (!map.empty() && map.size() != classes)) refuse(task, names, classes);
   const bool have_names = !map.empty() || say_something(names, classes);
   if (!have_names && are_roles) refuse(task, names, classes);  // published models have these in several orders
   std::vector<size_t> order;
   for (size_t i = 0; i < classes; ++i) {
-    if (has_none(names[i])) {
+    if (!map.empty() && is_none(map[i])) {
       order.push_back(kNoTaskLabel);
       continue;
     }

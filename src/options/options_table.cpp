@@ -134,6 +134,8 @@ constexpr std::array kOptions = {
     OptionRow{"max-input-length", 0, kInteger, "512", "8..8192", "serve", "Limits",
               "tokens of a text; the model's own limit stays in effect"},
     OptionRow{"max-body", 0, kSize, "2000000", "1k..1G", "serve", "Limits", "bytes of a request's body"},
+    OptionRow{"max-answer", 0, kSize, "64MiB", "64KiB..1GiB", "serve", "Limits",
+              "bytes of an answer, about; a request that would get a longer one is refused (413)"},
     OptionRow{"max-connections", 0, kInteger, "1024", "1..100000", "serve", "Limits", "open connections"},
     OptionRow{"max-connections-per-address", 0, kInteger, "256", "1..100000", "serve", "Limits",
               "open connections of one client"},

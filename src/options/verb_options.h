@@ -529,6 +529,7 @@ struct ServeVerb : AnyVerb {
   size_t max_batch_items = option("max-batch-items");
   size_t max_input_length = option("max-input-length");
   size_t max_body = option("max-body");
+  size_t max_answer = option("max-answer");
   size_t max_connections = option("max-connections");
   size_t max_connections_per_address = option("max-connections-per-address");
   int64_t deadline_ms = option("deadline-ms");

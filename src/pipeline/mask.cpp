@@ -61,6 +61,8 @@ std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<st
           ErrorCode::kInput,
           {{.message = fmt::format("expected words that differ, got \"{}\"{}", word, word.empty() ? "" : " twice"),
             .argument = "targets"}});
+  }
+  for (const std::string& word : words) {
     std::optional<int32_t> id = tokenizer.id_of(std::string(kWordStart) + word);
     if (!id) id = tokenizer.id_of(word);
     if (!id) {

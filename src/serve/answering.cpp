@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "deberta/error.h"
 #include "decode/pooling.h"
 #include "serve/api_error.h"
 
@@ -14,6 +18,67 @@ constexpr int64_t kMostDimensions = 65536;
 
 HttpResponse json_response(const Json& body) {
   return {.status = 200, .headers = {{"content-type", "application/json"}}, .body = body.dump()};
+}
+
+namespace {
+
+constexpr size_t kPiece = 65536;
+
+// The parts of an answer, as many at once as make a piece.
+class Parts {
+ public:
+  Parts(std::string begin, size_t count, std::function<void(size_t, std::string&)> write, std::string end)
+      : waiting_(std::move(begin)), count_(count), write_(std::move(write)), end_(std::move(end)) {}
+
+  bool has_ended() const { return has_ended_; }
+  std::string next() {
+    std::string piece = std::exchange(waiting_, {});
+    while (next_ < count_ && piece.size() < kPiece) write_(next_++, piece);
+    if (next_ == count_ && !std::exchange(has_ended_, true)) piece += end_;
+    return piece;
+  }
+
+ private:
+  std::string waiting_;
+  size_t next_ = 0, count_;
+  std::function<void(size_t, std::string&)> write_;
+  std::string end_;
+  bool has_ended_ = false;
+};
+
+}  // namespace
+
+HttpResponse parts_response(std::string begin, size_t count, std::function<void(size_t i, std::string& out)> write,
+                            std::string end) {
+  HttpResponse response{.status = 200, .headers = {{"content-type", "application/json"}}};
+  auto parts = std::make_shared<Parts>(std::move(begin), count, std::move(write), std::move(end));
+  std::string first = parts->next();
+  if (parts->has_ended()) {
+    response.body = std::move(first);
+    return response;
+  }
+  response.pieces = [parts, first = std::move(first)]() mutable {
+    return first.empty() ? parts->next() : std::exchange(first, {});
+  };
+  return response;
+}
+
+VectorTexts::VectorTexts(std::vector<EmbeddingAnswer> answers, size_t columns)
+    : answers_(std::move(answers)), columns_(columns) {
+  for (const EmbeddingAnswer& answer : answers_) {
+    if (!std::ranges::all_of(answer.vectors, [](float value) { return std::isfinite(value); }))
+      throw Error(ErrorCode::kNotFinite, "vectors", "a number is not finite");
+    starts_.push_back(starts_.back() + answer.vectors.size() / columns);
+  }
+}
+
+void VectorTexts::add_row(size_t i, std::string_view open, std::string_view close, std::string& out) const {
+  const auto text = static_cast<size_t>(std::ranges::upper_bound(starts_, i) - starts_.begin()) - 1;
+  const size_t row = i - starts_[text];
+  if (i > 0) out += ", ";
+  if (row == 0) out += open;
+  append_json(out, std::span(answers_[text].vectors).subspan(row * columns_, columns_));
+  if (i + 1 == starts_[text + 1]) out += close;
 }
 
 Answering answering_of(SequencePlan plan) {

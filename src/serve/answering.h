@@ -36,9 +36,38 @@ struct Answering {
   size_t items = 0;
   size_t tokens = 0;
   size_t characters = 0;
+  size_t answer_bytes = 0;  // that the answer may have, about; 0: less than the request
 };
 
 HttpResponse json_response(const Json& body);
+
+// An answer of which `write` adds the i-th of `count` parts: what is long is made while it is read, and never there as
+// a whole. `write` throws nothing.
+HttpResponse parts_response(std::string begin, size_t count, std::function<void(size_t i, std::string& out)> write,
+                            std::string end);
+
+constexpr size_t kNumberBytes = 13;    // of the text of a number in an answer, with what separates it from the next
+constexpr size_t kTokenBytes = 120;    // of what an answer says of a token or an entity, beside its text
+constexpr size_t kLabelBytes = 60;     // of a label with its score, beside its name
+constexpr size_t kSequenceBytes = 80;  // of a filled mask, beside the text
+
+// Vectors of texts, each cut to its rows; they outlive the answering. Throws kNotFinite.
+class VectorTexts {
+ public:
+  VectorTexts(std::vector<EmbeddingAnswer> answers, size_t columns);
+  size_t texts() const { return answers_.size(); }
+  size_t rows() const { return starts_.back(); }
+  // The i-th row of all, behind what separates it from the one before: "[[" and "]]" around the rows of a text are
+  // `open` and `close`.
+  void add_row(size_t i, std::string_view open, std::string_view close, std::string& out) const;
+  const std::vector<float>& vector(size_t text) const { return answers_[text].vectors; }
+  size_t tokens(size_t text) const { return answers_[text].tokens; }
+
+ private:
+  std::vector<EmbeddingAnswer> answers_;
+  size_t columns_;
+  std::vector<size_t> starts_{0};  // of each text's rows
+};
 
 Answering answering_of(SequencePlan plan);  // without `respond`
 
@@ -69,11 +98,25 @@ class Inputs {
 Answering counted(Answering made, const Inputs& inputs);
 Answering counted(Answering made, const std::string& text, const std::vector<std::string>& others);
 
+// The same with the size that its answer may have.
+inline Answering bounded(Answering made, size_t answer_bytes) {
+  made.answer_bytes = answer_bytes;
+  return made;
+}
+
+template <class Answer, class Respond>
+Answering responding(Planned<Answer> planned, Respond respond) {
+  Answering made = answering_of(std::move(planned.plan));
+  made.respond = [finish = std::move(planned.finish), respond = std::move(respond)] { return respond(finish()); };
+  return made;
+}
+
 // `dimensions`: vectors cut to their first values, and normalised after that instead of by the model's folder.
 class VectorCut {
  public:
   VectorCut(const ServedModel& model, Body& body, bool normalizes, EmbeddingOptions& options);
   void apply(std::vector<float>& vector) const;
+  size_t columns(size_t whole) const { return dimensions_.value_or(whole); }  // of a vector, once it is cut
 
  private:
   std::optional<size_t> dimensions_;

@@ -152,6 +152,10 @@ void Call::read() {
     if (!admitted_) throw ApiError(ApiCode::kOverloaded, "the queue is full");
     Answering made = make(body);
     note_unknown(body);
+    if (made.answer_bytes > server_.settings.max_answer)
+      throw ApiError(ApiCode::kTooLarge,
+                     fmt::format("expected a request whose answer has at most {} bytes, got one of about {}",
+                                 server_.settings.max_answer, made.answer_bytes));
     facts_.items = made.items;
     facts_.tokens = made.tokens;
     facts_.is_batch = made.items > 1;
@@ -323,6 +327,8 @@ void Call::respond(HttpResponse response, const ApiError* error) {
   facts_.total_s = seconds_of(microseconds() - begun_);
   add_headers(response);
   server_.tell(facts_, server_.line_of(request(), id_, owner()), has_left_ ? nullptr : error, response);
+  if (response.pieces)  // which are made from what the model holds
+    response.pieces = [served = served_, pieces = std::move(response.pieces)] { return pieces(); };
   exchange_->respond(std::move(response));
 }
 

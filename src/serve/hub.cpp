@@ -95,14 +95,17 @@ Answering classification(const ServedModel& model, Body& body) {
                        : function == "softmax" ? ScoreFunction::kSoftmax
                                                : ScoreFunction::kNone;
   const bool is_pipeline = parameters.is_pipeline();
-  return counted(answering(plan_classify(model.pipeline, inputs.views(), options),
-                           [is_pipeline, is_list](const std::vector<SequenceAnswer>& answers) -> Json {
-                             JsonArray all;
-                             for (const SequenceAnswer& answer : answers) all.push_back(labels_json(answer.labels));
-                             if (is_pipeline && !is_list) return std::move(all.front());
-                             return all;  // the clients of the hub take the first element
-                           }),
-                 inputs);
+  Answering made = counted(answering(plan_classify(model.pipeline, inputs.views(), options),
+                                     [is_pipeline, is_list](const std::vector<SequenceAnswer>& answers) -> Json {
+                                       JsonArray all;
+                                       for (const SequenceAnswer& answer : answers)
+                                         all.push_back(labels_json(answer.labels));
+                                       if (is_pipeline && !is_list) return std::move(all.front());
+                                       return all;  // the clients of the hub take the first element
+                                     }),
+                           inputs);
+  made.answer_bytes = inputs.size() * std::min(options.top_k, labels) * kLabelBytes;
+  return made;
 }
 
 // ---- token-classification
@@ -126,7 +129,7 @@ Answering grouped_entities(const ServedModel& model, Body& body, std::optional<A
   const bool is_pipeline = parameters.is_pipeline();
   std::vector<std::string> texts;
   for (const TextInput& input : inputs.views()) texts.emplace_back(input.text);
-  return counted(
+  Answering made = counted(
       answering(plan_ner(model.pipeline, inputs.views(), options),
                 [=, texts = std::move(texts)](const std::vector<TokenAnswer>& answers) -> Json {
                   JsonArray all;
@@ -142,6 +145,8 @@ Answering grouped_entities(const ServedModel& model, Body& body, std::optional<A
                   return all;
                 }),
       inputs);
+  made.answer_bytes = made.tokens * kTokenBytes + made.characters;
+  return made;
 }
 
 // The clients of the hub expect runs of pieces.
@@ -177,17 +182,29 @@ Answering question_answering(const ServedModel& model, Body& body) {
   const TextInput input{.text = *question, .pair = *context};
   Inputs inputs;
   inputs.add(*question, *context);
-  return counted(answering(plan_qa(model.pipeline, {&input, 1}, options),
-                           [context = *context,
-                            is_list = top_k.value_or(1) > 1](const std::vector<QuestionAnswer>& answers) -> Json {
-                             JsonObject best = to_json(answers.front(), context, OffsetUnit::kChars, is_list);
-                             if (is_list) return std::move(best.back().second);
-                             return best;
-                           }),
-                 inputs);
+  Answering made = counted(answering(plan_qa(model.pipeline, {&input, 1}, options),
+                                     [context = *context, is_list = top_k.value_or(1) > 1](
+                                         const std::vector<QuestionAnswer>& answers) -> Json {
+                                       JsonObject best = to_json(answers.front(), context, OffsetUnit::kChars, is_list);
+                                       if (is_list) return std::move(best.back().second);
+                                       return best;
+                                     }),
+                           inputs);
+  made.answer_bytes = options.top_k * (kTokenBytes + context->size());
+  return made;
 }
 
 // ---- fill-mask
+
+// Each of the words that may stand for a mask comes with the whole text.
+size_t fill_bytes(const Inputs& inputs, const SequencePlan& plan, const FillOptions& options, size_t vocabulary) {
+  const size_t words = std::min(options.top_k, options.targets.empty() ? vocabulary : options.targets.size());
+  const std::vector<TextInput> texts = inputs.views();
+  size_t bytes = 0;
+  for (size_t i = 0; i < texts.size(); ++i)
+    bytes += plan.rows[i].size() * words * (kSequenceBytes + texts[i].text.size());
+  return bytes;
+}
 
 Answering fill_mask(const ServedModel& model, Body& body) {
   bool is_list = false;
@@ -199,26 +216,29 @@ Answering fill_mask(const ServedModel& model, Body& body) {
   if (const auto targets = parameters.get().texts("targets"))
     options.targets = target_ids(model.pipeline.tokenizer, *targets);
   parameters.is_pipeline();
-  return counted(answering(plan_fill(model.pipeline, inputs.views(), options),
-                           [is_list](const std::vector<FillAnswer>& answers) -> Json {
-                             JsonArray all;
-                             for (const FillAnswer& answer : answers) {
-                               JsonArray masks;
-                               for (const FillAnswer::Mask& mask : answer.masks) {
-                                 JsonArray tokens;
-                                 for (const FilledToken& token : mask.tokens)
-                                   tokens.push_back(JsonObject{{"score", token.score},
-                                                               {"token", int64_t{token.token}},
-                                                               {"token_str", token.token_str},
-                                                               {"sequence", token.sequence}});
-                                 masks.push_back(std::move(tokens));
-                               }
-                               all.push_back(masks.size() == 1 ? std::move(masks.front()) : Json(std::move(masks)));
-                             }
-                             if (!is_list) return std::move(all.front());
-                             return all;
-                           }),
-                 inputs);
+  Answering made =
+      counted(answering(plan_fill(model.pipeline, inputs.views(), options),
+                        [is_list](const std::vector<FillAnswer>& answers) -> Json {
+                          JsonArray all;
+                          for (const FillAnswer& answer : answers) {
+                            JsonArray masks;
+                            for (const FillAnswer::Mask& mask : answer.masks) {
+                              JsonArray tokens;
+                              for (const FilledToken& token : mask.tokens)
+                                tokens.push_back(JsonObject{{"score", token.score},
+                                                            {"token", int64_t{token.token}},
+                                                            {"token_str", token.token_str},
+                                                            {"sequence", token.sequence}});
+                              masks.push_back(std::move(tokens));
+                            }
+                            all.push_back(masks.size() == 1 ? std::move(masks.front()) : Json(std::move(masks)));
+                          }
+                          if (!is_list) return std::move(all.front());
+                          return all;
+                        }),
+              inputs);
+  made.answer_bytes = fill_bytes(inputs, *made.plan, options, model.pipeline.tokenizer.size());
+  return made;
 }
 
 // ---- zero-shot-classification
@@ -287,15 +307,15 @@ Answering feature_extraction(const ServedModel& model, Body& body) {
   options.rules = rules_of(model, parameters.get());
   options.pools = false;
   const size_t columns = embedding_columns(model.pipeline, options);
-  return counted(answering(plan_embed(model.pipeline, inputs.views(), options),
-                           [=](const std::vector<EmbeddingAnswer>& answers) -> Json {
-                             JsonArray all;
-                             for (const EmbeddingAnswer& answer : answers)
-                               all.push_back(JsonArray{to_json(answer, columns, false).front().second});
-                             if (!is_list) return std::move(all.front());
-                             return all;
-                           }),
-                 inputs);
+  Answering made = responding(
+      plan_embed(model.pipeline, inputs.views(), options), [is_list, columns](std::vector<EmbeddingAnswer> answers) {
+        const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+        return parts_response(
+            is_list ? "[" : "", vectors->rows(),
+            [vectors](size_t i, std::string& out) { vectors->add_row(i, "[[", "]]", out); }, is_list ? "]" : "");
+      });
+  const size_t bytes = made.tokens * columns * kNumberBytes;
+  return counted(bounded(std::move(made), bytes), inputs);
 }
 
 // ---- tasks of our own
@@ -308,16 +328,18 @@ Answering replaced_tokens(const ServedModel& model, Body& body) {
   const double threshold = parameters.get().number("threshold", 0, 1).value_or(0.5);
   std::vector<std::string> texts;
   for (const TextInput& input : inputs.views()) texts.emplace_back(input.text);
-  return counted(
-      answering(plan_detect(model.pipeline, inputs.views(), rules),
-                [=, texts = std::move(texts)](const std::vector<ReplacedAnswer>& answers) -> Json {
-                  JsonArray all;
-                  for (size_t i = 0; i < answers.size(); ++i)
-                    all.push_back(to_json(answers[i], texts[i], OffsetUnit::kChars, threshold).front().second);
-                  if (!is_list) return std::move(all.front());
-                  return all;
-                }),
-      inputs);
+  Answering made =
+      counted(answering(plan_detect(model.pipeline, inputs.views(), rules),
+                        [=, texts = std::move(texts)](const std::vector<ReplacedAnswer>& answers) -> Json {
+                          JsonArray all;
+                          for (size_t i = 0; i < answers.size(); ++i)
+                            all.push_back(to_json(answers[i], texts[i], OffsetUnit::kChars, threshold).front().second);
+                          if (!is_list) return std::move(all.front());
+                          return all;
+                        }),
+              inputs);
+  made.answer_bytes = made.tokens * kTokenBytes + made.characters;
+  return made;
 }
 
 Answering multiple_choice(const ServedModel& model, Body& body) {

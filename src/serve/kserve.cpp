@@ -6,9 +6,11 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "deberta/error.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
 
@@ -20,6 +22,7 @@ static_assert(std::endian::native == std::endian::little);  // as the bytes of a
 constexpr size_t kMostTensors = 8;          // of a request
 constexpr size_t kMostElements = 1u << 20;  // of a tensor that comes
 constexpr size_t kMostValues = 16u << 20;   // of the answer's tensor: 64 MiB
+constexpr size_t kNumbersAtOnce = 1024;     // that are written
 
 [[noreturn]] void refuse(const std::string& pointer, const std::string& message) {
   throw ApiError(ApiCode::kBadRequest, fmt::format("{}: {}", pointer, message), pointer);
@@ -291,27 +294,41 @@ struct Values {
   std::vector<float> values;
 };
 
-HttpResponse response_of(const ServedModel& model, const Json& id, const Output& output, const Values& found) {
+HttpResponse response_of(const ServedModel& model, const Json& id, const Output& output, Values found) {
   JsonArray shape;
   for (const size_t side : found.shape) shape.push_back(uint64_t{side});
   JsonObject tensor{{"name", output.name}, {"datatype", "FP32"}, {"shape", std::move(shape)}};
   const size_t bytes = found.values.size() * sizeof(float);
-  if (output.is_binary) {
-    tensor.emplace_back("parameters", JsonObject{{"binary_data_size", uint64_t{bytes}}});
-  } else {
-    tensor.emplace_back("data", vector_json(found.values));
-  }
   JsonObject body{{"model_name", model.name}, {"model_version", "1"}};
   if (!id.is_null()) body.emplace_back("id", id);
-  body.emplace_back("outputs", JsonArray{std::move(tensor)});
-  HttpResponse response = json_response(std::move(body));
-  if (!output.is_binary) return response;
-  response.headers = {{"content-type", "application/octet-stream"},
-                      {"inference-header-content-length", std::to_string(response.body.size())}};
-  const size_t begin = response.body.size();
-  response.body.resize(begin + bytes);
-  std::memcpy(response.body.data() + begin, found.values.data(), bytes);
-  return response;
+  if (output.is_binary) {
+    tensor.emplace_back("parameters", JsonObject{{"binary_data_size", uint64_t{bytes}}});
+    body.emplace_back("outputs", JsonArray{std::move(tensor)});
+    HttpResponse response = json_response(std::move(body));
+    response.headers = {{"content-type", "application/octet-stream"},
+                        {"inference-header-content-length", std::to_string(response.body.size())}};
+    const size_t begin = response.body.size();
+    response.body.resize(begin + bytes);
+    std::memcpy(response.body.data() + begin, found.values.data(), bytes);
+    return response;
+  }
+  if (!std::ranges::all_of(found.values, [](float value) { return std::isfinite(value); }))
+    throw Error(ErrorCode::kNotFinite, output.name, "a number is not finite");
+  // Written around the numbers: ... "outputs": [{..., "data": [ and ]}]}.
+  std::string begin = Json(std::move(body)).dump(), described = Json(std::move(tensor)).dump();
+  begin.back() = ',';
+  described.pop_back();
+  begin += fmt::format(" \"outputs\": [{}, \"data\": [", described);
+  const size_t count = (found.values.size() + kNumbersAtOnce - 1) / kNumbersAtOnce;
+  return parts_response(
+      std::move(begin), count,
+      [values = std::make_shared<const std::vector<float>>(std::move(found.values))](size_t i, std::string& out) {
+        const std::span<const float> all(*values);
+        std::string part;
+        append_json(part, all.subspan(i * kNumbersAtOnce, std::min(kNumbersAtOnce, all.size() - i * kNumbersAtOnce)));
+        out += fmt::format("{}{}", i == 0 ? "" : ", ", std::string_view(part).substr(1, part.size() - 2));
+      },
+      "]}]}");
 }
 
 // The sequences, and what the model says of each: [B, C], or [B, L, C] of heads that answer for every token, with zeros
@@ -398,6 +415,15 @@ JsonObject tensor_json(std::string_view name, std::string_view datatype, JsonArr
   return {{"name", name}, {"datatype", datatype}, {"shape", std::move(shape)}};
 }
 
+// Of logits, padding included.
+size_t answered_values(const ServedModel& model, const Answering& made, size_t columns) {
+  const Head head = model.pipeline.model.head();
+  const auto classes = static_cast<size_t>(
+      head == Head::kMaskedLm ? model.pipeline.config.vocab_size : std::max<int64_t>(1, model.pipeline.model.labels()));
+  for (const Encoding& sequence : made.plan->sequences) columns = std::max(columns, sequence.size());
+  return made.plan->sequences.size() * classes * (head == Head::kSequence ? 1 : columns);
+}
+
 }  // namespace
 
 Answering infer(const ServedModel& model, Body& body) {
@@ -411,6 +437,10 @@ Answering infer(const ServedModel& model, Body& body) {
   const Json echoed = id ? Json(*id) : Json();
   Answering made = output.name == "embedding" ? embedding(model, given, rules, echoed, output)
                                               : logits(model, given, rules, echoed, output);
+  const size_t values = output.name == "embedding" ? (given.texts.size() + given.encodings.size()) *
+                                                         static_cast<size_t>(model.pipeline.config.hidden_size)
+                                                   : answered_values(model, made, given.columns);
+  made.answer_bytes = values * (output.is_binary ? sizeof(float) : kNumberBytes);
   made.items = given.texts.size() + given.encodings.size();
   made.characters = given.texts.characters();
   return made;

@@ -1,7 +1,7 @@
 // Embeddings as OpenAI's clients ask for them.
 #include <fmt/format.h>
 
-#include <cstring>
+#include <bit>
 
 #include "base/base64.h"
 #include "serve/answering.h"
@@ -74,12 +74,16 @@ Given given_of(const ServedModel& model, Body& body) {
   return given;
 }
 
-Json embedding_json(const std::vector<float>& vector, bool is_base64) {
-  if (!is_base64) return vector_json(vector);
-  static_assert(std::endian::native == std::endian::little);
-  std::string bytes(vector.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data(), vector.data(), bytes.size());
-  return to_base64(bytes);
+void add_embedding(const VectorTexts& vectors, size_t i, bool is_base64, std::string& out) {
+  out += fmt::format("{}{{\"object\": \"embedding\", \"index\": {}, \"embedding\": ", i == 0 ? "" : ", ", i);
+  const std::vector<float>& vector = vectors.vector(i);
+  if (is_base64) {
+    static_assert(std::endian::native == std::endian::little);
+    out += quote_json(to_base64({reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(float)}));
+  } else {
+    append_json(out, vector);
+  }
+  out += '}';
 }
 
 }  // namespace
@@ -94,23 +98,23 @@ Answering embeddings(const ServedModel& model, Body& body) {
   const VectorCut cut(model, body, true, options);
   std::vector<TextInput> inputs = given.texts.views();
   for (const Encoding& encoding : given.encodings) inputs.push_back(TextInput{.text = {}, .encodings = {&encoding, 1}});
+  const size_t columns = cut.columns(embedding_columns(model.pipeline, options));
   Answering made =
-      answering(plan_embed(model.pipeline, inputs, options),
-                [cut, is_base64, name = model.name](std::vector<EmbeddingAnswer> answers) -> Json {
-                  JsonArray data;
-                  uint64_t tokens = 0;
-                  for (EmbeddingAnswer& answer : answers) {
-                    cut.apply(answer.vectors);
-                    data.push_back(JsonObject{{"object", "embedding"},
-                                              {"index", uint64_t{data.size()}},
-                                              {"embedding", embedding_json(answer.vectors, is_base64)}});
-                    tokens += answer.tokens;
-                  }
-                  return JsonObject{{"object", "list"},
-                                    {"data", std::move(data)},
-                                    {"model", name},
-                                    {"usage", JsonObject{{"prompt_tokens", tokens}, {"total_tokens", tokens}}}};
-                });
+      responding(plan_embed(model.pipeline, inputs, options),
+                 [cut, columns, is_base64, name = model.name](std::vector<EmbeddingAnswer> answers) {
+                   uint64_t tokens = 0;
+                   for (EmbeddingAnswer& answer : answers) {
+                     cut.apply(answer.vectors);
+                     tokens += answer.tokens;
+                   }
+                   const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+                   const Json usage = JsonObject{{"prompt_tokens", tokens}, {"total_tokens", tokens}};
+                   return parts_response(
+                       "{\"object\": \"list\", \"data\": [", vectors->texts(),
+                       [vectors, is_base64](size_t i, std::string& out) { add_embedding(*vectors, i, is_base64, out); },
+                       fmt::format("], \"model\": {}, \"usage\": {}}}", quote_json(name), usage.dump()));
+                 });
+  made.answer_bytes = given.size() * columns * kNumberBytes;
   made.items = given.size();
   made.characters = given.texts.characters();
   return made;

@@ -176,7 +176,7 @@ std::optional<HttpResponse> Server::State::refuse(const HttpRequest& head, bool 
                                                     : "other",
           .model = {},
           .failure = {}},
-         line_of(head, id, ""), &error, response);
+         line_of(head, id, key_of(head).value_or(Key()).name), &error, response);
     return response;
   }
 }

@@ -36,6 +36,7 @@ struct ServerSettings {
   double rate_limit = 0;                     // tokens a second of one client; 0: none
   size_t max_input_length = 512;             // tokens of a text; the model's own limit stays in effect
   size_t max_client_batch = 256;
+  size_t max_answer = size_t{64} << 20;  // bytes of an answer, about
   bool cuts = true;
   int64_t deadline_ms = 30000;
   size_t readers = 1;                          // threads that read texts and write answers

@@ -103,16 +103,16 @@ Answering embed(const ServedModel& model, Body& body) {
   options.rules = rules_of(model, body);
   const VectorCut cut(model, body, body.flag("normalize").value_or(true), options);
   body.text("prompt_name");
-  Answering made = answering(plan_embed(model.pipeline, inputs.views(), options),
-                             [cut](std::vector<EmbeddingAnswer> answers) -> Json {
-                               JsonArray all;
-                               for (EmbeddingAnswer& answer : answers) {
-                                 cut.apply(answer.vectors);
-                                 all.push_back(vector_json(answer.vectors));
-                               }
-                               return all;
-                             });
-  return counted(std::move(made), inputs);
+  const size_t columns = cut.columns(embedding_columns(model.pipeline, options));
+  Answering made = responding(
+      plan_embed(model.pipeline, inputs.views(), options), [cut, columns](std::vector<EmbeddingAnswer> answers) {
+        for (EmbeddingAnswer& answer : answers) cut.apply(answer.vectors);
+        const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+        return parts_response(
+            "[", vectors->rows(), [vectors](size_t i, std::string& out) { vectors->add_row(i, "", "", out); }, "]");
+      });
+  const size_t bytes = inputs.size() * columns * kNumberBytes;
+  return counted(bounded(std::move(made), bytes), inputs);
 }
 
 Answering embed_all(const ServedModel& model, Body& body) {
@@ -122,19 +122,13 @@ Answering embed_all(const ServedModel& model, Body& body) {
   options.pools = false;
   const size_t columns = embedding_columns(model.pipeline, options);
   Answering made =
-      answering(plan_embed(model.pipeline, inputs.views(), options),
-                [columns](const std::vector<EmbeddingAnswer>& answers) -> Json {
-                  JsonArray all;
-                  for (const EmbeddingAnswer& answer : answers) {
-                    JsonArray rows;
-                    for (size_t at = 0; at < answer.vectors.size(); at += columns)
-                      rows.push_back(JsonArray(answer.vectors.begin() + static_cast<ptrdiff_t>(at),
-                                               answer.vectors.begin() + static_cast<ptrdiff_t>(at + columns)));
-                    all.push_back(std::move(rows));
-                  }
-                  return all;
-                });
-  return counted(std::move(made), inputs);
+      responding(plan_embed(model.pipeline, inputs.views(), options), [columns](std::vector<EmbeddingAnswer> answers) {
+        const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+        return parts_response(
+            "[", vectors->rows(), [vectors](size_t i, std::string& out) { vectors->add_row(i, "[", "]", out); }, "]");
+      });
+  const size_t bytes = made.tokens * columns * kNumberBytes;
+  return counted(bounded(std::move(made), bytes), inputs);
 }
 
 Answering similarity(const ServedModel& model, Body& body) {
@@ -155,30 +149,75 @@ Answering similarity(const ServedModel& model, Body& body) {
   return counted(std::move(made), *source, *sentences);
 }
 
+namespace {
+
+// Texts and their tokens, which an answer tells one by one.
+struct TokenTexts {
+  std::vector<std::string> texts;
+  std::vector<Encoding> encodings;
+  std::vector<size_t> starts{0};
+
+  bool has_empty() const {  // a text without a token
+    return std::ranges::adjacent_find(starts) != starts.end();
+  }
+};
+
+Json token_json(const TokenTexts& all, const Tokenizer& tokenizer, size_t text, size_t i) {
+  const Encoding& encoding = all.encodings[text];
+  const bool is_special = encoding.is_special[i] != 0;
+  const Offset bytes = encoding.bytes[i], chars = encoding.chars[i];
+  const std::string_view piece = is_special
+                                     ? tokenizer.piece(encoding.ids[i])
+                                     : std::string_view(all.texts[text]).substr(bytes.begin, bytes.end - bytes.begin);
+  return JsonObject{{"id", int64_t{encoding.ids[i]}},
+                    {"text", piece},
+                    {"special", is_special},
+                    {"start", is_special ? Json() : Json(int64_t{chars.begin})},
+                    {"stop", is_special ? Json() : Json(int64_t{chars.end})}};
+}
+
+Json whole_json(const TokenTexts& all, const Tokenizer& tokenizer) {
+  JsonArray texts;
+  for (size_t text = 0; text < all.texts.size(); ++text) {
+    JsonArray tokens;
+    for (size_t i = 0; i < all.encodings[text].size(); ++i) tokens.push_back(token_json(all, tokenizer, text, i));
+    texts.push_back(std::move(tokens));
+  }
+  return texts;
+}
+
+// The i-th token of all, behind what separates it from the one before.
+void add_token(const TokenTexts& all, const Tokenizer& tokenizer, size_t i, std::string& out) {
+  const auto text = static_cast<size_t>(std::ranges::upper_bound(all.starts, i) - all.starts.begin()) - 1;
+  const size_t at = i - all.starts[text];
+  if (i > 0) out += ", ";
+  if (at == 0) out += '[';
+  out += token_json(all, tokenizer, text, at).dump();
+  if (i + 1 == all.starts[text + 1]) out += ']';
+}
+
+}  // namespace
+
 Answering tokenize(const ServedModel& model, Body& body) {
   const Inputs inputs = texts_of_inputs(model, body);
   EncodeOptions options;
   options.add_special_tokens = body.flag("add_special_tokens").value_or(true);
   body.text("prompt_name");
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
-  JsonArray all;
+  auto texts = std::make_shared<TokenTexts>();
   for (const TextInput& input : inputs.views()) {
-    const Encoding text = tokenizer.encode(input.text, options);
-    JsonArray tokens;
-    for (size_t i = 0; i < text.size(); ++i) {
-      const bool is_special = text.is_special[i] != 0;
-      const Json start = is_special ? Json() : Json(int64_t{text.chars[i].begin});
-      const Json stop = is_special ? Json() : Json(int64_t{text.chars[i].end});
-      const std::string_view piece =
-          is_special ? tokenizer.piece(text.ids[i])
-                     : input.text.substr(text.bytes[i].begin, text.bytes[i].end - text.bytes[i].begin);
-      tokens.push_back(JsonObject{
-          {"id", int64_t{text.ids[i]}}, {"text", piece}, {"special", is_special}, {"start", start}, {"stop", stop}});
-    }
-    all.push_back(std::move(tokens));
+    texts->texts.emplace_back(input.text);
+    texts->encodings.push_back(tokenizer.encode(input.text, options));
+    texts->starts.push_back(texts->starts.back() + texts->encodings.back().size());
   }
   Answering made;
-  made.respond = [all = std::move(all)] { return json_response(all); };
+  made.answer_bytes = texts->starts.back() * kTokenBytes + inputs.characters();
+  made.respond = [texts, &tokenizer] {
+    const size_t tokens = texts->starts.back();
+    if (tokens == 0 || texts->has_empty()) return json_response(whole_json(*texts, tokenizer));
+    return parts_response(
+        "[", tokens, [texts, &tokenizer](size_t i, std::string& out) { add_token(*texts, tokenizer, i, out); }, "]");
+  };
   return counted(std::move(made), inputs);
 }
 

@@ -47,7 +47,7 @@
       return [labels(state.second ? rows[0] : rows)];
     },
     "token-classification": async (state) => {
-      const found = await POST(`models/${state.model}`, state.model, { inputs: state.text, parameters: { aggregation_strategy: "simple" } });
+      const found = await POST(`models/${state.model}`, state.model, { inputs: state.text, parameters: { aggregation_strategy: "first" } });
       const palette = explorer.palette("terms", explorer.isDark());
       return [coloured(state.text, found.map((one) => ({ ...one, strength: 0.5 + one.score / 2, note: `${one.entity_group} ${one.score.toFixed(3)}` })), palette), table(["entity", "text", "score"], found.map((one) => [one.entity_group, one.word, one.score]))];
     },
