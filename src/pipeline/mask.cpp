@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <unordered_set>
 
 #include "deberta/error.h"
 #include "decode/masked_words.h"
@@ -55,8 +56,9 @@ FillAnswer::Mask fill_one(const Tokenizer& tokenizer, const Encoding& encoding, 
 
 std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words) {
   std::vector<int32_t> ids;
+  std::unordered_set<std::string_view> seen;
   for (const std::string& word : words) {
-    if (word.empty() || std::ranges::count(words, word) > 1)
+    if (word.empty() || !seen.insert(word).second)
       throw Error(
           ErrorCode::kInput,
           {{.message = fmt::format("expected words that differ, got \"{}\"{}", word, word.empty() ? "" : " twice"),

@@ -75,7 +75,7 @@ std::vector<std::string> listed_files(const std::string& folder) {
 // What a model is opened by: its folder, what its manifest lists, and of the hub's cache what names the folder.
 void add_folder_of_model(const std::string& option, const std::string& folder, std::vector<ReadPlace>& places) {
   places.push_back({option, folder, Folder::kModel});
-  for (std::string& file : listed_files(folder)) places.push_back({option, std::move(file)});
+  for (std::string& file : listed_files(folder)) places.push_back({option, std::move(file), Folder::kModel});
   if (const size_t at = folder.rfind("/snapshots/"); at != std::string::npos)
     places.push_back({option, fmt::format("{}/refs", folder.substr(0, at))});
 }
@@ -107,7 +107,9 @@ bool is_read_from(const ReadPlace& place, const NamedOutput& output, const std::
     return true;
   if (!id) return false;
   std::vector<FileId> passed;
-  if (const auto own = is_own ? status_of(output.folder, -1) : std::nullopt) passed.push_back(id_of(*own));
+  const auto own = is_own ? status_of(output.folder, -1) : std::nullopt, read = status_of(place.path, -1);
+  if (own) passed.push_back(id_of(*own));
+  if (own && read && id_of(*own) == id_of(*read)) return false;  // the run refuses a folder that is not its own
   bool is_found = false;
   visit_files(place.path, passed, [&](const std::string& other, const FileId& file) {
     is_found = is_found || (file == *id && reads_name(place.folder, other));
@@ -120,7 +122,10 @@ bool is_read(const ReadPlace& place, const NamedOutput& output) {
   if (!read) return false;
   const std::optional<FileId> id = written ? std::optional(id_of(*written)) : std::nullopt;
   if (S_ISDIR(read->st_mode)) return is_read_from(place, output, id);
-  return id == id_of(*read);
+  // A run refuses a folder of a model that is not its own.
+  const bool is_of_run =
+      !output.folder.empty() && place.folder == Folder::kModel && is_inside(place.path, output.folder);
+  return !is_of_run && id == id_of(*read);
 }
 
 // ---- what the options name
