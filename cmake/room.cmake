@@ -81,6 +81,22 @@ function(deberta_together target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
+# deberta_counted(ROOM OWNER SOURCE...): sources once more, for the tests of ROOM, with a call in every basic block: their work is counted, not
+# timed. OWNER has their precompiled headers.
+function(deberta_counted room owner)
+  set(target deberta_${room}_counted)
+  add_library(${target} OBJECT ${ARGN})
+  target_include_directories(${target} PRIVATE src include)
+  target_link_libraries(${target} PRIVATE deberta_flags fmt::fmt)
+  target_compile_options(${target} PRIVATE -fsanitize-coverage=trace-pc)
+  if(DEBERTA_UNITY)
+    deberta_together(${target})
+  endif()
+  deberta_precompiled(${target} ${owner} ${DEBERTA_PRECOMPILED})
+  deberta_room_tests(${room})
+  target_sources(test_${room} PRIVATE $<TARGET_OBJECTS:${target}>)
+endfunction()
+
 # deberta_precompiled(TARGET OWNER HEADER...): the headers compiled once, by OWNER, and read by every target. They are
 # there for speed alone: each source still includes what it needs (tools/check_clang.py compiles without them).
 function(deberta_precompiled target owner)

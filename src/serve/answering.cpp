@@ -22,8 +22,6 @@ HttpResponse json_response(const Json& body) {
 
 namespace {
 
-constexpr size_t kPiece = 65536;
-
 // The parts of an answer, as many at once as make a piece.
 class Parts {
  public:
@@ -33,7 +31,7 @@ class Parts {
   bool has_ended() const { return has_ended_; }
   std::string next() {
     std::string piece = std::exchange(waiting_, {});
-    while (next_ < count_ && piece.size() < kPiece) write_(next_++, piece);
+    while (next_ < count_ && piece.size() < kPieceBytes) write_(next_++, piece);
     if (next_ == count_ && !std::exchange(has_ended_, true)) piece += end_;
     return piece;
   }

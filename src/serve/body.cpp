@@ -3,19 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "serve/api_error.h"
+#include "serve/http.h"
 
 namespace deberta::serve {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 // A name as a part of a JSON pointer.
 std::string escaped(std::string_view name) {
@@ -113,7 +107,7 @@ Body Body::part(const Json& value, std::string pointer) {
 std::optional<std::string> Body::choice(std::string_view name, const std::vector<std::string>& words) {
   const std::optional<std::string> given = text(name);
   if (!given) return std::nullopt;
-  std::string word = lower(*given);
+  std::string word = lower_case(*given);
   if (std::find(words.begin(), words.end(), word) == words.end())
     refuse(name, fmt::format("expected {}, got {}", fmt::join(words, ", "), quote_json(*given)));
   return word;

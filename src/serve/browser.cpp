@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <string_view>
 
@@ -32,25 +31,19 @@ bool is_loopback(const Address& address) {
   return address == *address_of("::1") || std::equal(v4.begin(), v4.begin() + 13, address.begin());
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 // Without the port, and without the brackets of an address of version 6.
 std::string name_of(std::string_view host) {
   if (host.starts_with('[')) {
     const size_t end = host.find(']');
     return end == std::string_view::npos ? std::string() : std::string(host.substr(1, end - 1));
   }
-  std::string name = lower(host.substr(0, host.rfind(':')));
+  std::string name = lower_case(host.substr(0, host.rfind(':')));
   if (name.ends_with('.')) name.pop_back();
   return name;
 }
 
 bool holds(const std::vector<std::string>& texts, std::string_view text) {
-  return std::ranges::any_of(texts, [&](const std::string& one) { return one == "*" || lower(one) == text; });
+  return std::ranges::any_of(texts, [&](const std::string& one) { return one == "*" || lower_case(one) == text; });
 }
 
 bool is_own_name(const std::string& name, const std::string& local) {
@@ -60,7 +53,7 @@ bool is_own_name(const std::string& name, const std::string& local) {
 }
 
 bool may_ask(std::string_view origin, const BrowserRules& rules) {
-  return holds(rules.origins, lower(origin));
+  return holds(rules.origins, lower_case(origin));
 }
 
 }  // namespace
@@ -80,8 +73,8 @@ void check_origin(const HttpRequest& head, const BrowserRules& rules) {
   const std::string_view origin = head.header("origin");
   if (origin.empty() || may_ask(origin, rules)) return;
   const size_t scheme = origin.find("://");
-  const std::string host = lower(head.header("host"));
-  if (!host.empty() && scheme != std::string_view::npos && lower(origin.substr(scheme + 3)) == host) return;
+  const std::string host = lower_case(head.header("host"));
+  if (!host.empty() && scheme != std::string_view::npos && lower_case(origin.substr(scheme + 3)) == host) return;
   throw ApiError(
       ApiCode::kForbidden,
       fmt::format("Origin: expected a page of this server or an origin that --cors-allow-origin gives, got {}",

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "serve/api_error.h"
@@ -23,8 +22,7 @@ double seconds_of(int64_t microseconds) {
 bool is_json_type(std::string_view type) {
   std::string_view name = type.substr(0, type.find(';'));
   while (name.ends_with(' ') || name.ends_with('\t')) name.remove_suffix(1);
-  return std::ranges::equal(name, std::string_view("application/json"), {},
-                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower_case(name) == "application/json";
 }
 
 // "/parameters/top_k" as "parameters.top_k".

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <random>
 
 namespace deberta::serve {
@@ -37,6 +38,12 @@ std::string header_text(std::string_view text) {
     }
   }
   return text.size() > kMost ? value + "..." : value;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
 }
 
 std::string_view HttpRequest::header(std::string_view name) const {

@@ -31,21 +31,13 @@ using Socket = asio::generic::stream_protocol::socket;
 using Parser = http::request_parser<http::string_body>;
 
 constexpr size_t kMostDropped =
-    65536;                        // bytes of a refused body that are still read, so that the client sees the answer
-constexpr size_t kPiece = 65536;  // bytes of an answer that are on their way at once
-constexpr double kLinger = 2;     // seconds that a refused client may still send
+    65536;                     // bytes of a refused body that are still read, so that the client sees the answer
+constexpr double kLinger = 2;  // seconds that a refused client may still send
 constexpr auto kTick = std::chrono::milliseconds(20);
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // without descriptors
 
 std::chrono::nanoseconds seconds(double s) {
   return std::chrono::nanoseconds(static_cast<int64_t>(s * 1e9));
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
 }
 
 // What a failed read of a request means for the client: a status, or 0 where nothing can or need be said.
@@ -84,7 +76,7 @@ Refusal check_head(const http::request_header<>& head, const HttpSettings& setti
   if (hosts > 1 || (hosts == 0 && head.version() == 11)) return {400, "expected one Host"};
   if (head.count(http::field::content_length) > 1) return {400, "expected one Content-Length"};
   const auto coding = head[http::field::transfer_encoding];
-  if (!coding.empty() && lower({coding.data(), coding.size()}) != "chunked")
+  if (!coding.empty() && lower_case({coding.data(), coding.size()}) != "chunked")
     return {400, "expected Transfer-Encoding: chunked"};
   if (!coding.empty() && head.count(http::field::content_length) > 0)
     return {400, "expected Content-Length or Transfer-Encoding, got both"};
@@ -107,7 +99,7 @@ HttpRequest request_of(const http::request<http::string_body>& from, const Ends&
   request.path = target.substr(0, question);
   if (question != std::string::npos) request.query = target.substr(question + 1);
   for (const auto& field : from)
-    request.headers.emplace_back(lower({field.name_string().data(), field.name_string().size()}),
+    request.headers.emplace_back(lower_case({field.name_string().data(), field.name_string().size()}),
                                  std::string(field.value()));
   request.peer = ends.peer;
   request.local = ends.local;
@@ -264,7 +256,7 @@ void Session::on_head(const Code& code) {
   if (std::optional<HttpResponse> response = server_.hooks.refuse(request_of(head, ends_)))
     return write(std::move(*response), !parser_->is_done() || !head.keep_alive());
   const auto expected = head[http::field::expect];
-  if (lower({expected.data(), expected.size()}) != "100-continue" || parser_->is_done()) return read_body();
+  if (lower_case({expected.data(), expected.size()}) != "100-continue" || parser_->is_done()) return read_body();
   continue_ = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
   http::async_write(socket_, *continue_, [self = shared_from_this()](const Code& failed, size_t) {
     if (failed) return self->close();
@@ -353,9 +345,9 @@ void Session::write(HttpResponse response, bool closes) {
   if (is_head_) {
     pieces_ = nullptr;
   } else if (!pieces_) {
-    out_ += response.body.substr(0, kPiece);
+    out_ += response.body.substr(0, kPieceBytes);
     rest_ = std::move(response.body);
-    rest_at_ = std::min(kPiece, rest_.size());
+    rest_at_ = std::min(kPieceBytes, rest_.size());
   }
   write_some(0);
 }
@@ -373,7 +365,7 @@ void Session::write_some(size_t at) {
 
 void Session::write_next() {
   if (rest_at_ < rest_.size()) {
-    out_.assign(rest_, rest_at_, kPiece);
+    out_.assign(rest_, rest_at_, kPieceBytes);
     rest_at_ += out_.size();
     return write_some(0);
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <span>
 
 #include "base/file.h"
@@ -84,10 +83,8 @@ void Keys::add_file(const std::string& path) {
 
 const Key* Keys::find(std::string_view authorization) const {
   constexpr std::string_view kScheme = "bearer ";
-  const bool is_bearer = authorization.size() > kScheme.size() &&
-                         std::ranges::equal(authorization.substr(0, kScheme.size()), kScheme, {},
-                                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (!is_bearer) return nullptr;
+  if (authorization.size() <= kScheme.size() || lower_case(authorization.substr(0, kScheme.size())) != kScheme)
+    return nullptr;
   authorization.remove_prefix(std::min(authorization.find_first_not_of(' ', kScheme.size()), authorization.size()));
   const std::string given = sha256_of(std::as_bytes(std::span(authorization)));
   const Key* found = nullptr;
