@@ -1,5 +1,6 @@
 """A running server: the built program, DEBERTA_BINARY names it."""
 import contextlib
+import hashlib
 import http.client
 import json
 import os
@@ -10,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 import contract
@@ -74,6 +76,16 @@ class Server:
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
         return self.process.wait(SECONDS)
+
+
+def installed(packages):
+    """A folder with these packages, which do not go with those of .venv or are too large for it."""
+    folder = ROOT / ".venv" / ("clients-" + hashlib.sha256(" ".join(packages).encode()).hexdigest()[:12])
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=ROOT / ".venv") as made:
+            subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", f"{made}/all", *packages], check=True)
+            os.rename(f"{made}/all", folder)
+    return str(folder)
 
 
 def wait_for(condition, seconds=SECONDS):

@@ -1,15 +1,13 @@
 """The clients that people have, against the running server; their answers are the program's."""
-import hashlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import huggingface_hub
 import pytest
-from conftest import ROOT
+from conftest import installed
 
 TEXT = "a gorgeous , witty , seductive movie ."
 TEXTS = ["a fine film", "one that I would never see again", "so so"]
@@ -46,16 +44,6 @@ HUB, RERANKERS = pathlib.Path(__file__).with_name("ask_hub.py"), pathlib.Path(__
 # (transformers 4.57 wants an older one), and the clients that want it.
 NEWER = ["huggingface_hub==2.4.0"]
 RERANKING = [*NEWER, "litellm==1.110.2", "llama-index-postprocessor-tei-rerank==0.6.0"]  # 90 s to install
-
-
-def installed(packages):
-    """A folder with them."""
-    folder = ROOT / ".venv" / ("clients-" + hashlib.sha256(" ".join(packages).encode()).hexdigest()[:12])
-    if not folder.exists():
-        with tempfile.TemporaryDirectory(dir=ROOT / ".venv") as made:
-            subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", f"{made}/all", *packages], check=True)
-            os.rename(f"{made}/all", folder)
-    return str(folder)
 
 
 @pytest.fixture(scope="session")
