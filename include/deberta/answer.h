@@ -18,11 +18,18 @@ struct LabelScore {
   float score = 0;
 };
 
+// A part of a long text, read by itself.
+struct WindowAnswer {
+  Offset chars, bytes;             // in the text
+  std::vector<LabelScore> labels;  // best first
+};
+
 struct SequenceAnswer {
   std::vector<LabelScore> labels;  // best first
   std::vector<float> scores;       // of all classes, in the model's order
   size_t tokens = 0;
   size_t cut_tokens = 0;
+  std::vector<WindowAnswer> windows = {};  // of WindowScores::kEach
 };
 
 // Scores of the model's relations by name, in this order: entailment, neutral, contradiction; for a model with two

@@ -82,10 +82,21 @@ struct EncodingRules {
 // first is that of one text or pair, uncut if windows were requested. Throws as those functions do.
 DEBERTA_API Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
 
+// What becomes of the windows of a text.
+enum class WindowScores {
+  kMean,  // the scores of their mean logits
+  kMax,   // those of the window in which a class that is not benign scores highest: what a guard asks for
+  kEach,  // as kMean; the answer has those of each window too
+};
+
 struct SequenceOptions {
   EncodingRules rules;
   std::optional<ScoreFunction> function;  // none: as the configuration says
   size_t top_k = 0;                       // 0: the best label, or all of a multi-label model
+  WindowScores window_scores = WindowScores::kMean;
+  // Of kMax: the classes that are no finding; none: those that the model's configuration names benign, safe, clean, ham
+  // or legit. Throws kUsage for a name that is no class, and where none or all of the classes are benign.
+  std::vector<std::string> benign_labels = {};
 };
 
 // Logits of windows are averaged. Throws kTask when the checkpoint has no sequence head.

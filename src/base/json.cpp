@@ -53,7 +53,7 @@ class Events final : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) override {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ...", or without a place: a number overflow.
-    const std::string text = error.what();
+    const std::string text = replace_invalid_utf8(error.what());  // it may quote a part of a character
     const size_t at = text.find("at line");
     if (at != std::string::npos) builder_.refuse("not valid JSON " + text.substr(at));
     builder_.refuse(fmt::format("not valid JSON at byte {}: {}", position, text.substr(text.find(']') + 2)));
@@ -192,7 +192,7 @@ std::string Json::describe() const {
   if (is_null()) return "null";
   if (is_array()) return "an array";
   if (is_object()) return "an object";
-  if (is_string()) return quote_json(as_string().substr(0, 60)) + " (string)";
+  if (is_string()) return quote_json(utf8_begin(as_string(), 60)) + " (string)";
   if (is_big_integer()) {
     const std::string& digits = std::get<JsonBigInteger>(value_).digits;
     return digits.substr(0, 60) + (digits.size() > 60 ? "... (integer)" : " (integer)");

@@ -94,4 +94,10 @@ size_t count_code_points(std::string_view text) {
   return count;
 }
 
+std::string_view utf8_begin(std::string_view text, size_t most_bytes) {
+  if (text.size() <= most_bytes) return text;
+  while (most_bytes > 0 && (static_cast<uint8_t>(text[most_bytes]) & 0xC0) == 0x80) --most_bytes;
+  return text.substr(0, most_bytes);
+}
+
 }  // namespace deberta

@@ -25,6 +25,9 @@ bool is_valid_utf8(std::string_view text);
 // `text` with each ill-formed maximal subpart replaced by U+FFFD: what Python's errors="replace" gives.
 std::string replace_invalid_utf8(std::string_view text);
 
+// The first bytes of valid UTF-8, at most so many, without a part of a character at their end.
+std::string_view utf8_begin(std::string_view text, size_t most_bytes);
+
 // Number of code points of valid UTF-8.
 size_t count_code_points(std::string_view text);
 

@@ -17,6 +17,15 @@ SequenceOptions sequence_options(const ClassifyVerb& options) {
   sequence.rules = encoding_rules(options.encoding);
   sequence.top_k = options.top_k;
   sequence.function = chosen_function(options.activation);
+  if (options.window_scores == WindowScoresChoice::kMax) {
+    if (sequence.rules.long_text != LongText::kWindow)
+      throw Error(ErrorCode::kUsage, "--window-scores",
+                  "expected --truncate window as well: there are no windows else");
+    sequence.window_scores = WindowScores::kMax;
+  }
+  if (!options.benign_label.empty() && sequence.window_scores != WindowScores::kMax)
+    throw Error(ErrorCode::kUsage, "--benign-label", "expected --window-scores max as well");
+  sequence.benign_labels = options.benign_label;
   return sequence;
 }
 

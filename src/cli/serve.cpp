@@ -94,6 +94,12 @@ serve::Keys keys_of(const ServeVerb& options) {
   return keys;
 }
 
+size_t batch_tokens_of(const ServeVerb& options) {
+  constexpr size_t kPerThread = 512, kLeast = 1024, kMost = 16384;
+  const size_t threads = options.threads > 0 ? options.threads : usable_processors();
+  return options.batch_tokens.value.value_or(std::clamp(kPerThread * threads, kLeast, kMost));
+}
+
 serve::ServerSettings settings_of(const ServeVerb& options) {
   serve::ServerSettings settings;
   settings.http = {.host = options.host,
@@ -106,8 +112,8 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
                    .max_connections_per_address = options.max_connections_per_address,
                    .trusted = options.trusted_proxy};
   settings.queue.requests = options.max_concurrent_requests;
-  settings.queue.tokens = 64 * options.batch_tokens;
-  settings.queue.batch_work = static_cast<double>(options.batch_tokens);
+  if (options.batch_tokens.value) settings.queue.tokens = 64 * *options.batch_tokens.value;
+  settings.queue.batch_work = static_cast<double>(batch_tokens_of(options));
   settings.queue.batch_sequences = options.max_batch_items;
   settings.models = places_of(options);
   settings.model = compat_options(options.compat);
@@ -127,7 +133,10 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   settings.max_input_length = options.max_input_length;
   settings.max_client_batch = options.max_client_batch;
   settings.max_answer = options.max_answer;
-  settings.cuts = options.truncate != TruncateChoice::kError;
+  settings.shares = {.client_bytes = options.max_client_bytes,
+                     .all_bytes = options.memory_limit,
+                     .forwarded_requests = options.max_connections_per_address};
+  if (options.truncate != TruncateChoice::kAuto) settings.cuts = options.truncate == TruncateChoice::kRight;
   settings.deadline_ms = options.deadline_ms;
   settings.readers =
       options.tokenization_workers > 0 ? options.tokenization_workers : std::max<size_t>(1, usable_processors() / 2);
@@ -137,6 +146,18 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
 bool is_local(const ServeVerb& options) {
   return !options.uds.empty() || options.host.starts_with("127.") || options.host == "::1" ||
          options.host == "localhost";
+}
+
+// A limit that another one makes useless is a mistake.
+void check_limits(const ServeVerb& options) {
+  const auto check = [](const char* name, size_t bytes, const char* most_name, size_t most) {
+    if (bytes > most)
+      throw Error(
+          ErrorCode::kUsage, name,
+          fmt::format("expected at most {}, what {} leaves, got {}; raise {}", most, most_name, bytes, most_name));
+  };
+  check("--max-body", options.max_body, "--max-client-bytes", options.max_client_bytes);
+  check("--max-client-bytes", options.max_client_bytes, "--memory-limit", options.memory_limit);
 }
 
 // What others can reach wants a key.
@@ -177,6 +198,8 @@ std::string more_of(const serve::RequestLog& request) {
         std::pair("detail", request.detail)}) {
     if (!value.empty()) text += fmt::format(" {}={}", name, value);
   }
+  if (request.cut_inputs > 0)
+    text += fmt::format(" truncated_inputs={} truncated_tokens={}", request.cut_inputs, request.cut_tokens);
   return text;
 }
 
@@ -203,6 +226,10 @@ std::string request_line(const serve::RequestLog& request, LogFormat format) {
   for (const auto& [name, value] : {std::pair("code", request.code), std::pair("field", request.field),
                                     std::pair("path", request.path), std::pair("detail", request.detail)}) {
     if (!value.empty()) line.emplace_back(name, value);
+  }
+  if (request.cut_inputs > 0) {
+    line.emplace_back("truncated_inputs", uint64_t{request.cut_inputs});
+    line.emplace_back("truncated_tokens", uint64_t{request.cut_tokens});
   }
   return Json(line).dump();
 }
@@ -286,6 +313,7 @@ void keep_memory_small() {
 
 int run(const ServeVerb& options) {
   keep_memory_small();
+  check_limits(options);
   serve::ServerSettings settings = settings_of(options);
   check_exposure(options, !settings.keys.empty());
   allow_descriptors(options.max_connections);

@@ -22,7 +22,8 @@ constexpr std::array kNames = {OptionName{"model", "-m"},
                                OptionName{"hypothesis_template", "--template"},
                                OptionName{"fields", "--input-field"},
                                OptionName{"form", "--input-format"},
-                               OptionName{"kept", "--keep"}};
+                               OptionName{"kept", "--keep"},
+                               OptionName{"benign_labels", "--benign-label"}};
 
 // What the program does by other means than an option named for the argument; {} stands for the value.
 struct Phrase {

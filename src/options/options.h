@@ -18,7 +18,7 @@ struct OptionRow {
   char short_name;        // 0: none
   OptionType type;
   std::string_view default_value;  // as it would be typed; "" for none
-  // "1..64" for numbers and sizes, "auto|1..64" for numbers that other options decide by default, "a|b" for choices, a
+  // "1..64" for numbers and sizes, "auto|1..64" for those that other options decide by default, "a|b" for choices, a
   // placeholder for other values
   std::string_view range;
   std::string_view verbs;    // separated by spaces; "*": every verb

@@ -120,8 +120,10 @@ constexpr std::array kOptions = {
         "may be repeated"},
     OptionRow{"cors-allow-origin", 0, kFiles, "", "ORIGIN", "serve", "Server",
               "pages of this origin may ask, such as https://example.org; *: all pages; may be repeated"},
-    OptionRow{"trusted-proxy", 0, kFiles, "", "ADDRESS", "serve", "Server",
-              "believe the X-Forwarded-For of a proxy at this address; may be repeated"},
+    OptionRow{
+        "trusted-proxy", 0, kFiles, "", "ADDRESS", "serve", "Server",
+        "believe the X-Forwarded-For of a proxy at this address; whoever reaches a Unix socket is believed; may be "
+        "repeated"},
     OptionRow{"http-threads", 0, kInteger, "2", "1..64", "serve", "Server",
               "threads that read and write; none computes"},
     OptionRow{"tokenization-workers", 0, kInteger, "0", "0..64", "serve", "Server",
@@ -136,9 +138,14 @@ constexpr std::array kOptions = {
     OptionRow{"max-body", 0, kSize, "2000000", "1k..1G", "serve", "Limits", "bytes of a request's body"},
     OptionRow{"max-answer", 0, kSize, "64MiB", "64KiB..1GiB", "serve", "Limits",
               "bytes of an answer, about; a request that would get a longer one is refused (413)"},
+    OptionRow{"max-client-bytes", 0, kSize, "32MiB", "1MiB..1024GiB", "serve", "Limits",
+              "memory of one client's requests: bodies, what is read from them, and answers that it has not read yet; "
+              "further ones are refused (429)"},
+    OptionRow{"memory-limit", 0, kSize, "1GiB", "1MiB..1024GiB", "serve", "Limits",
+              "the same of all clients together, beside the models"},
     OptionRow{"max-connections", 0, kInteger, "1024", "1..100000", "serve", "Limits", "open connections"},
     OptionRow{"max-connections-per-address", 0, kInteger, "256", "1..100000", "serve", "Limits",
-              "open connections of one client"},
+              "open connections of one client; behind a proxy that is trusted, its requests at once"},
     OptionRow{"deadline-ms", 0, kInteger, "30000", "1..3600000", "serve", "Limits",
               "milliseconds until a request without an answer is given up (504); X-Deadline-Ms lowers it"},
     OptionRow{
@@ -149,8 +156,9 @@ constexpr std::array kOptions = {
     OptionRow{"drain-grace-s", 0, kNumber, "0", "0..3600", "serve", "Limits",
               "seconds after SIGTERM in which requests are still taken while /health says 503, so that balancers look "
               "elsewhere first"},
-    OptionRow{"truncate", 0, kChoice, "right", "right|error", "serve", "Input",
-              "texts that are too long are cut at their end, or refused; a request may say otherwise"},
+    OptionRow{"truncate", 0, kChoice, "auto", "auto|right|error", "serve", "Input",
+              "texts that are too long are cut at their end, or refused; auto: refused at the routes of "
+              "text-embeddings-inference and OpenAI, as there, and cut at all others; a request may say otherwise"},
     OptionRow{"log-format", 0, kChoice, "text", "text|json", "serve", "Output",
               "form of the log, a line for each request; never the texts"},
     OptionRow{"log-file", 0, kText, "", "FILE", "serve", "Output",
@@ -412,8 +420,11 @@ constexpr std::array kOptions = {
               "which implementation to follow where the original code and transformers differ (long distances, mask "
               "decoder, padding rows)"},
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval bench serve", "Compute",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval bench", "Compute",
               "maximum number of tokens in a batch"},
+    OptionRow{"batch-tokens", 0, kSize, "auto", "auto|1..16M", "serve", "Compute",
+              "maximum number of tokens in a batch, whose memory stays the model's; auto: 512 for each thread, at least "
+              "1k and at most 16k"},
     OptionRow{"input", 'i', kFiles, "", "FILE", kTextVerbs, "Input",
               "read rows from FILE, compressed or not; - is standard input, the default when no text is given; may be "
               "repeated: the files are read in order"},
@@ -502,6 +513,12 @@ constexpr std::array kOptions = {
     OptionRow{"return-text", 0, kFlag, "", "", "rerank", "Answer", "include the documents' texts in json and jsonl"},
     OptionRow{"tokens", 0, kFlag, "", "", "score", "Answer",
               "include the log-probability of each token in json and jsonl"},
+    OptionRow{"window-scores", 0, kChoice, "mean", "mean|max", "classify", "Answer",
+              "the scores of a text that is read in windows (--truncate window): those of the mean of their logits, or "
+              "those of the window in which a class other than the benign ones scores highest"},
+    OptionRow{"benign-label", 0, kFiles, "", "LABEL", "classify", "Answer",
+              "a class that is no finding, for --window-scores max; may be repeated; by default those that are named "
+              "benign, safe, clean, ham or legit"},
     OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|sigmoid|none", "classify", "Answer",
               "how logits become scores; auto: as the model's problem_type says; none: print the logits"},
     OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|none", "nli", "Answer",

@@ -98,6 +98,8 @@ struct ClassifyVerb : TextVerb {
   using TextVerb::TextVerb;
   bool pair = option("pair");
   size_t top_k = option("top-k");
+  WindowScoresChoice window_scores = option("window-scores");
+  std::vector<std::string> benign_label = option("benign-label");
   ActivationChoice activation = option("activation");
 };
 
@@ -506,7 +508,7 @@ struct ServeVerb : AnyVerb {
   bool allow_uncalibrated = option("allow-uncalibrated");
   size_t threads = option("threads");
   Compat compat = option("compat");
-  size_t batch_tokens = option("batch-tokens");
+  Setting<std::optional<size_t>> batch_tokens = option("batch-tokens");  // none: auto
   std::string host = option("host");
   uint16_t port = option("port");
   std::string uds = option("uds");
@@ -530,6 +532,8 @@ struct ServeVerb : AnyVerb {
   size_t max_input_length = option("max-input-length");
   size_t max_body = option("max-body");
   size_t max_answer = option("max-answer");
+  size_t max_client_bytes = option("max-client-bytes");
+  size_t memory_limit = option("memory-limit");
   size_t max_connections = option("max-connections");
   size_t max_connections_per_address = option("max-connections-per-address");
   int64_t deadline_ms = option("deadline-ms");

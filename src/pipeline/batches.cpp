@@ -45,6 +45,25 @@ Encoding strip_template(const Encoding& text) {
   return out;
 }
 
+// The tokens of all sequences of a task, within their limit.
+class TokenCount {
+ public:
+  explicit TokenCount(const EncodingRules& rules) : most_(rules.encode.most_tokens) {}
+  void add(size_t tokens) {
+    tokens_ += tokens;
+    if (tokens_ <= most_) return;
+    throw Error(ErrorCode::kTextTooLong, {{.where = "texts",
+                                           .message = fmt::format("expected at most {} tokens in all", most_),
+                                           .argument = "most_tokens",
+                                           .limit = most_,
+                                           .remedies = {{"send fewer at once"}}}});
+  }
+
+ private:
+  const size_t most_;
+  size_t tokens_ = 0;
+};
+
 }  // namespace
 
 void for_each_input(size_t count, const std::function<void(size_t i)>& run) {
@@ -89,7 +108,9 @@ std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const 
                 {{.message = "expected right, left or error, got window: this task has none", .argument = "truncate"}});
   std::vector<Encoding> encodings;
   encodings.reserve(inputs.size());
-  for_each_input(inputs.size(), [&](size_t i) { encodings.push_back(encode_one(tokenizer, inputs[i], rules)); });
+  TokenCount count(rules);
+  for_each_input(inputs.size(),
+                 [&](size_t i) { count.add(encodings.emplace_back(encode_one(tokenizer, inputs[i], rules)).size()); });
   return encodings;
 }
 
@@ -107,9 +128,10 @@ size_t Sequences::cut_tokens_of(size_t input) const {
   return cut;
 }
 
-Sequences gather_sequences(std::span<const TextInput> inputs,
+Sequences gather_sequences(std::span<const TextInput> inputs, const EncodingRules& rules,
                            const std::function<std::vector<Encoding>(const TextInput&)>& encode) {
   Sequences sequences{{}, {0}};
+  TokenCount count(rules);
   for_each_input(inputs.size(), [&](size_t i) {
     if (inputs[i].encodings.empty()) {
       for (Encoding& encoding : encode(inputs[i])) sequences.all.push_back(std::move(encoding));
@@ -117,6 +139,7 @@ Sequences gather_sequences(std::span<const TextInput> inputs,
       sequences.all.insert(sequences.all.end(), inputs[i].encodings.begin(), inputs[i].encodings.end());
     }
     sequences.starts.push_back(sequences.all.size());
+    count.add(sequences.tokens_of(i));
   });
   return sequences;
 }
@@ -126,6 +149,7 @@ Sequences gather_sequences(std::span<const TextInput> inputs,
 WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
                              const EncodingRules& rules) {
   WindowedInputs windowed{{}, {{}, {0}}, {}};
+  TokenCount count(rules);
   for_each_input(inputs.size(), [&](size_t i) {
     const Encoding& text = windowed.texts.emplace_back(encode_one(tokenizer, inputs[i], rules));
     std::vector<Window>& windows = windowed.windows.emplace_back();
@@ -138,6 +162,7 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
       all.push_back(text);
     }
     windowed.sequences.starts.push_back(all.size());
+    count.add(windowed.sequences.tokens_of(i));
   });
   return windowed;
 }

@@ -33,7 +33,7 @@ struct Sequences {
 };
 
 // Takes the encodings that came with an input, or those that `encode` makes.
-Sequences gather_sequences(std::span<const TextInput> inputs,
+Sequences gather_sequences(std::span<const TextInput> inputs, const EncodingRules& rules,
                            const std::function<std::vector<Encoding>(const TextInput&)>& encode);
 
 // ---- windows

@@ -92,7 +92,7 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 Planned<ChoiceAnswer> plan_choose(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                   const ChoiceOptions& options) {
   check_choice_head(pipeline.model);
-  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, [&](const TextInput& input) {
+  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, options.rules, [&](const TextInput& input) {
                                     return encode_input(pipeline.tokenizer, input, options);
                                   }));
   const auto classes = static_cast<size_t>(pipeline.model.labels());

@@ -133,8 +133,9 @@ Planned<SimilarityAnswer> plan_similarity(const Pipeline& pipeline, std::span<co
     throw Error(ErrorCode::kUsage, {{.message = "expected one vector per text, got none", .argument = "pooling"}});
   SimilarityOptions prompted = options;
   prompted.embedding.rules = rules_of(pipeline, options.embedding);
-  Sequences sequences = gather_sequences(
-      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, prompted); });
+  Sequences sequences = gather_sequences(inputs, prompted.embedding.rules, [&](const TextInput& input) {
+    return encode_input(pipeline.tokenizer, input, prompted);
+  });
   EmbeddingPlan vectors = plan_vectors(pipeline, sequences.all, options.embedding);
   return {std::move(vectors.plan), [embedded = std::move(vectors.embedded), sequences = std::move(sequences)] {
             return cosines_of(sequences, embedded->answers);

@@ -50,7 +50,7 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 Planned<RankAnswer> plan_rerank(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                 const RankOptions& options) {
   check_ranking_head(pipeline.model);
-  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, [&](const TextInput& input) {
+  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, options.rules, [&](const TextInput& input) {
                                     return encode_input(pipeline.tokenizer, input, options);
                                   }));
   const ScoreFunction function = options.function ? *options.function : score_function_of(pipeline.config, 1);

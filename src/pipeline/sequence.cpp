@@ -1,8 +1,16 @@
 // Encode, pack, forward, rank. Windows of one text: the mean of their logits.
 #include "deberta/pipeline.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
 #include <utility>
 
+#include "base/json.h"
+#include "deberta/error.h"
 #include "decode/classification.h"
 #include "pipeline/plan.h"
 #include "pipeline/requirements.h"
@@ -21,20 +29,116 @@ std::vector<float> mean_row(std::span<const float> logits_BC, size_t classes, si
   return mean_C;
 }
 
-std::vector<SequenceAnswer> answers_of(const Pipeline& pipeline, const SequenceLogits& found,
-                                       const SequenceOptions& options) {
-  const ModelConfig& config = pipeline.config;
+bool is_named_benign(const std::string& label) {
+  constexpr std::array kNames = {"benign", "safe", "clean", "ham", "legit"};
+  std::string name = label;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
+// For each class whether it is a finding; empty where nobody asks.
+std::vector<bool> findings_of(const Pipeline& pipeline, const SequenceOptions& options) {
+  if (options.window_scores != WindowScores::kMax) return {};
+  const auto classes = static_cast<size_t>(pipeline.model.labels());
+  std::vector<std::string> names;
+  for (size_t c = 0; c < classes; ++c) names.push_back(label_name(pipeline.config.labels, c));
+  const std::vector<std::string>& given = options.benign_labels;
+  for (const std::string& label : given) {
+    if (std::ranges::find(names, label) == names.end())
+      throw Error(ErrorCode::kUsage, {{.message = fmt::format("expected a class of the model ({}), got {}",
+                                                              fmt::join(names, ", "), quote_json(label)),
+                                       .argument = "benign_labels"}});
+  }
+  std::vector<bool> findings;
+  for (const std::string& name : names)
+    findings.push_back(given.empty() ? !is_named_benign(name) : std::ranges::find(given, name) == given.end());
+  const auto count = std::ranges::count(findings, true);
+  if (count == 0 || (count == std::ssize(findings) && classes > 1))
+    throw Error(
+        ErrorCode::kUsage,
+        {{.message = fmt::format("expected the classes that are benign, and others, of {}", fmt::join(names, ", ")),
+          .argument = "benign_labels"}});
+  return findings;
+}
+
+// What an answer needs to know beside the logits.
+struct Rules {
+  ScoreFunction function;
+  size_t top_k;
+  std::vector<bool> findings;
+  std::vector<std::vector<WindowAnswer>> windows;  // of each text, without labels; none: nobody asks
+};
+
+Rules rules_of(const Pipeline& pipeline, const SequenceOptions& options) {
+  const auto classes = static_cast<size_t>(pipeline.model.labels());
+  return {.function = options.function ? *options.function : score_function_of(pipeline.config, classes),
+          .top_k = options.top_k > 0                 ? options.top_k
+                   : is_multi_label(pipeline.config) ? classes
+                                                     : 1,
+          .findings = findings_of(pipeline, options),
+          .windows = {}};
+}
+
+// The part of the text that the tokens [first, last) are.
+WindowAnswer place_of(const Encoding& text, size_t first, size_t last) {
+  if (first >= last) return {};
+  return {.chars = {text.chars[first].begin, text.chars[last - 1].end},
+          .bytes = {text.bytes[first].begin, text.bytes[last - 1].end},
+          .labels = {}};
+}
+
+std::vector<std::vector<WindowAnswer>> places_of(const WindowedInputs& windowed) {
+  std::vector<std::vector<WindowAnswer>> places;
+  for (size_t i = 0; i < windowed.texts.size(); ++i) {
+    const Encoding& text = windowed.texts[i];
+    std::vector<WindowAnswer>& its = places.emplace_back();
+    if (windowed.windows[i].empty()) its.push_back(place_of(text, 1, text.size() - 1));
+    for (const Window& window : windowed.windows[i])  // without [CLS]
+      its.push_back(place_of(text, window.first + 1, window.last + 1));
+  }
+  return places;
+}
+
+// Of the rows [first, last): the one in which a finding scores highest.
+size_t worst_row(std::span<const float> logits_BC, const Rules& rules, size_t first, size_t last) {
+  const size_t classes = rules.findings.size();
+  size_t worst = first;
+  float highest = -std::numeric_limits<float>::infinity();
+  for (size_t row = first; row < last; ++row) {
+    const std::vector<float> scores_C = scores_of_logits(logits_BC.subspan(row * classes, classes), rules.function);
+    for (size_t c = 0; c < classes; ++c) {
+      if (!rules.findings[c] || !(scores_C[c] > highest)) continue;
+      highest = scores_C[c];
+      worst = row;
+    }
+  }
+  return worst;
+}
+
+std::vector<SequenceAnswer> answers_of(const Pipeline& pipeline, const SequenceLogits& found, const Rules& rules) {
   const Sequences& sequences = found.sequences;
-  const size_t classes = static_cast<size_t>(pipeline.model.labels());
-  const ScoreFunction function = options.function ? *options.function : score_function_of(config, classes);
-  const size_t top_k = options.top_k > 0 ? options.top_k : is_multi_label(config) ? classes : 1;
+  const auto classes = static_cast<size_t>(pipeline.model.labels());
+  const std::span<const float> logits_BC = found.logits_BC;
+  const auto rank = [&](std::span<const float> logits_C, SequenceAnswer& answer) {
+    answer.scores = scores_of_logits(logits_C, rules.function);
+    answer.labels = rank_labels(answer.scores, pipeline.config.labels, rules.top_k);
+  };
   std::vector<SequenceAnswer> answers;
   for (size_t i = 0; i < sequences.inputs(); ++i) {
-    const std::vector<float> logits_C =
-        mean_row(found.logits_BC, classes, sequences.starts[i], sequences.starts[i + 1]);
-    std::vector<float> scores_C = scores_of_logits(logits_C, function);
-    std::vector<LabelScore> labels = rank_labels(scores_C, config.labels, top_k);
-    answers.push_back({std::move(labels), std::move(scores_C), sequences.tokens_of(i), sequences.cut_tokens_of(i)});
+    const size_t first = sequences.starts[i], last = sequences.starts[i + 1];
+    SequenceAnswer& answer = answers.emplace_back();
+    answer.tokens = sequences.tokens_of(i);
+    answer.cut_tokens = sequences.cut_tokens_of(i);
+    if (rules.findings.empty())
+      rank(mean_row(logits_BC, classes, first, last), answer);
+    else
+      rank(logits_BC.subspan(worst_row(logits_BC, rules, first, last) * classes, classes), answer);
+    for (size_t row = first; row < last && !rules.windows.empty(); ++row) {
+      SequenceAnswer one;
+      rank(logits_BC.subspan(row * classes, classes), one);
+      answer.windows.push_back(rules.windows[i][row - first]);
+      answer.windows.back().labels = std::move(one.labels);
+    }
   }
   return answers;
 }
@@ -46,9 +150,13 @@ Planned<SequenceAnswer> plan_classify(const Pipeline& pipeline, std::span<const 
   if (pipeline.model.head() != Head::kSequence) {
     refuse_head("classify", "sequence classification", pipeline.model);
   }
-  LogitsPlan logits = plan_logits(pipeline.model, window_inputs(pipeline.tokenizer, inputs, options.rules).sequences);
-  return {std::move(logits.plan),
-          [&pipeline, found = std::move(logits.found), options] { return answers_of(pipeline, *found, options); }};
+  Rules rules = rules_of(pipeline, options);
+  WindowedInputs windowed = window_inputs(pipeline.tokenizer, inputs, options.rules);
+  if (options.window_scores == WindowScores::kEach) rules.windows = places_of(windowed);
+  LogitsPlan logits = plan_logits(pipeline.model, std::move(windowed.sequences));
+  return {std::move(logits.plan), [&pipeline, found = std::move(logits.found), rules = std::move(rules)] {
+            return answers_of(pipeline, *found, rules);
+          }};
 }
 
 std::vector<SequenceAnswer> classify(const Pipeline& pipeline, std::span<const TextInput> inputs,

@@ -104,7 +104,7 @@ Planned<QuestionAnswer> plan_qa(const Pipeline& pipeline, std::span<const TextIn
   if (pipeline.model.head() != Head::kSpan) refuse_head("qa", "span", pipeline.model);
   auto windows = std::make_shared<Windows>();
   windows->sequences = gather_sequences(
-      inputs, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
+      inputs, options.rules, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
   for (const TextInput& input : inputs) windows->contexts.emplace_back(input.pair.value_or(""));
   windows->logits.resize(windows->sequences.all.size());
   SequencePlan plan;

@@ -107,7 +107,7 @@ Planned<ZeroShotAnswer> plan_zero_shot(const Pipeline& pipeline, std::span<const
       find_entailment_labels(pipeline.config.labels, classes, options.label_map, "zero-shot");
   Candidates candidates{classes, labels.entailment, std::nullopt, options.labels};
   if (options.is_multi_label || options.labels.size() == 1) candidates.opposite = opposite_of(labels, classes);
-  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, [&](const TextInput& input) {
+  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, options.rules, [&](const TextInput& input) {
                                     return encode_input(pipeline.tokenizer, input, options);
                                   }));
   return {std::move(logits.plan), [found = std::move(logits.found), candidates = std::move(candidates)] {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "deberta/error.h"
+#include "decode/offset_units.h"
 #include "decode/pooling.h"
 #include "serve/api_error.h"
 
@@ -82,24 +83,55 @@ void VectorTexts::add_row(size_t i, std::string_view open, std::string_view clos
 Answering answering_of(SequencePlan plan) {
   Answering made;
   made.kind = plan.layer ? 1 + static_cast<uint64_t>(*plan.layer) : 0;
-  for (const Encoding& sequence : plan.sequences) made.tokens += sequence.size();
+  for (const Encoding& sequence : plan.sequences) {
+    made.tokens += sequence.size();
+    made.cut_inputs += sequence.cut_tokens > 0;
+    made.cut_tokens += sequence.cut_tokens;
+  }
   made.plan = std::make_shared<SequencePlan>(std::move(plan));
   return made;
 }
 
+void Inputs::add_all(const Json& array, const std::string& pointer) {
+  if (!array.is_array())
+    Body::refuse_at(pointer, fmt::format("expected a string or an array of strings, got {}", array.describe()));
+  std::vector<std::string> texts = texts_of(array, pointer);
+  for (size_t i = 0; i < texts.size(); ++i) add(std::move(texts[i]), fmt::format("{}/{}", pointer, i));
+}
+
 size_t Inputs::characters() const {
   size_t bytes = 0;
-  for (const auto& [text, pair] : texts_) bytes += text.size() + (pair ? pair->size() : 0);
+  for (const PlacedText& one : texts_) bytes += one.text.size() + (one.pair ? one.pair->size() : 0);
   return bytes;
 }
 
 std::vector<TextInput> Inputs::views() const {
   std::vector<TextInput> views;
-  for (const auto& [text, pair] : texts_) {
-    TextInput& view = views.emplace_back(TextInput{text});
-    if (pair) view.pair = *pair;
+  for (const PlacedText& one : texts_) {
+    TextInput& view = views.emplace_back(TextInput{one.text});
+    if (one.pair) view.pair = *one.pair;
   }
   return views;
+}
+
+std::vector<std::string> Inputs::texts() const {
+  std::vector<std::string> texts;
+  for (const PlacedText& one : texts_) texts.push_back(one.text);
+  return texts;
+}
+
+Places places_of(const ServedModel& model, const EncodingRules& rules, Body& parameters, const Inputs& inputs) {
+  return {model.pipeline.tokenizer, rules, &parameters, [&inputs] { return inputs.placed(); }};
+}
+
+Places places_of(const ServedModel& model, const EncodingRules& rules, Body& parameters, const PlacedText& first,
+                 const std::vector<std::string>& others, const std::string& pointer) {
+  return {model.pipeline.tokenizer, rules, &parameters, [&, pointer] {
+            std::vector<PlacedText> placed;
+            for (size_t i = 0; i < others.size(); ++i)
+              placed.push_back({first.text, first.pointer, others[i], fmt::format("{}/{}", pointer, i)});
+            return placed;
+          }};
 }
 
 Answering counted(Answering made, const Inputs& inputs) {
@@ -132,14 +164,71 @@ void VectorCut::apply(std::vector<float>& vector) const {
   if (normalizes_) normalize(vector);
 }
 
-EncodingRules rules_of(const ServedModel& model, Body& body) {
+EncodingRules rules_of(const ServedModel& model, LongText by_default) {
   EncodingRules rules;
+  const bool cuts = model.cuts.value_or(by_default == LongText::kCut);
   rules.encode.max_tokens = model.max_input_length;
-  const bool cuts = body.flag("truncate").value_or(model.cuts);
+  rules.encode.most_tokens = model.most_tokens;
+  rules.encode.truncate = cuts ? Truncate::kRight : Truncate::kNone;
+  rules.long_text = cuts ? LongText::kCut : LongText::kRefuse;
+  return rules;
+}
+
+EncodingRules rules_of(const ServedModel& model, Body& body, LongText by_default) {
+  EncodingRules rules = rules_of(model, by_default);
+  const bool cuts = body.flag("truncate").value_or(rules.long_text == LongText::kCut);
   const std::optional<std::string> direction = body.choice("truncation_direction", {"left", "right"});
   rules.long_text = cuts ? LongText::kCut : LongText::kRefuse;
   if (cuts) rules.encode.truncate = direction == "left" ? Truncate::kLeft : Truncate::kRight;
   return rules;
+}
+
+void read_windows(const ServedModel& model, Body& body, SequenceOptions& options) {
+  const std::optional<std::string> scores = body.choice("window_scores", {"mean", "max", "each"});
+  const std::optional<std::vector<std::string>> benign = body.texts("benign_labels");
+  const auto most = static_cast<int64_t>(model.max_input_length) / 2;
+  const std::optional<int64_t> stride = body.whole("stride", 0, most);
+  if (!scores) {
+    for (const auto& [name, is_given] :
+         {std::pair("benign_labels", benign.has_value()), std::pair("stride", stride.has_value())})
+      if (is_given) body.refuse(name, "expected window_scores as well");
+    return;
+  }
+  options.rules.long_text = LongText::kWindow;
+  options.rules.stride = static_cast<size_t>(stride.value_or(std::min<int64_t>(128, most / 2)));
+  options.window_scores = scores == "mean"  ? WindowScores::kMean
+                          : scores == "max" ? WindowScores::kMax
+                                            : WindowScores::kEach;
+  options.benign_labels = benign.value_or(std::vector<std::string>());
+}
+
+Json sequence_json(const SequenceAnswer& answer, std::string_view text, OffsetUnit unit, LabelsJson labels) {
+  if (answer.windows.empty()) return labels(answer.labels);
+  const OffsetUnits units(unit, text);
+  JsonArray windows;
+  for (const WindowAnswer& window : answer.windows) {
+    const Offset place = units.convert(window.chars, window.bytes);
+    windows.push_back(
+        JsonObject{{"start", int64_t{place.begin}}, {"end", int64_t{place.end}}, {"labels", labels(window.labels)}});
+  }
+  return windows;
+}
+
+OffsetUnit offsets_of(Body& body) {
+  const std::optional<std::string> unit = body.choice("offsets", {"chars", "bytes", "utf16"});
+  return unit == "utf16" ? OffsetUnit::kUtf16 : unit == "bytes" ? OffsetUnit::kBytes : OffsetUnit::kChars;
+}
+
+void check_first_id(const ServedModel& model, const Encoding& ids, const std::string& pointer) {
+  const Tokenizer& tokenizer = model.pipeline.tokenizer;
+  const int32_t first = tokenizer.special().cls;
+  if (!ids.ids.empty() && ids.ids.front() == first) return;
+  throw ApiError(
+      ApiCode::kTokenizer,
+      fmt::format("{}: expected ids that begin with {} ({}), as this model's tokenizer makes them, got {}; another "
+                  "tokenizer's ids would be answered wrongly: send texts",
+                  pointer, first, tokenizer.piece(first), ids.ids.empty() ? "none" : std::to_string(ids.ids.front())),
+      pointer);
 }
 
 void check_count(const ServedModel& model, size_t count, const std::string& pointer) {

@@ -13,9 +13,11 @@
 
 #include "base/json.h"
 #include "deberta/pipeline.h"
+#include "decode/offset_units.h"
 #include "pipeline/plan.h"
 #include "serve/body.h"
 #include "serve/http.h"
+#include "serve/places.h"
 
 namespace deberta::serve {
 
@@ -26,8 +28,12 @@ struct ServedModel {
   Pipeline pipeline;
   size_t max_input_length = 512;  // tokens
   size_t max_client_batch = 256;  // texts, pairs, documents, candidates of one request
-  bool cuts = true;               // texts that are too long, unless the request says otherwise
+  size_t most_tokens = SIZE_MAX;  // of all sequences of a request
+  // Whether texts that are too long are cut where a request does not say; nothing: as the client's family does.
+  std::optional<bool> cuts = {};
 };
+
+constexpr size_t kHeldTokenBytes = 100;  // of a token until its answer: in its text, its windows and its batch
 
 struct Answering {
   std::shared_ptr<const SequencePlan> plan;  // null: nothing runs
@@ -36,7 +42,10 @@ struct Answering {
   size_t items = 0;
   size_t tokens = 0;
   size_t characters = 0;
-  size_t answer_bytes = 0;  // that the answer may have, about; 0: less than the request
+  size_t cut_inputs = 0, cut_tokens = 0;  // texts that were too long, and what they lost
+  size_t answer_bytes = 0;                // that the answer may have, about; 0: less than the request
+  // That what it is made from has until it is written, where it is made in pieces; without it, answer_bytes.
+  std::optional<size_t> held_bytes = {};
 };
 
 HttpResponse json_response(const Json& body);
@@ -47,6 +56,7 @@ HttpResponse parts_response(std::string begin, size_t count, std::function<void(
                             std::string end);
 
 constexpr size_t kNumberBytes = 13;    // of the text of a number in an answer, with what separates it from the next
+constexpr size_t kEncodedBytes = 32;   // of a token of an encoding
 constexpr size_t kTokenBytes = 120;    // of what an answer says of a token or an entity, beside its text
 constexpr size_t kLabelBytes = 60;     // of a label with its score, beside its name
 constexpr size_t kSequenceBytes = 80;  // of a filled mask, beside the text
@@ -82,25 +92,38 @@ Answering answering(Planned<Answer> planned, ToJson to_json) {
 
 // ---- what routes share
 
-// Texts with the pairs that belong to them; they live as long as this.
+// Texts with the pairs that belong to them, and where they are in the body; they live as long as this.
 class Inputs {
  public:
-  void add(std::string text) { texts_.push_back({std::move(text), {}}); }
-  void add(std::string text, std::string pair) { texts_.push_back({std::move(text), std::move(pair)}); }
+  void add(std::string text, std::string pointer) { texts_.push_back({std::move(text), std::move(pointer), {}, {}}); }
+  void add(std::string text, std::string pointer, std::string pair, std::string pair_pointer) {
+    texts_.push_back({std::move(text), std::move(pointer), std::move(pair), std::move(pair_pointer)});
+  }
+  // The strings of an array at `pointer`. Throws kValidation.
+  void add_all(const Json& array, const std::string& pointer);
   size_t size() const { return texts_.size(); }
   size_t characters() const;
   std::vector<TextInput> views() const;
+  std::vector<std::string> texts() const;  // without pairs
+  const std::vector<PlacedText>& placed() const { return texts_; }
 
  private:
-  std::vector<std::pair<std::string, std::optional<std::string>>> texts_;
+  std::vector<PlacedText> texts_;
 };
+
+// Of tasks that read each of the inputs by itself.
+Places places_of(const ServedModel& model, const EncodingRules& rules, Body& parameters, const Inputs& inputs);
+// Of tasks that read one text with each of others: a query with its documents, /query with /texts/0, /texts/1, ...
+Places places_of(const ServedModel& model, const EncodingRules& rules, Body& parameters, const PlacedText& first,
+                 const std::vector<std::string>& others, const std::string& pointer);
 
 Answering counted(Answering made, const Inputs& inputs);
 Answering counted(Answering made, const std::string& text, const std::vector<std::string>& others);
 
-// The same with the size that its answer may have.
-inline Answering bounded(Answering made, size_t answer_bytes) {
-  made.answer_bytes = answer_bytes;
+// The same where the answer is so many numbers of vectors, in pieces.
+inline Answering of_vectors(Answering made, size_t values) {
+  made.answer_bytes = values * kNumberBytes;
+  made.held_bytes = values * sizeof(float);
   return made;
 }
 
@@ -123,8 +146,21 @@ class VectorCut {
   bool normalizes_;
 };
 
-// `truncate`, `truncation_direction`.
-EncodingRules rules_of(const ServedModel& model, Body& body);
+// How texts are read that are too long where neither the request nor the server says: kCut, or kRefuse in a family
+// whose servers refuse them.
+EncodingRules rules_of(const ServedModel& model, LongText by_default);
+// The same with `truncate`, `truncation_direction`.
+EncodingRules rules_of(const ServedModel& model, Body& body, LongText by_default);
+// `window_scores` (mean, max, each), with `stride` and `benign_labels`: texts that are too long are read in windows.
+void read_windows(const ServedModel& model, Body& body, SequenceOptions& options);
+// The labels of an answer, or those of each of its windows with their places in the text.
+using LabelsJson = Json (*)(const std::vector<LabelScore>& labels);
+Json sequence_json(const SequenceAnswer& answer, std::string_view text, OffsetUnit unit, LabelsJson labels);
+// Of the text itself, or in `offsets`: chars, bytes or utf16.
+OffsetUnit offsets_of(Body& body);
+// Throws kTokenizer unless ids begin as the model's tokenizer begins: others are most likely another tokenizer's, and
+// their answer would be wrong.
+void check_first_id(const ServedModel& model, const Encoding& ids, const std::string& pointer);
 // Throws kEmptyInput for none, kBatchTooLarge.
 void check_count(const ServedModel& model, size_t count, const std::string& pointer);
 
@@ -133,11 +169,15 @@ Json vector_json(const std::vector<float>& values);
 // ---- routes, by family
 
 namespace tei {
+// Servers of this family refuse texts that are too long; for clients of others `long_text` says what becomes of them.
 Answering predict(const ServedModel& model, Body& body);
 Answering rerank(const ServedModel& model, Body& body);
+Answering rerank(const ServedModel& model, Body& body, LongText long_text);
 Answering embed(const ServedModel& model, Body& body);
+Answering embed(const ServedModel& model, Body& body, LongText long_text);
 Answering embed_all(const ServedModel& model, Body& body);
 Answering similarity(const ServedModel& model, Body& body);
+Answering similarity(const ServedModel& model, Body& body, LongText long_text);
 Answering tokenize(const ServedModel& model, Body& body);
 Answering decode(const ServedModel& model, Body& body);
 }  // namespace tei

@@ -117,24 +117,22 @@ HttpResponse error_response(const ApiError& error, Dialect dialect) {
   return response;
 }
 
-ApiError api_error_of(const std::exception_ptr& error, const std::string& field) {
+ApiError api_error_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const ApiError& own) {
     return own;
   } catch (const Error& of_library) {
-    const Problem& problem = of_library.problems().front();
-    const std::string at = problem.input && !field.empty() ? fmt::format("{}/{}", field, *problem.input) : field;
     switch (of_library.code()) {
       case ErrorCode::kTextTooLong:
       case ErrorCode::kInput:
       case ErrorCode::kUsage:
       case ErrorCode::kTask:
       case ErrorCode::kUnsupported:
-        return {ApiCode::kValidation, message_of(of_library), at};
+        return {ApiCode::kValidation, message_of(of_library)};
       case ErrorCode::kTokenId:
       case ErrorCode::kTokenizerFile:
-        return {ApiCode::kTokenizer, message_of(of_library), at};
+        return {ApiCode::kTokenizer, message_of(of_library)};
       case ErrorCode::kNotFinite:
         return {ApiCode::kBackendNan, message_of(of_library)};
       default:

@@ -63,7 +63,7 @@ enum class Dialect { kTei, kOpenAi, kCohere, kKserve };
 
 HttpResponse error_response(const ApiError& error, Dialect dialect);
 
-// From what the library threw. `field`: where the inputs are in the body.
-ApiError api_error_of(const std::exception_ptr& error, const std::string& field);
+// From what the library threw; places.h knows which field it was about.
+ApiError api_error_of(const std::exception_ptr& error);
 
 }  // namespace deberta::serve

@@ -5,11 +5,13 @@
 namespace deberta::serve {
 namespace {
 
-constexpr double kShares[] = {8, 4, 1};  // of the classes
-constexpr int kMostPassed = 8;           // sequences of its client that may be taken before one that did not fit
-constexpr size_t kLookahead = 64;        // sequences of a client, looked at for one that fits
-constexpr size_t kIdleClients = 64;      // whose tags are kept at least
-constexpr double kNewSpeed = 0.2;        // weight of the last batch in the mean speed
+constexpr double kShares[] = {8, 4, 1};    // of the classes
+constexpr int kMostPassed = 8;             // sequences of its client that may be taken before one that did not fit
+constexpr size_t kLookahead = 64;          // sequences of a client, looked at for one that fits
+constexpr size_t kIdleClients = 64;        // whose tags are kept at least
+constexpr double kNewSpeed = 0.2;          // weight of the last batch in the mean speed
+constexpr double kSharedTime = 50000;      // microseconds of a batch while several clients ask
+constexpr int64_t kSeveralTime = 5000000;  // after the last turn from one client to another
 
 }  // namespace
 
@@ -24,11 +26,12 @@ struct BatchQueue::Turn {
   std::vector<RequestId>& late;
   Batch batch;
   std::vector<std::pair<Class*, std::string>> set_aside;  // clients of which nothing fits
+  double most_work = 0;
   bool is_closed = false;
 
-  bool takes(const Waiting& waiting, const QueueLimits& limits) const {
+  bool takes(const Waiting& waiting) const {
     if (batch.sequences.empty()) return true;  // one above the limit runs alone
-    return waiting.sequence.kind == batch.sequences.front().kind && batch.work + waiting.work <= limits.batch_work;
+    return waiting.sequence.kind == batch.sequences.front().kind && batch.work + waiting.work <= most_work;
   }
 };
 
@@ -143,6 +146,7 @@ void BatchQueue::serve(Class& chosen, const std::string& name, std::map<Place, W
   turn.batch.sequences.push_back(taken.sequence);
   turn.batch.work += taken.work;
 
+  note_served(name, turn.now);
   class_now_ = chosen.tag;
   chosen.now = client.tag;
   chosen.tag += taken.work / kShares[&chosen - classes_.data()];
@@ -162,7 +166,7 @@ bool BatchQueue::take_from(Class& chosen, const std::string& name, Turn& turn) {
       drop(at->second.sequence.request);
       return true;
     }
-    if (turn.takes(at->second, limits_)) {
+    if (turn.takes(at->second)) {
       for (Waiting* one : passed) ++one->passed;
       serve(chosen, name, at, turn);
       return true;
@@ -176,8 +180,22 @@ bool BatchQueue::take_from(Class& chosen, const std::string& name, Turn& turn) {
   return false;
 }
 
+void BatchQueue::note_served(const std::string& client, int64_t now) {
+  if (client == last_served_) return;
+  if (!last_served_.empty()) several_until_ = now + kSeveralTime;
+  last_served_ = client;
+}
+
+// Of the next batch. Who comes while a batch runs waits for its end.
+double BatchQueue::most_work(int64_t now) {
+  size_t waiting = 0;
+  for (const Class& one : classes_) waiting += one.order.size();
+  if (waiting > 1) several_until_ = now + kSeveralTime;
+  return now < several_until_ && speed_ > 0 ? std::min(limits_.batch_work, speed_ * kSharedTime) : limits_.batch_work;
+}
+
 BatchQueue::Batch BatchQueue::next_batch(int64_t now, std::vector<RequestId>& late) {
-  Turn turn{.now = now, .late = late, .batch = {}, .set_aside = {}, .is_closed = false};
+  Turn turn{.now = now, .late = late, .batch = {}, .set_aside = {}, .most_work = most_work(now), .is_closed = false};
   while (!turn.is_closed && turn.batch.sequences.size() < limits_.batch_sequences) {
     Class* chosen = nullptr;
     for (Class& one : classes_) {

@@ -10,9 +10,10 @@
 namespace deberta::serve {
 namespace {
 
-constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 1000000, .max_members = 4096};
+constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 500000, .max_members = 4096};
 constexpr size_t kMostExplaining = 4;
-constexpr size_t kMostIgnored = 16;  // fields that are named
+constexpr size_t kMostIgnored = 16;    // fields that are named
+constexpr size_t kSmallBytes = 65536;  // of a body or an answer that takes a few milliseconds
 
 double seconds_of(int64_t microseconds) {
   return static_cast<double>(microseconds) * 1e-6;
@@ -62,7 +63,7 @@ void Call::start() {
     facts_.route = match_.route->path;
     key_ = server_.key_of(request());
     if (match_.route->method == "GET") {
-      return respond(server_.get(match_, request(), owner()), nullptr);
+      return give(server_.get(match_, request(), owner()));
     }
     if (server_.is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
     if (match_.route->scope == Scope::kAdmin)
@@ -75,7 +76,7 @@ void Call::start() {
       ++server_.explaining;
       return server_.explainer->post([self = shared_from_this()] { self->explain(); });
     }
-    server_.pool->post([self = shared_from_this()] { self->read(); });
+    server_.pool->post(info().client, size_of(request().body.size()), [self = shared_from_this()] { self->read(); });
   } catch (...) {
     fail(std::current_exception());
   }
@@ -99,14 +100,13 @@ RequestInfo Call::info() const {
   if (!given.empty() && given.size() < 10 &&
       std::all_of(given.begin(), given.end(), [](char c) { return c >= '0' && c <= '9'; }))
     deadline_ms = std::min<int64_t>(deadline_ms, std::stoll(given));
-  return {.client = key_ ? "key " + key_->name : server_.client_of(request()),
-          .priority = priority(),
-          .deadline = begun_ + deadline_ms * 1000};
+  return {
+      .client = server_.client_of(request(), key_), .priority = priority(), .deadline = begun_ + deadline_ms * 1000};
 }
 
 // The JSON, and the bytes behind it.
-std::pair<std::string_view, std::string_view> Call::parts_of_body() const {
-  const std::string_view body = request().body, given = request().header("inference-header-content-length");
+std::pair<std::string_view, std::string_view> Call::parts_of(std::string_view body) const {
+  const std::string_view given = request().header("inference-header-content-length");
   if (match_.route->has_tail && !given.empty()) {
     size_t size = 0;
     const auto read = std::from_chars(given.data(), given.data() + given.size(), size);
@@ -124,9 +124,9 @@ std::pair<std::string_view, std::string_view> Call::parts_of_body() const {
   return {body, {}};
 }
 
-Json Call::body_json() const {
+Json Call::body_json(std::string_view body) const {
   try {
-    return parse_json(parts_of_body().first, "body", kBodyLimits);
+    return parse_json(parts_of(body).first, "body", kBodyLimits);
   } catch (const Error& error) {
     throw ApiError(ApiCode::kBadJson, fmt::format("{}: {}", error.where(), error.message()));
   }
@@ -134,29 +134,56 @@ Json Call::body_json() const {
 
 // By the path, the header or the body.
 std::string Call::model_name(Body& body) const {
+  const bool has_field = match_.route->dialect != Dialect::kKserve;
+  const std::optional<std::string> given = has_field ? body.text("model") : std::nullopt;
   if (!match_.model.empty()) return match_.model;
   if (const std::string_view name = request().header("x-model"); !name.empty()) return std::string(name);
-  return server_.models.count() > 1 ? body.text("model").value_or("") : "";
+  return server_.models.count() > 1 ? given.value_or("") : "";
+}
+
+std::shared_ptr<Served> Call::find_model(Body& body) const {
+  try {
+    return server_.models.find(model_name(body));
+  } catch (ApiError& error) {
+    const bool is_of_body = match_.model.empty() && request().header("x-model").empty();
+    if (error.code == ApiCode::kModelNotFound && is_of_body) error.field = "/model";
+    throw;
+  }
+}
+
+WorkSize Call::size_of(size_t bytes) const {
+  return bytes <= kSmallBytes ? WorkSize::kSmall : WorkSize::kLarge;
+}
+
+// What it has of the memory until its answer is written, in the place of its body. Throws where that is too much.
+void Call::hold(const Answering& made) {
+  if (made.answer_bytes > server_.settings.max_answer)
+    throw ApiError(ApiCode::kTooLarge,
+                   fmt::format("expected a request whose answer has at most {} bytes, got one of about {}",
+                               server_.settings.max_answer, made.answer_bytes));
+  answer_bytes_ = made.answer_bytes;
+  request().share->resize(made.tokens * kHeldTokenBytes + made.characters +
+                          made.held_bytes.value_or(made.answer_bytes));
 }
 
 // From the body to the sequences that run.
 void Call::read() {
   try {
-    const Json json = body_json();
-    Body body(json, {}, parts_of_body().second);
-    served_ = server_.models.find(model_name(body));
+    const std::string text = exchange_->take_body();
+    const Json json = body_json(text);
+    Body body(json, {}, parts_of(text).second);
+    served_ = find_model(body);
     facts_.model = served_->model.name;
-    admitted_ = served_->worker->admit(info(), request().body.size() / 2);
+    admitted_ = served_->worker->admit(info(), text.size() / 2);
     if (!admitted_) throw ApiError(ApiCode::kOverloaded, "the queue is full");
     Answering made = make(body);
     note_unknown(body);
-    if (made.answer_bytes > server_.settings.max_answer)
-      throw ApiError(ApiCode::kTooLarge,
-                     fmt::format("expected a request whose answer has at most {} bytes, got one of about {}",
-                                 server_.settings.max_answer, made.answer_bytes));
+    hold(made);
     facts_.items = made.items;
     facts_.tokens = made.tokens;
     facts_.is_batch = made.items > 1;
+    facts_.cut_inputs = made.cut_inputs;
+    facts_.cut_tokens = made.cut_tokens;
     characters_ = made.characters;
     read_ = microseconds();
     server_.rates.take(info().client, facts_.tokens, read_);
@@ -181,13 +208,13 @@ void Call::note_unknown(const Body& body) {
 // Runs a text for the explorer, on a thread that does nothing else, so that serving goes on.
 void Call::explain() {
   try {
-    const Json json = body_json();
+    const Json json = body_json(request().body);
     Body body(json);
-    served_ = server_.models.find(model_name(body));
+    served_ = find_model(body);
     facts_.model = served_->model.name;
     HttpResponse response = server_.explanations.explain(served_->model, body, owner(), microseconds());
     note_unknown(body);
-    respond(std::move(response), nullptr);
+    give(std::move(response));
   } catch (...) {
     fail(std::current_exception());
   }
@@ -197,7 +224,7 @@ void Call::explain() {
 // Opens and closes models, on a thread that does nothing else.
 void Call::administer() {
   try {
-    const Json json = request().body.empty() ? Json(JsonObject()) : body_json();
+    const Json json = request().body.empty() ? Json(JsonObject()) : body_json(request().body);
     Body body(json);
     const std::string& name = match_.model;
     Json told;
@@ -213,12 +240,12 @@ void Call::administer() {
         break;
       default:
         server_.log_level = level_of(body);
-        return respond(json_response(JsonObject{{"level", *body.text("level")}}), nullptr);
+        return give(json_response(JsonObject{{"level", *body.text("level")}}));
     }
     for (const ModelSet::Status& status : server_.models.statuses()) {
       if (status.name == name) told = JsonObject{{"name", name}, {"state", status.state}};
     }
-    respond(json_response(told), nullptr);
+    give(json_response(told));
   } catch (const Error& error) {  // of a folder that does not open
     fail(
         std::make_exception_ptr(ApiError(ApiCode::kValidation, fmt::format("{}: {}", error.where(), error.message()))));
@@ -232,8 +259,6 @@ Answering Call::make(Body& body) {
   const std::string_view agent = request().header("user-agent");
   switch (match_.route->kind) {
     case RouteKind::kAnswer:
-      if (match_.route->dialect == Dialect::kOpenAi) field_ = "/input";
-      if (match_.route->dialect == Dialect::kCohere || match_.route->dialect == Dialect::kKserve) field_.clear();
       return match_.route->answer(model, body);
     case RouteKind::kHubTask:
       return hub::find_task(match_.task, agent)(model, body);
@@ -247,7 +272,8 @@ Answering Call::make(Body& body) {
   const Head head = model.pipeline.model.head();
   if (head == Head::kNone) return tei::embed(model, body);
   if (head != Head::kSequence) return hub::find_own_task(model, body, agent)(model, body);
-  return body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
+  const bool is_ranked = model.pipeline.model.labels() == 1 && body.find("texts") != nullptr;
+  return is_ranked || body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
 }
 
 void Call::submit(Answering made) {
@@ -264,7 +290,8 @@ void Call::submit(Answering made) {
   submitted_ = microseconds();
   const auto done = [self = shared_from_this(), respond_with = std::move(made.respond)](const Outcome& outcome) {
     self->outcome_ = outcome;
-    self->server_.pool->post([self, respond_with] { self->finish(respond_with); });
+    self->server_.pool->post(self->info().client, self->size_of(self->answer_bytes_),
+                             [self, respond_with] { self->finish(respond_with); });
   };
   try {
     if (served_->worker->submit(id, std::move(made.plan), made.kind, done)) return;
@@ -284,14 +311,20 @@ void Call::finish(const std::function<HttpResponse()>& respond_with) {
     facts_.tokenization_s = seconds_of(read_ - begun_);
     facts_.queue_s = seconds_of(outcome_.queue_time);
     facts_.inference_s = seconds_of(outcome_.compute_time);
-    respond(respond_with(), nullptr);
+    give(respond_with());
   } catch (...) {
     fail(std::current_exception());
   }
 }
 
+// A whole answer takes what it is, which may be more than was expected: a control character is six in JSON.
+void Call::give(HttpResponse response) {
+  if (!response.pieces) request().share->resize(response.body.size());
+  respond(std::move(response), nullptr);
+}
+
 void Call::fail(const std::exception_ptr& error) {
-  ApiError told = api_error_of(error, field_);
+  ApiError told = api_error_of(error);
   if (told.code == ApiCode::kOverloaded && told.retry_after_s == 0 && served_ != nullptr)
     told.retry_after_s = 1 + served_->worker->time_to_drain() / 1000000;
   const Dialect dialect = match_.route != nullptr ? match_.route->dialect : dialect_of(request().path);
@@ -311,6 +344,10 @@ void Call::add_headers(HttpResponse& response) const {
   headers.emplace_back("x-tokenization-time", milliseconds(facts_.tokenization_s));
   headers.emplace_back("x-queue-time", milliseconds(facts_.queue_s));
   headers.emplace_back("x-inference-time", milliseconds(facts_.inference_s));
+  if (facts_.cut_inputs > 0) {
+    headers.emplace_back("x-truncated-inputs", std::to_string(facts_.cut_inputs));
+    headers.emplace_back("x-truncated-tokens", std::to_string(facts_.cut_tokens));
+  }
   if (ignored_.empty()) return;
   std::string names;
   for (size_t i = 0; i < std::min(ignored_.size(), kMostIgnored); ++i)
@@ -327,6 +364,8 @@ void Call::respond(HttpResponse response, const ApiError* error) {
   server_.tell(facts_, server_.line_of(request(), id_, owner()), has_left_ ? nullptr : error, response);
   if (response.pieces)  // which are made from what the model holds
     response.pieces = [served = served_, pieces = std::move(response.pieces)] { return pieces(); };
+  // The memory is its client's until the answer is written.
+  response.sent = [share = request().share, sent = std::move(response.sent)](bool is_whole) { sent(is_whole); };
   exchange_->respond(std::move(response));
 }
 

@@ -26,15 +26,17 @@ class Call : public std::enable_shared_from_this<Call> {
   ~Call();
 
   void start();
+  void give(HttpResponse response);
   void fail(const std::exception_ptr& error);
   void respond(HttpResponse response, const ApiError* error);  // null: it is no refusal
 
   const HttpRequest& request() const { return exchange_->request(); }
 
  private:
-  std::pair<std::string_view, std::string_view> parts_of_body() const;
-  Json body_json() const;
+  std::pair<std::string_view, std::string_view> parts_of(std::string_view body) const;
+  Json body_json(std::string_view body) const;
   std::string model_name(Body& body) const;
+  std::shared_ptr<Served> find_model(Body& body) const;
   void read();
   Answering make(Body& body);
   void note_unknown(const Body& body);
@@ -43,6 +45,8 @@ class Call : public std::enable_shared_from_this<Call> {
   std::string owner() const { return key_ ? key_->name : ""; }  // the name of the client's key
   Priority priority() const;
   RequestInfo info() const;
+  WorkSize size_of(size_t bytes) const;
+  void hold(const Answering& made);
   void submit(Answering made);
   void finish(const std::function<HttpResponse()>& respond_with);
   void add_headers(HttpResponse& response) const;
@@ -57,12 +61,12 @@ class Call : public std::enable_shared_from_this<Call> {
   std::shared_ptr<Exchange> exchange_;
   RouteMatch match_;
   std::shared_ptr<Served> served_;
-  std::string id_, field_ = "/inputs";
+  std::string id_;
   std::optional<Key> key_;
   std::optional<RequestId> admitted_;
   Outcome outcome_;
   RequestFacts facts_;
-  size_t characters_ = 0;
+  size_t characters_ = 0, answer_bytes_ = 0;
   std::vector<std::string> ignored_;
   int64_t begun_, read_ = 0, submitted_ = 0;
   std::atomic<bool> is_counted_ = false;

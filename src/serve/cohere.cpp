@@ -17,7 +17,8 @@ std::vector<std::string> documents_of(Body& body) {
   for (const Json& one : value->as_array()) {
     const Json* text = one.is_object() ? one.find("text") : &one;
     if (text == nullptr || !text->is_string()) {
-      const std::string at = fmt::format("{}/{}", pointer, documents.size());
+      const std::string at =
+          fmt::format("{}/{}{}", pointer, documents.size(), text == nullptr || text == &one ? "" : "/text");
       throw ApiError(ApiCode::kValidation,
                      fmt::format("{}: expected a string or an object with a text, got {}", at, one.describe()), at);
     }
@@ -35,14 +36,18 @@ Answering rerank(const ServedModel& model, Body& body) {
   check_count(model, documents.size(), body.pointer_of("documents"));
   body.text("model");
   RankOptions options;
-  options.rules = rules_of(model, body);
+  options.rules = rules_of(model, body, LongText::kCut);
   options.top_n = static_cast<size_t>(body.whole("top_n", 1, INT32_MAX).value_or(0));
   if (const std::optional<int64_t> most = body.whole("max_tokens_per_doc", 1, INT32_MAX))
     options.rules.encode.max_second_tokens = static_cast<size_t>(*most);
   const bool has_texts = body.flag("return_documents").value_or(false);
   if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
   const TextInput input{.text = *query, .items = documents};
-  Planned<RankAnswer> planned = plan_rerank(model.pipeline, {&input, 1}, options);
+  const PlacedText asked{*query, body.pointer_of("query")};
+  Planned<RankAnswer> planned =
+      places_of(model, options.rules, body, asked, documents, body.pointer_of("documents")).plan([&] {
+        return plan_rerank(model.pipeline, {&input, 1}, options);
+      });
   size_t characters = query->size();
   for (const std::string& document : documents) characters += document.size();
   const size_t items = documents.size();

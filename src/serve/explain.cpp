@@ -17,7 +17,7 @@ namespace deberta::serve {
 namespace {
 
 constexpr size_t kMostKept = 8;
-constexpr size_t kMostKeptBytes = size_t{256} << 20;
+constexpr size_t kMostKeptBytes = size_t{32} << 20;
 constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
 
 [[noreturn]] void refuse(std::string_view name, const std::string& message) {
@@ -88,9 +88,11 @@ HttpResponse Explanations::explain(const ServedModel& model, Body& body, const s
   TextInput input{.text = *text};
   if (pair) input.pair = *pair;
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
-  const Encoding encoding = encode_input(tokenizer, input, EncodingRules());
-  if (encoding.size() > kMostExplainedTokens)
-    body.refuse("text", fmt::format("expected at most {} tokens, got {}", kMostExplainedTokens, encoding.size()));
+  const EncodingRules rules{.encode = {.max_tokens = kMostExplainedTokens}, .long_text = LongText::kRefuse};
+  const Places places(tokenizer, rules, nullptr, [&]() -> std::vector<PlacedText> {
+    return {{*text, body.pointer_of("text"), pair, body.pointer_of("text_pair")}};
+  });
+  const Encoding encoding = places.plan([&] { return encode_input(tokenizer, input, rules); });
   AttentionTerms terms = attention_terms(model.pipeline.model, encoding);
   check_finite(terms);
   JsonObject about{{"model", model.name}};

@@ -30,14 +30,17 @@ std::string lower_case(std::string_view text);  // ASCII letters; all else as it
 
 constexpr size_t kPieceBytes = 65536;  // of an answer that are made, and on their way, at once
 
+class ClientShare;
+
 struct HttpRequest {
   std::string method;
   std::string path;   // as it came, without the query; never decoded
   std::string query;  // without the question mark
   std::vector<Header> headers;
   std::string body;
-  std::string peer = {};   // the client's address; empty behind a Unix socket
-  std::string local = {};  // the address that it asked; empty behind a Unix socket
+  std::string peer = {};                    // the client's address; empty behind a Unix socket
+  std::string local = {};                   // the address that it asked; empty behind a Unix socket
+  std::shared_ptr<ClientShare> share = {};  // what it has of the memory; null where nothing counts
 
   std::string_view header(std::string_view name) const;  // empty without it; the first of several
 };
@@ -63,6 +66,7 @@ class Exchange {
   ~Exchange();  // without a response so far: 500
 
   const HttpRequest& request() const { return request_; }
+  std::string take_body() { return std::move(request_.body); }  // once; request() has none from now on
 
   void respond(HttpResponse response);  // the first counts
 
@@ -71,7 +75,7 @@ class Exchange {
   void disconnect();  // by the connection
 
  private:
-  const HttpRequest request_;
+  HttpRequest request_;
   std::mutex mutex_;
   std::function<void(HttpResponse)> send_;  // empty once it is called
   std::function<void()> leave_;

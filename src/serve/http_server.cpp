@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <boost/asio.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
@@ -18,7 +14,8 @@
 #include <sstream>
 #include <thread>
 
-#include "deberta/error.h"
+#include "serve/api_error.h"
+#include "serve/listener.h"
 
 namespace deberta::serve {
 namespace {
@@ -27,14 +24,13 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 using Code = boost::system::error_code;
-using Socket = asio::generic::stream_protocol::socket;
+using Socket = Listener::Socket;
 using Parser = http::request_parser<http::string_body>;
 
 constexpr size_t kMostDropped =
     65536;                     // bytes of a refused body that are still read, so that the client sees the answer
 constexpr double kLinger = 2;  // seconds that a refused client may still send
 constexpr auto kTick = std::chrono::milliseconds(20);
-constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // without descriptors
 
 std::chrono::nanoseconds seconds(double s) {
   return std::chrono::nanoseconds(static_cast<int64_t>(s * 1e9));
@@ -86,11 +82,6 @@ Refusal check_head(const http::request_header<>& head, const HttpSettings& setti
   return {};
 }
 
-// The addresses of a connection's ends; empty of a Unix socket.
-struct Ends {
-  std::string peer, local;
-};
-
 HttpRequest request_of(const http::request<http::string_body>& from, const Ends& ends) {
   HttpRequest request;
   request.method = std::string(from.method_string());
@@ -112,12 +103,11 @@ class Session;
 
 struct HttpServer::State {
   State(const HttpSettings& settings_, HttpHooks hooks_)
-      : settings(settings_), hooks(std::move(hooks_)), ticker(io), pause(io) {}
+      : settings(settings_),
+        hooks(std::move(hooks_)),
+        ticker(io),
+        listener(io, settings, [this](Socket socket, const Ends& ends) { add(std::move(socket), ends); }) {}
 
-  void listen();
-  void listen_at_path();
-  template <class Acceptor>
-  void accept(Acceptor& acceptor);
   void add(Socket socket, const Ends& ends);
   bool is_exempt(const std::string& peer) const;  // from the count by address
   void tick();
@@ -126,10 +116,8 @@ struct HttpServer::State {
   HttpSettings settings;
   HttpHooks hooks;
   asio::io_context io;
-  std::optional<asio::ip::tcp::acceptor> tcp;
-  std::optional<asio::local::stream_protocol::acceptor> local;
-  asio::steady_timer ticker, pause;
-  uint16_t port = 0;
+  asio::steady_timer ticker;
+  Listener listener;
   std::vector<std::thread> threads;
   std::atomic<bool> is_draining = false;
   std::atomic<size_t> accepted = 0, refused = 0;
@@ -171,15 +159,17 @@ class Session : public std::enable_shared_from_this<Session> {
   void wait_for_request();
   void read_head();
   void on_head(const Code& code);
+  void ask_for_body();
   void read_body();
   void on_body(const Code& code);
+  bool has_room_for_body();
   void refuse(const Refusal& refusal);
   void hand_over();
   void watch();
   void respond(HttpResponse response);
   void break_off(const HttpResponse& response);
   void write(HttpResponse response, bool closes);
-  void write_some(size_t at);
+  void write_some(std::string_view bytes);
   void write_next();
   void on_written(bool is_whole);
   void drop_rest(size_t dropped);
@@ -192,7 +182,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Ends ends_;
   beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
-  // The response that is written: its head, the bytes that are on their way, and where the others come from.
+  // The response that is written: its head or a piece that is on its way, and where the others come from.
   http::response<http::empty_body> response_;
   std::string out_, rest_;
   size_t rest_at_ = 0;
@@ -200,6 +190,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::function<void(bool is_whole)> sent_;
   std::shared_ptr<http::response<http::empty_body>> continue_;
   std::weak_ptr<Exchange> exchange_;
+  std::shared_ptr<ClientShare> share_;  // of the request that is read
+  size_t shared_ = 0;                   // bytes of its body that it has room for
   size_t served_ = 0;
   bool is_http10_ = false, is_chunked_ = false, closes_ = false;
   bool is_idle_ = false, is_head_ = false, keeps_alive_ = false, is_watching_ = false, is_closed_ = false,
@@ -225,6 +217,7 @@ void Session::disarm() {
 
 void Session::wait_for_request() {
   if (server_.is_draining) return close();
+  share_.reset();
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(server_.settings.max_header_bytes));
   parser_->body_limit(server_.settings.max_body);
@@ -253,10 +246,17 @@ void Session::on_head(const Code& code) {
   if (length && *length > server_.settings.max_body) return refuse({413, "the body is too large"});
   is_head_ = head.method() == http::verb::head;
   is_http10_ = head.version() == 10;
-  if (std::optional<HttpResponse> response = server_.hooks.refuse(request_of(head, ends_)))
-    return write(std::move(*response), !parser_->is_done() || !head.keep_alive());
+  shared_ = parser_->is_done() ? 0 : length.value_or(kPieceBytes);
+  Admission admission = server_.hooks.admit(request_of(head, ends_), shared_);
+  if (admission.refusal) return write(std::move(*admission.refusal), !parser_->is_done() || !head.keep_alive());
+  share_ = std::move(admission.share);
+  arm(server_.settings.body_s);
   const auto expected = head[http::field::expect];
   if (lower_case({expected.data(), expected.size()}) != "100-continue" || parser_->is_done()) return read_body();
+  ask_for_body();
+}
+
+void Session::ask_for_body() {
   continue_ = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
   http::async_write(socket_, *continue_, [self = shared_from_this()](const Code& failed, size_t) {
     if (failed) return self->close();
@@ -264,15 +264,30 @@ void Session::on_head(const Code& code) {
   });
 }
 
+// In pieces, so that others are read meanwhile. The time is for all of it.
 void Session::read_body() {
-  arm(server_.settings.body_s);
-  http::async_read(socket_, buffer_, *parser_,
-                   [self = shared_from_this()](const Code& code, size_t) { self->on_body(code); });
+  if (parser_->is_done()) return hand_over();
+  http::async_read_some(socket_, buffer_, *parser_,
+                        [self = shared_from_this()](const Code& code, size_t) { self->on_body(code); });
 }
 
 void Session::on_body(const Code& code) {
   if (code) return refuse(is_late_ ? Refusal{408, "the request came too slowly"} : refusal_of(code));
-  hand_over();
+  if (has_room_for_body()) read_body();
+}
+
+// A body whose length nobody has told gets room as it comes.
+bool Session::has_room_for_body() {
+  const size_t size = parser_->get().body().size();
+  if (size <= shared_ || !share_) return true;
+  try {
+    shared_ = size + kPieceBytes;
+    share_->resize(shared_);
+    return true;
+  } catch (const ApiError& error) {
+    refuse({info_of(error.code).status, error.message});
+    return false;
+  }
 }
 
 void Session::refuse(const Refusal& refusal) {
@@ -285,6 +300,7 @@ void Session::hand_over() {
   keeps_alive_ = parser_->get().keep_alive() && ++served_ < server_.settings.max_requests_per_connection;
   HttpRequest request = request_of(parser_->get(), ends_);
   request.body = std::move(parser_->get().body());
+  request.share = std::move(share_);
   const auto send = [self = shared_from_this()](HttpResponse response) {
     asio::dispatch(self->socket_.get_executor(),
                    [self, response = std::move(response)]() mutable { self->respond(std::move(response)); });
@@ -345,29 +361,29 @@ void Session::write(HttpResponse response, bool closes) {
   if (is_head_) {
     pieces_ = nullptr;
   } else if (!pieces_) {
-    out_ += response.body.substr(0, kPieceBytes);
     rest_ = std::move(response.body);
-    rest_at_ = std::min(kPieceBytes, rest_.size());
+    if (rest_.size() <= kPieceBytes) out_ += std::exchange(rest_, {});  // one write for most answers
   }
-  write_some(0);
+  rest_at_ = 0;
+  write_some(out_);
 }
 
-// Writes out_ from `at`. The time is for the next bytes: whoever reads on, however slowly, is not cut off.
-void Session::write_some(size_t at) {
+// The time is for the next bytes: whoever reads on, however slowly, is not cut off.
+void Session::write_some(std::string_view bytes) {
   arm(server_.settings.write_s);
-  socket_.async_write_some(asio::buffer(out_.data() + at, out_.size() - at),
-                           [self = shared_from_this(), at](const Code& code, size_t bytes) {
+  socket_.async_write_some(asio::buffer(bytes.data(), bytes.size()),
+                           [self = shared_from_this(), bytes](const Code& code, size_t count) {
                              if (code) return self->on_written(false);
-                             if (at + bytes < self->out_.size()) return self->write_some(at + bytes);
+                             if (count < bytes.size()) return self->write_some(bytes.substr(count));
                              self->write_next();
                            });
 }
 
 void Session::write_next() {
   if (rest_at_ < rest_.size()) {
-    out_.assign(rest_, rest_at_, kPieceBytes);
-    rest_at_ += out_.size();
-    return write_some(0);
+    const std::string_view piece = std::string_view(rest_).substr(rest_at_, kPieceBytes);
+    rest_at_ += piece.size();
+    return write_some(piece);
   }
   if (!pieces_) return on_written(true);
   try {
@@ -378,14 +394,13 @@ void Session::write_next() {
   if (out_.empty()) pieces_ = nullptr;
   if (is_chunked_) out_ = fmt::format("{:x}\r\n{}\r\n", out_.size(), out_);
   if (out_.empty()) return on_written(true);
-  write_some(0);
+  write_some(out_);
 }
 
 void Session::on_written(bool is_whole) {
   is_head_ = false;
-  rest_ = {};
-  rest_at_ = 0;
-  out_ = {};
+  std::string().swap(rest_);  // an assignment would keep the memory for as long as the connection is open
+  std::string().swap(out_);
   pieces_ = nullptr;
   if (const auto sent = std::exchange(sent_, {})) sent(is_whole);
   if (!is_whole) return close();
@@ -419,13 +434,6 @@ void Session::close() {
   if (server_.sessions.empty()) server_.closed.notify_all();
 }
 
-std::string address_of(const asio::ip::tcp::endpoint& endpoint) {
-  return endpoint.address().to_string();
-}
-std::string address_of(const asio::local::stream_protocol::endpoint&) {
-  return {};
-}
-
 }  // namespace
 
 bool HttpServer::State::is_exempt(const std::string& peer) const {
@@ -453,31 +461,6 @@ void HttpServer::State::add(Socket socket, const Ends& ends) {
     session->start();
 }
 
-template <class Acceptor>
-void HttpServer::State::accept(Acceptor& acceptor) {
-  acceptor.async_accept(asio::make_strand(io), [this, &acceptor](const Code& code, auto socket) {
-    if (code == asio::error::operation_aborted || !acceptor.is_open()) return;
-    if (code == asio::error::no_descriptors || code == boost::system::errc::too_many_files_open_in_system ||
-        code == asio::error::no_memory) {
-      pause.expires_after(kAcceptPause);
-      pause.async_wait([this, &acceptor](const Code& stopped) {
-        if (!stopped) accept(acceptor);
-      });
-      return;
-    }
-    if (!code) {
-      Code ignored;
-      const auto remote = socket.remote_endpoint(ignored);
-      Ends ends;
-      if (!ignored) ends = {.peer = address_of(remote), .local = address_of(socket.local_endpoint(ignored))};
-      if constexpr (std::is_same_v<Acceptor, asio::ip::tcp::acceptor>)
-        socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-      add(Socket(std::move(socket)), ends);
-    }
-    accept(acceptor);
-  });
-}
-
 void HttpServer::State::tick() {
   ticker.expires_after(kTick);
   ticker.async_wait([this](const Code& code) {
@@ -485,51 +468,6 @@ void HttpServer::State::tick() {
     hooks.tick();
     tick();
   });
-}
-
-namespace {
-
-// Whether a server that is gone left a socket there: nobody listens at it.
-bool is_dead_socket(const std::string& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
-  asio::io_context io;
-  asio::local::stream_protocol::socket socket(io);
-  Code code;
-  socket.connect(asio::local::stream_protocol::endpoint(path), code);
-  return code == asio::error::connection_refused;
-}
-
-}  // namespace
-
-void HttpServer::State::listen_at_path() {
-  const asio::local::stream_protocol::endpoint endpoint(settings.uds);
-  if (is_dead_socket(settings.uds)) ::unlink(settings.uds.c_str());
-  local.emplace(io);
-  local->open(endpoint.protocol());
-  local->bind(endpoint);
-  if (settings.uds_mode && ::chmod(settings.uds.c_str(), *settings.uds_mode) != 0)
-    throw boost::system::system_error(errno, boost::system::system_category());
-  local->listen(4096);
-  accept(*local);
-}
-
-void HttpServer::State::listen() {
-  const std::string where = settings.uds.empty() ? fmt::format("{}:{}", settings.host, settings.port) : settings.uds;
-  try {
-    if (!settings.uds.empty()) return listen_at_path();
-    const std::string address = settings.host == "localhost" ? "127.0.0.1" : settings.host;
-    const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(address), settings.port);
-    tcp.emplace(io);
-    tcp->open(endpoint.protocol());
-    tcp->set_option(asio::socket_base::reuse_address(true));
-    tcp->bind(endpoint);
-    tcp->listen(4096);
-    port = tcp->local_endpoint().port();
-    accept(*tcp);
-  } catch (const boost::system::system_error& error) {
-    throw Error(ErrorCode::kServe, where, fmt::format("cannot listen: {}", error.code().message()));
-  }
 }
 
 void HttpServer::State::close_all() {
@@ -542,9 +480,7 @@ void HttpServer::State::close_all() {
 }
 
 HttpServer::HttpServer(const HttpSettings& settings, HttpHooks hooks)
-    : state_(std::make_unique<State>(settings, std::move(hooks))) {
-  state_->listen();
-}
+    : state_(std::make_unique<State>(settings, std::move(hooks))) {}
 
 void HttpServer::start() {
   state_->tick();
@@ -564,11 +500,10 @@ void HttpServer::stop() {
 
 HttpServer::~HttpServer() {
   stop();
-  if (!state_->settings.uds.empty()) unlink(state_->settings.uds.c_str());
 }
 
 uint16_t HttpServer::port() const {
-  return state_->port;
+  return state_->listener.port();
 }
 
 HttpCounts HttpServer::counts() const {
@@ -578,11 +513,7 @@ HttpCounts HttpServer::counts() const {
 
 void HttpServer::drain() {
   state_->is_draining = true;
-  asio::post(state_->io, [state = state_.get()] {
-    Code ignored;
-    if (state->tcp) state->tcp->close(ignored);
-    if (state->local) state->local->close(ignored);
-  });
+  asio::post(state_->io, [state = state_.get()] { state->listener.close(); });
   const std::lock_guard lock(state_->mutex);
   for (const std::shared_ptr<Session>& session : state_->sessions) session->end_if_idle();
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/client_shares.h"
 #include "serve/http.h"
 
 namespace deberta::serve {
@@ -32,11 +33,17 @@ struct HttpSettings {
   double header_s = 10, body_s = 30, write_s = 30, idle_s = 60;
 };
 
+// What becomes of a request before its body is read.
+struct Admission {
+  std::optional<HttpResponse> refusal;  // it ends there
+  std::shared_ptr<ClientShare> share;   // what it has of the memory; null where nothing counts
+};
+
 struct HttpHooks {
-  // A request without its body: a response ends it there, before the body is read.
-  std::function<std::optional<HttpResponse>(const HttpRequest& head)> refuse;
+  // `body_bytes`: that are to come.
+  std::function<Admission(const HttpRequest& head, size_t body_bytes)> admit;
   std::function<void(std::shared_ptr<Exchange>)> handle;
-  // What the connection itself answers: framing errors (400, 408, 413, 414, 431) and 503 over the caps.
+  // What the connection itself answers: framing errors (400, 408, 413, 414, 431), 429 and 503 over the caps.
   std::function<HttpResponse(int status, const std::string& why, const std::string& peer)> error;
   std::function<void()> tick;  // every 20 ms, by one of the threads
 };

@@ -19,7 +19,7 @@ constexpr std::array<int, 3> kListsOfLabels = {1, 1, 5};  // the version of hugg
 // The body's `parameters`, which may be absent.
 class Parameters {
  public:
-  explicit Parameters(Body& body) : given_(body.object("parameters")), none_(kEmpty) {}
+  explicit Parameters(Body& body) : given_(body.object("parameters")), none_(kEmpty, body.pointer_of("parameters")) {}
   Body& get() { return given_ ? *given_ : none_; }
   bool is_pipeline(bool by_default = false) {
     const std::optional<std::string> shape = get().choice("shape", {"hub", "pipeline"});
@@ -45,15 +45,15 @@ Inputs texts_of_inputs(const ServedModel& model, Body& body, bool& is_list) {
   Inputs inputs;
   is_list = !value.is_string();
   if (!is_list) {
-    inputs.add(value.as_string());
+    inputs.add(value.as_string(), body.pointer_of("inputs"));
   } else {
-    for (std::string& text : texts_of(value, body.pointer_of("inputs"))) inputs.add(std::move(text));
+    inputs.add_all(value, body.pointer_of("inputs"));
   }
   check_count(model, inputs.size(), body.pointer_of("inputs"));
   return inputs;
 }
 
-JsonArray labels_json(const std::vector<LabelScore>& labels) {
+Json labels_json(const std::vector<LabelScore>& labels) {
   JsonArray all;
   for (const LabelScore& label : labels) all.push_back(JsonObject{{"label", label.label}, {"score", label.score}});
   return all;
@@ -65,9 +65,9 @@ void add_pair(Body pair, Inputs& inputs) {
   const std::optional<std::string> text = pair.text("text"), second = pair.text("text_pair");
   if (!text) pair.refuse_missing("text");
   if (second)
-    inputs.add(*text, *second);
+    inputs.add(*text, pair.pointer_of("text"), *second, pair.pointer_of("text_pair"));
   else
-    inputs.add(*text);
+    inputs.add(*text, pair.pointer_of("text"));
 }
 
 Answering classification(const ServedModel& model, Body& body) {
@@ -76,7 +76,9 @@ Answering classification(const ServedModel& model, Body& body) {
   Inputs inputs;
   const bool is_list = value.is_array();
   const auto add = [&](const Json& one, const std::string& at) {
-    if (one.is_string()) return inputs.add(one.as_string());
+    if (one.is_string()) return inputs.add(one.as_string(), at);
+    if (!one.is_object())
+      Body::refuse_at(at, fmt::format("expected a string or an object with a text, got {}", one.describe()));
     add_pair(body.part(one, at), inputs);
   };
   if (!is_list) add(value, pointer);
@@ -85,7 +87,8 @@ Answering classification(const ServedModel& model, Body& body) {
   check_count(model, inputs.size(), pointer);
   Parameters parameters(body);
   SequenceOptions options;
-  options.rules = rules_of(model, parameters.get());
+  options.rules = rules_of(model, parameters.get(), LongText::kCut);
+  read_windows(model, parameters.get(), options);
   const auto labels = static_cast<size_t>(std::max<int64_t>(1, model.pipeline.model.labels()));
   options.top_k =
       static_cast<size_t>(parameters.get().whole("top_k", 1, INT32_MAX).value_or(static_cast<int64_t>(labels)));
@@ -95,16 +98,20 @@ Answering classification(const ServedModel& model, Body& body) {
                        : function == "softmax" ? ScoreFunction::kSoftmax
                                                : ScoreFunction::kNone;
   const bool is_pipeline = parameters.is_pipeline();
-  Answering made = counted(answering(plan_classify(model.pipeline, inputs.views(), options),
-                                     [is_pipeline, is_list](const std::vector<SequenceAnswer>& answers) -> Json {
+  const OffsetUnit unit = offsets_of(parameters.get());
+  Answering made = counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
+                             return plan_classify(model.pipeline, inputs.views(), options);
+                           }),
+                                     [=, texts = inputs.texts()](const std::vector<SequenceAnswer>& answers) -> Json {
                                        JsonArray all;
-                                       for (const SequenceAnswer& answer : answers)
-                                         all.push_back(labels_json(answer.labels));
+                                       for (size_t i = 0; i < answers.size(); ++i)
+                                         all.push_back(sequence_json(answers[i], texts[i], unit, labels_json));
                                        if (is_pipeline && !is_list) return std::move(all.front());
                                        return all;  // the clients of the hub take the first element
                                      }),
                            inputs);
-  made.answer_bytes = inputs.size() * std::min(options.top_k, labels) * kLabelBytes;
+  const size_t lists = options.window_scores == WindowScores::kEach ? made.plan->sequences.size() : 0;
+  made.answer_bytes = (inputs.size() + lists) * std::min(options.top_k, labels) * kLabelBytes;
   return made;
 }
 
@@ -117,7 +124,7 @@ Answering grouped_entities(const ServedModel& model, Body& body, std::optional<A
   Parameters parameters(body);
   Body& given = parameters.get();
   TokenOptions options;
-  options.rules.encode.max_tokens = model.max_input_length;
+  options.rules = rules_of(model, LongText::kCut);
   options.rules.long_text = LongText::kWindow;
   options.rules.stride = static_cast<size_t>(
       given.whole("stride", 0, static_cast<int64_t>(model.max_input_length) / 2)
@@ -125,26 +132,27 @@ Answering grouped_entities(const ServedModel& model, Body& body, std::optional<A
   const auto named = given.choice("aggregation_strategy", {"none", "simple", "first", "average", "max"});
   options.entities.aggregation = named ? aggregation_named(*named) : otherwise;
   if (const auto ignored = given.texts("ignore_labels")) options.entities.ignored = *ignored;
+  const OffsetUnit unit = offsets_of(given);
   const bool is_grouped = aggregation_of(model.pipeline.config, options.entities) != Aggregation::kNone;
   const bool is_pipeline = parameters.is_pipeline();
-  std::vector<std::string> texts;
-  for (const TextInput& input : inputs.views()) texts.emplace_back(input.text);
-  Answering made = counted(
-      answering(plan_ner(model.pipeline, inputs.views(), options),
-                [=, texts = std::move(texts)](const std::vector<TokenAnswer>& answers) -> Json {
-                  JsonArray all;
-                  for (size_t i = 0; i < answers.size(); ++i) {
-                    Json entities = to_json(answers[i], texts[i], OffsetUnit::kChars, is_grouped).front().second;
-                    if (!is_pipeline) {
-                      for (Json& entity : entities.as_array())
-                        std::erase_if(entity.as_object(), [](const JsonMember& m) { return m.first == "index"; });
-                    }
-                    all.push_back(std::move(entities));
-                  }
-                  if (!is_list) return std::move(all.front());
-                  return all;
-                }),
-      inputs);
+  Answering made = counted(answering(places_of(model, options.rules, given, inputs).plan([&] {
+                             return plan_ner(model.pipeline, inputs.views(), options);
+                           }),
+                                     [=, texts = inputs.texts()](const std::vector<TokenAnswer>& answers) -> Json {
+                                       JsonArray all;
+                                       for (size_t i = 0; i < answers.size(); ++i) {
+                                         Json entities = to_json(answers[i], texts[i], unit, is_grouped).front().second;
+                                         if (!is_pipeline) {
+                                           for (Json& entity : entities.as_array())
+                                             std::erase_if(entity.as_object(),
+                                                           [](const JsonMember& m) { return m.first == "index"; });
+                                         }
+                                         all.push_back(std::move(entities));
+                                       }
+                                       if (!is_list) return std::move(all.front());
+                                       return all;
+                                     }),
+                           inputs);
   made.answer_bytes = made.tokens * kTokenBytes + made.characters;
   return made;
 }
@@ -168,6 +176,7 @@ Answering question_answering(const ServedModel& model, Body& body) {
   Parameters parameters(body);
   Body& given = parameters.get();
   QuestionOptions options;
+  options.rules.encode.most_tokens = model.most_tokens;
   const auto most = static_cast<int64_t>(model.max_input_length);
   options.rules.encode.max_tokens =
       static_cast<size_t>(given.whole("max_seq_len", 8, most).value_or(std::min<int64_t>(384, most)));
@@ -178,14 +187,21 @@ Answering question_answering(const ServedModel& model, Body& body) {
   options.max_question_tokens = static_cast<size_t>(given.whole("max_question_len", 1, most).value_or(64));
   options.allows_none = given.flag("handle_impossible_answer").value_or(false);
   options.aligns_to_words = given.flag("align_to_words").value_or(true);
+  const OffsetUnit unit = offsets_of(given);
   parameters.is_pipeline();
   const TextInput input{.text = *question, .pair = *context};
   Inputs inputs;
-  inputs.add(*question, *context);
-  Answering made = counted(answering(plan_qa(model.pipeline, {&input, 1}, options),
-                                     [context = *context, is_list = top_k.value_or(1) > 1](
+  inputs.add(*question, asked.pointer_of("question"));
+  inputs.add(*context, asked.pointer_of("context"));
+  EncodingRules own = options.rules;  // of the question, which shares a sequence with the context
+  own.encode.max_tokens /= 2;
+  own.long_text = LongText::kRefuse;
+  Answering made = counted(answering(places_of(model, own, given, inputs).plan([&] {
+                             return plan_qa(model.pipeline, {&input, 1}, options);
+                           }),
+                                     [context = *context, unit, is_list = top_k.value_or(1) > 1](
                                          const std::vector<QuestionAnswer>& answers) -> Json {
-                                       JsonObject best = to_json(answers.front(), context, OffsetUnit::kChars, is_list);
+                                       JsonObject best = to_json(answers.front(), context, unit, is_list);
                                        if (is_list) return std::move(best.back().second);
                                        return best;
                                      }),
@@ -211,13 +227,17 @@ Answering fill_mask(const ServedModel& model, Body& body) {
   const Inputs inputs = texts_of_inputs(model, body, is_list);
   Parameters parameters(body);
   FillOptions options;
-  options.rules = rules_of(model, parameters.get());
+  options.rules = rules_of(model, parameters.get(), LongText::kCut);
   options.top_k = static_cast<size_t>(parameters.get().whole("top_k", 1, 1000).value_or(5));
   if (const auto targets = parameters.get().texts("targets"))
-    options.targets = target_ids(model.pipeline.tokenizer, *targets);
+    options.targets = places_of(model, options.rules, parameters.get(), inputs).plan([&] {
+      return target_ids(model.pipeline.tokenizer, *targets);
+    });
   parameters.is_pipeline();
   Answering made =
-      counted(answering(plan_fill(model.pipeline, inputs.views(), options),
+      counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
+                return plan_fill(model.pipeline, inputs.views(), options);
+              }),
                         [is_list](const std::vector<FillAnswer>& answers) -> Json {
                           JsonArray all;
                           for (const FillAnswer& answer : answers) {
@@ -243,6 +263,24 @@ Answering fill_mask(const ServedModel& model, Body& body) {
 
 // ---- zero-shot-classification
 
+// Each text with each label in its sentence, of which the longer part is at fault.
+std::vector<PlacedText> placed_hypotheses(const Inputs& inputs, const Body& given, const ZeroShotOptions& options) {
+  const std::string& form = options.hypothesis_template;
+  const std::string slot = "{}", labels = given.pointer_of("candidate_labels");
+  std::vector<PlacedText> placed;
+  for (const PlacedText& text : inputs.placed()) {
+    for (size_t i = 0; i < options.labels.size(); ++i) {
+      const std::string& label = options.labels[i];
+      const size_t at = std::min(form.find(slot), form.size());
+      const std::string pair = form.substr(0, at) + label + form.substr(std::min(at + slot.size(), form.size()));
+      placed.push_back(
+          {text.text, text.pointer, pair,
+           label.size() >= form.size() ? fmt::format("{}/{}", labels, i) : given.pointer_of("hypothesis_template")});
+    }
+  }
+  return placed;
+}
+
 Answering zero_shot(const ServedModel& model, Body& body, bool is_pipeline_by_default) {
   bool is_list = false;
   const Inputs inputs = texts_of_inputs(model, body, is_list);
@@ -252,23 +290,25 @@ Answering zero_shot(const ServedModel& model, Body& body, bool is_pipeline_by_de
   if (!labels) given.refuse_missing("candidate_labels");
   check_count(model, labels->size() * inputs.size(), given.pointer_of("candidate_labels"));
   ZeroShotOptions options;
-  options.rules = rules_of(model, given);
+  options.rules = rules_of(model, given, LongText::kCut);
   options.labels = *labels;
   options.hypothesis_template = given.text("hypothesis_template").value_or(options.hypothesis_template);
   options.is_multi_label = given.flag("multi_label").value_or(false);
   const bool is_pipeline = parameters.is_pipeline(is_pipeline_by_default);
-  std::vector<std::string> texts;
-  for (const TextInput& input : inputs.views()) texts.emplace_back(input.text);
-  return counted(answering(plan_zero_shot(model.pipeline, inputs.views(), options),
-                           [=, texts = std::move(texts)](const std::vector<ZeroShotAnswer>& answers) -> Json {
-                             JsonArray all;
-                             for (size_t i = 0; i < answers.size(); ++i)
-                               all.push_back(is_pipeline ? Json(to_json(answers[i], texts[i]))
-                                                         : Json(labels_json(answers[i].labels)));
-                             if (!is_list) return std::move(all.front());
-                             return all;
-                           }),
-                 inputs);
+  EncodingRules rules = options.rules;  // only the text is cut
+  rules.encode.pair_cut = PairCut::kFirst;
+  const Places places(model.pipeline.tokenizer, rules, &given,
+                      [&] { return placed_hypotheses(inputs, given, options); });
+  return counted(
+      answering(places.plan([&] { return plan_zero_shot(model.pipeline, inputs.views(), options); }),
+                [=, texts = inputs.texts()](const std::vector<ZeroShotAnswer>& answers) -> Json {
+                  JsonArray all;
+                  for (size_t i = 0; i < answers.size(); ++i)
+                    all.push_back(is_pipeline ? Json(to_json(answers[i], texts[i])) : labels_json(answers[i].labels));
+                  if (!is_list) return std::move(all.front());
+                  return all;
+                }),
+      inputs);
 }
 
 Answering zero_shot_classification(const ServedModel& model, Body& body) {
@@ -299,23 +339,26 @@ Answering feature_extraction(const ServedModel& model, Body& body) {
   Parameters parameters(body);
   bool is_list = false;
   if (!parameters.is_pipeline()) {
-    Answering made = tei::embed(model, body);
+    Answering made = tei::embed(model, body, LongText::kCut);
     return made;
   }
   const Inputs inputs = texts_of_inputs(model, body, is_list);
   EmbeddingOptions options;
-  options.rules = rules_of(model, parameters.get());
+  options.rules = rules_of(model, parameters.get(), LongText::kCut);
   options.pools = false;
   const size_t columns = embedding_columns(model.pipeline, options);
-  Answering made = responding(
-      plan_embed(model.pipeline, inputs.views(), options), [is_list, columns](std::vector<EmbeddingAnswer> answers) {
-        const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
-        return parts_response(
-            is_list ? "[" : "", vectors->rows(),
-            [vectors](size_t i, std::string& out) { vectors->add_row(i, "[[", "]]", out); }, is_list ? "]" : "");
-      });
-  const size_t bytes = made.tokens * columns * kNumberBytes;
-  return counted(bounded(std::move(made), bytes), inputs);
+  Answering made = responding(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
+    return plan_embed(model.pipeline, inputs.views(), options);
+  }),
+                              [is_list, columns](std::vector<EmbeddingAnswer> answers) {
+                                const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+                                return parts_response(
+                                    is_list ? "[" : "", vectors->rows(),
+                                    [vectors](size_t i, std::string& out) { vectors->add_row(i, "[[", "]]", out); },
+                                    is_list ? "]" : "");
+                              });
+  const size_t values = made.tokens * columns;
+  return counted(of_vectors(std::move(made), values), inputs);
 }
 
 // ---- tasks of our own
@@ -324,22 +367,26 @@ Answering replaced_tokens(const ServedModel& model, Body& body) {
   bool is_list = false;
   const Inputs inputs = texts_of_inputs(model, body, is_list);
   Parameters parameters(body);
-  const EncodingRules rules = rules_of(model, parameters.get());
+  const EncodingRules rules = rules_of(model, parameters.get(), LongText::kCut);
+  const OffsetUnit unit = offsets_of(parameters.get());
   const double threshold = parameters.get().number("threshold", 0, 1).value_or(0.5);
-  std::vector<std::string> texts;
-  for (const TextInput& input : inputs.views()) texts.emplace_back(input.text);
-  Answering made =
-      counted(answering(plan_detect(model.pipeline, inputs.views(), rules),
-                        [=, texts = std::move(texts)](const std::vector<ReplacedAnswer>& answers) -> Json {
-                          JsonArray all;
-                          for (size_t i = 0; i < answers.size(); ++i)
-                            all.push_back(to_json(answers[i], texts[i], OffsetUnit::kChars, threshold).front().second);
-                          if (!is_list) return std::move(all.front());
-                          return all;
-                        }),
-              inputs);
+  Answering made = counted(answering(places_of(model, rules, parameters.get(), inputs).plan([&] {
+                             return plan_detect(model.pipeline, inputs.views(), rules);
+                           }),
+                                     [=, texts = inputs.texts()](const std::vector<ReplacedAnswer>& answers) -> Json {
+                                       JsonArray all;
+                                       for (size_t i = 0; i < answers.size(); ++i)
+                                         all.push_back(to_json(answers[i], texts[i], unit, threshold).front().second);
+                                       if (!is_list) return std::move(all.front());
+                                       return all;
+                                     }),
+                           inputs);
   made.answer_bytes = made.tokens * kTokenBytes + made.characters;
   return made;
+}
+
+Answering sentence_similarity(const ServedModel& model, Body& body) {
+  return tei::similarity(model, body, LongText::kCut);
 }
 
 Answering multiple_choice(const ServedModel& model, Body& body) {
@@ -351,12 +398,15 @@ Answering multiple_choice(const ServedModel& model, Body& body) {
   check_count(model, choices->size(), asked.pointer_of("choices"));
   Parameters parameters(body);
   ChoiceOptions options;
-  options.rules = rules_of(model, parameters.get());
+  options.rules = rules_of(model, parameters.get(), LongText::kCut);
   TextInput input{.text = *context, .items = *choices};
   if (question) input.pair = *question;
+  if (choices->size() < 2) asked.refuse("choices", fmt::format("expected at least two, got {}", choices->size()));
   Inputs inputs;
-  inputs.add(*context, question.value_or(""));
-  return counted(answering(plan_choose(model.pipeline, {&input, 1}, options),
+  inputs.add(*context, asked.pointer_of("context"), question.value_or(""), asked.pointer_of("question"));
+  return counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
+                   return plan_choose(model.pipeline, {&input, 1}, options);
+                 }),
                            [choices = *choices](const std::vector<ChoiceAnswer>& answers) -> Json {
                              return to_json(answers.front(), choices);
                            }),
@@ -366,7 +416,7 @@ Answering multiple_choice(const ServedModel& model, Body& body) {
 Answering text_ranking(const ServedModel& model, Body& body) {
   Body asked = body.part(inputs_of(body), body.pointer_of("inputs"));
   const bool has_documents = asked.find("documents") != nullptr;
-  return has_documents ? cohere::rerank(model, asked) : tei::rerank(model, asked);
+  return has_documents ? cohere::rerank(model, asked) : tei::rerank(model, asked, LongText::kCut);
 }
 
 struct TaskRow {
@@ -382,7 +432,7 @@ constexpr std::array kTasks = {
     TaskRow{"replaced-token-detection", replaced_tokens, Head::kReplacedToken},
     TaskRow{"feature-extraction", feature_extraction, Head::kNone},
     TaskRow{"zero-shot-classification", zero_shot_classification, Head::kSequence},
-    TaskRow{"sentence-similarity", tei::similarity, Head::kNone},
+    TaskRow{"sentence-similarity", sentence_similarity, Head::kNone},
     TaskRow{"text-ranking", text_ranking, Head::kSequence},
     TaskRow{"multiple-choice", multiple_choice, Head::kSequence},
 };

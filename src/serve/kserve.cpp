@@ -31,6 +31,7 @@ constexpr size_t kNumbersAtOnce = 1024;     // that are written
 // A tensor of a request; one of the two vectors has its elements, in row-major order.
 struct Tensor {
   std::string name, datatype, pointer;
+  bool is_nested = false, is_binary = false;  // its data
   std::vector<size_t> shape;
   std::vector<std::string> texts;  // BYTES
   std::vector<int64_t> numbers;    // INT32, INT64
@@ -39,6 +40,12 @@ struct Tensor {
     size_t count = 1;
     for (const size_t side : shape) count *= side;
     return count;
+  }
+  // Of an element in the body.
+  std::string place(size_t i) const {
+    if (is_binary) return pointer;
+    return is_nested ? fmt::format("{}/data/{}/{}", pointer, i / shape.back(), i % shape.back())
+                     : fmt::format("{}/data/{}", pointer, i);
   }
 };
 
@@ -57,17 +64,26 @@ std::vector<size_t> shape_of(const Json& value, const std::string& pointer) {
   return shape;
 }
 
-// `data`, which may be nested as the shape is.
-void add_elements(const Json& value, const std::string& pointer, Tensor& tensor) {
+// `data`, which may be nested as the shape is. `path`: where in it `value` is.
+void add_elements(const Json& value, std::vector<size_t>& path, Tensor& tensor) {
   if (value.is_array()) {
-    for (const Json& one : value.as_array()) add_elements(one, pointer, tensor);
-  } else if (tensor.datatype == "BYTES") {
-    if (!value.is_string()) refuse(pointer, fmt::format("expected strings, got {}", value.describe()));
-    tensor.texts.push_back(value.as_string());
-  } else {
-    if (!value.is_integer()) refuse(pointer, fmt::format("expected integers, got {}", value.describe()));
-    tensor.numbers.push_back(value.as_integer());
+    path.push_back(0);
+    for (const Json& one : value.as_array()) {
+      add_elements(one, path, tensor);
+      ++path.back();
+    }
+    path.pop_back();
+    tensor.is_nested |= path.size() == 1;
+    return;
   }
+  const bool is_text = tensor.datatype == "BYTES";
+  if (is_text ? !value.is_string() : !value.is_integer())
+    refuse(fmt::format("{}/data/{}", tensor.pointer, fmt::join(path, "/")),
+           fmt::format("expected {}, got {}", is_text ? "a string" : "an integer", value.describe()));
+  if (is_text)
+    tensor.texts.push_back(value.as_string());
+  else
+    tensor.numbers.push_back(value.as_integer());
 }
 
 // BYTES: each text behind its length in 4 bytes.
@@ -100,7 +116,9 @@ bool read_binary(Body& body, std::string_view& tail, Tensor& tensor) {
   const std::optional<int64_t> size = parameters->whole("binary_data_size", 0, std::numeric_limits<int64_t>::max());
   if (!size) return false;
   if (static_cast<uint64_t>(*size) > tail.size())
-    refuse(tensor.pointer, fmt::format("expected {} bytes behind the JSON, got {}", *size, tail.size()));
+    refuse(parameters->pointer_of("binary_data_size"),
+           fmt::format("expected at most the {} bytes behind the JSON, got {}", tail.size(), *size));
+  tensor.is_binary = true;
   const std::string_view bytes = tail.substr(0, static_cast<size_t>(*size));
   tail.remove_prefix(bytes.size());
   if (tensor.datatype == "BYTES") {
@@ -127,7 +145,9 @@ Tensor tensor_of(Body body, const std::string& pointer, std::string_view& tail) 
   if (!read_binary(body, tail, tensor)) {
     const Json* data = body.find("data");
     if (data == nullptr) body.refuse_missing("data");
-    add_elements(*data, body.pointer_of("data"), tensor);
+    if (!data->is_array()) refuse(body.pointer_of("data"), fmt::format("expected an array, got {}", data->describe()));
+    std::vector<size_t> path;
+    add_elements(*data, path, tensor);
   }
   const size_t found = tensor.texts.size() + tensor.numbers.size();
   if (found != tensor.elements())
@@ -151,7 +171,7 @@ class Tensors {
     for (const Tensor& one : all_) {
       constexpr std::array kNames = {"text", "text_pair", "input_ids", "attention_mask", "token_type_ids"};
       if (std::find(kNames.begin(), kNames.end(), one.name) == kNames.end() || find(one.name) != &one)
-        refuse(one.pointer,
+        refuse(one.pointer + "/name",
                fmt::format("expected each of {} once at most, got {}", fmt::join(kNames, ", "), quote_json(one.name)));
     }
   }
@@ -163,7 +183,9 @@ class Tensors {
   const Tensor* find(std::string_view name, std::string_view datatype_begins) const {
     const Tensor* tensor = find(name);
     if (tensor != nullptr && !std::string_view(tensor->datatype).starts_with(datatype_begins))
-      refuse(tensor->pointer, fmt::format("{}: expected {}, got {}", name, datatype_begins, tensor->datatype));
+      refuse(tensor->pointer + "/datatype",
+             fmt::format("{}: expected {}, got {}", name, datatype_begins == "INT" ? "INT64 or INT32" : datatype_begins,
+                         tensor->datatype));
     return tensor;
   }
 
@@ -188,17 +210,18 @@ int32_t checked(const Tensor& tensor, size_t at, int64_t limit) {
   const int64_t number = tensor.numbers[at];
   if (number < 0 || number >= limit)
     throw ApiError(ApiCode::kTokenizer,
-                   fmt::format("{}: {}: expected 0 to {}, got {}", tensor.pointer, tensor.name, limit - 1, number),
-                   tensor.pointer);
+                   fmt::format("{}: {}: expected 0 to {}, got {}", tensor.place(at), tensor.name, limit - 1, number),
+                   tensor.place(at));
   return static_cast<int32_t>(number);
 }
 
 std::vector<Encoding> encodings_of(const ServedModel& model, const Tensor& ids, const Tensors& tensors) {
-  if (ids.shape.size() != 2) refuse(ids.pointer, "expected the shape [texts, tokens]");
+  if (ids.shape.size() != 2) refuse(ids.pointer + "/shape", "expected the shape [texts, tokens]");
   const Tensor* mask = tensors.find("attention_mask", "INT");
   const Tensor* types = tensors.find("token_type_ids", "INT");
   for (const Tensor* other : {mask, types}) {
-    if (other != nullptr && other->shape != ids.shape) refuse(other->pointer, "expected the shape of input_ids");
+    if (other != nullptr && other->shape != ids.shape)
+      refuse(other->pointer + "/shape", "expected the shape of input_ids");
   }
   const ModelConfig& config = model.pipeline.config;
   const size_t columns = ids.shape[1];
@@ -213,6 +236,7 @@ std::vector<Encoding> encodings_of(const ServedModel& model, const Tensor& ids, 
       encodings[row].type_ids.push_back(types ? checked(*types, i, std::max<int64_t>(1, config.type_vocab_size)) : 0);
       encodings[row].is_special.push_back(0);
     }
+    check_first_id(model, encodings[row], ids.pointer);
   }
   return encodings;
 }
@@ -222,9 +246,9 @@ Inputs texts_of(const Tensor& text, const Tensor* pair) {
   Inputs inputs;
   for (size_t i = 0; i < text.texts.size(); ++i) {
     if (pair == nullptr) {
-      inputs.add(text.texts[i]);
+      inputs.add(text.texts[i], text.place(i));
     } else {
-      inputs.add(text.texts[i], pair->texts[i]);
+      inputs.add(text.texts[i], text.place(i), pair->texts[i], pair->place(i));
     }
   }
   return inputs;
@@ -367,12 +391,17 @@ void check_size(const ServedModel& model, const std::vector<Encoding>& sequences
         "/inputs");
 }
 
+Places places_of(const Given& given, const ServedModel& model, const EncodingRules& rules) {
+  return {model.pipeline.tokenizer, rules, nullptr, [&given] { return given.texts.placed(); }};
+}
+
 Answering logits(const ServedModel& model, const Given& given, const EncodingRules& rules, const Json& id,
                  const Output& output) {
   auto found = std::make_shared<Found>();
   found->sequences = given.encodings;
+  const Places places = places_of(given, model, rules);
   for (const TextInput& text : given.texts.views())
-    found->sequences.push_back(encode_input(model.pipeline.tokenizer, text, rules));
+    found->sequences.push_back(places.plan([&] { return encode_input(model.pipeline.tokenizer, text, rules); }));
   check_size(model, found->sequences);
   found->values.resize(found->sequences.size());
   SequencePlan plan;
@@ -398,7 +427,8 @@ Answering embedding(const ServedModel& model, const Given& given, const Encoding
   EmbeddingOptions options;
   options.rules = rules;
   options.normalizes = true;  // as /embed does
-  Planned<EmbeddingAnswer> planned = plan_embed(model.pipeline, given.views(), options);
+  Planned<EmbeddingAnswer> planned =
+      places_of(given, model, options.rules).plan([&] { return plan_embed(model.pipeline, given.views(), options); });
   Answering made = answering_of(std::move(planned.plan));
   made.respond = [finish = std::move(planned.finish), &model, id, output] {
     Values values;
@@ -430,10 +460,7 @@ Answering infer(const ServedModel& model, Body& body) {
   const std::optional<std::string> id = body.text("id");
   const Output output = output_of(model, body);
   const Given given = given_of(model, Tensors(body));
-  EncodingRules rules;
-  rules.encode.max_tokens = model.max_input_length;
-  rules.encode.truncate = model.cuts ? Truncate::kRight : Truncate::kNone;
-  rules.long_text = model.cuts ? LongText::kCut : LongText::kRefuse;
+  const EncodingRules rules = rules_of(model, LongText::kCut);
   const Json echoed = id ? Json(*id) : Json();
   Answering made = output.name == "embedding" ? embedding(model, given, rules, echoed, output)
                                               : logits(model, given, rules, echoed, output);

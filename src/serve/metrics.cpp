@@ -75,6 +75,8 @@ void Metrics::count(const RequestFacts& facts) {
     ++counters_["request_failure_total"][with(labels, fmt::format("reason=\"{}\"", facts.failure))];
   counters_["items_total"][labels] += facts.items;
   counters_["tokens_total"][labels] += facts.tokens;
+  counters_["truncated_inputs_total"][model] += facts.cut_inputs;
+  counters_["truncated_tokens_total"][model] += facts.cut_tokens;
   add("request_duration_seconds", labels, facts.total_s, seconds_bounds());
   if (has_tei_names_) count_as_tei(facts);
   if (!facts.has_run) return;

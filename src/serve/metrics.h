@@ -20,6 +20,7 @@ struct RequestFacts {
   std::string_view
       failure;  // auth, validation, too_large, overloaded, deadline, cancelled, backend, internal; empty: none
   size_t items = 0, tokens = 0;
+  size_t cut_inputs = 0, cut_tokens = 0;
   double total_s = 0, tokenization_s = 0, queue_s = 0, inference_s = 0;
   bool has_run = false;  // the three parts are known
 };

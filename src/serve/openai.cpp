@@ -10,7 +10,7 @@
 namespace deberta::serve::openai {
 namespace {
 
-// Texts, or token ids of the client's own, each between the special tokens of the model.
+// Texts, or token ids as the model's tokenizer makes them.
 struct Given {
   Inputs texts;
   std::vector<Encoding> encodings;  // of ids
@@ -20,12 +20,6 @@ struct Given {
 Encoding encoding_of(const ServedModel& model, const Json& ids, const std::string& pointer) {
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
   Encoding encoding;
-  const auto add = [&](int32_t id, bool is_special) {
-    encoding.ids.push_back(id);
-    encoding.type_ids.push_back(0);
-    encoding.is_special.push_back(is_special);
-  };
-  add(tokenizer.special().cls, true);
   for (size_t i = 0; i < ids.as_array().size(); ++i) {
     const Json& id = ids.as_array()[i];
     if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= static_cast<int64_t>(tokenizer.size())) {
@@ -33,9 +27,12 @@ Encoding encoding_of(const ServedModel& model, const Json& ids, const std::strin
       throw ApiError(ApiCode::kTokenizer,
                      fmt::format("{}: expected a token id below {}, got {}", at, tokenizer.size(), id.describe()), at);
     }
-    add(static_cast<int32_t>(id.as_integer()), false);
+    const auto number = static_cast<int32_t>(id.as_integer());
+    encoding.ids.push_back(number);
+    encoding.type_ids.push_back(0);
+    encoding.is_special.push_back(tokenizer.is_special(number));
   }
-  add(tokenizer.special().sep, true);
+  check_first_id(model, encoding, pointer);
   if (encoding.size() > model.max_input_length)
     throw ApiError(
         ApiCode::kValidation,
@@ -50,17 +47,19 @@ Given given_of(const ServedModel& model, Body& body) {
   const std::string pointer = body.pointer_of("input");
   Given given;
   if (value->is_string()) {
-    given.texts.add(value->as_string());
+    given.texts.add(value->as_string(), pointer);
     return given;
   }
   if (!value->is_array())
     body.refuse("input",
                 fmt::format("expected a string, an array of strings, or token ids, got {}", value->describe()));
   const JsonArray& array = value->as_array();
-  check_count(model, array.size(), pointer);
-  if (array.front().is_integer()) {
+  if (!array.empty() && array.front().is_integer()) {  // one text
     given.encodings.push_back(encoding_of(model, *value, pointer));
-  } else if (array.front().is_array()) {
+    return given;
+  }
+  check_count(model, array.size(), pointer);
+  if (array.front().is_array()) {
     for (size_t i = 0; i < array.size(); ++i) {
       const std::string at = fmt::format("{}/{}", pointer, i);
       if (!array[i].is_array())
@@ -69,7 +68,7 @@ Given given_of(const ServedModel& model, Body& body) {
       given.encodings.push_back(encoding_of(model, array[i], at));
     }
   } else {
-    for (std::string& text : texts_of(*value, pointer)) given.texts.add(std::move(text));
+    given.texts.add_all(*value, pointer);
   }
   return given;
 }
@@ -94,13 +93,15 @@ Answering embeddings(const ServedModel& model, Body& body) {
   body.text("user");
   const bool is_base64 = body.choice("encoding_format", {"float", "base64"}) == "base64";
   EmbeddingOptions options;
-  options.rules = rules_of(model, body);
+  options.rules = rules_of(model, body, LongText::kRefuse);
   const VectorCut cut(model, body, true, options);
   std::vector<TextInput> inputs = given.texts.views();
   for (const Encoding& encoding : given.encodings) inputs.push_back(TextInput{.text = {}, .encodings = {&encoding, 1}});
   const size_t columns = cut.columns(embedding_columns(model.pipeline, options));
   Answering made =
-      responding(plan_embed(model.pipeline, inputs, options),
+      responding(places_of(model, options.rules, body, given.texts).plan([&] {
+        return plan_embed(model.pipeline, inputs, options);
+      }),
                  [cut, columns, is_base64, name = model.name](std::vector<EmbeddingAnswer> answers) {
                    uint64_t tokens = 0;
                    for (EmbeddingAnswer& answer : answers) {
@@ -114,7 +115,7 @@ Answering embeddings(const ServedModel& model, Body& body) {
                        [vectors, is_base64](size_t i, std::string& out) { add_embedding(*vectors, i, is_base64, out); },
                        fmt::format("], \"model\": {}, \"usage\": {}}}", quote_json(name), usage.dump()));
                  });
-  made.answer_bytes = given.size() * columns * kNumberBytes;
+  made = of_vectors(std::move(made), given.size() * columns);
   made.items = given.size();
   made.characters = given.texts.characters();
   return made;

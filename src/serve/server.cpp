@@ -1,9 +1,11 @@
 #include "serve/server.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "deberta/library.h"
 #include "serve/api_error.h"
 #include "serve/call.h"
@@ -23,7 +25,7 @@ int least_status(LogLevel level) {
 }
 
 std::string one_line(const std::string& text) {
-  std::string line = text.substr(0, kMostDetail);
+  std::string line(utf8_begin(text, kMostDetail));
   std::ranges::replace_if(
       line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
   return line;
@@ -60,6 +62,7 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
                                                 .path = place.path,
                                                 .pipeline = open_pipeline(place.path, settings.model, settings.open),
                                                 .max_client_batch = settings.max_client_batch,
+                                                .most_tokens = settings.shares.client_bytes / kHeldTokenBytes,
                                                 .cuts = settings.cuts},
                                       .worker = nullptr});
   const size_t limit = settings.max_input_length;
@@ -109,15 +112,26 @@ std::optional<Key> Server::State::check_key(const HttpRequest& head) const {
   return key;
 }
 
-// The address of the client: behind a proxy that is trusted, the last one that it names.
-std::string Server::State::client_of(const HttpRequest& head) const {
+// Whether its address is what a proxy says. Who may write to a Unix socket is a proxy that is trusted.
+bool Server::State::is_forwarded(const HttpRequest& head) const {
   const std::vector<std::string>& trusted = settings.trusted_proxies;
-  if (std::find(trusted.begin(), trusted.end(), head.peer) == trusted.end()) return head.peer;
+  return (head.peer.empty() || std::ranges::find(trusted, head.peer) != trusted.end()) &&
+         !head.header("x-forwarded-for").empty();
+}
+
+// The address of the client: behind a proxy that is trusted, the last one that it names.
+std::string Server::State::address_of(const HttpRequest& head) const {
+  if (!is_forwarded(head)) return head.peer;
   const std::string_view forwarded = head.header("x-forwarded-for");
   const size_t comma = forwarded.rfind(',');
   std::string_view last = comma == std::string_view::npos ? forwarded : forwarded.substr(comma + 1);
   while (last.starts_with(' ')) last.remove_prefix(1);
   return last.empty() || last.size() > kMostId ? head.peer : std::string(last);
+}
+
+// Whose share of the work and of the memory it has.
+std::string Server::State::client_of(const HttpRequest& head, const std::optional<Key>& key) const {
+  return key ? "key " + key->name : address_of(head);
 }
 
 // The answer to OPTIONS: what a page may send. A browser asks before it sends the key.
@@ -153,31 +167,40 @@ void Server::State::check_head(const HttpRequest& head, bool is_of_metrics) cons
     throw ApiError(ApiCode::kForbidden, fmt::format("the key has no scope {}", to_string(matched.scope)));
 }
 
-// What is refused before the body is read.
-std::optional<HttpResponse> Server::State::refuse(const HttpRequest& head, bool is_of_metrics) {
+// What has its answer before the body is read; throws what it is refused for.
+std::optional<HttpResponse> Server::State::answer_early(const HttpRequest& head, bool is_of_metrics) const {
+  if (keys()->empty()) check_host(head, settings.browser);
+  check_origin(head, settings.browser);
+  const std::string methods = head.method == "OPTIONS" ? allowed_methods(head.path) : "";
+  if (!methods.empty()) {
+    if (std::optional<HttpResponse> response = preflight(head, methods)) return response;
+  }
+  check_head(head, is_of_metrics);
+  if (!methods.empty()) return HttpResponse{.status = 204, .headers = {{"allow", methods}}};
+  return std::nullopt;
+}
+
+HttpResponse Server::State::refuse(const HttpRequest& head, const ApiError& error) {
+  HttpResponse response = error_response(error, dialect_of(head.path));
+  if (error.code == ApiCode::kMethod) response.headers.emplace_back("allow", allowed_methods(head.path));
+  const std::string id = id_of(head);
+  add_headers(head, id, response);
+  const bool is_tei = dialect_of(head.path) == Dialect::kTei;
+  tell({.route = error.code == ApiCode::kNotFound ? "none"
+                 : is_tei                         ? "tei"
+                                                  : "other",
+        .model = {},
+        .failure = {}},
+       line_of(head, id, key_of(head).value_or(Key()).name), &error, response);
+  return response;
+}
+
+Admission Server::State::admit(const HttpRequest& head, size_t body_bytes, bool is_of_metrics) {
   try {
-    if (keys()->empty()) check_host(head, settings.browser);
-    check_origin(head, settings.browser);
-    const std::string methods = head.method == "OPTIONS" ? allowed_methods(head.path) : "";
-    if (!methods.empty()) {
-      if (std::optional<HttpResponse> response = preflight(head, methods)) return response;
-    }
-    check_head(head, is_of_metrics);
-    if (!methods.empty()) return HttpResponse{.status = 204, .headers = {{"allow", methods}}};
-    return std::nullopt;
+    if (std::optional<HttpResponse> response = answer_early(head, is_of_metrics)) return {std::move(response), nullptr};
+    return {std::nullopt, shares.take(client_of(head, key_of(head)), is_forwarded(head), body_bytes)};
   } catch (const ApiError& error) {
-    HttpResponse response = error_response(error, dialect_of(head.path));
-    if (error.code == ApiCode::kMethod) response.headers.emplace_back("allow", allowed_methods(head.path));
-    const std::string id = id_of(head);
-    add_headers(head, id, response);
-    const bool is_tei = dialect_of(head.path) == Dialect::kTei;
-    tell({.route = error.code == ApiCode::kNotFound ? "none"
-                   : is_tei                         ? "tei"
-                                                    : "other",
-          .model = {},
-          .failure = {}},
-         line_of(head, id, key_of(head).value_or(Key()).name), &error, response);
-    return response;
+    return {refuse(head, error), nullptr};
   }
 }
 
@@ -194,7 +217,8 @@ HttpResponse Server::State::refuse_connection(int status, const std::string& why
 }
 
 HttpHooks Server::State::hooks(bool are_of_metrics) {
-  return {.refuse = [this, are_of_metrics](const HttpRequest& head) { return refuse(head, are_of_metrics); },
+  return {.admit = [this, are_of_metrics](const HttpRequest& head,
+                                          size_t body_bytes) { return admit(head, body_bytes, are_of_metrics); },
           .handle = [this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
           .error = [this](int status, const std::string& why,
                           const std::string& peer) { return refuse_connection(status, why, peer); },
@@ -255,7 +279,7 @@ RequestLog Server::State::line_of(const HttpRequest& request, const std::string&
   RequestLog line;
   line.id = id;
   line.method = header_text(request.method);
-  line.client = client_of(request);
+  line.client = address_of(request);
   line.key = key;
   line.trace = header_text(request.header("traceparent"));
   line.path = header_text(request.path);
@@ -276,13 +300,15 @@ void Server::State::tell(const RequestFacts& facts, const RequestLog& about, con
   line.status = counted.status;
   line.items = counted.items;
   line.tokens = counted.tokens;
+  line.cut_inputs = counted.cut_inputs;
+  line.cut_tokens = counted.cut_tokens;
   line.queue_ms = counted.queue_s * 1000;
   line.inference_ms = counted.inference_s * 1000;
   line.total_ms = counted.total_s * 1000;
   if (line.status != 404) line.path.clear();
   if (error != nullptr) {
     line.code = info_of(error->code).name;
-    line.field = error->field.substr(0, kMostField);
+    line.field = utf8_begin(error->field, kMostField);
     if (line.status >= 500) line.detail = one_line(error->message);
   }
   response.sent = [this, line = std::move(line)](bool is_whole) { write_line(line, is_whole); };
@@ -302,9 +328,23 @@ void Server::State::expire() {
   if (!is_closing.exchange(true)) {
     loader->post([this] {
       models.close_unused();
+      trim();
       is_closing = false;
     });
   }
+}
+
+// Memory that answers had goes back to the system; the allocator alone keeps what lies between other blocks.
+void Server::State::trim() {
+  constexpr uint64_t kLeast = uint64_t{4} << 20;
+  constexpr int64_t kPause = 500000;  // microseconds
+  const uint64_t returned = shares.returned();
+  if (returned - trimmed < kLeast || microseconds() - trimmed_at < kPause) return;
+  trimmed = returned;
+  trimmed_at = microseconds();
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 Server::Server(const ServerSettings& settings, std::function<void(const RequestLog&)> log)

@@ -37,7 +37,8 @@ struct ServerSettings {
   size_t max_input_length = 512;             // tokens of a text; the model's own limit stays in effect
   size_t max_client_batch = 256;
   size_t max_answer = size_t{64} << 20;  // bytes of an answer, about
-  bool cuts = true;
+  ShareLimits shares;
+  std::optional<bool> cuts = {};  // texts that are too long; nothing: as the client's family does
   int64_t deadline_ms = 30000;
   size_t readers = 1;                          // threads that read texts and write answers
   std::function<size_t()> dropped_lines = {};  // of the log, for /metrics
@@ -55,6 +56,7 @@ struct RequestLog {
   std::string path;    // of a 404, as it came, with all but plain characters as %XX
   std::string detail;  // of a status from 500: what went wrong, one line
   size_t items = 0, tokens = 0;
+  size_t cut_inputs = 0, cut_tokens = 0;  // texts that were too long, and what they lost
   double queue_ms = 0, inference_ms = 0, total_ms = 0;
 };
 

@@ -74,7 +74,7 @@ Json Server::State::info() const {
                     {"max_batch_tokens", static_cast<uint64_t>(settings.queue.batch_work)},
                     {"max_batch_requests", uint64_t{settings.queue.batch_sequences}},
                     {"max_client_batch_size", uint64_t{settings.max_client_batch}},
-                    {"auto_truncate", settings.cuts},
+                    {"auto_truncate", settings.cuts.value_or(false)},
                     {"tokenization_workers", uint64_t{settings.readers}},
                     {"version", version()},
                     {"device", compute_type()},
@@ -97,6 +97,7 @@ std::vector<GaugeValue> Server::State::gauges() const {
   values.push_back({"answers_cut_total", "", static_cast<double>(cut_answers)});
   if (settings.dropped_lines)
     values.push_back({"log_lines_dropped_total", "", static_cast<double>(settings.dropped_lines())});
+  values.push_back({"requests_memory_bytes", "", static_cast<double>(shares.bytes())});
   values.push_back({"inflight_requests", "", static_cast<double>(inflight)});
   values.push_back({"process_resident_memory_bytes", "", resident_bytes()});
   values.push_back(

@@ -30,19 +30,24 @@ struct Server::State {
         log(std::move(log_)),
         keys_(std::make_shared<const Keys>(settings_.keys)),
         metrics(settings_.has_tei_metrics),
-        pool(std::make_unique<WorkPool>(std::max<size_t>(1, settings_.readers))),
+        shares(settings_.shares),
+        pool(std::make_unique<WorkPool>(std::max<size_t>(1, settings_.readers), 1)),
         models(settings_.models, [this](const ModelPlace& place) { return open(place); }),
         rates(settings_.rate_limit) {}
 
   std::shared_ptr<Served> open(const ModelPlace& place);
   HttpHooks hooks(bool are_of_metrics);
-  std::optional<HttpResponse> refuse(const HttpRequest& head, bool is_of_metrics);
+  Admission admit(const HttpRequest& head, size_t body_bytes, bool is_of_metrics);
+  std::optional<HttpResponse> answer_early(const HttpRequest& head, bool is_of_metrics) const;
+  HttpResponse refuse(const HttpRequest& head, const ApiError& error);
   std::optional<HttpResponse> preflight(const HttpRequest& head, const std::string& methods) const;
   void check_head(const HttpRequest& head, bool is_of_metrics) const;
   std::shared_ptr<const Keys> keys() const;
   std::optional<Key> key_of(const HttpRequest& head) const;
   std::optional<Key> check_key(const HttpRequest& head) const;
-  std::string client_of(const HttpRequest& head) const;
+  bool is_forwarded(const HttpRequest& head) const;
+  std::string address_of(const HttpRequest& head) const;
+  std::string client_of(const HttpRequest& head, const std::optional<Key>& key) const;
   void handle(const std::shared_ptr<Exchange>& exchange);
   HttpResponse get(const RouteMatch& match, const HttpRequest& request, const std::string& owner);
   Json info() const;
@@ -60,6 +65,7 @@ struct Server::State {
   RequestLog line_of(const HttpRequest& request, const std::string& id, const std::string& key) const;
   void write_line(RequestLog line, bool is_whole);
   void expire();
+  void trim();
 
   const ServerSettings settings;
   std::function<void(const RequestLog&)> log;
@@ -67,8 +73,9 @@ struct Server::State {
   std::shared_ptr<const Keys> keys_;  // under the lock
   Metrics metrics;
   std::atomic<size_t> inflight = 0;
-  std::atomic<bool> is_leaving = false;      // it says that it is not ready, and answers
-  std::atomic<bool> is_draining = false;     // it refuses what has not begun
+  std::atomic<bool> is_leaving = false;   // it says that it is not ready, and answers
+  std::atomic<bool> is_draining = false;  // it refuses what has not begun
+  ClientShares shares;
   std::unique_ptr<HttpServer> http;          // its memory outlives the responses that come late
   std::unique_ptr<HttpServer> metrics_http;  // null: /metrics is at the same port
   std::unique_ptr<WorkPool> pool;
@@ -79,6 +86,8 @@ struct Server::State {
   std::atomic<size_t> explaining = 0;  // that wait or run
   std::atomic<size_t> reloads = 0, failed_reloads = 0, cut_answers = 0;
   std::atomic<bool> is_closing = false;
+  uint64_t trimmed = 0;                                                 // bytes that clients had given back by then
+  int64_t trimmed_at = 0;                                               // microseconds
   std::unique_ptr<WorkPool> loader = std::make_unique<WorkPool>(1);     // opens and closes models
   std::unique_ptr<WorkPool> explainer = std::make_unique<WorkPool>(1);  // one text at a time, beside what is served
 };

@@ -15,27 +15,32 @@ Inputs texts_of_inputs(const ServedModel& model, Body& body) {
   const Json* value = body.find("inputs");
   if (value == nullptr) body.refuse_missing("inputs");
   if (value->is_string()) {
-    inputs.add(value->as_string());
+    inputs.add(value->as_string(), body.pointer_of("inputs"));
   } else {
-    for (std::string& text : serve::texts_of(*value, body.pointer_of("inputs"))) inputs.add(std::move(text));
+    inputs.add_all(*value, body.pointer_of("inputs"));
   }
   check_count(model, inputs.size(), body.pointer_of("inputs"));
   return inputs;
 }
 
+// A prompt that is not put before the texts would give other vectors in silence.
+void refuse_prompt(Body& body) {
+  if (body.text("prompt_name"))
+    body.refuse("prompt_name", "expected no name: the model has no prompts by name; put the prompt before the texts");
+}
+
 // One text ["a"] or one pair ["a", "b"].
 void add_text_or_pair(const Json& value, const std::string& pointer, Inputs& inputs) {
   std::vector<std::string> texts = serve::texts_of(value, pointer);
-  if (texts.size() == 1) return inputs.add(std::move(texts[0]));
-  if (texts.size() == 2) return inputs.add(std::move(texts[0]), std::move(texts[1]));
+  if (texts.size() == 1) return inputs.add(std::move(texts[0]), pointer + "/0");
+  if (texts.size() == 2) return inputs.add(std::move(texts[0]), pointer + "/0", std::move(texts[1]), pointer + "/1");
   throw ApiError(ApiCode::kValidation, fmt::format("{}: expected one text or a pair, got {}", pointer, texts.size()),
                  pointer);
 }
 
-Json labels_json(const SequenceAnswer& answer) {
+Json labels_json(const std::vector<LabelScore>& scores) {
   JsonArray labels;
-  for (const LabelScore& label : answer.labels)
-    labels.push_back(JsonObject{{"score", label.score}, {"label", label.label}});
+  for (const LabelScore& label : scores) labels.push_back(JsonObject{{"score", label.score}, {"label", label.label}});
   return labels;
 }
 
@@ -48,7 +53,7 @@ Answering predict(const ServedModel& model, Body& body) {
   Inputs inputs;
   bool is_batch = false;
   if (value->is_string()) {
-    inputs.add(value->as_string());
+    inputs.add(value->as_string(), pointer);
   } else if (value->is_array() && !value->as_array().empty() && value->as_array().front().is_array()) {
     is_batch = true;
     check_count(model, value->as_array().size(), pointer);
@@ -60,31 +65,44 @@ Answering predict(const ServedModel& model, Body& body) {
     add_text_or_pair(*value, pointer, inputs);
   }
   SequenceOptions options;
-  options.rules = rules_of(model, body);
+  options.rules = rules_of(model, body, LongText::kRefuse);
+  read_windows(model, body, options);
+  const OffsetUnit unit = offsets_of(body);
   options.top_k = static_cast<size_t>(std::max<int64_t>(1, model.pipeline.model.labels()));
   if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
-  Answering made = answering(plan_classify(model.pipeline, inputs.views(), options),
-                             [is_batch](const std::vector<SequenceAnswer>& answers) -> Json {
-                               if (!is_batch) return labels_json(answers.front());
+  Answering made = answering(places_of(model, options.rules, body, inputs).plan([&] {
+    return plan_classify(model.pipeline, inputs.views(), options);
+  }),
+                             [=, texts = inputs.texts()](const std::vector<SequenceAnswer>& answers) -> Json {
                                JsonArray all;
-                               for (const SequenceAnswer& answer : answers) all.push_back(labels_json(answer));
+                               for (size_t i = 0; i < answers.size(); ++i)
+                                 all.push_back(sequence_json(answers[i], texts[i], unit, labels_json));
+                               if (!is_batch) return std::move(all.front());
                                return all;
                              });
+  made.answer_bytes = made.plan->sequences.size() * options.top_k * kLabelBytes;
   return counted(std::move(made), inputs);
 }
 
 Answering rerank(const ServedModel& model, Body& body) {
+  return rerank(model, body, LongText::kRefuse);
+}
+
+Answering rerank(const ServedModel& model, Body& body, LongText long_text) {
   const std::optional<std::string> query = body.text("query");
   if (!query) body.refuse_missing("query");
   const std::optional<std::vector<std::string>> texts = body.texts("texts");
   if (!texts) body.refuse_missing("texts");
   check_count(model, texts->size(), body.pointer_of("texts"));
   RankOptions options;
-  options.rules = rules_of(model, body);
+  options.rules = rules_of(model, body, long_text);
   const bool has_texts = body.flag("return_text").value_or(false);
   if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
   const TextInput input{.text = *query, .items = *texts};
-  Answering made = answering(plan_rerank(model.pipeline, {&input, 1}, options),
+  const PlacedText asked{*query, body.pointer_of("query")};
+  Answering made = answering(places_of(model, options.rules, body, asked, *texts, body.pointer_of("texts")).plan([&] {
+    return plan_rerank(model.pipeline, {&input, 1}, options);
+  }),
                              [has_texts, documents = *texts](const std::vector<RankAnswer>& answers) -> Json {
                                JsonArray all;
                                for (const RankedDocument& document : answers.front().documents) {
@@ -98,40 +116,54 @@ Answering rerank(const ServedModel& model, Body& body) {
 }
 
 Answering embed(const ServedModel& model, Body& body) {
+  return embed(model, body, LongText::kRefuse);
+}
+
+Answering embed(const ServedModel& model, Body& body, LongText long_text) {
   const Inputs inputs = texts_of_inputs(model, body);
   EmbeddingOptions options;
-  options.rules = rules_of(model, body);
+  options.rules = rules_of(model, body, long_text);
   const VectorCut cut(model, body, body.flag("normalize").value_or(true), options);
-  body.text("prompt_name");
+  refuse_prompt(body);
   const size_t columns = cut.columns(embedding_columns(model.pipeline, options));
-  Answering made = responding(
-      plan_embed(model.pipeline, inputs.views(), options), [cut, columns](std::vector<EmbeddingAnswer> answers) {
-        for (EmbeddingAnswer& answer : answers) cut.apply(answer.vectors);
-        const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
-        return parts_response(
-            "[", vectors->rows(), [vectors](size_t i, std::string& out) { vectors->add_row(i, "", "", out); }, "]");
-      });
-  const size_t bytes = inputs.size() * columns * kNumberBytes;
-  return counted(bounded(std::move(made), bytes), inputs);
+  Answering made = responding(places_of(model, options.rules, body, inputs).plan([&] {
+    return plan_embed(model.pipeline, inputs.views(), options);
+  }),
+                              [cut, columns](std::vector<EmbeddingAnswer> answers) {
+                                for (EmbeddingAnswer& answer : answers) cut.apply(answer.vectors);
+                                const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+                                return parts_response(
+                                    "[", vectors->rows(),
+                                    [vectors](size_t i, std::string& out) { vectors->add_row(i, "", "", out); }, "]");
+                              });
+  return counted(of_vectors(std::move(made), inputs.size() * columns), inputs);
 }
 
 Answering embed_all(const ServedModel& model, Body& body) {
   const Inputs inputs = texts_of_inputs(model, body);
   EmbeddingOptions options;
-  options.rules = rules_of(model, body);
+  options.rules = rules_of(model, body, LongText::kRefuse);
   options.pools = false;
+  refuse_prompt(body);
   const size_t columns = embedding_columns(model.pipeline, options);
-  Answering made =
-      responding(plan_embed(model.pipeline, inputs.views(), options), [columns](std::vector<EmbeddingAnswer> answers) {
-        const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
-        return parts_response(
-            "[", vectors->rows(), [vectors](size_t i, std::string& out) { vectors->add_row(i, "[", "]", out); }, "]");
-      });
-  const size_t bytes = made.tokens * columns * kNumberBytes;
-  return counted(bounded(std::move(made), bytes), inputs);
+  Answering made = responding(places_of(model, options.rules, body, inputs).plan([&] {
+    return plan_embed(model.pipeline, inputs.views(), options);
+  }),
+                              [columns](std::vector<EmbeddingAnswer> answers) {
+                                const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+                                return parts_response(
+                                    "[", vectors->rows(),
+                                    [vectors](size_t i, std::string& out) { vectors->add_row(i, "[", "]", out); }, "]");
+                              });
+  const size_t values = made.tokens * columns;
+  return counted(of_vectors(std::move(made), values), inputs);
 }
 
 Answering similarity(const ServedModel& model, Body& body) {
+  return similarity(model, body, LongText::kRefuse);
+}
+
+Answering similarity(const ServedModel& model, Body& body, LongText long_text) {
   std::optional<Body> inputs = body.object("inputs");
   if (!inputs) body.refuse_missing("inputs");
   const std::optional<std::string> source = inputs->text("source_sentence");
@@ -141,10 +173,15 @@ Answering similarity(const ServedModel& model, Body& body) {
   check_count(model, sentences->size(), inputs->pointer_of("sentences"));
   SimilarityOptions options;
   std::optional<Body> parameters = body.object("parameters");
-  options.embedding.rules = rules_of(model, parameters ? *parameters : body);
+  options.embedding.rules = rules_of(model, parameters ? *parameters : body, long_text);
   const TextInput input{.text = *source, .items = *sentences};
+  Inputs placed;  // each is read by itself
+  placed.add(*source, inputs->pointer_of("source_sentence"));
+  placed.add_all(*inputs->find("sentences"), inputs->pointer_of("sentences"));
   Answering made =
-      answering(plan_similarity(model.pipeline, {&input, 1}, options),
+      answering(places_of(model, options.embedding.rules, parameters ? *parameters : body, placed).plan([&] {
+        return plan_similarity(model.pipeline, {&input, 1}, options);
+      }),
                 [](const std::vector<SimilarityAnswer>& answers) { return vector_json(answers.front().cosines); });
   return counted(std::move(made), *source, *sentences);
 }
@@ -155,6 +192,7 @@ namespace {
 struct TokenTexts {
   std::vector<std::string> texts;
   std::vector<Encoding> encodings;
+  std::vector<OffsetUnits> units;
   std::vector<size_t> starts{0};
 
   bool has_empty() const {  // a text without a token
@@ -165,15 +203,15 @@ struct TokenTexts {
 Json token_json(const TokenTexts& all, const Tokenizer& tokenizer, size_t text, size_t i) {
   const Encoding& encoding = all.encodings[text];
   const bool is_special = encoding.is_special[i] != 0;
-  const Offset bytes = encoding.bytes[i], chars = encoding.chars[i];
+  const Offset bytes = encoding.bytes[i], place = all.units[text].convert(encoding.chars[i], bytes);
   const std::string_view piece = is_special
                                      ? tokenizer.piece(encoding.ids[i])
                                      : std::string_view(all.texts[text]).substr(bytes.begin, bytes.end - bytes.begin);
   return JsonObject{{"id", int64_t{encoding.ids[i]}},
                     {"text", piece},
                     {"special", is_special},
-                    {"start", is_special ? Json() : Json(int64_t{chars.begin})},
-                    {"stop", is_special ? Json() : Json(int64_t{chars.end})}};
+                    {"start", is_special ? Json() : Json(int64_t{place.begin})},
+                    {"stop", is_special ? Json() : Json(int64_t{place.end})}};
 }
 
 Json whole_json(const TokenTexts& all, const Tokenizer& tokenizer) {
@@ -201,17 +239,24 @@ void add_token(const TokenTexts& all, const Tokenizer& tokenizer, size_t i, std:
 Answering tokenize(const ServedModel& model, Body& body) {
   const Inputs inputs = texts_of_inputs(model, body);
   EncodeOptions options;
+  options.most_tokens = model.most_tokens;
   options.add_special_tokens = body.flag("add_special_tokens").value_or(true);
-  body.text("prompt_name");
+  refuse_prompt(body);
+  const OffsetUnit unit = offsets_of(body);
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
   auto texts = std::make_shared<TokenTexts>();
+  EncodingRules rules;
+  rules.encode = options;
+  const Places places = places_of(model, rules, body, inputs);
   for (const TextInput& input : inputs.views()) {
-    texts->texts.emplace_back(input.text);
-    texts->encodings.push_back(tokenizer.encode(input.text, options));
+    texts->units.emplace_back(unit, texts->texts.emplace_back(input.text));
+    texts->encodings.push_back(places.plan([&] { return tokenizer.encode(input.text, options); }));
     texts->starts.push_back(texts->starts.back() + texts->encodings.back().size());
+    options.most_tokens -= std::min(options.most_tokens, texts->encodings.back().size());
   }
   Answering made;
   made.answer_bytes = texts->starts.back() * kTokenBytes + inputs.characters();
+  made.held_bytes = texts->starts.back() * kEncodedBytes + inputs.characters();
   made.respond = [texts, &tokenizer] {
     const size_t tokens = texts->starts.back();
     if (tokens == 0 || texts->has_empty()) return json_response(whole_json(*texts, tokenizer));
@@ -223,13 +268,12 @@ Answering tokenize(const ServedModel& model, Body& body) {
 
 namespace {
 
-std::vector<int32_t> ids_of(const Json& value, const std::string& pointer) {
+std::vector<int32_t> ids_of(const Json& value, const std::string& pointer, const Tokenizer& tokenizer) {
   std::vector<int32_t> ids;
   for (const Json& one : value.as_array()) {
-    if (!one.is_integer() || one.as_integer() < 0 || one.as_integer() > INT32_MAX)
-      throw ApiError(ApiCode::kValidation,
-                     fmt::format("{}/{}: expected a token id, got {}", pointer, ids.size(), one.describe()),
-                     fmt::format("{}/{}", pointer, ids.size()));
+    if (!one.is_integer() || one.as_integer() < 0 || one.as_integer() >= static_cast<int64_t>(tokenizer.size()))
+      Body::refuse_at(fmt::format("{}/{}", pointer, ids.size()),
+                      fmt::format("expected a token id below {}, got {}", tokenizer.size(), one.describe()));
     ids.push_back(static_cast<int32_t>(one.as_integer()));
   }
   return ids;
@@ -242,22 +286,23 @@ Answering decode(const ServedModel& model, Body& body) {
   if (value == nullptr) body.refuse_missing("ids");
   if (!value->is_array()) body.refuse("ids", fmt::format("expected an array of token ids, got {}", value->describe()));
   const std::string pointer = body.pointer_of("ids");
-  check_count(model, value->as_array().size(), pointer);
+  const JsonArray& all = value->as_array();
   const bool skips = body.flag("skip_special_tokens").value_or(true);
+  const Tokenizer& tokenizer = model.pipeline.tokenizer;
   JsonArray texts;
-  if (!value->as_array().front().is_array()) {
-    texts.push_back(model.pipeline.tokenizer.decode(ids_of(*value, pointer), skips));
+  if (!all.empty() && !all.front().is_array()) {  // of one text
+    texts.push_back(tokenizer.decode(ids_of(*value, pointer, tokenizer), skips));
   } else {
-    for (size_t i = 0; i < value->as_array().size(); ++i) {
-      const Json& one = value->as_array()[i];
+    check_count(model, all.size(), pointer);
+    for (size_t i = 0; i < all.size(); ++i) {
       const std::string at = fmt::format("{}/{}", pointer, i);
-      if (!one.is_array())
-        throw ApiError(ApiCode::kValidation, fmt::format("{}: expected an array, got {}", at, one.describe()), at);
-      texts.push_back(model.pipeline.tokenizer.decode(ids_of(one, at), skips));
+      if (!all[i].is_array()) Body::refuse_at(at, fmt::format("expected an array, got {}", all[i].describe()));
+      texts.push_back(tokenizer.decode(ids_of(all[i], at, tokenizer), skips));
     }
   }
   Answering made;
   made.items = texts.size();
+  for (const Json& text : texts) made.answer_bytes += text.as_string().size();
   made.respond = [texts = std::move(texts)] { return json_response(texts); };
   return made;
 }

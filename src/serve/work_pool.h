@@ -1,22 +1,30 @@
-// Threads that read texts and write answers, beside the one that computes.
+// Threads that read texts and write answers, beside the one that computes. Clients share them equally, by the time that
+// their work took (start-time fair queueing). Some threads do small work alone, so that it does not wait for large work
+// to end.
 #pragma once
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace deberta::serve {
 
+enum class WorkSize { kSmall, kLarge };
+
 class WorkPool {
  public:
-  explicit WorkPool(size_t threads);
+  explicit WorkPool(size_t threads, size_t threads_for_small = 0);
   ~WorkPool();  // runs what was posted, then ends
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
-  void post(std::function<void()> job);  // which throws nothing
+  // `job` throws nothing.
+  void post(const std::string& client, WorkSize size, std::function<void()> job);
+  void post(std::function<void()> job) { post({}, WorkSize::kLarge, std::move(job)); }
+
+  struct State;
 
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

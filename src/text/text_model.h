@@ -36,6 +36,7 @@ struct SplitOptions {
   int32_t found = -1;         // but this one, if any
   SpmTies spm_ties = SpmTies::kFloat;
   bool adds_prefix_space = false;  // to a part that begins with none (byte-level BPE)
+  size_t max_bytes = SIZE_MAX;     // of the text once it is normalized: more throw kTextTooLong
 };
 
 enum class ModelKind : uint8_t { kUnigram, kByteBpe, kWordPiece };
@@ -61,6 +62,9 @@ class TextModel {
   virtual bool is_special(int32_t id) const = 0;
   virtual int32_t unk_id() const = 0;  // kUnknownToken when the files beside the model decide
 };
+
+// Throws kTextTooLong where a normalized text, with the tokens so far, is too much: few characters may become many.
+void check_normalized(size_t bytes, const Tokens& before, const SplitOptions& options);
 
 // Appends a token that is not part of running text.
 inline void append_set_off(std::string& text, std::string_view token) {

@@ -83,6 +83,15 @@ struct __attribute__((visibility("hidden"))) Tokenizer::State {
 
 // ---- text to tokens
 
+void check_normalized(size_t bytes, const Tokens& before, const SplitOptions& options) {
+  if (bytes <= options.max_bytes - std::min(options.max_bytes, before.ids.size())) return;
+  throw Error(
+      ErrorCode::kTextTooLong,
+      {{.where = "text",
+        .message = fmt::format("expected at most {} bytes once it is normalized, got {}", options.max_bytes, bytes),
+        .remedies = {{"split the text"}}}});
+}
+
 // With split_by_punct each punctuation mark, and each stretch between them, goes to the model alone.
 void Tokenizer::State::add_plain(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
   if (!config.split_by_punct) return model->split(text, part, options, out);
@@ -143,7 +152,8 @@ Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& op
   }
   // The slow byte-level tokenizer puts its space before the text, the fast one before each part of it.
   const int32_t found = options.parse_mask && !options.parse_special ? config.special.mask : -1;
-  const SplitOptions split{options.parse_special, found, options.spm_ties, config.add_prefix_space && is_fast};
+  const SplitOptions split{options.parse_special, found, options.spm_ties, config.add_prefix_space && is_fast,
+                           options.max_text_bytes + options.max_text_bytes / 2};
   const bool adds_space =
       config.add_prefix_space && !is_fast && !text.empty() && !is_white_space(decode_utf8(text, 0).value);
   Tokens tokens;
@@ -203,6 +213,16 @@ size_t room_for_text(const EncodeOptions& options, size_t template_tokens) {
   return options.max_tokens - taken;
 }
 
+void check_count(size_t tokens, const EncodeOptions& options) {
+  if (tokens <= options.most_tokens) return;
+  throw Error(ErrorCode::kTextTooLong,
+              {{.where = "text",
+                .message = fmt::format("expected at most {} tokens, got {}", options.most_tokens, tokens),
+                .argument = "most_tokens",
+                .limit = options.most_tokens,
+                .remedies = {{"split the text"}}}});
+}
+
 void reserve(Encoding& encoding, size_t tokens) {
   encoding.ids.reserve(tokens);
   encoding.type_ids.reserve(tokens);
@@ -217,6 +237,7 @@ void reserve(Encoding& encoding, size_t tokens) {
 Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   const Tokens tokens = state_->tokenize(text, options);
   const size_t keep = std::min(tokens.ids.size(), room_for_text(options, 2));
+  check_count(keep, options);
   Encoding out;
   reserve(out, keep + 2);
   if (options.add_special_tokens) append_special(state_->around.cls, 0, out);
@@ -236,6 +257,7 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
   const TokenTemplate& around = state_->around;
   const size_t separators = around.doubles_separator ? 2 : 1;
   keep_tokens(options.pair_cut, room_for_text(options, separators + 2), state_->is_fast, keep_first, keep_second);
+  check_count(keep_first + keep_second, options);
   Encoding out;
   reserve(out, keep_first + keep_second + separators + 2);
   if (options.add_special_tokens) append_special(around.cls, 0, out);

@@ -339,5 +339,44 @@ TEST(BatchQueue, NothingLeaksInAMillionRandomSteps) {
   EXPECT_EQ(g.requests + g.tokens + g.sequences + g.running, 0u);
 }
 
+// Sequences of the next batch, which takes a microsecond for each unit of work.
+size_t run_for(BatchQueue& queue, int64_t& now) {
+  std::vector<RequestId> late;
+  const BatchQueue::Batch batch = queue.next_batch(now, late);
+  now += static_cast<int64_t>(batch.work);
+  queue.finish(batch, static_cast<int64_t>(batch.work));
+  return batch.sequences.size();
+}
+
+TEST(BatchQueue, WhileSeveralClientsAskABatchTakesFiftyMilliseconds) {
+  QueueLimits limits = small_limits();
+  limits.batch_work = 1000000;
+  BatchQueue queue(limits);
+  int64_t now = 1000000;
+  const std::vector<size_t> many(16, 20000);  // 20 ms each
+  put(queue, from("large"), many);
+  EXPECT_EQ(run_for(queue, now), 16u);  // alone; its speed is known from now on
+  put(queue, from("large"), many);
+  EXPECT_EQ(run_for(queue, now), 16u);
+  put(queue, from("large"), many);
+  put(queue, from("short"), {10});
+  EXPECT_EQ(run_for(queue, now), 3u);  // the short one and two of 20 ms
+  EXPECT_EQ(run_for(queue, now), 2u);  // for a while, since the other may come again
+  now += 6000000;
+  EXPECT_EQ(run_for(queue, now), 12u);
+}
+
+TEST(BatchQueue, ASequenceThatTakesLongerThanItsShareRunsAlone) {
+  QueueLimits limits = small_limits();
+  limits.batch_work = 1000000;
+  BatchQueue queue(limits);
+  int64_t now = 1000000;
+  put(queue, from("large"), {200000});
+  EXPECT_EQ(run_for(queue, now), 1u);
+  put(queue, from("large"), {200000, 200000});
+  put(queue, from("short"), {10});
+  EXPECT_EQ(run_for(queue, now) + run_for(queue, now) + run_for(queue, now), 3u);
+}
+
 }  // namespace
 }  // namespace deberta::serve

@@ -118,8 +118,8 @@ def one(name="text", datatype="BYTES", shape=(1,), data=("a",), **more):
     ({"inputs": [one(shape=[0], data=[])]}, 400, "expected sides of 1 to"),
     ({"inputs": [one(shape=[1 << 19, 1 << 19])]}, 400, "expected at most 1048576 elements"),
     ({"inputs": [one(shape=[1, 1, 1])]}, 400, "expected 1 or 2 sides"),
-    ({"inputs": [one(data=[1])]}, 400, "expected strings"),
-    ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 2.5])]}, 400, "expected integers"),
+    ({"inputs": [one(data=[1])]}, 400, "/inputs/0/data/0: expected a string"),
+    ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 2.5])]}, 400, "/inputs/0/data/1: expected an integer"),
     ({"inputs": [one("input_ids", "INT64", [2], [1, 2])]}, 400, r"\[texts, tokens\]"),
     ({"inputs": [one("input_ids", "INT64", [1, 2], [1, -1])]}, 422, "expected 0 to"),
     ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 1 << 40])]}, 422, "expected 0 to"),
@@ -133,7 +133,7 @@ def one(name="text", datatype="BYTES", shape=(1,), data=("a",), **more):
     ({"inputs": [one()], "outputs": [{"name": "logits"}, {"name": "embedding"}]}, 400, "an array of one"),
     ({"inputs": [one(shape=[300], data=["a"] * 300)]}, 413, "expected at most 256"),
     ({"inputs": [one("input_ids", "INT64", [1, 1000], [5] * 1000)]}, 400, "at most 512 tokens"),
-    ({"inputs": [one(parameters={"binary_data_size": 5})]}, 400, "expected 5 bytes behind the JSON, got 0"),
+    ({"inputs": [one(parameters={"binary_data_size": 5})]}, 400, "binary_data_size: expected at most the 0 bytes behind the JSON, got 5"),
 ])
 def test_refusals(server, body, status, words):
     found, answer = server.refused("/v2/models/labels/infer", body)

@@ -25,23 +25,79 @@ def test_places_in_the_body_are_named(server):
             ("/predict", {"input": "a"}, 422, "/input"),
             ("/predict", {"inputs": "a", "truncate": "yes"}, 422, "/truncate"),
             ("/predict", {"inputs": "a", "truncation_direction": "up"}, 422, "/truncation_direction"),
-            ("/predict", {"inputs": LONG, "truncate": False}, 422, "/inputs/0"),
+            ("/predict", {"inputs": LONG, "truncate": False}, 422, "/inputs"),
+            ("/predict", {"inputs": ["a", LONG]}, 422, "/inputs/1"),
+            ("/predict", {"inputs": [["a"], [LONG]]}, 422, "/inputs/1/0"),
+            ("/predict", {"inputs": [["a"], ["b", LONG]]}, 422, "/inputs/1/1"),
+            ("/predict", {"inputs": [["a"], [LONG, "b"]]}, 422, "/inputs/1/0"),
+            ("/embed", {"inputs": ["a", LONG]}, 422, "/inputs/1"),
+            ("/embed_all", {"inputs": LONG}, 422, "/inputs"),
+            ("/embed", {"inputs": "a", "prompt_name": "query"}, 422, "/prompt_name"),
+            ("/similarity", {"inputs": {"source_sentence": LONG, "sentences": ["b"]}}, 422, "/inputs/source_sentence"),
+            ("/similarity", {"inputs": {"source_sentence": "a", "sentences": ["a", LONG]}}, 422, "/inputs/sentences/1"),
+            ("/models/labels/pipeline/sentence-similarity", {"inputs": {"source_sentence": "a", "sentences": ["a", LONG]}, "parameters": {"truncate": False}}, 422, "/inputs/sentences/1"),
+            ("/models/labels/pipeline/text-classification", {"inputs": LONG, "parameters": {"truncate": False}}, 422, "/inputs"),
+            ("/models/labels/pipeline/text-classification", {"inputs": {"text": LONG}, "parameters": {"truncate": False}}, 422, "/inputs/text"),
+            ("/models/labels/pipeline/text-classification", {"inputs": ["a", {"text": "a", "text_pair": LONG}], "parameters": {"truncate": False}}, 422, "/inputs/1/text_pair"),
+            ("/models/labels/pipeline/text-classification", {"inputs": ["a", 5]}, 422, "/inputs/1"),
+            ("/models/labels/pipeline/feature-extraction", {"inputs": LONG, "truncate": False}, 422, "/inputs"),
+            ("/models/labels/pipeline/feature-extraction", {"inputs": ["a", LONG], "parameters": {"shape": "pipeline", "truncate": False}}, 422, "/inputs/1"),
+            ("/models/nli/pipeline/zero-shot-classification", {"inputs": LONG, "parameters": {"candidate_labels": ["a", "b"], "truncate": False}}, 422, "/inputs"),
+            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a", "parameters": {"candidate_labels": ["a", LONG]}}, 422, "/parameters/candidate_labels/1"),
+            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a", "parameters": {"candidate_labels": ["a"], "hypothesis_template": "{} {}"}}, 422, "/parameters/hypothesis_template"),
+            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a", "parameters": {"candidate_labels": ["a"], "hypothesis_template": LONG + "{}"}}, 422, "/parameters/hypothesis_template"),
+            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a"}, 422, "/parameters/candidate_labels"),
+            ("/models/replaced/pipeline/replaced-token-detection", {"inputs": LONG, "parameters": {"truncate": False}}, 422, "/inputs"),
+            ("/models/span/pipeline/question-answering", {"inputs": {"question": "a b c d e f g h i j k l m n", "context": "b"}, "parameters": {"max_seq_len": 8}}, 422, "/inputs/question"),
+            ("/models/score/pipeline/multiple-choice", {"inputs": {"context": "a", "choices": ["b"]}}, 422, "/inputs/choices"),
+            ("/models/score/pipeline/text-ranking", {"inputs": {"query": "a", "texts": ["b", LONG], "truncate": False}}, 422, "/inputs/texts/1"),
+            ("/models/words/pipeline/fill-mask", {"inputs": ["a [MASK]", "none"]}, 422, "/inputs/1"),
+            ("/models/words/pipeline/fill-mask", {"inputs": "a [MASK]", "parameters": {"targets": [""]}}, 422, "/parameters/targets"),
+            ("/models/token", {"inputs": "a", "parameters": {"ignore_labels": ["PER", "NONE"]}}, 422, "/parameters/ignore_labels"),
+            ("/explain/tokens", {"text": "a", "text_pair": LONG}, 422, "/text_pair"),
+            ("/explain/tokens", {"text": LONG}, 422, "/text"),
             ("/predict", [], 422, None),
             ("/embed", {"inputs": ["a"] * 257}, 413, "/inputs"),
             ("/embed", {"inputs": "a", "dimensions": 0}, 422, "/dimensions"),
             ("/embed", {"inputs": "a", "dimensions": 17}, 422, "/dimensions"),
             ("/similarity", {"inputs": {"source_sentence": "a"}}, 422, "/inputs/sentences"),
             ("/decode", {"ids": [1, -1]}, 422, "/ids/1"),
-            ("/decode", {"ids": [100000]}, 422, None),
+            ("/decode", {"ids": [100000]}, 422, "/ids/0"),
+            ("/decode", {"ids": [[1], [2, 100000]]}, 422, "/ids/1/1"),
             ("/models/labels/pipeline/text-classification", {"inputs": "a", "parameters": {"top_k": 0}}, 422, "/parameters/top_k"),
             ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a", "parameters": {}}, 422, "/parameters/candidate_labels"),
-            ("/models/words/pipeline/fill-mask", {"inputs": "no mask"}, 422, "/inputs/0"),
+            ("/models/words/pipeline/fill-mask", {"inputs": "no mask"}, 422, "/inputs"),
             ("/models/labels/pipeline/fill-mask", {"inputs": "a [MASK]"}, 422, None)):
         got, answer = server.refused(path, body, x_model="labels")
         assert got == status, (path, body, answer)
         assert field is None or answer.get("field") == field, (path, body, answer)
         assert answer["error_type"] in ("Validation", "Tokenizer", "Empty") and answer["code"]
     assert server.post("/predict", {"inputs": TEXT}, x_model="labels")
+
+
+def test_places_in_requests_for_documents(server):
+    for path in ("/rerank", "/"):
+        for body, field in (({"query": LONG, "texts": ["a"]}, "/query"), ({"query": "a", "texts": ["b", "c", "d", LONG]}, "/texts/3")):
+            assert server.refused(path, body, x_model="score")[1]["field"] == field
+    for path in ("/v1/rerank", "/v2/rerank", "/v1/reranking"):
+        for body, field in (({"query": LONG, "documents": ["a"]}, "/query"), ({"query": "a", "documents": ["b", LONG]}, "/documents/1"), ({"query": "a", "documents": ["b", {"text": 5}]}, "/documents/1/text")):
+            status, answer = server.refused(path, body | {"truncate": False}, x_model="score")
+            assert status == 422 and answer["message"].startswith(field + ":"), answer
+    status, answer = server.refused("/", {"texts": ["a"]}, x_model="score")
+    assert (status, answer["field"]) == (422, "/query")
+    status, answer = server.refused("/predict", {"inputs": "a", "model": "nothing"})
+    assert (status, answer["field"]) == (404, "/model")
+    assert "field" not in server.refused("/predict", {"inputs": "a"}, x_model="nothing")[1]
+    assert "field" not in server.refused("/predict", {"inputs": "a"}, x_model="token")[1]  # nothing in the body is wrong
+    status, answer = server.refused("/v1/embeddings", {"input": ["a", LONG], "model": "labels"})
+    assert (status, answer["error"]["param"]) == (422, "/input/1")
+
+
+def test_refusals_are_utf_8(server):
+    """A message that quotes a part of a character: found by schemathesis."""
+    for body in ("\u063c".encode(), "ä".encode() * 3, json.dumps({"inputs": "a", "dimensions": "a" + "ä" * 40}).encode(), json.dumps({"ä" * 300: 1, "inputs": "a", "trunkate": True}).encode()):
+        status, _, answer = server.request("POST", "/embed", body, {"x-model": "labels"})
+        assert status in (200, 400, 422) and json.loads(answer)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"{\"inputs\": \"a\"} x", b"{\"inputs\": \"\xff\"}", b"{\"inputs\": NaN}", b"{\"inputs\": 1e999}", b"{'inputs': 1}",

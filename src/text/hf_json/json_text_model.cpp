@@ -113,6 +113,7 @@ void JsonTextModel::split_plain(MappedText text, uint32_t shift, bool parse_spec
 
 void JsonTextModel::split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
   const MappedText normalized = normalizer_.normalize(text.substr(part.begin, part.end - part.begin));
+  check_normalized(normalized.text.size(), out, options);
   const auto shift = static_cast<uint32_t>(part.begin);
   std::vector<TextPart> parts{{0, normalized.text.size()}};
   const bool finds_any = options.parse_special || options.found >= 0;

@@ -36,6 +36,7 @@ class UnigramTextModel final : public TextModel {
 
 void UnigramTextModel::split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
   const NormalizedText normalized = normalizer_.normalize(text.substr(part.begin, part.end - part.begin));
+  check_normalized(normalized.text().size(), out, options);
   NormalizedText::Cursor cursor(normalized);
   const auto shift = static_cast<uint32_t>(part.begin);
   const std::vector<UnigramToken> tokens = unigram_.split(normalized.text(), options.spm_ties);

@@ -1,0 +1,68 @@
+#include "serve/client_shares.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "serve/api_error.h"
+
+namespace deberta::serve {
+
+std::shared_ptr<ClientShare> ClientShares::take(const std::string& client, bool is_forwarded, size_t bytes) {
+  const std::shared_ptr<ClientShare> share(new ClientShare(*this, client, is_forwarded));
+  {
+    const std::lock_guard lock(mutex_);
+    Client& its = clients_[client];
+    ++its.requests;
+    its.forwarded += is_forwarded;
+    if (is_forwarded && its.forwarded > limits_.forwarded_requests)  // `share` takes it back
+      throw ApiError(ApiCode::kTooManyConnections, "too many requests of this client at once");
+  }
+  share->resize(bytes);
+  return share;
+}
+
+void ClientShare::resize(size_t bytes) {
+  const ShareLimits& limits = shares_.limits_;
+  if (bytes > std::min(limits.client_bytes, limits.all_bytes))
+    throw ApiError(ApiCode::kTooLarge,
+                   fmt::format("expected a request that takes at most {} bytes of memory, got one of about {}",
+                               std::min(limits.client_bytes, limits.all_bytes), bytes));
+  const std::lock_guard lock(shares_.mutex_);
+  ClientShares::Client& its = shares_.clients_.at(client_);
+  if (bytes > bytes_ && its.bytes - bytes_ + bytes > limits.client_bytes)
+    throw ApiError(ApiCode::kOverloaded, fmt::format("other requests of this client, and answers that it has not read, "
+                                                     "take {} bytes of memory; it may have {}",
+                                                     its.bytes - bytes_, limits.client_bytes));
+  if (bytes > bytes_ && shares_.bytes_ - bytes_ + bytes > limits.all_bytes)
+    throw ApiError(ApiCode::kOverloaded, "the requests at hand take all the memory that they may have");
+  set(bytes, its);
+}
+
+void ClientShare::set(size_t bytes, ClientShares::Client& its) {
+  if (bytes < bytes_) shares_.returned_ += bytes_ - bytes;
+  its.bytes += bytes - bytes_;
+  shares_.bytes_ += bytes - bytes_;
+  bytes_ = bytes;
+}
+
+ClientShare::~ClientShare() {
+  const std::lock_guard lock(shares_.mutex_);
+  const auto found = shares_.clients_.find(client_);
+  ClientShares::Client& its = found->second;
+  set(0, its);
+  its.forwarded -= is_forwarded_;
+  if (--its.requests == 0) shares_.clients_.erase(found);
+}
+
+size_t ClientShares::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+uint64_t ClientShares::returned() const {
+  const std::lock_guard lock(mutex_);
+  return returned_;
+}
+
+}  // namespace deberta::serve

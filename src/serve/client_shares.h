@@ -1,0 +1,69 @@
+// What clients have in the server: bytes of bodies, of what was read from them, and of answers that they have not taken
+// yet. No client gets more than its limit, and all together no more than theirs.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace deberta::serve {
+
+struct ShareLimits {
+  size_t client_bytes = size_t{32} << 20;
+  size_t all_bytes = size_t{1} << 30;
+  size_t forwarded_requests = 256;  // of one client at once, where proxies bring them
+};
+
+class ClientShare;
+
+// Outlives its shares.
+class ClientShares {
+ public:
+  explicit ClientShares(const ShareLimits& limits) : limits_(limits) {}
+  ClientShares(const ClientShares&) = delete;
+  ClientShares& operator=(const ClientShares&) = delete;
+
+  // The share of a new request. Throws as resize(), and kTooManyConnections for one more than forwarded_requests.
+  std::shared_ptr<ClientShare> take(const std::string& client, bool is_forwarded, size_t bytes);
+
+  size_t bytes() const;       // that all have
+  uint64_t returned() const;  // that were given back so far
+
+ private:
+  friend class ClientShare;
+  struct Client {
+    size_t bytes = 0, requests = 0, forwarded = 0;
+  };
+
+  const ShareLimits limits_;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Client> clients_;  // that have requests
+  size_t bytes_ = 0;
+  uint64_t returned_ = 0;
+};
+
+// What one request has, until it ends.
+class ClientShare {
+ public:
+  ~ClientShare();
+  ClientShare(const ClientShare&) = delete;
+  ClientShare& operator=(const ClientShare&) = delete;
+  // It has so many bytes from now on. Throws kTooLarge where there is never room for them, kOverloaded where there is
+  // none now; it has what it had.
+  void resize(size_t bytes);
+
+ private:
+  friend class ClientShares;
+  void set(size_t bytes, ClientShares::Client& its);
+  ClientShare(ClientShares& shares, std::string client, bool is_forwarded)
+      : shares_(shares), client_(std::move(client)), is_forwarded_(is_forwarded) {}
+
+  ClientShares& shares_;
+  const std::string client_;
+  const bool is_forwarded_;
+  size_t bytes_ = 0;  // under the lock of all
+};
+
+}  // namespace deberta::serve

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""What one client can do to others: the largest memory that it pins by each kind of request, and how long another client's short text takes beside it.
+
+usage: one_client.py [--memory] [--latency] [--model NAME]... [--only WORDS]        (DEBERTA_BINARY names the program)
+
+Memory: 256 connections of one address ask for the same and read nothing, or send all but a body's last byte; the anonymous memory beyond that of a server that
+has answered one short text is told at its highest. Latency: 16 connections of one address ask as fast as they can; the median of a short text of another
+address is told beside that of an idle server."""
+import argparse
+import contextlib
+import http.client
+import json
+import pathlib
+import random
+import socket
+import statistics
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from conftest import Server  # noqa: E402
+from models import make_model  # noqa: E402
+
+CONNECTIONS, ASKERS, PROBES = 256, 16, 40
+OTHER = "127.0.0.2"  # the address of the other client
+PROMISED_MIB = 64
+BUILT_IN = ("sentiment", "entailment", "entities", "fill")
+WORD, LONG = "word ", "the quick brown fox jumps over the lazy dog "
+WIDE = "\ufdfa"  # one character, 33 tokens
+
+
+def texts(count, length):
+    return [LONG * (length // len(LONG))] * count
+
+
+def random_text(length, seed):
+    draw = random.Random(seed)
+    return "".join(draw.choice("qzxjkvwy ") for _ in range(length))
+
+
+def kinds():
+    """{name: (task, path, body)}: the largest requests of each route, within a body of two million bytes."""
+    big, wide = 1_000_000, WIDE * 300_000
+    ids = [[1, *[5] * 510, 2]] * 256
+    found = {
+        "many texts": ("sentiment", "/predict", {"inputs": [[text] for text in texts(256, 2500)]}),
+        "one text": ("sentiment", "/predict", {"inputs": LONG * (big // len(LONG))}),
+        "one wide text": ("sentiment", "/predict", {"inputs": wide}),
+        "random letters": ("sentiment", "/predict", {"inputs": random_text(big, 1)}),
+        "rerank": ("score", "/rerank", {"query": "fox?", "texts": texts(256, 2500)}),
+        "rerank cohere": ("score", "/v1/rerank", {"query": "fox?", "documents": texts(256, 2500), "return_documents": True}),
+        "embed": ("sentiment", "/embed", {"inputs": texts(256, 2500)}),
+        "embed_all": ("sentiment", "/embed_all", {"inputs": texts(256, 2500)}),
+        "embed_all short": ("sentiment", "/embed_all", {"inputs": texts(40, 600)}),
+        "embeddings": ("sentiment", "/v1/embeddings", {"input": texts(256, 2500)}),
+        "embeddings of ids": ("sentiment", "/v1/embeddings", {"input": ids}),
+        "similarity": ("sentiment", "/similarity", {"inputs": {"source_sentence": "a", "sentences": texts(256, 2500)}}),
+        "tokenize": ("sentiment", "/tokenize", {"inputs": LONG * (big // len(LONG))}),
+        "tokenize many": ("sentiment", "/tokenize", {"inputs": texts(256, 7000)}),
+        "tokenize wide": ("sentiment", "/tokenize", {"inputs": [WIDE * 2500] * 256}),
+        "decode": ("sentiment", "/decode", {"ids": ids}),
+        "entities": ("entities", "/models/entities", {"inputs": texts(256, 2500)}),
+        "entities of one text": ("entities", "/models/entities", {"inputs": ("Ada Lovelace of London . " * 4000)[:big]}),
+        "entities of a wide text": ("entities", "/models/entities", {"inputs": wide}),
+        "pieces of one text": ("entities", "/models/entities", {"inputs": LONG * 5000, "parameters": {"aggregation_strategy": "none", "ignore_labels": []}}),
+        "zero-shot": ("entailment", "/models/entailment/pipeline/zero-shot-classification", {"inputs": LONG * 40, "parameters": {"candidate_labels": [f"label {i}" for i in range(200)]}}),
+        "questions": ("span", "/models/span", {"inputs": {"question": "who?", "context": LONG * 5000}, "parameters": {"top_k": 1000}}),
+        "masks": ("fill", "/models/fill", {"inputs": "[MASK] " * 200, "parameters": {"top_k": 1000}}),
+        "feature extraction": ("sentiment", "/models/sentiment/pipeline/feature-extraction", {"inputs": texts(100, 2500)}),
+        "infer": ("sentiment", "/v2/models/sentiment/infer", {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [256], "data": texts(256, 2500)}]}),
+        "explain": ("sentiment", "/explain/tokens", {"inputs": LONG * 200}),
+        "numbers": ("sentiment", "/v1/embeddings", {"input": [0] * 480_000}),
+        "empty lists": ("sentiment", "/predict", {"inputs": [[]] * 490_000}),
+        "unknown keys": ("sentiment", "/predict", {"inputs": "a", "x": [{f"k{i % 4000}": 0} for i in range(120_000)]}),
+    }
+    return found
+
+
+def message(path, body, model):
+    data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Model: {model}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
+
+
+def anonymous(server):
+    return int(next(line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("RssAnon"))) / 1024
+
+
+class Hold:
+    """Connections that send and do not read."""
+
+    def __init__(self, server, data):
+        self.ends = []
+        for _ in range(CONNECTIONS):
+            one = socket.socket()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.connect(("127.0.0.1", server.port))
+            one.setblocking(False)
+            self.ends.append([one, data])
+
+    def push(self):
+        for end in self.ends:
+            with contextlib.suppress(OSError):
+                end[1] = end[1][end[1] and end[0].send(end[1]) or 0:]
+        return any(end[1] for end in self.ends)
+
+    def close(self):
+        for one, _ in self.ends:
+            one.close()
+
+
+def pinned(server, data, seconds):
+    """The highest memory, and what it answers meanwhile."""
+    hold, highest, end = Hold(server, data), 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        hold.push()
+        highest = max(highest, anonymous(server))
+        time.sleep(0.002)
+    hold.close()
+    return highest
+
+
+def memory(start, chosen, seconds):
+    worst = 0
+    for name, (model, path, body) in chosen.items():
+        whole = message(path, body, model)
+        for form, data in (("unread", whole), ("unsent", whole[:-1])):
+            server = start()
+            server.post("/predict", {"inputs": "short"}, x_model="sentiment")
+            before = anonymous(server)
+            more = pinned(server, data, seconds) - before
+            time.sleep(1)
+            after = anonymous(server) - before
+            server.stop(9)
+            worst = max(worst, more)
+            print(f"{name:26} {form:7} {more:7.1f} MiB, afterwards {after:6.1f}", flush=True)
+    print(f"the most: {worst:.1f} MiB; promised: {PROMISED_MIB}")
+    return worst < PROMISED_MIB
+
+
+def ask(server, data, address, seconds=120):
+    """Milliseconds until the whole answer, and its status."""
+    begun = time.monotonic()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=seconds, source_address=(address, 0)) as one:
+        one.sendall(data.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+        response = http.client.HTTPResponse(one)
+        response.begin()
+        response.read()
+    return (time.monotonic() - begun) * 1000, response.status
+
+
+def latency(start, chosen):
+    server = start()
+    short = message("/predict", {"inputs": "a short text"}, "sentiment")
+    median = lambda: statistics.median(ask(server, short, OTHER)[0] for _ in range(PROBES))  # noqa: E731
+    median()
+    worst = 0
+    for name, (model, path, body) in chosen.items():
+        idle, data, done, statuses = median(), message(path, body, model), threading.Event(), {}
+
+        def keep_asking(data=data, done=done, statuses=statuses):
+            while not done.is_set():
+                with contextlib.suppress(OSError):
+                    _, status = ask(server, data, "127.0.0.1")
+                    statuses[status] = statuses.get(status, 0) + 1
+                    time.sleep(0.05 if status >= 400 else 0)
+
+        threads = [threading.Thread(target=keep_asking) for _ in range(ASKERS)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        beside = []
+        end = time.monotonic() + 30
+        while len(beside) < PROBES and time.monotonic() < end:
+            beside.append(ask(server, short, OTHER)[0])
+            time.sleep(0.02)
+        done.set()
+        for thread in threads:
+            thread.join()
+        found = statistics.median(beside)
+        worst = max(worst, found - idle)
+        print(f"{name:26} idle {idle:6.1f} ms, beside it {found:7.1f}, worst {max(beside):7.1f}, answers {statuses}", flush=True)
+    server.stop(9)
+    print(f"the most above idle: {worst:.1f} ms; promised with the built-in models: 100")
+    return worst < 100
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--latency", action="store_true")
+    parser.add_argument("--model", action="append", default=[])
+    parser.add_argument("--only")
+    parser.add_argument("--seconds", type=float, default=6)
+    words = parser.parse_args()
+    chosen = {name: kind for name, kind in kinds().items() if words.only is None or words.only in name}
+    with tempfile.TemporaryDirectory() as folder:
+        made = {"score": make_model(pathlib.Path(folder) / "score", "sequence", labels=("LABEL_0",)), "span": make_model(pathlib.Path(folder) / "span", "span")}
+        models = words.model or [*(f"{name}=builtin:{name}" for name in BUILT_IN), *(f"{name}={path}" for name, path in made.items())]
+        start = lambda: Server(["--port", "0", "-q", *(word for model in models for word in ("-m", model))], pathlib.Path(folder) / "log")  # noqa: E731
+        good = [act() for wanted, act in ((words.memory, lambda: memory(start, chosen, words.seconds)), (words.latency, lambda: latency(start, chosen))) if wanted]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,148 @@
+"""What one client may have of the server's memory, and that others have theirs."""
+import contextlib
+import json
+import socket
+import time
+
+import pytest
+from conftest import BINARY, PATIENT, SECONDS, clean_environment, read_all, wait_for
+from one_client import OTHER, message
+
+BODY = json.dumps({"inputs": "word " * 60000}).encode()  # 300 kB
+WIDE = "\ufdfa"  # one character of three bytes, 33 once it is normalized
+
+
+def part_of_a_body(server, size=len(BODY), address="127.0.0.1", head=""):
+    """A connection that says how long its body is, and does not send it."""
+    one = socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS, source_address=(address, 0))
+    one.sendall(f"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {size}\r\n{head}\r\n".encode() + b"{")
+    return one
+
+
+def held(server):
+    return float(next(line.split()[1] for line in server.request("GET", "/metrics")[2].splitlines() if line.startswith("deberta_requests_memory_bytes ")))
+
+
+def is_refused(one):
+    one.settimeout(0.3)
+    try:
+        return one.recv(4096)
+    except TimeoutError:
+        return b""
+
+
+def test_bodies_that_one_client_sends(serve, models):
+    """Four of 300 kB have no room in a megabyte; those of another address have; and it has again what it gave back."""
+    server = serve("-m", models["labels"], "--max-client-bytes", "1MiB", "--max-body", "1MiB")
+    with contextlib.ExitStack() as stack:
+        three = [stack.enter_context(part_of_a_body(server)) for _ in range(3)]
+        wait_for(lambda: held(server) >= 3 * len(BODY))
+        refused = stack.enter_context(part_of_a_body(server))
+        answer = read_all(refused)
+        assert answer.startswith(b"HTTP/1.1 429 ") and b"retry-after" in answer.lower() and b"may have 1048576" in answer
+        assert b"Overloaded" in answer and b"x-request-id" in answer.lower()
+        other = stack.enter_context(part_of_a_body(server, address=OTHER))
+        assert is_refused(other) == b"" and all(is_refused(one) == b"" for one in three)
+        assert server.request("GET", "/health")[0] == 200
+        assert server.post("/predict", {"inputs": "a"})  # small ones go on
+        three[0].close()
+        wait_for(lambda: held(server) < 4 * len(BODY))
+        again = stack.enter_context(part_of_a_body(server))
+        assert is_refused(again) == b""
+    wait_for(lambda: held(server) == 0)
+
+
+def test_a_body_without_a_length_takes_room_as_it_comes(serve, models):
+    server = serve("-m", models["labels"], "--max-client-bytes", "1MiB", "--max-body", "1MiB")
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(part_of_a_body(server))
+        wait_for(lambda: held(server) >= 3 * len(BODY))
+        one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
+        one.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            for _ in range(10):
+                one.sendall(b"7800\r\n" + b"x" * 0x7800 + b"\r\n")
+        assert read_all(one).startswith(b"HTTP/1.1 429 ")
+
+
+def test_all_clients_together(serve, models):
+    server = serve("-m", models["labels"], "--max-client-bytes", "1MiB", "--max-body", "1MiB", "--memory-limit", "2MiB")
+    with contextlib.ExitStack() as stack:
+        for i in range(3, 9):
+            stack.enter_context(part_of_a_body(server, address=f"127.0.0.{i}"))
+        wait_for(lambda: held(server) >= 6 * len(BODY))
+        answer = read_all(stack.enter_context(part_of_a_body(server, address="127.0.0.9")))
+        assert answer.startswith(b"HTTP/1.1 429 ") and b"all the memory" in answer
+        assert server.post("/predict", {"inputs": "a"})
+
+
+def test_answers_that_nobody_reads(serve, models):
+    server = serve("-m", models["labels"], "--max-client-bytes", "4MiB", *PATIENT)
+    many = message("/embed_all", {"inputs": ["word " * 400] * 40}, "labels")  # a megabyte of vectors
+    with contextlib.ExitStack() as stack:
+        for _ in range(12):
+            one = stack.enter_context(socket.socket())
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.connect(("127.0.0.1", server.port))
+            one.sendall(many)
+        wait_for(lambda: held(server) > 2 << 20)
+        wait_for(lambda: 'reason="overloaded"' in server.request("GET", "/metrics")[2])
+        assert held(server) <= 4 << 20
+        assert server.post("/predict", {"inputs": "a"})
+    wait_for(lambda: held(server) == 0)
+    assert len(server.post("/embed_all", {"inputs": ["word " * 400] * 40})) == 40
+
+
+def test_what_never_has_room_is_too_large(serve, models):
+    server = serve("-m", f"labels={models['labels']}", "-m", f"token={models['token']}", "--max-client-bytes", "1MiB", "--max-body", "1MiB", *PATIENT)
+    status, headers, answer = server.request("POST", "/tokenize", {"inputs": ["word " * 2000] * 90}, {"x-model": "labels"})
+    assert status in (413, 422) and "retry-after" not in headers, answer
+    status, _, answer = server.request("POST", "/embed_all", {"inputs": ["word " * 400] * 100}, {"x-model": "labels"})
+    assert status in (413, 422) and "at most" in answer, answer
+    status, _, answer = server.request("POST", "/models/token", {"inputs": "word " * 100000})
+    assert status in (413, 422) and "at most" in answer, answer
+    assert server.post("/predict", {"inputs": "a"}, x_model="labels")
+
+
+@pytest.mark.parametrize("words, named", [(("--max-body", "40MiB"), "--max-client-bytes"), (("--max-client-bytes", "2GiB"), "--memory-limit")])
+def test_a_limit_that_another_makes_useless_is_refused(models, words, named):
+    import subprocess
+    done = subprocess.run([BINARY, "serve", "-m", str(models["labels"]), "--port", "0", *words], capture_output=True, text=True, env=clean_environment(), timeout=SECONDS)
+    assert done.returncode == 2 and words[0] in done.stderr and f"raise {named}" in done.stderr
+
+
+@pytest.mark.parametrize("path, make", [("/predict", lambda text: {"inputs": text, "truncate": True}), ("/tokenize", lambda text: {"inputs": text}), ("/models/token", lambda text: {"inputs": text})])
+def test_few_characters_that_become_many(serve, models, path, make):
+    """Half a megabyte of a character that is 33 bytes once it is normalized: refused before it takes hundreds of megabytes."""
+    server = serve("-m", f"labels={models['labels']}", "-m", f"token={models['token']}", *PATIENT)
+    status, answer = server.refused(path, make(WIDE * 170000), x_model="labels")
+    assert status == 422 and answer["field"] == "/inputs" and "normalized" in answer["error"]
+    with open(f"/proc/{server.process.pid}/status") as status:
+        peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    assert peak < 200 * 1024
+    assert server.request("POST", path, make(WIDE * 50), {"x-model": "labels"})[0] == 200
+
+
+def test_clients_behind_a_proxy_are_counted_by_the_address_that_it_forwards(serve, models, tmp_path):
+    for words in (("--trusted-proxy", "127.0.0.1"), ()):
+        server = serve("-m", models["labels"], "--max-connections-per-address", "2", *words)
+        with contextlib.ExitStack() as stack:
+            head = "X-Forwarded-For: 10.0.0.1\r\n"
+            waiting = [stack.enter_context(part_of_a_body(server, head=head)) for _ in range(2)]
+            assert all(is_refused(one) == b"" for one in waiting)
+            answer = read_all(stack.enter_context(part_of_a_body(server, head=head)))
+            assert answer.startswith(b"HTTP/1.1 503 ") and b"too_many_connections" in answer
+            if words:
+                assert is_refused(stack.enter_context(part_of_a_body(server, head="X-Forwarded-For: 10.0.0.2\r\n"))) == b""
+    path = str(tmp_path / "socket")
+    serve("-m", models["labels"], "--max-connections-per-address", "1", "--uds", path)
+    with contextlib.ExitStack() as stack:
+        ends = []
+        for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
+            one = stack.enter_context(socket.socket(socket.AF_UNIX))
+            one.connect(path)
+            one.sendall(f"POST /predict HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {address}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n".encode())
+            time.sleep(0.05)
+            ends.append(one)
+        assert is_refused(ends[0]) == b"" and b" 503 " in is_refused(ends[1]) and is_refused(ends[2]) == b""

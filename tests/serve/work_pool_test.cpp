@@ -1,0 +1,89 @@
+#include "serve/work_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+
+#include "deberta/error.h"
+
+namespace deberta::serve {
+namespace {
+
+// What ran, in order; jobs that wait until they are told to go on.
+class Record {
+ public:
+  void add(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    names_ += name;
+    changed_.notify_all();
+  }
+  std::string wait_for(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return names_.size() >= count; });
+    return names_;
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = true;
+    changed_.notify_all();
+  }
+  void wait_until_open() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string names_;
+  bool is_open_ = false;
+};
+
+TEST(WorkPool, AClientWithOneJobDoesNotWaitForAllOfAnother) {
+  Record record;
+  {
+    WorkPool pool(1);
+    pool.post("busy", WorkSize::kSmall, [&] {
+      record.add("x");
+      record.wait_until_open();
+    });
+    record.wait_for(1);
+    for (int i = 0; i < 3; ++i) pool.post("busy", WorkSize::kSmall, [&] { record.add("a"); });
+    pool.post("other", WorkSize::kSmall, [&] { record.add("b"); });
+    record.open();
+  }
+  EXPECT_EQ(record.wait_for(5), "xbaaa");
+}
+
+TEST(WorkPool, SmallWorkDoesNotWaitForLargeWorkToEnd) {
+  Record record;
+  {
+    WorkPool pool(1, 1);
+    pool.post("a", WorkSize::kLarge, [&] {
+      record.add("x");
+      record.wait_until_open();
+      record.add("X");
+    });
+    record.wait_for(1);
+    pool.post("a", WorkSize::kLarge, [&] { record.add("L"); });
+    pool.post("a", WorkSize::kSmall, [&] { record.add("s"); });
+    EXPECT_EQ(record.wait_for(2), "xs");
+    record.open();
+  }
+  EXPECT_EQ(record.wait_for(4), "xsXL");
+}
+
+TEST(WorkPool, WhatWasPostedRunsBeforeTheEnd) {
+  Record record;
+  {
+    WorkPool pool(2, 1);
+    for (int i = 0; i < 1000; ++i)
+      pool.post(std::to_string(i % 7), i % 2 == 0 ? WorkSize::kSmall : WorkSize::kLarge, [&] { record.add("."); });
+  }
+  EXPECT_EQ(record.wait_for(1000).size(), 1000u);
+}
+
+}  // namespace
+}  // namespace deberta::serve
