@@ -108,8 +108,8 @@ std::string checked_value(const OptionRow& row, std::string_view text, std::stri
 }  // namespace
 
 bool takes_auto(const OptionRow& row) {
-  const bool is_number = row.type == OptionType::kInteger || row.type == OptionType::kNumber ||
-                         row.type == OptionType::kSize;
+  const bool is_number =
+      row.type == OptionType::kInteger || row.type == OptionType::kNumber || row.type == OptionType::kSize;
   return is_number && row.range.starts_with(kAutoRange);
 }
 

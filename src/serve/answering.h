@@ -33,7 +33,8 @@ struct ServedModel {
   std::optional<bool> cuts = {};
 };
 
-constexpr size_t kHeldTokenBytes = 100;  // of a token until its answer: in its text, its windows and its batch
+constexpr size_t kReadTokenBytes = 100;  // of a token while its text is read: in its text, its windows and on the way
+constexpr size_t kHeldTokenBytes = 64;   // the same from then on until its answer
 
 struct Answering {
   std::shared_ptr<const SequencePlan> plan;  // null: nothing runs

@@ -62,7 +62,7 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
                                                 .path = place.path,
                                                 .pipeline = open_pipeline(place.path, settings.model, settings.open),
                                                 .max_client_batch = settings.max_client_batch,
-                                                .most_tokens = settings.shares.client_bytes / kHeldTokenBytes,
+                                                .most_tokens = settings.shares.client_bytes / kReadTokenBytes,
                                                 .cuts = settings.cuts},
                                       .worker = nullptr});
   const size_t limit = settings.max_input_length;

@@ -5,6 +5,7 @@ line, else a sample.
 
 import json
 import shutil
+import unicodedata
 
 import pytest
 
@@ -39,7 +40,14 @@ def bpe_folder(folder, settings=None):
     return folder
 
 
-def compare(folder, lines):
+def has_unassigned(line):
+    """Characters that Unicode 14.0.0 does not know: the library's tables do, and words end elsewhere (docs/tokenizers.md)."""
+    assert unicodedata.unidata_version == "14.0.0"
+    return any(unicodedata.category(c) == "Cn" for c in line)
+
+
+def compare(folder, lines, is_left_out=lambda _: False):
+    """`is_left_out`: lines that may differ, of which few do."""
     library = transformers.AutoTokenizer.from_pretrained(folder)
     assert library.is_fast
     answers = run_raw(folder, [{"text": line} for line in lines], "--tokenizer", "fast")
@@ -48,7 +56,8 @@ def compare(folder, lines):
         expected = ",".join(map(str, ids))
         if ids_text(answer) != expected:
             differences.append((line, ids_text(answer), expected))
-    assert not differences, show(differences, len(lines))
+    few = [one for one in differences if is_left_out(one[0])]
+    assert len(few) <= len(lines) / 10000 and len(few) == len(differences), show(differences, len(lines))
     return answers
 
 
@@ -68,7 +77,7 @@ def test_settings_act_as_in_the_fast_tokenizer(settings, tmp_path):
 @pytest.mark.parametrize("space", [False, True])
 def test_ids_of_a_byte_level_model_are_those_of_the_fast_tokenizer(space, tmp_path):
     lines = sampled(real_lines(), 1500) + random_strings(100000 if ALL else 2000) + special_texts(500, seed=26)
-    compare(bpe_folder(tmp_path, {"add_prefix_space": space}), lines)
+    compare(bpe_folder(tmp_path, {"add_prefix_space": space}), lines, is_left_out=has_unassigned)
 
 
 def test_pairs_and_their_types_are_those_of_the_fast_tokenizer(tmp_path):
