@@ -62,6 +62,7 @@ void Call::start() {
     match_ = match_route(request().method, request().path);
     facts_.route = match_.route->path;
     key_ = server_.key_of(request());
+    client_ = server_.client_of(request(), key_);
     if (match_.route->method == "GET") {
       return give(server_.get(match_, request(), owner()));
     }
@@ -76,7 +77,7 @@ void Call::start() {
       ++server_.explaining;
       return server_.explainer->post([self = shared_from_this()] { self->explain(); });
     }
-    server_.pool->post(info().client, size_of(request().body.size()), [self = shared_from_this()] { self->read(); });
+    server_.pool->post(client_, size_of(request().body.size()), [self = shared_from_this()] { self->read(); });
   } catch (...) {
     fail(std::current_exception());
   }
@@ -100,8 +101,7 @@ RequestInfo Call::info() const {
   if (!given.empty() && given.size() < 10 &&
       std::all_of(given.begin(), given.end(), [](char c) { return c >= '0' && c <= '9'; }))
     deadline_ms = std::min<int64_t>(deadline_ms, std::stoll(given));
-  return {
-      .client = server_.client_of(request(), key_), .priority = priority(), .deadline = begun_ + deadline_ms * 1000};
+  return {.client = client_, .priority = priority(), .deadline = begun_ + deadline_ms * 1000};
 }
 
 // The JSON, and the bytes behind it.
@@ -186,7 +186,7 @@ void Call::read() {
     facts_.cut_tokens = made.cut_tokens;
     characters_ = made.characters;
     read_ = microseconds();
-    server_.rates.take(info().client, facts_.tokens, read_);
+    server_.rates.take(client_, facts_.tokens, read_);
     if (made.plan == nullptr) return finish(made.respond);
     submit(std::move(made));
   } catch (...) {
@@ -290,7 +290,7 @@ void Call::submit(Answering made) {
   submitted_ = microseconds();
   const auto done = [self = shared_from_this(), respond_with = std::move(made.respond)](const Outcome& outcome) {
     self->outcome_ = outcome;
-    self->server_.pool->post(self->info().client, self->size_of(self->answer_bytes_),
+    self->server_.pool->post(self->client_, self->size_of(self->answer_bytes_),
                              [self, respond_with] { self->finish(respond_with); });
   };
   try {

@@ -63,6 +63,7 @@ class Call : public std::enable_shared_from_this<Call> {
   std::shared_ptr<Served> served_;
   std::string id_;
   std::optional<Key> key_;
+  std::string client_;  // whose share of the work it has
   std::optional<RequestId> admitted_;
   Outcome outcome_;
   RequestFacts facts_;

@@ -8,15 +8,13 @@
 
 namespace deberta::serve {
 
-std::shared_ptr<ClientShare> ClientShares::take(const std::string& client, bool is_forwarded, size_t bytes) {
-  const std::shared_ptr<ClientShare> share(new ClientShare(*this, client, is_forwarded));
+std::shared_ptr<ClientShare> ClientShares::take(const std::string& client, const std::string& forwarded, size_t bytes) {
+  const std::shared_ptr<ClientShare> share(new ClientShare(*this, client, forwarded));
   {
     const std::lock_guard lock(mutex_);
-    Client& its = clients_[client];
-    ++its.requests;
-    its.forwarded += is_forwarded;
-    if (is_forwarded && its.forwarded > limits_.forwarded_requests)  // `share` takes it back
-      throw ApiError(ApiCode::kTooManyConnections, "too many requests of this client at once");
+    ++clients_[client].requests;
+    if (!forwarded.empty() && ++forwarded_[forwarded] > limits_.forwarded_requests)  // `share` takes it back
+      throw ApiError(ApiCode::kTooManyConnections, "too many requests of this address at once");
   }
   share->resize(bytes);
   return share;
@@ -51,8 +49,10 @@ ClientShare::~ClientShare() {
   const auto found = shares_.clients_.find(client_);
   ClientShares::Client& its = found->second;
   set(0, its);
-  its.forwarded -= is_forwarded_;
   if (--its.requests == 0) shares_.clients_.erase(found);
+  if (forwarded_.empty()) return;
+  const auto address = shares_.forwarded_.find(forwarded_);
+  if (--address->second == 0) shares_.forwarded_.erase(address);
 }
 
 size_t ClientShares::bytes() const {

@@ -13,7 +13,7 @@ namespace deberta::serve {
 struct ShareLimits {
   size_t client_bytes = size_t{32} << 20;
   size_t all_bytes = size_t{1} << 30;
-  size_t forwarded_requests = 256;  // of one client at once, where proxies bring them
+  size_t forwarded_requests = 256;  // at once, of one address for which proxies bring them
 };
 
 class ClientShare;
@@ -25,8 +25,9 @@ class ClientShares {
   ClientShares(const ClientShares&) = delete;
   ClientShares& operator=(const ClientShares&) = delete;
 
-  // The share of a new request. Throws as resize(), and kTooManyConnections for one more than forwarded_requests.
-  std::shared_ptr<ClientShare> take(const std::string& client, bool is_forwarded, size_t bytes);
+  // The share of a new request. `forwarded`: the address that a proxy brings it for; empty: none does. Throws as
+  // resize(), and kTooManyConnections for one more than forwarded_requests.
+  std::shared_ptr<ClientShare> take(const std::string& client, const std::string& forwarded, size_t bytes);
 
   size_t bytes() const;       // that all have
   uint64_t returned() const;  // that were given back so far
@@ -34,12 +35,13 @@ class ClientShares {
  private:
   friend class ClientShare;
   struct Client {
-    size_t bytes = 0, requests = 0, forwarded = 0;
+    size_t bytes = 0, requests = 0;
   };
 
   const ShareLimits limits_;
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, Client> clients_;  // that have requests
+  std::unordered_map<std::string, Client> clients_;    // that have requests
+  std::unordered_map<std::string, size_t> forwarded_;  // requests of addresses that have any
   size_t bytes_ = 0;
   uint64_t returned_ = 0;
 };
@@ -57,12 +59,11 @@ class ClientShare {
  private:
   friend class ClientShares;
   void set(size_t bytes, ClientShares::Client& its);
-  ClientShare(ClientShares& shares, std::string client, bool is_forwarded)
-      : shares_(shares), client_(std::move(client)), is_forwarded_(is_forwarded) {}
+  ClientShare(ClientShares& shares, std::string client, std::string forwarded)
+      : shares_(shares), client_(std::move(client)), forwarded_(std::move(forwarded)) {}
 
   ClientShares& shares_;
-  const std::string client_;
-  const bool is_forwarded_;
+  const std::string client_, forwarded_;
   size_t bytes_ = 0;  // under the lock of all
 };
 

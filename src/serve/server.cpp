@@ -198,7 +198,8 @@ HttpResponse Server::State::refuse(const HttpRequest& head, const ApiError& erro
 Admission Server::State::admit(const HttpRequest& head, size_t body_bytes, bool is_of_metrics) {
   try {
     if (std::optional<HttpResponse> response = answer_early(head, is_of_metrics)) return {std::move(response), nullptr};
-    return {std::nullopt, shares.take(client_of(head, key_of(head)), is_forwarded(head), body_bytes)};
+    return {std::nullopt,
+            shares.take(client_of(head, key_of(head)), is_forwarded(head) ? address_of(head) : "", body_bytes)};
   } catch (const ApiError& error) {
     return {refuse(head, error), nullptr};
   }

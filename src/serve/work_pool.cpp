@@ -19,13 +19,20 @@ struct WorkPool::State {
     bool is_idle() const { return small.empty() && large.empty() && running == 0; }
   };
   using Clients = std::map<std::string, Client>;
+  // A thread that waits.
+  struct Sleeper {
+    std::condition_variable changed;
+    bool is_woken = false;
+  };
 
   void run(bool takes_large);
+  void sleep(bool takes_large, std::unique_lock<std::mutex>& lock);
+  void wake(WorkSize size);
   Clients::iterator next(bool takes_large);
   void run_one(Clients::iterator its, bool takes_large, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex;
-  std::condition_variable changed;
+  std::vector<Sleeper*> idle, idle_for_small;
   Clients clients;
   double now = 0;  // the tag of the client served last
   bool is_stopped = false;
@@ -63,16 +70,31 @@ void WorkPool::State::run_one(Clients::iterator its, bool takes_large, std::uniq
                 [&](const auto& entry) { return entry.second.is_idle() && (is_over || entry.second.tag <= now); });
 }
 
+void WorkPool::State::sleep(bool takes_large, std::unique_lock<std::mutex>& lock) {
+  Sleeper sleeper;
+  (takes_large ? idle : idle_for_small).push_back(&sleeper);
+  sleeper.changed.wait(lock, [&] { return sleeper.is_woken; });
+}
+
+// One thread that can do it, if any waits; those that are busy look for more by themselves.
+void WorkPool::State::wake(WorkSize size) {
+  std::vector<Sleeper*>& from = !idle.empty() || size == WorkSize::kLarge ? idle : idle_for_small;
+  if (from.empty()) return;
+  from.back()->is_woken = true;
+  from.back()->changed.notify_one();
+  from.pop_back();
+}
+
 void WorkPool::State::run(bool takes_large) {
   std::unique_lock lock(mutex);
   while (true) {
-    Clients::iterator its;
-    changed.wait(lock, [&] {
-      its = next(takes_large);
-      return is_stopped || its != clients.end();
-    });
-    if (its == clients.end()) return;
-    run_one(its, takes_large, lock);
+    const Clients::iterator its = next(takes_large);
+    if (its != clients.end())
+      run_one(its, takes_large, lock);
+    else if (is_stopped)
+      return;
+    else
+      sleep(takes_large, lock);
   }
 }
 
@@ -85,19 +107,17 @@ WorkPool::~WorkPool() {
   {
     const std::lock_guard lock(state_->mutex);
     state_->is_stopped = true;
+    while (!state_->idle.empty() || !state_->idle_for_small.empty()) state_->wake(WorkSize::kSmall);
   }
-  state_->changed.notify_all();
   for (std::thread& thread : state_->threads) thread.join();
 }
 
 void WorkPool::post(const std::string& client, WorkSize size, std::function<void()> job) {
-  {
-    const std::lock_guard lock(state_->mutex);
-    State::Client& its = state_->clients[client];
-    if (its.is_idle()) its.tag = std::max(its.tag, state_->now);
-    (size == WorkSize::kSmall ? its.small : its.large).push_back(std::move(job));
-  }
-  state_->changed.notify_all();
+  const std::lock_guard lock(state_->mutex);
+  State::Client& its = state_->clients[client];
+  if (its.is_idle()) its.tag = std::max(its.tag, state_->now);
+  (size == WorkSize::kSmall ? its.small : its.large).push_back(std::move(job));
+  state_->wake(size);
 }
 
 }  // namespace deberta::serve

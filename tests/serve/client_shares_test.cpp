@@ -21,28 +21,28 @@ std::string code_of(const auto& call) {
 
 TEST(ClientShares, OneClientIsHeldToItsLimitAndOthersAreNot) {
   ClientShares shares({.client_bytes = 100, .all_bytes = 250, .forwarded_requests = 2});
-  const auto first = shares.take("a", false, 60);
-  EXPECT_EQ(code_of([&] { shares.take("a", false, 41); }), "overloaded");
-  const auto second = shares.take("a", false, 40);
-  const auto other = shares.take("b", false, 100);
+  const auto first = shares.take("a", "", 60);
+  EXPECT_EQ(code_of([&] { shares.take("a", "", 41); }), "overloaded");
+  const auto second = shares.take("a", "", 40);
+  const auto other = shares.take("b", "", 100);
   EXPECT_EQ(shares.bytes(), 200u);
-  EXPECT_EQ(code_of([&] { shares.take("c", false, 51); }), "overloaded");  // of all
-  const auto last = shares.take("c", false, 50);
+  EXPECT_EQ(code_of([&] { shares.take("c", "", 51); }), "overloaded");  // of all
+  const auto last = shares.take("c", "", 50);
   EXPECT_EQ(shares.bytes(), 250u);
 }
 
 TEST(ClientShares, WhatNeverFitsIsNotToldToComeAgain) {
   ClientShares shares({.client_bytes = 100, .all_bytes = 250});
-  EXPECT_EQ(code_of([&] { shares.take("a", false, 101); }), "too_large");
-  const auto share = shares.take("a", false, 10);
+  EXPECT_EQ(code_of([&] { shares.take("a", "", 101); }), "too_large");
+  const auto share = shares.take("a", "", 10);
   EXPECT_EQ(code_of([&] { share->resize(101); }), "too_large");
   EXPECT_EQ(shares.bytes(), 10u);
 }
 
 TEST(ClientShares, ARequestThatGrowsKeepsWhatItHadWhereThereIsNoRoom) {
   ClientShares shares({.client_bytes = 100, .all_bytes = 1000});
-  auto one = shares.take("a", false, 60);
-  const auto two = shares.take("a", false, 30);
+  auto one = shares.take("a", "", 60);
+  const auto two = shares.take("a", "", 30);
   EXPECT_EQ(code_of([&] { two->resize(50); }), "overloaded");
   EXPECT_EQ(shares.bytes(), 90u);
   two->resize(40);
@@ -58,12 +58,12 @@ TEST(ClientShares, ARequestThatGrowsKeepsWhatItHadWhereThereIsNoRoom) {
 TEST(ClientShares, RequestsThatAProxyBringsAreCounted) {
   ClientShares shares({.client_bytes = 100, .all_bytes = 1000, .forwarded_requests = 2});
   std::vector<std::shared_ptr<ClientShare>> held;
-  for (int i = 0; i < 5; ++i) held.push_back(shares.take("a", false, 0));
-  for (int i = 0; i < 2; ++i) held.push_back(shares.take("a", true, 0));
-  EXPECT_EQ(code_of([&] { shares.take("a", true, 0); }), "too_many_connections");
+  for (int i = 0; i < 5; ++i) held.push_back(shares.take("a", "", 0));
+  for (int i = 0; i < 2; ++i) held.push_back(shares.take("a", "10.0.0.1", 0));
+  EXPECT_EQ(code_of([&] { shares.take("a", "10.0.0.1", 0); }), "too_many_connections");
   held.pop_back();
-  held.push_back(shares.take("a", true, 0));
-  held.push_back(shares.take("b", true, 0));
+  held.push_back(shares.take("a", "10.0.0.1", 0));
+  held.push_back(shares.take("a", "10.0.0.2", 0));
   held.clear();
   EXPECT_EQ(shares.bytes(), 0u);
 }
