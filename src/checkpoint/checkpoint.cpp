@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -159,13 +160,38 @@ Found all_of(const std::vector<WeightFile>& files) {
   return found;
 }
 
-std::string_view detect_prefix(const Found& found) {
+// What wrappers of a model put before all of its names: data parallelism, torch.compile, a class of one's own.
+std::string wrapper_of(const Found& found) {
+  constexpr std::array<std::string_view, 3> kWrappers = {"module.", "_orig_mod.", "model."};
+  std::string wrapper;
+  for (bool has_more = !found.empty(); has_more;) {
+    has_more = false;
+    for (const std::string_view part : kWrappers) {
+      const std::string longer = wrapper + std::string(part);
+      if (!std::ranges::all_of(found, [&](const TensorView* one) { return one->name.starts_with(longer); })) continue;
+      wrapper = longer;
+      has_more = true;
+    }
+  }
+  return wrapper;
+}
+
+std::string_view detect_prefix(const Found& found, size_t wrapper_bytes) {
   for (const std::string_view prefix : kPrefixes) {
     for (const TensorView* tensor : found) {
-      if (tensor->name.starts_with(prefix)) return prefix;
+      if (std::string_view(tensor->name).substr(wrapper_bytes).starts_with(prefix)) return prefix;
     }
   }
   return {};
+}
+
+// Norms of files that were made from TensorFlow's.
+std::string with_new_norms(std::string name) {
+  for (const auto& [old, fresh] : {std::pair(".gamma", ".weight"), std::pair(".beta", ".bias")}) {
+    const std::string_view ending = old;
+    if (name.ends_with(ending)) name.replace(name.size() - ending.size(), ending.size(), fresh);
+  }
+  return name;
 }
 
 void check_bytes(const std::vector<TensorView>& tensors, const std::string& where) {
@@ -240,11 +266,18 @@ struct Opened {
   }
 
   void add_all(const Found& found, const std::string& where) {
-    prefix = detect_prefix(found);
+    const std::string wrapper = wrapper_of(found);
+    if (!wrapper.empty())
+      warn(fmt::format("{}: every name begins with {}, which a wrapper of the model put there; it is left out", where,
+                       quote_json(wrapper)));
+    prefix = detect_prefix(found, wrapper.size());
     for (const TensorView* tensor : found) {
-      std::string_view name = tensor->name;
+      std::string_view stored = tensor->name;
+      if (std::string plain = with_new_norms(tensor->name.substr(wrapper.size())); plain != stored)
+        stored = plain_names.emplace_back(std::move(plain));
+      std::string_view name = stored;
       if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-      add({std::string(to_canonical_name(name)), tensor->dtype, tensor->shape, tensor->bytes}, tensor->name);
+      add({std::string(to_canonical_name(name)), tensor->dtype, tensor->shape, tensor->bytes}, stored);
     }
     sort();
     refuse_duplicates(tensors, where);
@@ -264,6 +297,7 @@ struct Opened {
   std::shared_ptr<const Opened> base;
   std::vector<MadeTensor> made;
   std::string_view prefix;
+  std::deque<std::string> plain_names;  // of tensors whose files have another: stored names as they should be
   std::vector<TensorView> tensors;
   std::unordered_map<std::string, std::string_view> stored_names;
   uint64_t size_bytes = 0;

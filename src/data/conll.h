@@ -1,4 +1,5 @@
-// CoNLL columns: one token per line, columns separated by white space, a blank line after each sentence.
+// Sentences with a label for each word. CoNLL columns: one token per line, columns separated by white space, a blank
+// line after each sentence. Or JSON Lines: an object for each sentence, with its words and labels as lists.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -33,16 +34,20 @@ class ConllReader {
   static constexpr size_t kMaxTokens = 100000;                            // of a sentence
   static constexpr size_t kMaxSentenceBytes = LineReader::kMaxLineBytes;  // of all its lines
 
-  // False at the end. Columns are separated by tabs if a line has any, else by spaces, and every line of a sentence
-  // has the same number. After a sentence with an error the reader continues after its blank line. Throws what
-  // LineReader::next throws.
+  // False at the end. Lines of a file whose first one is a JSON object are sentences of their own: words under `tokens`
+  // or `words`, labels under `ner_tags`, `tags` or `labels`, as many, all of them texts. Else columns are separated by
+  // tabs if a line has any, else by spaces, and every line of a sentence has the same number. After a sentence with an
+  // error the reader continues after its blank line. Throws what LineReader::next throws.
   bool next(ConllSentence& sentence);
 
   const LineReader& lines() const { return lines_; }
 
  private:
+  void read_json(const TextLine& line, ConllSentence& sentence);
+
   LineReader lines_;
   bool begins_document_ = false;
+  std::optional<bool> is_json_;  // once there was a line
 };
 
 }  // namespace deberta

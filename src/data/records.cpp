@@ -17,7 +17,7 @@ bool has_one_of(const std::vector<std::string>& names, const std::vector<std::st
 TableReader open_table(LineReader lines, RowForm form) {
   const bool is_csv = form == RowForm::kCsv;
   // Whether the first line names the columns is decided here, not by the reader.
-  return {std::move(lines), {.separator = is_csv ? ',' : '\t', .has_quotes = is_csv, .has_header = false}};
+  return {std::move(lines), {.separator = is_csv ? kFindSeparator : '\t', .has_quotes = is_csv, .has_header = false}};
 }
 
 // The next line that is not blank.

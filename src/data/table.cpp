@@ -20,6 +20,45 @@ void add_cell(TableRow& row) {
   row.cells.emplace_back();
 }
 
+constexpr std::string_view kSeparatorLine = "sep=";  // as spreadsheets write and read it
+
+// The separators of a line outside of quotes.
+std::string separators_of(std::string_view line) {
+  std::string found;
+  bool is_quoted = false;
+  for (const char c : line) {
+    is_quoted ^= c == '"';
+    if (!is_quoted && (c == ',' || c == ';' || c == '\t')) found += c;
+  }
+  return found;
+}
+
+char separator_of(std::string_view line) {
+  const std::string found = separators_of(line);
+  for (const char c : {',', ';', '\t'}) {
+    if (found.find(c) != std::string::npos) return c;
+  }
+  return ',';
+}
+
+bool is_quoted(std::string_view cell) {
+  return cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
+}
+
+// Whether every cell is quoted, with no quote inside that is not doubled.
+bool are_quoted(std::string_view line, char separator) {
+  size_t cells = 0;
+  for (size_t at = 0; at <= line.size(); ++cells) {
+    if (at == line.size() || line[at] != '"') return false;
+    size_t end = at + 1;
+    while (end < line.size() && (line[end] != '"' || (end + 1 < line.size() && line[end + 1] == '"')))
+      end += line[end] == '"' ? size_t{2} : size_t{1};
+    if (end >= line.size() || (end + 1 < line.size() && line[end + 1] != separator)) return false;
+    at = end + 2;
+  }
+  return cells > 1;
+}
+
 }  // namespace
 
 void TableReader::split(const std::string& text, TableRow& row) {
@@ -27,6 +66,7 @@ void TableReader::split(const std::string& text, TableRow& row) {
     const size_t end = std::min(text.find(rules_.separator, begin), text.size());
     add_cell(row);
     row.cells.back() = text_of_tsv_cell(text.substr(begin, end - begin));
+    looks_quoted_ |= is_quoted(row.cells.back());
     begin = end + 1;
   }
 }
@@ -62,8 +102,7 @@ void TableReader::split_quoted(std::string text, TableRow& row) {
     } else if (c == rules_.separator) {
       add_cell(row);
       state = At::kStart;
-    } else if (c == '"') {
-      if (state == At::kPlain) refuse(row, place(i) + ": a quote in an unquoted cell");
+    } else if (c == '"' && state != At::kPlain) {
       if (state == At::kAfterQuote) row.cells.back() += '"';
       state = At::kQuoted;
     } else {
@@ -74,10 +113,31 @@ void TableReader::split_quoted(std::string text, TableRow& row) {
   }
 }
 
+// The next line that is not empty.
+bool TableReader::read_line(TextLine& line) {
+  do {
+    if (!read_text_line(lines_, line)) return false;
+  } while (!line.error && line.text.empty());
+  return true;
+}
+
+// What the first row says of all.
+void TableReader::look_at(const std::string& first) {
+  if (rules_.separator == kFindSeparator) rules_.separator = separator_of(first);
+  rules_.has_quotes |= are_quoted(first, rules_.separator);
+}
+
 bool TableReader::read(TableRow& row) {
   row = {};
   TextLine line;
-  if (!read_text_line(lines_, line)) return false;
+  if (!read_line(line)) return false;
+  if (!std::exchange(has_looked_, true) && !line.error) {
+    if (line.text.size() == kSeparatorLine.size() + 1 && line.text.starts_with(kSeparatorLine)) {
+      rules_.separator = line.text.back();
+      if (!read_line(line)) return false;
+    }
+    look_at(line.text);
+  }
   row.where = line.where;
   row.error = line.error;
   if (row.error) return true;
@@ -102,6 +162,11 @@ void TableReader::read_header() {
 }
 
 void TableReader::name_columns(TableRow names) {
+  are_named_.clear();
+  for (size_t i = 0; i < names.cells.size(); ++i) {
+    are_named_.push_back(!names.cells[i].empty());
+    if (names.cells[i].empty()) names.cells[i] = std::to_string(i + 1);
+  }
   std::set<std::string_view> known;
   for (const std::string& name : names.cells) {
     if (!known.insert(name).second) refuse(names, fmt::format("two columns are named \"{}\"", name));
@@ -111,7 +176,10 @@ void TableReader::name_columns(TableRow names) {
 
 JsonObject TableReader::by_column(TableRow row) const {
   JsonObject object;
-  for (size_t i = 0; i < row.cells.size(); ++i) object.emplace_back(columns_[i], std::move(row.cells[i]));
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    const bool is_spare = row.cells[i].empty() && i < are_named_.size() && !are_named_[i];
+    if (!is_spare) object.emplace_back(columns_[i], std::move(row.cells[i]));
+  }
   return object;
 }
 

@@ -1,4 +1,4 @@
-// Rows of cells: TSV, and CSV with the quotes of RFC 4180.
+// Rows of cells: TSV, and CSV with the quotes of RFC 4180, as spreadsheets write them. Empty lines are no rows.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,11 +11,15 @@
 
 namespace deberta {
 
+constexpr char kFindSeparator = '\0';
+
 struct TableRules {
+  // kFindSeparator: that of a first line "sep=;", which is no row; else a comma, unless the first row has none outside
+  // of quotes and has a semicolon or, where it has neither, a tab.
   char separator = '\t';
   // A cell that begins with a quote ends at the next one; in between are separators, doubled quotes (one quote) and
-  // line ends, as they are. A quote anywhere else is an error. Without: a quote is a character like any other, and
-  // cells are those of tsv_cell() (data/cells.h).
+  // line ends, as they are. A quote within another cell is a character. Without: a quote is a character like any other,
+  // and cells are those of tsv_cell() (data/cells.h), unless every cell of the first row is quoted.
   bool has_quotes = false;
   bool has_header = true;  // the first row names the columns
 };
@@ -40,26 +44,31 @@ class TableReader {
   // Reads the header, where the rules say that there is one. Throws what next() throws.
   void begin();
 
-  // Of a table without a header: what its columns are called instead of "1", "2", ... Throws kInput, naming the place
-  // of the row, for two with the same name.
+  // Of a table without a header: what its columns are called instead of "1", "2", ... Columns without a name are called
+  // by their numbers. Throws kInput, naming the place of the row, for two with the same name.
   void name_columns(TableRow names);
 
   // The names in the header, else "1", "2", ...; none before the first row.
   const std::vector<std::string>& columns() const { return columns_; }
-  // The cells of a row of next() by their columns, as texts.
+  // The cells of a row of next() by their columns, as texts, without empty cells of columns that have no name.
   JsonObject by_column(TableRow row) const;
   const LineReader& lines() const { return lines_; }
+  // Whether a cell so far begins and ends with a quote that is a character.
+  bool looks_quoted() const { return looks_quoted_; }
 
  private:
+  bool read_line(TextLine& line);
   bool read(TableRow& row);
   void read_header();
+  void look_at(const std::string& first);
   void split(const std::string& text, TableRow& row);
   void split_quoted(std::string text, TableRow& row);
 
   LineReader lines_;
   TableRules rules_;
   std::vector<std::string> columns_;
-  bool is_begun_ = false;
+  std::vector<bool> are_named_;  // of the columns
+  bool is_begun_ = false, has_looked_ = false, looks_quoted_ = false;
 };
 
 }  // namespace deberta

@@ -116,6 +116,19 @@ void TaskRows::add(const Example& example) {
   golds_.push_back(std::move(gold));
 }
 
+namespace {
+
+// Labels as datasets have them: numbers of which the task knows none.
+bool are_numbers(const std::map<std::string, size_t>& found, const TaskLabels& known) {
+  return !found.empty() && std::ranges::all_of(found, [&](const auto& entry) {
+    const bool is_number =
+        !entry.first.empty() && std::ranges::all_of(entry.first, [](char c) { return c >= '0' && c <= '9'; });
+    return is_number && !known.find(entry.first);
+  });
+}
+
+}  // namespace
+
 void TaskRows::check_labels() const {
   if (unknown_rows_ == 0) return;
   const TaskGold& first = golds_[first_unknown_];
@@ -131,6 +144,11 @@ void TaskRows::check_labels() const {
     problem.remedies.push_back(
         {fmt::format("give the file's names for the model's classes {}, in this order, with {{}}",
                      fmt::join(labels_.names(), ", ")),
+         "label_map"});
+  } else if (are_numbers(found_labels_, labels_)) {
+    problem.remedies.push_back(
+        {"write names in their place, or score them as the task classification, with {} the "
+         "file's numbers for the model's classes, in the model's order",
          "label_map"});
   } else {
     problem.remedies.push_back({fmt::format("is this a file of the task {}?", task_->name)});

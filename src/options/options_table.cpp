@@ -444,6 +444,9 @@ constexpr std::array kOptions = {
         "context,question,choices; query,documents); numbers are columns, from 1, of a file without a header line"},
     OptionRow{"pair", 0, kFlag, "", "", "classify analyze tokenize", "Input",
               "inputs are pairs: two arguments each, or two texts per line, separated by a tab"},
+    OptionRow{"separator", 0, kText, "", "CHARACTER", kTextVerbs, "Input",
+              "what separates the cells of tsv and csv files: a character, or tab; without it a tab in tsv, and in csv "
+              "what the first line has: sep=;, commas, semicolons or tabs"},
     OptionRow{"keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
               "keys or columns of the input row to copy to the output; all: everything except the texts, in json and "
               "jsonl; NAMES: these, as the first columns, in every format"},

@@ -52,6 +52,7 @@ struct RowSettings : OptionGroup {
   using OptionGroup::OptionGroup;
   std::string input_format = option("input-format");
   std::vector<std::string> input_field = option("input-field");
+  std::optional<std::string> separator = option_if_any("separator");
   std::optional<std::vector<std::string>> keep = option_if_any("keep");
 };
 

@@ -268,7 +268,7 @@ void AnswerWriter::line(const Cells& cells) {
     pending_ += is_csv ? csv_cell(text.substr(0, is_bad_ ? text.find('\0') : std::string::npos)) : tsv_cell(text);
   }
   // Most readers skip an empty line: a single empty cell is written as quotes.
-  if (is_csv && cells.size() == 1 && cells.front().text.empty()) pending_ += "\"\"";
+  if (cells.size() == 1 && cells.front().text.empty()) pending_ += is_csv ? "\"\"" : "\\:";
   pending_ += '\n';
 }
 

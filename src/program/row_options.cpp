@@ -49,11 +49,33 @@ std::vector<std::string> input_paths(const RowReading& reading) {
   return paths;
 }
 
+std::optional<char> separator_of(const RowSettings& settings) {
+  const std::string text = settings.separator.value_or("");
+  if (text.empty()) return std::nullopt;
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r")
+    throw Error(ErrorCode::kUsage, "--separator",
+                fmt::format("expected a character of one byte that is no quote, or tab, got {}", quote_json(text)));
+  return text.front();
+}
+
+void say_quotes(const std::string& file) {
+  note(
+      fmt::format("note: {}: cells begin and end with quotes, which stay in the texts, since tsv has no quoting; "
+                  "--input-format csv --separator tab reads quoted cells",
+                  file));
+}
+
 RowRules row_rules(const RowReading& reading) {
   const RowSettings& settings = reading.settings;
   RowRules rules{.fields = {.shape = reading.shape, .fields = settings.input_field}};
+  rules.fields.joins_words = reading.has_conll;
   if (settings.keep) rules.fields.kept = {*settings.keep == Names{"all"}, kept_by_name(settings)};
-  rules.form = {.given = parse_row_form(settings.input_format), .has_conll = reading.has_conll, .on_guess = say_guess};
+  rules.form = {.given = parse_row_form(settings.input_format),
+                .has_conll = reading.has_conll,
+                .separator = separator_of(settings),
+                .on_guess = say_guess,
+                .on_quotes = say_quotes};
   return rules;
 }
 

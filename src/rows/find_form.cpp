@@ -60,6 +60,17 @@ RowForm guess_form(const FormRules& rules, const Names& names, ByteSource& sourc
   return is_followed ? *found : RowForm::kText;
 }
 
+// JSON under the other one's ending: rows in a .json, an array in a .jsonl. A list of texts in one line is a row.
+RowForm json_of_first_line(RowForm form, ByteSource& source) {
+  const std::string line(source.peek_line(LineReader::kMaxLineBytes));
+  const std::optional<RowForm> found = json_form(line);
+  if (!found || *found == form) return form;
+  // In a .jsonl an object that its line does not end is a broken row.
+  const bool is_row = form == RowForm::kJsonl &&
+                      (line.find('[') > line.find('{') || (line.find('{') == std::string::npos && is_json(line)));
+  return is_row ? form : *found;
+}
+
 }  // namespace
 
 RowForm find_row_form(const FormRules& rules, const Names& names, ByteSource& source) {
@@ -70,6 +81,7 @@ RowForm find_row_form(const FormRules& rules, const Names& names, ByteSource& so
                                      .message = "expected text, tsv, csv, jsonl or json, got CoNLL columns",
                                      .remedies = {{"{} reads its lines as texts", "form", "text"}}}});
   }
+  if (form == RowForm::kJson || form == RowForm::kJsonl) return json_of_first_line(*form, source);
   if (form && form != RowForm::kText) return *form;
   return guess_form(rules, names, source, form.has_value());
 }

@@ -20,8 +20,11 @@ struct FormGuess {
 
 struct FormRules {
   std::optional<RowForm> given = std::nullopt;
-  bool has_conll = false;  // sentences in columns can be read
+  bool has_conll = false;                        // sentences in columns can be read
+  std::optional<char> separator = std::nullopt;  // of the cells of a table; none: as its form and its first line say
   std::function<void(const FormGuess&)> on_guess = {};
+  // Cells of a table without quoting begin and end with quotes, which stay in them.
+  std::function<void(const std::string& file)> on_quotes = {};
 };
 
 // Throws kUsage for a form that cannot be read, and what reading throws. `names` of the texts tell a table by its

@@ -32,7 +32,7 @@ Remedy remedy_for(const Names& columns) {
   for (const char separator : {';', '\t', ',', '|'}) {
     if (columns.size() == 1 && columns[0].find(separator) != std::string::npos) {
       const std::string found = separator == '\t' ? "tabs" : std::string(1, separator);
-      return {"the columns seem to be separated by " + found + ": csv has commas, tsv has tabs ({})", "form"};
+      return {"the columns seem to be separated by " + found + ": name it with {}", "separator"};
     }
   }
   return name_it();
@@ -70,6 +70,7 @@ void fill_row(const RowShape& shape, std::vector<std::string> parts, Row& row) {
 RowFields::RowFields(const FieldRules& rules)
     : shape_(rules.shape),
       kept_(rules.kept),
+      joins_words_(rules.joins_words),
       is_given_(!rules.fields.empty()),
       names_(is_given_ ? rules.fields : shape_.names),
       has_had_kept_(kept_.names.size()) {
@@ -180,6 +181,17 @@ void RowFields::read_items(const Json& object, const Names& names, Row& row) con
     append_items(member_of(object, names[i], row.where), names[i], row);
 }
 
+void RowFields::read_text(const Json& value, const std::string& name, Row& row) const {
+  if (!joins_words_ || !value.is_array()) {
+    row.text = text_value(value, name, row.where);
+    return;
+  }
+  for (const Json& word : value.as_array()) {
+    row.text += row.items.empty() ? "" : " ";
+    row.text += row.items.emplace_back(text_value(word, name, row.where));
+  }
+}
+
 void RowFields::read(const Json& object, Row& row) {
   if (object.is_string() && (shape_.names.size() == 1 || !shape_.needs_all)) {
     has_had_object_ = has_had_text_ = true;
@@ -193,7 +205,7 @@ void RowFields::read(const Json& object, Row& row) {
   for (const auto& [key, value] : object.as_object()) {
     if (keeps(key, names)) row.kept.emplace_back(key, value);
   }
-  row.text = text_value(member_of(object, names[0], row.where), names[0], row.where);
+  read_text(member_of(object, names[0], row.where), names[0], row);
   if (shape_.texts() > 1 && names.size() > 1) {
     const Json* second = object.find(names[1]);
     if (second == nullptr && (is_given_ || shape_.needs_all)) member_of(object, names[1], row.where);  // throws

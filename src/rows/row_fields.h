@@ -31,6 +31,7 @@ struct FieldRules {
   RowShape shape;
   Names fields = {};  // where the texts are: columns, keys, or numbers of columns from 1; empty: the shape's names
   KeptFields kept = {};
+  bool joins_words = false;  // a list of words is a text: joined by spaces, and the row's items
 };
 
 // Texts by their place: the arguments of a program, the parts of a line between tabs. Throws kInput.
@@ -63,10 +64,12 @@ class RowFields {
   const Names& names_of(const Json& object, const std::string& where) const;
   bool keeps(std::string_view name, const Names& texts) const;
   void read_items(const Json& object, const Names& names, Row& row) const;
+  void read_text(const Json& value, const std::string& name, Row& row) const;
   void count(const Json& object, const Names& names);
 
   RowShape shape_;
   KeptFields kept_;
+  bool joins_words_ = false;
   bool is_given_ = false;
   Names names_;  // as in shape_; several for the items if several columns hold one each
 

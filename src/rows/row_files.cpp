@@ -121,10 +121,13 @@ class TextRows final : public LineRows {
 // TSV and CSV: columns by the names of the header line, or by number.
 class ColumnRows final : public LineRows {
  public:
-  ColumnRows(const FieldRules& rules, ByteSource source, char separator)
-      : LineRows(rules),
+  ColumnRows(const RowRules& rules, ByteSource source, RowForm form)
+      : LineRows(rules.fields),
+        on_quotes_(rules.form.on_quotes),
         reader_(LineReader(std::move(source)),
-                {.separator = separator, .has_quotes = separator == ',', .has_header = !fields_.counts_columns()}) {
+                {.separator = rules.form.separator.value_or(form == RowForm::kCsv ? kFindSeparator : '\t'),
+                 .has_quotes = form == RowForm::kCsv,
+                 .has_header = !fields_.counts_columns()}) {
     reader_.begin();
     check_columns();
   }
@@ -133,6 +136,7 @@ class ColumnRows final : public LineRows {
     TableRow record;
     if (!reader_.next(record)) return false;
     check_columns();
+    if (on_quotes_ && reader_.looks_quoted()) std::exchange(on_quotes_, {})(reader_.lines().source().name());
     return take(record, row, [&] { fields_.read(reader_.by_column(std::move(record)), row); });
   }
 
@@ -145,6 +149,7 @@ class ColumnRows final : public LineRows {
     is_checked_ = true;
   }
 
+  std::function<void(const std::string&)> on_quotes_;
   TableReader reader_;
   bool is_checked_ = false;
 };
@@ -272,13 +277,13 @@ class JsonRows final : public RowSource {
 std::unique_ptr<RowSource> open_row_file(const std::string& path, const RowRules& rules,
                                          const std::function<bool()>& is_stopped) {
   ByteSource source(path, is_stopped);
-  switch (find_row_form(rules.form, rules.fields.shape.names, source)) {
+  const RowForm form = find_row_form(rules.form, rules.fields.shape.names, source);
+  switch (form) {
     case RowForm::kText:
       return std::make_unique<TextRows>(rules.fields, std::move(source));
     case RowForm::kTsv:
-      return std::make_unique<ColumnRows>(rules.fields, std::move(source), '\t');
     case RowForm::kCsv:
-      return std::make_unique<ColumnRows>(rules.fields, std::move(source), ',');
+      return std::make_unique<ColumnRows>(rules, std::move(source), form);
     case RowForm::kJsonl:
       return std::make_unique<JsonLineRows>(rules.fields, std::move(source));
     case RowForm::kJson:

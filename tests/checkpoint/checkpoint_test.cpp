@@ -51,6 +51,32 @@ TEST(Checkpoint, TakesThePrefixOffAndSortsTheNames) {
   }
 }
 
+TEST(Checkpoint, LeavesOutWhatAWrapperPutBeforeEveryName) {
+  const TemporaryFolder folder;
+  for (const std::string wrapper :
+       {"module.", "_orig_mod.", "model.", "module._orig_mod.", "_orig_mod.module.model."}) {
+    write_names(folder.path("model.safetensors"),
+                {wrapper + "deberta.encoder.b", wrapper + "classifier.weight", wrapper + "deberta.embeddings.a"});
+    const Checkpoint checkpoint = Checkpoint::open(folder.path());
+    EXPECT_EQ(checkpoint.prefix(), "deberta.");
+    EXPECT_EQ(names_in(checkpoint), (Names{"classifier.weight", "embeddings.a", "encoder.b"}));
+    EXPECT_EQ(checkpoint.stored_name("encoder.b"), "deberta.encoder.b");
+  }
+  write_names(folder.path("model.safetensors"), {"module.deberta.encoder.b", "classifier.weight"});
+  EXPECT_EQ(names_in(Checkpoint::open(folder.path())), (Names{"classifier.weight", "module.deberta.encoder.b"}));
+}
+
+TEST(Checkpoint, KnowsTheFormerNamesOfNorms) {
+  const TemporaryFolder folder;
+  write_names(folder.path("model.safetensors"),
+              {"deberta.embeddings.LayerNorm.gamma", "deberta.embeddings.LayerNorm.beta", "deberta.gamma.a"});
+  const Checkpoint checkpoint = Checkpoint::open(folder.path());
+  EXPECT_EQ(names_in(checkpoint), (Names{"embeddings.LayerNorm.bias", "embeddings.LayerNorm.weight", "gamma.a"}));
+  EXPECT_EQ(checkpoint.stored_name("embeddings.LayerNorm.bias"), "deberta.embeddings.LayerNorm.bias");
+  write_names(folder.path("model.safetensors"), {"embeddings.LayerNorm.gamma", "embeddings.LayerNorm.weight"});
+  EXPECT_ERROR(Checkpoint::open(folder.path()), kTensors, "embeddings.LayerNorm.weight: stored under two names");
+}
+
 TEST(Checkpoint, GivesTheLanguageModelHeadOfTransformersItsCanonicalNames) {
   const TemporaryFolder folder;
   write_names(folder.path("model.safetensors"),

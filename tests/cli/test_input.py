@@ -228,8 +228,8 @@ def test_a_folder_is_not_a_file(classify, tmp_path):
     ("id,text\n1,x\n", ("--input-field", "review"), 'no column "review" among id, text; name it with --input-field'),
     ("id,text\n1,x\n", ("--pair",), 'no column "text_pair" among id, text; name it with --input-field'),
     ("id,text\n1,x\n", ("--keep", "idd"), 'no column "idd" among id, text; did you mean id? --keep names columns of the input'),
-    ("id;text\n1;x\n", (), 'no column "text" among id;text; the columns seem to be separated by ;: csv has commas, tsv has tabs (--input-format)'),
-    ("id\ttext\n1\tx\n", (), 'no column "text" among id\ttext; the columns seem to be separated by tabs: csv has commas, tsv has tabs (--input-format)'),
+    ("id|text\n1|x\n", (), 'no column "text" among id|text; the columns seem to be separated by |: name it with --separator'),
+    ("id,text\n1,x\n", ("--separator", ";"), 'no column "text" among id,text; the columns seem to be separated by ,: name it with --separator'),
     ("x,y\n", ("--input-field", "3"), 'no column "3" among 1, 2; name it with --input-field'),
 ])
 def test_a_column_that_is_not_there_stops_at_once(classify, text, words, message):

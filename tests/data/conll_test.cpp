@@ -108,5 +108,31 @@ TEST(Conll, ReadsThePublishedFileWhenItIsThere) {
   EXPECT_EQ(documents, 231u);
 }
 
+TEST(Conll, SentencesMayBeJsonLines) {
+  const auto read = [](std::string_view text) {
+    ConllReader reader(LineReader(ByteSource(to_bytes(text), "in")));
+    std::vector<std::string> found;
+    for (ConllSentence one; reader.next(one);) {
+      std::string line = one.error ? one.error->what() : "";
+      for (size_t i = 0; i < one.tokens(); ++i) line += one.word(i) + "/" + one.label(i) + " ";
+      found.push_back(line);
+    }
+    return found;
+  };
+  EXPECT_EQ(read("\n{\"id\": 1, \"tokens\": [\"Ada\", \"lived\"], \"ner_tags\": [\"B-PER\", \"O\"]}\n\n{\"words\": "
+                 "[\"a b\"], \"labels\": [\"O\"]}\n"),
+            (std::vector<std::string>{"Ada/B-PER lived/O ", "a b/O "}));
+  EXPECT_EQ(read("{\"tokens\": [\"a\"], \"tags\": []}\n{\"tokens\": [\"a\"], \"ner_tags\": [3]}\n{\"text\": \"a\"}\nx "
+                 "O\n{\"tokens\": [\"b\"], \"tags\": [\"O\"]}"),
+            (std::vector<std::string>{"in:1: expected a label for each of the 1 words, got 0",
+                                      "in:2: label: expected a text, got 3 (integer); write the names of the labels, "
+                                      "such as B-PER, in place of their numbers",
+                                      "in:3: expected a list tokens or words, got text",
+                                      "in:4: not valid JSON at column 1: syntax error while parsing value - invalid "
+                                      "literal; last read: 'x'",
+                                      "b/O "}));
+  EXPECT_EQ(read("{ O\n} O\n"), (std::vector<std::string>{"{/O }/O "}));
+}
+
 }  // namespace
 }  // namespace deberta

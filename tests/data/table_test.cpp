@@ -59,9 +59,11 @@ TEST(Table, QuotedCellsHoldSeparatorsQuotesAndLineEnds) {
   EXPECT_EQ(rows_of("\"last\"", kBareCsv), (std::vector<Cells>{{"last"}}));
 }
 
-TEST(Table, QuotesInOtherPlacesAreErrorsWithLineAndColumn) {
-  EXPECT_EQ(rows_of("a,b\nx\"y\",z\n1,2\n", kCsv),
-            (std::vector<Cells>{{"in:2: line 2, column 2: a quote in an unquoted cell"}, {"1", "2"}}));
+TEST(Table, AQuoteWithinAnUnquotedCellIsACharacter) {
+  EXPECT_EQ(rows_of("a,b\nx\"y\",5\" pipe\n1,2\n", kCsv), (std::vector<Cells>{{"x\"y\"", "5\" pipe"}, {"1", "2"}}));
+}
+
+TEST(Table, TextBehindAQuotedCellIsAnErrorWithLineAndColumn) {
   EXPECT_EQ(rows_of("a,b\n\"x\" ,z\n1,2\n", kCsv),
             (std::vector<Cells>{{"in:2: line 2, column 4: expected a separator after a quoted cell"}, {"1", "2"}}));
   EXPECT_EQ(rows_of("a,b\n\"x\ny\"z,1\n1,2\n", kCsv),
@@ -69,12 +71,51 @@ TEST(Table, QuotesInOtherPlacesAreErrorsWithLineAndColumn) {
   EXPECT_EQ(rows_of("a\n\"x\ny\n", kCsv), (std::vector<Cells>{{"in:2: unterminated quoted cell"}}));
 }
 
+constexpr TableRules kSheet{.separator = kFindSeparator, .has_quotes = true};
+
+TEST(Table, TheFirstLineSaysWhatSeparates) {
+  const std::vector<Cells> rows = {{"1", "x, y; z"}, {"2", ""}};
+  EXPECT_EQ(rows_of("a,b\n1,\"x, y; z\"\n2,\n", kSheet), rows);
+  EXPECT_EQ(rows_of("a;b\n1;\"x, y; z\"\n2;\n", kSheet), rows);
+  EXPECT_EQ(rows_of("a\tb\n1\tx, y; z\n2\t\n", kSheet), rows);
+  EXPECT_EQ(rows_of("\"a,1\";b\n1;\"x, y; z\"\n2;\n", kSheet), rows);
+  EXPECT_EQ(rows_of("a;1,b\n1,\"x, y; z\"\n2,\n", kSheet), rows);  // a comma goes first
+  EXPECT_EQ(rows_of("sep=;\na;b\n1;\"x, y; z\"\n2;\n", kSheet), rows);
+  EXPECT_EQ(rows_of("sep=|\r\na|b\r\n1|x, y; z\r\n2|\r\n", kSheet), rows);
+  EXPECT_EQ(rows_of("a\nx;y\n", kSheet), (std::vector<Cells>{{"x;y"}}));
+}
+
+TEST(Table, EmptyLinesAreNoRows) {
+  EXPECT_EQ(rows_of("\n\na,b\n\n1,2\n\n\n3,4\n\n", kSheet), (std::vector<Cells>{{"1", "2"}, {"3", "4"}}));
+  EXPECT_EQ(rows_of("\na\tb\n\n1\t2\n", {}), (std::vector<Cells>{{"1", "2"}}));
+  EXPECT_EQ(rows_of("a\n\nx\n\\:\n", {}), (std::vector<Cells>{{"x"}, {""}}));
+  EXPECT_EQ(rows_of("a\n\nx\n\"\"\n", kSheet), (std::vector<Cells>{{"x"}, {""}}));
+  EXPECT_EQ(rows_of("\n\n", kSheet), std::vector<Cells>());
+}
+
+TEST(Table, ColumnsWithoutANameAreNumbers) {
+  TableReader reader = reader_of("text,,\nx,,\ny,z,\n", kSheet);
+  TableRow row;
+  ASSERT_TRUE(reader.next(row));
+  EXPECT_EQ(reader.columns(), (Cells{"text", "2", "3"}));
+  EXPECT_EQ(Json(reader.by_column(row)).dump(), R"({"text": "x"})");
+  ASSERT_TRUE(reader.next(row));
+  EXPECT_EQ(Json(reader.by_column(row)).dump(), R"({"text": "y", "2": "z"})");
+}
+
+TEST(Table, AQuotedHeaderOfTabsSaysThatCellsAreQuoted) {
+  EXPECT_EQ(rows_of("\"a\"\t\"b\"\n\"say \"\"x\"\"\"\t\"1\n2\"\n", {}), (std::vector<Cells>{{"say \"x\"", "1\n2"}}));
+  EXPECT_EQ(rows_of("\"a\"\tb\n\"x\"\ty\n", {}), (std::vector<Cells>{{"\"x\"", "y"}}));
+  TableReader plain = reader_of("a\tb\nx \"y\"\tz\n", {}), quoted = reader_of("a\tb\n\"x\"\tz\n", {});
+  TableRow row;
+  ASSERT_TRUE(plain.next(row) && quoted.next(row));
+  EXPECT_FALSE(plain.looks_quoted());
+  EXPECT_TRUE(quoted.looks_quoted());
+}
+
 TEST(Table, RaggedRowsAreReportedWithTheirLineAndTheRestIsRead) {
-  const std::vector<Cells> expected = {{"1", "2"},
-                                       {"in:3: expected 2 columns, got 1"},
-                                       {"in:4: expected 2 columns, got 3"},
-                                       {"in:5: expected 2 columns, got 1"},
-                                       {"3", "4"}};
+  const std::vector<Cells> expected = {
+      {"1", "2"}, {"in:3: expected 2 columns, got 1"}, {"in:4: expected 2 columns, got 3"}, {"3", "4"}};
   EXPECT_EQ(rows_of("a\tb\n1\t2\n1\n1\t2\t3\n\n3\t4\n", {}), expected);
   EXPECT_EQ(rows_of("a,b\n1,2\n1\n1,2,3\n\n3,4\n", kCsv), expected);
   EXPECT_EQ(rows_of("1\t2\n1\n", {.has_header = false}),

@@ -37,9 +37,8 @@ std::string refused(const std::string& text, const std::string& name, const RowR
 TEST(RowFields, AMissingTextIsNamedByItsArgument) {
   const RowRules rules{.fields = {.shape = kText}};
   EXPECT_EQ(refused("id,b\n", "a.csv", rules), "a.csv: no column \"text\" among id, b; name it with fields");
-  EXPECT_EQ(refused("id;text\n", "a.csv", rules),
-            "a.csv: no column \"text\" among id;text; the columns seem to be separated by ;: csv has commas, tsv has "
-            "tabs (form)");
+  EXPECT_EQ(refused("id|text\n", "a.csv", rules),
+            "a.csv: no column \"text\" among id|text; the columns seem to be separated by |: name it with separator");
   EXPECT_EQ(refused("Text,b\n", "a.csv", rules),
             "a.csv: no column \"text\" among Text, b; did you mean Text? name it with fields");
   EXPECT_EQ(refused("{\"id\": 1}\n", "a.jsonl", rules),
