@@ -81,7 +81,8 @@ constexpr std::array kVerbs = {
     VerbRow{"help", "show help for a verb", "[VERB]", "help classify"},
 };
 
-constexpr std::array kOptions = {
+// No std::array: clang deduces no more than 256 elements.
+constexpr OptionRow kOptions[] = {
     OptionRow{"model", 'm', kFiles, "", "[NAME=]DIR", "serve", "Model",
               "model to serve, and its name in requests (default: the last part of the path); may be repeated; without "
               "it, all built-in models"},
