@@ -12,11 +12,15 @@ namespace {
 
 constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 500000, .max_members = 4096};
 constexpr size_t kMostExplaining = 4;
-constexpr size_t kMostIgnored = 16;    // fields that are named
-constexpr size_t kSmallBytes = 65536;  // of a body or an answer that takes a few milliseconds
+constexpr size_t kMostIgnored = 16;  // fields that are named
 
 double seconds_of(int64_t microseconds) {
   return static_cast<double>(microseconds) * 1e-6;
+}
+
+// A body or an answer of one piece takes a few milliseconds.
+WorkSize size_of(size_t bytes) {
+  return bytes <= kPieceBytes ? WorkSize::kSmall : WorkSize::kLarge;
 }
 
 // application/json, with parameters or without.
@@ -149,10 +153,6 @@ std::shared_ptr<Served> Call::find_model(Body& body) const {
     if (error.code == ApiCode::kModelNotFound && is_of_body) error.field = "/model";
     throw;
   }
-}
-
-WorkSize Call::size_of(size_t bytes) const {
-  return bytes <= kSmallBytes ? WorkSize::kSmall : WorkSize::kLarge;
 }
 
 // What it has of the memory until its answer is written, in the place of its body. Throws where that is too much.
@@ -290,7 +290,7 @@ void Call::submit(Answering made) {
   submitted_ = microseconds();
   const auto done = [self = shared_from_this(), respond_with = std::move(made.respond)](const Outcome& outcome) {
     self->outcome_ = outcome;
-    self->server_.pool->post(self->client_, self->size_of(self->answer_bytes_),
+    self->server_.pool->post(self->client_, size_of(self->answer_bytes_),
                              [self, respond_with] { self->finish(respond_with); });
   };
   try {

@@ -45,7 +45,6 @@ class Call : public std::enable_shared_from_this<Call> {
   std::string owner() const { return key_ ? key_->name : ""; }  // the name of the client's key
   Priority priority() const;
   RequestInfo info() const;
-  WorkSize size_of(size_t bytes) const;
   void hold(const Answering& made);
   void submit(Answering made);
   void finish(const std::function<HttpResponse()>& respond_with);
