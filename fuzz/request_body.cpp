@@ -114,7 +114,7 @@ void run(Bytes input) {
     response = made.respond();
     for (std::string piece; response.pieces && !(piece = response.pieces()).empty();) response.body += piece;
   } catch (...) {
-    const ApiError error = serve::api_error_of(std::current_exception(), "/inputs");
+    const ApiError error = serve::api_error_of(std::current_exception());
     FUZZ_REQUIRE(error.code != serve::ApiCode::kInternal);
     return check_response(serve::error_response(error, asked.dialect), 400, 500);
   }
