@@ -2,7 +2,7 @@
 
 PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev libbz2-dev libboost1.81-dev"
 TRAIN_PACKAGES="python3-venv"  # LibTorch comes from PyPI, into .venv
-TEST_PACKAGES="libgtest-dev python3-venv dpkg-dev file"  # the last two for cpack -G DEB
+TEST_PACKAGES="libgtest-dev libboost-context1.81-dev python3-venv dpkg-dev file"  # the last two for cpack -G DEB
 SERVE_TEST_PACKAGES="nginx-light caddy chromium chromium-driver strace"  # the proxies of deploy/, a browser for the pages, and what the server asks of the system
 BENCH_PACKAGES="libbenchmark-dev"
 FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
@@ -10,7 +10,7 @@ GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git"
 STRACE_PACKAGES="strace"
 AARCH64_PACKAGES="g++-12-aarch64-linux-gnu qemu-user"
 # Unpacked beside the build, never installed: the machine's own packages stay as they are.
-AARCH64_LIBRARIES="nlohmann-json3-dev libcli11-dev libboost1.81-dev:arm64 libfmt-dev:arm64 libfmt9:arm64 zlib1g-dev:arm64 zlib1g:arm64 liblzma-dev:arm64
+AARCH64_LIBRARIES="nlohmann-json3-dev libcli11-dev libboost1.81-dev:arm64 libboost-context1.81-dev:arm64 libboost-context1.81.0:arm64 libfmt-dev:arm64 libfmt9:arm64 zlib1g-dev:arm64 zlib1g:arm64 liblzma-dev:arm64
   liblzma5:arm64 libbz2-dev:arm64 libbz2-1.0:arm64 libzstd-dev:arm64 libzstd1:arm64 libgtest-dev:arm64 libc6:arm64 libgcc-s1:arm64 libstdc++6:arm64"
 
 # install_packages WHAT PACKAGE...: installs the missing ones with apt, as root or through sudo (on a terminal, after asking).
