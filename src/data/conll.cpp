@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "data/json_members.h"
 #include "data/json_rows.h"
 
@@ -43,6 +45,39 @@ void add_token(const TextLine& line, ConllSentence& sentence) {
   if (sentence.tokens() > ConllReader::kMaxTokens)
     refuse(fmt::format("expected a sentence of at most {} tokens; is the blank line after it missing?",
                        ConllReader::kMaxTokens));
+}
+
+ConllReader::Shape shape_of(std::string_view line) {
+  std::vector<std::string> cells;
+  if (line.size() <= ConllReader::kMaxSentenceBytes / 2) split(line, cells);
+  return {cells.size(), line.find('\t') != std::string_view::npos};
+}
+
+bool opens_document(std::string_view comment) {
+  comment.remove_prefix(std::min(comment.find_first_not_of("# \t"), comment.size()));
+  return comment.starts_with(kDocumentStart) || comment.starts_with("newdoc");
+}
+
+enum class Number { kNone, kToken, kOther };  // kOther: of a range of tokens or of an empty node
+
+Number number_kind(std::string_view cell) {
+  const size_t end = std::min(cell.find_first_not_of("0123456789"), cell.size());
+  if (end == 0) return Number::kNone;
+  if (end == cell.size()) return Number::kToken;
+  const std::string_view rest = cell.substr(end + 1);
+  const bool is_second = !rest.empty() && rest.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_second && (cell[end] == '-' || cell[end] == '.') ? Number::kOther : Number::kNone;
+}
+
+// Whether the first cells count the tokens: 1, 2, ..., with ranges and empty nodes between them.
+bool counts_tokens(const ConllSentence& sentence, size_t& tokens) {
+  tokens = 0;
+  for (size_t i = 0; i < sentence.tokens(); ++i) {
+    const Number kind = number_kind(sentence.cell(i, 0));
+    if (kind == Number::kNone) return false;
+    if (kind == Number::kToken && sentence.cell(i, 0) != std::to_string(++tokens)) return false;
+  }
+  return tokens > 0;
 }
 
 bool is_json_object(const std::string& line) {
@@ -90,14 +125,96 @@ void ConllReader::read_json(const TextLine& line, ConllSentence& sentence) {
   }
 }
 
+// Comments that have the columns of the sentence's first token, as read so far, are tokens; otherwise they are left
+// out.
+bool ConllReader::is_token(const TextLine& comment) const {
+  return shape_of(comment.text) == shape_ && !opens_document(comment.text);
+}
+
+// Comments that look like the sentence's first token, as read so far, are tokens; others are left out.
+void ConllReader::take_comments(ConllSentence& sentence) {
+  has_comments_ = false;
+  for (const TextLine& comment : std::exchange(comments_, {})) {
+    if (is_token(comment)) {
+      if (sentence.cells.empty()) sentence.where = comment.where;
+      add_token(comment, sentence);
+    } else {
+      has_comments_ = true;
+      begins_document_ = begins_document_ || opens_document(comment.text);
+    }
+  }
+}
+
+void ConllReader::add_line(const TextLine& line, ConllSentence& sentence) {
+  if (sentence.cells.empty()) {
+    shape_ = shape_of(line.text);
+    take_comments(sentence);
+    sentence.begins_document = sentence.begins_document || std::exchange(begins_document_, false);
+  }
+  add_token(line, sentence);
+}
+
+// Leaves out the column that counts the tokens.
+void ConllReader::leave_out_numbers(ConllSentence& sentence) {
+  std::vector<std::string> cells;
+  for (size_t i = 0; i < sentence.tokens(); ++i) {
+    if (number_kind(sentence.cell(i, 0)) == Number::kOther) continue;
+    for (size_t column = 1; column < sentence.columns; ++column) cells.push_back(sentence.cell(i, column));
+  }
+  sentence.cells = std::move(cells);
+  --sentence.columns;
+}
+
+void ConllReader::finish(ConllSentence& sentence) {
+  if (sentence.error || sentence.cells.empty()) return;
+  constexpr size_t kConllUColumns = 10;
+  size_t tokens = 0;
+  const bool counts = shape_.has_tabs && sentence.columns > kMinColumns && counts_tokens(sentence, tokens);
+  const bool tells = !counts || tokens > 1 || sentence.columns == kConllUColumns || has_comments_;
+  if (!has_numbers_ && tells) has_numbers_ = counts;
+  if (has_numbers_ && !*has_numbers_) return;
+  if (has_numbers_ && counts) return leave_out_numbers(sentence);
+  sentence.error = Error(ErrorCode::kInput, sentence.where,
+                         has_numbers_ ? "expected the numbers 1, 2, ... of the tokens in the first column, as in the "
+                                        "sentences before"
+                                      : "expected a word, got 1, which may be the number of the token; begin the file "
+                                        "with a sentence of several tokens, or leave out the column of numbers");
+  sentence.cells.clear();
+  sentence.columns = 0;
+}
+
+// A block of nothing but lines that begin with #: a sentence if they look like the one before, and where the file has
+// no other.
+bool ConllReader::comments_are_sentence(bool is_at_end) {
+  if (comments_.empty()) return false;
+  if (shape_.columns == 0 && is_at_end) shape_ = shape_of(comments_.front().text);
+  const bool has_columns = shape_.columns >= kMinColumns && shape_.columns <= kMaxColumns;
+  return has_columns &&
+         std::all_of(comments_.begin(), comments_.end(), [this](const TextLine& line) { return is_token(line); });
+}
+
+void ConllReader::take_tokens(ConllSentence& sentence) {
+  sentence.where = comments_.front().where;
+  sentence.begins_document = std::exchange(begins_document_, false);
+  for (const TextLine& line : std::exchange(comments_, {})) add_token(line, sentence);
+}
+
 bool ConllReader::next(ConllSentence& sentence) {
   sentence = {};
+  comments_.clear();
   size_t bytes = 0;
   TextLine line;
   while (read_text_line(lines_, line)) {
     const bool has_tokens = !sentence.where.empty();
     if (!line.error && is_blank(line.text)) {
       if (has_tokens) break;
+      if (comments_are_sentence(false)) {
+        take_tokens(sentence);
+        break;
+      }
+      for (const TextLine& comment : comments_) begins_document_ = begins_document_ || opens_document(comment.text);
+      comments_.clear();
+      bytes = 0;
       continue;
     }
     if (!is_json_) is_json_ = !line.error && is_json_object(line.text);
@@ -118,6 +235,11 @@ bool ConllReader::next(ConllSentence& sentence) {
       if (has_tokens) break;
       continue;
     }
+    bytes += line.text.size();
+    if (!line.error && !has_tokens && line.text.starts_with('#') && bytes <= kMaxSentenceBytes) {
+      comments_.push_back(line);
+      continue;
+    }
     if (!has_tokens) {
       sentence.where = line.where;
       sentence.begins_document = std::exchange(begins_document_, false);
@@ -125,17 +247,18 @@ bool ConllReader::next(ConllSentence& sentence) {
     if (sentence.error) continue;
     try {
       if (line.error) throw *line.error;
-      bytes += line.text.size();
       if (bytes > kMaxSentenceBytes)
         throw Error(ErrorCode::kTooLarge, line.where,
                     fmt::format("expected a sentence of at most {} bytes", kMaxSentenceBytes));
-      add_token(line, sentence);
+      add_line(line, sentence);
     } catch (const Error& error) {
       sentence.error = error;
       sentence.cells.clear();
       sentence.columns = 0;
     }
   }
+  if (sentence.where.empty() && comments_are_sentence(true)) take_tokens(sentence);
+  finish(sentence);
   return !sentence.where.empty();
 }
 

@@ -17,7 +17,7 @@ struct FormRow {
 constexpr std::array kForms = {
     FormRow{RowForm::kText, "text", {".txt"}},  FormRow{RowForm::kTsv, "tsv", {".tsv", ".tab"}},
     FormRow{RowForm::kCsv, "csv", {".csv"}},    FormRow{RowForm::kJsonl, "jsonl", {".jsonl", ".ndjson"}},
-    FormRow{RowForm::kJson, "json", {".json"}}, FormRow{RowForm::kConll, "conll", {".conll"}},
+    FormRow{RowForm::kJson, "json", {".json"}}, FormRow{RowForm::kConll, "conll", {".conll", ".conllu"}},
 };
 
 }  // namespace

@@ -22,10 +22,15 @@ class SquadReader {
   explicit SquadReader(const std::string& name) : name_(name) {}
 
   SquadFile read(const Json& document) {
+    const bool is_list =
+        document.is_array() && !document.as_array().empty() && is_flat_row(document.as_array().front());
+    if (is_list) return read_rows(document.as_array(), fmt::format("{}: ", name_));
     if (const Json* version = document.find("version"); version != nullptr && version->is_string())
       file_.version = version->as_string();
+    const JsonArray& articles = array_member(document, "data", name_);
+    if (!articles.empty() && is_flat_row(articles.front())) return read_rows(articles, fmt::format("{}: data/", name_));
     size_t count = 0;
-    for (const Json& article : array_member(document, "data", name_)) {
+    for (const Json& article : articles) {
       const std::string where = fmt::format("{}: data/{}", name_, count++);
       const Json* title = article.find("title");
       const std::string titled = title != nullptr && title->is_string() ? title->as_string() : "";
@@ -36,7 +41,38 @@ class SquadReader {
     return std::move(file_);
   }
 
+  // A row with its own context, as the hub's datasets have them.
+  void read_row(const Json& row, const std::string& where) {
+    try {
+      const std::string& context = text_member(row, "context", where);
+      if (file_.contexts.empty() || file_.contexts.back() != context) {
+        if ((context_bytes_ += context.size()) > kMaxSquadBytes)
+          throw Error(ErrorCode::kTooLarge, name_,
+                      fmt::format("expected at most {} bytes of contexts", kMaxSquadBytes));
+        const Json* title = row.find("title");
+        file_.contexts.push_back(context);
+        file_.titles.push_back(title != nullptr && title->is_string() ? title->as_string() : "");
+        places_ = CodePointTable(file_.contexts.back());
+      }
+      read_question(row, where);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kTooLarge) throw;
+      file_.skipped.push_back(error.problems().front());
+    }
+  }
+  SquadFile finish() { return std::move(file_); }
+
+  static bool is_flat_row(const Json& value) {
+    return value.is_object() && value.find("question") != nullptr && value.find("context") != nullptr;
+  }
+
  private:
+  SquadFile read_rows(const JsonArray& rows, const std::string& place) {
+    size_t count = 0;
+    for (const Json& row : rows) read_row(row, fmt::format("{}{}", place, count++));
+    return finish();
+  }
+
   void read_paragraph(const Json& paragraph, const std::string& title, const std::string& where) {
     file_.contexts.push_back(text_member(paragraph, "context", where));
     file_.titles.push_back(title);
@@ -61,9 +97,7 @@ class SquadReader {
     if (impossible != nullptr)
       question.is_impossible = json_member(json, "is_impossible", &Json::is_bool, "true or false", where).as_bool();
     if (json.find("answers") != nullptr) {
-      size_t count = 0;
-      for (const Json& answer : array_member(json, "answers", where))
-        question.answers.push_back(read_answer(answer, fmt::format("{}/answers/{}", where, count++)));
+      question.answers = read_answers(json, where);
       if (question.answers.empty() && impossible == nullptr) question.is_impossible = true;
       if (question.answers.empty() != question.is_impossible)
         throw Error(
@@ -77,10 +111,36 @@ class SquadReader {
     file_.questions.push_back(std::move(question));
   }
 
-  SquadAnswer read_answer(const Json& json, const std::string& where) const {
+  // A list of answers, or an object of two lists of the same length.
+  std::vector<SquadAnswer> read_answers(const Json& json, const std::string& where) const {
+    std::vector<SquadAnswer> answers;
+    const auto place = [&] { return fmt::format("{}/answers/{}", where, answers.size()); };
+    const Json& listed = *json.find("answers");
+    if (!listed.is_object()) {
+      for (const Json& answer : array_member(json, "answers", where)) {
+        const std::string at = place();
+        const std::string& text = text_member(answer, "text", at);
+        answers.push_back(read_answer(text, integer_member(answer, "answer_start", at), at));
+      }
+      return answers;
+    }
+    const JsonArray& texts = array_member(listed, "text", where + "/answers");
+    const JsonArray& starts = array_member(listed, "answer_start", where + "/answers");
+    if (texts.size() != starts.size())
+      throw Error(ErrorCode::kInput, where + "/answers",
+                  fmt::format("expected as many answer_start as text, got {} and {}", starts.size(), texts.size()));
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const std::string at = place();
+      if (!starts[i].is_integer())
+        throw Error(ErrorCode::kInput, at, "answer_start: expected an integer, got " + starts[i].describe());
+      answers.push_back(read_answer(text_value(texts[i], "text", at), starts[i].as_integer(), at));
+    }
+    return answers;
+  }
+
+  SquadAnswer read_answer(const std::string& text, int64_t start, const std::string& where) const {
     SquadAnswer answer;
-    answer.text = text_member(json, "text", where);
-    const int64_t start = integer_member(json, "answer_start", where);
+    answer.text = text;
     const std::string_view context = file_.contexts.back();
     if (answer.text.empty()) throw Error(ErrorCode::kInput, where, "text: expected an answer, got an empty text");
     if (start < 0 || static_cast<uint64_t>(start) > places_.size())
@@ -102,11 +162,35 @@ class SquadReader {
   SquadFile file_;
   CodePointTable places_;  // of the paragraph's context
   std::unordered_set<std::string> ids_;
+  size_t context_bytes_ = 0;  // of rows
 };
+
+// JSON Lines: whether the first line is a row of its own.
+bool begins_with_row(ByteSource& source) {
+  TextLine line;
+  line.text = std::string(source.peek_line(LineReader::kMaxLineBytes));
+  if (line.text.empty()) return false;
+  const JsonRow row = parse_json_row(std::move(line));
+  return !row.error && SquadReader::is_flat_row(row.value);
+}
+
+SquadFile read_lines(ByteSource& source) {
+  const std::string name = source.name();
+  JsonLineReader lines{LineReader(std::move(source))};
+  SquadReader reader(name);
+  for (JsonRow row; lines.next(row);) {
+    if (row.error) throw Error(*row.error);
+    reader.read_row(row.value, row.where);
+  }
+  SquadFile file = reader.finish();
+  file.is_repaired = lines.lines().repaired() > 0;
+  return file;
+}
 
 }  // namespace
 
 SquadFile read_squad(ByteSource& source) {
+  if (begins_with_row(source)) return read_lines(source);
   bool is_repaired = false;
   const Json document = read_json_document(
       source, {.max_bytes = kMaxSquadBytes, .max_depth = kMaxDepth, .max_nodes = kMaxSquadValues}, &is_repaired);

@@ -1,4 +1,6 @@
-// SQuAD, versions 1.1 and 2.0: questions on contexts, answers by their position in code points. Read as a whole.
+// SQuAD, versions 1.1 and 2.0: questions on contexts, answers by their position in code points. Read as a whole. Either
+// the published document, or rows with a context, a question and answers each, as the hub's datasets have them: JSON
+// Lines, an array, or an array under `data`; their answers may be an object of two lists, `text` and `answer_start`.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -29,9 +31,9 @@ struct SquadFile {
   std::vector<std::string> titles;    // by context
   std::vector<std::string> contexts;  // one a paragraph
   std::vector<SquadQuestion> questions;
-  std::vector<Problem>
-      skipped;               // questions that are wrong in themselves and left out: `name: data/0/paragraphs/1/qas/2`
-  bool is_repaired = false;  // held bytes that are not UTF-8
+  std::vector<Problem> skipped;  // questions that are wrong in themselves and left out: `name:
+                                 // data/0/paragraphs/1/qas/2`, `name: data/2`, `name:3`
+  bool is_repaired = false;      // held bytes that are not UTF-8
 };
 
 constexpr size_t kMaxSquadBytes = size_t{128} << 20;
@@ -39,7 +41,8 @@ constexpr size_t kMaxSquadValues = 4000000;
 
 // A question is skipped if a part of it is missing or of a wrong type, if its id is repeated, if an answer is not the
 // text at its position, if it is impossible but has an answer, or is marked as possible but has none.
-// Throws kJson, kTooLarge, kInput for a file of another shape, and what ByteSource::read throws.
+// Questions that follow each other with the same context share it. Throws kJson, kTooLarge, kInput for a file of
+// another shape, and what ByteSource::read throws.
 SquadFile read_squad(ByteSource& source);
 
 }  // namespace deberta

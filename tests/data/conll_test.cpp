@@ -74,6 +74,42 @@ TEST(Conll, WhatIsWrongIsReportedWithItsLineAndTheNextSentenceIsRead) {
     EXPECT_EQ(sentences_of("x O\n\n" + bad.lines + "\ny O\n"), (Sentences{"x/O", "!" + bad.error, "y/O"})) << bad.lines;
 }
 
+TEST(Conll, LinesBeforeASentenceThatBeginWithAHashAreComments) {
+  EXPECT_EQ(sentences_of("# sent_id = 1\n# text = a b\na\tO\nb\tO\n\n# id 7\tdomain=en\nc _ _ O\n"),
+            (Sentences{"a/O b/O", "c/O"}));
+  EXPECT_EQ(sentences_of("# licence\n\n# another\n\na O\n"), (Sentences{"a/O"}));
+  EXPECT_EQ(sentences_of("# newdoc id = 3\na\tO\n\nb\tO\n\n# newdoc\n\nc\tO\n"), (Sentences{"*a/O", "b/O", "*c/O"}));
+  // Words: as many columns as the tokens.
+  EXPECT_EQ(sentences_of("# O\nmetoo O\n\nx O\n\n# O\n\n#nlp B-X\nis O\n"),
+            (Sentences{"#/O metoo/O", "x/O", "#/O", "#nlp/B-X is/O"}));
+  EXPECT_EQ(sentences_of("a O\n# O\nb O\n"), (Sentences{"a/O #/O b/O"}));
+}
+
+TEST(Conll, AFirstColumnThatCountsTheTokensIsLeftOut) {
+  const std::string rest = "\t_\t_\t_\t_\t_\t_\t_\t";
+  EXPECT_EQ(sentences_of("# text = I'm in Rome\n1-2\tI'm" + rest + "_\n1\tI" + rest + "O\n2\t'm" + rest + "O\n3\tin" +
+                         rest + "O\n3.1\tthe" + rest + "_\n4\tRome" + rest + "B-LOC\n\n1\tYes" + rest + "O\n"),
+            (Sentences{"I/O 'm/O in/O Rome/B-LOC", "Yes/O"}));
+  EXPECT_EQ(sentences_of("1\tRome" + rest + "B-LOC\n"), (Sentences{"Rome/B-LOC"}));
+  EXPECT_EQ(sentences_of("# source\n1\tRome\tB-LOC\n\n1\tHi\tO\n2\t5\tO\n"), (Sentences{"Rome/B-LOC", "Hi/O 5/O"}));
+  EXPECT_EQ(
+      sentences_of("1\ta\tO\n2\tb\tO\n\nc\td\tO\n\n1\te\tO\n"),
+      (Sentences{"a/O b/O",
+                 "!in:4: expected the numbers 1, 2, ... of the tokens in the first column, as in the sentences before",
+                 "e/O"}));
+  // Words that are numbers: in files of spaces, of two columns, and where an earlier sentence has told.
+  EXPECT_EQ(sentences_of("1 CD O\n2 CD O\n"), (Sentences{"1/O 2/O"}));
+  EXPECT_EQ(sentences_of("1\tO\n2\tO\n"), (Sentences{"1/O 2/O"}));
+  EXPECT_EQ(sentences_of("a\tX\tO\n\n1\tCD\tO\n2\tCD\tO\n"), (Sentences{"a/O", "1/O 2/O"}));
+  EXPECT_EQ(sentences_of("2\tCD\tO\n1\tCD\tO\n"), (Sentences{"2/O 1/O"}));
+  EXPECT_EQ(
+      sentences_of("1\tCD\tO\n\na\tX\tO\n"),
+      (Sentences{
+          "!in:1: expected a word, got 1, which may be the number of the token; begin the file with a sentence of "
+          "several tokens, or leave out the column of numbers",
+          "a/O"}));
+}
+
 TEST(Conll, InvalidUtf8IsRepaired) {
   EXPECT_EQ(sentences_of("a\xFF O\n"), (Sentences{"a\xEF\xBF\xBD/O"}));
 }

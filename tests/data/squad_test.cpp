@@ -79,7 +79,8 @@ TEST(Squad, AWrongQuestionIsSkippedAndReportedWithItsPlace) {
       {answer(R"("text": 5, "answer_start": 8)"), "/answers/0: text: expected a string, got 5"},
       {answer(R"("text": "cat")"), "/answers/0: no answer_start"},
       {answer(R"("answer_start": 8)"), "/answers/0: no text"},
-      {question(R"(, "answers": {"text": ["cat"]})"), ": answers: expected an array"},
+      {question(R"(, "answers": {"text": ["cat"]})"), "/answers: no answer_start"},
+      {question(R"(, "answers": 5)"), ": answers: expected an array"},
       {question(R"(, "answers": [5])"), "/answers/0: no text"},
       {question(R"(, "is_impossible": true, "answers": [{"text": "cat", "answer_start": 8}])"),
        ": is_impossible: expected no answer, got one"},
@@ -101,6 +102,46 @@ TEST(Squad, AWrongQuestionIsSkippedAndReportedWithItsPlace) {
     EXPECT_EQ(file.questions.front().id, "first");
     EXPECT_EQ(file.questions.back().id, "last");
   }
+}
+
+// The same questions in every form that people have.
+TEST(Squad, RowsMayHaveTheirOwnContexts) {
+  const std::string a =
+      R"({"id": "1", "title": "T", "context": "a cat sat", "question": "Who?", "answers": {"text": ["cat", "a cat"], "answer_start": [2, 0]}})";
+  const std::string b =
+      R"({"id": "2", "context": "a cat sat", "question": "Why?", "answers": {"text": [], "answer_start": []}})";
+  const std::string c =
+      R"({"id": "3", "context": "b", "question": "What?", "answers": [{"text": "b", "answer_start": 0}]})";
+  for (const std::string& text : {a + "\n\n" + b + "\r\n" + c + "\n", "[" + a + ", " + b + ",\n" + c + "]",
+                                  R"({"version": "x", "data": [)" + a + "," + b + "," + c + "]}"}) {
+    const SquadFile file = read(text);
+    EXPECT_TRUE(file.skipped.empty()) << text;
+    EXPECT_EQ(file.contexts, (std::vector<std::string>{"a cat sat", "b"}));
+    EXPECT_EQ(file.titles, (std::vector<std::string>{"T", ""}));
+    ASSERT_EQ(file.questions.size(), 3u);
+    EXPECT_EQ(file.questions[0].answers[0].begin_char, 2u);
+    EXPECT_EQ(file.questions[0].answers[1].text, "a cat");
+    EXPECT_TRUE(file.questions[1].is_impossible && file.questions[1].context == 0);
+    EXPECT_EQ(file.questions[2].answers.size(), 1u);
+  }
+  EXPECT_EQ(read(a + "\n").questions.size(), 1u);
+}
+
+TEST(Squad, AWrongRowIsSkippedWithItsPlace) {
+  const std::string good = R"({"id": "1", "context": "a cat", "question": "Who?"})";
+  const auto skipped = [&](const std::string& rest) {
+    const SquadFile file = read(good + "\n" + R"({"id": "2", "context": "a cat", "question": "Who?", )" + rest + "}\n");
+    EXPECT_EQ(file.questions.size(), 1u);
+    return file.skipped.empty() ? "" : file.skipped[0].where + ": " + file.skipped[0].message;
+  };
+  EXPECT_EQ(skipped(R"("answers": {"text": ["cat"], "answer_start": []})"),
+            "in:2/answers: expected as many answer_start as text, got 0 and 1");
+  EXPECT_EQ(skipped(R"("answers": {"text": ["cat"], "answer_start": ["2"]})"),
+            "in:2/answers/0: answer_start: expected an integer, got \"2\" (string)");
+  EXPECT_EQ(skipped(R"("answers": {"text": ["dog"], "answer_start": [2]})"),
+            "in:2/answers/0: text: expected the text at answer_start 2, \"cat\" (string), got \"dog\" (string)");
+  EXPECT_EQ(read("[" + good + ", 7]").skipped[0].where, "in: 1");
+  EXPECT_ERROR(read(good + "\n{"), kJson, "in:2");
 }
 
 TEST(Squad, AFileOfAnotherShapeIsRefused) {
