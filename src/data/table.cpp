@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "data/cells.h"
@@ -59,6 +61,40 @@ bool are_quoted(std::string_view line, char separator) {
   return cells > 1;
 }
 
+// Whether a cell begins with a quote that it does not close.
+bool opens_quote(std::string_view cell) {
+  return cell.starts_with('"') && std::count(cell.begin(), cell.end(), '"') % 2 != 0;
+}
+
+// The cells of a whole row by the rules of quotes; none where it breaks them or is not closed.
+std::optional<std::vector<std::string>> quoted_cells(std::string_view text, char separator) {
+  std::vector<std::string> cells(1);
+  for (size_t i = 0; i < text.size();) {
+    const bool is_quoted = text[i] == '"' && cells.back().empty() && (i == 0 || text[i - 1] == separator);
+    if (!is_quoted) {
+      const size_t end = std::min(text.find(separator, i), text.size());
+      cells.back() = text.substr(i, end - i);
+      i = end;
+    } else {
+      for (++i;; i += 2) {
+        const size_t end = text.find('"', i);
+        if (end == std::string_view::npos) return std::nullopt;
+        cells.back() += text.substr(i, end - i);
+        i = end;
+        if (i + 1 >= text.size() || text[i + 1] != '"') break;
+        cells.back() += '"';
+      }
+      ++i;
+      if (i < text.size() && text[i] != separator) return std::nullopt;
+    }
+    if (i == text.size()) break;
+    ++i;
+    if (cells.size() == TableReader::kMaxColumns) return std::nullopt;
+    cells.emplace_back();
+  }
+  return cells;
+}
+
 }  // namespace
 
 void TableReader::split(const std::string& text, TableRow& row) {
@@ -113,10 +149,41 @@ void TableReader::split_quoted(std::string text, TableRow& row) {
   }
 }
 
+bool TableReader::read_physical(TextLine& line) {
+  if (ahead_.empty()) return read_text_line(lines_, line);
+  line = std::move(ahead_.front());
+  ahead_.pop_front();
+  return true;
+}
+
+// Whether `first` and the lines after it are one row with quotes; otherwise they are given back.
+bool TableReader::joins_lines(const TextLine& first, TableRow& row) {
+  const size_t last = first.text.rfind(rules_.separator);
+  std::string joined = first.text;
+  if (!opens_quote(std::string_view(joined).substr(last == std::string::npos ? 0 : last + 1))) return false;
+  std::deque<TextLine> taken;
+  bool is_row = false;
+  for (TextLine line; !is_row && read_physical(line);) {
+    taken.push_back(line);
+    const auto cells = static_cast<size_t>(std::count(line.text.begin(), line.text.end(), rules_.separator)) + 1;
+    if (line.error || cells == columns_.size() || joined.size() + line.text.size() > kMaxRowBytes) break;
+    joined.append(lines_.line_end()).append(line.text);
+    if (std::count(line.text.begin(), line.text.end(), '"') % 2 == 0) continue;  // the quote is still open
+    std::optional<std::vector<std::string>> quoted = quoted_cells(joined, rules_.separator);
+    is_row = quoted && quoted->size() == columns_.size();
+    if (!is_row) break;
+    row.cells = std::move(*quoted);
+  }
+  if (is_row) looks_quoted_ = true;
+  if (!is_row)
+    ahead_.insert(ahead_.begin(), std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end()));
+  return is_row;
+}
+
 // The next line that is not empty.
 bool TableReader::read_line(TextLine& line) {
   do {
-    if (!read_text_line(lines_, line)) return false;
+    if (!read_physical(line)) return false;
   } while (!line.error && line.text.empty());
   return true;
 }
@@ -144,7 +211,7 @@ bool TableReader::read(TableRow& row) {
   try {
     if (rules_.has_quotes)
       split_quoted(std::move(line.text), row);
-    else
+    else if (columns_.empty() || !joins_lines(line, row))
       split(line.text, row);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kFileRead) throw;  // of the stream, not of the row

@@ -1,6 +1,7 @@
 // Rows of cells: TSV, and CSV with the quotes of RFC 4180, as spreadsheets write them. Empty lines are no rows.
 #pragma once
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,7 +20,9 @@ struct TableRules {
   char separator = '\t';
   // A cell that begins with a quote ends at the next one; in between are separators, doubled quotes (one quote) and
   // line ends, as they are. A quote within another cell is a character. Without: a quote is a character like any other,
-  // and cells are those of tsv_cell() (data/cells.h), unless every cell of the first row is quoted.
+  // and cells are those of tsv_cell() (data/cells.h), unless every cell of the first row is quoted. A row whose last
+  // cell opens a quote takes in the lines up to the one that closes it, if those are no rows of their own and the whole
+  // has a cell for each column by the rules of quotes: writers that quote only where they must leave line ends so.
   bool has_quotes = false;
   bool has_header = true;  // the first row names the columns
 };
@@ -57,7 +60,9 @@ class TableReader {
   bool looks_quoted() const { return looks_quoted_; }
 
  private:
+  bool read_physical(TextLine& line);
   bool read_line(TextLine& line);
+  bool joins_lines(const TextLine& first, TableRow& row);
   bool read(TableRow& row);
   void read_header();
   void look_at(const std::string& first);
@@ -66,6 +71,7 @@ class TableReader {
 
   LineReader lines_;
   TableRules rules_;
+  std::deque<TextLine> ahead_;  // lines that are read, and given back
   std::vector<std::string> columns_;
   std::vector<bool> are_named_;  // of the columns
   bool is_begun_ = false, has_looked_ = false, looks_quoted_ = false;

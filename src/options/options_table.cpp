@@ -448,9 +448,11 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"separator", 0, kText, "", "CHARACTER", kTextVerbs, "Input",
               "what separates the cells of tsv and csv files: a character, or tab; without it a tab in tsv, and in csv "
               "what the first line has: sep=;, commas, semicolons or tabs"},
-    OptionRow{"keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
-              "keys or columns of the input row to copy to the output; all: everything except the texts, in json and "
-              "jsonl; NAMES: these, as the first columns, in every format"},
+    OptionRow{
+        "keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
+        "keys or columns of the input row to copy to the output; all: everything except the texts in json and jsonl, "
+        "and where it is given also in csv and tsv, with the texts, as the first columns; NAMES: these, as the "
+        "first columns, in every format"},
     OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
               "what to do with a row that cannot be answered: report the error in its place, skip it, or stop"},
     OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576",
@@ -703,6 +705,8 @@ constexpr OptionRow kOptions[] = {
               "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval", "Output",
               "significant digits of scores; 0: as many as are needed to read back the same value"},
     OptionRow{"no-header", 0, kFlag, "", "", kTableVerbs, "Output", "no header line in tsv and csv output"},
+    OptionRow{"bom", 0, kFlag, "", "", kTableVerbs, "Output",
+              "begin csv output with a byte order mark, by which Excel knows UTF-8"},
     OptionRow{"progress", 0, kChoice, "auto", "auto|on|off",
               "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize check convert "
               "pretrain finetune ablate",

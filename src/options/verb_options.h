@@ -53,7 +53,7 @@ struct RowSettings : OptionGroup {
   std::string input_format = option("input-format");
   std::vector<std::string> input_field = option("input-field");
   std::optional<std::string> separator = option_if_any("separator");
-  std::optional<std::vector<std::string>> keep = option_if_any("keep");
+  std::optional<Setting<std::vector<std::string>>> keep = option_if_any("keep");
 };
 
 // Where answers go, and in which form.
@@ -62,6 +62,7 @@ struct OutputSettings : OptionGroup {
   std::optional<std::string> file = option_if_any("output");
   std::optional<Format> format = option_if_any("format");
   std::optional<bool> no_header = option_if_any("no-header");
+  std::optional<bool> bom = option_if_any("bom");
   std::optional<Setting<int>> digits = option_if_any("digits");
 };
 

@@ -52,6 +52,12 @@ Cell cell(uint64_t value) {
   return std::to_string(value);
 }
 
+bool has_mark(const OutputSettings& output) {
+  if (!output.bom.value_or(false)) return false;
+  if (format_of(output) == Format::kCsv) return true;
+  throw Error(ErrorCode::kUsage, "--bom", "expected --format csv, or -o with a name that ends in .csv");
+}
+
 int digits_of(const OutputSettings& output) {
   return output.digits ? output.digits->value : 0;
 }
@@ -119,7 +125,9 @@ AnswerWriter::AnswerWriter(const AnswerLayout& layout, FileWriter& out)
     : format_(layout.format),
       kept_(layout.kept),
       columns_(layout.columns.names),
-      has_numbers_(layout.columns.are_lines_of_rows && kept_.empty()),
+      has_numbers_(layout.columns.are_lines_of_rows && kept_.empty() && !layout.keeps_all),
+      keeps_all_(layout.keeps_all),
+      is_open_(!keeps_all_),
       has_header_(layout.has_header),
       has_notes_(layout.has_notes),
       digits_(layout.digits),
@@ -130,7 +138,8 @@ AnswerWriter::AnswerWriter(const AnswerLayout& layout, FileWriter& out)
            columns_.begin() + static_cast<ptrdiff_t>(i))
       columns_[i] += '_';
   }
-  if ((format_ == Format::kTsv || format_ == Format::kCsv) && has_header_) line(header());
+  if (layout.has_mark) pending_ += "\xEF\xBB\xBF";
+  if ((format_ == Format::kTsv || format_ == Format::kCsv) && has_header_ && is_open_) line(header());
   if (format_ == Format::kJson) pending_.push_back('[');
 }
 
@@ -179,6 +188,7 @@ void AnswerWriter::answer(const Row& row, const Answer& answer) {
     has_header_ = false;
     return;
   }
+  if (!is_open_) holds(row, {});
   const size_t before = pending_.size();
   try {
     add_lines(row, answer);
@@ -237,7 +247,42 @@ void AnswerWriter::sentence(const std::vector<Cells>& words) {
   pending_ += '\n';
 }
 
+// The header of rows whose keys are all kept, and the lines that waited for it.
+void AnswerWriter::open_kept() {
+  is_open_ = true;
+  if (has_header_) line(header());
+  const bool was_bad = std::exchange(is_bad_, true);
+  for (Cells& cells : std::exchange(held_, {})) {
+    cells.insert(cells.begin(), kept_.size(), Cell());
+    line(cells);
+  }
+  is_bad_ = was_bad;
+}
+
+// The first row with keys says which columns there are: until then the line of a bad row waits.
+bool AnswerWriter::holds(const Row& row, const Cells& cells) {
+  if (!is_open_ && is_bad_ && row.kept.empty()) {
+    held_.push_back(cells);
+    return true;
+  }
+  if (!is_open_) {
+    for (const JsonMember& member : row.kept) kept_.push_back(member.first);
+    open_kept();
+  }
+  for (const JsonMember& member : row.kept) {
+    if (is_bad_ || has(kept_, member.first)) continue;
+    throw Error(
+        ErrorCode::kInput, "row",
+        fmt::format(
+            "expected the keys of the first row ({}), which are the columns, got also {}; name the keys with --keep, "
+            "or write jsonl",
+            fmt::join(kept_, ", "), quote_json(member.first)));
+  }
+  return false;
+}
+
 void AnswerWriter::line(const Row& row, Cells cells) {
+  if (keeps_all_ && holds(row, cells)) return;
   Cells whole;
   if (has_numbers_) whole.push_back(cell(uint64_t{row.number}));
   for (const std::string& name : kept_) {
@@ -305,6 +350,7 @@ void AnswerWriter::flush() {
 }
 
 void AnswerWriter::finish() {
+  if (!is_open_) open_kept();
   if (format_ == Format::kJson) pending_ += written_ == 0 ? "]\n" : "\n]\n";
   flush();
 }
@@ -312,8 +358,11 @@ void AnswerWriter::finish() {
 void print_table(const OutputSettings& output, const std::vector<std::string>& columns,
                  const std::vector<Answer>& answers) {
   with_output(output, [&](FileWriter& out) {
-    AnswerWriter writer(
-        {.format = format_of(output), .columns = columns, .has_header = !output.no_header.value_or(false)}, out);
+    AnswerWriter writer({.format = format_of(output),
+                         .columns = columns,
+                         .has_mark = has_mark(output),
+                         .has_header = !output.no_header.value_or(false)},
+                        out);
     for (const Answer& answer : answers) writer.answer({}, answer);
     writer.finish();
   });

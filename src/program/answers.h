@@ -52,6 +52,7 @@ Cell cell(uint64_t value);
 
 // --digits: the number of significant digits of scores; 0: all of them.
 int digits_of(const OutputSettings& output);
+bool has_mark(const OutputSettings& output);  // --bom; throws kUsage for another format than csv
 std::string with_digits(const std::string& number, int digits);
 Json with_digits(Json value, int digits);  // the floats in it
 
@@ -71,8 +72,10 @@ struct AnswerColumns {
 struct AnswerLayout {
   Format format = Format::kTsv;
   AnswerColumns columns;
+  bool has_mark = false;  // a byte order mark
   bool has_header = true;
   std::vector<std::string> kept = {};  // keys of the rows, shown before the columns and in place of row numbers
+  bool keeps_all = false;              // in csv and tsv: those of the first row that has any
   int digits = 0;
   bool has_notes = false;  // a last column says which answers are of texts that were cut or empty
 };
@@ -91,6 +94,8 @@ class AnswerWriter {
   void add_lines(const Row& row, const Answer& answer);
   void object(const Row& row, JsonObject result, const Answer* answer = nullptr);
   void line(const Row& row, Cells cells);  // with the row's number or kept values
+  bool holds(const Row& row, const Cells& cells);
+  void open_kept();
   void line(const Cells& cells);
   Cells header() const;
   JsonObject kept_of(const Row& row) const;
@@ -102,6 +107,9 @@ class AnswerWriter {
   std::vector<std::string> kept_;
   std::vector<std::string> columns_;  // the answer's own
   bool has_numbers_;
+  bool keeps_all_;
+  bool is_open_;             // the header is written
+  std::vector<Cells> held_;  // lines of bad rows before it
   bool has_header_;
   bool has_notes_;
   bool is_bad_ = false;  // the line that is written says what went wrong, and nothing may keep it from that

@@ -139,10 +139,16 @@ Answer marked(const Row& row, RowAnswer answer) {
 }
 
 AnswerLayout answer_layout(const RowVerb& options, const AnswerColumns& columns) {
-  return {.format = format_of(options.output),
-          .columns = columns,
+  const Format format = format_of(options.output);
+  const bool keeps_none = options.rows.keep && options.rows.keep->value == std::vector<std::string>{"none"};
+  AnswerColumns numbered = columns;
+  numbered.are_lines_of_rows |= format == Format::kCsv && !keeps_none && options.verb != TokenizeVerb::kName;
+  return {.format = format,
+          .columns = numbered,
+          .has_mark = has_mark(options.output),
           .has_header = !options.output.no_header.value_or(false),
           .kept = kept_by_name(options.rows),
+          .keeps_all = keeps_all_in_table(options),
           .digits = digits_of(options.output),
           .has_notes = options.verb != TokenizeVerb::kName};  // which gives back texts and ids as they are
 }

@@ -70,7 +70,8 @@ RowRules row_rules(const RowReading& reading) {
   const RowSettings& settings = reading.settings;
   RowRules rules{.fields = {.shape = reading.shape, .fields = settings.input_field}};
   rules.fields.joins_words = reading.has_conll;
-  if (settings.keep) rules.fields.kept = {*settings.keep == Names{"all"}, kept_by_name(settings)};
+  if (settings.keep)
+    rules.fields.kept = {settings.keep->value == Names{"all"}, reading.keeps_texts, kept_by_name(settings)};
   rules.form = {.given = parse_row_form(settings.input_format),
                 .has_conll = reading.has_conll,
                 .separator = separator_of(settings),
@@ -106,6 +107,7 @@ RowReading reading_of(const RowVerb& options) {
           .texts = options.arguments,
           .files = options.input,
           .settings = options.rows,
+          .keeps_texts = keeps_all_in_table(options),
           .batch_tokens = options.encoding.batch_tokens};
 }
 
@@ -113,8 +115,14 @@ RowShape pair_shape() {
   return {{"text", "text_pair"}, false, true};
 }
 
+bool keeps_all_in_table(const RowVerb& options) {
+  const Format format = format_of(options.output);
+  const bool is_table = format == Format::kCsv || format == Format::kTsv;
+  return is_table && options.rows.keep && options.rows.keep->is_given() && options.rows.keep->value == Names{"all"};
+}
+
 Names kept_by_name(const RowSettings& settings) {
-  Names names = settings.keep.value_or(Names{});
+  Names names = settings.keep ? settings.keep->value : Names{};
   if (names.size() == 1 && (names[0] == "all" || names[0] == "none")) names.clear();
   for (auto name = names.begin(); name != names.end();) {
     name = std::find(names.begin(), name, *name) != name ? names.erase(name) : name + 1;

@@ -18,6 +18,7 @@ struct RowReading {
   std::vector<std::string> texts;  // given as arguments
   std::vector<std::string> files;  // else these, one after the other; none: standard input
   RowSettings settings;
+  bool keeps_texts = false;                 // --keep all, given, in csv and tsv
   std::optional<size_t> batch_tokens = {};  // per group; none: as many as ReadAhead takes
   RowShape shape{{"text", "text_pair"}};
   bool has_conll = false;  // CoNLL columns are read too
@@ -27,6 +28,9 @@ struct RowReading {
 RowReading reading_of(const RowVerb& options);
 // A shape whose rows are pairs of texts.
 RowShape pair_shape();
+
+// Whether --keep all was given and the output is csv or tsv.
+bool keeps_all_in_table(const RowVerb& options);
 
 // What --keep names, without duplicates; none if it says all or none.
 Names kept_by_name(const RowSettings& settings);

@@ -93,7 +93,7 @@ bool RowFields::keeps(std::string_view name) const {
 }
 
 bool RowFields::keeps(std::string_view name, const Names& texts) const {
-  return kept_.has_all ? !has(texts, name) : has(kept_.names, name);
+  return kept_.has_all ? kept_.has_texts || !has(texts, name) : has(kept_.names, name);
 }
 
 void refuse_names(const FieldRules& rules, const std::string& what) {

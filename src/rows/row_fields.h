@@ -23,8 +23,9 @@ struct RowShape {
 
 // Columns or keys that go from a row to its answer.
 struct KeptFields {
-  bool has_all = false;  // all that are not texts
-  Names names = {};      // else these
+  bool has_all = false;    // all that are not texts
+  bool has_texts = false;  // with has_all: the texts too
+  Names names = {};        // else these
 };
 
 struct FieldRules {
@@ -58,7 +59,8 @@ class RowFields {
   std::optional<Error> missing_text(const std::string& where) const;
   std::optional<Error> missing_kept(const std::string& where) const;
 
-  bool keeps(std::string_view name) const;  // it is kept by name, or all are kept and it is not a text
+  bool keeps(
+      std::string_view name) const;  // it is kept by name, or all are kept, and it is no text or those are kept too
 
  private:
   const Names& names_of(const Json& object, const std::string& where) const;

@@ -46,8 +46,8 @@ def test_a_lone_empty_cell_of_csv_is_still_a_record(deberta, sequence_model):
 def test_bad_rows_keep_their_place_in_csv(deberta, sequence_model):
     done = deberta("classify", "-m", sequence_model, "--input-format", "jsonl", "-f", "csv", stdin='{"text": "x"}\n{"no": 1}\n')
     head, good, bad = table_of(done)
-    assert done.returncode == 1 and head == ["label", "score", "note"] and good[0] != "!error"
-    assert bad == ["!error", 'standard input:2: no key "text" among no; name it with --input-field', ""]
+    assert done.returncode == 1 and head == ["row", "label", "score", "note"] and good[1] != "!error"
+    assert bad == ["2", "!error", 'standard input:2: no key "text" among no; name it with --input-field', ""]
 
 
 def test_every_verb_that_has_tsv_has_csv(deberta):

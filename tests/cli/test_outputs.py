@@ -333,7 +333,7 @@ def test_the_ending_chooses_the_form(deberta, sequence_model, tmp_path):
     assert isinstance(json.loads(written("a.json")[0]), list)
     assert "label" in json.loads(written("a.jsonl")[0]) and "label" in json.loads(written("a.NDJSON")[0])
     assert written("a.tsv")[0].startswith("label\tscore\tnote\n") and written("a.txt")[0] == written("a")[0] == written("a.tsv")[0]
-    assert written("a.csv")[0].startswith("label,score,note\n") and written("a.CSV")[0] == written("a.csv")[0]
+    assert written("a.csv")[0].startswith("row,label,score,note\n") and written("a.CSV")[0] == written("a.csv")[0]
     text, said = written("b.json", "-f", "tsv")
     assert text.startswith("label\tscore\tnote\n") and said == f"note: {tmp_path}/b.json is written as tsv because of --format, despite its extension\n"
     assert written("b.json", "-f", "json")[1] == "" and written("b.txt", "-f", "json")[1] == ""

@@ -122,3 +122,33 @@ def test_norms_by_their_former_names(deberta, tmp_path):
     assert any(name.endswith("gamma") for name in tensors)
     write_safetensors(old / "model.safetensors", tensors)
     assert deberta("classify", "-m", plain, "a fine film").stdout == deberta("classify", "-m", old, "a fine film").stdout
+
+
+def test_csv_output_has_the_numbers_of_rows_a_mark_and_on_request_all_columns(deberta, sequence_model):
+    rows = 'id,text,topic\n7,good film,a\n9,"bad, film",b\n'
+    words = ("classify", "-m", sequence_model, "--input-format", "csv", "-f", "csv")
+    records = lambda *more, stdin=rows: list(csv.reader(io.StringIO(deberta(*words, *more, stdin=stdin).stdout)))
+    assert [record[:2] for record in records()] == [["row", "label"], ["1", records("--keep", "none")[1][0]], ["2", records("--keep", "none")[2][0]]]
+    assert records("--keep", "none")[0] == ["label", "score", "note"]
+    assert [record[:3] for record in records("--keep", "all")] == [["id", "text", "topic"], ["7", "good film", "a"], ["9", "bad, film", "b"]]
+    assert records("--bom")[0][0] == "\ufeffrow"
+    refused = deberta(*words[:-1], "tsv", "--bom", stdin=rows)
+    assert refused.returncode == 2 and "--bom: expected --format csv" in refused.stderr
+    lines = deberta(*words[:3], "-f", "csv", "--keep", "all", "--input-format", "jsonl", stdin='{"text": "a", "n": 1}\n{"text": "b", "new": 2}\n')
+    assert lines.returncode == 1 and lines.stdout.splitlines()[0] == "text,n,label,score,note"
+    assert 'expected the keys of the first row (text, n), which are the columns, got also ""new""' in lines.stdout
+
+
+def test_conllu_and_rows_of_questions_are_read(deberta, tmp_path):
+    model = make_model(tmp_path / "token", "token", labels=("O", "B-X"))
+    (tmp_path / "a.conllu").write_text("# text = a b\n1\ta\t_\tO\n2-3\tbc\t_\t_\n2\tb\t_\tO\n3\tc\t_\tO\n\n", encoding="utf-8")
+    done = deberta("ner", "-m", model, "-i", tmp_path / "a.conllu", "-f", "conll")
+    assert [line.split("\t")[0] for line in done.stdout.splitlines() if line] == ["a", "b", "c"], done.stderr
+    row = {"id": "q", "context": "a cat sat", "question": "Who?", "answers": {"text": ["cat"], "answer_start": [2]}}
+    document = {"version": "1.1", "data": [{"paragraphs": [{"context": row["context"], "qas": [{"id": "q", "question": "Who?", "answers": [{"text": "cat", "answer_start": 2}]}]}]}]}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "list.json").write_text(json.dumps([row]))
+    (tmp_path / "document.json").write_text(json.dumps(document))
+    (tmp_path / "answers.json").write_text('{"q": "cat"}')
+    found = [deberta("eval", "--task", "squad", tmp_path / name, "--predictions", tmp_path / "answers.json", "-f", "json") for name in ("document.json", "rows.jsonl", "list.json")]
+    assert found[0].returncode == 0 and found[0].stdout == found[1].stdout == found[2].stdout, [done.stderr for done in found]

@@ -113,6 +113,24 @@ TEST(Table, AQuotedHeaderOfTabsSaysThatCellsAreQuoted) {
   EXPECT_TRUE(quoted.looks_quoted());
 }
 
+// As writers leave them that quote only where they must; what is no such row stays as it was.
+TEST(Table, LinesOfAQuotedCellUnderAPlainHeaderAreOneRow) {
+  EXPECT_EQ(rows_of("a\tb\n1\t\"x \"\"y\"\"\"\n2\t\"first\nsecond, \"\"so\"\"\n\nlast\"\n3\tz\n", {}),
+            (std::vector<Cells>{{"1", "\"x \"\"y\"\"\""}, {"2", "first\nsecond, \"so\"\n\nlast"}, {"3", "z"}}));
+  EXPECT_EQ(rows_of("a\tb\tc\n1\t\"x\r\ny\"\tz\r\n", {}), (std::vector<Cells>{{"1", "x\r\ny", "z"}}));
+  TableReader noted = reader_of("a\tb\n2\t\"x\ny\"\n", {});
+  TableRow row;
+  ASSERT_TRUE(noted.next(row));
+  EXPECT_TRUE(noted.looks_quoted());
+  // A stray quote: the next line is a row of its own, the quote is never closed, or the whole has other columns.
+  EXPECT_EQ(rows_of("a\tb\n1\t\"x\n2\ty\"\n", {}), (std::vector<Cells>{{"1", "\"x"}, {"2", "y\""}}));
+  EXPECT_EQ(rows_of("a\tb\n1\t\"x\ny\n", {}), (std::vector<Cells>{{"1", "\"x"}, {"in:3: expected 2 columns, got 1"}}));
+  EXPECT_EQ(rows_of("a\tb\n1\t\"x\ny\" z\n2\tw\n", {}),
+            (std::vector<Cells>{{"1", "\"x"}, {"in:3: expected 2 columns, got 1"}, {"2", "w"}}));
+  EXPECT_EQ(rows_of("a\tb\n1\t\"x\ny\"\tz\tw\n", {}),
+            (std::vector<Cells>{{"1", "\"x"}, {"in:3: expected 2 columns, got 3"}}));
+}
+
 TEST(Table, RaggedRowsAreReportedWithTheirLineAndTheRestIsRead) {
   const std::vector<Cells> expected = {
       {"1", "2"}, {"in:3: expected 2 columns, got 1"}, {"in:4: expected 2 columns, got 3"}, {"3", "4"}};

@@ -35,6 +35,23 @@ std::string written(const AnswerLayout& layout) {
   return out.text;
 }
 
+TEST(AnswerWriter, AllThatRowsHaveAreTheFirstColumns) {
+  const AnswerLayout layout{.format = Format::kCsv, .columns = {"word", "score"}, .has_mark = true, .keeps_all = true};
+  EXPECT_EQ(written(layout), "\xEF\xBB\xBFid,word,score\na,x,0.125\na,y,0.75\n7,!error,in:2: no\n,\"z,\"\"\",0.5\n");
+  // A bad row before the first that has keys waits for their names; a key that the first row lacks is refused.
+  Memory out;
+  AnswerWriter writer({.format = Format::kTsv, .columns = {"word"}, .keeps_all = true}, out);
+  writer.bad(row_of(1), Error(ErrorCode::kInput, "in:1", "no"));
+  writer.answer(row_of(2, {{"id", "a"}, {"text", "b"}}), {{}, {{"x"}}});
+  EXPECT_ERROR(writer.answer(row_of(3, {{"id", "c"}, {"new", 1}}), {{}, {{"x"}}}), kInput, "got also \"new\"");
+  writer.finish();
+  EXPECT_EQ(out.text, "id\ttext\tword\n\t\t!error in:1: no\na\tb\tx\n");
+  Memory none;
+  AnswerWriter empty({.format = Format::kTsv, .columns = {"word"}, .keeps_all = true}, none);
+  empty.finish();
+  EXPECT_EQ(none.text, "word\n");
+}
+
 TEST(AnswerWriter, LinesOfARowBeginWithItsNumberOrWhatIsKept) {
   const AnswerColumns lines({"word", "score"}, true);
   EXPECT_EQ(written({.format = Format::kTsv, .columns = lines}),
