@@ -100,11 +100,20 @@ size_t batch_tokens_of(const ServeVerb& options) {
   return options.batch_tokens.value.value_or(std::clamp(kPerThread * threads, kLeast, kMost));
 }
 
+// A socket takes the place of an address that was asked for as well.
+void note_unused_address(const ServeVerb& options) {
+  if (options.uds.value.empty()) return;
+  if (options.host.is_given() || options.port.is_given())
+    note(fmt::format("note: --host and --port are not used: the server listens at {} alone, because of --uds",
+                     options.uds.value));
+}
+
 serve::ServerSettings settings_of(const ServeVerb& options) {
+  note_unused_address(options);
   serve::ServerSettings settings;
-  settings.http = {.host = options.host,
-                   .port = options.port,
-                   .uds = options.uds,
+  settings.http = {.host = options.host.value,
+                   .port = options.port.value,
+                   .uds = options.uds.value,
                    .uds_mode = mode_of(options.uds_mode),
                    .threads = options.http_threads,
                    .max_body = options.max_body,
@@ -144,8 +153,8 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
 }
 
 bool is_local(const ServeVerb& options) {
-  return !options.uds.empty() || options.host.starts_with("127.") || options.host == "::1" ||
-         options.host == "localhost";
+  return !options.uds.value.empty() || options.host.value.starts_with("127.") || options.host.value == "::1" ||
+         options.host.value == "localhost";
 }
 
 // A limit that another one makes useless is a mistake.
@@ -169,9 +178,10 @@ void check_exposure(const ServeVerb& options, bool has_keys) {
       throw Error(
           ErrorCode::kUsage, name,
           fmt::format("expected a key as well, since others can reach {}; set DEBERTA_API_KEY or give --api-key-file",
-                      options.host));
+                      options.host.value));
   }
-  note(fmt::format("others can reach {}, and no key is set: whoever does may ask; set DEBERTA_API_KEY", options.host));
+  note(fmt::format("others can reach {}, and no key is set: whoever does may ask; set DEBERTA_API_KEY",
+                   options.host.value));
 }
 
 std::string time_now() {
@@ -283,10 +293,11 @@ void reload_models(serve::Server& server, ServerLog& log) {
 }
 
 std::string place_of(const ServeVerb& options, uint16_t port) {
-  if (!options.uds.empty()) return options.uds;
-  return fmt::format("http://{}:{}",
-                     options.host.find(':') != std::string::npos ? fmt::format("[{}]", options.host) : options.host,
-                     port);
+  if (!options.uds.value.empty()) return options.uds.value;
+  return fmt::format(
+      "http://{}:{}",
+      options.host.value.find(':') != std::string::npos ? fmt::format("[{}]", options.host.value) : options.host.value,
+      port);
 }
 
 // Connections need descriptors, and those that are refused too while they are told so.

@@ -511,9 +511,9 @@ struct ServeVerb : AnyVerb {
   size_t threads = option("threads");
   Compat compat = option("compat");
   Setting<std::optional<size_t>> batch_tokens = option("batch-tokens");  // none: auto
-  std::string host = option("host");
-  uint16_t port = option("port");
-  std::string uds = option("uds");
+  Setting<std::string> host = option("host");
+  Setting<uint16_t> port = option("port");
+  Setting<std::string> uds = option("uds");
   std::string uds_mode = option("uds-mode");
   std::string api_key = option("api-key");
   std::string api_key_file = option("api-key-file");
