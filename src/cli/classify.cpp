@@ -17,36 +17,58 @@ SequenceOptions sequence_options(const ClassifyVerb& options) {
   sequence.rules = encoding_rules(options.encoding);
   sequence.top_k = options.top_k;
   sequence.function = chosen_function(options.activation);
-  if (options.window_scores == WindowScoresChoice::kMax) {
-    if (sequence.rules.long_text != LongText::kWindow)
-      throw Error(ErrorCode::kUsage, "--window-scores",
-                  "expected --truncate window as well: there are no windows else");
-    sequence.window_scores = WindowScores::kMax;
-  }
+  if (options.window_scores != WindowScoresChoice::kMean && sequence.rules.long_text != LongText::kWindow)
+    throw Error(ErrorCode::kUsage, "--window-scores", "expected --truncate window as well: there are no windows else");
+  if (options.window_scores == WindowScoresChoice::kMax) sequence.window_scores = WindowScores::kMax;
+  if (options.window_scores == WindowScoresChoice::kEach) sequence.window_scores = WindowScores::kEach;
   if (!options.benign_label.empty() && sequence.window_scores != WindowScores::kMax)
     throw Error(ErrorCode::kUsage, "--benign-label", "expected --window-scores max as well");
   sequence.benign_labels = options.benign_label;
   return sequence;
 }
 
-// Columns `label score`, repeated for each label that a row gets.
-std::vector<std::string> columns_for(size_t labels) {
+// Columns `label score`, repeated for each label that a row gets; before them those of the window, of which each has
+// a line of its own.
+AnswerColumns columns_for(size_t labels, bool has_windows) {
   std::vector<std::string> columns;
+  if (has_windows) columns = {"start", "end"};
   for (size_t i = 1; i <= labels; ++i) {
     const std::string suffix = i == 1 ? "" : fmt::format("_{}", i);
     columns.push_back("label" + suffix);
     columns.push_back("score" + suffix);
   }
-  return columns;
+  return {columns, has_windows};
 }
 
-RowAnswer to_answer(const SequenceAnswer& result) {
-  Cells cells;
-  for (const LabelScore& entry : result.labels) {
+void add_scores(const std::vector<LabelScore>& labels, Cells& cells) {
+  for (const LabelScore& entry : labels) {
     cells.push_back(entry.label);
     cells.push_back(cell(entry.score));
   }
-  return {{to_json(result), {std::move(cells)}}, result.tokens, result.cut_tokens};
+}
+
+Json to_json(const WindowAnswer& window) {
+  JsonArray labels;
+  for (const LabelScore& entry : window.labels)
+    labels.push_back(JsonObject{{"label", entry.label}, {"score", entry.score}});
+  return JsonObject{
+      {"start", int64_t{window.chars.begin}}, {"end", int64_t{window.chars.end}}, {"labels", std::move(labels)}};
+}
+
+RowAnswer to_answer(const SequenceAnswer& result) {
+  RowAnswer answer{{to_json(result), {}}, result.tokens, result.cut_tokens};
+  JsonArray windows;
+  for (const WindowAnswer& window : result.windows) {
+    windows.push_back(to_json(window));
+    Cells& cells = answer.answer.lines.emplace_back();
+    cells = {cell(static_cast<uint64_t>(window.chars.begin)), cell(static_cast<uint64_t>(window.chars.end))};
+    add_scores(window.labels, cells);
+  }
+  if (result.windows.empty())
+    add_scores(result.labels, answer.answer.lines.emplace_back());
+  else
+    answer.answer.object.emplace_back("windows", std::move(windows));
+  return answer;
 }
 
 }  // namespace
@@ -61,7 +83,7 @@ int run(const ClassifyVerb& options) {
                        : is_multi_label(pipeline.config) ? classes
                                                          : 1;
   return run_text_verb(
-      options, reading, pipeline, columns_for(shown),
+      options, reading, pipeline, columns_for(shown, sequence.window_scores == WindowScores::kEach),
       [&](std::span<const TextInput> inputs) { return classify(pipeline, inputs, sequence); },
       [](const Row&, const SequenceAnswer& result) { return to_answer(result); });
 }

@@ -17,7 +17,7 @@ enum class LoadWeights { kMap, kRead };
 enum class DtypeChoice { kAuto, kFp32, kBf16, kInt8 };
 enum class WrittenDtype { kKeep, kFp32, kBf16, kFp16, kInt8 };
 enum class Compat { kOriginal, kHf };
-enum class WindowScoresChoice { kMean, kMax };
+enum class WindowScoresChoice { kMean, kMax, kEach };
 enum class TruncateChoice { kAuto, kRight, kLeft, kWindow, kError };
 enum class SpecialText { kParse, kLiteral };
 enum class AnswerEnds { kWords, kTokens };
@@ -111,7 +111,7 @@ inline constexpr auto kChoiceWords<WordLabel> =
     std::to_array<ChoiceWord<WordLabel>>({{"first", WordLabel::kFirst}, {"most_confident", WordLabel::kMostConfident}});
 template <>
 inline constexpr auto kChoiceWords<WindowScoresChoice> = std::to_array<ChoiceWord<WindowScoresChoice>>(
-    {{"mean", WindowScoresChoice::kMean}, {"max", WindowScoresChoice::kMax}});
+    {{"mean", WindowScoresChoice::kMean}, {"max", WindowScoresChoice::kMax}, {"each", WindowScoresChoice::kEach}});
 template <>
 inline constexpr auto kChoiceWords<ActivationChoice> =
     std::to_array<ChoiceWord<ActivationChoice>>({{"auto", ActivationChoice::kAuto},

@@ -520,9 +520,11 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"return-text", 0, kFlag, "", "", "rerank", "Answer", "include the documents' texts in json and jsonl"},
     OptionRow{"tokens", 0, kFlag, "", "", "score", "Answer",
               "include the log-probability of each token in json and jsonl"},
-    OptionRow{"window-scores", 0, kChoice, "mean", "mean|max", "classify", "Answer",
-              "the scores of a text that is read in windows (--truncate window): those of the mean of their logits, or "
-              "those of the window in which a class other than the benign ones scores highest"},
+    OptionRow{
+        "window-scores", 0, kChoice, "mean", "mean|max|each", "classify", "Answer",
+        "the scores of a text that is read in windows (--truncate window); mean: those of the mean of their "
+        "logits; max: those of the window in which a class other than the benign ones scores highest; each: those "
+        "of the mean and of each window, with its place in code points"},
     OptionRow{"benign-label", 0, kFiles, "", "LABEL", "classify", "Answer",
               "a class that is no finding, for --window-scores max; may be repeated; by default those that are named "
               "benign, safe, clean, ham or legit"},

@@ -211,3 +211,22 @@ def test_ner_reads_and_writes_conll(deberta, tmp_path):
     assert [line.split("\t")[0] for line in plain[:3]] == ["Ada", "Lovelace", "."] and all(line.count("\t") == 1 for line in plain[:3])
     bad = deberta(*words, "--format", "conll", stdin="a NN O\nb O\n\nc NN O\n")
     assert bad.returncode == 1 and bad.stdout.startswith("!error\t") and "\n\nc\tO\t" in bad.stdout
+
+
+def test_each_window_of_a_text_has_scores_of_its_own(deberta, sequence_model):
+    text = " ".join(["a few words", "the film", "one two"] * 6)
+    words = ("classify", "-m", sequence_model, "--truncate", "window", "--max-tokens", "16", "--stride", "4", "--activation", "none", "--top-k", "3")
+    done = deberta(*words, "--window-scores", "each", "-f", "json", text)
+    answer = json.loads(done.stdout)[0]
+    windows = answer["windows"]
+    assert len(windows) > 2 and windows[0]["start"] == 0 and windows[-1]["end"] == len(text), done.stderr
+    for label in answer["labels"]:  # logits: those of the text are the mean
+        of_windows = [score["score"] for window in windows for score in window["labels"] if score["label"] == label["label"]]
+        assert len(of_windows) == len(windows) and abs(sum(of_windows) / len(windows) - label["score"]) < 1e-5
+    cut = ["right" if word == "window" else word for word in words]
+    assert json.loads(deberta(*cut, "-f", "json", text).stdout)[0]["labels"] == windows[0]["labels"]
+    lines = [line.split("\t") for line in deberta(*words, "--window-scores", "each", text, "the film").stdout.splitlines()]
+    assert lines[0][:4] == ["row", "start", "end", "label"] and [line[0] for line in lines[1:]] == ["1"] * len(windows) + ["2"]
+    assert [line[1:3] for line in lines[1:-1]] == [[str(window["start"]), str(window["end"])] for window in windows] and lines[-1][1:3] == ["0", "8"]
+    refused = deberta("classify", "-m", sequence_model, "--window-scores", "each", "x")
+    assert refused.returncode == 2 and "--window-scores: expected --truncate window as well" in refused.stderr

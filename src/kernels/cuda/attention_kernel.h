@@ -39,15 +39,15 @@ struct AttentionArguments {
   int32_t out_stride = 0;
   int32_t tokens = 0;
   int32_t heads = 0;
-  const int32_t* row =
-      nullptr;  // [2 reach + 1]: the row of the distance t at t + reach; distances beyond have the row of the ends
+  // [2 reach + 1]: the row of the distance t at t + reach; distances beyond have the rows of the ends.
+  const int32_t* row = nullptr;
   int32_t reach = 0;
   int32_t first_row = 0;  // of those that any distance needs
   int32_t rows = 0;
   const AttentionItem* items = nullptr;  // of one head
   int32_t item_count = 0;
-  const int32_t* shares =
-      nullptr;  // [blocks + 1]: block b takes the pairs shares[b] .. shares[b + 1] of (head, item), head first
+  // [blocks + 1]: block b takes the pairs shares[b] .. shares[b + 1] of (head, item), head first.
+  const int32_t* shares = nullptr;
 };
 
 // RowTiles: blocks of 16 rows a warp has. KeyTiles: blocks of 8 keys in a piece. Groups: of a block.
@@ -123,8 +123,8 @@ class AttentionWarp {
   static constexpr int M = Form::kRowTiles;
   static constexpr int N = Form::kKeyTiles;
   static constexpr size_t kM = M, kN = N;
-  static constexpr float kRescale =
-      8;  // a maximum that grows by less than this leaves the sums as they are: probabilities stay below 2^8
+  // A maximum that grows by less than this leaves the sums as they are: probabilities stay below 2^8.
+  static constexpr float kRescale = 8;
 
   DEBERTA_HD static int min_of(int a, int b) { return a < b ? a : b; }
   DEBERTA_HD static int max_of(int a, int b) { return a > b ? a : b; }
