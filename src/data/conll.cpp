@@ -47,10 +47,17 @@ void add_token(const TextLine& line, ConllSentence& sentence) {
                        ConllReader::kMaxTokens));
 }
 
+// A tag of entities, such as O, B-PER or i_loc.
+bool is_tag(std::string_view cell) {
+  constexpr std::string_view kPrefixes = "BIESLUbieslu";
+  return cell == "O" ||
+         (cell.size() > 2 && kPrefixes.find(cell[0]) != std::string_view::npos && (cell[1] == '-' || cell[1] == '_'));
+}
+
 ConllReader::Shape shape_of(std::string_view line) {
   std::vector<std::string> cells;
   if (line.size() <= ConllReader::kMaxSentenceBytes / 2) split(line, cells);
-  return {cells.size(), line.find('\t') != std::string_view::npos};
+  return {cells.size(), line.find('\t') != std::string_view::npos, !cells.empty() && is_tag(cells.back())};
 }
 
 bool opens_document(std::string_view comment) {
@@ -78,6 +85,19 @@ bool counts_tokens(const ConllSentence& sentence, size_t& tokens) {
     if (kind == Number::kToken && sentence.cell(i, 0) != std::to_string(++tokens)) return false;
   }
   return tokens > 0;
+}
+
+bool has_numbers_in_front(const ConllSentence& sentence) {
+  for (size_t i = 0; i < sentence.tokens(); ++i) {
+    if (number_kind(sentence.cell(i, 0)) == Number::kNone) return false;
+  }
+  return true;
+}
+
+void refuse(ConllSentence& sentence, const Error& error) {
+  sentence.error = error;
+  sentence.cells.clear();
+  sentence.columns = 0;
 }
 
 bool is_json_object(const std::string& line) {
@@ -125,10 +145,13 @@ void ConllReader::read_json(const TextLine& line, ConllSentence& sentence) {
   }
 }
 
-// Comments that have the columns of the sentence's first token, as read so far, are tokens; otherwise they are left
-// out.
+// Of a line that begins with # before a sentence, whose first other line is known, or that of the sentence before: it
+// has the same columns, and a tag where that has one. Where neither is known, as at the start of a file: a tag.
 bool ConllReader::is_token(const TextLine& comment) const {
-  return shape_of(comment.text) == shape_ && !opens_document(comment.text);
+  const Shape shape = shape_of(comment.text);
+  if (opens_document(comment.text) || has_numbers_.value_or(false)) return false;
+  if (shape_.columns == 0) return shape.has_tag && shape.columns >= kMinColumns && shape.columns <= kMaxColumns;
+  return shape.columns == shape_.columns && shape.has_tabs == shape_.has_tabs && (shape.has_tag || !shape_.has_tag);
 }
 
 // Comments that look like the sentence's first token, as read so far, are tokens; others are left out.
@@ -151,6 +174,9 @@ void ConllReader::add_line(const TextLine& line, ConllSentence& sentence) {
     take_comments(sentence);
     sentence.begins_document = sentence.begins_document || std::exchange(begins_document_, false);
   }
+  if (shape_.has_tabs && line.text.find('\t') == std::string::npos)
+    throw Error(ErrorCode::kInput, line.where,
+                "expected columns separated by tabs as in the previous line, got no tab");
   add_token(line, sentence);
 }
 
@@ -169,34 +195,38 @@ void ConllReader::finish(ConllSentence& sentence) {
   if (sentence.error || sentence.cells.empty()) return;
   constexpr size_t kConllUColumns = 10;
   size_t tokens = 0;
-  const bool counts = shape_.has_tabs && sentence.columns > kMinColumns && counts_tokens(sentence, tokens);
-  const bool tells = !counts || tokens > 1 || sentence.columns == kConllUColumns || has_comments_;
-  if (!has_numbers_ && tells) has_numbers_ = counts;
-  if (has_numbers_ && !*has_numbers_) return;
+  const bool may_count = shape_.has_tabs && sentence.columns > kMinColumns;
+  const bool counts = may_count && counts_tokens(sentence, tokens);
+  const bool is_conllu = may_count && sentence.columns == kConllUColumns;
+  const bool miscounts = is_conllu && !counts && has_numbers_in_front(sentence);
+  const bool tells = !counts || tokens > 1 || is_conllu || has_comments_;
+  if (!has_numbers_ && tells && !miscounts) has_numbers_ = counts;
+  if (!miscounts && has_numbers_ && !*has_numbers_) return;
   if (has_numbers_ && counts) return leave_out_numbers(sentence);
-  sentence.error = Error(ErrorCode::kInput, sentence.where,
-                         has_numbers_ ? "expected the numbers 1, 2, ... of the tokens in the first column, as in the "
-                                        "sentences before"
-                                      : "expected a word, got 1, which may be the number of the token; begin the file "
-                                        "with a sentence of several tokens, or leave out the column of numbers");
-  sentence.cells.clear();
-  sentence.columns = 0;
+  const std::string_view message =
+      miscounts ? "expected the numbers 1, 2, ... of the tokens in the first column, got others"
+      : has_numbers_
+          ? "expected the numbers 1, 2, ... of the tokens in the first column, as in the sentences before"
+          : "expected a word, got 1, which may be the number of the token; begin the file with a sentence of "
+            "several tokens, or leave out the column of numbers";
+  refuse(sentence, Error(ErrorCode::kInput, sentence.where, std::string(message)));
 }
 
-// A block of nothing but lines that begin with #: a sentence if they look like the one before, and where the file has
-// no other.
-bool ConllReader::comments_are_sentence(bool is_at_end) {
-  if (comments_.empty()) return false;
-  if (shape_.columns == 0 && is_at_end) shape_ = shape_of(comments_.front().text);
-  const bool has_columns = shape_.columns >= kMinColumns && shape_.columns <= kMaxColumns;
-  return has_columns &&
-         std::all_of(comments_.begin(), comments_.end(), [this](const TextLine& line) { return is_token(line); });
+// A block of nothing but lines that begin with #.
+bool ConllReader::comments_are_sentence() const {
+  const auto looks_so = [this](const TextLine& line) { return is_token(line); };
+  return !comments_.empty() && std::all_of(comments_.begin(), comments_.end(), looks_so);
 }
 
 void ConllReader::take_tokens(ConllSentence& sentence) {
   sentence.where = comments_.front().where;
   sentence.begins_document = std::exchange(begins_document_, false);
-  for (const TextLine& line : std::exchange(comments_, {})) add_token(line, sentence);
+  if (shape_.columns == 0) shape_ = shape_of(comments_.front().text);
+  try {
+    for (const TextLine& line : std::exchange(comments_, {})) add_token(line, sentence);
+  } catch (const Error& error) {
+    refuse(sentence, error);
+  }
 }
 
 bool ConllReader::next(ConllSentence& sentence) {
@@ -208,7 +238,7 @@ bool ConllReader::next(ConllSentence& sentence) {
     const bool has_tokens = !sentence.where.empty();
     if (!line.error && is_blank(line.text)) {
       if (has_tokens) break;
-      if (comments_are_sentence(false)) {
+      if (comments_are_sentence()) {
         take_tokens(sentence);
         break;
       }
@@ -224,9 +254,7 @@ bool ConllReader::next(ConllSentence& sentence) {
         if (line.error) throw *line.error;
         read_json(line, sentence);
       } catch (const Error& error) {
-        sentence.error = error;
-        sentence.cells.clear();
-        sentence.columns = 0;
+        refuse(sentence, error);
       }
       return true;
     }
@@ -236,7 +264,8 @@ bool ConllReader::next(ConllSentence& sentence) {
       continue;
     }
     bytes += line.text.size();
-    if (!line.error && !has_tokens && line.text.starts_with('#') && bytes <= kMaxSentenceBytes) {
+    if (!line.error && !has_tokens && line.text.starts_with('#') && bytes <= kMaxSentenceBytes &&
+        comments_.size() < kMaxComments) {
       comments_.push_back(line);
       continue;
     }
@@ -252,12 +281,10 @@ bool ConllReader::next(ConllSentence& sentence) {
                     fmt::format("expected a sentence of at most {} bytes", kMaxSentenceBytes));
       add_line(line, sentence);
     } catch (const Error& error) {
-      sentence.error = error;
-      sentence.cells.clear();
-      sentence.columns = 0;
+      refuse(sentence, error);
     }
   }
-  if (sentence.where.empty() && comments_are_sentence(true)) take_tokens(sentence);
+  if (sentence.where.empty() && comments_are_sentence()) take_tokens(sentence);
   finish(sentence);
   return !sentence.where.empty();
 }

@@ -32,13 +32,15 @@ class ConllReader {
 
   static constexpr size_t kMinColumns = 2;
   static constexpr size_t kMaxColumns = 16;
+  static constexpr size_t kMaxComments = 10000;                           // before a sentence
   static constexpr size_t kMaxTokens = 100000;                            // of a sentence
   static constexpr size_t kMaxSentenceBytes = LineReader::kMaxLineBytes;  // of all its lines
 
   // False at the end. Lines of a file whose first one is a JSON object are sentences of their own: words under `tokens`
   // or `words`, labels under `ner_tags`, `tags` or `labels`, as many, all of them texts. Else columns are separated by
   // tabs if a line has any, else by spaces, and every line of a sentence has the same number.
-  // Lines that begin with # and stand before a sentence are comments, unless they have the columns of its tokens; two
+  // Lines that begin with # and stand before a sentence are comments, unless they have the columns of its tokens, and a
+  // tag (O, B-PER) in the last where those have one; at the start of a file such a tag alone makes them tokens. Two
   // names open a document (`# newdoc`, `# -DOCSTART-`). Where the first sentence that tells counts its tokens in the
   // first column (CoNLL-U: 1, 2, ...; lines of tabs of three columns or more), so must all others: that column is left
   // out, as are lines of ranges and empty nodes (3-4, 8.1). A sentence of one token tells with ten columns, or with a
@@ -51,7 +53,7 @@ class ConllReader {
   struct Shape {  // of a line
     size_t columns = 0;
     bool has_tabs = false;
-    bool operator==(const Shape&) const = default;
+    bool has_tag = false;  // the last cell is a tag of entities, such as O or B-PER
   };
 
  private:
@@ -59,7 +61,7 @@ class ConllReader {
   void add_line(const TextLine& line, ConllSentence& sentence);
   void take_comments(ConllSentence& sentence);
   bool is_token(const TextLine& comment) const;
-  bool comments_are_sentence(bool is_at_end);
+  bool comments_are_sentence() const;
   void take_tokens(ConllSentence& sentence);
   void leave_out_numbers(ConllSentence& sentence);
   void finish(ConllSentence& sentence);

@@ -44,6 +44,7 @@ class SquadReader {
   // A row with its own context, as the hub's datasets have them.
   void read_row(const Json& row, const std::string& where) {
     try {
+      if (!row.is_object()) throw Error(ErrorCode::kInput, where, "expected an object, got " + row.describe());
       const std::string& context = text_member(row, "context", where);
       if (file_.contexts.empty() || file_.contexts.back() != context) {
         if ((context_bytes_ += context.size()) > kMaxSquadBytes)
@@ -60,6 +61,7 @@ class SquadReader {
       file_.skipped.push_back(error.problems().front());
     }
   }
+  void skip(const Error& error) { file_.skipped.push_back(error.problems().front()); }
   SquadFile finish() { return std::move(file_); }
 
   static bool is_flat_row(const Json& value) {
@@ -94,6 +96,7 @@ class SquadReader {
     question.id = text_member(json, "id", where);
     question.question = text_member(json, "question", where);
     const Json* impossible = json.find("is_impossible");
+    if (impossible != nullptr && impossible->is_null()) impossible = nullptr;
     if (impossible != nullptr)
       question.is_impossible = json_member(json, "is_impossible", &Json::is_bool, "true or false", where).as_bool();
     if (json.find("answers") != nullptr) {
@@ -179,8 +182,10 @@ SquadFile read_lines(ByteSource& source) {
   JsonLineReader lines{LineReader(std::move(source))};
   SquadReader reader(name);
   for (JsonRow row; lines.next(row);) {
-    if (row.error) throw Error(*row.error);
-    reader.read_row(row.value, row.where);
+    if (row.error)
+      reader.skip(*row.error);
+    else
+      reader.read_row(row.value, row.where);
   }
   SquadFile file = reader.finish();
   file.is_repaired = lines.lines().repaired() > 0;

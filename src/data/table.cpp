@@ -66,33 +66,18 @@ bool opens_quote(std::string_view cell) {
   return cell.starts_with('"') && std::count(cell.begin(), cell.end(), '"') % 2 != 0;
 }
 
-// The cells of a whole row by the rules of quotes; none where it breaks them or is not closed.
-std::optional<std::vector<std::string>> quoted_cells(std::string_view text, char separator) {
-  std::vector<std::string> cells(1);
-  for (size_t i = 0; i < text.size();) {
-    const bool is_quoted = text[i] == '"' && cells.back().empty() && (i == 0 || text[i - 1] == separator);
-    if (!is_quoted) {
-      const size_t end = std::min(text.find(separator, i), text.size());
-      cells.back() = text.substr(i, end - i);
-      i = end;
-    } else {
-      for (++i;; i += 2) {
-        const size_t end = text.find('"', i);
-        if (end == std::string_view::npos) return std::nullopt;
-        cells.back() += text.substr(i, end - i);
-        i = end;
-        if (i + 1 >= text.size() || text[i + 1] != '"') break;
-        cells.back() += '"';
-      }
-      ++i;
-      if (i < text.size() && text[i] != separator) return std::nullopt;
-    }
-    if (i == text.size()) break;
-    ++i;
-    if (cells.size() == TableReader::kMaxColumns) return std::nullopt;
-    cells.emplace_back();
-  }
-  return cells;
+// Of a text within quotes: where the quote stands that closes it; doubled ones do not.
+size_t closing_quote(std::string_view text) {
+  size_t at = text.find('"');
+  while (at != std::string_view::npos && at + 1 < text.size() && text[at + 1] == '"') at = text.find('"', at + 2);
+  return at;
+}
+
+// A text with doubled quotes made single.
+std::string single_quotes(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); i += text[i] == '"' ? size_t{2} : size_t{1}) plain += text[i];
+  return plain;
 }
 
 }  // namespace
@@ -149,42 +134,58 @@ void TableReader::split_quoted(std::string text, TableRow& row) {
   }
 }
 
-bool TableReader::read_physical(TextLine& line) {
-  if (ahead_.empty()) return read_text_line(lines_, line);
+bool TableReader::read_physical(PhysicalLine& line) {
+  if (ahead_.empty()) {
+    const bool is_there = read_text_line(lines_, line.text);
+    line.end = lines_.line_end();
+    return is_there;
+  }
   line = std::move(ahead_.front());
   ahead_.pop_front();
   return true;
 }
 
-// Whether `first` and the lines after it are one row with quotes; otherwise they are given back.
-bool TableReader::joins_lines(const TextLine& first, TableRow& row) {
-  const size_t last = first.text.rfind(rules_.separator);
-  std::string joined = first.text;
-  if (!opens_quote(std::string_view(joined).substr(last == std::string::npos ? 0 : last + 1))) return false;
-  std::deque<TextLine> taken;
-  bool is_row = false;
-  for (TextLine line; !is_row && read_physical(line);) {
+// Whether `first` and the lines after it are one row, of which a quoted cell holds the line ends; otherwise those are
+// given back. The look ahead ends at the first line that closes a quote, and only such lines begin another.
+bool TableReader::joins_lines(const PhysicalLine& first, TableRow& row) {
+  const size_t last = first.text.text.rfind(rules_.separator) + 1;  // 0 where there is none
+  if (!opens_quote(std::string_view(first.text.text).substr(last))) return false;
+  std::string inside = first.text.text.substr(last + 1), rest;
+  if (closing_quote(inside) != std::string::npos) return false;
+  std::string end = first.end;
+  std::deque<PhysicalLine> taken;
+  bool is_closed = false;
+  for (PhysicalLine line; !is_closed && taken.size() < kMaxLinesOfRow && read_physical(line);) {
     taken.push_back(line);
-    const auto cells = static_cast<size_t>(std::count(line.text.begin(), line.text.end(), rules_.separator)) + 1;
-    if (line.error || cells == columns_.size() || joined.size() + line.text.size() > kMaxRowBytes) break;
-    joined.append(lines_.line_end()).append(line.text);
-    if (std::count(line.text.begin(), line.text.end(), '"') % 2 == 0) continue;  // the quote is still open
-    std::optional<std::vector<std::string>> quoted = quoted_cells(joined, rules_.separator);
-    is_row = quoted && quoted->size() == columns_.size();
-    if (!is_row) break;
-    row.cells = std::move(*quoted);
+    const std::string& text = line.text.text;
+    const auto cells = static_cast<size_t>(std::count(text.begin(), text.end(), rules_.separator)) + 1;
+    if (line.text.error || cells == columns_.size() || inside.size() + text.size() > kMaxRowBytes) break;
+    inside += end;
+    end = line.end;
+    const size_t closing = closing_quote(text);
+    inside += std::string_view(text).substr(0, closing);
+    if (closing == std::string::npos) continue;
+    rest = text.substr(closing + 1);
+    if (!rest.empty() && rest.front() != rules_.separator) break;
+    if (opens_quote(std::string_view(rest).substr(rest.rfind(rules_.separator) + 1))) break;
+    is_closed = true;
   }
-  if (is_row) looks_quoted_ = true;
-  if (!is_row)
-    ahead_.insert(ahead_.begin(), std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end()));
-  return is_row;
+  if (is_closed) {
+    split(first.text.text.substr(0, last), row);
+    row.cells.back() = single_quotes(inside);
+    if (!rest.empty()) split(rest.substr(1), row);
+    if (row.cells.size() == columns_.size()) return true;
+    row.cells.clear();
+  }
+  ahead_.insert(ahead_.begin(), std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end()));
+  return false;
 }
 
 // The next line that is not empty.
-bool TableReader::read_line(TextLine& line) {
+bool TableReader::read_line(PhysicalLine& line) {
   do {
     if (!read_physical(line)) return false;
-  } while (!line.error && line.text.empty());
+  } while (!line.text.error && line.text.text.empty());
   return true;
 }
 
@@ -196,23 +197,24 @@ void TableReader::look_at(const std::string& first) {
 
 bool TableReader::read(TableRow& row) {
   row = {};
-  TextLine line;
+  PhysicalLine line;
   if (!read_line(line)) return false;
-  if (!std::exchange(has_looked_, true) && !line.error) {
-    if (line.text.size() == kSeparatorLine.size() + 1 && line.text.starts_with(kSeparatorLine)) {
-      rules_.separator = line.text.back();
+  if (!std::exchange(has_looked_, true) && !line.text.error) {
+    const std::string& text = line.text.text;
+    if (text.size() == kSeparatorLine.size() + 1 && text.starts_with(kSeparatorLine)) {
+      rules_.separator = text.back();
       if (!read_line(line)) return false;
     }
-    look_at(line.text);
+    look_at(line.text.text);
   }
-  row.where = line.where;
-  row.error = line.error;
+  row.where = line.text.where;
+  row.error = line.text.error;
   if (row.error) return true;
   try {
     if (rules_.has_quotes)
-      split_quoted(std::move(line.text), row);
+      split_quoted(std::move(line.text.text), row);
     else if (columns_.empty() || !joins_lines(line, row))
-      split(line.text, row);
+      split(line.text.text, row);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kFileRead) throw;  // of the stream, not of the row
     row.cells.clear();

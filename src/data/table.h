@@ -22,7 +22,7 @@ struct TableRules {
   // line ends, as they are. A quote within another cell is a character. Without: a quote is a character like any other,
   // and cells are those of tsv_cell() (data/cells.h), unless every cell of the first row is quoted. A row whose last
   // cell opens a quote takes in the lines up to the one that closes it, if those are no rows of their own and the whole
-  // has a cell for each column by the rules of quotes: writers that quote only where they must leave line ends so.
+  // has a cell for each column: writers that quote only where they must leave line ends so.
   bool has_quotes = false;
   bool has_header = true;  // the first row names the columns
 };
@@ -60,9 +60,15 @@ class TableReader {
   bool looks_quoted() const { return looks_quoted_; }
 
  private:
-  bool read_physical(TextLine& line);
-  bool read_line(TextLine& line);
-  bool joins_lines(const TextLine& first, TableRow& row);
+  struct PhysicalLine {
+    TextLine text;
+    std::string end;  // "\n", "\r\n" or "\r"
+  };
+  static constexpr size_t kMaxLinesOfRow = 10000;  // that are read ahead
+
+  bool read_physical(PhysicalLine& line);
+  bool read_line(PhysicalLine& line);
+  bool joins_lines(const PhysicalLine& first, TableRow& row);
   bool read(TableRow& row);
   void read_header();
   void look_at(const std::string& first);
@@ -71,7 +77,7 @@ class TableReader {
 
   LineReader lines_;
   TableRules rules_;
-  std::deque<TextLine> ahead_;  // lines that are read, and given back
+  std::deque<PhysicalLine> ahead_;  // lines that are read, and given back
   std::vector<std::string> columns_;
   std::vector<bool> are_named_;  // of the columns
   bool is_begun_ = false, has_looked_ = false, looks_quoted_ = false;

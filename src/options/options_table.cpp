@@ -524,7 +524,7 @@ constexpr OptionRow kOptions[] = {
         "window-scores", 0, kChoice, "mean", "mean|max|each", "classify", "Answer",
         "the scores of a text that is read in windows (--truncate window); mean: those of the mean of their "
         "logits; max: those of the window in which a class other than the benign ones scores highest; each: those "
-        "of the mean and of each window, with its place in code points"},
+        "of each window, with its place in code points (json and jsonl: and those of the mean)"},
     OptionRow{"benign-label", 0, kFiles, "", "LABEL", "classify", "Answer",
               "a class that is no finding, for --window-scores max; may be repeated; by default those that are named "
               "benign, safe, clean, ham or legit"},

@@ -53,9 +53,7 @@ Cell cell(uint64_t value) {
 }
 
 bool has_mark(const OutputSettings& output) {
-  if (!output.bom.value_or(false)) return false;
-  if (format_of(output) == Format::kCsv) return true;
-  throw Error(ErrorCode::kUsage, "--bom", "expected --format csv, or -o with a name that ends in .csv");
+  return output.bom.value_or(false);
 }
 
 int digits_of(const OutputSettings& output) {
@@ -259,14 +257,23 @@ void AnswerWriter::open_kept() {
   is_bad_ = was_bad;
 }
 
-// The first row with keys says which columns there are: until then the line of a bad row waits.
+// The columns of the first table, or the keys of the first row that has an answer: until then the lines of others wait.
 bool AnswerWriter::holds(const Row& row, const Cells& cells) {
-  if (!is_open_ && is_bad_ && row.kept.empty()) {
+  constexpr size_t kMostHeld = 10000;
+  if (!is_open_ && !row.columns && is_bad_) {
+    if (held_.size() == kMostHeld)
+      throw Error(ErrorCode::kInput, "--keep",
+                  fmt::format("all: expected a row with an answer among the first {}, whose keys are the columns, got "
+                              "none; name the keys",
+                              kMostHeld));
     held_.push_back(cells);
     return true;
   }
   if (!is_open_) {
-    for (const JsonMember& member : row.kept) kept_.push_back(member.first);
+    if (row.columns) kept_ = *row.columns;
+    for (const JsonMember& member : row.kept) {
+      if (!has(kept_, member.first)) kept_.push_back(member.first);
+    }
     open_kept();
   }
   for (const JsonMember& member : row.kept) {

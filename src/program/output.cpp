@@ -192,6 +192,8 @@ std::string ending_of(const std::string& path) {
 
 void check_outputs(const Options& options) {
   const OutputSettings output(options);
+  if (output.bom.value_or(false) && output_format(output) != Format::kCsv)
+    throw Error(ErrorCode::kUsage, "--bom", "expected --format csv, or -o with a name that ends in .csv");
   std::vector<NamedOutput> outputs = named_outputs(options, output);
   for (const NamedOutput& one : outputs) {
     if (is_standard_output(one.path)) continue;

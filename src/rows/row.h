@@ -1,6 +1,7 @@
 // A row of input: a text, a pair, or a text with items; and a stream of them.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,9 +16,11 @@ struct Row {
   std::string where;  // "argument 1", "in.tsv:12"
   std::string text;   // valid UTF-8
   std::optional<std::string> pair;
-  std::vector<std::string> items;   // documents of a query, choices, words of a CoNLL sentence
-  std::vector<Offset> entities;     // places in the text that may be the answer, in bytes
-  JsonObject kept;                  // other columns or keys (KeptFields)
+  std::vector<std::string> items;  // documents of a query, choices, words of a CoNLL sentence
+  std::vector<Offset> entities;    // places in the text that may be the answer, in bytes
+  JsonObject kept;                 // other columns or keys (KeptFields)
+  // All columns of the row's table, where they are kept (KeptFields::has_texts), also of a row with an error.
+  std::shared_ptr<const std::vector<std::string>> columns;
   size_t number = 0;                // from 1, bad rows too
   bool is_repaired = false;         // held bytes that are not UTF-8
   std::optional<Error> error;       // the row could not be read or encoded

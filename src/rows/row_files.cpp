@@ -124,6 +124,7 @@ class ColumnRows final : public LineRows {
   ColumnRows(const RowRules& rules, ByteSource source, RowForm form)
       : LineRows(rules.fields),
         on_quotes_(rules.form.on_quotes),
+        keeps_columns_(rules.fields.kept.has_all && rules.fields.kept.has_texts),
         reader_(LineReader(std::move(source)),
                 {.separator = rules.form.separator.value_or(form == RowForm::kCsv ? kFindSeparator : '\t'),
                  .has_quotes = form == RowForm::kCsv,
@@ -137,7 +138,9 @@ class ColumnRows final : public LineRows {
     if (!reader_.next(record)) return false;
     check_columns();
     if (on_quotes_ && reader_.looks_quoted()) std::exchange(on_quotes_, {})(reader_.lines().source().name());
-    return take(record, row, [&] { fields_.read(reader_.by_column(std::move(record)), row); });
+    const bool is_there = take(record, row, [&] { fields_.read(reader_.by_column(std::move(record)), row); });
+    row.columns = columns_;
+    return is_there;
   }
 
  private:
@@ -146,10 +149,13 @@ class ColumnRows final : public LineRows {
   void check_columns() {
     if (is_checked_ || reader_.columns().empty()) return;
     fields_.check_columns(reader_.columns(), reader_.lines().source().name());
+    if (keeps_columns_) columns_ = std::make_shared<const Names>(reader_.columns());
     is_checked_ = true;
   }
 
   std::function<void(const std::string&)> on_quotes_;
+  bool keeps_columns_;
+  std::shared_ptr<const Names> columns_;
   TableReader reader_;
   bool is_checked_ = false;
 };

@@ -83,6 +83,14 @@ TEST(Conll, LinesBeforeASentenceThatBeginWithAHashAreComments) {
   EXPECT_EQ(sentences_of("# O\nmetoo O\n\nx O\n\n# O\n\n#nlp B-X\nis O\n"),
             (Sentences{"#/O metoo/O", "x/O", "#/O", "#nlp/B-X is/O"}));
   EXPECT_EQ(sentences_of("a O\n# O\nb O\n"), (Sentences{"a/O #/O b/O"}));
+  EXPECT_EQ(sentences_of("#\tO\tO\n\na\tO\tO\n"), (Sentences{"#/O", "a/O"}));
+  EXPECT_EQ(sentences_of("# id = 5\na X Y O\n\n# sent_id 17\nb X O\n\n# 17\n\nc O\n"),
+            (Sentences{"a/O", "b/O", "c/O"}));
+  EXPECT_EQ(sentences_of("a\tO\n# c\nb\tO\n\nc\tO\n"),
+            (Sentences{"!in:2: expected columns separated by tabs as in the previous line, got no tab", "c/O"}));
+  std::string many;
+  for (size_t i = 0; i <= ConllReader::kMaxComments; ++i) many += "#\n";
+  EXPECT_EQ(sentences_of(many + "a O\n\nb O\n"), (Sentences{"!in:1: expected 2 to 16 columns, got 1", "b/O"}));
 }
 
 TEST(Conll, AFirstColumnThatCountsTheTokensIsLeftOut) {
@@ -97,6 +105,11 @@ TEST(Conll, AFirstColumnThatCountsTheTokensIsLeftOut) {
       (Sentences{"a/O b/O",
                  "!in:4: expected the numbers 1, 2, ... of the tokens in the first column, as in the sentences before",
                  "e/O"}));
+  for (const char* second : {"3", "1", "0"}) {
+    EXPECT_EQ(
+        sentences_of("1\ta" + rest + "O\n" + second + "\tb" + rest + "O\n\n1\tc" + rest + "O\n2\td" + rest + "O\n"),
+        (Sentences{"!in:1: expected the numbers 1, 2, ... of the tokens in the first column, got others", "c/O d/O"}));
+  }
   // Words that are numbers: in files of spaces, of two columns, and where an earlier sentence has told.
   EXPECT_EQ(sentences_of("1 CD O\n2 CD O\n"), (Sentences{"1/O 2/O"}));
   EXPECT_EQ(sentences_of("1\tO\n2\tO\n"), (Sentences{"1/O 2/O"}));

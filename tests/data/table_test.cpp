@@ -121,7 +121,10 @@ TEST(Table, LinesOfAQuotedCellUnderAPlainHeaderAreOneRow) {
   TableReader noted = reader_of("a\tb\n2\t\"x\ny\"\n", {});
   TableRow row;
   ASSERT_TRUE(noted.next(row));
-  EXPECT_TRUE(noted.looks_quoted());
+  EXPECT_FALSE(noted.looks_quoted());  // no quote stays in a text
+  // Line ends within a cell are its own, whatever ends the rows.
+  EXPECT_EQ(rows_of("a\tb\n1\t\"x\r\ny\"\n2\t\"x\ny\"\r\n", {}), (std::vector<Cells>{{"1", "x\r\ny"}, {"2", "x\ny"}}));
+  EXPECT_EQ(rows_of("a\tb\r\n1\t\"x\r\ny\"", {}), (std::vector<Cells>{{"1", "x\r\ny"}}));
   // A stray quote: the next line is a row of its own, the quote is never closed, or the whole has other columns.
   EXPECT_EQ(rows_of("a\tb\n1\t\"x\n2\ty\"\n", {}), (std::vector<Cells>{{"1", "\"x"}, {"2", "y\""}}));
   EXPECT_EQ(rows_of("a\tb\n1\t\"x\ny\n", {}), (std::vector<Cells>{{"1", "\"x"}, {"in:3: expected 2 columns, got 1"}}));
@@ -129,6 +132,14 @@ TEST(Table, LinesOfAQuotedCellUnderAPlainHeaderAreOneRow) {
             (std::vector<Cells>{{"1", "\"x"}, {"in:3: expected 2 columns, got 1"}, {"2", "w"}}));
   EXPECT_EQ(rows_of("a\tb\n1\t\"x\ny\"\tz\tw\n", {}),
             (std::vector<Cells>{{"1", "\"x"}, {"in:3: expected 2 columns, got 3"}}));
+}
+
+// Lines that open quotes and close them cost no more than their bytes.
+TEST(Table, LooksAheadForClosingQuotesOnlyOnce) {
+  std::string hostile = "a\tb\tc\n";
+  for (int i = 0; i < 200000; ++i) hostile += "x\"\t\"y\n";
+  EXPECT_EQ(rows_of(hostile, {}).size(), 200000u);
+  EXPECT_EQ(rows_of("a\tb\n1\t\"x" + std::string(300000, '\n'), {}), (std::vector<Cells>{{"1", "\"x"}}));
 }
 
 TEST(Table, RaggedRowsAreReportedWithTheirLineAndTheRestIsRead) {

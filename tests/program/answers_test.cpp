@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include <string>
 
 #include "support/expect_error.h"
@@ -46,6 +48,22 @@ TEST(AnswerWriter, AllThatRowsHaveAreTheFirstColumns) {
   EXPECT_ERROR(writer.answer(row_of(3, {{"id", "c"}, {"new", 1}}), {{}, {{"x"}}}), kInput, "got also \"new\"");
   writer.finish();
   EXPECT_EQ(out.text, "id\ttext\tword\n\t\t!error in:1: no\na\tb\tx\n");
+  // Of a table all columns are known, also where its first row is bad or leaves some out.
+  Memory table;
+  AnswerWriter known({.format = Format::kCsv, .columns = {"word"}, .keeps_all = true}, table);
+  Row bad = row_of(1), good = row_of(2, {{"text", "b"}});
+  bad.columns = good.columns =
+      std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"text", "id", "3"});
+  known.bad(bad, Error(ErrorCode::kInput, "in:1", "no"));
+  known.answer(good, {{}, {{"x"}}});
+  known.finish();
+  EXPECT_EQ(table.text, "text,id,3,word\n,,,!error in:1: no\nb,,,x\n");
+  Memory endless;
+  AnswerWriter many({.format = Format::kCsv, .columns = {"word"}, .keeps_all = true}, endless);
+  const auto fill = [&] {
+    for (size_t i = 1; i < 20000; ++i) many.bad(row_of(i), Error(ErrorCode::kInput, "in:1", "no"));
+  };
+  EXPECT_ERROR(fill(), kInput, "--keep: all: expected a row with an answer among the first 10000");
   Memory none;
   AnswerWriter empty({.format = Format::kTsv, .columns = {"word"}, .keeps_all = true}, none);
   empty.finish();
