@@ -47,19 +47,16 @@ void add_scores(const std::vector<LabelScore>& labels, Cells& cells) {
   }
 }
 
-Json to_json(const WindowAnswer& window) {
-  JsonArray labels;
-  for (const LabelScore& entry : window.labels)
-    labels.push_back(JsonObject{{"label", entry.label}, {"score", entry.score}});
+Json window_json(const WindowAnswer& window) {
   return JsonObject{
-      {"start", int64_t{window.chars.begin}}, {"end", int64_t{window.chars.end}}, {"labels", std::move(labels)}};
+      {"start", int64_t{window.chars.begin}}, {"end", int64_t{window.chars.end}}, {"labels", to_json(window.labels)}};
 }
 
 RowAnswer to_answer(const SequenceAnswer& result) {
   RowAnswer answer{{to_json(result), {}}, result.tokens, result.cut_tokens};
   JsonArray windows;
   for (const WindowAnswer& window : result.windows) {
-    windows.push_back(to_json(window));
+    windows.push_back(window_json(window));
     Cells& cells = answer.answer.lines.emplace_back();
     cells = {cell(static_cast<uint64_t>(window.chars.begin)), cell(static_cast<uint64_t>(window.chars.end))};
     add_scores(window.labels, cells);

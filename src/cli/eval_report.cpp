@@ -107,7 +107,7 @@ void print_result(const OutputSettings& output, const EvalResult& result) {
     }
     AnswerWriter writer({.format = format,
                          .columns = {"metric", "value", "low", "high"},
-                         .has_mark = has_mark(output),
+                         .has_mark = output.bom.value_or(false),
                          .has_header = !output.no_header.value_or(false),
                          .digits = digits_of(output)},
                         out);

@@ -102,10 +102,10 @@ size_t batch_tokens_of(const ServeVerb& options) {
 
 // A socket takes the place of an address that was asked for as well.
 void note_unused_address(const ServeVerb& options) {
-  if (options.uds.value.empty()) return;
+  if (options.uds.empty()) return;
   if (options.host.is_given() || options.port.is_given())
     note(fmt::format("note: --host and --port are not used: the server listens at {} alone, because of --uds",
-                     options.uds.value));
+                     options.uds));
 }
 
 serve::ServerSettings settings_of(const ServeVerb& options) {
@@ -113,7 +113,7 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   serve::ServerSettings settings;
   settings.http = {.host = options.host.value,
                    .port = options.port.value,
-                   .uds = options.uds.value,
+                   .uds = options.uds,
                    .uds_mode = mode_of(options.uds_mode),
                    .threads = options.http_threads,
                    .max_body = options.max_body,
@@ -153,7 +153,7 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
 }
 
 bool is_local(const ServeVerb& options) {
-  return !options.uds.value.empty() || options.host.value.starts_with("127.") || options.host.value == "::1" ||
+  return !options.uds.empty() || options.host.value.starts_with("127.") || options.host.value == "::1" ||
          options.host.value == "localhost";
 }
 
@@ -293,7 +293,7 @@ void reload_models(serve::Server& server, ServerLog& log) {
 }
 
 std::string place_of(const ServeVerb& options, uint16_t port) {
-  if (!options.uds.value.empty()) return options.uds.value;
+  if (!options.uds.empty()) return options.uds;
   return fmt::format(
       "http://{}:{}",
       options.host.value.find(':') != std::string::npos ? fmt::format("[{}]", options.host.value) : options.host.value,

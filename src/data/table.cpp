@@ -47,16 +47,23 @@ bool is_quoted(std::string_view cell) {
   return cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
 }
 
+// Of a text within quotes: where the quote stands that closes it; doubled ones do not.
+size_t closing_quote(std::string_view text) {
+  size_t at = text.find('"');
+  while (at != std::string_view::npos && at + 1 < text.size() && text[at + 1] == '"') at = text.find('"', at + 2);
+  return at;
+}
+
 // Whether every cell is quoted, with no quote inside that is not doubled.
 bool are_quoted(std::string_view line, char separator) {
   size_t cells = 0;
   for (size_t at = 0; at <= line.size(); ++cells) {
     if (at == line.size() || line[at] != '"') return false;
-    size_t end = at + 1;
-    while (end < line.size() && (line[end] != '"' || (end + 1 < line.size() && line[end + 1] == '"')))
-      end += line[end] == '"' ? size_t{2} : size_t{1};
-    if (end >= line.size() || (end + 1 < line.size() && line[end + 1] != separator)) return false;
-    at = end + 2;
+    const size_t closing = closing_quote(line.substr(at + 1));
+    if (closing == std::string_view::npos) return false;
+    at += closing + 2;  // where the separator should be
+    if (at < line.size() && line[at] != separator) return false;
+    ++at;
   }
   return cells > 1;
 }
@@ -64,13 +71,6 @@ bool are_quoted(std::string_view line, char separator) {
 // Whether a cell begins with a quote that it does not close.
 bool opens_quote(std::string_view cell) {
   return cell.starts_with('"') && std::count(cell.begin(), cell.end(), '"') % 2 != 0;
-}
-
-// Of a text within quotes: where the quote stands that closes it; doubled ones do not.
-size_t closing_quote(std::string_view text) {
-  size_t at = text.find('"');
-  while (at != std::string_view::npos && at + 1 < text.size() && text[at + 1] == '"') at = text.find('"', at + 2);
-  return at;
 }
 
 // A text with doubled quotes made single.

@@ -513,7 +513,7 @@ struct ServeVerb : AnyVerb {
   Setting<std::optional<size_t>> batch_tokens = option("batch-tokens");  // none: auto
   Setting<std::string> host = option("host");
   Setting<uint16_t> port = option("port");
-  Setting<std::string> uds = option("uds");
+  std::string uds = option("uds");
   std::string uds_mode = option("uds-mode");
   std::string api_key = option("api-key");
   std::string api_key_file = option("api-key-file");

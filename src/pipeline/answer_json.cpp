@@ -17,12 +17,15 @@ void add_span(JsonObject& object, const Offset& span) {
 
 }  // namespace
 
+JsonArray to_json(const std::vector<LabelScore>& labels) {
+  JsonArray listed;
+  for (const LabelScore& entry : labels) listed.push_back(JsonObject{{"label", entry.label}, {"score", entry.score}});
+  return listed;
+}
+
 JsonObject to_json(const SequenceAnswer& answer) {
-  JsonArray labels;
-  for (const LabelScore& entry : answer.labels)
-    labels.push_back(JsonObject{{"label", entry.label}, {"score", entry.score}});
   const LabelScore& best = answer.labels.front();
-  return {{"label", best.label}, {"score", best.score}, {"labels", std::move(labels)}};
+  return {{"label", best.label}, {"score", best.score}, {"labels", to_json(answer.labels)}};
 }
 
 JsonObject to_json(const EntailmentAnswer& answer) {

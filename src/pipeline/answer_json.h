@@ -13,6 +13,7 @@
 
 namespace deberta {
 
+JsonArray to_json(const std::vector<LabelScore>& labels);
 JsonObject to_json(const SequenceAnswer& answer);
 JsonObject to_json(const EntailmentAnswer& answer);
 JsonObject to_json(const ZeroShotAnswer& answer, const std::string& text);

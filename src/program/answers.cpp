@@ -52,10 +52,6 @@ Cell cell(uint64_t value) {
   return std::to_string(value);
 }
 
-bool has_mark(const OutputSettings& output) {
-  return output.bom.value_or(false);
-}
-
 int digits_of(const OutputSettings& output) {
   return output.digits ? output.digits->value : 0;
 }
@@ -367,7 +363,7 @@ void print_table(const OutputSettings& output, const std::vector<std::string>& c
   with_output(output, [&](FileWriter& out) {
     AnswerWriter writer({.format = format_of(output),
                          .columns = columns,
-                         .has_mark = has_mark(output),
+                         .has_mark = output.bom.value_or(false),
                          .has_header = !output.no_header.value_or(false)},
                         out);
     for (const Answer& answer : answers) writer.answer({}, answer);

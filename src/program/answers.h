@@ -52,7 +52,6 @@ Cell cell(uint64_t value);
 
 // --digits: the number of significant digits of scores; 0: all of them.
 int digits_of(const OutputSettings& output);
-bool has_mark(const OutputSettings& output);  // --bom
 std::string with_digits(const std::string& number, int digits);
 Json with_digits(Json value, int digits);  // the floats in it
 

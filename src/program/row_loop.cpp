@@ -145,7 +145,7 @@ AnswerLayout answer_layout(const RowVerb& options, const AnswerColumns& columns)
   numbered.are_lines_of_rows |= format == Format::kCsv && !keeps_none && options.verb != TokenizeVerb::kName;
   return {.format = format,
           .columns = numbered,
-          .has_mark = has_mark(options.output),
+          .has_mark = options.output.bom.value_or(false),
           .has_header = !options.output.no_header.value_or(false),
           .kept = kept_by_name(options.rows),
           .keeps_all = keeps_all_in_table(options),

@@ -255,37 +255,24 @@ void CudaMachine::store_global(uint16_t* global, uint32_t value) {
   std::memcpy(global, &value, 4);
 }
 
-void CudaMachine::load_matrices(uint32_t (&r)[4], uint32_t at) {
+// Of each of four matrices of 8 rows, two neighbours in a row for each lane, or in a column.
+void CudaMachine::load_four(bool is_transposed, uint32_t (&r)[4], uint32_t at) {
   CudaBlock& block = *CudaBlock::running_;
   CudaBlock::Warp& warp = block.warps_[static_cast<size_t>(block.current_) / 32];
   const size_t me = lane();
   block.touch(at, 16, false);
   warp.in[me][0] = at;
-  block.collect([&block](CudaBlock::Warp& w) {
-    if (!block.error_.empty()) return;
-    block.count_conflicts(w);
-    for (size_t i = 0; i < 32; ++i) {
-      for (size_t m = 0; m < 4; ++m)
-        std::memcpy(&w.out[i][m], block.shared_.data() + w.in[8 * m + i / 4][0] + 4 * (i % 4), 4);
-    }
-  });
-  std::copy_n(warp.out[me], 4, r);
-}
-
-void CudaMachine::load_matrices_transposed(uint32_t (&r)[4], uint32_t at) {
-  CudaBlock& block = *CudaBlock::running_;
-  CudaBlock::Warp& warp = block.warps_[static_cast<size_t>(block.current_) / 32];
-  const size_t me = lane();
-  block.touch(at, 16, false);
-  warp.in[me][0] = at;
-  block.collect([&block](CudaBlock::Warp& w) {
+  block.collect([&block, is_transposed](CudaBlock::Warp& w) {
     if (!block.error_.empty()) return;
     block.count_conflicts(w);
     for (size_t i = 0; i < 32; ++i) {
       for (size_t m = 0; m < 4; ++m) {
         uint16_t pair[2];
-        for (size_t e = 0; e < 2; ++e)
-          std::memcpy(&pair[e], block.shared_.data() + w.in[8 * m + 2 * (i % 4) + e][0] + 2 * (i / 4), 2);
+        for (size_t e = 0; e < 2; ++e) {
+          const size_t far = i / 4, near = 2 * (i % 4) + e;
+          const size_t row = is_transposed ? near : far, column = is_transposed ? far : near;
+          std::memcpy(&pair[e], block.shared_.data() + w.in[8 * m + row][0] + 2 * column, 2);
+        }
         std::memcpy(&w.out[i][m], pair, 4);
       }
     }

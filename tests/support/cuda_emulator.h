@@ -71,8 +71,8 @@ struct CudaMachine {
   static void store_32(uint32_t shared, uint32_t value);
   static uint32_t load_32(uint32_t shared);
   static void store_global(uint16_t* global, uint32_t value);
-  static void load_matrices(uint32_t (&r)[4], uint32_t at);
-  static void load_matrices_transposed(uint32_t (&r)[4], uint32_t at);
+  static void load_matrices(uint32_t (&r)[4], uint32_t at) { load_four(false, r, at); }
+  static void load_matrices_transposed(uint32_t (&r)[4], uint32_t at) { load_four(true, r, at); }
   template <bool kHalf>
   static void multiply(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
     multiply_as(kHalf, c, a, b0, b1);
@@ -89,6 +89,7 @@ struct CudaMachine {
   static float logarithm_2(float x);
 
  private:
+  static void load_four(bool is_transposed, uint32_t (&r)[4], uint32_t at);
   static void multiply_as(bool is_half, float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
   static uint32_t pack_as(bool is_half, float low, float high);
 };

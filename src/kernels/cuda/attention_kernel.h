@@ -249,6 +249,11 @@ class AttentionWarp {
     }
   }
 
+  // The keys 8 nt .. 8 nt + 7 of the piece, permuted.
+  DEBERTA_HD void load_keys(uint32_t (&keys)[8], int nt, int stage) const {
+    load_columns(keys, piece(stage) + row_offset(8 * nt) + row_offset(key_of_column(row_of_lane(lane_))));
+  }
+
   DEBERTA_HD void load_queries() {
     DEBERTA_UNROLL for (int m = 0; m < M; ++m)
         load_rows(q_[m], queries_ + row_offset(16 * (M * warp_ + m) + row_of_16()));
@@ -344,7 +349,7 @@ class AttentionWarp {
         if (nt % 2 == 0) c2p_blocks<2, N + 2>(nt + 2, of_columns);
       }
       uint32_t keys[8];
-      load_columns(keys, piece(stage) + row_offset(8 * nt) + row_offset(key_of_column(row_of_lane(lane_))));
+      load_keys(keys, nt, stage);
       float d[kM + 1][4];
       const int low = p2c_group(N, nt, 0) / 2;
       if constexpr (Form::kP2c) {
@@ -386,7 +391,7 @@ class AttentionWarp {
     if constexpr (Form::kP2c) load_rows(qr[0], shared_ + memory_.qr + row_offset(row));
     DEBERTA_UNROLL for (int nt = 0; nt < N; ++nt) {
       uint32_t keys[8];
-      load_columns(keys, piece(stage) + row_offset(8 * nt) + row_offset(key_of_column(row_of_lane(lane_))));
+      load_keys(keys, nt, stage);
       float d[1][4];
       clear(d);
       if constexpr (Form::kP2c) multiply(d, qr, keys);
