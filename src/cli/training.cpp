@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
+#include "program/command_line.h"
 
 namespace deberta::cli {
 namespace {
@@ -24,6 +26,7 @@ void start_training_program(const std::vector<std::string>& words) {
   std::vector<char*> arguments{const_cast<char*>(kProgram)};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  ::setenv(kNotesPrinted, "1", 1);
   std::error_code none;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
   const std::string beside = (own.parent_path() / kProgram).string();

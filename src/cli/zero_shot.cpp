@@ -1,6 +1,7 @@
 // The verb `zero-shot`: texts to labels of the user's own choice, with an entailment model.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "cli/verbs.h"
 #include "data/lines.h"
 #include "deberta/error.h"
@@ -10,12 +11,6 @@
 
 namespace deberta::cli {
 namespace {
-
-std::string trim(const std::string& text) {
-  constexpr const char* kSpace = " \t\r";
-  const size_t first = text.find_first_not_of(kSpace);
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
-}
 
 // --labels, or the lines of --labels-file.
 std::vector<std::string> candidate_labels(const ZeroShotVerb& options) {
@@ -32,7 +27,7 @@ std::vector<std::string> candidate_labels(const ZeroShotVerb& options) {
   }
   std::vector<std::string> labels;
   for (const std::string& label : given) {
-    std::string name = trim(label);
+    std::string name(strip(label));
     if (name.empty()) continue;
     if (std::find(labels.begin(), labels.end(), name) != labels.end())
       throw Error(ErrorCode::kUsage, "--labels", "expected different labels, got \"" + name + "\" twice");

@@ -1,8 +1,9 @@
 #include "config/class_roles.h"
 
-#include <algorithm>
 #include <cctype>
 #include <string>
+
+#include "base/ascii.h"
 
 namespace deberta {
 namespace {
@@ -18,8 +19,7 @@ bool is_negation(std::string_view lower) {
 }  // namespace
 
 std::optional<ClassRole> role_of(std::string_view name, size_t classes) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(strip(name));
   if (lower.starts_with("entail")) return ClassRole::kEntailment;
   if (lower.starts_with("neutral")) return ClassRole::kNeutral;
   if (lower == "contra" || lower.starts_with("contradict")) return ClassRole::kContradiction;

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/checked.h"
 
 namespace deberta {
@@ -17,10 +18,8 @@ constexpr size_t kMaxLabels = 100000;
 
 // Python's int() for ASCII texts: white space around, a sign, single underscores between digits.
 std::optional<int64_t> parse_python_integer(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
-  const size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return std::nullopt;
-  text = text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+  text = strip(text);
+  if (text.empty()) return std::nullopt;
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   std::string digits;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/log.h"
 #include "config/aggregation.h"
 #include "config/config_keys.h"
@@ -133,21 +134,12 @@ void set_defaults_of_the_rules(Parse& parse) {
   }
 }
 
-// As much of Python's lower() and strip() as the names need: a-z and ASCII white space.
-std::string_view strip(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
-  const size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
 // "P2C | c2p" to its names in lower case.
 std::vector<std::string> split_names(std::string_view text) {
   std::vector<std::string> names;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('|', begin), text.size());
-    std::string& name = names.emplace_back(strip(text.substr(begin, end - begin)));
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    names.push_back(lower_case(strip(text.substr(begin, end - begin))));
     begin = end + 1;
   }
   return names;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "config/class_roles.h"
 #include "deberta/error.h"
 #include "decode/classification.h"
@@ -42,7 +43,7 @@ Roles roles_of(const std::vector<std::string>& names, size_t classes, bool are_o
   Roles roles;
   for (const std::string& name : names) {
     const std::optional<ClassRole> role = role_of(name, classes);
-    if (!role && !(are_of_map && name == kNoRole))
+    if (!role && !(are_of_map && strip(name) == kNoRole))
       refuse(verb,
              fmt::format("expected classes named entailment, neutral, contradiction{}, got \"{}\" among {}",
                          classes == 2 ? " or not_entailment" : "", name, fmt::join(names, ", ")),

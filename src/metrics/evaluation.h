@@ -14,7 +14,7 @@ namespace deberta {
 struct Metric {
   std::string name;
   std::optional<double> value;  // none: not defined for these answers
-  std::string note = {};        // why it is not defined
+  std::string note = {};        // why it is not defined, or what it does not say
   std::optional<double> low = {};
   std::optional<double> high = {};
   bool is_sampled = true;  // has an interval

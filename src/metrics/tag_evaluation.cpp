@@ -65,7 +65,8 @@ class TagEvaluation final : public Evaluation {
       else if (name == "accuracy" && !has_tags_)
         found.push_back({name, std::nullopt, "entities, no tags of words"});
       else
-        found.push_back({name, name == "accuracy" ? part(right, words) : value_of(name, all)});
+        found.push_back(name == "accuracy" ? Metric{name, part(right, words), note_of_tags_}
+                                           : Metric{name, value_of(name, all)});
     }
     for (const auto& [type, number] : numbers_) {
       for (const char* name : {"precision", "recall", "f1"})
@@ -97,7 +98,9 @@ class TagEvaluation final : public Evaluation {
     for (const TaggedEntity& entity : predicted) {
       ++of(entity).predicted;
       while (at < gold.size() && gold[at].first < entity.first) ++at;
-      if (at < gold.size() && gold[at] == entity) ++of(entity).both;
+      if (at == gold.size() || gold[at] != entity) continue;
+      ++of(entity).both;
+      if (!outcome.found) compare_tags(outcome, entity);
     }
     Sentence sentence{{counts.begin(), counts.end()}, outcome.gold.size(), 0};
     has_tags_ = has_tags_ && !outcome.found;
@@ -105,7 +108,17 @@ class TagEvaluation final : public Evaluation {
     return sentence;
   }
 
+  // Tags that differ in an entity that both have are of two schemes.
+  void compare_tags(const TagOutcome& outcome, const TaggedEntity& entity) {
+    for (size_t i = entity.first; i <= entity.last && note_of_tags_.empty(); ++i) {
+      if (outcome.gold[i] != outcome.predicted[i])
+        note_of_tags_ = fmt::format("counts tags by their letters, and the two schemes differ: {} for {}",
+                                    outcome.predicted[i], outcome.gold[i]);
+    }
+  }
+
   std::vector<std::string> metrics_;
+  std::string note_of_tags_;
   bool has_tags_ = true;                     // predicted
   std::map<std::string, uint32_t> numbers_;  // of types
   std::vector<std::string> types_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "config/class_roles.h"
 #include "deberta/error.h"
@@ -13,16 +14,8 @@
 namespace deberta {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 bool says_nothing(const std::string& name, size_t index) {
-  return lower(name) == fmt::format("label_{}", index) || name == std::to_string(index);
+  return lower_case(name) == fmt::format("label_{}", index) || name == std::to_string(index);
 }
 
 // The task's label for a class by its name; of an entailment task also by what the name means, as `nli` reads it.
@@ -55,7 +48,7 @@ TaskLabels::TaskLabels(std::vector<std::string> names) {
 }
 
 void TaskLabels::add(std::vector<std::string> names) {
-  for (const std::string& name : names) numbers_.emplace(lower(name), names_.size());
+  for (const std::string& name : names) numbers_.emplace(lower_case(name), names_.size());
   names_.push_back(std::move(names));
 }
 
@@ -66,7 +59,7 @@ std::vector<std::string> TaskLabels::names() const {
 }
 
 std::optional<size_t> TaskLabels::find(std::string_view text) const {
-  const auto found = numbers_.find(lower(text));
+  const auto found = numbers_.find(lower_case(text));
   return found == numbers_.end() ? std::nullopt : std::optional(found->second);
 }
 

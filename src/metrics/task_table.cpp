@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "deberta/error.h"
 
@@ -352,7 +353,7 @@ constexpr std::array kTasks = {
 
 std::string canonical(std::string_view name) {
   std::string text;
-  for (const char c : name) text += c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const char c : name) text += c == '_' ? '-' : lower_case(c);
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "deberta/error.h"
 #include "decode/classification.h"
@@ -31,9 +32,7 @@ std::vector<float> mean_row(std::span<const float> logits_BC, size_t classes, si
 
 bool is_named_benign(const std::string& label) {
   constexpr std::array kNames = {"benign", "safe", "clean", "ham", "legit"};
-  std::string name = label;
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::find(kNames, name) != kNames.end();
+  return std::ranges::find(kNames, lower_case(label)) != kNames.end();
 }
 
 // For each class whether it is a finding; empty where nobody asks.

@@ -227,17 +227,20 @@ void apply_environment(Options& options) {
 
 // Variables of the environment that look like those of options, and are not.
 std::vector<std::string> notes_of_environment() {
-  std::set<std::string, std::less<>> known{"DEBERTA_DATA_DIR"};  // the folder of the built-in models
+  std::set<std::string, std::less<>> known{"DEBERTA_DATA_DIR",  // the folder of the built-in models
+                                           kNotesPrinted};
   for (const OptionRow& row : option_table()) known.insert(environment_name(row.name));
   for (const OptionAlias& alias : option_aliases()) known.insert(environment_name(alias.name));
-  const std::vector<std::string_view> names(known.begin(), known.end());
+  const std::string prefix = environment_name("");
+  std::vector<std::string_view> endings;
+  for (const std::string& name : known) endings.push_back(std::string_view(name).substr(prefix.size()));
   std::vector<std::string> notes;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry, name = text.substr(0, text.find('='));
-    if (!name.starts_with(environment_name("")) || known.contains(name)) continue;
-    const std::string_view near = nearest_match(name, names);
+    if (!name.starts_with(prefix) || known.contains(name)) continue;
+    const std::string_view near = nearest_match(name.substr(prefix.size()), endings);
     notes.push_back(fmt::format("note: {} is set, but no option has that variable{}", name,
-                                near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+                                near.empty() ? "" : fmt::format("; did you mean {}{}?", prefix, near)));
   }
   return notes;
 }
@@ -276,6 +279,7 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   for (const auto& [name, value] : found.values) line.options.set(name, value, "flag");
   line.options.arguments = std::move(found.arguments);
   line.options.words = words;
+  if (!variable(kNotesPrinted).empty()) line.notes.clear();
   return line;
 }
 

@@ -7,6 +7,10 @@
 
 namespace deberta::cli {
 
+// Set for a program that this one starts with the same command line and the same environment: the notes on both are
+// printed once.
+inline constexpr const char* kNotesPrinted = "DEBERTA_NOTES_PRINTED";
+
 struct CommandLine {
   Options options;
   bool wants_help = false;

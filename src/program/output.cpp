@@ -13,6 +13,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/folder.h"
 #include "base/output_file.h"
 #include "deberta/error.h"
@@ -184,10 +185,7 @@ void keep_standard_streams() {
 std::string ending_of(const std::string& path) {
   const size_t name = path.rfind('/') + 1, dot = path.rfind('.');  // no slash: npos + 1 is 0
   if (dot == std::string::npos || dot < name) return "";
-  std::string ending = path.substr(dot + 1);
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending;
+  return lower_case(std::string_view(path).substr(dot + 1));
 }
 
 void check_outputs(const Options& options) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "serve/api_error.h"
 #include "serve/http.h"
 

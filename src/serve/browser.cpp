@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "serve/api_error.h"
 

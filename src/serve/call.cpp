@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve {

@@ -26,8 +26,6 @@ using Header = std::pair<std::string, std::string>;  // names in lower case
 // bytes as %XX, and no more than 64 bytes of it. So nothing that a client sends can end a line.
 std::string header_text(std::string_view text);
 
-std::string lower_case(std::string_view text);  // ASCII letters; all else as it is
-
 constexpr size_t kPieceBytes = 65536;  // of an answer that are made, and on their way, at once
 
 class ClientShare;

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/ascii.h"
 #include "serve/api_error.h"
 #include "serve/listener.h"
 

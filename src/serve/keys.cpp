@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/sha256.h"

@@ -16,13 +16,10 @@
 namespace deberta {
 namespace {
 
+using test::files_in;
 using test::TemporaryFolder;
 using test::write_text;
 namespace fs = std::filesystem;
-
-size_t files_in(const std::string& folder) {
-  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
-}
 
 void write(StagedFolder& folder, const std::string& name, std::string_view text) {
   folder.write_file(name, [&](FileWriter& file) { file.write(text); });

@@ -25,12 +25,9 @@
 namespace deberta {
 namespace {
 
+using test::files_in;
 using test::TemporaryFolder;
 using test::write_text;
-
-size_t files_in(const std::string& folder) {
-  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
-}
 
 void write_whole(const std::string& path, std::string_view text) {
   write_output_file(path, [&](FileWriter& file) { file.write(text); });

@@ -155,6 +155,15 @@ def test_mistakes_in_a_config_file_name_their_place(deberta, tmp_path, text, mes
     assert str(config) in done.stderr and message in done.stderr
 
 
+def test_a_variable_without_an_option_is_noted_once(deberta):
+    known = {"DEBERTA_DATA_DIR": "/nowhere", "DEBERTA_THREADS": "2", "DEBERTA_DEVICE_": ""}
+    done = deberta("info", environment=known | {"DEBERTA_TREADS": "2", "DEBERTA_FOO": "1"})
+    notes = sorted(line for line in done.stderr.splitlines() if "no option has that variable" in line and "DEVICE_" not in line)
+    assert notes == ["note: DEBERTA_FOO is set, but no option has that variable",
+                     "note: DEBERTA_TREADS is set, but no option has that variable; did you mean DEBERTA_THREADS?"]
+    assert "no option" not in deberta("info", "-q", environment={"DEBERTA_FOO": "1"}).stderr
+
+
 def test_bad_values_in_the_environment_name_their_place(deberta):
     done = deberta("classify", "x", environment={"DEBERTA_TOP_K": "x"})
     assert done.returncode == 2 and "environment DEBERTA_TOP_K: top-k: expected a whole number" in done.stderr

@@ -78,6 +78,8 @@ TEST(Relations, AClassThatIsSaidToHaveNoRoleKeepsItsName) {
   EXPECT_EQ(relations_of({"a", "b", "c", "d"}, {"none", "entailment", "none", "contradiction"}),
             "entailment=1 contradiction=3 a=0 c=2");
   EXPECT_EQ(relations_of({}, {"none", "entailment"}), "entailment=1 LABEL_0=0");
+  EXPECT_EQ(relations_of({"other", "entailment"}, {" none", "entailment "}), "entailment=1 other=0");
+  EXPECT_EQ(relations_of({}, {"\tnot_entailment", " entailment"}), relations_of({}, {"not_entailment", "entailment"}));
   // A name that the answer has already would stand there twice.
   EXPECT_EQ(relations_of({"entailment", "label", "yes"}, {"none", "none", "entailment"}),
             "entailment=2 LABEL_0=0 LABEL_1=1");

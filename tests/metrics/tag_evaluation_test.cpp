@@ -55,6 +55,18 @@ TEST(TagEvaluation, EntitiesCountWhereTypeAndBothEndsAreRight) {
   EXPECT_DOUBLE_EQ(*metrics[11].value, 2);
 }
 
+TEST(TagEvaluation, AccuracySaysThatTagsAreOfTwoSchemes) {
+  const auto note_of = [](const TagOutcome& outcome) {
+    return evaluate(*make_evaluation(std::vector{outcome}, {"accuracy"}), {.samples = 0})[0].note;
+  };
+  const std::string says = "counts tags by their letters, and the two schemes differ: ";
+  EXPECT_EQ(note_of({{"O", "B-PER", "I-PER"}, {"O", "B-PER", "E-PER"}}), says + "E-PER for I-PER");
+  EXPECT_EQ(note_of({{"B-PER"}, {"S-PER"}}), says + "S-PER for B-PER");
+  EXPECT_EQ(note_of({{"I-PER", "I-PER"}, {"B-PER", "I-PER"}}), says + "B-PER for I-PER");
+  EXPECT_EQ(note_of({{"B-PER", "I-PER"}, {"B-PER", "O"}}), "");  // wrong, in one scheme
+  EXPECT_EQ(note_of({{"B-PER", "B-LOC"}, {"B-PER", "B-MISC"}}), "");
+}
+
 TEST(TagEvaluation, WithoutAnyEntityTheMetricsAreZero) {
   const auto metrics = evaluate(*make_evaluation(std::vector<TagOutcome>{{{"O"}, {"O"}}}, {"f1", "accuracy"}), {});
   EXPECT_EQ(metrics[0].value, 0);

@@ -1,5 +1,6 @@
 // Where tests find things: fixtures of this repository, the shared folder when it is there, a fresh temporary folder.
 #pragma once
+#include <cstddef>
 #include <string>
 
 namespace deberta::test {
@@ -25,6 +26,8 @@ class TemporaryFolder {
  private:
   std::string path_;
 };
+
+size_t files_in(const std::string& folder);  // folders count too
 
 void write_text(const std::string& path, const std::string& text);
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -73,6 +74,21 @@ std::string cache_folder(const PretrainVerb& options) {
   std::filesystem::create_directories(base + "/deberta", problem);
   if (problem) throw Error(ErrorCode::kFileWrite, base + "/deberta", problem.message());
   return base + "/deberta/tokens";
+}
+
+// Without links, and with a slash at the end.
+std::filesystem::path whole_path(const std::string& folder) {
+  std::error_code none;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(folder, none), none) / "";
+}
+
+// The folder of a run holds nothing else: the tokens' folder may not be it or lie in it.
+void check_cache_folder(const std::string& cache, const std::string& output) {
+  if (output.empty()) return;
+  const std::filesystem::path inner = whole_path(cache), outer = whole_path(output);
+  if (std::mismatch(outer.begin(), std::prev(outer.end()), inner.begin(), inner.end()).first == std::prev(outer.end()))
+    throw Error(ErrorCode::kUsage, "--cache-dir",
+                "expected a folder outside that of the model, " + output + ", got " + cache);
 }
 
 RunLength length_of(const PretrainVerb& options) {
@@ -144,6 +160,7 @@ PretrainSettings settings_of(const PretrainVerb& options) {
   settings.corpus.holds_out_every = options.hold_out_every;
   settings.boundary = boundary_of(options.document_boundary);
   settings.cache_folder = cache_folder(options);
+  check_cache_folder(settings.cache_folder, settings.run.output);
   set_objective(options, settings);
   settings.max_tokens = options.max_tokens;
   settings.long_tokens = options.long_tokens;

@@ -9,14 +9,26 @@
 namespace deberta::train {
 namespace {
 
+using Says = std::string (*)(const std::string& before, const std::string& now);
+
+std::string says_values(const std::string& before, const std::string& now) {
+  return ": expected " + before + " as in the run so far, got " + now;
+}
+
+// People compare the first digits of a SHA-256.
+std::string says_hashes(const std::string& before, const std::string& now) {
+  return ": expected what the run began with (SHA-256 " + before.substr(0, 8) + "...), got another (" +
+         now.substr(0, 8) + "...)";
+}
+
 void compare(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
-             const std::vector<std::string>& overridden, const std::string& folder, std::vector<Problem>& problems) {
+             const std::vector<std::string>& overridden, const std::string& folder, Says says,
+             std::vector<Problem>& problems) {
   for (const auto& [name, value] : now) {
     const auto old = before.find(name);
     if (old == before.end() || old->second == value) continue;
     if (std::find(overridden.begin(), overridden.end(), name) != overridden.end()) continue;
-    problems.push_back(
-        {.where = folder, .message = name + ": expected " + old->second + " as in the run so far, got " + value});
+    problems.push_back({.where = folder, .message = name + says(old->second, value)});
   }
 }
 
@@ -25,8 +37,8 @@ void compare(const std::map<std::string, std::string>& before, const std::map<st
 void check_same_run(const TrainerState& before, const TrainerState& now, const std::vector<std::string>& overridden,
                     const std::string& folder) {
   std::vector<Problem> problems;
-  compare(before.options, now.options, overridden, folder, problems);
-  compare(before.hashes, now.hashes, overridden, folder, problems);
+  compare(before.options, now.options, overridden, folder, says_values, problems);
+  compare(before.hashes, now.hashes, overridden, folder, says_hashes, problems);
   if (problems.empty()) return;
   problems.back().remedies = {
       {"give what the run began with"}, {"name another folder"}, {"name what may change in {}", "resume_override"}};

@@ -138,11 +138,31 @@ def test_wrong_files_are_refused_and_nothing_is_lost(pretrain, tokenizer, tmp_pa
     assert (out / "thesis.txt").read_text() == "mine" and len(list(out.iterdir())) == 1
 
 
-def test_a_changed_option_is_refused_when_a_run_goes_on(pretrain, tmp_path):
+def test_the_folder_of_the_tokens_lies_outside_that_of_the_model(pretrain, tmp_path):
+    out, link = tmp_path / "out", tmp_path / "link"
+    link.symlink_to(tmp_path)
+    for cache in (out, f"{out}/", out / "tokens", link / "out", f"{tmp_path}/./out/../out"):
+        refused(pretrain(out, "--max-steps", "1", "--cache-dir", cache), 2, "--cache-dir: expected a folder outside that of the model")
+        assert not out.exists()
+    assert pretrain(out, "--max-steps", "1", "--cache-dir", f"{out}-tokens").returncode == 0
+    refused(pretrain(out, "--max-steps", "1", "--cache-dir", link / "out"), 2, "--cache-dir: expected a folder outside that of the model")
+
+
+def test_notes_are_printed_once_by_the_two_programs(pretrain, environment, tmp_path):
+    (tmp_path / "settings").write_text(json.dumps({"top-k": 3}))
+    environment["DEBERTA_FOO"] = "1"
+    notes = pretrain(tmp_path / "out", "--max-steps", "1", "--config", tmp_path / "settings").stderr
+    assert notes.count("DEBERTA_FOO is set") == 1 and notes.count("are ignored: top-k") == 1, notes
+
+
+def test_a_changed_option_is_refused_when_a_run_goes_on(pretrain, deberta, tokenizer, corpus, tmp_path):
     out = tmp_path / "out"
     assert pretrain(out, "--max-steps", "2").returncode == 0
     refused(pretrain(out, "--max-steps", "4"), 2, "max-steps: expected 2 as in the run so far, got 4", "--resume-override")
     refused(pretrain(out, "--max-steps", "2", "--resume", "never"), 2, "checkpoint-000002")
+    other = [word.replace("layers=2", "layers=3") for word in SMALL]
+    shape = deberta("pretrain", "--tokenizer-name", tokenizer, "-o", out, *other, "--max-steps", "2", corpus)
+    refused(shape, 2, "configuration: expected what the run began with (SHA-256 ", "...), got another (")
     assert pretrain(out, "--max-steps", "4", "--resume-override", "max-steps").returncode == 0
     assert log_of(out)[-2]["step"] == 4
 
