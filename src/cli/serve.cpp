@@ -15,11 +15,13 @@
 #include <thread>
 #include <utility>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/thread_pool.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/library.h"
+#include "hub/hub_cache.h"
 #include "program/builtin_model.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
@@ -55,7 +57,10 @@ std::vector<ModelPlace> places_of(const ServeVerb& options) {
     const size_t equals = given.find('=');
     const bool has_name = equals != std::string::npos && given.find('/') > equals;
     const std::string folder = has_name ? given.substr(equals + 1) : given;
-    places.push_back({has_name ? given.substr(0, equals) : name_of(folder), model_root(folder)});
+    const std::optional<HubName> of_hub = is_directory(folder) ? std::nullopt : parse_hub_name(folder);
+    const std::string repository = of_hub ? of_hub->repository : "";
+    places.push_back(
+        {has_name ? given.substr(0, equals) : name_of(of_hub ? repository : folder), model_root(folder), repository});
     if (folder.starts_with("builtin:")) note_limits(folder, options.verb);
   }
   if (options.models.empty()) {

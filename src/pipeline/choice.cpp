@@ -1,6 +1,8 @@
 // A context, a question and choices: one sequence per choice, the likeliest one wins.
 #include "deberta/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -51,7 +53,13 @@ Encoding encode_choice(const Tokenizer& tokenizer, const TextInput& input, const
   if (options.form == ChoiceForm::kPlain) return encode_input(tokenizer, {input.text, second}, rules);
   rules.encode.max_second_tokens = kRaceChoiceTokens;
   second = tidy(second);
-  return encode_input(tokenizer, {tidy(input.text), second}, rules);
+  Encoding encoding = encode_input(tokenizer, {tidy(input.text), second}, rules);
+  const bool is_refused = rules.long_text == LongText::kRefuse && encoding.cut_tokens > 0;
+  if (!is_refused) return encoding;
+  throw Error(ErrorCode::kTextTooLong, {{.where = "question and choice",
+                                         .message = fmt::format("expected at most {} tokens, got {}", kRaceChoiceTokens,
+                                                                kRaceChoiceTokens + encoding.cut_tokens),
+                                         .remedies = {{"shorten them"}, {"cut them with {}", "truncate", "right"}}}});
 }
 
 // A logit for each sequence: with two classes (no, yes), the second minus the first.

@@ -17,7 +17,7 @@ namespace deberta::serve {
 namespace {
 
 constexpr size_t kMostKept = 8;
-constexpr size_t kMostKeptBytes = size_t{32} << 20;
+constexpr size_t kTermBytes = 20;        // of a query, a key and a head: three terms, their sum and the weight
 constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
 
 [[noreturn]] void refuse(std::string_view name, const std::string& message) {
@@ -79,6 +79,12 @@ size_t bytes_of(const AttentionTerms& terms) {
   return floats * sizeof(float);
 }
 
+// A text of so many tokens has terms of at most so many bytes.
+size_t most_tokens(const ModelConfig& config, size_t bytes) {
+  const size_t of_pair = kTermBytes * static_cast<size_t>(config.num_hidden_layers * config.num_attention_heads);
+  return std::min(kMostExplainedTokens, static_cast<size_t>(std::sqrt(bytes / of_pair)));
+}
+
 }  // namespace
 
 HttpResponse Explanations::explain(const ServedModel& model, Body& body, const std::string& owner, int64_t now) {
@@ -88,7 +94,8 @@ HttpResponse Explanations::explain(const ServedModel& model, Body& body, const s
   TextInput input{.text = *text};
   if (pair) input.pair = *pair;
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
-  const EncodingRules rules{.encode = {.max_tokens = kMostExplainedTokens}, .long_text = LongText::kRefuse};
+  const EncodingRules rules{.encode = {.max_tokens = most_tokens(model.pipeline.config, most_bytes_)},
+                            .long_text = LongText::kRefuse};
   const Places places(tokenizer, rules, nullptr, [&]() -> std::vector<PlacedText> {
     return {{*text, body.pointer_of("text"), pair, body.pointer_of("text_pair")}};
   });
@@ -111,13 +118,13 @@ std::string Explanations::keep(AttentionTerms terms, const std::string& owner, i
   return kept_.front().id;
 }
 
-// What is old, too many or too large; the newest stays whatever it is.
+// What is old, too many or too large; the newest stays.
 void Explanations::forget(int64_t now) {
   size_t count = 0, bytes = 0;
   for (auto at = kept_.begin(); at != kept_.end();) {
     ++count;
     bytes += at->bytes;
-    const bool goes = count > 1 && (count > kMostKept || bytes > kMostKeptBytes || now - at->asked > kKeptTime);
+    const bool goes = count > 1 && (count > kMostKept || bytes > most_bytes_ || now - at->asked > kKeptTime);
     at = goes ? kept_.erase(at) : std::next(at);
   }
 }

@@ -17,7 +17,11 @@ namespace deberta::serve {
 
 class Explanations {
  public:
-  // Runs the text of `body` through the model. Throws kValidation for a text of more than 256 tokens.
+  // `most_bytes`: of the terms of a text, and of all that are kept.
+  explicit Explanations(size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // Runs the text of `body` through the model. Throws kValidation for a text of more than 256 tokens, or whose terms
+  // would take more than most_bytes.
   // What it shows is kept for `owner`: others do not find it.
   HttpResponse explain(const ServedModel& model, Body& body, const std::string& owner, int64_t now);
 
@@ -37,6 +41,7 @@ class Explanations {
   std::string keep(AttentionTerms terms, const std::string& owner, int64_t now);
   void forget(int64_t now);
 
+  const size_t most_bytes_;
   std::mutex mutex_;
   std::list<Kept> kept_;  // asked last first
 };

@@ -84,7 +84,8 @@ std::string ModelSet::names() const {
 
 size_t ModelSet::index_of(const std::string& name) const {
   for (size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].place.name == name) return i;
+    const ModelPlace& place = slots_[i].place;
+    if (place.name == name || (!name.empty() && place.repository == name)) return i;
   }
   throw ApiError(ApiCode::kModelNotFound, fmt::format("no model {}; there are {}", quote_json(name), names()));
 }

@@ -13,8 +13,9 @@
 namespace deberta::serve {
 
 struct ModelPlace {
-  std::string name;  // under which it is served
-  std::string path;  // of its folder
+  std::string name;             // under which it is served
+  std::string path;             // of its folder
+  std::string repository = {};  // ORG/NAME, another name of it, where it is of the hub's cache
 };
 
 // A model with its queue.

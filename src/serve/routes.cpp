@@ -80,6 +80,16 @@ bool is_name(std::string_view text) {
   return text != "." && text != "..";
 }
 
+// "org%2Fname", as clients write a name with a slash that were made from a description of the routes, to org/name.
+std::string name_of(std::string_view segment) {
+  for (const std::string_view slash : {"%2F", "%2f"}) {
+    const size_t at = std::min(segment.find(slash), segment.size());
+    if (is_name(segment.substr(0, at)) && at < segment.size() && is_name(segment.substr(at + slash.size())))
+      return fmt::format("{}/{}", segment.substr(0, at), segment.substr(at + slash.size()));
+  }
+  return is_name(segment) ? std::string(segment) : "";
+}
+
 bool matches(const std::vector<std::string_view>& pattern, const std::vector<std::string_view>& path,
              RouteMatch& match) {
   size_t at = 0;
@@ -89,8 +99,9 @@ bool matches(const std::vector<std::string_view>& pattern, const std::vector<std
       const size_t behind = pattern.size() - i - 1;
       if (path.size() < at + 1 + behind) return false;
       const size_t count = path.size() - at - behind;
-      if (count > 2 || !is_name(path[at]) || (count == 2 && !is_name(path[at + 1]))) return false;
-      match.model = count == 2 ? fmt::format("{}/{}", path[at], path[at + 1]) : std::string(path[at]);
+      if (count > 2 || (count == 2 && !(is_name(path[at]) && is_name(path[at + 1])))) return false;
+      match.model = count == 2 ? fmt::format("{}/{}", path[at], path[at + 1]) : name_of(path[at]);
+      if (match.model.empty()) return false;
       at += count;
     } else if (pattern[i] == "{task}" || pattern[i] == "{file}") {
       if (!is_name(path[at])) return false;

@@ -33,7 +33,8 @@ struct Server::State {
         shares(settings_.shares),
         pool(std::make_unique<WorkPool>(std::max<size_t>(1, settings_.readers), 1)),
         models(settings_.models, [this](const ModelPlace& place) { return open(place); }),
-        rates(settings_.rate_limit) {}
+        rates(settings_.rate_limit),
+        explanations(settings_.shares.client_bytes) {}
 
   std::shared_ptr<Served> open(const ModelPlace& place);
   HttpHooks hooks(bool are_of_metrics);

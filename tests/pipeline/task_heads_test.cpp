@@ -249,6 +249,26 @@ TEST_F(TaskHeads, ChooseReadsQuestionAndChoiceBehindTheContext) {
   EXPECT_NEAR(plain.logits[1], raw_logits(pipeline, {"It  rained\nall day .", "The street was _ dry "})[0], 1e-6);
 }
 
+TEST_F(TaskHeads, ChooseRefusesALongChoiceWhereNothingIsToBeCut) {
+  const Pipeline pipeline = make(Head::kSequence, {"score"}, 1);
+  std::string longest;
+  while (pipeline.tokenizer.encode("q " + longest, {.add_special_tokens = false}).size() < 160) longest += " a";
+  const std::vector<std::string> fits{"b", longest}, longer{"b", longest + " a"};
+  ChoiceOptions options;
+  options.rules.encode.max_tokens = 512;
+  options.rules.encode.truncate = Truncate::kNone;
+  options.rules.long_text = LongText::kRefuse;
+  const TextInput whole{"x", "q", fits}, cut{"x", "q", longer};
+  EXPECT_EQ(choose(pipeline, {&whole, 1}, options).at(0).cut_tokens, 0u);
+  EXPECT_ERROR(choose(pipeline, {&cut, 1}, options), kTextTooLong,
+               "question and choice: expected at most 160 tokens, got 161");
+  options.rules.long_text = LongText::kCut;
+  EXPECT_EQ(choose(pipeline, {&cut, 1}, options).at(0).cut_tokens, 1u);
+  options.form = ChoiceForm::kPlain;  // has no such limit
+  options.rules.long_text = LongText::kRefuse;
+  EXPECT_EQ(choose(pipeline, {&cut, 1}, options).at(0).cut_tokens, 0u);
+}
+
 TEST_F(TaskHeads, ChooseByYesAndNoTakesTheLargerProbabilityOfYes) {
   const Pipeline pipeline = make(Head::kSequence, {"no", "yes"}, 2);
   const std::vector<std::string> choices{"it rained", "it was dry"};

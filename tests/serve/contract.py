@@ -26,7 +26,7 @@ def pattern(path):
 
 def operation_of(method, target):
     """The document's path for a request; None where it has none: an unknown path, or a method that the path has not."""
-    path = target.split("?")[0]
+    path = re.sub("%2F", "/", target.split("?")[0], flags=re.IGNORECASE)
     found = [name for name, methods in DOCUMENT["paths"].items() if method.lower() in methods and pattern(name).fullmatch(path)]
     return max(found, key=lambda name: (-name.count("{"), len(name)), default=None)
 

@@ -27,6 +27,8 @@ TEST(Routes, AreFoundByMethodAndPath) {
   EXPECT_EQ(found("HEAD", "/info"), "/info  ");
   EXPECT_EQ(found("POST", "/models/a"), "/models/{model} a ");
   EXPECT_EQ(found("POST", "/models/org/name"), "/models/{model} org/name ");
+  EXPECT_EQ(found("POST", "/models/org%2Fname"), "/models/{model} org/name ");
+  EXPECT_EQ(found("POST", "/models/org%2fname/pipeline/ner"), "/models/{model}/pipeline/{task} org/name ner");
   EXPECT_EQ(found("POST", "/models/a/pipeline/fill-mask"), "/models/{model}/pipeline/{task} a fill-mask");
   EXPECT_EQ(found("POST", "/models/org/name/pipeline/fill-mask"), "/models/{model}/pipeline/{task} org/name fill-mask");
 }
@@ -34,7 +36,8 @@ TEST(Routes, AreFoundByMethodAndPath) {
 TEST(Routes, OtherPathsAndMethodsAreNone) {
   for (const std::string_view path :
        {"/predict/", "//predict", "/Predict", "/predict/x", "/models", "/models/", "/models//x", "/models/../x",
-        "/models/a%2fb", "/models/a/b/c", "/models/a b", "/v1"})
+        "/models/a%2fb%2fc", "/models/a/b%2fc", "/models/%2fb", "/models/a%2f", "/models/a%2f..", "/models/a%252fb",
+        "/models%2fa", "/models/a%5cb", "/models/a/b/c", "/models/a b", "/v1"})
     EXPECT_EQ(found("POST", path), "not_found") << path;
   EXPECT_EQ(found("GET", "/predict"), "method");
   EXPECT_EQ(found("DELETE", "/info"), "method");

@@ -105,6 +105,18 @@ def test_what_never_has_room_is_too_large(serve, models):
     assert server.post("/predict", {"inputs": "a"}, x_model="labels")
 
 
+def test_what_a_text_shows_in_the_explorer_is_bounded(serve, models):
+    server = serve("-m", models["labels"], "--max-client-bytes", "1MiB", "--max-body", "1MiB")
+    most = 114  # 20 bytes for each pair of tokens in 2 layers of 2 heads are less than 1 MiB
+    words = ["film"] * most
+    while len(server.post("/tokenize", {"inputs": " ".join(words)})[0]) > most:
+        words.pop()
+    explained = server.post("/explain/tokens", {"text": " ".join(words)})
+    assert len(explained["tokens"]) in (most - 1, most)
+    status, body = server.refused("/explain/tokens", {"text": " ".join(words + ["film"] * 2)})
+    assert status == 422 and f"expected at most {most} tokens" in body["error"], body
+
+
 @pytest.mark.parametrize("words, named", [(("--max-body", "40MiB"), "--max-client-bytes"), (("--max-client-bytes", "2GiB"), "--memory-limit")])
 def test_a_limit_that_another_makes_useless_is_refused(models, words, named):
     import subprocess

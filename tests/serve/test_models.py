@@ -10,6 +10,7 @@ from conftest import wait_for
 from models import make_model, read_safetensors, write_safetensors
 
 TEXT = "a fine film"
+COMMIT = "0123456789abcdef" * 2 + "01234567"
 
 
 @pytest.fixture
@@ -152,3 +153,20 @@ def test_pages_of_other_origins(serve, models):
             assert status == 403 and "access-control-allow-origin" not in headers
     everyone = serve("-m", models["labels"], "--cors-allow-origin", "*")
     assert everyone.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://b.example"})[1]["access-control-allow-origin"] == "*"
+
+
+def test_a_model_of_the_hub_has_two_names(serve, models, tmp_path):
+    """Its own last part and ORG/NAME, whose slash the clients that generators make write as %2F."""
+    folder = tmp_path / "models--org--name"
+    (folder / "refs").mkdir(parents=True)
+    (folder / "refs/main").write_text(COMMIT)
+    shutil.copytree(models["labels"], folder / "snapshots" / COMMIT)
+    server = serve("-m", "org/name@main", "-m", f"other={models['many']}", environment={"HF_HUB_CACHE": str(tmp_path)})
+    asked = {"inputs": "a fine film"}
+    expected = server.post("/models/name", asked)
+    assert expected != server.post("/models/other", asked)
+    for path in ("/models/org/name", "/models/org%2Fname", "/models/org%2fname", "/models/org%2Fname/pipeline/text-classification"):
+        assert server.post(path, asked) == expected
+    assert server.post("/predict", asked, x_model="org/name") == server.post("/predict", asked, x_model="name")
+    for path in ("/models/else/name", "/models/org%252Fname", "/models/org%2Fname%2F", "/models/%2E%2E%2Fname"):
+        assert server.refused(path, asked)[0] == 404
