@@ -100,7 +100,7 @@ serve::Keys keys_of(const ServeVerb& options) {
 }
 
 size_t batch_tokens_of(const ServeVerb& options) {
-  constexpr size_t kPerThread = 512, kLeast = 1024, kMost = 16384;
+  constexpr size_t kPerThread = 1024, kLeast = 1024, kMost = 16384;
   const size_t threads = options.threads > 0 ? options.threads : usable_processors();
   return options.batch_tokens.value.value_or(std::clamp(kPerThread * threads, kLeast, kMost));
 }

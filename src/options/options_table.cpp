@@ -425,7 +425,7 @@ constexpr OptionRow kOptions[] = {
               "maximum number of tokens in a batch"},
     OptionRow{
         "batch-tokens", 0, kSize, "auto", "auto|1..16M", "serve", "Compute",
-        "maximum number of tokens in a batch, whose memory stays the model's; auto: 512 for each thread, at least "
+        "maximum number of tokens in a batch, whose memory stays the model's; auto: 1k for each thread, at least "
         "1k and at most 16k"},
     OptionRow{"input", 'i', kFiles, "", "FILE", kTextVerbs, "Input",
               "read rows from FILE, compressed or not; - is standard input, the default when no text is given; may be "
