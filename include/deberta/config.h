@@ -88,6 +88,7 @@ struct ModelConfig {
 
   ProblemType problem_type = ProblemType::kUnset;
   std::vector<std::string> labels;  // id2label in order; empty when the file names none
+  int64_t num_labels = 0;           // where it names none; 0: the file does not say
   std::vector<std::string> architectures;
   std::string sentence_transformers_activation;  // "Identity", "Sigmoid", "Tanh", "Softmax", a path, or empty
   std::optional<Aggregation> aggregation;        // aggregation_strategy, of token classification

@@ -245,8 +245,10 @@ void check_head(const Checkpoint& merged, const AdapterSettings& settings, const
 ModelConfig config_of(const ModelConfig& config, const Checkpoint& merged, std::vector<Change>& changes) {
   ModelConfig result = config;
   const auto classes = static_cast<size_t>(count_labels(merged));
-  if (classes == 0 || config.labels.empty() || config.labels.size() == classes) return result;
+  const size_t named = config.labels.empty() ? static_cast<size_t>(config.num_labels) : config.labels.size();
+  if (classes == 0 || named == 0 || named == classes) return result;
   result.labels.clear();
+  result.num_labels = 0;
   Json raw = raw_document(config);
   std::erase_if(raw.as_object(), [](const JsonMember& member) {
     return member.first == "id2label" || member.first == "label2id" || member.first == "num_labels";
@@ -254,7 +256,7 @@ ModelConfig config_of(const ModelConfig& config, const Checkpoint& merged, std::
   result.raw = raw.dump();
   changes.push_back(
       {"config.json", "dropped",
-       fmt::format("id2label: {} labels of the model, {} classes of the adapter", config.labels.size(), classes)});
+       fmt::format("id2label: {} labels of the model, {} classes of the adapter", named, classes)});
   return result;
 }
 

@@ -233,10 +233,11 @@ void report_unread(Comparison& comparison) {
 }
 
 void check_labels(Comparison& comparison, int64_t labels) {
-  const size_t named = comparison.config.labels.size();
-  if (labels == 0 || named == 0 || named == static_cast<size_t>(labels)) return;
-  comparison.refuse(
-      fmt::format("tensor classifier.weight: expected {} rows, one for each label of id2label, got {}", named, labels));
+  const auto named = static_cast<int64_t>(comparison.config.labels.size());
+  const int64_t expected = named > 0 ? named : comparison.config.num_labels;
+  if (labels == 0 || expected == 0 || expected == labels) return;
+  comparison.refuse(fmt::format("tensor classifier.weight: expected {} rows, {}, got {}", expected,
+                                named > 0 ? "one for each label of id2label" : "as num_labels says", labels));
 }
 
 void check_architectures(Comparison& comparison) {

@@ -1,5 +1,6 @@
-// The verb `forward`: runs ids from a file through the model and writes everything it computes to a file, for debugging
-// and for comparison with other implementations. Padded in, padded out: rows of masked tokens are 0, or with
+// The verb `forward`: runs texts, or ids from a file, through the model and writes everything it computes to a file,
+// for debugging and for comparison with other implementations. Padded in, padded out: rows of masked tokens are 0, or
+// with
 // --compat hf what transformers computes there.
 #include <fmt/core.h>
 #include <unistd.h>
@@ -13,9 +14,11 @@
 #include "base/checked.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/tensor.h"
+#include "cli/id_arrays.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
+#include "deberta/tokenizer.h"
 #include "program/model_options.h"
 #include "program/note.h"
 #include "program/output.h"
@@ -27,9 +30,9 @@ namespace {
 struct Inputs {
   size_t sequences = 0;
   size_t length = 0;
-  std::vector<int32_t> ids_BL, type_ids_BL, position_ids_BL;
-  std::vector<uint8_t> mask_BL, mask_BLL;  // at most one of them
-  std::vector<int32_t> buckets_LL;
+  std::vector<int32_t> ids_BL = {}, type_ids_BL = {}, position_ids_BL = {};
+  std::vector<uint8_t> mask_BL = {}, mask_BLL = {};  // at most one of them
+  std::vector<int32_t> buckets_LL = {};
   bool keeps_padding = false;
 
   int64_t rows() const { return static_cast<int64_t>(sequences); }
@@ -80,9 +83,35 @@ void load_mask(const SafetensorsFile& file, Inputs& inputs) {
   }
 }
 
+// The texts among the arguments, padded to the longest.
+IdArrays tokenize_texts(const ForwardVerb& options) {
+  const std::vector<std::string>& texts = options.arguments;
+  if (texts.empty())
+    throw Error(ErrorCode::kUsage, "forward",
+                "expected texts, or --ids and a safetensors file with input_ids, got none");
+  if (!options.mask.empty()) throw Error(ErrorCode::kUsage, "--mask", "expected --ids as well, got texts");
+  if (options.pair && texts.size() % 2 != 0)
+    throw Error(ErrorCode::kUsage, "--pair", fmt::format("expected pairs of texts, got {} texts", texts.size()));
+  const Tokenizer tokenizer = Tokenizer::load(tokenizer_path(options.model.name), options.tokenizer);
+  std::vector<Encoding> encodings;
+  for (size_t i = 0; i < texts.size(); i += options.pair ? 2 : 1)
+    encodings.push_back(options.pair ? tokenizer.encode_pair(texts[i], texts[i + 1]) : tokenizer.encode(texts[i]));
+  return to_arrays(encodings, tokenizer.special().pad);
+}
+
+Inputs inputs_of(const IdArrays& arrays, bool keeps_padding) {
+  const auto narrow = [](const std::vector<int64_t>& values) {
+    return std::vector<int32_t>(values.begin(), values.end());
+  };
+  return {.sequences = arrays.texts,
+          .length = arrays.length,
+          .ids_BL = narrow(arrays.ids_BL),
+          .type_ids_BL = narrow(arrays.type_ids_BL),
+          .mask_BL = {arrays.mask_BL.begin(), arrays.mask_BL.end()},
+          .keeps_padding = keeps_padding};
+}
+
 Inputs load_inputs(const ForwardVerb& options) {
-  if (options.ids.empty())
-    throw Error(ErrorCode::kUsage, "--ids", "expected a safetensors file with input_ids, got none");
   const SafetensorsFile file(options.ids);
   const TensorView* ids = file.find("input_ids");
   if (ids == nullptr) refuse(file, "no tensor input_ids");
@@ -214,7 +243,12 @@ int run(const ForwardVerb& options) {
   if (output.empty()) throw Error(ErrorCode::kUsage, "--output", "expected a file for the tensors, got none");
   if (output == "-" && ::isatty(STDOUT_FILENO) != 0)
     throw Error(ErrorCode::kUsage, "--output", "expected a file or a pipe for the tensors, got a terminal");
-  const Inputs inputs = load_inputs(options);
+  if (!options.ids.empty() && !options.arguments.empty())
+    throw Error(ErrorCode::kUsage, "--ids", "expected texts or --ids, got both");
+  if (!options.ids.empty() && options.pair) throw Error(ErrorCode::kUsage, "--pair", "expected texts, got --ids");
+  const IdArrays arrays = options.ids.empty() ? tokenize_texts(options) : IdArrays();
+  const Inputs inputs =
+      options.ids.empty() ? inputs_of(arrays, options.model.compat == Compat::kHf) : load_inputs(options);
   const std::string path = model_path(options.model.name);
   const ModelConfig config = load_model_config(path + "/config.json", config_rules(options.model));  // no tokenizer
   const Model model =
@@ -230,10 +264,12 @@ int run(const ForwardVerb& options) {
 
   const Outputs outputs = collect_outputs(model, inputs, packed, result);
   print_check_report(model);
+  std::vector<TensorView> tensors = options.ids.empty() ? arrays.tensors() : std::vector<TensorView>();
+  tensors.insert(tensors.end(), outputs.tensors().begin(), outputs.tensors().end());
   write_output(output, [&](FileWriter& out) {
-    write_safetensors(out, output, to_write(outputs.tensors()), {{"program", "deberta forward"}});
+    write_safetensors(out, output, to_write(tensors), {{"program", "deberta forward"}});
   });
-  for (const TensorView& tensor : outputs.tensors()) note(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
+  for (const TensorView& tensor : tensors) note(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
   return 0;
 }
 

@@ -4,19 +4,27 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "checkpoint/safetensors.h"
+#include "checkpoint/tensor.h"
+#include "cli/id_arrays.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/tokenizer.h"
 #include "decode/offset_units.h"
 #include "program/model_options.h"
+#include "program/note.h"
+#include "program/output.h"
 #include "program/row_loop.h"
 
 namespace deberta::cli {
 namespace {
 
+Encoding encode_texts(const Tokenizer& tokenizer, const Row& row, const EncodeOptions& encode) {
+  return row.pair ? tokenizer.encode_pair(row.text, *row.pair, encode) : tokenizer.encode(row.text, encode);
+}
+
 RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, OffsetUnit unit, const Row& row) {
-  const Encoding encoding =
-      row.pair ? tokenizer.encode_pair(row.text, *row.pair, encode) : tokenizer.encode(row.text, encode);
+  const Encoding encoding = encode_texts(tokenizer, row, encode);
   const OffsetUnits first(unit, row.text), second(unit, row.pair.value_or(""));
   RowAnswer answer;
   answer.tokens = encoding.size();
@@ -55,6 +63,28 @@ RowAnswer decode_row(const Tokenizer& tokenizer, bool skip_special, const Row& r
   return {{{{"text", text}}, {{text}}}, ids.size(), 0, 0};
 }
 
+// All rows in arrays. A bad row is an error: an array has no place for it.
+int write_arrays(const TokenizeVerb& options, const RowReading& reading, const Tokenizer& tokenizer,
+                 const EncodeOptions& encode) {
+  if (options.decode)
+    throw Error(ErrorCode::kUsage, "--decode",
+                fmt::format("expected answers as text, got -o {}", *options.output.file));
+  const std::string& path = *options.output.file;
+  std::vector<Encoding> encodings;
+  const auto take = [&](std::span<const Row> rows) {
+    for (const Row& row : rows) encodings.push_back(encode_texts(tokenizer, row, encode));
+  };
+  const int code = collect_rows(reading, options.progress, take, {});
+  if (code != 0) leave_unwritten(path);
+  const IdArrays arrays = to_arrays(encodings, tokenizer.special().pad);
+  const std::vector<TensorView> tensors = arrays.tensors();
+  write_output(path, [&](FileWriter& out) {
+    write_safetensors(out, path, to_write(tensors), {{"program", "deberta tokenize"}});
+  });
+  for (const TensorView& tensor : tensors) note(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
+  return 0;
+}
+
 }  // namespace
 
 int run(const TokenizeVerb& options) {
@@ -65,6 +95,8 @@ int run(const TokenizeVerb& options) {
   if (cuts && encode.truncate == Truncate::kNone) encode.truncate = Truncate::kRight;
   RowReading reading = reading_of(options);
   if (options.pair) reading.shape = pair_shape();
+  if (ending_of(options.output.file.value_or("")) == "safetensors")
+    return write_arrays(options, reading, tokenizer, encode);
   const AnswerColumns columns =
       options.decode ? AnswerColumns{"text"} : AnswerColumns({"id", "piece", "start", "end"}, true);
   return run_rows(options, reading, columns, [&](std::span<const Row> rows) {

@@ -89,6 +89,22 @@ bool agrees(const Json& label2id, const std::vector<std::string>& labels) {
   return label2id.as_object().size() == labels.size();
 }
 
+// id2label wins, as in transformers.
+void read_num_labels(const Json& document, LabelNames& names) {
+  const Json* value = document.find("num_labels");
+  if (value == nullptr || !value->is_integer() || value->as_integer() < 1 ||
+      value->as_integer() > static_cast<int64_t>(kMaxLabels))
+    return;
+  const auto named = static_cast<int64_t>(names.labels.size());
+  const Json* id2label = document.find("id2label");
+  if (id2label == nullptr || id2label->is_null()) {
+    names.count = value->as_integer();
+  } else if (named > 0 && named != value->as_integer()) {
+    names.warnings.push_back(
+        fmt::format("num_labels: expected {}, as many as id2label has, got {}; id2label is used", named, value->as_integer()));
+  }
+}
+
 }  // namespace
 
 LabelNames parse_labels(const Json& document) {
@@ -96,6 +112,7 @@ LabelNames parse_labels(const Json& document) {
   const Json* id2label = document.find("id2label");
   const Json* label2id = document.find("label2id");
   if (id2label != nullptr && !id2label->is_null()) read_id2label(*id2label, names);
+  read_num_labels(document, names);
   if (label2id == nullptr || label2id->is_null()) return names;
   if (!label2id->is_object()) {
     names.problems.push_back(fmt::format("label2id: expected an object, got {}", label2id->describe()));

@@ -356,6 +356,7 @@ void read_labels(Parse& parse) {
   for (const std::string& message : names.problems) parse.problems.push_back({parse.where, message});
   for (const std::string& message : names.warnings) warn(fmt::format("{}: {}", parse.where, message));
   parse.config.labels = names.labels;
+  parse.config.num_labels = names.count;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ enum class AnswerEnds { kWords, kTokens };
 enum class ActivationChoice { kAuto, kSoftmax, kSigmoid, kNone };
 enum class PoolingChoice { kAuto, kCls, kMean, kMax, kNone };
 enum class Color { kAuto, kAlways, kNever };
-enum class Format { kAuto, kTable, kTsv, kCsv, kJson, kJsonl, kConll };
+enum class Format { kAuto, kTable, kTsv, kCsv, kJson, kJsonl, kConll, kTrec };
 enum class ShowProgress { kAuto, kOn, kOff };
 enum class LayoutChoice { kKeep, kV1, kV2 };
 enum class ObjectiveChoice { kMlm, kCausal, kRtd };
@@ -143,7 +143,8 @@ inline constexpr auto kChoiceWords<Format> = std::to_array<ChoiceWord<Format>>({
                                                                                 {"csv", Format::kCsv},
                                                                                 {"json", Format::kJson},
                                                                                 {"jsonl", Format::kJsonl},
-                                                                                {"conll", Format::kConll}});
+                                                                                {"conll", Format::kConll},
+                                                                                {"trec", Format::kTrec}});
 template <>
 inline constexpr auto kChoiceWords<ShowProgress> = std::to_array<ChoiceWord<ShowProgress>>(
     {{"auto", ShowProgress::kAuto}, {"on", ShowProgress::kOn}, {"off", ShowProgress::kOff}});

@@ -15,6 +15,8 @@ constexpr std::string_view kReadingVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect analyze tokenize convert";
 constexpr std::string_view kEncodingVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize convert";
+constexpr std::string_view kTokenizerVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize convert forward";
 constexpr std::string_view kModelVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward serve";
 // Verbs that open weights.
@@ -53,9 +55,10 @@ constexpr std::array kVerbs = {
     VerbRow{"analyze", "show what each attention head does with a text: figures, or a page for a browser", "[TEXT...]",
             "analyze -m DIR --out page.html \"The cat sat on the mat .\""},
     VerbRow{"tokenize", "show ids, pieces and offsets, or turn ids back into text", "[TEXT...]",
-            "tokenize -m DIR \"Hello world\""},
-    VerbRow{"forward", "run the model on ids from a file: every layer, pooled output, logits, attention scores", "",
-            "forward -m DIR --ids in.safetensors -o out.safetensors", "safetensors"},
+            "tokenize -m DIR \"Hello world\"", "safetensors"},
+    VerbRow{"forward",
+            "run the model on texts, or ids from a file: every layer, pooled output, logits, attention scores",
+            "[TEXT...]", "forward -m DIR \"a fine film\" -o out.safetensors", "safetensors"},
     VerbRow{"eval", "score a labelled file, or predictions for it, with the official metrics of a task", "[FILE...]",
             "eval --task sst-2 -m DIR dev.tsv"},
     VerbRow{"inspect", "list the tensors of a model, or compare two models", "", "inspect -m DIR --stats"},
@@ -423,10 +426,9 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
               "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval bench", "Compute",
               "maximum number of tokens in a batch"},
-    OptionRow{
-        "batch-tokens", 0, kSize, "auto", "auto|1..16M", "serve", "Compute",
-        "maximum number of tokens in a batch, whose memory stays the model's; auto: 1k for each thread, at least "
-        "1k and at most 16k"},
+    OptionRow{"batch-tokens", 0, kSize, "auto", "auto|1..16M", "serve", "Compute",
+              "maximum number of tokens in a batch, whose memory stays the model's; auto: 1k for each thread, at least "
+              "1k and at most 16k"},
     OptionRow{"input", 'i', kFiles, "", "FILE", kTextVerbs, "Input",
               "read rows from FILE, compressed or not; - is standard input, the default when no text is given; may be "
               "repeated: the files are read in order"},
@@ -445,6 +447,7 @@ constexpr OptionRow kOptions[] = {
         "context,question,choices; query,documents); numbers are columns, from 1, of a file without a header line"},
     OptionRow{"pair", 0, kFlag, "", "", "classify analyze tokenize", "Input",
               "inputs are pairs: two arguments each, or two texts per line, separated by a tab"},
+    OptionRow{"pair", 0, kFlag, "", "", "forward", "Input", "texts are pairs: two arguments each"},
     OptionRow{"separator", 0, kText, "", "CHARACTER", kTextVerbs, "Input",
               "what separates the cells of tsv and csv files: a character, or tab; without it a tab in tsv, and in csv "
               "what the first line has: sep=;, commas, semicolons or tabs"},
@@ -489,7 +492,7 @@ constexpr OptionRow kOptions[] = {
               "how to read [SEP] and other special tokens in a text: as tokens (parse) or as plain text (literal; fill "
               "still finds its masks)"},
     OptionRow{
-        "tokenizer", 0, kChoice, "slow", "slow|fast", kEncodingVerbs, "Input",
+        "tokenizer", 0, kChoice, "slow", "slow|fast", kTokenizerVerbs, "Input",
         "which transformers tokenizer to match: slow, used to train the models, or fast, used by the transformers "
         "pipelines ([UNK] where a SentencePiece model has byte pieces)"},
     OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kEncodingVerbs, "Input",
@@ -696,8 +699,12 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|conll", "ner", "Output",
               "output format; auto: a table on a terminal, tsv elsewhere; conll: one word per line with its label "
               "(after the given label, if there is one), a blank line after each sentence"},
+    OptionRow{
+        "format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|trec", "rerank", "Output",
+        "output format; auto: a table on a terminal, tsv elsewhere; trec: lines of a TREC run (query, Q0, document, "
+        "rank, score, deberta) with the ids of the input, else the numbers of rows and documents"},
     OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl",
-              "classify nli zero-shot qa choose rerank fill score embed detect analyze eval tokenize inspect check "
+              "classify nli zero-shot qa choose fill score embed detect analyze eval tokenize inspect check "
               "convert info",
               "Output", "output format; auto: a table on a terminal, tsv elsewhere"},
     OptionRow{

@@ -211,6 +211,8 @@ struct ForwardVerb : AnyVerb {
   static constexpr std::string_view kName = "forward";
   using AnyVerb::AnyVerb;
   ModelSettings model{given()};
+  TokenizerKind tokenizer = option("tokenizer");
+  bool pair = option("pair");
   std::string ids = option("ids");
   std::string mask = option("mask");
   std::vector<std::string> layers = option("layers");

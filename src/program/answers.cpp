@@ -15,6 +15,7 @@
 #include "data/cells.h"
 #include "deberta/error.h"
 #include "options/options.h"
+#include "program/note.h"
 
 namespace deberta::cli {
 
@@ -104,12 +105,25 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 template <class IsTaken>
 std::string free_name(const std::string& key, const std::vector<std::string>& own, const IsTaken& is_taken) {
   if (!has(own, key)) return key;
-  std::string name = fmt::format("input_{}", key);
-  while (is_taken(name)) name = fmt::format("input_{}", name);
-  return name;
+  return free_key(fmt::format("input_{}", key), is_taken);
+}
+
+const Json* find_member(const JsonObject& object, const std::string& name) {
+  const auto found = std::ranges::find(object, name, &JsonMember::first);
+  return found == object.end() ? nullptr : &found->second;
 }
 
 }  // namespace
+
+Cell kept_cell(const Json& value) {
+  return value.is_string() ? value.as_string() : value.dump();
+}
+
+std::string free_key(const std::string& key, const std::function<bool(const std::string&)>& is_taken) {
+  std::string name = key;
+  while (is_taken(name)) name = fmt::format("input_{}", name);
+  return name;
+}
 
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
@@ -176,13 +190,14 @@ void AnswerWriter::answer(const Row& row, const Answer& answer) {
     return object(row, answer.object, &answer);
   }
   if (format_ == Format::kConll) return sentence(answer.words);
+  if (format_ == Format::kTrec) return ranking(answer.words);
   if (format_ == Format::kTable && !answer.painted.empty()) {
     write_table();
     pending_ += answer.painted + '\n';
     has_header_ = false;
     return;
   }
-  if (!is_open_) holds(row, {});
+  if (!is_open_) holds(row, {}, answer.kept.empty() ? JsonObject() : answer.kept.front());
   const size_t before = pending_.size();
   try {
     add_lines(row, answer);
@@ -197,7 +212,7 @@ void AnswerWriter::add_lines(const Row& row, const Answer& answer) {
   for (size_t i = 0; i < answer.lines.size(); ++i) {
     Cells cells = answer.lines[i];
     if (has_notes_) cells.emplace_back(note_of(answer.marks.empty() ? whole : answer.marks[i]));
-    line(row, std::move(cells));
+    line(row, std::move(cells), answer.kept.empty() ? JsonObject() : answer.kept[i]);
   }
   if (!answer.lines.empty() || !has_notes_ || note_of(whole).empty()) return;
   Cells cells(columns_.size());  // what the row's text was like is not lost with its answers
@@ -211,6 +226,7 @@ void AnswerWriter::bad(const Row& row, const Error& error) {
     return object(row, {{"error", std::move(detail)}});
   }
   if (format_ == Format::kConll) return sentence({{"!error", error.what()}});
+  if (format_ == Format::kTrec) return note(fmt::format("row {}: {}", row.number, error.what()));
   is_bad_ = true;
   Cells cells(columns_.size());
   cells.front() = "!error";
@@ -241,6 +257,14 @@ void AnswerWriter::sentence(const std::vector<Cells>& words) {
   pending_ += '\n';
 }
 
+// A line of a TREC run: cells that hold no white space, with spaces between.
+void AnswerWriter::ranking(const std::vector<Cells>& documents) {
+  for (const Cells& cells : documents) {
+    for (size_t i = 0; i < cells.size(); ++i) pending_ += fmt::format("{}{}", i > 0 ? " " : "", shown(cells[i]));
+    pending_ += '\n';
+  }
+}
+
 // The header of rows whose keys are all kept, and the lines that waited for it.
 void AnswerWriter::open_kept() {
   is_open_ = true;
@@ -254,7 +278,7 @@ void AnswerWriter::open_kept() {
 }
 
 // The columns of the first table, or the keys of the first row that has an answer: until then the lines of others wait.
-bool AnswerWriter::holds(const Row& row, const Cells& cells) {
+bool AnswerWriter::holds(const Row& row, const Cells& cells, const JsonObject& own) {
   constexpr size_t kMostHeld = 10000;
   if (!is_open_ && !row.columns && is_bad_) {
     if (held_.size() == kMostHeld)
@@ -267,13 +291,23 @@ bool AnswerWriter::holds(const Row& row, const Cells& cells) {
   }
   if (!is_open_) {
     if (row.columns) kept_ = *row.columns;
-    for (const JsonMember& member : row.kept) {
-      if (!has(kept_, member.first)) kept_.push_back(member.first);
+    for (const JsonObject* kept : {&row.kept, &own}) {
+      for (const JsonMember& member : *kept) {
+        if (!has(kept_, member.first)) kept_.push_back(member.first);
+      }
     }
     open_kept();
   }
-  for (const JsonMember& member : row.kept) {
-    if (is_bad_ || has(kept_, member.first)) continue;
+  if (!is_bad_) {
+    check_kept(row.kept);
+    check_kept(own);
+  }
+  return false;
+}
+
+void AnswerWriter::check_kept(const JsonObject& kept) const {
+  for (const JsonMember& member : kept) {
+    if (has(kept_, member.first)) continue;
     throw Error(
         ErrorCode::kInput, "row",
         fmt::format(
@@ -281,20 +315,16 @@ bool AnswerWriter::holds(const Row& row, const Cells& cells) {
             "or write jsonl",
             fmt::join(kept_, ", "), quote_json(member.first)));
   }
-  return false;
 }
 
-void AnswerWriter::line(const Row& row, Cells cells) {
-  if (keeps_all_ && holds(row, cells)) return;
+void AnswerWriter::line(const Row& row, Cells cells, const JsonObject& own) {
+  if (keeps_all_ && holds(row, cells, own)) return;
   Cells whole;
   if (has_numbers_) whole.push_back(cell(uint64_t{row.number}));
   for (const std::string& name : kept_) {
-    const auto found =
-        std::find_if(row.kept.begin(), row.kept.end(), [&](const JsonMember& member) { return member.first == name; });
-    if (found == row.kept.end())
-      whole.emplace_back();
-    else
-      whole.push_back(found->second.is_string() ? found->second.as_string() : found->second.dump());
+    const Json* of_line = find_member(own, name);
+    const Json* value = of_line != nullptr ? of_line : find_member(row.kept, name);
+    whole.push_back(value == nullptr ? Cell() : kept_cell(*value));
   }
   std::move(cells.begin(), cells.end(), std::back_inserter(whole));
   line(whole);

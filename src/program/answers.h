@@ -36,12 +36,19 @@ bool is_blank(std::string_view text);
 struct Answer {
   JsonObject object;              // json and jsonl
   std::vector<Cells> lines;       // table, tsv and csv: one line or more, each with as many cells as there are columns
-  std::vector<Cells> words = {};  // conll: one line per word
+  std::vector<Cells> words = {};  // conll: one line per word; trec: one per document
   std::string painted = {};       // not empty: what a table shows instead, already escaped for a terminal
   size_t cut_tokens = 0;          // of the row's texts, which the model has not read
   bool is_of_empty_text = false;  // one of the row's texts says nothing
-  std::vector<TextMark> marks = {};  // of each line, where they are of different texts
+  std::vector<TextMark> marks = {};   // of each line, where they are of different texts
+  std::vector<JsonObject> kept = {};  // of each line, beside what is kept of the row
 };
+
+// What a cell shows of a value: a text as it is, anything else as JSON.
+Cell kept_cell(const Json& value);
+
+// `key`, or input_KEY, input_input_KEY ... where `is_taken`.
+std::string free_key(const std::string& key, const std::function<bool(const std::string&)>& is_taken);
 
 // For a terminal: control characters are escaped, so that no text can control it.
 std::string escape_table(std::string_view text);
@@ -92,14 +99,16 @@ class AnswerWriter {
  private:
   void add_lines(const Row& row, const Answer& answer);
   void object(const Row& row, JsonObject result, const Answer* answer = nullptr);
-  void line(const Row& row, Cells cells);  // with the row's number or kept values
-  bool holds(const Row& row, const Cells& cells);
+  void line(const Row& row, Cells cells, const JsonObject& own = {});  // with the row's number or kept values
+  bool holds(const Row& row, const Cells& cells, const JsonObject& own);
+  void check_kept(const JsonObject& kept) const;
   void open_kept();
   void line(const Cells& cells);
   Cells header() const;
   JsonObject kept_of(const Row& row) const;
   std::string shown(const Cell& cell) const;
   void sentence(const std::vector<Cells>& words);  // and a blank line
+  void ranking(const std::vector<Cells>& documents);
   void write_table();
 
   Format format_;

@@ -66,7 +66,7 @@ bool has_format(std::string_view verb, std::string_view name) {
 
 // The --format value that an extension stands for; "" if none.
 std::string_view format_of_ending(std::string_view ending) {
-  for (const std::string_view name : {"json", "jsonl", "csv", "tsv", "conll"}) {
+  for (const std::string_view name : {"json", "jsonl", "csv", "tsv", "conll", "trec"}) {
     if (ending == name) return name;
   }
   return ending == "ndjson" ? "jsonl" : ending == "tab" ? "tsv" : "";

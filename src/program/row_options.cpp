@@ -133,8 +133,6 @@ Names kept_by_name(const RowSettings& settings) {
 std::unique_ptr<RowSource> open_rows(const RowReading& reading, const std::function<bool()>& is_stopped) {
   std::unique_ptr<RowSource> rows = open_plain_rows(reading, is_stopped);
   if (reading.query.empty()) return rows;
-  if (!kept_by_name(reading.settings).empty())
-    throw Error(ErrorCode::kUsage, "--keep", "expected no names with --query: all documents form one row");
   return query_row("--query", reading.query, std::move(rows));
 }
 

@@ -63,6 +63,8 @@ class QueryRow final : public RowSource {
       if (document.error) throw *document.error;
       row.is_repaired = row.is_repaired || document.is_repaired;
       row.items.push_back(std::move(document.text));
+      row.items_kept.push_back(std::move(document.kept));
+      if (document.columns) row.columns = document.columns;
     }
     return true;
   }

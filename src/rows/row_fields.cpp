@@ -14,6 +14,8 @@
 namespace deberta {
 namespace {
 
+constexpr const char* kItemText = "text";  // of an item that is an object
+
 bool has(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -41,15 +43,6 @@ Remedy remedy_for(const Names& columns) {
 const Json& member_of(const Json& object, const std::string& key, const std::string& where) {
   if (const Json* value = object.find(key)) return *value;
   throw input_error(where, fmt::format("no key \"{}\" among {}", key, key_list(object)), name_it());
-}
-
-// A list of texts, or of objects with a text as other servers take them; one text is a list of one.
-void append_items(const Json& value, const std::string& key, Row& row) {
-  if (!value.is_array()) return row.items.push_back(text_value(value, key, row.where));
-  for (const Json& item : value.as_array()) {
-    const bool is_object = item.is_object();
-    row.items.push_back(text_value(is_object ? member_of(item, "text", row.where) : item, key, row.where));
-  }
 }
 
 }  // namespace
@@ -150,13 +143,17 @@ void RowFields::check_columns(const Names& columns, const std::string& where) co
   }
 }
 
+void RowFields::count_kept(const Json& object) {
+  for (size_t i = 0; i < kept_.names.size(); ++i) {
+    if (object.find(kept_.names[i]) != nullptr) has_had_kept_[i] = true;
+  }
+}
+
 void RowFields::count(const Json& object, const Names& names) {
   if (!has_had_object_) first_keys_ = object.as_object().empty() ? "none" : key_list(object);
   has_had_object_ = true;
   has_had_text_ = has_had_text_ || object.find(names[0]) != nullptr;
-  for (size_t i = 0; i < kept_.names.size(); ++i) {
-    if (object.find(kept_.names[i]) != nullptr) has_had_kept_[i] = true;
-  }
+  count_kept(object);
 }
 
 std::optional<Error> RowFields::missing_text(const std::string& where) const {
@@ -176,9 +173,29 @@ std::optional<Error> RowFields::missing_kept(const std::string& where) const {
   return std::nullopt;
 }
 
-void RowFields::read_items(const Json& object, const Names& names, Row& row) const {
-  for (size_t i = shape_.texts(); i < names.size(); ++i)
-    append_items(member_of(object, names[i], row.where), names[i], row);
+// A text, or an object with a text, as other servers take them, whose other keys are kept.
+void RowFields::read_item(const Json& item, const std::string& key, Row& row) {
+  JsonObject kept;
+  if (item.is_object()) {
+    count_kept(item);
+    for (const auto& [name, value] : item.as_object()) {
+      if (name != kItemText && (kept_.has_all || has(kept_.names, name))) kept.emplace_back(name, value);
+    }
+  }
+  row.items.push_back(text_value(item.is_object() ? member_of(item, kItemText, row.where) : item, key, row.where));
+  row.items_kept.push_back(std::move(kept));
+}
+
+// Lists; one text is a list of one.
+void RowFields::read_items(const Json& object, const Names& names, Row& row) {
+  for (size_t i = shape_.texts(); i < names.size(); ++i) {
+    const Json& value = member_of(object, names[i], row.where);
+    if (!value.is_array()) {
+      read_item(value, names[i], row);
+      continue;
+    }
+    for (const Json& item : value.as_array()) read_item(item, names[i], row);
+  }
 }
 
 void RowFields::read_text(const Json& value, const std::string& name, Row& row) const {

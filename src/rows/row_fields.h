@@ -65,9 +65,11 @@ class RowFields {
  private:
   const Names& names_of(const Json& object, const std::string& where) const;
   bool keeps(std::string_view name, const Names& texts) const;
-  void read_items(const Json& object, const Names& names, Row& row) const;
+  void read_item(const Json& item, const std::string& key, Row& row);
+  void read_items(const Json& object, const Names& names, Row& row);
   void read_text(const Json& value, const std::string& name, Row& row) const;
   void count(const Json& object, const Names& names);
+  void count_kept(const Json& object);
 
   RowShape shape_;
   KeptFields kept_;

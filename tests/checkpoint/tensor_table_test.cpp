@@ -361,6 +361,13 @@ TEST_F(Comparison, LabelsHaveOneRowEach) {
   config.labels.pop_back();
   EXPECT_EQ(errors(config, Head::kSequence),
             Messages{"tensor classifier.weight: expected 2 rows, one for each label of id2label, got 3"});
+  config.labels.clear();
+  EXPECT_EQ(errors(config, Head::kSequence), Messages{});
+  config.num_labels = 3;
+  EXPECT_EQ(errors(config, Head::kSequence), Messages{});
+  config.num_labels = 5;
+  EXPECT_EQ(errors(config, Head::kSequence),
+            Messages{"tensor classifier.weight: expected 5 rows, as num_labels says, got 3"});
   reshape("classifier.weight", {});
   EXPECT_EQ(count_labels(checkpoint()), 0);
   EXPECT_FALSE(errors(config, Head::kSequence).empty());

@@ -34,6 +34,31 @@ def test_forward_writes_every_layer_and_the_terms_add_up(deberta, sequence_model
         assert numpy.abs(numpy.where(allowed, expected, 0) - probabilities).max() < 1e-5
 
 
+@pytest.mark.parametrize("pair", [[], ["--pair"]])
+def test_texts_become_arrays_and_their_outputs(deberta, sequence_model, tmp_path, pair):
+    """`tokenize -o` writes what `forward --ids` reads; texts alone give the same bits, with the arrays beside them."""
+    texts, out = ["a fine film", "tea", "the cat sat on the mat", "no"], tmp_path / "out.safetensors"
+    told = deberta("tokenize", "-m", sequence_model, *pair, *texts, "-o", tmp_path / "ids.safetensors")
+    assert told.returncode == 0 and told.stdout == "" and "input_ids [" in told.stderr, told.stderr
+    arrays = read_safetensors(tmp_path / "ids.safetensors")
+    encoded = [json.loads(line) for line in deberta("tokenize", "-m", sequence_model, *pair, *texts, "-f", "jsonl").stdout.splitlines()]
+    assert arrays["input_ids"].dtype == numpy.int64 and arrays["input_ids"].shape == (len(encoded), max(len(one["ids"]) for one in encoded))
+    for i, one in enumerate(encoded):
+        assert arrays["input_ids"][i][arrays["attention_mask"][i] == 1].tolist() == one["ids"] and arrays["attention_mask"][i].sum() == len(one["ids"])
+        assert arrays["token_type_ids"][i][:len(one["ids"])].tolist() == one.get("type_ids", [0] * len(one["ids"]))
+    done = deberta("forward", "-m", sequence_model, *pair, *texts, "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert deberta("forward", "-m", sequence_model, "--ids", tmp_path / "ids.safetensors", "-o", tmp_path / "by-ids").returncode == 0
+    got, by_ids = read_safetensors(out), read_safetensors(tmp_path / "by-ids")
+    assert set(got) - set(by_ids) == set(arrays) and all(numpy.array_equal(got[name], arrays[name]) for name in arrays)
+    assert all(numpy.array_equal(got[name], by_ids[name]) for name in by_ids)
+
+
+def test_rows_that_cannot_be_read_leave_no_arrays(deberta, sequence_model, tmp_path):
+    done = deberta("tokenize", "-m", sequence_model, "--input-format", "jsonl", "-o", tmp_path / "ids.safetensors", stdin='{"text": "a"}\n{}\n')
+    assert done.returncode == 1 and "standard input:2" in done.stderr and not (tmp_path / "ids.safetensors").exists()
+
+
 def test_forward_takes_a_mask_from_another_file_and_chosen_layers(deberta, sequence_model, tmp_path, ids_file):
     path, ids, mask = ids_file
     write_safetensors(tmp_path / "mask.safetensors", {"attention_mask": (ids != 0).astype(numpy.int32)})

@@ -125,6 +125,50 @@ def test_rerank_takes_a_file_of_documents_for_one_query(deberta, score_model):
     assert deberta("rerank", "-m", score_model, "only a query").returncode == 2
 
 
+DOCUMENTS = [{"id": "d1", "text": "a"}, {"id": "d2", "text": "b c", "score": "mine", "year": 1999}, {"id": "d3", "text": "tea"}]
+QUERIES = [{"id": "q1", "query": "q", "documents": DOCUMENTS}, {"query_id": 7, "query": "another", "documents": ["b c", "a"]}]
+
+
+def test_rerank_keeps_what_documents_carry(deberta, score_model):
+    words, stdin = ("rerank", "-m", score_model, "--input-format", "jsonl"), "".join(json.dumps(row) + "\n" for row in QUERIES)
+    first, second = rows(deberta(*words, "-f", "jsonl", stdin=stdin))
+    found = {one["index"]: one for one in first["results"]}
+    assert [found[i]["id"] for i in range(3)] == ["d1", "d2", "d3"] and (found[1]["input_score"], found[1]["year"]) == ("mine", 1999)
+    assert all(isinstance(one["score"], float) for one in first["results"]) and all(set(one) == {"index", "score"} for one in second["results"])
+    assert all(set(one) == {"index", "score"} for one in rows(deberta(*words, "-f", "jsonl", "--keep", "none", stdin=stdin))[0]["results"])
+    assert all("year" not in one and "id" in one for one in rows(deberta(*words, "-f", "jsonl", "--keep", "id", stdin=stdin))[0]["results"])
+    lines = [line.split("\t") for line in deberta(*words, "-f", "tsv", "--keep", "id,year", stdin=stdin).stdout.splitlines()]
+    assert lines[0][:5] == ["id", "year", "rank", "index", "score"] and {(line[0], line[1], line[3]) for line in lines[1:4]} == {("d1", "", "0"), ("d2", "1999", "1"), ("d3", "", "2")}
+    assert [line[:2] for line in lines[4:]] == [["", ""]] * 2
+    whole = [line.split("\t") for line in deberta(*words, "-f", "tsv", "--keep", "all", stdin=json.dumps(QUERIES[0] | {"documents": DOCUMENTS[:1] * 2})).stdout.splitlines()]
+    assert whole[0][0] == "id" and {line[0] for line in whole[1:]} == {"d1"}
+    assert deberta(*words, "--keep", "page", stdin=stdin).returncode == 1  # which none has
+
+
+def test_rerank_keeps_the_columns_of_a_file_of_documents(deberta, score_model, tmp_path):
+    (tmp_path / "documents.csv").write_text("id,text,year\nd1,a,1\nd2,b c,2\nd3,tea,3\n")
+    words = ("rerank", "-m", score_model, "--query", "q", "-i", tmp_path / "documents.csv")
+    results = rows(deberta(*words, "-f", "jsonl"))[0]["results"]
+    assert {(one["index"], one["id"], one["year"]) for one in results} == {(0, "d1", "1"), (1, "d2", "2"), (2, "d3", "3")}
+    lines = [line.split("\t") for line in deberta(*words, "-f", "tsv", "--keep", "id").stdout.splitlines()]
+    assert lines[0] == ["id", "rank", "index", "score", "text", "note"] and [line[0] for line in lines[1:]] == [one["id"] for one in results]
+    lines = [line.split("\t") for line in deberta(*words, "-f", "tsv", "--keep", "all").stdout.splitlines()]
+    assert lines[0] == ["id", "input_text", "year", "rank", "index", "score", "text", "note"] and all(line[1] == line[6] for line in lines[1:])
+
+
+def test_rerank_writes_a_trec_run(deberta, score_model, tmp_path):
+    words, stdin = ("rerank", "-m", score_model, "--input-format", "jsonl"), "".join(json.dumps(row) + "\n" for row in QUERIES)
+    results = [row["results"] for row in rows(deberta(*words, "-f", "jsonl", stdin=stdin))]
+    expected = [f"q1 Q0 {one['id']} {rank} {json.dumps(one['score'])} deberta" for rank, one in enumerate(results[0], 1)]
+    expected += [f"7 Q0 {one['index']} {rank} {json.dumps(one['score'])} deberta" for rank, one in enumerate(results[1], 1)]
+    assert deberta(*words, "-f", "trec", stdin=stdin).stdout.splitlines() == expected
+    assert deberta(*words, "-o", tmp_path / "run.trec", stdin=stdin).returncode == 0 and (tmp_path / "run.trec").read_text().splitlines() == expected
+    by_file = deberta("rerank", "-m", score_model, "--query", "q", "-f", "trec", stdin="a\nb c\n").stdout.splitlines()
+    assert sorted(line.split()[:3] for line in by_file) == [["1", "Q0", "0"], ["1", "Q0", "1"]]
+    bad = deberta(*words, "-f", "trec", stdin=json.dumps({"id": "two words", "query": "q", "documents": ["a"]}) + "\n" + stdin)
+    assert bad.returncode == 1 and bad.stdout.splitlines() == expected and 'expected an id without white space for a TREC run, got "two words"' in bad.stderr
+
+
 def test_choose_takes_the_choice_with_the_largest_score(deberta, score_model):
     words = ("choose", "-m", score_model)
     line = deberta(*words, "it rained all day .", "the street was", "wet", "dry").stdout.splitlines()[1].split("\t")

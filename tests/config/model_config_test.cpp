@@ -289,6 +289,19 @@ TEST(ModelConfig, LabelsThatDisagreeGiveAWarningAndIdsWin) {
   EXPECT_EQ(warnings.text, "");
 }
 
+TEST(ModelConfig, CountsClassesWithoutNamesAndSaysWhereTheCountDisagrees) {
+  EXPECT_EQ(parse(R"("num_labels": 5)").num_labels, 5);
+  EXPECT_EQ(parse(R"("num_labels": 5, "id2label": null)").num_labels, 5);
+  for (const std::string other : {"null", "\"x\"", "0", "-1", "2.5", "100001", "true"})
+    EXPECT_EQ(parse("\"num_labels\": " + other).num_labels, 0) << other;
+  const Warnings warnings;
+  EXPECT_EQ(parse(R"("num_labels": 2, "id2label": {"0": "a", "1": "b"})").num_labels, 0);
+  EXPECT_EQ(parse(R"("num_labels": 2, "id2label": {})").num_labels, 0);
+  EXPECT_EQ(warnings.text, "");
+  EXPECT_EQ(parse(R"("num_labels": 3, "id2label": {"0": "a", "1": "b"})").labels.size(), 2u);
+  EXPECT_EQ(warnings.text, "config.json: num_labels: expected 2, as many as id2label has, got 3; id2label is used\n");
+}
+
 TEST(ModelConfig, ReadsTheProblemType) {
   EXPECT_EQ(parse(R"("problem_type": "regression")").problem_type, ProblemType::kRegression);
   EXPECT_EQ(parse(R"("problem_type": "single_label_classification")").problem_type, ProblemType::kSingleLabel);

@@ -92,6 +92,13 @@ def without_prefix(file):
     file["pre_tokenizer"] = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "never", "add_prefix_space": False}
 
 
+def with_first_prefix(file):
+    """As version 5 of transformers writes it; what stands in front of a token, and what is left behind stripped blanks, is not first."""
+    with_tokens(file)
+    file["pre_tokenizer"] = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
+    file["normalizer"]["normalizers"].append({"type": "Strip", "strip_left": True, "strip_right": True})
+
+
 def without_words(file):
     file["pre_tokenizer"] = {"type": "Metaspace", "replacement": "\u2581", "split": False}
 
@@ -111,10 +118,10 @@ def with_clean_text(file):
     file["normalizer"] = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": False}
 
 
-def cut_by(*components):
+def cut_by(*components, prepend="always"):
     """Metaspace behind other components."""
     def change(file):
-        last = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+        last = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": prepend, "split": True}
         file["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [*components, last]}
     return change
 
@@ -128,6 +135,8 @@ CUTS = {"digits": cut_by({"type": "Digits", "individual_digits": False}), "each 
         "words": cut_by({"type": "Whitespace"}), "white space": cut_by({"type": "WhitespaceSplit"}), "BERT": cut_by({"type": "BertPreTokenizer"}),
         "a letter": cut_by({"type": "CharDelimiterSplit", "delimiter": "e"}),
         "several": cut_by({"type": "WhitespaceSplit"}, {"type": "Punctuation", "behavior": "Isolated"}, {"type": "Digits", "individual_digits": True})}
+CUTS |= {f"{name}, first": cut_by(component, prepend="first") for name, component in
+         {"words": {"type": "Whitespace"}, "punctuation": {"type": "Punctuation", "behavior": "Isolated"}, "a text": {"type": "CharDelimiterSplit", "delimiter": "a"}}.items()}
 CUTS |= {f"punctuation, {b}": cut_by({"type": "Punctuation", "behavior": b}) for b in BEHAVIORS}
 CUTS |= {f"a text, {b}": cut_by(split_at("a", b)) for b in BEHAVIORS} | {f"all but a text, {b}": cut_by(split_at("th", b, True)) for b in BEHAVIORS}
 
@@ -143,7 +152,7 @@ def with_tokens(file):
     file["added_tokens"] = tokens
 
 
-CHANGES = [with_byte_fallback, with_other_order, with_lower_case, with_string_rules, without_prefix, without_words, with_tokens, with_lines_as_spaces,
+CHANGES = [with_byte_fallback, with_other_order, with_lower_case, with_string_rules, without_prefix, with_first_prefix, without_words, with_tokens, with_lines_as_spaces,
            without_accents, with_clean_text]
 
 

@@ -10,6 +10,7 @@ import pytest
 from oracle_runs import ALL, check_offsets, ids_text, needs_program, real_lines, run, run_raw, sampled, show
 from random_text import random_strings
 
+tokenizers = pytest.importorskip("tokenizers")
 transformers = pytest.importorskip("transformers")
 
 pytestmark = needs_program
@@ -58,4 +59,40 @@ def test_offsets_lie_in_the_text(vocabulary, tmp_path):
     folder = folder_of(tmp_path, vocabulary, {})
     rows = random_strings(500, seed=32)
     for row, answer in zip(rows, run(folder, [{"text": row} for row in rows], "--no-special")):
+        check_offsets(row, answer["offsets"])
+
+
+def metaspace(scheme="always", split=True):
+    return {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme, "split": split}
+
+
+DIGITS, PUNCTUATION = {"type": "Digits", "individual_digits": True}, {"type": "Punctuation", "behavior": "Isolated"}
+SPACES = {"alone": [metaspace()], "first": [metaspace("first")], "never": [metaspace("never")], "whole": [metaspace(split=False)], "last": [DIGITS, metaspace()],
+          "last of three, first": [DIGITS, PUNCTUATION, metaspace("first")], "first of two": [metaspace(), PUNCTUATION], "twice": [metaspace("first"), DIGITS, metaspace()]}
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_words_that_begin_with_their_space(name, lines, vocabulary, tmp_path):
+    """WordPiece behind Metaspace, as in the tokenizers of CamemBERTa 2: ids, and offsets that leave the space out."""
+    pieces = list(dict.fromkeys(vocabulary + ["\u2581", "##\u2581"] + ["\u2581" + piece for piece in vocabulary[5:] if len(piece) == 1]))
+    processor = {"type": "RobertaProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2], "trim_offsets": True, "add_prefix_space": True}
+    tokens = [{"id": i, "content": token, "single_word": False, "lstrip": token == "[MASK]", "rstrip": False, "normalized": False, "special": True}
+              for i, token in enumerate(SPECIAL)]
+    file = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": tokens, "normalizer": {"type": "NFC"}, "post_processor": processor,
+            "pre_tokenizer": {"type": "Sequence", "pretokenizers": SPACES[name]}, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False},
+            "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+                      "vocab": {piece: i for i, piece in enumerate(pieces)}}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(file), encoding="utf-8")
+    roles = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"} | roles), encoding="utf-8")
+    library = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    assert type(library).__name__ == "PreTrainedTokenizerFast"
+    asked = sampled(lines, 1500) + [f"{line[:20]}[MASK] {line[20:40]}" for line in sampled(lines, 200)] + ["", " ", "  a", "a  b", "\u2581a", "[MASK]a", " [SEP] 12"]
+    differences = []
+    for line, answer, ids in zip(asked, run_raw(tmp_path, [{"text": line} for line in asked]), library(asked)["input_ids"]):
+        if ids_text(answer) != ",".join(map(str, ids)):
+            differences.append((line, ids_text(answer), str(ids)))
+    assert not differences, show(differences, len(asked))
+    rows = sampled(real_lines(), 200)
+    for row, answer in zip(rows, run(tmp_path, [{"text": row} for row in rows], "--no-special")):
         check_offsets(row, answer["offsets"])

@@ -163,6 +163,45 @@ TEST(TokenizerJsonUnigram, EachSpaceBeginsAWord) {
   EXPECT_EQ(ids_of(load(text_of(whole)), "a a  "), (Ids{6, 7}));
 }
 
+TEST(TokenizerJsonUnigram, TheSchemeFirstPutsASpaceBeforeTheTextsBeginOnly) {
+  Unigram file;
+  file.pre_tokenizer = R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first"})";
+  const Tokenizer tokenizer = load(text_of(file));
+  EXPECT_EQ(ids_of(tokenizer, "a a"), (Ids{4, 5, 4, 5}));
+  EXPECT_EQ(ids_of(tokenizer, " a"), (Ids{4, 5}));
+  EXPECT_EQ(ids_of(tokenizer, "a[SEP]a"), (Ids{4, 5, 2, 5}));  // always: 4, 5, 2, 4, 5
+  EXPECT_EQ(ids_of(tokenizer, "[SEP]a"), (Ids{2, 5}));
+  file.normalizer = R"({"type": "Strip", "strip_left": true, "strip_right": true})";
+  EXPECT_EQ(ids_of(load(text_of(file)), " a"), (Ids{5}));
+  file.normalizer = R"({"type": "Replace", "pattern": {"String": "xx"}, "content": "a"})";
+  EXPECT_EQ(ids_of(load(text_of(file)), "xx"), (Ids{5}));  // the library: from the second x
+  EXPECT_EQ(ids_of(load(text_of(file)), "a xx"), (Ids{4, 5, 4, 5}));
+}
+
+TEST(TokenizerJsonWordPiece, WordsBeginWithTheirSpaceBehindMetaspace) {
+  const auto text_with = [](const std::string& pre_tokenizer, const std::string& normalizer) {
+    return std::string("{\"added_tokens\": [") + kAdded + "], \"normalizer\": " + normalizer +
+           ", \"post_processor\": " + kTemplate + ", \"pre_tokenizer\": " + pre_tokenizer +
+           R"(, "decoder": null, "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",)"
+           R"( "max_input_chars_per_word": 100, "vocab": {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[UNK]": 3, "\u2581": 4,)"
+           R"( "a": 5, "\u2581a": 6, "##b": 7, "##a": 8, "##\u2581": 9, ".": 10}}})";
+  };
+  const std::string metaspace = R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always"})";
+  const Tokenizer tokenizer = load(text_with(metaspace, "null"));
+  EXPECT_EQ(ids_of(tokenizer, "ab  a"), (Ids{6, 7, 4, 6}));
+  const Encoding encoding = tokenizer.encode("ab  a", {.add_special_tokens = false});
+  EXPECT_EQ(encoding.bytes, (Offsets{{0, 1}, {1, 2}, {3, 3}, {4, 5}}));
+  EXPECT_EQ(tokenizer.decode(encoding.ids), "ab  a");
+  const std::string cut = R"({"type": "Sequence", "pretokenizers": [)" + metaspace +
+                          R"(, {"type": "Punctuation", "behavior": "Isolated"}]})";
+  EXPECT_EQ(ids_of(load(text_with(cut, "null")), "a.a"), (Ids{6, 10, 5}));
+  const std::string first = R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first"})";
+  EXPECT_EQ(ids_of(load(text_with(first, "null")), "a[SEP]a a"), (Ids{6, 2, 5, 6}));
+  EXPECT_ERROR(load(text_with(first, R"({"type": "Replace", "pattern": {"String": "x"}, "content": "y"})")),
+               kUnsupported,
+               "prepend_scheme: expected always or never of WordPiece behind a charsmap or a replacement, got first");
+}
+
 TEST(TokenizerJsonUnigram, AClusterOfFewBytesIsReplacedWholeByTheShortestRule) {
   const Tokenizer tokenizer = load(read_file(fixture("tokenizer/json/unigram.json"), size_t{1} << 20));
   EXPECT_EQ(ids_of(tokenizer, "\uFF37\u0301ord"), ids_of(tokenizer, "Word"));        // five bytes: the mark is lost
@@ -226,9 +265,9 @@ TEST(TokenizerJsonUnigram, RefusesComponentsThatAreNotComputed) {
        },
        "the pattern \"a|b\" is unknown"},
       {[](Unigram& f) {
-         f.pre_tokenizer = R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first"})";
+         f.pre_tokenizer = R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "last"})";
        },
-       "prepend_scheme: expected always or never"},
+       "prepend_scheme: expected always, first or never"},
       {[](Unigram& f) { f.decoder = R"({"type": "BPEDecoder"})"; }, "decoder: \"BPEDecoder\""},
       {[](Unigram& f) { f.post_processor = "null"; }, "got none: texts would have no special tokens"},
       {[](Unigram& f) { f.post_processor = R"({"type": "Other"})"; }, "post_processor: \"Other\" is not supported"},

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <initializer_list>
 
 #include "base/base64.h"
 #include "base/utf8.h"
@@ -85,6 +87,67 @@ MappedText apply_charsmap(const Charsmap& charsmap, const MappedText& from) {
   return result;
 }
 
+// What the library does instead: new characters take the places of old ones in order, those in excess have the place of
+// the one before, and what is dropped goes with the character before it, if there is one.
+class Alignment {
+ public:
+  explicit Alignment(const MappedText& from) : from_(from) {}
+
+  void replace(size_t begin, size_t end, std::string_view with) {
+    const auto before =
+        static_cast<int64_t>(count_code_points(std::string_view(from_.text).substr(begin, end - begin)));
+    const auto after = static_cast<int64_t>(count_code_points(with));
+    for (size_t at = 0; at < with.size();) {
+      const size_t size_bytes = decode_utf8(with, at).size_bytes;
+      changes_.push_back({std::string(with.substr(at, size_bytes)), 0});
+      at += size_bytes;
+    }
+    for (int64_t i = 0; i < after - before; ++i) changes_[changes_.size() - 1 - static_cast<size_t>(i)].count = 1;
+    if (after < before && !changes_.empty()) changes_.back().count += after - before;
+  }
+
+  MappedText finish() const {
+    MappedText result;
+    size_t at = 0;
+    for (const Change& change : changes_) {
+      const bool is_more = change.count > 0;
+      result.add(change.text, is_more && at == 0 ? Offset{0, 0} : from_.sources[is_more ? at - 1 : at]);
+      for (int64_t i = change.count; i <= 0 && at < from_.text.size(); ++i)
+        at += decode_utf8(from_.text, at).size_bytes;
+    }
+    return result;
+  }
+
+ private:
+  struct Change {
+    std::string text;   // a character
+    int64_t count = 0;  // 1: it is one more; else so many old ones, besides its own, end with it
+  };
+  const MappedText& from_;
+  std::vector<Change> changes_;
+};
+
+MappedText align_charsmap(const Charsmap& charsmap, const MappedText& from) {
+  const std::string_view text = from.text;
+  Alignment alignment(from);
+  const auto replace = [&](size_t begin, size_t end, bool keeps) {
+    const std::string_view part = text.substr(begin, end - begin);
+    const auto replacement = charsmap.shortest_prefix(part);
+    if (replacement || keeps) alignment.replace(begin, end, replacement.value_or(part));
+    return replacement || keeps;
+  };
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = end_of_grapheme(text, begin);
+    if (end - begin < kWholeClusterBytes && replace(begin, end, false)) begin = end;
+    while (begin < end) {
+      const size_t next = begin + decode_utf8(text, begin).size_bytes;
+      replace(begin, next, true);
+      begin = next;
+    }
+  }
+  return alignment.finish();
+}
+
 // What a pattern finds from a position on; nothing if both are the end of the text.
 struct Found {
   size_t begin = 0;
@@ -118,7 +181,7 @@ Found find_lines(std::string_view text, size_t at) {
 }
 
 template <class Find>
-MappedText replace(const MappedText& from, const std::string& content, Find find) {
+MappedText replace(const MappedText& from, const std::string& content, bool is_aligned, Find find) {
   const std::string_view text = from.text;
   MappedText result;
   for (size_t at = 0; at < text.size();) {
@@ -126,7 +189,7 @@ MappedText replace(const MappedText& from, const std::string& content, Find find
     copy(from, at, found.begin, result);
     if (found.begin == text.size()) break;
     at = found.end;
-    result.add(content, source_of(from, found.begin, at));
+    result.add(content, is_aligned ? from.sources[at - 1] : source_of(from, found.begin, at));
     check_size(result.text.size());
   }
   return result;
@@ -276,18 +339,18 @@ void JsonNormalizer::add(const Json& component, const std::string& where) {
   steps_.push_back(std::move(step));
 }
 
-MappedText JsonNormalizer::apply(const Step& step, const MappedText& text) {
+MappedText JsonNormalizer::apply(const Step& step, const MappedText& text, bool is_aligned) {
   switch (step.kind) {
     case Kind::kStrip:
       return strip(text, step.strips_left, step.strips_right);
     case Kind::kLowerCase:
       return lower(text);
     case Kind::kCharsmap:
-      return apply_charsmap(step.charsmap, text);
+      return is_aligned ? align_charsmap(step.charsmap, text) : apply_charsmap(step.charsmap, text);
     case Kind::kReplaceSpaces:
-      return replace(text, step.content, find_spaces);
+      return replace(text, step.content, is_aligned, find_spaces);
     case Kind::kReplaceLines:
-      return replace(text, step.content, find_lines);
+      return replace(text, step.content, is_aligned, find_lines);
     case Kind::kNfc:
       return to_nfc(text, Tables::kLibrary);
     case Kind::kNfd:
@@ -299,14 +362,33 @@ MappedText JsonNormalizer::apply(const Step& step, const MappedText& text) {
     case Kind::kReplace:
       break;
   }
-  return replace(text, step.content, [&](std::string_view all, size_t at) { return find_text(all, at, step.pattern); });
+  return replace(text, step.content, is_aligned,
+                 [&](std::string_view all, size_t at) { return find_text(all, at, step.pattern); });
+}
+
+MappedText JsonNormalizer::normalize(std::string_view text, bool is_aligned) const {
+  check_size(text.size());
+  MappedText mapped = to_mapped(text);
+  for (const Step& step : steps_) mapped = apply(step, mapped, is_aligned);
+  return mapped;
 }
 
 MappedText JsonNormalizer::normalize(std::string_view text) const {
-  check_size(text.size());
-  MappedText mapped = to_mapped(text);
-  for (const Step& step : steps_) mapped = apply(step, mapped);
-  return mapped;
+  return normalize(text, false);
+}
+
+MappedText JsonNormalizer::normalize_as_aligned(std::string_view text) const {
+  return normalize(text, true);
+}
+
+bool JsonNormalizer::may_move_begin(std::string_view text) const {
+  const auto is_one_of = [&](std::initializer_list<Kind> kinds) {
+    return std::ranges::any_of(steps_,
+                               [&](const Step& step) { return std::ranges::find(kinds, step.kind) != kinds.end(); });
+  };
+  if (is_one_of({Kind::kReplace})) return true;
+  const bool stays = !text.empty() && std::isalnum(static_cast<unsigned char>(text.front())) != 0;
+  return !stays && is_one_of({Kind::kCharsmap, Kind::kReplaceSpaces, Kind::kReplaceLines});
 }
 
 }  // namespace deberta

@@ -47,6 +47,12 @@ class JsonNormalizer {
   // `text` is valid UTF-8. Throws kTextTooLong above 2^29 bytes.
   MappedText normalize(std::string_view text) const;
 
+  // The same text, each character beginning where the library takes it to begin, which loses count of characters that a
+  // charsmap drops at the begin and takes what a replacement puts in to come from the last character that it replaces.
+  MappedText normalize_as_aligned(std::string_view text) const;
+  // Whether that may say something else of where the first character begins.
+  bool may_move_begin(std::string_view text) const;
+
  private:
   enum class Kind : uint8_t {
     kStrip,
@@ -71,7 +77,8 @@ class JsonNormalizer {
   };
   void add(const Json& component, const std::string& where);
   static Step replacing(const Json& component, const std::string& where);
-  static MappedText apply(const Step& step, const MappedText& text);
+  MappedText normalize(std::string_view text, bool is_aligned) const;
+  static MappedText apply(const Step& step, const MappedText& text, bool is_aligned);
 
   std::vector<Step> steps_;
 };

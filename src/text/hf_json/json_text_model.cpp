@@ -36,9 +36,9 @@ class JsonTextModel final : public TextModel {
   int32_t unk_id() const override { return model_.unk_id; }
 
  private:
-  MappedText to_inner(const MappedText& text) const;
+  MappedText to_inner(const MappedText& text, uint32_t begin) const;
   void split_words(const MappedText& inner, uint32_t shift, bool parse_special, Tokens& out) const;
-  void split_plain(MappedText text, uint32_t shift, bool parse_special, Tokens& out) const;
+  void split_plain(MappedText text, MappedText aligned, uint32_t shift, bool parse_special, Tokens& out) const;
 
   std::string where_;
   SpmModel model_;
@@ -59,15 +59,15 @@ void JsonTextModel::set_tokens(const std::vector<AddedToken>& tokens) {
   tokens_ = SpecialTokens(tokens_of_model(tokens, normalizer_, where_), StripRule::kUnicode);
 }
 
-// Spaces, and U+2581, as one byte; one in front.
-MappedText JsonTextModel::to_inner(const MappedText& text) const {
+// Spaces, and U+2581, as one byte; one in front. `begin`: where the library takes the text to begin.
+MappedText JsonTextModel::to_inner(const MappedText& text, uint32_t begin) const {
   MappedText inner;
   inner.text.reserve(text.text.size() + 1);
   inner.sources.reserve(text.text.size() + 1);
   const std::string_view all = text.text;
   const auto is_symbol = [&](size_t at) { return all.substr(at).starts_with(kSpaceSymbol); };
-  if (metaspace_.adds_prefix_space && all.front() != ' ' && !is_symbol(0)) {
-    const uint32_t source = text.sources.front().begin;
+  const uint32_t source = text.sources.front().begin;
+  if (metaspace_.prepends_at(begin) && all.front() != ' ' && !is_symbol(0)) {
     inner.add(" ", {source, source});
   }
   for (size_t at = 0; at < all.size();) {
@@ -105,15 +105,26 @@ void JsonTextModel::split_words(const MappedText& inner, uint32_t shift, bool pa
   }
 }
 
-void JsonTextModel::split_plain(MappedText text, uint32_t shift, bool parse_special, Tokens& out) const {
-  if (pre_tokenizer_.is_empty()) return split_words(to_inner(text), shift, parse_special, out);
-  for (const MappedText& part : pre_tokenizer_.split(std::move(text)))
-    split_words(to_inner(part), shift, parse_special, out);
+// `aligned`: the same text as the library aligns it; empty: as `text`.
+void JsonTextModel::split_plain(MappedText text, MappedText aligned, uint32_t shift, bool parse_special,
+                                Tokens& out) const {
+  const bool is_apart = !aligned.text.empty();
+  const auto begin_of = [&](const MappedText& part) { return shift + part.sources.front().begin; };
+  if (pre_tokenizer_.is_empty())
+    return split_words(to_inner(text, begin_of(is_apart ? aligned : text)), shift, parse_special, out);
+  const std::vector<MappedText> parts = pre_tokenizer_.split(std::move(text), shift);
+  const std::vector<MappedText> apart = pre_tokenizer_.split(std::move(aligned), shift);
+  for (size_t i = 0; i < parts.size(); ++i)
+    split_words(to_inner(parts[i], begin_of(is_apart ? apart[i] : parts[i])), shift, parse_special, out);
 }
 
 void JsonTextModel::split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
-  const MappedText normalized = normalizer_.normalize(text.substr(part.begin, part.end - part.begin));
+  const std::string_view own = text.substr(part.begin, part.end - part.begin);
+  const MappedText normalized = normalizer_.normalize(own);
   check_normalized(normalized.text.size(), out, options);
+  const bool is_apart =
+      metaspace_.prepend == Metaspace::Prepend::kFirst && part.begin == 0 && normalizer_.may_move_begin(own);
+  const MappedText aligned = is_apart ? normalizer_.normalize_as_aligned(own) : MappedText();
   const auto shift = static_cast<uint32_t>(part.begin);
   std::vector<TextPart> parts{{0, normalized.text.size()}};
   const bool finds_any = options.parse_special || options.found >= 0;
@@ -122,7 +133,8 @@ void JsonTextModel::split(std::string_view text, TextPart part, const SplitOptio
   for (const TextPart& inner : parts) {
     if (inner.begin == inner.end) continue;
     if (inner.id < 0) {
-      split_plain(slice(normalized, inner.begin, inner.end), shift, options.parse_special, out);
+      split_plain(slice(normalized, inner.begin, inner.end),
+                  is_apart ? slice(aligned, inner.begin, inner.end) : MappedText(), shift, options.parse_special, out);
       continue;
     }
     const Offset source{normalized.sources[inner.begin].begin, normalized.sources[inner.end - 1].end};

@@ -15,12 +15,6 @@
 
 namespace deberta {
 
-// The pre-tokenizer Metaspace.
-struct Metaspace {
-  bool adds_prefix_space = true;
-  bool splits_words = true;
-};
-
 struct JsonUnigram {
   SpmModel model;              // pieces with their texts; their scores are not used
   std::vector<double> scores;  // by id

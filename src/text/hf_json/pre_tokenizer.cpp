@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "deberta/error.h"
 #include "text/hf_json/json_fields.h"
+#include "text/spm/normalizer.h"
 #include "text/unicode/normal_form.h"
 #include "text/unicode/unicode.h"
 
@@ -30,8 +31,6 @@ constexpr std::array<BehaviorRow, 5> kBehaviors{{{"Removed", SplitBehavior::kRem
                                                  {"MergedWithPrevious", SplitBehavior::kMergedWithPrevious},
                                                  {"MergedWithNext", SplitBehavior::kMergedWithNext},
                                                  {"Contiguous", SplitBehavior::kContiguous}}};
-constexpr std::array<std::string_view, 7> kTypes = {
-    "BertPreTokenizer", "Punctuation", "WhitespaceSplit", "Whitespace", "CharDelimiterSplit", "Digits", "Split"};
 
 SplitBehavior behavior_field(const Json& component, const std::string& where) {
   const std::string& name = string_field(component, "behavior", where);
@@ -155,10 +154,37 @@ std::vector<Range> apply(SplitBehavior behavior, std::vector<Range> ranges) {
   return ranges;
 }
 
+// A space is of the text, its symbol of no part of it: a token does not begin with the space before it.
+MappedText to_space_symbols(const MappedText& text, bool prepends) {
+  MappedText out;
+  if (prepends) out.add(kSpaceSymbol, {text.sources.front().begin, text.sources.front().begin});
+  for (size_t at = 0; at < text.text.size(); ++at) {
+    const Offset source = text.sources[at];
+    const bool is_space = text.text[at] == ' ';
+    out.add(is_space ? kSpaceSymbol : std::string_view(text.text).substr(at, 1),
+            is_space ? Offset{source.end, source.end} : source);
+  }
+  return out;
+}
+
 }  // namespace
 
-bool PreTokenizer::is_known(std::string_view type) {
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+Metaspace read_metaspace(const Json& component, const std::string& where) {
+  if (string_field(component, "replacement", where) != kSpaceSymbol)
+    refuse_tokenizer_file(where, "replacement: expected \"\\u2581\"");
+  const Json* scheme = component.find("prepend_scheme");
+  const std::string text =
+      scheme == nullptr || scheme->is_null() ? "always" : string_field(component, "prepend_scheme", where);
+  if (text != "always" && text != "first" && text != "never") {
+    throw Error(ErrorCode::kUnsupported, where,
+                fmt::format("prepend_scheme: expected always, first or never, got {}", quote_json(text)));
+  }
+  if (!bool_field(component, "add_prefix_space", true, where) && text != "never")
+    refuse_tokenizer_file(where, "add_prefix_space: false contradicts prepend_scheme");
+  return {text == "always"  ? Metaspace::Prepend::kAlways
+          : text == "first" ? Metaspace::Prepend::kFirst
+                            : Metaspace::Prepend::kNever,
+          bool_field(component, "split", true, where)};
 }
 
 void PreTokenizer::add_bert() {
@@ -189,13 +215,23 @@ void PreTokenizer::add(const Json& component, const std::string& where) {
     if (pattern.is_regex) refuse_pattern(pattern.text, where);
     step = {Kind::kText, behavior_field(component, where), bool_field(component, "invert", false, where),
             std::string(pattern.text)};
+  } else if (type == "Metaspace") {
+    step = {.kind = Kind::kMetaspace,
+            .behavior = SplitBehavior::kMergedWithNext,
+            .metaspace = read_metaspace(component, where)};
   } else {
     refuse_component(type, where);
   }
   steps_.push_back(std::move(step));
 }
 
-void PreTokenizer::cut(const Step& step, const MappedText& text, std::vector<MappedText>& out) {
+void PreTokenizer::cut(const Step& step, const MappedText& given, uint32_t shift, std::vector<MappedText>& out) {
+  const bool is_metaspace = step.kind == Kind::kMetaspace;
+  const bool prepends = is_metaspace && !given.text.starts_with(' ') && !given.text.starts_with(kSpaceSymbol) &&
+                        step.metaspace.prepends_at(shift + given.sources.front().begin);
+  const MappedText changed = is_metaspace ? to_space_symbols(given, prepends) : MappedText();
+  const MappedText& text = is_metaspace ? changed : given;
+  if (is_metaspace && !step.metaspace.splits_words) return out.push_back(text);
   std::vector<Range> ranges;
   switch (step.kind) {
     case Kind::kWhiteSpace:
@@ -213,6 +249,9 @@ void PreTokenizer::cut(const Step& step, const MappedText& text, std::vector<Map
     case Kind::kText:
       ranges = match_text(text.text, step.text);
       break;
+    case Kind::kMetaspace:
+      ranges = match_text(text.text, kSpaceSymbol);
+      break;
   }
   if (step.is_inverted) {
     for (Range& range : ranges) range.is_match = !range.is_match;
@@ -220,12 +259,21 @@ void PreTokenizer::cut(const Step& step, const MappedText& text, std::vector<Map
   for (const Range& range : apply(step.behavior, std::move(ranges))) out.push_back(slice(text, range.begin, range.end));
 }
 
-std::vector<MappedText> PreTokenizer::split(MappedText text) const {
+bool PreTokenizer::has_metaspace() const {
+  return std::ranges::any_of(steps_, [](const Step& step) { return step.kind == Kind::kMetaspace; });
+}
+
+bool PreTokenizer::asks_for_begin() const {
+  return std::ranges::any_of(steps_,
+                             [](const Step& step) { return step.metaspace.prepend == Metaspace::Prepend::kFirst; });
+}
+
+std::vector<MappedText> PreTokenizer::split(MappedText text, uint32_t shift) const {
   std::vector<MappedText> parts;
   if (!text.text.empty()) parts.push_back(std::move(text));
   for (const Step& step : steps_) {
     std::vector<MappedText> next;
-    for (const MappedText& part : parts) cut(step, part, next);
+    for (const MappedText& part : parts) cut(step, part, shift, next);
     parts = std::move(next);
   }
   return parts;

@@ -102,20 +102,6 @@ void check_added_ids(const std::vector<AddedToken>& tokens, const TextModel& mod
 
 // ---- Unigram
 
-Metaspace read_metaspace(const Json& component, const std::string& where) {
-  if (string_field(component, "replacement", where) != kSpaceSymbol)
-    refuse_tokenizer_file(where, "replacement: expected \"\\u2581\"");
-  const Json& scheme = member(component, "prepend_scheme");
-  const std::string text = scheme.is_null() ? "always" : string_field(component, "prepend_scheme", where);
-  if (text != "always" && text != "never") {
-    throw Error(ErrorCode::kUnsupported, where,
-                fmt::format("prepend_scheme: expected always or never, got {}", quote_json(text)));
-  }
-  if (!bool_field(component, "add_prefix_space", true, where) && text != "never")
-    refuse_tokenizer_file(where, "add_prefix_space: false contradicts prepend_scheme");
-  return {text == "always", bool_field(component, "split", true, where)};
-}
-
 // Components that cut, and at the end the one that rewrites spaces.
 void read_unigram_pre_tokenizer(const Json& root, JsonUnigram& unigram, const std::string& path) {
   const std::string where = path + ": pre_tokenizer";
@@ -197,6 +183,9 @@ std::unique_ptr<TextModel> make_word_piece(const Json& root, const Json& json, c
   const std::string pre_where = path + ": pre_tokenizer";
   for (const Json* component : components_of(member(root, "pre_tokenizer"), "pretokenizers", pre_where))
     parts.pre_tokenizer.add(*component, pre_where);
+  if (parts.pre_tokenizer.asks_for_begin() && parts.normalizer.may_move_begin(""))
+    throw Error(ErrorCode::kUnsupported, pre_where,
+                "prepend_scheme: expected always or never of WordPiece behind a charsmap or a replacement, got first");
   parts.model.pieces = read_bpe_vocab(member(json, "vocab"), where + ": vocab");
   parts.model.prefix = string_field(json, "continuing_subword_prefix", where);
   const Json& longest = member(json, "max_input_chars_per_word");

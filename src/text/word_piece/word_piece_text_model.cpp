@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "text/hf_json/json_fields.h"
 #include "text/hf_json/json_text_model.h"
+#include "text/spm/normalizer.h"
 #include "text/unicode/unicode.h"
 
 namespace deberta {
@@ -123,6 +124,10 @@ class JsonWordPieceModel final : public WordPieceBase {
         normalizer_(std::move(parts.normalizer)),
         pre_tokenizer_(std::move(parts.pre_tokenizer)) {}
 
+  std::string to_text(std::span<const DecodeStep> steps) const override {
+    return pre_tokenizer_.has_metaspace() ? spaced_text(steps) : WordPieceBase::to_text(steps);
+  }
+
   void set_tokens(const std::vector<AddedToken>& tokens) override {
     tokens_ = SpecialTokens(tokens_of_model(tokens, normalizer_, where_), StripRule::kUnicode);
   }
@@ -140,11 +145,30 @@ class JsonWordPieceModel final : public WordPieceBase {
         out.bytes.push_back({plain.sources.front().begin + shift, plain.sources.back().end + shift});
         continue;
       }
-      for (const MappedText& word : pre_tokenizer_.split(plain)) split_word(word, shift, out);
+      for (const MappedText& word : pre_tokenizer_.split(plain, shift)) split_word(word, shift, out);
     }
   }
 
  private:
+  // Of pieces that carry their spaces.
+  std::string spaced_text(std::span<const DecodeStep> steps) const {
+    std::string text;
+    for (const DecodeStep& step : steps) {
+      std::string_view content = step.is_piece ? piece(step.id) : step.content;
+      if (!step.is_piece) {
+        append_set_off(text, content);
+        continue;
+      }
+      if (!text.empty() && content.starts_with(model().prefix)) content.remove_prefix(model().prefix.size());
+      for (size_t at = 0; at < content.size();) {
+        const bool is_space = content.substr(at).starts_with(kSpaceSymbol);
+        if (!is_space || !text.empty()) text += is_space ? ' ' : content[at];
+        at += is_space ? kSpaceSymbol.size() : 1;
+      }
+    }
+    return text;
+  }
+
   std::string where_;
   JsonNormalizer normalizer_;
   PreTokenizer pre_tokenizer_;
