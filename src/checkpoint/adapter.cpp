@@ -254,9 +254,8 @@ ModelConfig config_of(const ModelConfig& config, const Checkpoint& merged, std::
     return member.first == "id2label" || member.first == "label2id" || member.first == "num_labels";
   });
   result.raw = raw.dump();
-  changes.push_back(
-      {"config.json", "dropped",
-       fmt::format("id2label: {} labels of the model, {} classes of the adapter", named, classes)});
+  changes.push_back({"config.json", "dropped",
+                     fmt::format("id2label: {} labels of the model, {} classes of the adapter", named, classes)});
   return result;
 }
 

@@ -100,8 +100,8 @@ void read_num_labels(const Json& document, LabelNames& names) {
   if (id2label == nullptr || id2label->is_null()) {
     names.count = value->as_integer();
   } else if (named > 0 && named != value->as_integer()) {
-    names.warnings.push_back(
-        fmt::format("num_labels: expected {}, as many as id2label has, got {}; id2label is used", named, value->as_integer()));
+    names.warnings.push_back(fmt::format("num_labels: expected {}, as many as id2label has, got {}; id2label is used",
+                                         named, value->as_integer()));
   }
 }
 
