@@ -17,7 +17,8 @@ size_t context_of(const Window& window, size_t token) {
   return std::min(token - window.first, window.last - 1 - token);
 }
 
-void append(const Encoding& from, const Window& window, int32_t type_id, Encoding& out) {
+// The tokens [window.first, window.last) of an encoding.
+void append(const Encoding& from, const Window& window, Encoding& out) {
   const auto first = static_cast<std::ptrdiff_t>(window.first), last = static_cast<std::ptrdiff_t>(window.last);
   const auto copy = [&](const auto& values, auto& to) {
     to.insert(to.end(), values.begin() + first, values.begin() + last);
@@ -27,7 +28,13 @@ void append(const Encoding& from, const Window& window, int32_t type_id, Encodin
   copy(from.bytes, out.bytes);
   copy(from.words, out.words);
   copy(from.is_special, out.is_special);
-  out.type_ids.resize(out.ids.size(), type_id);
+  copy(from.type_ids, out.type_ids);
+}
+
+void append(const Encoding& from, const Window& window, int32_t type_id, Encoding& out) {
+  const size_t before = out.size();
+  append(from, window, out);
+  std::fill(out.type_ids.begin() + static_cast<std::ptrdiff_t>(before), out.type_ids.end(), type_id);
 }
 
 }  // namespace
@@ -62,6 +69,17 @@ std::vector<size_t> choose_windows(std::span<const Window> windows, size_t token
     }
   }
   return chosen;
+}
+
+Encoding keep_window(const Encoding& encoding, size_t begin, size_t tokens, const Window& window) {
+  Encoding out;
+  append(encoding, {0, begin}, out);
+  append(encoding, {begin + window.first, begin + window.last}, out);
+  append(encoding, {begin + tokens, encoding.size()}, out);
+  if (encoding.second_begin == SIZE_MAX) return out;
+  const bool is_behind = encoding.second_begin >= begin + tokens;
+  out.second_begin = encoding.second_begin - (is_behind ? tokens - window.size() : 0);
+  return out;
 }
 
 Encoding window_encoding(const Encoding& text, const Window& window, const SpecialIds& special) {

@@ -24,6 +24,10 @@ std::vector<Window> make_windows(size_t tokens, size_t room, size_t overlap);
 // first of several.
 std::vector<size_t> choose_windows(std::span<const Window> windows, size_t tokens);
 
+// `encoding` with only those tokens of its part [begin, begin + tokens) that are in the window, which counts from
+// `begin`; what stands around the part stays.
+Encoding keep_window(const Encoding& encoding, size_t begin, size_t tokens, const Window& window);
+
 // The tokens of `text` (an encoding of one text without special tokens) in a window, between [CLS] and [SEP].
 Encoding window_encoding(const Encoding& text, const Window& window, const SpecialIds& special);
 

@@ -13,12 +13,9 @@
 namespace deberta {
 namespace {
 
-constexpr size_t kTemplateTokens = 2;  // [CLS] and [SEP] around one text
-
-void check_size(const TextInput& input, const Encoding& encoding, const EncodingRules& rules) {
+void check_size(const Encoding& encoding, const EncodingRules& rules) {
   if (encoding.size() == 0) throw Error(ErrorCode::kInput, "text", "expected at least one token, got none");
-  const bool is_refused = rules.long_text == LongText::kRefuse || (rules.long_text == LongText::kWindow && input.pair);
-  if (is_refused && encoding.size() > rules.encode.max_tokens) {
+  if (rules.long_text == LongText::kRefuse && encoding.size() > rules.encode.max_tokens) {
     throw Error(
         ErrorCode::kTextTooLong,
         {{.where = "text",
@@ -29,20 +26,34 @@ void check_size(const TextInput& input, const Encoding& encoding, const Encoding
   }
 }
 
-// A text without its [CLS] and [SEP].
-Encoding strip_template(const Encoding& text) {
-  Encoding out = text;
-  const auto strip = [](auto& values) {
-    values.pop_back();
-    values.erase(values.begin());
-  };
-  strip(out.ids);
-  strip(out.type_ids);
-  strip(out.chars);
-  strip(out.bytes);
-  strip(out.words);
-  strip(out.is_special);
-  return out;
+// The tokens of an encoding that are read in windows: those of its text, or of the longer one of a pair.
+Window part_in_windows(const Encoding& encoding) {
+  const Window only{1, encoding.size() - 1};
+  if (encoding.second_begin == SIZE_MAX) return only;
+  size_t first_end = encoding.second_begin;  // before the separators
+  while (first_end > 1 && encoding.is_special[first_end - 1] != 0) --first_end;
+  const Window first{1, first_end}, second{encoding.second_begin, encoding.size() - 1};
+  return first.size() > second.size() ? first : second;
+}
+
+// The shorter text of a pair stands in each window; so that they are not too many, a window has room for a quarter of
+// what the model reads, and for two overlaps.
+std::vector<Window> windows_in(const Encoding& encoding, const Window& part, const EncodingRules& rules) {
+  const size_t around = encoding.size() - part.size();
+  const bool is_pair = encoding.second_begin != SIZE_MAX;
+  const size_t least = is_pair ? std::max(rules.encode.max_tokens / 4, 2 * rules.stride) : 0;
+  if (is_pair && around + least > rules.encode.max_tokens) {
+    const auto special = static_cast<size_t>(std::ranges::count(encoding.is_special, 1));
+    const size_t most = rules.encode.max_tokens - std::min(rules.encode.max_tokens, special + least);
+    throw Error(ErrorCode::kTextTooLong,
+                {{.where = "text",
+                  .message = fmt::format("expected at most {} tokens in the shorter text of a pair that is read in "
+                                         "windows, got {}",
+                                         most, around - special),
+                  .argument = "stride",
+                  .remedies = {{"split it"}, {"lower {}", "stride"}}}});
+  }
+  return make_windows(part.size(), rules.encode.max_tokens - around, rules.stride);
 }
 
 // The tokens of all sequences of a task, within their limit.
@@ -93,7 +104,7 @@ Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const 
   if (rules.long_text != LongText::kCut) options.truncate = Truncate::kNone;
   Encoding encoding =
       input.pair ? tokenizer.encode_pair(input.text, *input.pair, options) : tokenizer.encode(input.text, options);
-  check_size(input, encoding, rules);
+  check_size(encoding, rules);
   return encoding;
 }
 
@@ -155,9 +166,9 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
     std::vector<Window>& windows = windowed.windows.emplace_back();
     std::vector<Encoding>& all = windowed.sequences.all;
     if (rules.long_text == LongText::kWindow && text.size() > rules.encode.max_tokens) {
-      const Encoding bare = strip_template(text);
-      windows = make_windows(bare.size(), rules.encode.max_tokens - kTemplateTokens, rules.stride);
-      for (const Window& window : windows) all.push_back(window_encoding(bare, window, tokenizer.special()));
+      const Window part = part_in_windows(text);
+      windows = windows_in(text, part, rules);
+      for (const Window& window : windows) all.push_back(keep_window(text, part.first, part.size(), window));
     } else {
       all.push_back(text);
     }

@@ -38,7 +38,9 @@ Sequences gather_sequences(std::span<const TextInput> inputs, const EncodingRule
 
 // ---- windows
 
-// Texts longer than rules.encode.max_tokens as windows if `rules` say so, all others as they are.
+// Inputs longer than rules.encode.max_tokens as windows if `rules` say so, all others as they are. Of a pair the longer
+// text is read in windows, each beside the whole of the other. Throws kTextTooLong for a pair where that leaves windows
+// less room than a quarter of max_tokens, or than two of their overlaps.
 struct WindowedInputs {
   std::vector<Encoding> texts;  // whole
   Sequences sequences;

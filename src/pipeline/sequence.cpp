@@ -150,6 +150,12 @@ Planned<SequenceAnswer> plan_classify(const Pipeline& pipeline, std::span<const 
     refuse_head("classify", "sequence classification", pipeline.model);
   }
   Rules rules = rules_of(pipeline, options);
+  if (options.window_scores == WindowScores::kEach) {
+    for_each_input(inputs.size(), [&](size_t i) {
+      if (inputs[i].pair)
+        throw Error(ErrorCode::kInput, "text_pair", "expected one text for the scores of each window, got a pair");
+    });
+  }
   WindowedInputs windowed = window_inputs(pipeline.tokenizer, inputs, options.rules);
   if (options.window_scores == WindowScores::kEach) rules.windows = places_of(windowed);
   LogitsPlan logits = plan_logits(pipeline.model, std::move(windowed.sequences));

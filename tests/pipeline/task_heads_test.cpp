@@ -93,6 +93,57 @@ TEST_F(TaskHeads, EntitiesOfALongTextAreThoseOfItsWindows) {
   }
 }
 
+TEST_F(TaskHeads, OfAPairTheLongerTextIsReadInWindows) {
+  const Pipeline pipeline = entailment();
+  const std::string text = long_text(), other = "a few words";
+  SequenceOptions options;
+  options.function = ScoreFunction::kNone;
+  options.rules = windows_of(40, 8);
+  EncodeOptions bare;
+  bare.add_special_tokens = false;
+  const Encoding whole = pipeline.tokenizer.encode(text, bare), beside = pipeline.tokenizer.encode(other, bare);
+  const std::vector<Window> windows = make_windows(whole.size(), 40 - 3 - beside.size(), 8);
+  ASSERT_GT(windows.size(), 2u);
+  for (const bool is_second : {true, false}) {
+    const TextInput pair = is_second ? TextInput{other, text} : TextInput{text, other};
+    std::vector<double> sums(3);
+    for (const Window& window : windows) {
+      Encoding shown = window_encoding(beside, whole, window, pipeline.tokenizer.special());
+      if (!is_second) {
+        shown = window_encoding(whole, window, pipeline.tokenizer.special());
+        shown.ids.insert(shown.ids.end(), beside.ids.begin(), beside.ids.end());
+        shown.ids.push_back(pipeline.tokenizer.special().sep);
+        shown.type_ids.resize(shown.ids.size(), 1);
+      }
+      const std::vector<float> logits = raw_logits(pipeline, {{}, {}, {}, {&shown, 1}});
+      for (size_t c = 0; c < 3; ++c) sums[c] += logits[c];
+    }
+    const SequenceAnswer answer = classify(pipeline, {&pair, 1}, options).at(0);
+    for (size_t c = 0; c < 3; ++c)
+      EXPECT_NEAR(answer.scores[c], sums[c] / static_cast<double>(windows.size()), 1e-6) << is_second;
+    EXPECT_EQ(answer.cut_tokens, 0u);
+  }
+  const TextInput both{text, text};
+  EXPECT_ERROR(classify(pipeline, {&both, 1}, options), kTextTooLong,
+               "in the shorter text of a pair that is read in windows");
+  options.window_scores = WindowScores::kEach;
+  const TextInput pair{other, text};
+  EXPECT_ERROR(classify(pipeline, {&pair, 1}, options), kInput, "expected one text for the scores of each window");
+}
+
+TEST_F(TaskHeads, AWorstWindowOfAPairIsFoundAtItsEnd) {
+  const Pipeline pipeline = entailment();
+  const std::string text = long_text();
+  SequenceOptions options;
+  options.rules = windows_of(40, 8);
+  options.window_scores = WindowScores::kMax;
+  options.benign_labels = {"entailment", "neutral"};
+  const TextInput pair{"a question", text};
+  const float worst = classify(pipeline, {&pair, 1}, options).at(0).scores[0];
+  options.window_scores = WindowScores::kMean;
+  EXPECT_GE(worst, classify(pipeline, {&pair, 1}, options).at(0).scores[0]);
+}
+
 TEST_F(TaskHeads, AShortTextIsReadAsWithoutWindows) {
   const Pipeline pipeline = make(Head::kToken, {"O", "B-X", "I-X"}, 3);
   const TextInput input{"a few words"};
@@ -136,7 +187,8 @@ TEST_F(TaskHeads, TasksWithoutWindowsRefuseThem) {
   EXPECT_ERROR(embed(entailment(), {&input, 1}, vectors), kUsage, "got window");
   SequenceOptions options;
   options.rules = windows_of(20, 5);
-  EXPECT_ERROR(classify(entailment(), {&pair, 1}, options), kTextTooLong, "expected at most 20 tokens");
+  EXPECT_ERROR(classify(entailment(), {&pair, 1}, options), kTextTooLong,
+               "expected at most 7 tokens in the shorter text");
 }
 
 TEST_F(TaskHeads, ZeroShotComparesEntailmentOverTheCandidates) {

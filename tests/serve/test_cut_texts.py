@@ -76,6 +76,18 @@ def test_windows_on_request(server, deberta, models):
     assert cli["score"] == pytest.approx(worst[0][0]["score"], abs=1e-6) and cli["label"] == worst[0][0]["label"]
 
 
+def test_windows_of_a_pair(server, deberta, models):
+    """Of the longer text, beside the whole of the shorter; what must be seen may stand at the very end of either."""
+    long, label = "good " * 1500 + "bad " * 50, server.post("/predict", {"inputs": "good"}, x_model="labels")[0]["label"]
+    for pair in ([PLAIN, long], [long, PLAIN]):
+        worst = server.post("/predict", {"inputs": [pair], "window_scores": "max", "benign_labels": [label]}, x_model="labels")[0][0]
+        cli = deberta("classify", "-m", models["labels"], "--pair", "--truncate", "window", "--window-scores", "max", "--benign-label", label, *pair)[0]
+        assert (cli["label"], cli["score"]) == (worst["label"], pytest.approx(worst["score"], abs=1e-6))
+    for body, said in (({"inputs": [[PLAIN, long]], "window_scores": "each"}, "expected one text"), ({"inputs": [[long, long]], "window_scores": "max", "benign_labels": [label]}, "in the shorter text")):
+        status, answer = server.refused("/predict", body, x_model="labels")
+        assert status in (413, 422) and said in answer["error"], answer
+
+
 def test_what_windows_need(server):
     for body, field in (({"window_scores": "max"}, "/inputs"), ({"window_scores": "max", "benign_labels": ["no such"]}, "/benign_labels"), ({"benign_labels": ["a"]}, "/benign_labels"),
                         ({"stride": 3}, "/stride"), ({"window_scores": "sum"}, "/window_scores")):
