@@ -65,7 +65,7 @@ class TagEvaluation final : public Evaluation {
       else if (name == "accuracy" && !has_tags_)
         found.push_back({name, std::nullopt, "entities, no tags of words"});
       else
-        found.push_back(name == "accuracy" ? Metric{name, part(right, words), note_of_tags_}
+        found.push_back(name == "accuracy" ? Metric{name, part(right, words), note_of_tags()}
                                            : Metric{name, value_of(name, all)});
     }
     for (const auto& [type, number] : numbers_) {
@@ -108,17 +108,25 @@ class TagEvaluation final : public Evaluation {
     return sentence;
   }
 
-  // Tags that differ in an entity that both have are of two schemes.
   void compare_tags(const TagOutcome& outcome, const TaggedEntity& entity) {
-    for (size_t i = entity.first; i <= entity.last && note_of_tags_.empty(); ++i) {
-      if (outcome.gold[i] != outcome.predicted[i])
-        note_of_tags_ = fmt::format("counts tags by their letters, and the two schemes differ: {} for {}",
-                                    outcome.predicted[i], outcome.gold[i]);
+    for (size_t i = entity.first; i <= entity.last; ++i) {
+      if (outcome.gold[i] == outcome.predicted[i]) continue;
+      ++differing_;
+      if (example_.empty()) example_ = fmt::format("{} for {}", outcome.predicted[i], outcome.gold[i]);
+      return;
     }
+    ++equal_;
+  }
+
+  // Most entities that both have are written in other tags: a single one may only break its scheme.
+  std::string note_of_tags() const {
+    if (differing_ <= equal_) return "";
+    return fmt::format("counts tags by their letters, and the two schemes differ: {}", example_);
   }
 
   std::vector<std::string> metrics_;
-  std::string note_of_tags_;
+  size_t equal_ = 0, differing_ = 0;  // entities that both have, in the same tags and in others
+  std::string example_;
   bool has_tags_ = true;                     // predicted
   std::map<std::string, uint32_t> numbers_;  // of types
   std::vector<std::string> types_;

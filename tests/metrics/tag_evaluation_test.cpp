@@ -65,6 +65,7 @@ TEST(TagEvaluation, AccuracySaysThatTagsAreOfTwoSchemes) {
   EXPECT_EQ(note_of({{"I-PER", "I-PER"}, {"B-PER", "I-PER"}}), says + "B-PER for I-PER");
   EXPECT_EQ(note_of({{"B-PER", "I-PER"}, {"B-PER", "O"}}), "");  // wrong, in one scheme
   EXPECT_EQ(note_of({{"B-PER", "B-LOC"}, {"B-PER", "B-MISC"}}), "");
+  EXPECT_EQ(note_of({{"B-PER", "O", "B-LOC"}, {"I-PER", "O", "B-LOC"}}), "");  // one breaks the scheme
 }
 
 TEST(TagEvaluation, WithoutAnyEntityTheMetricsAreZero) {
