@@ -38,6 +38,15 @@ install_packages() {
     { echo "$what: apt-get failed; install by hand:$missing" >&2; return 1; }
 }
 
+# forget_other_place WHAT FOLDER: what was configured in another place, before the checkout was copied or moved here, would build that one.
+forget_other_place() {
+  local place
+  place=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$2/CMakeCache.txt" 2>/dev/null)
+  [ -n "$place" ] && ! [ "$place" -ef . ] || return 0
+  echo "$1: $2 was configured in $place, before this checkout was copied or moved" >&2
+  rm -rf "$2/CMakeCache.txt" "$2/CMakeFiles" "$2/build.ninja"
+}
+
 # build_preset WHAT PRESET TARGET...: configures once, with CONFIGURE_FLAGS, and builds what changed; shows ninja's output only on failure.
 build_preset() {
   local what=$1 preset=$2
@@ -45,6 +54,7 @@ build_preset() {
   mkdir -p "build/$preset"
   (
     flock 9  # concurrent commands build one after the other
+    forget_other_place "$what" "build/$preset"
     if [ ! -f "build/$preset/build.ninja" ]; then
       echo "$what: configuring build/$preset" >&2
       cmake --preset "$preset" ${CONFIGURE_FLAGS:-} >"build/$preset/configure.log" 2>&1 || { cat "build/$preset/configure.log" >&2; exit 1; }
@@ -62,6 +72,7 @@ with_training() {
   install_packages "$what" $TRAIN_PACKAGES || return 1
   (
     flock 9
+    forget_other_place "$what" "build/$preset"
     python3 tools/private_python.py --only train >/dev/null || exit 1
     grep -qs "^DEBERTA_TRAIN:BOOL=ON" "build/$preset/CMakeCache.txt" && exit 0
     echo "$what: configuring build/$preset with the training half" >&2

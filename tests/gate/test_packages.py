@@ -1,7 +1,9 @@
 """tools/packages.sh: missing packages are installed, after asking, where somebody can answer. Scripts stand in for the system's programs."""
+import json
 import os
 import pathlib
 import pty
+import shutil
 import subprocess
 import sys
 
@@ -78,3 +80,29 @@ def test_nothing_is_said_when_nothing_is_missing(system, tmp_path):
     call = f". {ROOT}/tools/packages.sh; install_packages run here"
     done = subprocess.run(["/bin/bash", "-c", call], env=system(1000), stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == "" and asked(tmp_path) == []
+
+
+def build(checkout):
+    """What build_preset says, and what it builds, in a small project with real tools."""
+    done = subprocess.run(["bash", "-c", f". {ROOT}/tools/packages.sh; build_preset run release all"], cwd=checkout, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return done.stderr, (checkout / "build/release/made").read_text()
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_checkout_that_was_copied_or_moved_builds_in_its_own_place(tmp_path, is_moved):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    (first / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\nadd_custom_command(OUTPUT made COMMAND ${CMAKE_COMMAND} -E copy "
+                                          "${CMAKE_SOURCE_DIR}/source made DEPENDS ${CMAKE_SOURCE_DIR}/source)\nadd_custom_target(all_of_it ALL DEPENDS made)\n")
+    (first / "CMakePresets.json").write_text(json.dumps({"version": 3, "configurePresets": [{"name": "release", "generator": "Ninja", "binaryDir": "${sourceDir}/build/release"}]}))
+    (first / "source").write_text("first")
+    assert build(first)[1] == "first" and "configur" not in build(first)[0]
+    (shutil.move if is_moved else shutil.copytree)(first, second)
+    (second / "source").write_text("second")
+    said, made = build(second)
+    assert made == "second" and f"build/release was configured in {first}, before this checkout was copied or moved" in said
+    assert "configured in" not in build(second)[0]
+    (tmp_path / "link").symlink_to(second)
+    assert "configured in" not in build(tmp_path / "link")[0]  # another name of the same place
+    assert is_moved or (first / "build/release/made").read_text() == "first"
