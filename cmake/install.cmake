@@ -32,6 +32,18 @@ install(TARGETS deberta_shared EXPORT deberta-config)
 install(DIRECTORY include/deberta TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
 install(FILES docs/deberta.1 TYPE MAN RENAME man1/deberta.1)
+install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES deploy/nginx.conf deploy/Caddyfile deploy/Containerfile DESTINATION ${CMAKE_INSTALL_DOCDIR}/deploy)
+install(FILES deploy/deberta.service DESTINATION lib/systemd/system)  # not started: it wants a model and keys first
+if(NOT CMAKE_CROSSCOMPILING)  # the program writes them itself
+  set(completions ${PROJECT_BINARY_DIR}/completions)
+  file(MAKE_DIRECTORY ${completions})
+  add_custom_command(TARGET deberta POST_BUILD VERBATIM
+    COMMAND sh -c "$<TARGET_FILE:deberta> completion bash >${completions}/deberta"
+    COMMAND sh -c "$<TARGET_FILE:deberta> completion fish >${completions}/deberta.fish")
+  install(FILES ${completions}/deberta DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completions}/deberta.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 file(GLOB built_in CONFIGURE_DEPENDS models/*/config.json)
 foreach(config ${built_in})
   get_filename_component(model ${config} DIRECTORY)
