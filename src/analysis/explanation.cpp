@@ -51,6 +51,8 @@ void check_finite(const AttentionTerms& terms) {
 
 JsonObject explanation_json(const ModelConfig& config, const Tokenizer& tokenizer, const Encoding& encoding,
                             const AttentionTerms& terms) {
+  if (terms.layers.empty())
+    throw Error(ErrorCode::kTask, "attention", "expected a model with layers, got one with none");
   const JsonArray names = names_of(terms);
   const auto head_size = static_cast<double>(config.attention_head_size);
   return {{"tokens", tokens_json(tokenizer, encoding)},

@@ -113,6 +113,9 @@ void plan_config(Plan& plan) {
     document.set("share_att_key", false);
   }
   document.write_out(config);
+  // Without names transformers makes a head of two classes.
+  const int64_t classes = count_labels(plan.checkpoint);
+  if (config.labels.empty() && classes > 0 && classes != 2) document.set("num_labels", classes);
   document.set("architectures", to_json(architectures_of(plan.config, plan.head, config.layout)));
   if (plan.options.dtype) write_dtype(document, *plan.options.dtype);
   write_language_head(document, plan);

@@ -96,15 +96,20 @@ int write_file(const EmbedVerb& options, const RowReading& reading, const Pipeli
   vectors.columns = embedding_columns(pipeline, embedding);
   if (!embedding.pools) vectors.starts.push_back(0);
   check_vectors(path, vectors, dtype);
+  refuse_skipping(options);
+  size_t cut = 0, done = 0;
   const auto take = [&](std::span<const Row> rows) {
     const auto inputs = text_inputs(rows);
     for (const EmbeddingAnswer& result : embed(pipeline, inputs, embedding)) {
+      cut += result.cut_tokens > 0;
+      ++done;
       vectors.values.insert(vectors.values.end(), result.vectors.begin(), result.vectors.end());
       if (!embedding.pools) vectors.starts.push_back(static_cast<int64_t>(vectors.values.size() / vectors.columns));
     }
   };
   const int code = collect_rows(reading, options.progress, take, row_encoder(pipeline.tokenizer, embedding.rules));
   if (code != 0) leave_unwritten(path);
+  note_cut_rows(options.encoding, cut, done, embedding.rules.encode.max_tokens);
   write_vectors(path, vectors, dtype);
   return 0;
 }

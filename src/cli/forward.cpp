@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/utf8.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/tensor.h"
 #include "cli/id_arrays.h"
@@ -22,6 +23,7 @@
 #include "program/model_options.h"
 #include "program/note.h"
 #include "program/output.h"
+#include "program/row_loop.h"
 
 namespace deberta::cli {
 namespace {
@@ -85,13 +87,20 @@ void load_mask(const SafetensorsFile& file, Inputs& inputs) {
 
 // The texts among the arguments, padded to the longest.
 IdArrays tokenize_texts(const ForwardVerb& options) {
-  const std::vector<std::string>& texts = options.arguments;
+  std::vector<std::string> texts = options.arguments;
   if (texts.empty())
     throw Error(ErrorCode::kUsage, "forward",
                 "expected texts, or --ids and a safetensors file with input_ids, got none");
   if (!options.mask.empty()) throw Error(ErrorCode::kUsage, "--mask", "expected --ids as well, got texts");
   if (options.pair && texts.size() % 2 != 0)
     throw Error(ErrorCode::kUsage, "--pair", fmt::format("expected pairs of texts, got {} texts", texts.size()));
+  size_t repaired = 0;
+  for (std::string& text : texts) {
+    if (is_valid_utf8(text)) continue;
+    text = replace_invalid_utf8(text);
+    ++repaired;
+  }
+  note_repaired_rows(repaired);
   const Tokenizer tokenizer = Tokenizer::load(tokenizer_path(options.model.name), options.tokenizer);
   std::vector<Encoding> encodings;
   for (size_t i = 0; i < texts.size(); i += options.pair ? 2 : 1)

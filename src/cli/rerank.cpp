@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/utf8.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "pipeline/answer_json.h"
 #include "program/text_verb.h"
+#include "text/unicode/unicode.h"
 
 namespace deberta::cli {
 namespace {
@@ -22,12 +27,15 @@ RankOptions rank_options(const RerankVerb& options) {
   return settings;
 }
 
-// What was kept of the documents, in the objects of their results.
-void add_kept(const Row& row, const RankAnswer& result, JsonObject& object) {
+// Which documents are empty and what was kept of them, in the objects of their results.
+void add_marks(const Row& row, const RankAnswer& result, JsonObject& object) {
   JsonArray& results = std::ranges::find(object, "results", &JsonMember::first)->second.as_array();
   for (size_t rank = 0; rank < results.size(); ++rank) {
     JsonObject& one = results[rank].as_object();
-    const JsonObject& kept = row.items_kept[result.documents[rank].index];
+    const size_t index = result.documents[rank].index;
+    if (is_blank(row.items[index])) one.emplace_back("empty", true);
+    if (row.items_kept.empty()) continue;
+    const JsonObject& kept = row.items_kept[index];
     for (const auto& [key, value] : kept) {
       const auto has = [&](const JsonObject& members, const std::string& name) {
         return std::ranges::find(members, name, &JsonMember::first) != members.end();
@@ -39,36 +47,73 @@ void add_kept(const Row& row, const RankAnswer& result, JsonObject& object) {
   }
 }
 
-// The first of the usual names of ids; else `number`.
-Cell id_of(const JsonObject& kept, std::initializer_list<std::string_view> names, uint64_t number) {
+// No white space or control character of Unicode: readers of a run split its lines there.
+bool is_word(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = decode_utf8(text, at);
+    if (point.value < 0x20 || point.value == 0x7F || is_unicode_white_space(point.value)) return false;
+    at += point.size_bytes;
+  }
+  return !text.empty();
+}
+
+// The first of the usual names of ids; empty where there is none, or null.
+std::string id_of(const JsonObject& kept, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     const auto found = std::ranges::find(kept, name, &JsonMember::first);
-    if (found == kept.end()) continue;
-    Cell id = kept_cell(found->second);
-    if (id.text.empty() || id.text.find_first_of(" \t\r\n\f\v") != std::string::npos)
+    if (found == kept.end() || found->second.is_null()) continue;
+    std::string id = kept_cell(found->second).text;
+    if (!is_word(id))
       throw Error(ErrorCode::kInput, std::string(name),
-                  fmt::format("expected an id without white space for a TREC run, got {}", quote_json(id.text)));
+                  fmt::format("expected an id without white space for a TREC run, got {}", quote_json(id)));
     return id;
   }
-  return cell(number);
+  return "";
 }
 
-Cells run_line(const Row& row, size_t rank, const RankedDocument& document) {
-  const JsonObject none, &kept = row.items_kept.empty() ? none : row.items_kept[document.index];
-  return {id_of(row.kept, {"query_id", "qid", "id", "_id"}, row.number),
-          "Q0",
-          id_of(kept, {"doc_id", "docid", "docno", "id", "_id"}, document.index),
-          cell(uint64_t{rank + 1}),
-          cell(document.score),
-          "deberta"};
+// `ids`: of which number each is; a row may come again when another of its group fails.
+using Ids = std::map<std::string, size_t>;
+void check_new(const std::string& id, size_t number, const char* what, Ids& ids) {
+  if (ids.emplace(id, number).first->second != number)
+    throw Error(ErrorCode::kInput, what, fmt::format("expected ids that differ in a TREC run, got {} twice", id));
 }
 
-RowAnswer to_answer(const Row& row, const RankAnswer& result, bool returns_text, bool is_run) {
+// Ids of all documents, or their numbers where none has one.
+std::vector<std::string> document_ids(const Row& row) {
+  std::vector<std::string> ids;
+  for (const JsonObject& kept : row.items_kept) ids.push_back(id_of(kept, {"doc_id", "docid", "docno", "id", "_id"}));
+  ids.resize(row.items.size());
+  const auto without = static_cast<size_t>(std::ranges::count(ids, ""));
+  if (without > 0 && without < ids.size())
+    throw Error(ErrorCode::kInput, "documents",
+                fmt::format("expected an id of each document or of none for a TREC run, got {} of {} with one",
+                            ids.size() - without, ids.size()));
+  Ids seen;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i].empty()) ids[i] = std::to_string(i);
+    check_new(ids[i], i, "documents", seen);
+  }
+  return ids;
+}
+
+// The lines of a TREC run. `queries`: those that it has so far.
+std::vector<Cells> run_lines(const Row& row, const RankAnswer& result, Ids& queries) {
+  const std::vector<std::string> ids = document_ids(row);
+  std::string query = id_of(row.kept, {"query_id", "qid", "id", "_id"});
+  if (query.empty()) query = std::to_string(row.number);
+  check_new(query, row.number, "query", queries);
+  std::vector<Cells> lines;
+  for (const RankedDocument& document : result.documents)
+    lines.push_back(
+        {query, "Q0", ids[document.index], cell(uint64_t{lines.size() + 1}), cell(document.score), "deberta"});
+  return lines;
+}
+
+RowAnswer to_answer(const Row& row, const RankAnswer& result, bool returns_text) {
   RowAnswer answer{{to_json(result, row.text, row.items, returns_text), {}}, result.tokens, result.cut_tokens};
-  if (!row.items_kept.empty()) add_kept(row, result, answer.answer.object);
+  add_marks(row, result, answer.answer.object);
   for (size_t rank = 0; rank < result.documents.size(); ++rank) {
     const RankedDocument& document = result.documents[rank];
-    if (is_run) answer.answer.words.push_back(run_line(row, rank, document));
     if (!row.items_kept.empty()) answer.answer.kept.push_back(row.items_kept[document.index]);
     answer.answer.lines.push_back(
         {cell(uint64_t{rank + 1}), cell(uint64_t{document.index}), cell(document.score), row.items[document.index]});
@@ -87,11 +132,20 @@ int run(const RerankVerb& options) {
   reading.shape =
       options.query.empty() ? RowShape{{"query", "documents"}, true, true} : RowShape{{"text"}, false, true};
   const bool is_run = format_of(options.output) == Format::kTrec;
+  Ids queries;
+  if (is_run && options.rows.keep && options.rows.keep->is_given())
+    throw Error(ErrorCode::kUsage, "--keep", "expected none with --format trec, whose lines have ids and nothing else");
+  if (!options.query.empty() && options.on_bad_row == BadRows::kSkip)
+    throw Error(ErrorCode::kUsage, "--on-bad-row", "expected report or fail with --query: all documents form one row");
   const Pipeline pipeline = open_model(options.model);
   return run_text_verb(
       options, reading, pipeline, {std::vector<std::string>{"rank", "index", "score", "text"}, true},
       [&](std::span<const TextInput> inputs) { return rerank(pipeline, inputs, settings); },
-      [&](const Row& row, const RankAnswer& result) { return to_answer(row, result, options.return_text, is_run); },
+      [&](const Row& row, const RankAnswer& result) {
+        RowAnswer answer = to_answer(row, result, options.return_text);
+        if (is_run) answer.answer.words = run_lines(row, result, queries);
+        return answer;
+      },
       row_encoder(pipeline.tokenizer, settings));
 }
 

@@ -59,13 +59,15 @@ std::vector<ModelPlace> places_of(const ServeVerb& options) {
     const std::string folder = has_name ? given.substr(equals + 1) : given;
     const std::optional<HubName> of_hub = is_directory(folder) ? std::nullopt : parse_hub_name(folder);
     const std::string repository = of_hub ? of_hub->repository : "";
-    places.push_back(
-        {has_name ? given.substr(0, equals) : name_of(of_hub ? repository : folder), model_root(folder), repository});
+    places.push_back({.name = has_name ? given.substr(0, equals) : name_of(of_hub ? repository : folder),
+                      .path = model_root(folder),
+                      .repository = repository});
+    if (of_hub) places.back().find = [folder] { return model_root(folder); };
     if (folder.starts_with("builtin:")) note_limits(folder, options.verb);
   }
   if (options.models.empty()) {
     for (const FoundModel& model : builtin_models()) {
-      places.push_back({name_of(model.name), model.path});
+      places.push_back({.name = name_of(model.name), .path = model.path});
       note_limits(model.name, options.verb);
     }
   }

@@ -70,12 +70,15 @@ int write_arrays(const TokenizeVerb& options, const RowReading& reading, const T
     throw Error(ErrorCode::kUsage, "--decode",
                 fmt::format("expected answers as text, got -o {}", *options.output.file));
   const std::string& path = *options.output.file;
+  refuse_skipping(options);
   std::vector<Encoding> encodings;
+  size_t cut = 0;
   const auto take = [&](std::span<const Row> rows) {
-    for (const Row& row : rows) encodings.push_back(encode_texts(tokenizer, row, encode));
+    for (const Row& row : rows) cut += encodings.emplace_back(encode_texts(tokenizer, row, encode)).cut_tokens > 0;
   };
   const int code = collect_rows(reading, options.progress, take, {});
   if (code != 0) leave_unwritten(path);
+  note_cut_rows(options.encoding, cut, encodings.size(), encode.max_tokens);
   const IdArrays arrays = to_arrays(encodings, tokenizer.special().pad);
   const std::vector<TensorView> tensors = arrays.tensors();
   write_output(path, [&](FileWriter& out) {

@@ -73,8 +73,11 @@ void ConfigDocument::write_out_table(const ModelConfig& config) {
   }
 }
 
-// Labels with a repeated name have no label2id.
+// Labels with a repeated name have no label2id. A count beside names is theirs, whatever the file says.
 void ConfigDocument::write_out_labels(const ModelConfig& config) {
+  const auto named = static_cast<int64_t>(config.labels.size());
+  const Json* count = document_.find("num_labels");
+  if (named > 0 && count != nullptr && count->is_integer() && count->as_integer() != named) set("num_labels", named);
   const bool are_different =
       std::set<std::string_view>(config.labels.begin(), config.labels.end()).size() == config.labels.size();
   const bool is_wrong = document_.find("label2id") == nullptr || !parse_labels(document_).warnings.empty();

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <utility>
 
 #include "base/checked.h"
@@ -87,6 +88,7 @@ Format format_of(const OutputSettings& output) {
 
 namespace {
 
+constexpr size_t kMaxColumns = 4096;  // as of a table that is read
 constexpr const char* kCutKey = "cut_tokens";
 constexpr const char* kEmptyKey = "empty";
 
@@ -111,6 +113,18 @@ std::string free_name(const std::string& key, const std::vector<std::string>& ow
 const Json* find_member(const JsonObject& object, const std::string& name) {
   const auto found = std::ranges::find(object, name, &JsonMember::first);
   return found == object.end() ? nullptr : &found->second;
+}
+
+// Each key once, without its value, in the order in which the objects have them.
+JsonObject all_of(const std::vector<JsonObject>& objects) {
+  JsonObject all;
+  std::set<std::string_view> seen;
+  for (const JsonObject& one : objects) {
+    for (const JsonMember& member : one) {
+      if (seen.insert(member.first).second) all.emplace_back(member.first, "");
+    }
+  }
+  return all;
 }
 
 }  // namespace
@@ -197,7 +211,7 @@ void AnswerWriter::answer(const Row& row, const Answer& answer) {
     has_header_ = false;
     return;
   }
-  if (!is_open_) holds(row, {}, answer.kept.empty() ? JsonObject() : answer.kept.front());
+  if (!is_open_) holds(row, {}, all_of(answer.kept));
   const size_t before = pending_.size();
   try {
     add_lines(row, answer);
@@ -209,10 +223,17 @@ void AnswerWriter::answer(const Row& row, const Answer& answer) {
 
 void AnswerWriter::add_lines(const Row& row, const Answer& answer) {
   const TextMark whole{answer.cut_tokens, answer.is_of_empty_text};
+  // A key that one line has is no line's from the row.
+  JsonObject every = all_of(answer.kept);
+  std::erase_if(every, [&](const JsonMember& member) { return !has(kept_, member.first); });
   for (size_t i = 0; i < answer.lines.size(); ++i) {
     Cells cells = answer.lines[i];
     if (has_notes_) cells.emplace_back(note_of(answer.marks.empty() ? whole : answer.marks[i]));
-    line(row, std::move(cells), answer.kept.empty() ? JsonObject() : answer.kept[i]);
+    JsonObject own = answer.kept.empty() ? JsonObject() : answer.kept[i];
+    for (const JsonMember& member : every) {
+      if (find_member(own, member.first) == nullptr) own.push_back(member);
+    }
+    line(row, std::move(cells), own);
   }
   if (!answer.lines.empty() || !has_notes_ || note_of(whole).empty()) return;
   Cells cells(columns_.size());  // what the row's text was like is not lost with its answers
@@ -294,6 +315,9 @@ bool AnswerWriter::holds(const Row& row, const Cells& cells, const JsonObject& o
     for (const JsonObject* kept : {&row.kept, &own}) {
       for (const JsonMember& member : *kept) {
         if (!has(kept_, member.first)) kept_.push_back(member.first);
+        if (kept_.size() > kMaxColumns)
+          throw Error(ErrorCode::kInput, "row",
+                      fmt::format("expected at most {} keys to keep as columns; name them with --keep", kMaxColumns));
       }
     }
     open_kept();
@@ -322,8 +346,8 @@ void AnswerWriter::line(const Row& row, Cells cells, const JsonObject& own) {
   Cells whole;
   if (has_numbers_) whole.push_back(cell(uint64_t{row.number}));
   for (const std::string& name : kept_) {
-    const Json* of_line = find_member(own, name);
-    const Json* value = of_line != nullptr ? of_line : find_member(row.kept, name);
+    const Json* value = find_member(own, name);
+    if (value == nullptr) value = find_member(row.kept, name);
     whole.push_back(value == nullptr ? Cell() : kept_cell(*value));
   }
   std::move(cells.begin(), cells.end(), std::back_inserter(whole));

@@ -178,6 +178,12 @@ int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColu
   return counts.failed > 0 ? 1 : 0;
 }
 
+void refuse_skipping(const RowVerb& options) {
+  if (options.on_bad_row == BadRows::kSkip)
+    throw Error(ErrorCode::kUsage, "--on-bad-row",
+                "expected report or fail with an array, which has no place for a row that is left out");
+}
+
 int collect_rows(const RowReading& reading, ShowProgress show,
                  const std::function<void(std::span<const Row> rows)>& take, const EncodeRow& encode) {
   ReadAhead ahead = read_rows(reading, encode);

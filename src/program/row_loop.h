@@ -43,6 +43,9 @@ void note_cut_rows(const EncodingSettings& encoding, size_t cut, size_t rows, si
 // Prints a note when rows held bytes that are not UTF-8.
 void note_repaired_rows(size_t repaired);
 
+// An array has no place for a row that is left out. Throws kUsage.
+void refuse_skipping(const RowVerb& options);
+
 // For output that has no place for bad rows: hands groups of rows over in order and throws at the first bad one, naming
 // it. Returns 0, or 128 + signal after Ctrl-C.
 int collect_rows(const RowReading& reading, ShowProgress progress,

@@ -173,7 +173,8 @@ namespace tei {
 // Servers of this family refuse texts that are too long; for clients of others `long_text` says what becomes of them.
 Answering predict(const ServedModel& model, Body& body);
 Answering rerank(const ServedModel& model, Body& body);
-Answering rerank(const ServedModel& model, Body& body, LongText long_text);
+// `parameters`: where the request says what becomes of a long text.
+Answering rerank(const ServedModel& model, Body& body, Body& parameters, LongText long_text);
 Answering embed(const ServedModel& model, Body& body);
 Answering embed(const ServedModel& model, Body& body, LongText long_text);
 Answering embed_all(const ServedModel& model, Body& body);
@@ -189,7 +190,8 @@ Answering embeddings(const ServedModel& model, Body& body);
 
 namespace cohere {
 Answering rerank(const ServedModel& model, Body& body);
-}
+Answering rerank(const ServedModel& model, Body& body, Body& parameters);
+}  // namespace cohere
 
 namespace kserve {
 Answering infer(const ServedModel& model, Body& body);

@@ -244,7 +244,8 @@ void Call::administer() {
         return give(json_response(JsonObject{{"level", *body.text("level")}}));
     }
     for (const ModelSet::Status& status : server_.models.statuses()) {
-      if (status.name == name) told = JsonObject{{"name", name}, {"state", status.state}};
+      if (status.name == name || status.repository == name)
+        told = JsonObject{{"name", status.name}, {"state", status.state}};
     }
     give(json_response(told));
   } catch (const Error& error) {  // of a folder that does not open

@@ -30,13 +30,17 @@ std::vector<std::string> documents_of(Body& body) {
 }  // namespace
 
 Answering rerank(const ServedModel& model, Body& body) {
+  return rerank(model, body, body);
+}
+
+Answering rerank(const ServedModel& model, Body& body, Body& parameters) {
   const std::optional<std::string> query = body.text("query");
   if (!query) body.refuse_missing("query");
   std::vector<std::string> documents = documents_of(body);
   check_count(model, documents.size(), body.pointer_of("documents"));
   body.text("model");
   RankOptions options;
-  options.rules = rules_of(model, body, LongText::kCut);
+  options.rules = rules_of(model, parameters, LongText::kCut);
   options.top_n = static_cast<size_t>(body.whole("top_n", 1, INT32_MAX).value_or(0));
   if (const std::optional<int64_t> most = body.whole("max_tokens_per_doc", 1, INT32_MAX))
     options.rules.encode.max_second_tokens = static_cast<size_t>(*most);
@@ -45,7 +49,7 @@ Answering rerank(const ServedModel& model, Body& body) {
   const TextInput input{.text = *query, .items = documents};
   const PlacedText asked{*query, body.pointer_of("query")};
   Planned<RankAnswer> planned =
-      places_of(model, options.rules, body, asked, documents, body.pointer_of("documents")).plan([&] {
+      places_of(model, options.rules, parameters, asked, documents, body.pointer_of("documents")).plan([&] {
         return plan_rerank(model.pipeline, {&input, 1}, options);
       });
   size_t characters = query->size();

@@ -81,7 +81,8 @@ size_t bytes_of(const AttentionTerms& terms) {
 
 // A text of so many tokens has terms of at most so many bytes.
 size_t most_tokens(const ModelConfig& config, size_t bytes) {
-  const size_t of_pair = kTermBytes * static_cast<size_t>(config.num_hidden_layers * config.num_attention_heads);
+  const int64_t heads = std::max<int64_t>(1, config.num_hidden_layers * config.num_attention_heads);
+  const size_t of_pair = kTermBytes * static_cast<size_t>(heads);
   return std::min(kMostExplainedTokens, static_cast<size_t>(std::sqrt(bytes / of_pair)));
 }
 

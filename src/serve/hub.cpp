@@ -389,6 +389,30 @@ Answering sentence_similarity(const ServedModel& model, Body& body) {
   return tei::similarity(model, body, LongText::kCut);
 }
 
+// Where a context, a question or a choice makes a sequence too long: the last of them without which it is not.
+std::string longest_place(const Tokenizer& tokenizer, Body& asked, const TextInput& input,
+                          const ChoiceOptions& options) {
+  const auto is_refused = [&](std::string_view question, const std::string& choice) {
+    const std::vector<std::string> both{choice, choice};
+    TextInput one{.text = input.text, .items = both};
+    if (input.pair) one.pair = question;
+    try {
+      encode_input(tokenizer, one, options);
+      return false;
+    } catch (const Error&) {
+      return true;
+    }
+  };
+  constexpr const char* kShort = "a";
+  if (is_refused("", kShort)) return asked.pointer_of("context");
+  if (is_refused(input.pair.value_or(""), kShort)) return asked.pointer_of("question");
+  for (size_t i = 0; i < input.items.size(); ++i) {
+    if (is_refused(input.pair.value_or(""), input.items[i]))
+      return fmt::format("{}/{}", asked.pointer_of("choices"), i);
+  }
+  return asked.pointer_of("context");
+}
+
 Answering multiple_choice(const ServedModel& model, Body& body) {
   Body asked = body.part(inputs_of(body), body.pointer_of("inputs"));
   const std::optional<std::string> context = asked.text("context"), question = asked.text("question");
@@ -404,9 +428,16 @@ Answering multiple_choice(const ServedModel& model, Body& body) {
   if (choices->size() < 2) asked.refuse("choices", fmt::format("expected at least two, got {}", choices->size()));
   Inputs inputs;
   inputs.add(*context, asked.pointer_of("context"), question.value_or(""), asked.pointer_of("question"));
-  return counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
-                   return plan_choose(model.pipeline, {&input, 1}, options);
-                 }),
+  const auto plan = [&] {
+    try {
+      return plan_choose(model.pipeline, {&input, 1}, options);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kTextTooLong) throw;
+      const std::string place = longest_place(model.pipeline.tokenizer, asked, input, options);
+      Body::refuse_at(place, error.message());
+    }
+  };
+  return counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan(plan),
                            [choices = *choices](const std::vector<ChoiceAnswer>& answers) -> Json {
                              return to_json(answers.front(), choices);
                            }),
@@ -415,8 +446,11 @@ Answering multiple_choice(const ServedModel& model, Body& body) {
 
 Answering text_ranking(const ServedModel& model, Body& body) {
   Body asked = body.part(inputs_of(body), body.pointer_of("inputs"));
+  Parameters parameters(body);
+  const bool says_there = parameters.get().find("truncate") != nullptr;
+  Body& says = says_there ? parameters.get() : asked;
   const bool has_documents = asked.find("documents") != nullptr;
-  return has_documents ? cohere::rerank(model, asked) : tei::rerank(model, asked, LongText::kCut);
+  return has_documents ? cohere::rerank(model, asked, says) : tei::rerank(model, asked, says, LongText::kCut);
 }
 
 struct TaskRow {

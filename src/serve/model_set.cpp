@@ -120,8 +120,14 @@ void ModelSet::check_ready() const {
 std::vector<ModelSet::Status> ModelSet::statuses() const {
   const std::lock_guard lock(mutex_);
   std::vector<Status> all;
-  for (const Slot& slot : slots_)
-    all.push_back({slot.place.name, slot.place.path, slot.served ? "open" : slot.is_unloaded ? "closed" : "opening"});
+  for (const Slot& slot : slots_) {
+    const std::string& path = slot.served ? slot.served->model.path : slot.place.path;
+    all.push_back({slot.place.name, path,
+                   slot.served        ? "open"
+                   : slot.is_unloaded ? "closed"
+                                      : "opening",
+                   slot.place.repository});
+  }
   return all;
 }
 

@@ -13,9 +13,10 @@
 namespace deberta::serve {
 
 struct ModelPlace {
-  std::string name;             // under which it is served
-  std::string path;             // of its folder
-  std::string repository = {};  // ORG/NAME, another name of it, where it is of the hub's cache
+  std::string name = {};                   // under which it is served
+  std::string path = {};                   // of its folder
+  std::string repository = {};             // ORG/NAME, another name of it, where it is of the hub's cache
+  std::function<std::string()> find = {};  // where its folder lies now: a name of the hub's cache may move on
 };
 
 // A model with its queue.
@@ -46,6 +47,7 @@ class ModelSet {
 
   struct Status {
     std::string name, path, state;  // "open", "opening", "closed"
+    std::string repository;         // as of its ModelPlace
   };
   std::vector<Status> statuses() const;
 

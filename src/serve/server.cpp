@@ -57,10 +57,11 @@ std::string id_of(const HttpRequest& request) {
 }
 
 std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
+  const std::string path = place.find ? place.find() : place.path;
   auto served =
       std::make_shared<Served>(Served{.model = {.name = place.name,
-                                                .path = place.path,
-                                                .pipeline = open_pipeline(place.path, settings.model, settings.open),
+                                                .path = path,
+                                                .pipeline = open_pipeline(path, settings.model, settings.open),
                                                 .max_client_batch = settings.max_client_batch,
                                                 .most_tokens = settings.shares.client_bytes / kReadTokenBytes,
                                                 .cuts = settings.cuts},

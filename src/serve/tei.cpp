@@ -85,33 +85,34 @@ Answering predict(const ServedModel& model, Body& body) {
 }
 
 Answering rerank(const ServedModel& model, Body& body) {
-  return rerank(model, body, LongText::kRefuse);
+  return rerank(model, body, body, LongText::kRefuse);
 }
 
-Answering rerank(const ServedModel& model, Body& body, LongText long_text) {
+Answering rerank(const ServedModel& model, Body& body, Body& parameters, LongText long_text) {
   const std::optional<std::string> query = body.text("query");
   if (!query) body.refuse_missing("query");
   const std::optional<std::vector<std::string>> texts = body.texts("texts");
   if (!texts) body.refuse_missing("texts");
   check_count(model, texts->size(), body.pointer_of("texts"));
   RankOptions options;
-  options.rules = rules_of(model, body, long_text);
+  options.rules = rules_of(model, parameters, long_text);
   const bool has_texts = body.flag("return_text").value_or(false);
   if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
   const TextInput input{.text = *query, .items = *texts};
   const PlacedText asked{*query, body.pointer_of("query")};
-  Answering made = answering(places_of(model, options.rules, body, asked, *texts, body.pointer_of("texts")).plan([&] {
-    return plan_rerank(model.pipeline, {&input, 1}, options);
-  }),
-                             [has_texts, documents = *texts](const std::vector<RankAnswer>& answers) -> Json {
-                               JsonArray all;
-                               for (const RankedDocument& document : answers.front().documents) {
-                                 JsonObject one{{"index", uint64_t{document.index}}, {"score", document.score}};
-                                 if (has_texts) one.emplace_back("text", documents[document.index]);
-                                 all.push_back(std::move(one));
-                               }
-                               return all;
-                             });
+  Answering made =
+      answering(places_of(model, options.rules, parameters, asked, *texts, body.pointer_of("texts")).plan([&] {
+        return plan_rerank(model.pipeline, {&input, 1}, options);
+      }),
+                [has_texts, documents = *texts](const std::vector<RankAnswer>& answers) -> Json {
+                  JsonArray all;
+                  for (const RankedDocument& document : answers.front().documents) {
+                    JsonObject one{{"index", uint64_t{document.index}}, {"score", document.score}};
+                    if (has_texts) one.emplace_back("text", documents[document.index]);
+                    all.push_back(std::move(one));
+                  }
+                  return all;
+                });
   return counted(std::move(made), *query, *texts);
 }
 

@@ -5,7 +5,7 @@ import shutil
 import numpy
 import pytest
 from conversion_models import contents, make_v1_model, write_bin, write_hostile_bin
-from models import read_safetensors, write_safetensors
+from models import make_model, read_safetensors, write_safetensors
 
 
 @pytest.fixture
@@ -155,3 +155,20 @@ def test_a_pickle_is_never_run(deberta, sequence_model, tmp_path, ids, verb, is_
     done = deberta(verb, "-m", model, *words)
     assert done.returncode == 1 and "pytorch_model.bin" in done.stdout + done.stderr
     assert not victim.exists() and not (tmp_path / "a").exists()
+
+
+def test_the_count_of_a_head_without_names_is_written(deberta, tmp_path):
+    """transformers makes two classes where config.json says nothing."""
+    model = make_model(tmp_path / "model", "sequence", labels=("a", "b", "c"))
+    config = json.loads((model / "config.json").read_text())
+    for key in ("id2label", "label2id", "num_labels"):
+        config.pop(key, None)
+    (model / "config.json").write_text(json.dumps(config))
+    assert deberta("convert", "-m", model, "--to", tmp_path / "whole", "--verify").returncode == 0
+    assert json.loads((tmp_path / "whole/config.json").read_text())["num_labels"] == 3
+    (model / "config.json").write_text(json.dumps(config | {"num_labels": 2}))
+    assert "expected 2 rows, as num_labels says, got 3" in deberta("check", "-m", model).stdout
+    names = {"id2label": {"0": "a", "1": "b", "2": "c"}, "num_labels": 7}
+    (model / "config.json").write_text(json.dumps(config | names))
+    assert deberta("convert", "-m", model, "--to", tmp_path / "named").returncode == 0
+    assert json.loads((tmp_path / "named/config.json").read_text())["num_labels"] == 3

@@ -54,6 +54,22 @@ def test_texts_become_arrays_and_their_outputs(deberta, sequence_model, tmp_path
     assert all(numpy.array_equal(got[name], by_ids[name]) for name in by_ids)
 
 
+def test_forward_reads_texts_as_other_verbs(deberta, sequence_model, tmp_path):
+    broken = b"a\xffb".decode(errors="surrogateescape")
+    done = deberta("forward", "-m", sequence_model, broken, "-o", tmp_path / "out.safetensors")
+    told = deberta("tokenize", "-m", sequence_model, broken, "-f", "jsonl")
+    assert "1 row had invalid UTF-8" in done.stderr and "1 row had invalid UTF-8" in told.stderr
+    assert read_safetensors(tmp_path / "out.safetensors")["input_ids"][0].tolist() == json.loads(told.stdout)["ids"]
+
+
+def test_arrays_tell_what_was_cut_and_skip_nothing(deberta, sequence_model, tmp_path):
+    for words in (["tokenize", "-o", tmp_path / "a.safetensors"], ["embed", "-o", tmp_path / "a.npy"]):
+        done = deberta(*words, "-m", sequence_model, "--max-tokens", 8, "many words in this text indeed", "few")
+        assert done.returncode == 0 and "1 of 2 rows cut to 8 tokens" in done.stderr, done.stderr
+        done = deberta(*words, "-m", sequence_model, "--on-bad-row", "skip", "few")
+        assert done.returncode == 2 and "--on-bad-row: expected report or fail with an array" in done.stderr
+
+
 def test_rows_that_cannot_be_read_leave_no_arrays(deberta, sequence_model, tmp_path):
     done = deberta("tokenize", "-m", sequence_model, "--input-format", "jsonl", "-o", tmp_path / "ids.safetensors", stdin='{"text": "a"}\n{}\n')
     assert done.returncode == 1 and "standard input:2" in done.stderr and not (tmp_path / "ids.safetensors").exists()

@@ -1,4 +1,5 @@
 """zero-shot, qa, choose, rerank, score and windows on tiny random models: forms of input and output."""
+import csv
 import json
 import math
 import os
@@ -156,6 +157,19 @@ def test_rerank_keeps_the_columns_of_a_file_of_documents(deberta, score_model, t
     assert lines[0] == ["id", "input_text", "year", "rank", "index", "score", "text", "note"] and all(line[1] == line[6] for line in lines[1:])
 
 
+def test_rerank_keeps_the_keys_of_all_documents(deberta, score_model):
+    words = ("rerank", "-m", score_model, "--input-format", "jsonl", "-f", "csv")
+    for texts in (("aa", "bb"), ("bb", "aa")):
+        stdin = "".join(json.dumps(one) + "\n" for one in ({"text": texts[0]}, {"text": texts[1], "lang": "en"}))
+        done = deberta(*words, "--query", "q", "--keep", "all", stdin=stdin)
+        assert done.returncode == 0 and done.stdout.count("en,") == 1, done.stdout
+    row = {"id": "ROW", "query": "q", "documents": [{"text": "a", "id": "D1"}, "b"]}
+    lines = list(csv.DictReader(deberta(*words, "--keep", "id,lang", stdin=json.dumps(row | {"lang": "fr"})).stdout.splitlines()))
+    assert {(line["id"], line["index"], line["lang"]) for line in lines} == {("D1", "0", "fr"), ("", "1", "fr")}  # never the query's id as a document's
+    empty = json.loads(deberta("rerank", "-m", score_model, "-f", "json", "q", "a", "").stdout)[0]["results"]
+    assert [one.get("empty") for one in sorted(empty, key=lambda one: one["index"])] == [None, True]
+
+
 def test_rerank_writes_a_trec_run(deberta, score_model, tmp_path):
     words, stdin = ("rerank", "-m", score_model, "--input-format", "jsonl"), "".join(json.dumps(row) + "\n" for row in QUERIES)
     results = [row["results"] for row in rows(deberta(*words, "-f", "jsonl", stdin=stdin))]
@@ -165,6 +179,15 @@ def test_rerank_writes_a_trec_run(deberta, score_model, tmp_path):
     assert deberta(*words, "-o", tmp_path / "run.trec", stdin=stdin).returncode == 0 and (tmp_path / "run.trec").read_text().splitlines() == expected
     by_file = deberta("rerank", "-m", score_model, "--query", "q", "-f", "trec", stdin="a\nb c\n").stdout.splitlines()
     assert sorted(line.split()[:3] for line in by_file) == [["1", "Q0", "0"], ["1", "Q0", "1"]]
+    for documents, said in (([{"id": "1", "text": "a"}, "b"], "expected an id of each document or of none"), ([{"id": "s", "text": "a"}, {"id": "s", "text": "b"}], "got s twice"),
+                            ([{"id": "a\u3000b", "text": "a"}], "white space"), ([{"id": "a\u0085", "text": "a"}], "white space"), ([{"id": "", "text": "a"}], "white space")):
+        done = deberta(*words, "-f", "trec", stdin=json.dumps({"query": "q", "documents": documents}) + "\n" + stdin)
+        assert done.returncode == 1 and said in done.stderr and len(done.stdout.splitlines()) == len(expected), (documents, done.stderr)
+    nulls = deberta(*words, "-f", "trec", stdin=json.dumps({"query": "q", "documents": [{"id": None, "text": "a"}, "b"]}))
+    assert {line.split()[2] for line in nulls.stdout.splitlines()} == {"0", "1"}
+    twice = deberta(*words, "-f", "trec", stdin=stdin + json.dumps({"id": "q1", "query": "q", "documents": ["a"]}))
+    assert twice.returncode == 1 and twice.stdout.splitlines() == expected and "got q1 twice" in twice.stderr
+    assert "--keep: expected none with --format trec" in deberta(*words, "-f", "trec", "--keep", "none", stdin=stdin).stderr
     bad = deberta(*words, "-f", "trec", stdin=json.dumps({"id": "two words", "query": "q", "documents": ["a"]}) + "\n" + stdin)
     assert bad.returncode == 1 and bad.stdout.splitlines() == expected and 'expected an id without white space for a TREC run, got "two words"' in bad.stderr
 

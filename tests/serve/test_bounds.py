@@ -1,11 +1,13 @@
 """What one client may have of the server's memory, and that others have theirs."""
 import contextlib
 import json
+import shutil
 import socket
 import time
 
 import pytest
 from conftest import BINARY, PATIENT, SECONDS, clean_environment, read_all, wait_for
+from models import read_safetensors, write_safetensors
 from one_client import OTHER, message
 
 BODY = json.dumps({"inputs": "word " * 60000}).encode()  # 300 kB
@@ -115,6 +117,19 @@ def test_what_a_text_shows_in_the_explorer_is_bounded(serve, models):
     assert len(explained["tokens"]) in (most - 1, most)
     status, body = server.refused("/explain/tokens", {"text": " ".join(words + ["film"] * 2)})
     assert status == 422 and f"expected at most {most} tokens" in body["error"], body
+
+
+def test_a_model_without_layers_has_nothing_to_explain(serve, models, tmp_path):
+    folder = shutil.copytree(models["labels"], tmp_path / "flat")
+    tensors = {name: array for name, array in read_safetensors(folder / "model.safetensors").items() if ".layer." not in name}
+    write_safetensors(folder / "model.safetensors", tensors)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 0}))
+    server = serve("-m", folder)
+    assert server.post("/predict", {"inputs": "a film"})
+    status, answer = server.refused("/explain/tokens", {"text": "a film"})
+    assert 400 <= status < 500 and "expected a model with layers" in answer["error"]
+    assert server.request("GET", "/health")[0] == 200
 
 
 @pytest.mark.parametrize("words, named", [(("--max-body", "40MiB"), "--max-client-bytes"), (("--max-client-bytes", "2GiB"), "--memory-limit")])

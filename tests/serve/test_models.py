@@ -161,12 +161,21 @@ def test_a_model_of_the_hub_has_two_names(serve, models, tmp_path):
     (folder / "refs").mkdir(parents=True)
     (folder / "refs/main").write_text(COMMIT)
     shutil.copytree(models["labels"], folder / "snapshots" / COMMIT)
-    server = serve("-m", "org/name@main", "-m", f"other={models['many']}", environment={"HF_HUB_CACHE": str(tmp_path)})
+    server = serve("--admin", "-m", "org/name@main", "-m", f"other={models['many']}", environment={"HF_HUB_CACHE": str(tmp_path)})
     asked = {"inputs": "a fine film"}
     expected = server.post("/models/name", asked)
     assert expected != server.post("/models/other", asked)
     for path in ("/models/org/name", "/models/org%2Fname", "/models/org%2fname", "/models/org%2Fname/pipeline/text-classification"):
         assert server.post(path, asked) == expected
     assert server.post("/predict", asked, x_model="org/name") == server.post("/predict", asked, x_model="name")
+    later = COMMIT[::-1]
+    shutil.copytree(models["nli"], folder / "snapshots" / later)
+    (folder / "refs/main").write_text(later)
+    status, answer = server.refused("/admin/models/org/name/reload", {})
+    assert status >= 400 and "labels" in answer["error"]  # another model's: it was looked for anew
+    shutil.rmtree(folder / "snapshots" / later)
+    shutil.copytree(models["labels"], folder / "snapshots" / later)
+    server.post("/admin/models/org/name/reload", {})
+    assert {one["path"] for one in json.loads(server.request("GET", "/admin/models")[2])["models"]} >= {str(folder / "snapshots" / later)}
     for path in ("/models/else/name", "/models/org%252Fname", "/models/org%2Fname%2F", "/models/%2E%2E%2Fname"):
         assert server.refused(path, asked)[0] == 404

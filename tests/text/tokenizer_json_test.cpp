@@ -192,6 +192,9 @@ TEST(TokenizerJsonWordPiece, WordsBeginWithTheirSpaceBehindMetaspace) {
   const Encoding encoding = tokenizer.encode("ab  a", {.add_special_tokens = false});
   EXPECT_EQ(encoding.bytes, (Offsets{{0, 1}, {1, 2}, {3, 3}, {4, 5}}));
   EXPECT_EQ(tokenizer.decode(encoding.ids), "ab  a");
+  const std::string never = R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "never"})";
+  EXPECT_EQ(ids_of(load(text_with(never, "null")), "[SEP]"), (Ids{2}));
+  EXPECT_EQ(ids_of(load(text_with(never, "null")), "[SEP]", false), (Ids{3}));  // a word like any other
   const std::string cut = R"({"type": "Sequence", "pretokenizers": [)" + metaspace +
                           R"(, {"type": "Punctuation", "behavior": "Isolated"}]})";
   EXPECT_EQ(ids_of(load(text_with(cut, "null")), "a.a"), (Ids{6, 10, 5}));

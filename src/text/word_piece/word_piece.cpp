@@ -49,11 +49,11 @@ WordPieceModel load_vocab_txt(const std::string& path) {
   return model;
 }
 
-WordPieceSplitter::WordPieceSplitter(const WordPieceModel& model) {
+WordPieceSplitter::WordPieceSplitter(const WordPieceModel& model, const std::vector<bool>& left_out) {
   std::vector<TrieEntry> begins, continues;
   for (size_t id = 0; id < model.pieces.size(); ++id) {
     const std::string_view piece = model.pieces[id];
-    if (piece.empty()) continue;
+    if (piece.empty() || (id < left_out.size() && left_out[id])) continue;
     begins.push_back({piece, static_cast<uint32_t>(id)});
     if (piece.starts_with(model.prefix) && piece.size() > model.prefix.size())
       continues.push_back({piece.substr(model.prefix.size()), static_cast<uint32_t>(id)});

@@ -34,7 +34,8 @@ WordPieceModel load_vocab_txt(const std::string& path);
 
 class WordPieceSplitter {
  public:
-  explicit WordPieceSplitter(const WordPieceModel& model);
+  // `left_out`: by id, pieces that no text becomes; may be shorter than the pieces.
+  explicit WordPieceSplitter(const WordPieceModel& model, const std::vector<bool>& left_out = {});
   // Appends the tokens of a word (not empty), kUnknownToken for one that has no split; `shift` is added to the sources.
   void split(const WordPieceModel& model, const MappedText& word, uint32_t shift, Tokens& out) const;
 

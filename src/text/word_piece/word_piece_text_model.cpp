@@ -43,16 +43,25 @@ class WordPieceBase : public TextModel {
   std::optional<int32_t> id_of(std::string_view piece) const override { return model_.id_of(piece); }
   bool is_special(int32_t) const override { return false; }  // only the files beside the model know
   int32_t unk_id() const override { return unk_id_; }
+  void set_tokens(const std::vector<AddedToken>& tokens) override {
+    std::vector<bool> is_special(model_.pieces.size());
+    for (const AddedToken& token : tokens) {
+      const auto id = token.is_special ? model_.id_of(token.content) : std::nullopt;
+      if (id) is_special[static_cast<size_t>(*id)] = true;
+    }
+    literal_splitter_ = WordPieceSplitter(model_, is_special);
+  }
 
  protected:
-  void split_word(const MappedText& word, uint32_t shift, Tokens& out) const {
-    splitter_.split(model_, word, shift, out);
+  void split_word(const MappedText& word, uint32_t shift, bool parse_special, Tokens& out) const {
+    (parse_special ? splitter_ : literal_splitter_).split(model_, word, shift, out);
   }
   const WordPieceModel& model() const { return model_; }
 
  private:
   WordPieceModel model_;
   WordPieceSplitter splitter_;
+  WordPieceSplitter literal_splitter_{model_};  // without special tokens
   int32_t unk_id_;
 };
 
@@ -76,15 +85,15 @@ class SlowWordPiece final : public WordPieceBase {
  public:
   SlowWordPiece(WordPieceModel model, BasicWords words) : WordPieceBase(std::move(model)), words_(std::move(words)) {}
 
-  void split(std::string_view text, TextPart part, const SplitOptions&, Tokens& out) const override {
+  void split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const override {
     const auto shift = static_cast<uint32_t>(part.begin);
     std::vector<MappedText> words;
     cut_at(clean(text.substr(part.begin, part.end - part.begin)), is_white_space, false, words);
     for (const MappedText& word : words) {
       if (words_.is_used) {
-        split_basic(word, shift, out);
+        split_basic(word, shift, options.parse_special, out);
       } else {
-        split_word(word, shift, out);
+        split_word(word, shift, options.parse_special, out);
       }
     }
   }
@@ -98,8 +107,8 @@ class SlowWordPiece final : public WordPieceBase {
     return to_nfc(mapped, Tables::kPython);
   }
 
-  void split_basic(const MappedText& word, uint32_t shift, Tokens& out) const {
-    if (words_.never_split.contains(word.text)) {
+  void split_basic(const MappedText& word, uint32_t shift, bool parse_special, Tokens& out) const {
+    if (words_.never_split.contains(word.text) && parse_special) {
       out.ids.push_back(model().id_of(word.text).value_or(kUnknownToken));
       out.bytes.push_back({word.sources.front().begin + shift, word.sources.back().end + shift});
       return;
@@ -108,7 +117,7 @@ class SlowWordPiece final : public WordPieceBase {
     const auto is_punctuation = [](char32_t point) { return is_bert_punctuation(point, Tables::kPython); };
     cut_at(words_.rules.removes_accents() ? strip_accents(to_nfd(word, Tables::kPython), Tables::kPython) : word,
            is_punctuation, true, parts);
-    for (const MappedText& part : parts) split_word(part, shift, out);
+    for (const MappedText& part : parts) split_word(part, shift, parse_special, out);
   }
 
   BasicWords words_;
@@ -129,6 +138,7 @@ class JsonWordPieceModel final : public WordPieceBase {
   }
 
   void set_tokens(const std::vector<AddedToken>& tokens) override {
+    WordPieceBase::set_tokens(tokens);
     tokens_ = SpecialTokens(tokens_of_model(tokens, normalizer_, where_), StripRule::kUnicode);
   }
 
@@ -145,7 +155,8 @@ class JsonWordPieceModel final : public WordPieceBase {
         out.bytes.push_back({plain.sources.front().begin + shift, plain.sources.back().end + shift});
         continue;
       }
-      for (const MappedText& word : pre_tokenizer_.split(plain, shift)) split_word(word, shift, out);
+      for (const MappedText& word : pre_tokenizer_.split(plain, shift))
+        split_word(word, shift, options.parse_special, out);
     }
   }
 
