@@ -36,13 +36,14 @@ void add_marks(const Row& row, const RankAnswer& result, JsonObject& object) {
     if (is_blank(row.items[index])) one.emplace_back("empty", true);
     if (row.items_kept.empty()) continue;
     const JsonObject& kept = row.items_kept[index];
-    for (const auto& [key, value] : kept) {
-      const auto has = [&](const JsonObject& members, const std::string& name) {
-        return std::ranges::find(members, name, &JsonMember::first) != members.end();
+    const auto has = [](const JsonObject& members, const std::string& name) {
+      return std::ranges::find(members, name, &JsonMember::first) != members.end();
+    };
+    for (const JsonMember& member : kept) {
+      const auto is_taken = [&](const std::string& name) {
+        return has(one, name) || (name != member.first && has(kept, name));
       };
-      one.emplace_back(
-          free_key(key, [&](const std::string& name) { return has(one, name) || (name != key && has(kept, name)); }),
-          value);
+      one.emplace_back(free_key(member.first, is_taken), member.second);
     }
   }
 }

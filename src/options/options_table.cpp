@@ -464,10 +464,11 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"truncate", 0, kChoice, "right", "right|left|error",
               "nli zero-shot choose rerank fill score embed detect analyze", "Input",
               "what to do with a longer input: cut its end (right) or its beginning (left), or report the row as bad"},
-    OptionRow{"truncate", 0, kChoice, "right", "right|left|window|error", "classify", "Input",
-              "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
-              "windows and average their logits (of a pair those of the longer text, beside the whole of the other), or "
-              "report the row as bad"},
+    OptionRow{
+        "truncate", 0, kChoice, "right", "right|left|window|error", "classify", "Input",
+        "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
+        "windows and average their logits (of a pair those of the longer text, beside the whole of the other), or "
+        "report the row as bad"},
     OptionRow{"truncate", 0, kChoice, "window", "window|right|left|error", "ner", "Input",
               "what to do with a longer input: read it in overlapping windows, cut its end (right), cut its beginning "
               "(left), or report the row as bad"},

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "deberta/error.h"
+#include "program/answers.h"
 #include "program/interrupt.h"
 #include "program/note.h"
 #include "rows/row_chain.h"
