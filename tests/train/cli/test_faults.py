@@ -112,7 +112,7 @@ def test_a_run_does_not_write_over_the_model_that_it_begins_from(deberta, words_
     before = all_of(out)
     for source in (out, out / "checkpoint-000005"):
         done = deberta(*words, "-m", source, "-o", out)
-        assert done.returncode == 2 and "as in the run so far" in done.stderr, done.stderr
+        assert done.returncode == 2 and "expected what the run began with" in done.stderr, done.stderr
         assert all_of(out) == before
     link = tmp_path / "link"  # to the file that the run renames its own over
     shutil.copytree(out, link, ignore=shutil.ignore_patterns("checkpoint-*", "tb", "model.safetensors", "*.jsonl", "LATEST"))
