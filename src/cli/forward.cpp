@@ -1,7 +1,6 @@
 // The verb `forward`: runs texts, or ids from a file, through the model and writes everything it computes to a file,
 // for debugging and for comparison with other implementations. Padded in, padded out: rows of masked tokens are 0, or
-// with
-// --compat hf what transformers computes there.
+// with --compat hf what transformers computes there.
 #include <fmt/core.h>
 #include <unistd.h>
 

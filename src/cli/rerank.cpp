@@ -36,12 +36,9 @@ void add_marks(const Row& row, const RankAnswer& result, JsonObject& object) {
     if (is_blank(row.items[index])) one.emplace_back("empty", true);
     if (row.items_kept.empty()) continue;
     const JsonObject& kept = row.items_kept[index];
-    const auto has = [](const JsonObject& members, const std::string& name) {
-      return std::ranges::find(members, name, &JsonMember::first) != members.end();
-    };
     for (const JsonMember& member : kept) {
       const auto is_taken = [&](const std::string& name) {
-        return has(one, name) || (name != member.first && has(kept, name));
+        return find_member(one, name) != nullptr || (name != member.first && find_member(kept, name) != nullptr);
       };
       one.emplace_back(free_key(member.first, is_taken), member.second);
     }
@@ -61,9 +58,9 @@ bool is_word(std::string_view text) {
 // The first of the usual names of ids; empty where there is none, or null.
 std::string id_of(const JsonObject& kept, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
-    const auto found = std::ranges::find(kept, name, &JsonMember::first);
-    if (found == kept.end() || found->second.is_null()) continue;
-    std::string id = kept_cell(found->second).text;
+    const Json* value = find_member(kept, name);
+    if (value == nullptr || value->is_null()) continue;
+    std::string id = kept_cell(*value).text;
     if (!is_word(id))
       throw Error(ErrorCode::kInput, std::string(name),
                   fmt::format("expected an id without white space for a TREC run, got {}", quote_json(id)));

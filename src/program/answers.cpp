@@ -110,11 +110,6 @@ std::string free_name(const std::string& key, const std::vector<std::string>& ow
   return free_key(fmt::format("input_{}", key), is_taken);
 }
 
-const Json* find_member(const JsonObject& object, const std::string& name) {
-  const auto found = std::ranges::find(object, name, &JsonMember::first);
-  return found == object.end() ? nullptr : &found->second;
-}
-
 // Each key once, without its value, in the order in which the objects have them.
 JsonObject all_of(const std::vector<JsonObject>& objects) {
   JsonObject all;
@@ -128,6 +123,11 @@ JsonObject all_of(const std::vector<JsonObject>& objects) {
 }
 
 }  // namespace
+
+const Json* find_member(const JsonObject& object, std::string_view name) {
+  const auto found = std::ranges::find(object, name, &JsonMember::first);
+  return found == object.end() ? nullptr : &found->second;
+}
 
 Cell kept_cell(const Json& value) {
   return value.is_string() ? value.as_string() : value.dump();

@@ -44,6 +44,9 @@ struct Answer {
   std::vector<JsonObject> kept = {};  // of each line, beside what is kept of the row
 };
 
+// Null where the object has no such key.
+const Json* find_member(const JsonObject& object, std::string_view name);
+
 // What a cell shows of a value: a text as it is, anything else as JSON.
 Cell kept_cell(const Json& value);
 

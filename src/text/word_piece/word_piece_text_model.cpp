@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,19 +51,19 @@ class WordPieceBase : public TextModel {
       const auto id = token.is_special ? model_.id_of(token.content) : std::nullopt;
       if (id) is_special[static_cast<size_t>(*id)] = true;
     }
-    literal_splitter_ = WordPieceSplitter(model_, is_special);
+    if (std::ranges::find(is_special, true) != is_special.end()) literal_splitter_.emplace(model_, is_special);
   }
 
  protected:
   void split_word(const MappedText& word, uint32_t shift, bool parse_special, Tokens& out) const {
-    (parse_special ? splitter_ : literal_splitter_).split(model_, word, shift, out);
+    (parse_special || !literal_splitter_ ? splitter_ : *literal_splitter_).split(model_, word, shift, out);
   }
   const WordPieceModel& model() const { return model_; }
 
  private:
   WordPieceModel model_;
   WordPieceSplitter splitter_;
-  WordPieceSplitter literal_splitter_{model_};  // without special tokens
+  std::optional<WordPieceSplitter> literal_splitter_;  // without special tokens, where pieces are
   int32_t unk_id_;
 };
 
