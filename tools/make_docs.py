@@ -71,7 +71,7 @@ def options_page(binary: str) -> str:
         return subprocess.run([binary, *words], capture_output=True, text=True, check=True).stdout.rstrip()
 
     overview = shown("--help")
-    verbs = [line.split()[0] for line in overview.split("verbs:\n")[1].split("\n\n")[0].splitlines()]
+    verbs = [line.split()[0] for line in overview.split("verbs:\n")[1].split("\n\n")[0].splitlines() if "./run" not in line]
     pages = {verb: shown("help", verb) for verb in verbs}
     common, described = common_options(pages)
     parts = ["# Verbs and options", "", "Generated from the option table (`src/options/options_table.cpp`) by `tools/make_docs.py`.", "",

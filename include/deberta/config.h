@@ -76,7 +76,9 @@ struct ModelConfig {
   double cls_dropout = 0.1;
   bool talking_head = false;
   int64_t mask_decoder_passes = 2;  // of a masked language model without positions at the input; 0: none runs
-  bool is_causal = false;  // is_decoder: a token sees itself and those before it; transformers has no such DeBERTa
+  bool ties_output = true;  // tie_word_embeddings: the word table is also a language model's output table, even if the
+                            // file has another one
+  bool is_causal = false;   // is_decoder: a token sees itself and those before it; transformers has no such DeBERTa
 
   // Forms of the trainer's ablations (docs/training.md), which no published model has.
   bool has_p2p = false;              // in pos_att_type: the query's own position by the key's distance

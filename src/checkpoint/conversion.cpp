@@ -41,6 +41,9 @@ struct Plan {
   const ModelConfig& config;  // with the layout that the tensors have
   const ConversionOptions& options;
   Head head;
+  // With a table of its own the head has the names that transformers gives it.
+  bool has_own_output = own_output_table(checkpoint, config) != nullptr;
+  bool has_hf_head_names = options.has_hf_head_names || has_own_output;
   Conversion conversion{};
 
   Layout layout() const { return options.layout.value_or(config.layout); }
@@ -53,7 +56,8 @@ struct Plan {
 void plan_tensor(Plan& plan, const TensorView& tensor) {
   const std::string stored(plan.checkpoint.stored_name(tensor.name));
   if (tensor.name == kPositionIds) return plan.report(stored, "dropped", "an unused buffer with the numbers from 0");
-  if (const TiedTensor* tied = find_tied(tensor.name))
+  const bool is_own = plan.has_own_output && tensor.name == kOutputTable;
+  if (const TiedTensor* tied = find_tied(tensor.name); tied != nullptr && !is_own)
     return plan.report(stored, "dropped", fmt::format("the same values as {}", tied->same_as));
   if (is_ignored_tensor(tensor.name)) {
     plan.report(stored, plan.options.drops_delta ? "dropped" : "kept",
@@ -64,7 +68,7 @@ void plan_tensor(Plan& plan, const TensorView& tensor) {
 }
 
 void name_and_cast(Plan& plan, PlannedTensor& tensor) {
-  tensor.name = written_name(tensor.canonical, plan.options.has_hf_head_names);
+  tensor.name = written_name(tensor.canonical, plan.has_hf_head_names);
   const bool is_in_file = plan.checkpoint.find(tensor.canonical) != nullptr;
   const std::string stored(is_in_file ? plan.checkpoint.stored_name(tensor.canonical) : tensor.name);
   if (is_in_file && stored != tensor.name) plan.report(stored, "renamed", tensor.name);
@@ -100,8 +104,8 @@ void write_dtype(ConfigDocument& document, DType dtype) {
 // The head under its original names is what transformers calls not legacy, and its own tying would overwrite it.
 void write_language_head(ConfigDocument& document, const Plan& plan) {
   if (plan.head != Head::kMaskedLm) return;
-  document.set("legacy", plan.options.has_hf_head_names);
-  document.set("tie_word_embeddings", plan.options.has_hf_head_names);
+  document.set("legacy", plan.has_hf_head_names);
+  document.set("tie_word_embeddings", plan.has_hf_head_names && !plan.has_own_output);
 }
 
 void plan_config(Plan& plan) {
@@ -170,7 +174,7 @@ Conversion plan_conversion(const Checkpoint& checkpoint, const ModelConfig& conf
                            const std::string& where) {
   ModelConfig found = config;
   found.layout = find_layout(config, checkpoint);
-  Plan plan{checkpoint, found, options, detect_head(checkpoint), {}};
+  Plan plan{.checkpoint = checkpoint, .config = found, .options = options, .head = detect_head(checkpoint)};
   TensorReport report = compare_tensors(checkpoint, found, plan.head, where);
   if (!report.errors.empty()) throw Error(ErrorCode::kTensors, std::move(report.errors));
   // They can be carried along as they are; nobody knows what they would be in another layout.

@@ -55,6 +55,12 @@ constexpr bool has_own_c2p(Config c) {
 constexpr bool has_own_p2c(Config c) {
   return is_v2(c) && c.relative_attention && !c.share_att_key && c.has_p2c;
 }
+constexpr bool has_own_output(Config c) {
+  return !c.ties_output;
+}
+constexpr bool never(Config) {
+  return false;
+}
 
 constexpr TensorRow part(std::string_view name, std::string_view shape, TensorRow::Condition exists = always,
                          std::string_view key = {}, TensorRow::Condition is_required = always) {
@@ -63,6 +69,11 @@ constexpr TensorRow part(std::string_view name, std::string_view shape, TensorRo
 constexpr TensorRow head(uint32_t heads, std::string_view name, std::string_view shape, bool may_accompany = false,
                          std::string_view alias = {}) {
   return {name, shape, heads, always, always, {}, alias, may_accompany};
+}
+
+// Whose copy, where it is tied, is in kTied.
+constexpr TensorRow output_table(std::string_view name) {
+  return {name, "V,E", bit_of(Head::kMaskedLm), has_own_output, never, "tie_word_embeddings", {}, true};
 }
 
 constexpr uint32_t kClassifiers = bit_of(Head::kSequence) | bit_of(Head::kToken) | bit_of(Head::kTokenOriginal);
@@ -135,6 +146,7 @@ constexpr std::array kRows = {
          "cls.predictions.transform.LayerNorm.weight"),
     head(kMlm, "lm_predictions.lm_head.LayerNorm.bias", "E", kAccompanies, "cls.predictions.transform.LayerNorm.bias"),
     head(kMlm, "lm_predictions.lm_head.bias", "V", kAccompanies, "cls.predictions.bias"),
+    output_table(kOutputTable),
     head(kRtd, "mask_predictions.dense.weight", "D,D", kAccompanies),
     head(kRtd, "mask_predictions.dense.bias", "D", kAccompanies),
     head(kRtd, "mask_predictions.LayerNorm.weight", "D", kAccompanies),
@@ -149,8 +161,17 @@ constexpr std::array<std::string_view, 3> kIgnored = {
     "embeddings.position_embeddings._weight",
 };
 
+// Names that other programs give to the head of a language model.
+struct OtherName {
+  std::string_view name, canonical;
+};
+constexpr std::array kOtherNames = {
+    OtherName{"lm_head.weight", kOutputTable},
+    OtherName{"lm_head.bias", "lm_predictions.lm_head.bias"},
+};
+
 constexpr std::array kTied = {
-    TiedTensor{"cls.predictions.decoder.weight", "embeddings.word_embeddings.weight"},
+    TiedTensor{kOutputTable, "embeddings.word_embeddings.weight"},
     TiedTensor{"cls.predictions.decoder.bias", "lm_predictions.lm_head.bias"},
 };
 
@@ -189,6 +210,9 @@ bool is_ignored_tensor(std::string_view canonical_name) {
 std::string_view to_canonical_name(std::string_view name) {
   for (const TensorRow& row : kRows) {
     if (!row.alias.empty() && row.alias == name) return row.name;
+  }
+  for (const OtherName& other : kOtherNames) {
+    if (other.name == name) return other.canonical;
   }
   return name;
 }

@@ -10,6 +10,8 @@
 namespace deberta {
 
 constexpr std::string_view kLayerMark = "{n}";  // of a name: stands for each layer
+// Of a language model. transformers has no other name for one that is not the word table.
+constexpr std::string_view kOutputTable = "cls.predictions.decoder.weight";
 
 struct TensorRow {
   using Condition = bool (*)(const ModelConfig&);

@@ -176,13 +176,15 @@ std::string explain_unexpected(const Comparison& comparison, const TensorView& t
 bool is_tied_copy(Comparison& comparison, const TensorView& tensor) {
   for (const TiedTensor& tied : tied_tensors()) {
     if (tensor.name != tied.name) continue;
+    if (comparison.head != Head::kMaskedLm) return true;  // what it was trained from
     const TensorView* original = comparison.checkpoint.find(tied.same_as);
     const bool is_same =
         original != nullptr && original->dtype == tensor.dtype && original->shape == tensor.shape &&
         std::equal(tensor.bytes.begin(), tensor.bytes.end(), original->bytes.begin(), original->bytes.end());
     if (!is_same)
       comparison.refuse(fmt::format(
-          "tensor {}: expected the values of {}, got different ones; untied output tables are not supported",
+          "tensor {}: expected the values of {}, got different ones; where it is a table of its own, config.json has "
+          "tie_word_embeddings false",
           tensor.name, tied.same_as));
     return true;
   }
@@ -208,7 +210,7 @@ void check_present(Comparison& comparison) {
     const auto at = comparison.expected.find(tensor.name);
     if (at != comparison.expected.end()) {
       check_spec(comparison, tensor, at->second);
-    } else if (!is_silent(tensor.name) && !is_tied_copy(comparison, tensor)) {
+    } else if (!is_tied_copy(comparison, tensor) && !is_silent(tensor.name)) {
       const std::string reason = explain_unexpected(comparison, tensor, ++unexpected <= kMaxSuggestions);
       std::string message = fmt::format("unexpected tensor {} {}{}", tensor.name, to_string(tensor.shape), reason);
       if (is_harmless(comparison, tensor.name)) {
@@ -272,6 +274,10 @@ std::vector<TensorSpec> list_tensors(const ModelConfig& config, Head head, int64
   for (int64_t layer = 0; layer < layers; ++layer) add(is_layer_row, layer);
   add([&](const TensorRow& row) { return is_head_row(row) && has_head(row, head); }, 0);
   return specs;
+}
+
+const TensorView* own_output_table(const Checkpoint& checkpoint, const ModelConfig& config) {
+  return config.ties_output ? nullptr : checkpoint.find(kOutputTable);
 }
 
 Head detect_head(const Checkpoint& checkpoint) {

@@ -37,6 +37,9 @@ Layout find_layout(const ModelConfig& config, const Checkpoint& checkpoint);
 // Rows of classifier.weight, 0 without one: the `labels` of list_tensors.
 int64_t count_labels(const Checkpoint& checkpoint);
 
+// The output table of a language model that is not its word table; nullptr where that is the output table.
+const TensorView* own_output_table(const Checkpoint& checkpoint, const ModelConfig& config);
+
 // Compares `checkpoint` with the table: every missing, unexpected and wrong-shaped tensor. Names that published files
 // carry beside the model (position_ids, _weight, other heads) are not unexpected.
 struct TensorReport {

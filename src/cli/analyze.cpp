@@ -169,13 +169,23 @@ std::string page_of(const AnalyzeVerb& options, const Pipeline& pipeline, const 
   return explorer_page(data);
 }
 
+// Where the page goes; empty: nobody asks for one.
+std::string page_place(const AnalyzeVerb& options) {
+  const std::string file = options.output.file.value_or("");
+  const bool is_page = ending_of(file) == "html";
+  if (is_page && !options.page.empty())
+    throw Error(ErrorCode::kUsage, "--page", fmt::format("expected one page, got this and {}", file));
+  return is_page ? file : options.page;
+}
+
 // The only row of the input.
-Row single_row(const AnalyzeVerb& options, const RowReading& reading) {
+Row single_row(const AnalyzeVerb& options, const RowReading& reading, const std::string& page) {
   std::vector<Row> rows;
   const auto take = [&](std::span<const Row> group) { rows.insert(rows.end(), group.begin(), group.end()); };
-  if (collect_rows(reading, options.progress, take, {}) != 0) leave_unwritten(options.out);
+  if (collect_rows(reading, options.progress, take, {}) != 0) leave_unwritten(page);
   if (rows.size() != 1)
-    throw Error(ErrorCode::kUsage, "--out", fmt::format("expected one text for a page, got {}", rows.size()));
+    throw Error(ErrorCode::kUsage, page == options.page ? "--page" : "--output",
+                fmt::format("expected one text for a page, got {}", rows.size()));
   return std::move(rows.front());
 }
 
@@ -185,10 +195,11 @@ const AnswerColumns& figure_columns() {
 }
 
 // The page, and beside it the figures if -o names a place for them.
-int write_page(const AnalyzeVerb& options, const RowReading& reading, const Pipeline& pipeline) {
-  const Row row = single_row(options, reading);
+int write_page(const AnalyzeVerb& options, const std::string& place, const RowReading& reading,
+               const Pipeline& pipeline) {
+  const Row row = single_row(options, reading, place);
   const std::string page = page_of(options, pipeline, row);
-  if (!options.output.file.value_or("").empty()) {
+  if (const std::string file = options.output.file.value_or(""); !file.empty() && file != place) {
     const std::vector<TextInput> inputs = text_inputs(std::span(&row, 1));
     const std::vector<HeadsAnswer> heads = heads_of(pipeline, inputs, encoding_rules(options.encoding));
     with_output(options.output, [&](FileWriter& out) {
@@ -197,17 +208,18 @@ int write_page(const AnalyzeVerb& options, const RowReading& reading, const Pipe
       writer.finish();
     });
   }
-  write_output(options.out, [&](FileWriter& out) { out.write(page); });
+  write_output(place, [&](FileWriter& out) { out.write(page); });
   return 0;
 }
 
 }  // namespace
 
 int run(const AnalyzeVerb& options) {
+  const std::string page = page_place(options);
   const Pipeline pipeline = open_model(options.model);
   RowReading reading = reading_of(options);
   if (options.pair) reading.shape = pair_shape();
-  if (!options.out.empty()) return write_page(options, reading, pipeline);
+  if (!page.empty()) return write_page(options, page, reading, pipeline);
   const EncodingRules rules = encoding_rules(options.encoding);
   return run_text_verb(
       options, reading, pipeline, figure_columns(),

@@ -1,4 +1,4 @@
-// The verb `check`: everything that can be found wrong in a model directory without running the model, and with --fix a
+// The verb `check`: everything that can be found wrong in a model directory without running the model, and with -o a
 // copy in which everything that needs no decision is corrected, written by the code of `convert`.
 #include <fmt/format.h>
 
@@ -200,7 +200,7 @@ std::optional<ModelConfig> find_all(const std::string& path, const CheckVerb& op
 
 int fix(const std::string& path, const std::optional<ModelConfig>& config, const CheckVerb& options,
         const Findings& findings) {
-  const std::string& target = options.fix;
+  const std::string& target = options.output_dir;
   if (findings.lasting_errors() > 0 || !config) {
     note(fmt::format("{}: not written; {} a decision", target,
                      counted(findings.lasting_errors(), "error needs", "errors need")));
@@ -220,14 +220,14 @@ int fix(const std::string& path, const std::optional<ModelConfig>& config, const
 
 int run(const CheckVerb& options) {
   const std::string path = transformer_folder(model_root(options.model.name));
-  if (!options.fix.empty()) check_target(options.fix, path);
+  if (!options.output_dir.empty()) check_target(options.output_dir, path);
   Findings findings;
   const std::optional<ModelConfig> config = find_all(path, options, findings);
   print_table(options.output, {"severity", "where", "message", "fix"}, findings.answers());
-  note(fmt::format("{}: {}, {}; --fix repairs {} of them", path, counted(findings.errors(), "error", "errors"),
+  note(fmt::format("{}: {}, {}; -o NEW_FOLDER repairs {} of them", path, counted(findings.errors(), "error", "errors"),
                    counted(findings.warnings(), "warning", "warnings"),
                    findings.errors() + findings.warnings() - findings.lasting_errors() - findings.lasting_warnings()));
-  if (!options.fix.empty()) return fix(path, config, options, findings);
+  if (!options.output_dir.empty()) return fix(path, config, options, findings);
   return findings.errors() > 0 || (options.strict && findings.warnings() > 0) ? 1 : 0;
 }
 

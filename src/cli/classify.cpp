@@ -17,13 +17,10 @@ SequenceOptions sequence_options(const ClassifyVerb& options) {
   sequence.rules = encoding_rules(options.encoding);
   sequence.top_k = options.top_k;
   sequence.function = chosen_function(options.activation);
-  if (options.window_scores != WindowScoresChoice::kMean && sequence.rules.long_text != LongText::kWindow)
-    throw Error(ErrorCode::kUsage, "--window-scores", "expected --truncate window as well: there are no windows else");
-  if (options.window_scores == WindowScoresChoice::kMax) sequence.window_scores = WindowScores::kMax;
-  if (options.window_scores == WindowScoresChoice::kEach) sequence.window_scores = WindowScores::kEach;
-  if (!options.benign_label.empty() && sequence.window_scores != WindowScores::kMax)
+  sequence.window_scores = window_scores(options.windows, sequence.rules);
+  if (!options.windows.benign_label.empty() && sequence.window_scores != WindowScores::kMax)
     throw Error(ErrorCode::kUsage, "--benign-label", "expected --window-scores max as well");
-  sequence.benign_labels = options.benign_label;
+  sequence.benign_labels = options.windows.benign_label;
   return sequence;
 }
 

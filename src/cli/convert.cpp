@@ -49,9 +49,10 @@ CalibrationRules calibration_rules(const ConvertVerb& options) {
 }  // namespace
 
 int run(const ConvertVerb& options) {
-  if (options.to.empty()) throw Error(ErrorCode::kUsage, "--to", "expected a new folder for the model, got none");
+  if (options.output_dir.empty())
+    throw Error(ErrorCode::kUsage, "--output-dir", "expected a new folder for the model, got none");
   ConversionJob job{.source = model_path(options.model.name),
-                    .target = options.to,
+                    .target = options.output_dir,
                     .config = {},
                     .adapter = options.adapter,
                     .form = {.dtype = dtype_of(options.dtype),

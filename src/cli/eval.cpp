@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/eval_report.h"
 #include "cli/verbs.h"
 #include "config/aggregation.h"
@@ -48,11 +50,27 @@ ExampleInput example_input(const EvalVerb& options) {
           .labels_file = options.labels_file};
 }
 
+std::vector<double> rates_of(const std::vector<std::string>& texts) {
+  std::vector<double> rates;
+  for (const std::string& text : texts) {
+    const std::optional<double> rate = parse_number<double>(text);
+    if (!rate)
+      throw Error(ErrorCode::kUsage, "--false-positive-rate",
+                  fmt::format("expected numbers between commas, got {}", quote_json(text)));
+    rates.push_back(*rate);
+  }
+  return rates;
+}
+
 ExampleSettings example_settings(const EvalVerb& options) {
+  const EncodingRules rules = encoding_rules(options.encoding);
   return {.input = example_input(options),
           .predictions = options.predictions,
-          .rules = encoding_rules(options.encoding),
-          .label_map = options.label_map};
+          .rules = rules,
+          .label_map = options.label_map,
+          .window_scores = window_scores(options.windows, rules),
+          .benign_labels = options.windows.benign_label,
+          .false_positive_rates = rates_of(options.false_positive_rate)};
 }
 
 QuestionSettings question_settings(const EvalVerb& options) {
@@ -141,6 +159,23 @@ void check_aggregate(const EvalVerb& options, const TaskRow& task) {
     refuse("expected auto with --write-predictions, whose file holds the labels of words");
 }
 
+// Options of heads with classes; elsewhere they would change nothing.
+void check_guard_options(const EvalVerb& options, const TaskRow& task) {
+  const auto refuse = [](const std::string& option, const std::string& what) {
+    throw Error(ErrorCode::kUsage, option, what);
+  };
+  const bool has_rates = !options.false_positive_rate.empty(),
+             is_max = options.windows.scores != WindowScoresChoice::kMean;
+  const bool has_benign = !options.windows.benign_label.empty();
+  const bool has_classes = verb_of(task) == "classify" || verb_of(task) == "nli";
+  const std::string first = has_rates ? "--false-positive-rate" : is_max ? "--window-scores" : "--benign-label";
+  if (!has_rates && !is_max && !has_benign) return;
+  if (!has_classes) refuse(first, fmt::format("expected a task of classes, got {}", task.name));
+  if (!options.predictions.empty()) refuse(first, "expected a model that answers, got --predictions");
+  if (has_benign && !has_rates && !is_max)
+    refuse("--benign-label", "expected --window-scores max or --false-positive-rate as well");
+}
+
 // ---- the run
 
 AnsweredRows answer_rows(const EvalVerb& options, const TaskRow& task, const OpenModel& open_model) {
@@ -198,6 +233,7 @@ int run(const EvalVerb& given) {
       given.hold_out_every > 0 ? given_paths(given) : labelled_files(given);  // before a model is opened
   if (!predicts_pieces(task)) check_predictions_name(options.write_predictions, task);
   check_aggregate(options, task);
+  check_guard_options(options, task);
   if (!options.output_dir.empty()) check_results(options.output_dir);
   if (predicts_pieces(task)) refuse_predictions(options, task);
   if (options.predictions.empty()) {

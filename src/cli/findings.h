@@ -11,7 +11,7 @@
 namespace deberta::cli {
 
 enum class Severity { kWarning, kError };
-enum class Fix { kNo, kYes };  // whether --fix repairs it
+enum class Fix { kNo, kYes };  // whether `check -o` repairs it
 
 class Findings {
  public:
@@ -27,7 +27,7 @@ class Findings {
 
   size_t errors() const { return errors_; }
   size_t warnings() const { return warnings_; }
-  // Those that --fix does not repair.
+  // Those that `check -o` does not repair.
   size_t lasting_errors() const { return lasting_errors_; }
   size_t lasting_warnings() const { return lasting_warnings_; }
   const std::vector<Answer>& answers() const { return answers_; }

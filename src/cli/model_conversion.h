@@ -1,4 +1,4 @@
-// One conversion of a model directory from start to end, as in `convert` and `check --fix`.
+// One conversion of a model directory from start to end, as in `convert` and `check -o`.
 #pragma once
 #include <optional>
 #include <string>

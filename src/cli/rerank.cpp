@@ -22,7 +22,7 @@ namespace {
 RankOptions rank_options(const RerankVerb& options) {
   RankOptions settings;
   settings.rules = encoding_rules(options.encoding);
-  settings.top_n = options.top_n;
+  settings.top_n = options.top_k;
   settings.function = chosen_function(options.activation);
   return settings;
 }

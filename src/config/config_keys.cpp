@@ -143,6 +143,7 @@ constexpr std::array kKeys = {
               .low = 0,
               .high = 3,
               .is_written_out = false},
+    own_flag("tie_word_embeddings", &C::ties_output),
     own_flag("is_decoder", &C::is_causal),
     own_flag("norm_first", &C::norm_first),
     own_flag("scale_by_terms", &C::scales_by_terms),

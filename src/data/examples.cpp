@@ -45,6 +45,7 @@ RecordColumns columns_of(const ExampleRules& rules) {
   RecordColumns columns{{}, rules.without_header};
   if (!rules.fields.text.empty()) columns.needed.push_back(rules.fields.text);
   if (!rules.fields.pair.empty()) columns.needed.push_back(rules.fields.pair);
+  if (rules.needs_label) columns.needed.push_back(rules.fields.label);
   return columns;
 }
 
@@ -87,6 +88,7 @@ bool ExampleReader::next(Example& example) {
       TextLine rest;
       if (labels_ && read_text_line(*labels_, rest))
         throw Error(ErrorCode::kInput, rest.where, "expected as many labels as rows, got more");
+      check_label();
       return false;
     }
     read(std::move(row));
@@ -104,6 +106,7 @@ void ExampleReader::read(JsonRow row) {
     bad.error = error;
   };
   try {
+    if (!row.error && rules_.needs_label) look_for_label(row);
     if (row.error)
       refuse(*row.error);
     else
@@ -112,6 +115,19 @@ void ExampleReader::read(JsonRow row) {
     refuse(error);
   }
   if (labels_) take_label(ready_.back());
+}
+
+void ExampleReader::look_for_label(const JsonRow& row) {
+  const std::vector<std::string>& names = rules_.fields.label;
+  has_label_ |= std::ranges::any_of(names, [&](const std::string& name) { return row.value.find(name) != nullptr; });
+  if (has_label_ || without_label_) return;
+  without_label_.emplace(ErrorCode::kInput, row.where,
+                         fmt::format("expected a field named {} in this row or another, got {}",
+                                     fmt::join(names, " or "), key_list(row.value)));
+}
+
+void ExampleReader::check_label() const {
+  if (!has_label_ && without_label_) throw *without_label_;
 }
 
 // Every row has its line, even a bad one.

@@ -50,6 +50,7 @@ struct ExampleRules {
   ExampleForm form = ExampleForm::kText;
   ExampleFields fields;
   std::vector<std::string> without_header;  // columns of a table that does not name them
+  bool needs_label = false;                 // a file none of whose rows has the field of the label is refused
 };
 
 class ExampleReader {
@@ -59,8 +60,9 @@ class ExampleReader {
   ExampleReader(ByteSource source, ExampleRules rules, std::optional<RowForm> given = std::nullopt,
                 std::optional<LineReader> labels = std::nullopt);
 
-  // False at the end. A row that holds several examples gives one after the other; a bad part of it does not spoil the
-  // others. Throws what RecordReader::next throws, and kInput when there are not as many labels as rows.
+  // False at the end, and kInput there for a file without the label that it needs. A row that holds several examples
+  // gives one after the other; a bad part of it does not spoil the others. Throws what RecordReader::next throws, and
+  // kInput when there are not as many labels as rows.
   bool next(Example& example);
 
   const LineReader& lines() const { return records_.lines(); }
@@ -68,11 +70,15 @@ class ExampleReader {
  private:
   void read(JsonRow row);
   void take_label(Example& example);
+  void look_for_label(const JsonRow& row);
+  void check_label() const;
 
   ExampleRules rules_;
   RecordReader records_;
   std::optional<LineReader> labels_;
   std::deque<Example> ready_;
+  bool has_label_ = false;                   // in the rows so far
+  std::optional<Error> without_label_ = {};  // about the first of them that has none
 };
 
 }  // namespace deberta

@@ -29,7 +29,8 @@ uint64_t estimate_weight_bytes(const Checkpoint& checkpoint, const Variant& vari
     const TensorView* tensor = checkpoint.find(spec.name);
     if (tensor != nullptr && !stays_mapped(*tensor)) count += tensor->count();
   }
-  if (variant.head == Head::kMaskedLm) count += checkpoint.find(kWordTable)->count();
+  if (variant.head == Head::kMaskedLm && own_output_table(checkpoint, config) == nullptr)
+    count += checkpoint.find(kWordTable)->count();
   if (config.relative_attention) {
     const int64_t tables = config.num_hidden_layers * ((config.has_c2p ? 1 : 0) + (config.has_p2c ? 1 : 0));
     count += as_size(tables) * as_size(2 * config.span()) * as_size(config.hidden_size);

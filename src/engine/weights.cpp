@@ -287,7 +287,7 @@ ConvolutionWeights Loader::convolution() {
   return w;
 }
 
-HeadWeights load_head(Loader& loader, Head head, Precision precision) {
+HeadWeights load_head(Loader& loader, Head head, Precision precision, const TensorView* own_output) {
   HeadWeights w;
   switch (head) {
     case Head::kNone:
@@ -314,7 +314,8 @@ HeadWeights load_head(Loader& loader, Head head, Precision precision) {
     case Head::kMaskedLm:
       w.dense = loader.linear("lm_predictions.lm_head.dense");
       w.norm = loader.norm("lm_predictions.lm_head.LayerNorm");
-      w.classifier = loader.weights_only("embeddings.word_embeddings.weight", attention_precision(precision));
+      w.classifier = loader.weights_only(own_output != nullptr ? own_output->name : "embeddings.word_embeddings.weight",
+                                         attention_precision(precision));
       w.classifier.bias = loader.vector("lm_predictions.lm_head.bias");
       break;
   }
@@ -380,7 +381,7 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   for (WeightStore& store : stores) w.store.take(std::move(store));
   order_products(w.layers);
   w.convolution = loader.convolution();
-  w.head = load_head(loader, variant.head, precision);
+  w.head = load_head(loader, variant.head, precision, own_output_table(checkpoint, config));
   w.labels = labels_of(checkpoint, variant.head);
   return w;
 }

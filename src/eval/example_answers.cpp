@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "deberta/error.h"
+#include "decode/classification.h"
 #include "eval/example_files.h"
 #include "eval/model_rows.h"
 #include "metrics/task_inputs.h"
 #include "pipeline/entity.h"
+#include "pipeline/finding_classes.h"
 #include "rows/row_input.h"
 
 namespace deberta {
@@ -44,8 +47,10 @@ class Answers {
       choice_ = {rules_, choice_form()};
       choose(pipeline_, {}, choice_);
     } else {
-      classify(pipeline_, {}, {rules_, ScoreFunction::kNone, 0});
+      sequence_ = {rules_, ScoreFunction::kNone, 0, settings.window_scores, settings.benign_labels};
+      classify(pipeline_, {}, sequence_);
       map_classes_of(rows, settings.label_map);
+      if (!settings.false_positive_rates.empty()) findings_ = finding_classes(pipeline_, settings.benign_labels);
     }
   }
 
@@ -66,7 +71,7 @@ class Answers {
       }
       return;
     }
-    const auto results = classify(pipeline_, text_inputs(rows), {rules_, ScoreFunction::kNone, 0});
+    const auto results = classify(pipeline_, text_inputs(rows), sequence_);
     for (size_t i = 0; i < rows.size(); ++i) set(numbers[i], read(results[i].scores), results[i].cut_tokens);
   }
 
@@ -75,6 +80,15 @@ class Answers {
     return std::move(answers_);
   }
   size_t cut() const { return cut_; }
+
+  // Of labels: whether the class of that name is one.
+  std::vector<bool> finding_labels(size_t labels) const {
+    std::vector<bool> are_findings(findings_.empty() ? 0 : labels, true);
+    for (size_t c = 0; c < findings_.size(); ++c) {
+      if (classes_[c] != kNoTaskLabel) are_findings[classes_[c]] = findings_[c];
+    }
+    return are_findings;
+  }
 
  private:
   bool is_choice() const { return task_.kind == TaskKind::kYesNo || task_.kind == TaskKind::kChoice; }
@@ -106,8 +120,19 @@ class Answers {
       std::sort(answer.labels.begin(), answer.labels.end());
     } else {
       answer.label = classes_[best_class(logits_C)];
+      if (!findings_.empty()) answer.finding = highest_finding(logits_C);
     }
     return answer;
+  }
+
+  double highest_finding(const std::vector<float>& logits_C) const {
+    const std::vector<float> scores_C =
+        scores_of_logits(logits_C, score_function_of(pipeline_.config, logits_C.size()));
+    float highest = -std::numeric_limits<float>::infinity();
+    for (size_t c = 0; c < scores_C.size(); ++c) {
+      if (findings_[c]) highest = std::max(highest, scores_C[c]);
+    }
+    return highest;
   }
 
   // Of those that have a label of the task: a class without one can be no answer to it.
@@ -144,7 +169,9 @@ class Answers {
   EncodingRules rules_;
   const TaskRow& task_;
   ChoiceOptions choice_;
+  SequenceOptions sequence_;
   std::vector<size_t> classes_;  // the label of each class of the model
+  std::vector<bool> findings_;   // which of them are one; empty: nobody asks
   TaskAnswers answers_;
   size_t cut_ = 0;
 };
@@ -152,7 +179,7 @@ class Answers {
 }  // namespace
 
 TaskAnswers answer_rows(const ExampleSettings& settings, const Pipeline& pipeline, TaskRows& rows, CutRows& cut,
-                        const EvalHooks& hooks) {
+                        FindingRules& findings, const EvalHooks& hooks) {
   Answers answers(settings, pipeline, rows);
   std::vector<std::pair<size_t, Error>> refused;  // the rows belong to the reading thread until it is done
   const auto fill = [&](ExampleFiles& files, Example example, Row& row) {
@@ -166,6 +193,7 @@ TaskAnswers answer_rows(const ExampleSettings& settings, const Pipeline& pipelin
                  answers.encoder(), settings.rules.batch_tokens,
                  {.answer = [&](auto numbers, auto part) { answers.answer(numbers, part); }, .refuse = refuse}, hooks);
   for (const auto& [number, error] : refused) rows.refuse(number, error);
+  findings = {answers.finding_labels(rows.labels().size()), settings.false_positive_rates};
   cut = {answers.cut(), rows.golds().size(), settings.rules.encode.max_tokens};
   return answers.take(rows.golds().size());
 }

@@ -68,7 +68,7 @@ std::vector<std::string> find_labelled_files(const std::vector<std::string>& pat
 }
 
 ExampleFiles::ExampleFiles(const ExampleInput& input, const TaskRow& task, std::function<bool()> is_stopped)
-    : input_(input), task_(task), is_stopped_(std::move(is_stopped)) {
+    : input_(input), task_(task), is_stopped_(std::move(is_stopped)), picker_(input.part) {
   if (!input.labels_file.empty() && (task.form != ExampleForm::kAlphaNli || input.files.size() != 1))
     throw Error(ErrorCode::kUsage, {{.message = "expected the task alphanli and one file", .argument = "labels_file"}});
 }
@@ -81,6 +81,13 @@ void ExampleFiles::open_next() {
 }
 
 bool ExampleFiles::next(Example& example) {
+  while (!picker_.is_done() && next_of_all(example)) {
+    if (picker_.takes(example.group)) return true;
+  }
+  return false;
+}
+
+bool ExampleFiles::next_of_all(Example& example) {
   while (!reader_ || !reader_->next(example)) {
     if (opened_ == input_.files.size() || is_stopped_()) return false;
     open_next();

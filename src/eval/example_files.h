@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/examples.h"
+#include "eval/row_part.h"
 #include "metrics/task_table.h"
 #include "rows/row.h"
 
@@ -23,6 +24,7 @@ struct ExampleInput {
   std::vector<std::string> input_fields = {};    // the text, and its pair; none: the task's
   std::string label_field = {};                  // empty: the task's
   std::string labels_file = {};                  // AlphaNLI: the labels, one per line
+  std::optional<RowPart> part = std::nullopt;    // none: all rows
 };
 
 class ExampleFiles {
@@ -37,10 +39,12 @@ class ExampleFiles {
 
  private:
   void open_next();
+  bool next_of_all(Example& example);
 
   const ExampleInput& input_;
   const TaskRow& task_;
   std::function<bool()> is_stopped_;
+  PartPicker picker_;
   std::optional<ExampleReader> reader_;
   size_t opened_ = 0;
   size_t repaired_ = 0;  // lines of the current file so far

@@ -81,6 +81,19 @@ void write_answers(const TaskRows& rows, const TaskAnswers& answers, FileWriter&
   }
 }
 
+void check_guard(const TaskRow& task, const ExampleSettings& settings) {
+  const auto refuse = [](std::string message) {
+    throw Error(ErrorCode::kUsage, {{.message = std::move(message), .argument = "false_positive_rates"}});
+  };
+  const bool has_classes = task.kind == TaskKind::kSentence || task.kind == TaskKind::kPair;
+  if (!has_classes || task.target != TaskTarget::kClass)
+    refuse(fmt::format("expected a task whose rows have one class each, got {}", task.name));
+  if (!settings.predictions.empty()) refuse("expected a model that answers: a file of predictions has no scores");
+  for (const double rate : settings.false_positive_rates) {
+    if (!(rate > 0 && rate < 1)) refuse(fmt::format("expected shares above 0 and below 1, got {}", rate));
+  }
+}
+
 struct Examples {
   TaskRows rows;
   TaskAnswers answers;
@@ -90,18 +103,20 @@ struct Examples {
 
 AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& settings, const OpenModel& open_model,
                              const EvalHooks& hooks) {
+  if (!settings.false_positive_rates.empty()) check_guard(task, settings);
   const Pipeline* pipeline = settings.predictions.empty() ? &opened(open_model) : nullptr;
   AnsweredRows answered;
   const auto examples = std::make_shared<Examples>(Examples{TaskRows(task, labels_of(settings, task, pipeline)), {}});
   auto& [rows, answers] = *examples;
+  FindingRules findings;
   if (pipeline != nullptr) {
-    answers = answer_rows(settings, *pipeline, rows, answered.result.cut, hooks);
+    answers = answer_rows(settings, *pipeline, rows, answered.result.cut, findings, hooks);
   } else {
     read_rows(settings.input, rows, hooks);
     answers = read_answers(settings.predictions, rows, answered.result);
   }
   count(rows, answers, hooks, answered.result);
-  answered.evaluation = rows.evaluate(answers);
+  answered.evaluation = rows.evaluate(answers, findings);
   answered.write_predictions = [examples](FileWriter& out) { write_answers(examples->rows, examples->answers, out); };
   return answered;
 }

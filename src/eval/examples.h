@@ -13,14 +13,20 @@ namespace deberta {
 
 struct ExampleSettings {
   ExampleInput input;
-  std::string predictions = {};             // a file; empty: a model answers
-  EncodingRules rules = {};                 // of the model
-  std::vector<std::string> label_map = {};  // the task's labels in the model's order, instead of its labels
+  std::string predictions = {};                      // a file; empty: a model answers
+  EncodingRules rules = {};                          // of the model
+  std::vector<std::string> label_map = {};           // the task's labels in the model's order, instead of its labels
+  WindowScores window_scores = WindowScores::kMean;  // not kEach
+  // A guard's classes that are no finding, as SequenceOptions has them.
+  std::vector<std::string> benign_labels = {};
+  // Of a guard: shares of benign rows that may be reported; for each a threshold is sought
+  // (metrics/finding_evaluation.h).
+  std::vector<double> false_positive_rates = {};
 };
 
 // The model is opened first. Throws kTask for a head that does not fit the task, and for labels of the files or the
 // model that are not the task's, before any row is answered; kInput for rows without a prediction, unless the task's
-// answers are texts.
+// answers are texts; kUsage for rates of a task whose rows do not have one class each, and for those with predictions.
 AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& settings, const OpenModel& open_model,
                              const EvalHooks& hooks = {});
 

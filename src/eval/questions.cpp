@@ -40,8 +40,8 @@ SquadFile load_squad(const std::string& path, const EvalHooks& hooks) {
 // All questions of all files.
 class Questions {
  public:
-  Questions(const std::vector<std::string>& paths, const EvalHooks& hooks, EvalResult& result) {
-    for (const std::string& path : paths) {
+  Questions(const QuestionSettings& settings, const EvalHooks& hooks, EvalResult& result) : picker_(settings.part) {
+    for (const std::string& path : settings.files) {
       files_.push_back(load_squad(path, hooks));
       if (files_.back().is_repaired) result.repaired_files.push_back(path);
       for (const Problem& problem : files_.back().skipped)
@@ -59,6 +59,8 @@ class Questions {
  private:
   void add(const SquadFile& file, const std::string& path, const TaskRow& task) {
     for (const SquadQuestion& question : file.questions) {
+      if (picker_.is_done()) return;
+      if (!picker_.takes(context_group(path, question))) continue;
       if (question.is_impossible && task.name != "squad2")
         throw Error(ErrorCode::kInput, {{.where = path,
                                          .message = fmt::format("question {} has no answer", quote_json(question.id)),
@@ -67,6 +69,7 @@ class Questions {
     }
   }
 
+  PartPicker picker_;
   std::deque<SquadFile> files_;
   std::vector<Question> all_;
 };
@@ -200,6 +203,10 @@ void write_answers(const std::vector<Question>& questions, std::optional<double>
 
 }  // namespace
 
+std::string context_group(const std::string& path, const SquadQuestion& question) {
+  return fmt::format("{} {}", path, question.context);
+}
+
 QuestionOptions squad_options() {
   QuestionOptions question;
   question.rules.encode.max_tokens = kSquadWindowTokens;
@@ -213,7 +220,7 @@ AnsweredRows answer_questions(const TaskRow& task, const QuestionSettings& setti
                               const EvalHooks& hooks) {
   AnsweredRows answered;
   answered.result.task = &task;
-  const auto questions = std::make_shared<Questions>(settings.files, hooks, answered.result);
+  const auto questions = std::make_shared<Questions>(settings, hooks, answered.result);
   const bool has_null = task.name == "squad2", has_model = settings.predictions.empty();
   NullableRules rules;
   rules.threshold = settings.no_answer_threshold.value_or(has_model ? 0 : 1);

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "data/squad.h"
 #include "deberta/pipeline.h"
 #include "eval/answered_rows.h"
 #include "eval/eval_hooks.h"
+#include "eval/row_part.h"
 #include "metrics/task_table.h"
 
 namespace deberta {
@@ -17,10 +19,14 @@ constexpr size_t kSquadWindowTokens = 384;
 // As in the papers: windows of 384 tokens, answers of at most 30 tokens, spans scored as they are.
 QuestionOptions squad_options();
 
+// What the questions of a context share, and no others of the files.
+std::string context_group(const std::string& path, const SquadQuestion& question);
+
 struct QuestionSettings {
   std::vector<std::string> files;
-  std::string predictions = {};  // a file; empty: a model answers
-  std::string na_prob = {};      // squad2, with predictions: a file of probabilities of "no answer"
+  std::optional<RowPart> part = std::nullopt;  // with all questions of a context or none; none: all
+  std::string predictions = {};                // a file; empty: a model answers
+  std::string na_prob = {};                    // squad2, with predictions: a file of probabilities of "no answer"
   // squad2: "no answer" is given when its score is above this. None: 1 for probabilities; 0 for a model, whose score is
   // the logit of no answer minus that of the best span.
   std::optional<double> no_answer_threshold = std::nullopt;

@@ -32,14 +32,14 @@ TaggedSentence sentence_of(const ConllSentence& read) {
   return sentence;
 }
 
-std::vector<TaggedSentence> read_sentences(const std::vector<std::string>& paths, const EvalHooks& hooks,
-                                           EvalResult& result) {
+std::vector<TaggedSentence> read_sentences(const TagSettings& settings, const EvalHooks& hooks, EvalResult& result) {
   std::vector<TaggedSentence> sentences;
-  for (const std::string& path : paths) {
+  SentencePicker picker(settings.part, settings.merges_sentences);
+  for (const std::string& path : settings.files) {
     ConllReader reader(LineReader{ByteSource(path, hooks.is_stopped)});
     size_t repaired = 0;  // lines of the current file so far
-    for (ConllSentence sentence; reader.next(sentence);) {
-      sentences.push_back(sentence_of(sentence));
+    for (ConllSentence sentence; !picker.is_done() && reader.next(sentence);) {
+      if (picker.takes(sentence)) sentences.push_back(sentence_of(sentence));
       result.repaired += std::exchange(repaired, reader.lines().repaired()) < reader.lines().repaired();
     }
     check_stopped(hooks);
@@ -237,6 +237,11 @@ void write_answers(const std::vector<TaggedSentence>& sentences, FileWriter& out
 
 }  // namespace
 
+bool SentencePicker::takes(const ConllSentence& next) {
+  documents_ += next.begins_document;
+  return picker_.takes(keeps_documents_ ? std::to_string(documents_) : std::string());
+}
+
 std::string TaggedSentence::text() const {
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -244,7 +249,7 @@ std::string TaggedSentence::text() const {
 std::vector<TaggedSentence> tag_sentences(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,
                                           const EvalHooks& hooks, EvalResult& result) {
   result.task = &task;
-  std::vector<TaggedSentence> sentences = read_sentences(settings.files, hooks, result);
+  std::vector<TaggedSentence> sentences = read_sentences(settings, hooks, result);
   for (const TaggedSentence& sentence : sentences) {
     if (sentence.error) stop_at_bad_row(hooks, *sentence.error);
   }

@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "data/conll.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/word_tags.h"
 #include "eval/answered_rows.h"
 #include "eval/eval_hooks.h"
+#include "eval/row_part.h"
 #include "metrics/tag_evaluation.h"
 #include "metrics/task_table.h"
 
@@ -16,12 +18,29 @@ namespace deberta {
 
 struct TagSettings {
   std::vector<std::string> files;
-  std::string predictions = {};  // a file; empty: a model answers
+  std::optional<RowPart> part = std::nullopt;  // of sentences, with merges_sentences of documents; none: all
+  std::string predictions = {};                // a file; empty: a model answers
   EncodingRules rules = {.encode = {}, .long_text = LongText::kWindow};
   WordLabel word_label = WordLabel::kFirst;
   std::optional<Aggregation> aggregation = {};  // score what ner() finds by it, instead of the labels of words
   bool merges_sentences = false;                // as many sentences of a document as fit are one text, as in training
   std::vector<std::string> label_map = {};      // the tags in the model's order, instead of its labels
+};
+
+// Counts the sentences of files. With `merges_sentences` documents stay together.
+class SentencePicker {
+ public:
+  SentencePicker(const std::optional<RowPart>& part, bool merges_sentences)
+      : picker_(part), keeps_documents_(merges_sentences) {}
+
+  bool takes(const ConllSentence& next);
+  bool is_done() const { return picker_.is_done(); }
+  size_t left_out() const { return picker_.left_out(); }
+
+ private:
+  PartPicker picker_;
+  bool keeps_documents_;
+  size_t documents_ = 0;
 };
 
 // A sentence of a file.

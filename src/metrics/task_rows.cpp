@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "deberta/error.h"
 #include "metrics/answer_evaluation.h"
+#include "metrics/finding_evaluation.h"
 #include "metrics/label_evaluation.h"
 
 namespace deberta {
@@ -178,9 +179,13 @@ void TaskRows::add_label(const Example& example, TaskGold& gold) {
     gold.answer = parse_label(*example.label, example.where);
 }
 
-std::unique_ptr<Evaluation> TaskRows::evaluate(std::span<const std::optional<TaskAnswer>> answers) const {
+std::unique_ptr<Evaluation> TaskRows::evaluate(std::span<const std::optional<TaskAnswer>> answers,
+                                               const FindingRules& findings) const {
   std::vector<std::string> metrics = split_words(task_->metrics);
-  if (task_->target == TaskTarget::kClass) return evaluate_classes(answers, std::move(metrics));
+  if (task_->target == TaskTarget::kClass) {
+    std::unique_ptr<Evaluation> classes = evaluate_classes(answers, std::move(metrics));
+    return findings.is_finding.empty() ? std::move(classes) : evaluate_findings(answers, findings, std::move(classes));
+  }
   std::vector<AnswerOutcome> texts;
   ScoreOutcomes scores;
   ClassSetOutcomes sets;
@@ -215,6 +220,19 @@ std::unique_ptr<Evaluation> TaskRows::evaluate_classes(std::span<const std::opti
       outcomes.groups.push_back(groups.emplace(gold.group, static_cast<uint32_t>(groups.size())).first->second);
   }
   return make_evaluation(std::move(outcomes), std::move(metrics));
+}
+
+std::unique_ptr<Evaluation> TaskRows::evaluate_findings(std::span<const std::optional<TaskAnswer>> answers,
+                                                        const FindingRules& findings,
+                                                        std::unique_ptr<Evaluation> classes) const {
+  FindingOutcomes outcomes;
+  for (size_t row = 0; row < golds_.size(); ++row) {
+    if (!is_counted(row) || !answers[row]) continue;
+    outcomes.scores.push_back(answers[row]->finding);
+    outcomes.is_finding.push_back(findings.is_finding[golds_[row].answer.label]);
+    outcomes.is_reported.push_back(findings.is_finding[answers[row]->label]);
+  }
+  return with_findings(std::move(classes), std::move(outcomes), findings.rates);
 }
 
 }  // namespace deberta

@@ -21,6 +21,7 @@ namespace deberta {
 // A gold label or a prediction. The task's target decides which part counts.
 struct TaskAnswer {
   size_t label = 0;              // kClass: index of the label or of the choice
+  double finding = 0;            // kClass, of a guard: the highest score of a class that is a finding
   double score = 0;              // kScore
   std::vector<uint32_t> labels;  // kClasses, ascending
   std::string text;              // kText
@@ -36,6 +37,12 @@ struct TaskGold {
   uint32_t group = 0;
   uint32_t genre = 0;
   std::optional<Error> error;  // the row cannot be read, or its label is not one of the task's
+};
+
+// Of a guard: its two errors are metrics as well (finding_evaluation.h).
+struct FindingRules {
+  std::vector<bool> is_finding = {};  // by label; empty: no guard
+  std::vector<double> rates = {};     // of false positives, at which thresholds are sought
 };
 
 class TaskRows {
@@ -62,13 +69,18 @@ class TaskRows {
   const std::vector<TaskGold>& golds() const { return golds_; }
 
   // Over the rows with a label, no error, and an answer; a question without one counts as wrong (SQuAD, ReCoRD).
-  std::unique_ptr<Evaluation> evaluate(std::span<const std::optional<TaskAnswer>> answers) const;
+  // `findings`: of kClass, where the rows count one by one.
+  std::unique_ptr<Evaluation> evaluate(std::span<const std::optional<TaskAnswer>> answers,
+                                       const FindingRules& findings = {}) const;
 
  private:
   void add_label(const Example& example, TaskGold& gold);
   TaskAnswer parse_label(std::string_view text, const std::string& where);
   std::unique_ptr<Evaluation> evaluate_classes(std::span<const std::optional<TaskAnswer>> answers,
                                                std::vector<std::string> metrics) const;
+  std::unique_ptr<Evaluation> evaluate_findings(std::span<const std::optional<TaskAnswer>> answers,
+                                                const FindingRules& findings,
+                                                std::unique_ptr<Evaluation> classes) const;
   bool is_counted(size_t row) const { return golds_[row].is_labelled && !golds_[row].error; }
 
   const TaskRow* task_;

@@ -442,7 +442,10 @@ ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& 
   rules.without_header = split_words(task.fields.without_header);
   if (!text_fields.empty()) rules.fields.text = {text_fields[0]};
   if (text_fields.size() > 1) rules.fields.pair = {text_fields[1]};
-  if (!label_field.empty()) rules.fields.label = {std::string(label_field)};
+  if (!label_field.empty()) {
+    rules.fields.label = {std::string(label_field)};
+    rules.needs_label = true;
+  }
   return rules;
 }
 

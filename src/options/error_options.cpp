@@ -23,7 +23,8 @@ constexpr std::array kNames = {OptionName{"model", "-m"},
                                OptionName{"fields", "--input-field"},
                                OptionName{"form", "--input-format"},
                                OptionName{"kept", "--keep"},
-                               OptionName{"benign_labels", "--benign-label"}};
+                               OptionName{"benign_labels", "--benign-label"},
+                               OptionName{"false_positive_rates", "--false-positive-rate"}};
 
 // What the program does by other means than an option named for the argument; {} stands for the value.
 struct Phrase {
@@ -33,8 +34,8 @@ struct Phrase {
 constexpr std::array kPhrases = {
     Phrase{"parse_special", "--special-text literal"},
     Phrase{"function", " with --activation"},
-    Phrase{"calibrate", " with `deberta convert -m DIR --to DIR2 --dtype int8 --calibration-data FILE`"},
-    Phrase{"adapter", ": convert -m FOLDER_OF_THAT_MODEL --adapter {} --to NEW_FOLDER"},
+    Phrase{"calibrate", " with `deberta convert -m DIR -o DIR2 --dtype int8 --calibration-data FILE`"},
+    Phrase{"adapter", ": convert -m FOLDER_OF_THAT_MODEL --adapter {} -o NEW_FOLDER"},
     Phrase{"classify()", "`deberta classify --pair`"},
     Phrase{"encode()", "`deberta tokenize`"},
 };

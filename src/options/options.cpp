@@ -131,6 +131,13 @@ bool applies_to(const OptionRow& row, std::string_view verb) {
   return row.verbs == "*" || names_word(row.verbs, verb);
 }
 
+std::vector<const OptionRow*> common_options(const VerbRow& verb) {
+  std::vector<const OptionRow*> options;
+  for (const std::string_view name : split(verb.common, ' ')) {
+    if (!name.empty()) options.push_back(find_option(verb.name, name));
+  }
+  return options;
+}
 bool writes_array(const VerbRow& verb, std::string_view ending) {
   return names_word(verb.arrays, ending);
 }

@@ -96,12 +96,14 @@ struct VerbRow {
   std::string_view summary;
   std::string_view arguments;    // positional ones, as in the usage line
   std::string_view example;      // the words after `deberta`
-  std::string_view arrays = {};  // extensions of -o that mean an array, separated by spaces
+  std::string_view common = {};  // the options that help shows first, separated by spaces
+  std::string_view arrays = {};  // extensions of -o that mean an array or a page, separated by spaces
 };
 
 std::span<const VerbRow> verb_table();
 const VerbRow* find_verb(std::string_view name);
 bool applies_to(const OptionRow& row, std::string_view verb);
+std::vector<const OptionRow*> common_options(const VerbRow& verb);  // those that help shows first
 bool writes_array(const VerbRow& verb, std::string_view ending);
 std::vector<const OptionRow*> options_of(std::string_view verb);
 const OptionRow* find_option(std::string_view verb,

@@ -47,6 +47,13 @@ struct EncodingSettings : OptionGroup {
   std::optional<size_t> batch_tokens = option_if_any("batch-tokens");
 };
 
+// What becomes of the windows of a text, and which classes are no finding.
+struct WindowSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  WindowScoresChoice scores = option("window-scores");
+  std::vector<std::string> benign_label = option("benign-label");
+};
+
 // How files become rows.
 struct RowSettings : OptionGroup {
   using OptionGroup::OptionGroup;
@@ -100,8 +107,7 @@ struct ClassifyVerb : TextVerb {
   using TextVerb::TextVerb;
   bool pair = option("pair");
   size_t top_k = option("top-k");
-  WindowScoresChoice window_scores = option("window-scores");
-  std::vector<std::string> benign_label = option("benign-label");
+  WindowSettings windows{given()};
   ActivationChoice activation = option("activation");
 };
 
@@ -152,7 +158,7 @@ struct RerankVerb : TextVerb {
   static constexpr std::string_view kName = "rerank";
   using TextVerb::TextVerb;
   std::string query = option("query");
-  size_t top_n = option("top-n");
+  size_t top_k = option("top-k");
   bool return_text = option("return-text");
   ActivationChoice activation = option("activation");
 };
@@ -193,7 +199,7 @@ struct AnalyzeVerb : TextVerb {
   static constexpr std::string_view kName = "analyze";
   using TextVerb::TextVerb;
   bool pair = option("pair");
-  std::string out = option("out");
+  std::string page = option("page");
 };
 
 struct TokenizeVerb : RowVerb {
@@ -244,6 +250,8 @@ struct EvalVerb : AnyVerb {
   std::string aggregate = option("aggregate");
   bool merge_sentences = option("merge-sentences");
   std::vector<std::string> label_map = option("label-map");
+  WindowSettings windows{given()};
+  std::vector<std::string> false_positive_rate = option("false-positive-rate");
   double mlm_probability = option("mlm-probability");
   uint64_t hold_out_every = option("hold-out-every");
   size_t bootstrap = option("bootstrap");
@@ -269,7 +277,7 @@ struct CheckVerb : AnyVerb {
   WeightSettings model{given()};
   OutputSettings output{given()};
   ShowProgress progress = option("progress");
-  std::string fix = option("fix");
+  std::string output_dir = option("output-dir");
   bool strict = option("strict");
 };
 
@@ -279,7 +287,7 @@ struct ConvertVerb : AnyVerb {
   WeightSettings model{given()};
   OutputSettings output{given()};
   ShowProgress progress = option("progress");
-  std::string to = option("to");
+  std::string output_dir = option("output-dir");
   WrittenDtype dtype = option("dtype");
   LayoutChoice layout = option("layout");
   HeadNames head_names = option("head-names");
@@ -325,7 +333,7 @@ struct InfoVerb : AnyVerb {
 struct OptimizerSettings : OptionGroup {
   using OptionGroup::OptionGroup;
   OptimizerChoice optimizer = option("optimizer");
-  double learning_rate = option("learning-rate");
+  Setting<std::optional<double>> learning_rate = option("learning-rate");  // none: auto, of `finetune`
   double weight_decay = option("weight-decay");
   double adam_beta1 = option("adam-beta1");
   double adam_beta2 = option("adam-beta2");
@@ -430,6 +438,7 @@ struct FinetuneVerb : AnyVerb {
   std::string task = option("task");
   std::vector<std::string> train_file = option("train-file");
   std::vector<std::string> validation_file = option("validation-file");
+  double validation_split = option("validation-split");
   std::string labels_file = option("labels-file");
   std::string validation_labels_file = option("validation-labels-file");
   std::string input_format = option("input-format");
@@ -446,7 +455,6 @@ struct FinetuneVerb : AnyVerb {
   int64_t max_steps = option("max-steps");
   OptimizerSettings optimizer{given()};
   RunOptions run{given()};
-  Setting<double> learning_rate = option("learning-rate");
   Setting<double> warmup_steps = option("warmup-steps");
   Setting<std::optional<double>> cls_dropout = option("cls-dropout");  // none: auto
   AdversarialSettings adversarial{given()};

@@ -3,16 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
 #include <limits>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/json.h"
 #include "deberta/error.h"
 #include "decode/classification.h"
+#include "pipeline/finding_classes.h"
 #include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 
@@ -30,52 +26,25 @@ std::vector<float> mean_row(std::span<const float> logits_BC, size_t classes, si
   return mean_C;
 }
 
-bool is_named_benign(const std::string& label) {
-  constexpr std::array kNames = {"benign", "safe", "clean", "ham", "legit"};
-  return std::ranges::find(kNames, lower_case(label)) != kNames.end();
-}
-
-// For each class whether it is a finding; empty where nobody asks.
-std::vector<bool> findings_of(const Pipeline& pipeline, const SequenceOptions& options) {
-  if (options.window_scores != WindowScores::kMax) return {};
-  const auto classes = static_cast<size_t>(pipeline.model.labels());
-  std::vector<std::string> names;
-  for (size_t c = 0; c < classes; ++c) names.push_back(label_name(pipeline.config.labels, c));
-  const std::vector<std::string>& given = options.benign_labels;
-  for (const std::string& label : given) {
-    if (std::ranges::find(names, label) == names.end())
-      throw Error(ErrorCode::kUsage, {{.message = fmt::format("expected a class of the model ({}), got {}",
-                                                              fmt::join(names, ", "), quote_json(label)),
-                                       .argument = "benign_labels"}});
-  }
-  std::vector<bool> findings;
-  for (const std::string& name : names)
-    findings.push_back(given.empty() ? !is_named_benign(name) : std::ranges::find(given, name) == given.end());
-  const auto count = std::ranges::count(findings, true);
-  if (count == 0 || (count == std::ssize(findings) && classes > 1))
-    throw Error(
-        ErrorCode::kUsage,
-        {{.message = fmt::format("expected the classes that are benign, and others, of {}", fmt::join(names, ", ")),
-          .argument = "benign_labels"}});
-  return findings;
-}
-
 // What an answer needs to know beside the logits.
 struct Rules {
   ScoreFunction function;
   size_t top_k;
-  std::vector<bool> findings;
-  std::vector<std::vector<WindowAnswer>> windows;  // of each text, without labels; none: nobody asks
+  std::vector<bool> findings = {};                        // empty: no window is chosen
+  ScoreFunction finding_function = ScoreFunction::kNone;  // the model's, also where logits are asked for
+  std::vector<std::vector<WindowAnswer>> windows = {};    // of each text, without labels; none: nobody asks
 };
 
 Rules rules_of(const Pipeline& pipeline, const SequenceOptions& options) {
   const auto classes = static_cast<size_t>(pipeline.model.labels());
-  return {.function = options.function ? *options.function : score_function_of(pipeline.config, classes),
-          .top_k = options.top_k > 0                 ? options.top_k
-                   : is_multi_label(pipeline.config) ? classes
-                                                     : 1,
-          .findings = findings_of(pipeline, options),
-          .windows = {}};
+  Rules rules{.function = options.function ? *options.function : score_function_of(pipeline.config, classes),
+              .top_k = options.top_k > 0                 ? options.top_k
+                       : is_multi_label(pipeline.config) ? classes
+                                                         : 1};
+  if (options.window_scores != WindowScores::kMax) return rules;
+  rules.findings = finding_classes(pipeline, options.benign_labels);
+  rules.finding_function = score_function_of(pipeline.config, classes);
+  return rules;
 }
 
 // The part of the text that the tokens [first, last) are.
@@ -104,7 +73,8 @@ size_t worst_row(std::span<const float> logits_BC, const Rules& rules, size_t fi
   size_t worst = first;
   float highest = -std::numeric_limits<float>::infinity();
   for (size_t row = first; row < last; ++row) {
-    const std::vector<float> scores_C = scores_of_logits(logits_BC.subspan(row * classes, classes), rules.function);
+    const std::vector<float> scores_C =
+        scores_of_logits(logits_BC.subspan(row * classes, classes), rules.finding_function);
     for (size_t c = 0; c < classes; ++c) {
       if (!rules.findings[c] || !(scores_C[c] > highest)) continue;
       highest = scores_C[c];

@@ -15,6 +15,7 @@
 #include "deberta/error.h"
 #include "options/options.h"
 #include "program/config_file.h"
+#include "program/help.h"
 
 namespace deberta::cli {
 namespace {
@@ -27,6 +28,7 @@ struct Found {
 };
 
 [[noreturn]] void refuse_unknown_verb(const std::string& verb) {
+  refuse_script_verb(verb);
   std::vector<std::string_view> names;
   for (const VerbRow& row : verb_table()) names.push_back(row.name);
   const std::string_view near = nearest_match(verb, names);

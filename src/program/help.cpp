@@ -2,7 +2,11 @@
 #include "program/help.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "deberta/error.h"
@@ -14,30 +18,46 @@ namespace deberta::cli {
 namespace {
 
 constexpr size_t kColumn = 30;  // where explanations begin
-constexpr size_t kWidth = 100;
+constexpr size_t kWidth = 100;  // where nobody says another
+
+// Verbs of ./run that no program has.
+struct ScriptRow {
+  std::string_view name, summary, example;
+};
+constexpr std::array kScripts = {
+    ScriptRow{"train-tokenizer", "make a tokenizer from text files (in a checkout, by ./run: docs/training.md)",
+              "train-tokenizer --vocab-size 32000 -o TOKENIZER corpus.txt.xz"},
+};
+
+// Of a long word that fits: up to the last | in it.
+size_t part_length(std::string_view word, size_t room) {
+  const size_t mark = word.substr(0, room).rfind('|');
+  return mark == std::string_view::npos ? room : mark + 1;
+}
 
 // `text` wrapped at spaces, every line after the first indented to the column.
-std::string wrap(std::string_view text) {
+std::string wrap(std::string_view text, size_t width) {
+  const std::string margin = '\n' + std::string(kColumn, ' ');
+  const size_t room = width - kColumn;
   std::string out;
   size_t used = 0;
   while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    if (used > 0 && used + 1 + end > kWidth - kColumn) {
-      out += '\n' + std::string(kColumn, ' ');
-      used = 0;
-    }
+    std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
     if (used > 0) {
-      out += ' ';
-      ++used;
+      const bool fits = used + 1 + word.size() <= room;
+      out += fits ? " " : margin;
+      used = fits ? used + 1 : 0;
     }
-    out += text.substr(0, end);
-    used += end;
-    text.remove_prefix(std::min(end + 1, text.size()));
+    for (; word.size() > room; word.remove_prefix(part_length(word, room)))  // choices without spaces
+      out += std::string(word.substr(0, part_length(word, room))) + margin;
+    out += word;
+    used += word.size();
   }
   return out;
 }
 
-std::string describe(const OptionRow& row) {
+std::string describe(const OptionRow& row, size_t width) {
   std::string left =
       row.short_name ? fmt::format("  -{}, --{}", row.short_name, row.name) : fmt::format("      --{}", row.name);
   if (row.type == OptionType::kInteger || row.type == OptionType::kNumber) left += " N";
@@ -47,8 +67,33 @@ std::string describe(const OptionRow& row) {
   std::string right(row.help);
   if (row.type == OptionType::kChoice || row.type == OptionType::kList) right += fmt::format(" [{}]", row.range);
   if (!row.default_value.empty()) right += fmt::format(" (default {})", row.default_value);
-  if (left.size() + 2 > kColumn) return left + '\n' + std::string(kColumn, ' ') + wrap(right) + '\n';
-  return fmt::format("{:<{}}{}\n", left, kColumn, wrap(right));
+  if (left.size() + 2 > kColumn) return left + '\n' + std::string(kColumn, ' ') + wrap(right, width) + '\n';
+  return fmt::format("{:<{}}{}\n", left, kColumn, wrap(right, width));
+}
+
+// Those that most users need, in the order of the verb's row, then the others by section.
+std::string options_text(const VerbRow& verb, size_t width) {
+  std::string lines;
+  const std::vector<const OptionRow*> common = common_options(verb);
+  for (const OptionRow* option : common) lines += describe(*option, width);
+  std::string text = lines.empty() ? "" : fmt::format("\nMost used:\n{}", lines);
+  for (const std::string_view section : option_sections()) {
+    lines.clear();
+    for (const OptionRow* option : options_of(verb.name)) {
+      const bool is_shown = std::ranges::find(common, option) != common.end();
+      if (option->section == section && !is_shown) lines += describe(*option, width);
+    }
+    if (!lines.empty()) text += fmt::format("\n{}:\n{}", section, lines);
+  }
+  return text;
+}
+
+// A readable part of the terminal's columns.
+size_t page_width() {
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return kWidth;
+  constexpr size_t kNarrowest = 60, kWidest = 120;
+  return size.ws_col == 0 ? kWidth : std::clamp<size_t>(size.ws_col, kNarrowest, kWidest);
 }
 
 }  // namespace
@@ -58,11 +103,14 @@ std::string overview() {
       "deberta {}: runs DeBERTa models on the CPU: labels, entailment, entities, answers, masked words, vectors\n\n"
       "usage: deberta VERB [OPTION...] [TEXT...]\n\nverbs:\n",
       version());
-  for (const VerbRow& row : verb_table()) text += fmt::format("  {:<12}{}\n", row.name, row.summary);
+  constexpr int kNames = 17;
+  for (const VerbRow& row : verb_table()) text += fmt::format("  {:<{}}{}\n", row.name, kNames, row.summary);
+  for (const ScriptRow& row : kScripts) text += fmt::format("  {:<{}}{}\n", row.name, kNames, row.summary);
   text += "\nexamples:\n";
   for (const VerbRow& row : verb_table()) {
     if (row.name != "help" && row.name != "completion") text += fmt::format("  deberta {}\n", row.example);
   }
+  for (const ScriptRow& row : kScripts) text += fmt::format("  ./run {}\n", row.example);
   text +=
       "\n`deberta VERB --help` shows the options of a verb. DIR is a model directory: config.json, weights\n"
       "(model.safetensors or pytorch_model.bin) and tokenizer (spm.model, vocab.json with\n"
@@ -72,19 +120,23 @@ std::string overview() {
   return text;
 }
 
+void refuse_script_verb(std::string_view verb) {
+  for (const ScriptRow& script : kScripts) {
+    if (script.name != verb) continue;
+    throw Error(
+        ErrorCode::kUsage, std::string(verb),
+        fmt::format("expected a verb of this program, got one of a checkout; there `./run {} --help` shows it", verb));
+  }
+}
+
 std::string help_of(std::string_view verb) {
   const VerbRow* row = find_verb(verb);
+  refuse_script_verb(verb);
   if (row == nullptr)
     throw Error(ErrorCode::kUsage, "", fmt::format("unknown verb {}; `deberta --help` lists the verbs", verb));
   std::string text = fmt::format("deberta {}: {}\n\nusage: deberta {} [OPTION...]{}{}\n", row->name, row->summary,
                                  row->name, row->arguments.empty() ? "" : " ", row->arguments);
-  for (const std::string_view section : option_sections()) {
-    std::string lines;
-    for (const OptionRow* option : options_of(verb)) {
-      if (option->section == section) lines += describe(*option);
-    }
-    if (!lines.empty()) text += fmt::format("\n{}:\n{}", section, lines);
-  }
+  text += options_text(*row, page_width());
   text += fmt::format(
       "\nEvery option can also be set in the environment (DEBERTA_MODEL=DIR) or in a --config file.\n\nexample:\n  "
       "deberta {}\n",

@@ -130,6 +130,13 @@ EncodingRules encoding_rules(const EncodingSettings& encoding) {
   return rules;
 }
 
+WindowScores window_scores(const WindowSettings& windows, const EncodingRules& rules) {
+  if (windows.scores != WindowScoresChoice::kMean && rules.long_text != LongText::kWindow)
+    throw Error(ErrorCode::kUsage, "--window-scores", "expected --truncate window as well: there are no windows else");
+  if (windows.scores == WindowScoresChoice::kMax) return WindowScores::kMax;
+  return windows.scores == WindowScoresChoice::kEach ? WindowScores::kEach : WindowScores::kMean;
+}
+
 namespace {
 
 // Lowers a number that the user did not give, and that is `now`, to `limit`, or as far as its range allows.

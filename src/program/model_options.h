@@ -34,6 +34,9 @@ void print_check_report(const Model& model);
 
 EncodingRules encoding_rules(const EncodingSettings& encoding);
 
+// Throws kUsage for scores of windows where `rules` make none.
+WindowScores window_scores(const WindowSettings& windows, const EncodingRules& rules);
+
 // Applies what the model's folder says about the length of texts, if below the default, and the side that is cut, where
 // the user has not set them. A bad folder is left for the verb to refuse. Throws kTokenizerFile for a limit that leaves
 // no room for a text.

@@ -104,7 +104,9 @@ void check_ending(const std::string& verb, const OutputSettings& output) {
   const std::string_view given = word_of(output.format.value_or(Format::kAuto));
   if (ending.empty() || (ending == "txt" && output.format)) return;  // text of any format
   if (writes_array(*find_verb(verb), ending)) {
-    if (given != "auto") refuse(fmt::format("{} is an array; --format {} contradicts that", path, given));
+    if (given != "auto")
+      refuse(
+          fmt::format("{} is {}; --format {} contradicts that", path, ending == "html" ? "a page" : "an array", given));
   } else if (given != "auto") {
     if (ending == "npy" || ending == "safetensors" || (!format.empty() && format != given))
       note(fmt::format("note: {} is written as {} because of --format, despite its extension", path, given));
@@ -197,7 +199,7 @@ void check_outputs(const Options& options) {
     if (is_standard_output(one.path)) continue;
     check_compression(one.option, one.path);
     if (one.option == "--output") check_ending(options.verb(), output);
-    if (one.option == "--out") check_page_ending(one.option, one.path);
+    if (one.option == "--page") check_page_ending(one.option, one.path);
     check_output_file(one.path);
   }
   add_results(options, outputs);

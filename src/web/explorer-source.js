@@ -1,4 +1,4 @@
-// Where numbers come from: a server, or the page itself when it is a file (`deberta analyze --out`).
+// Where numbers come from: a server, or the page itself when it is a file (`deberta analyze -o`).
 (() => {
   const half = (bits) => {
     const sign = bits & 0x8000 ? -1 : 1, exponent = bits >> 10 & 31, fraction = bits & 1023;

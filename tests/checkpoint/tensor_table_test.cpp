@@ -348,8 +348,25 @@ TEST_F(Comparison, AcceptsACopyOfATiedTableAndNoOther) {
   at("cls.predictions.decoder.weight").bytes = to_bytes(other);
   EXPECT_EQ(errors(small_config(), Head::kMaskedLm),
             Messages{"tensor cls.predictions.decoder.weight: expected the values of embeddings.word_embeddings.weight, "
-                     "got different ones; "
-                     "untied output tables are not supported"});
+                     "got different ones; where it is a table of its own, config.json has tie_word_embeddings false"});
+  EXPECT_EQ(errors(small_config(), Head::kNone), Messages{}) << "what the encoder was trained with";
+}
+
+TEST_F(Comparison, AnOutputTableOfItsOwnIsTakenWhereTheConfigurationSaysSo) {
+  ModelConfig config = small_config();
+  config.ties_output = false;
+  fill(config, Head::kMaskedLm);
+  remove("cls.predictions.decoder.weight");
+  EXPECT_EQ(errors(config, Head::kMaskedLm), Messages{});
+  EXPECT_EQ(own_output_table(checkpoint(), config), nullptr);
+  const std::string other(11 * 6 * 4, '\x01');
+  add("cls.predictions.decoder.weight", {11, 6});
+  at("cls.predictions.decoder.weight").bytes = to_bytes(other);
+  EXPECT_EQ(errors(config, Head::kMaskedLm), Messages{});
+  EXPECT_NE(own_output_table(checkpoint(), config), nullptr);
+  EXPECT_EQ(own_output_table(checkpoint(), small_config()), nullptr);
+  reshape("cls.predictions.decoder.weight", {10, 6});
+  EXPECT_EQ(errors(config, Head::kMaskedLm).size(), 1u);
 }
 
 TEST_F(Comparison, LabelsHaveOneRowEach) {

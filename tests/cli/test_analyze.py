@@ -105,7 +105,7 @@ def test_a_model_without_labels_or_positions(deberta, language_model, tmp_path):
 
 
 @pytest.mark.parametrize("words, code, said", [
-    (("one", "two"), 2, "--out: expected one text for a page, got 2"),
+    (("one", "two"), 2, "--page: expected one text for a page, got 2"),
     (("word " * 300,), 1, "expected at most 256 tokens for a page, got 302"),
 ])
 def test_what_no_page_can_hold(deberta, sequence_model, tmp_path, words, code, said):

@@ -52,7 +52,7 @@ def test_int8_runs_with_it_and_info_shows_it(deberta, sequence_model, calibrated
 
 def test_int8_without_it_exits_1_or_warns_once(deberta, sequence_model):
     done = deberta("classify", "-m", sequence_model, "--dtype", "int8", "text", "another")
-    assert done.returncode == 1 and done.stdout == "" and "convert -m DIR --to DIR2 --dtype int8 --calibration-data FILE" in done.stderr
+    assert done.returncode == 1 and done.stdout == "" and "convert -m DIR -o DIR2 --dtype int8 --calibration-data FILE" in done.stderr
     done = deberta("classify", "-m", sequence_model, "--dtype", "int8", "--allow-uncalibrated", "text", "another")
     assert done.returncode == 0 and done.stderr.count("int8 without a calibration") == 1 and done.stderr.count("warning") == 1
 

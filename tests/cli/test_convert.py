@@ -105,7 +105,7 @@ def test_convert_refuses_what_would_lose_something(deberta, sequence_model, tmp_
     model = shutil.copytree(sequence_model, tmp_path / "m")
     before = contents(model)
     for words, code, message in (
-            ([], 2, "--to: expected a new folder"),
+            ([], 2, "--output-dir: expected a new folder"),
             (["--to", model], 2, "expected a folder outside the model"),
             (["--to", model / "sub"], 2, "expected a folder outside the model"),
             (["--to", tmp_path / "x/../m"], 2, "expected a folder outside the model"),

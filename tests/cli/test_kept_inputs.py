@@ -13,34 +13,37 @@ from conftest import BINARY, HANG_SECONDS
 from models import make_model, write_safetensors
 
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
-FILE = re.compile(r"^ +(?:-\w, )?--([\w-]+) (FILE|DIR)$|^ +(?:-\w, )?--([\w-]+) (FILE|DIR) ", re.M)
+FILE = re.compile(r"(?:-\w, )?--([\w-]+) (FILE|DIR)$", re.M)
 
 
 def run(*words, **more):
     return subprocess.run([BINARY, *map(str, words)], capture_output=True, encoding="utf-8", env=CLEAN, timeout=HANG_SECONDS, **{"stdin": subprocess.DEVNULL, **more})
 
 
-def named_in(page, section):
-    found = re.search(rf"\n{section}:\n((?:  .*\n)*)", page)
-    return {(match[1] or match[3]): match[2] or match[4] for match in FILE.finditer(found[1])} if found else {}
+def file_options():
+    """Of the manual: (section, option, FILE or DIR, its verbs)"""
+    manual = re.sub(r"\\f[BIR]|\\(?=-)", "", run("help", "--man").stdout).split(".SH OPTIONS\n")[1]
+    for section in manual.split("\n.SS ")[0:]:
+        name = section.removeprefix(".SS ").split("\n")[0]
+        for entry in section.split(".TP\n")[1:]:
+            if found := FILE.match(entry):
+                yield name, found[1], found[2], (re.findall(r"^Verbs: (.*)\.$", entry, re.M) or ["*"])[0].split()
 
 
 def table():
     """(verb, its options that name an output file, its options that name an input file, whether its arguments are files)"""
-    verbs = re.findall(r"^  ([\w-]+) ", run("--help").stdout.split("verbs:\n")[1].split("\n\n")[0], re.M)
+    verbs = [verb for verb in re.findall(r"^  ([\w-]+) ", run("--help").stdout.split("verbs:\n")[1].split("\n\n")[0], re.M) if verb != "train-tokenizer"]
+    options = list(file_options())
     rows = []
     for verb in verbs:
-        page = run("help", verb).stdout
-        sections = re.findall(r"^([A-Z][a-z ]+):$", page, re.M)
-        outputs = [name for name, kind in named_in(page, "Output").items() if kind == "FILE"]
-        inputs = {name: kind for section in sections if section != "Output" for name, kind in named_in(page, section).items()}
+        outputs, inputs = ([name for section, name, kind, of in options if kind == "FILE" and (section == "Output") == is_output and (verb in of or of == ["*"])] for is_output in (True, False))
         if outputs:
-            rows.append((verb, outputs, [name for name, kind in inputs.items() if kind == "FILE"], "FILE" in page.split("usage:")[1].split("\n")[0]))
+            rows.append((verb, outputs, inputs, "FILE" in run("help", verb).stdout.split("usage:")[1].split("\n")[0]))
     return rows
 
 
 TABLE = table()
-ENDING = {"out": ".html", "forward": ".safetensors", "replay": ".safetensors"}
+ENDING = {"page": ".html", "forward": ".safetensors", "replay": ".safetensors"}
 
 
 def ending_of(verb, output):
@@ -59,7 +62,7 @@ def ways(folder, file, ending):
 def test_every_verb_with_a_file_of_its_own_is_in_the_table():
     verbs = {row[0]: row for row in TABLE}
     assert set(verbs) >= {"classify", "nli", "zero-shot", "ner", "qa", "choose", "rerank", "fill", "score", "embed", "detect", "analyze", "tokenize", "eval", "forward"}
-    assert "out" in verbs["analyze"][1] and "write-predictions" in verbs["eval"][1] and "labels-file" in verbs["zero-shot"][2] and verbs["eval"][3]
+    assert "page" in verbs["analyze"][1] and "write-predictions" in verbs["eval"][1] and "labels-file" in verbs["zero-shot"][2] and verbs["eval"][3]
     assert sum(len(outputs) * len(inputs) for _, outputs, inputs, _ in TABLE) > 30
 
 
@@ -97,7 +100,7 @@ def test_an_output_that_is_a_file_of_the_model_is_refused(tmp_path, verb, output
             path.unlink(missing_ok=True)
         os.link(model / "part/pytorch_model.bin", hard)
         link.symlink_to("model/model.safetensors")
-        for path in (hard, link, *([] if output == "out" else [new])):
+        for path in (hard, link, *([] if output == "page" else [new])):
             done = run(verb, "-m", model, f"--{output}", path)
             assert done.returncode == 2 and f"a file of the model {model}" in done.stderr, (path, done.stderr)
         if ending == ".json":
@@ -153,7 +156,7 @@ def test_results_of_eval_do_not_replace_what_it_reads(tmp_path):
 
 def test_two_outputs_are_two_files(tmp_path, sequence_model):
     (tmp_path / "sub").mkdir()
-    done = run("analyze", "-m", sequence_model, "--out", tmp_path / "a.html", "-o", tmp_path / "sub/../a.html", "-f", "tsv", "a text")
+    done = run("analyze", "-m", sequence_model, "--out", tmp_path / "a.html", "-o", tmp_path / "sub/../a.html", "a text")
     assert done.returncode == 2 and "expected two different files, got" in done.stderr, done.stderr
     done = run("analyze", "-m", sequence_model, "--out", tmp_path / "p.html", "-o", tmp_path / "f.tsv", "a text")
     assert done.returncode == 0, done.stderr
@@ -174,7 +177,7 @@ def test_unknown_endings_of_other_outputs_are_refused(tmp_path, sequence_model):
     done = run("forward", "-m", sequence_model, "--ids", tmp_path / "ids.safetensors", "-o", tmp_path / "x.pt")
     assert done.returncode == 2 and "--output: expected a name that ends in .safetensors, got" in done.stderr
     done = run("analyze", "-m", sequence_model, "a text", "--out", tmp_path / "page.svg")
-    assert done.returncode == 2 and "--out: expected a name that ends in .html, got" in done.stderr
+    assert done.returncode == 2 and "--page: expected a name that ends in .html, got" in done.stderr
 
 
 # ---- a table is read back as it was written

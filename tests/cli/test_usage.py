@@ -5,6 +5,7 @@ import shlex
 import subprocess
 
 import pytest
+from conftest import BINARY
 from models import ROOT
 
 VERBS = ["classify", "eval", "nli", "ner", "embed", "detect", "fill", "tokenize", "forward", "inspect", "check", "info", "completion", "help"]
@@ -25,6 +26,55 @@ def test_help_of_a_verb_lists_its_options_without_reading_anything(deberta, verb
     assert done.stdout.startswith(f"deberta {verb}: ")
     assert "--print-config" in done.stdout and "example:" in done.stdout
     assert deberta("help", verb).stdout == done.stdout
+
+
+def pages(deberta):
+    """Of each verb: its page, and its options in the order of the page with their sections."""
+    overview = deberta("help").stdout
+    verbs = re.findall(r"^  ([a-z-]+) +\S", overview.split("examples:")[0].split("verbs:")[1], re.M)
+    for verb in verbs:
+        if verb == "train-tokenizer":
+            continue
+        page = deberta("help", verb).stdout
+        section, options = "", []
+        for line in page.splitlines():
+            if re.fullmatch(r"[A-Z][a-z ]+:", line):
+                section = line[:-1]
+            elif found := re.match(r"  (?:-\w,|   ) --([a-z0-9-]+)", line):
+                options.append((section, found[1]))
+        yield verb, page, options
+
+
+def test_every_option_is_on_its_page_once_and_the_most_used_come_first(deberta):
+    for verb, page, options in pages(deberta):
+        names = [name for _, name in options]
+        assert len(names) == len(set(names)) >= 3, verb
+        if "Most used:" in page:
+            assert options[0][0] == "Most used" and sum(section == "Most used" for section, _ in options) <= 12, verb
+        assert all(len(line) <= 100 for line in page.split("\n\n", 2)[-1].splitlines() if not line.startswith("  deberta")), verb
+
+
+def test_the_verbs_of_a_checkout_are_listed_and_a_program_says_where_they_are(deberta):
+    run = (ROOT / "run").read_text()
+    scripts = set(re.findall(r'"([a-z-]+) "\*\) install_packages', run)) | set(re.findall(r'= ([a-z-]+) \]; then\n  exec', run))
+    assert scripts == {"train-tokenizer"}
+    assert "\n  train-tokenizer " in deberta("help").stdout and "\n  ./run train-tokenizer " in deberta("help").stdout
+    for words in ["train-tokenizer", "corpus.txt"], ["help", "train-tokenizer"]:
+        done = deberta(*words)
+        assert done.returncode == 2 and done.stderr == "train-tokenizer: expected a verb of this program, got one of a checkout; there `./run train-tokenizer --help` shows it\n"
+
+
+@pytest.mark.parametrize("columns, width", [(80, 80), (20, 60), (400, 120)])
+def test_help_is_as_wide_as_the_terminal(columns, width):
+    at_pty = ["python3", "-c", "import fcntl,os,pty,struct,sys,termios\n"
+              "pid, fd = pty.fork()\n"
+              f"if pid == 0:\n    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('4H', 50, {columns}, 0, 0)); os.execv(sys.argv[1], sys.argv[1:])\n"
+              "out = b''\n"
+              "while True:\n    try:\n        part = os.read(fd, 65536)\n    except OSError:\n        break\n    if not part:\n        break\n    out += part\n"
+              "sys.stdout.buffer.write(out)"]
+    shown = subprocess.run([*at_pty, BINARY, "help", "classify"], capture_output=True, text=True, check=True).stdout.replace("\r", "")
+    longest = max(len(line) for line in shown.splitlines() if line.startswith(" " * 30))
+    assert width - 20 < longest <= width
 
 
 def test_version(deberta):
@@ -68,6 +118,10 @@ def test_a_missing_model_exits_1(deberta, tmp_path):
     ("bench", ["--budget", "3"], "min-time", 3),
     ("bench", ["--against", "a"], "baseline", "a"),
     ("info", ["--json"], "format", "jsonl"),
+    ("rerank", ["--top-n", "3"], "top-k", 3),
+    ("convert", ["--to", "new"], "output-dir", "new"),
+    ("check", ["--fix", "new"], "output-dir", "new"),
+    ("analyze", ["--out", "p.html"], "page", "p.html"),
 ])
 def test_former_names_of_options_work_on_the_command_line_in_a_file_and_in_the_environment(deberta, tmp_path, verb, former, option, value):
     given = {verb: {option: value}}
@@ -206,7 +260,7 @@ def test_bash_completes_tasks_files_and_folders(deberta, tmp_path):
     assert "sst-2" in completed(deberta, "deberta", "eval", "--task", "=")
     for words in (["eval", ""], ["eval", "--task", "sst-2", "-p", ""], ["classify", "-i", ""], ["embed", "--output", "a"]):
         assert completed(deberta, "deberta", *words, cwd=tmp_path) == ["a file", "a folder"], words
-    for words in (["convert", "--to", ""], ["classify", "-m", ""], ["eval", "--average", "a"], ["inspect", "--diff", ""]):
+    for words in (["convert", "-o", ""], ["classify", "-m", ""], ["eval", "--average", "a"], ["inspect", "--diff", ""]):
         assert completed(deberta, "deberta", *words, cwd=tmp_path) == ["a folder"], words
     for words in (["classify", ""], ["classify", "--top-k", ""], ["rerank", "--query", ""], ["zero-shot", "--labels", ""], ["info", ""]):
         assert completed(deberta, "deberta", *words, cwd=tmp_path) == [], words

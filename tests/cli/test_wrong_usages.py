@@ -147,7 +147,7 @@ USAGES = [
     ("eval --task squad -m SPAN dev.tsv", 1, "dev.tsv: not valid JSON at line 1"),
     ("eval --average folder", 1, "folder: expected all_results.json or folders with all_results.json"),
     # ---- folders of models
-    ("convert -m SEQ", 2, "--to: expected a new folder for the model, got none"),
+    ("convert -m SEQ", 2, "--output-dir: expected a new folder for the model, got none"),
     ("convert -m SEQ --to .", 1, ".: expected a new or empty folder"),
     ("convert -m SEQ --to texts.txt", 1, "texts.txt: expected a new or empty folder"),
     ("convert -m SEQ --to none/new", 1, "none/new: cannot create: no folder none"),

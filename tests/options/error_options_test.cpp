@@ -54,12 +54,12 @@ TEST(ErrorOptions, AnOptionMayHaveAnotherNameThanItsArgument) {
 
 TEST(ErrorOptions, WhatIsWholeInTheLibraryIsShownAsACommand) {
   EXPECT_EQ(printed({.where = "dir", .message = "got an adapter", .remedies = {{"merge it", "adapter", "dir"}}}),
-            "dir: got an adapter; merge it: convert -m FOLDER_OF_THAT_MODEL --adapter dir --to NEW_FOLDER");
+            "dir: got an adapter; merge it: convert -m FOLDER_OF_THAT_MODEL --adapter dir -o NEW_FOLDER");
   EXPECT_EQ(
       printed({.where = "m",
                .message = "there is none",
                .remedies = {{"make one", "calibrate"}, {"use bf16", "precision", "bf16"}}}),
-      "m: there is none; make one with `deberta convert -m DIR --to DIR2 --dtype int8 --calibration-data FILE` or use "
+      "m: there is none; make one with `deberta convert -m DIR -o DIR2 --dtype int8 --calibration-data FILE` or use "
       "bf16");
 }
 

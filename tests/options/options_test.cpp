@@ -31,6 +31,15 @@ TEST(OptionTable, EveryRowHasHelpAndADefaultThatItsOwnCheckAccepts) {
   }
 }
 
+TEST(OptionTable, TheMostUsedOptionsAreOptionsOfTheirVerb) {
+  for (const VerbRow& verb : verb_table()) {
+    const std::vector<const OptionRow*> common = common_options(verb);
+    const std::set<const OptionRow*> different(common.begin(), common.end());
+    EXPECT_EQ(common.size(), different.size()) << verb.name;
+    EXPECT_EQ(different.count(nullptr), 0u) << verb.name;
+  }
+}
+
 TEST(OptionTable, EveryRowNamesVerbsThatExist) {
   for (const OptionRow& row : option_table()) {
     if (row.verbs == "*") continue;

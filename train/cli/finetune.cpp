@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/file.h"
 #include "data/row_form.h"
 #include "deberta/error.h"
 #include "eval/example_files.h"
@@ -33,16 +34,33 @@ const TaskRow& task_of(const FinetuneVerb& options) {
   return find_task(options.task);
 }
 
+bool evaluates(const FinetuneVerb& options) {
+  return options.validation_split > 0 || !options.validation_file.empty();
+}
+
+void check_split(const FinetuneVerb& options) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kUsage, "--validation-split", what); };
+  if (!options.validation_file.empty()) refuse("expected this or --validation-file, got both");
+  if (options.validation_split > .5) refuse("expected at most 0.5, got " + short_number(options.validation_split));
+  if (!options.labels_file.empty()) refuse("expected labels in the rows, got --labels-file");
+  for (const std::string& file : options.train_file) {
+    if (file == "-" || is_stream(file)) refuse("expected training files that can be read again, got " + file);
+  }
+}
+
 void check_given(const FinetuneVerb& options) {
   if (options.model.empty()) throw Error(ErrorCode::kUsage, "--model", "expected a model to begin with, got none");
   if (options.train_file.empty())
     throw Error(ErrorCode::kUsage, "--train-file", "expected labelled files to train on, got none");
   if (options.run.output_dir.empty() && !options.run.keeps_nothing())
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder for the model, got none");
-  if (options.early_stopping_patience > 0 && options.validation_file.empty()) {
-    throw Error(ErrorCode::kUsage, "--early-stopping-patience",
-                "expected evaluations to compare; name files with --validation-file");
+  if (options.early_stopping_patience > 0 && !evaluates(options)) {
+    throw Error(
+        ErrorCode::kUsage, "--early-stopping-patience",
+        "expected evaluations to compare; name files with --validation-file, or a share of the training examples "
+        "with --validation-split");
   }
+  if (options.validation_split > 0) check_split(options);
 }
 
 ExampleInput input_of(const FinetuneVerb& options, const std::vector<std::string>& files,
@@ -78,22 +96,31 @@ void set_class_weights(const FinetuneVerb& options, FinetuneSettings& settings) 
   }
 }
 
+// A run that goes on has the same rate, whatever a later version's default is.
+void set_default_rate(const FinetuneVerb& options, FinetuneSettings& settings) {
+  if (options.optimizer.learning_rate.value) return;
+  const ModelConfig config = load_model_config(settings.model_folder + "/config.json");
+  const std::string rate(default_learning_rate(config));
+  settings.learning_rate = *parse_number<double>(rate);
+  settings.run.options["learning-rate"] = rate;
+}
+
 // The recipe's numbers, where no others are given.
 void set_hyper_parameters(const FinetuneVerb& options, FinetuneSettings& settings) {
   settings.epochs = options.num_train_epochs.value;
   settings.samples_per_step = options.batch_size.value;
-  settings.learning_rate = options.learning_rate.value;
+  settings.learning_rate = options.optimizer.learning_rate.value.value_or(0);
   settings.run.schedule_settings.warmup = options.warmup_steps.value;
   settings.classifier_dropout = options.cls_dropout.value;
   settings.training.max_tokens =
       options.max_tokens.value.value_or(published_length(*settings.task).value_or(kMaxTokens));
   if (options.max_steps > 0) settings.steps = options.max_steps;
-  if (options.recipe == "none") return;
+  if (options.recipe == "none") return set_default_rate(options, settings);
   const bool is_sift = settings.adversarial && settings.adversarial->normalises_inputs;
   const Recipe recipe = find_recipe(*settings.task, options.recipe, is_sift);
   if (options.num_train_epochs.is_free()) settings.epochs = recipe.epochs;
   if (options.batch_size.is_free()) settings.samples_per_step = recipe.samples_per_step;
-  if (options.learning_rate.is_free()) settings.learning_rate = recipe.learning_rate;
+  if (options.optimizer.learning_rate.is_free()) settings.learning_rate = recipe.learning_rate;
   if (options.warmup_steps.is_free()) settings.run.schedule_settings.warmup = recipe.warmup;
   if (options.cls_dropout.is_free() && recipe.classifier_dropout)
     settings.classifier_dropout = recipe.classifier_dropout;
@@ -102,22 +129,34 @@ void set_hyper_parameters(const FinetuneVerb& options, FinetuneSettings& setting
 }
 
 void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
-  if (options.validation_file.empty()) return;
+  if (!evaluates(options)) return;
   settings.run.best = BestRule{.metric = "eval_" + split_words(settings.task->metrics).front(),
                                .is_greater_better = true,
                                .patience = options.early_stopping_patience};
 }
 
-FinetuneSettings settings_of(const FinetuneVerb& options) {
+void split_training(const FinetuneVerb& options, FinetuneSettings& settings) {
+  ExampleInput& training = settings.training.input;
+  training.part =
+      RowPart{.share = options.validation_split, .seed = options.run.seed, .most_rows = options.max_train_samples};
+  settings.evaluation = training;
+  settings.evaluation.part->is_held_out = true;
+  settings.training.max_examples = 0;  // the part counts them
+}
+
+FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) {
   check_given(options);
   FinetuneSettings settings;
   settings.task = &task_of(options);
   settings.model_folder = cli::model_path(options.model);
   settings.run = run_settings(options.run, options.optimizer);
+  settings.workplace = workplace_settings(options.run);
+  describe_run(given, settings.workplace, settings.run);
   settings.training.input = input_of(options, options.train_file, options.labels_file);
   settings.training.max_examples = options.max_train_samples;
   settings.training.merges_sentences = options.merge_sentences;
   settings.evaluation = input_of(options, options.validation_file, options.validation_labels_file);
+  if (options.validation_split > 0) split_training(options, settings);
   settings.evaluation_rules = evaluation_rules(*settings.task, settings.model_folder);
   settings.adversarial = adversarial_options(options.adversarial);
   set_hyper_parameters(options, settings);
@@ -127,7 +166,6 @@ FinetuneSettings settings_of(const FinetuneVerb& options) {
   settings.label_smoothing = options.label_smoothing_factor;
   settings.frozen_layers = options.frozen_layers.value;
   settings.optimizer = optimizer_options(options.optimizer, options.run);
-  settings.workplace = workplace_settings(options.run);
   return settings;
 }
 
@@ -174,8 +212,7 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
 int run_finetune(const Options& options) {
   cli::watch_signal(SIGUSR1);
   const FinetuneVerb given(options);
-  FinetuneSettings settings = settings_of(given);
-  describe_run(options, settings.workplace, settings.run);
+  FinetuneSettings settings = settings_of(options, given);
   Reporter reporter(given.run.progress, {"examples"});
   const RunHooks hooks = with_fallback_note(hooks_of(reporter), given.run.kernels);
   say_precision(given.run, settings.workplace, hooks);

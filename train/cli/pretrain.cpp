@@ -156,7 +156,7 @@ PretrainSettings settings_of(const PretrainVerb& options) {
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder for the model, got none");
   set_model(options, settings);
   settings.optimizer = optimizer_options(options.optimizer, options.run);
-  settings.learning_rate = options.optimizer.learning_rate;
+  settings.learning_rate = *options.optimizer.learning_rate.value;
   settings.corpus.holds_out_every = options.hold_out_every;
   settings.boundary = boundary_of(options.document_boundary);
   settings.cache_folder = cache_folder(options);

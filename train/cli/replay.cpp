@@ -60,7 +60,7 @@ int run_replay(const Options& options) {
       .adversarial = adversarial_options(given.adversarial),
       .decoder_passes = given.decoder_passes.value,
       .optimizer = {.adam = adam_options(optimizer)},
-      .learning_rate = optimizer.learning_rate,
+      .learning_rate = *optimizer.learning_rate.value,
       .max_norm = optimizer.max_grad_norm,
       .workplace = {.threads = given.threads, .kernels = given.kernels, .precision = cli::precision_of(given.dtype)}};
   const RunHooks hooks{.stop = [] { return cli::interrupted() != 0 ? StopRequest::kStop : StopRequest::kNone; }};

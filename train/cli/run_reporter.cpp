@@ -21,6 +21,17 @@ StopRequest stop_request() {
   return cli::take_watched_signal(SIGUSR1) ? StopRequest::kSave : StopRequest::kNone;
 }
 
+// Less than a twentieth of what there is to learn.
+bool hardly_learned(const RunResult& result) {
+  return result.last_loss && result.guess_loss && *result.last_loss > .95 * *result.guess_loss;
+}
+
+std::string describe_loss(const RunResult& result) {
+  return "note: the loss hardly moved: " + short_number(*result.last_loss) +
+         " in the last steps, where guessing costs " + short_number(*result.guess_loss) +
+         "; a higher --learning-rate (--find-lr tries them) or more --num-train-epochs may help";
+}
+
 }  // namespace
 
 std::string short_number(double value) {
@@ -87,6 +98,7 @@ void report(const RunSettings& settings, const RunResult& result, const std::str
   cli::note(text);
   if (result.is_finished) {
     cli::note(what + " in " + settings.output);
+    if (hardly_learned(result)) cli::note(describe_loss(result));
   } else {
     cli::note("stopped; the same command goes on from the last checkpoint in " + settings.output);
   }

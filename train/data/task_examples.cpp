@@ -1,6 +1,8 @@
 // Rows with a class, classes, a score, a right choice or right entities.
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "base/checked.h"
 #include "deberta/error.h"
@@ -51,12 +53,13 @@ class Examples {
   Examples(const SampleSource& source, TaskSamples& samples)
       : source_(source), samples_(samples), rows_(source.task, TaskLabels(source.task)) {}
 
-  void add(const Example& example) {
+  // One that is held out only adds its label to the classes.
+  void add(const Example& example, bool is_held_out) {
     rows_.add(example);
     const TaskGold& gold = rows_.golds().back();
-    ++samples_.examples;
     if (gold.error && !rows_.has_unknown_labels()) throw Error(*gold.error);
-    if (gold.error) return;  // of a label: all of them are told at the end
+    samples_.examples += !is_held_out;
+    if (gold.error || is_held_out) return;  // of a label: all of them are told at the end
     if (!gold.is_labelled) {
       ++samples_.unlabelled;
       return;
@@ -71,6 +74,7 @@ class Examples {
   void finish() {
     rows_.check_labels();
     if (samples_.loss != TaskLoss::kClass && samples_.loss != TaskLoss::kLabels) return;
+    if (rows_.labels().is_open()) check_classes();
     samples_.labels = rows_.labels().names();
     std::vector<int32_t> numbers(samples_.labels.size());
     std::iota(numbers.begin(), numbers.end(), 0);
@@ -82,6 +86,28 @@ class Examples {
   }
 
  private:
+  // A column that tells rows apart, or measures something, is no label. Few classes are left to the user.
+  void check_classes() const {
+    constexpr size_t kFew = 20;
+    const std::vector<std::string>& names = rows_.labels().names();
+    const size_t rows = samples_.samples.size();
+    if (names.size() <= kFew) return;
+    const bool are_fractions =
+        std::ranges::any_of(names, [](const std::string& name) { return !parse_number<int64_t>(name); }) &&
+        std::ranges::all_of(names, [](const std::string& name) { return parse_number<double>(name).has_value(); });
+    const size_t needed = samples_.loss == TaskLoss::kLabels ? names.size() : 2 * names.size();
+    if (rows >= needed && !are_fractions) return;
+    std::string shown;
+    for (size_t i = 0; i < 3; ++i) shown += names[i] + ", ";
+    std::vector<Remedy> remedies = {{"name the column or key of the label with {}", "label_field"}};
+    if (are_fractions) remedies = {{"learn numbers as the task regression"}};
+    throw Error(ErrorCode::kInput,
+                {{.where = rows_.golds().front().where,
+                  .message = "expected labels that several examples share, got " + std::to_string(names.size()) +
+                             " classes in " + std::to_string(rows) + " examples: " + shown + "...",
+                  .remedies = std::move(remedies)}});
+  }
+
   // Numbers of classes, as values until now, become 1 in a row of zeros.
   void spread(TaskSample& sample, const std::vector<int32_t>& numbers) const {
     std::vector<float> values(samples_.labels.size(), 0);
@@ -156,12 +182,15 @@ class Examples {
 }  // namespace
 
 void read_examples(const SampleSource& source, TaskSamples& samples) {
-  ExampleFiles files(source.reading.input, source.task, source.hooks.is_stopped);
+  ExampleInput all = source.reading.input;
+  PartPicker picker(std::exchange(all.part, std::nullopt));
+  ExampleFiles files(all, source.task, source.hooks.is_stopped);
   Examples examples(source, samples);
-  for (Example example; !source.is_full(samples) && files.next(example);) {
-    examples.add(example);
+  for (Example example; !picker.is_done() && !source.is_full(samples) && files.next(example);) {
+    examples.add(example, !picker.takes(example.group));
     source.hooks.on_progress(samples.examples, files.fraction_done());
   }
+  samples.held_out = picker.left_out();
   if (!source.hooks.is_stopped()) examples.finish();
 }
 

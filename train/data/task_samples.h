@@ -45,12 +45,13 @@ struct TaskSamples {
   std::vector<TaskSample> samples = {};
   size_t examples = 0;    // read
   size_t unlabelled = 0;  // of them left out: the file does not say
+  size_t held_out = 0;    // of the files, and not read: the rows of the other part
   size_t cut = 0;         // samples longer than max_tokens, which lost their ends
   size_t unanswered = 0;  // kSpan: samples without an answer, or with it in another window
 };
 
 struct TaskReading {
-  ExampleInput input = {};
+  ExampleInput input = {};        // the classes are those of all rows, whatever its part is
   size_t max_tokens = 512;        // of a sequence
   size_t max_examples = 0;        // of the files' first; 0: all
   bool merges_sentences = false;  // kTokens: as many sentences of a document as fit are one text

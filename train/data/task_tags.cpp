@@ -8,6 +8,7 @@
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/word_tags.h"
+#include "eval/tags.h"
 #include "train/data/task_sources.h"
 
 namespace deberta::train {
@@ -42,6 +43,11 @@ class Tags {
     } else {
       take(text);
     }
+  }
+
+  // Of a sentence that is held out.
+  void add_labels(const ConllSentence& sentence) {
+    for (size_t token = 0; token < sentence.tokens(); ++token) number_of(sentence.label(token));
   }
 
   void finish() {
@@ -116,13 +122,18 @@ class Tags {
 
 void read_tags(const SampleSource& source, TaskSamples& samples) {
   Tags tags(source, samples);
+  SentencePicker picker(source.reading.input.part, source.reading.merges_sentences);
   for (const std::string& path : source.reading.input.files) {
     ConllReader reader(LineReader{ByteSource(path, source.hooks.is_stopped)});
-    for (ConllSentence sentence; !source.is_full(samples) && reader.next(sentence);) {
-      tags.add(sentence);
+    for (ConllSentence sentence; !picker.is_done() && !source.is_full(samples) && reader.next(sentence);) {
+      if (picker.takes(sentence))
+        tags.add(sentence);
+      else
+        tags.add_labels(sentence);
       source.hooks.on_progress(samples.examples, std::nullopt);
     }
   }
+  samples.held_out = picker.left_out();
   if (!source.hooks.is_stopped()) tags.finish();
 }
 

@@ -16,6 +16,7 @@ namespace {
 void tell(const TaskSamples& samples, const TaskModel& first, const RunHooks& hooks) {
   std::string text =
       std::to_string(samples.samples.size()) + " samples from " + std::to_string(samples.examples) + " examples";
+  if (samples.held_out > 0) text += "; " + std::to_string(samples.held_out) + " examples are held out, to evaluate on";
   if (samples.unlabelled > 0) text += "; " + std::to_string(samples.unlabelled) + " without a label are left out";
   if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";
   hooks.on_note(text);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ class Learner {
   virtual std::map<std::string, std::string> hashes() = 0;
   // Of what it reads, for the reports.
   virtual Details details() const { return {}; }
+
+  // What guessing without having learnt anything would cost, in the unit of the metric "loss"; none: not known.
+  virtual std::optional<double> guess_loss() const { return std::nullopt; }
 
   // Steps follow, from this one on.
   virtual void begin(int64_t step) = 0;

@@ -1,6 +1,7 @@
 #include "train/loop/recipe.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,18 @@ std::string_view text_of(const TaskRecipe& recipe, std::string_view size) {
   return found == sizes.end() ? std::string_view() : found->text;
 }
 
+// Of large models the published rates, as they are for most tasks; of small ones what was measured (docs/training.md).
+struct SizedRate {
+  double most_weights;  // in the layers
+  std::string_view rate;
+};
+constexpr auto kRates = std::to_array<SizedRate>({
+    {10e6, "2e-4"},    // the models that ship
+    {60e6, "4.5e-5"},  // v3-xsmall, v3-small
+    {150e6, "2e-5"},   // base
+    {1e12, "1e-5"},    // large
+});
+
 }  // namespace
 
 Recipe find_recipe(const TaskRow& task, std::string_view size, bool is_sift) {
@@ -48,6 +61,15 @@ Recipe find_recipe(const TaskRow& task, std::string_view size, bool is_sift) {
   if (parts.size() > 4) recipe.classifier_dropout = number_of(parts[4]);
   if (parts.size() > 5) recipe.adversarial_lambda = number_of(parts[5]);
   return recipe;
+}
+
+std::string_view default_learning_rate(const ModelConfig& config) {
+  const auto width = static_cast<double>(config.hidden_size), inner = static_cast<double>(config.intermediate_size);
+  const double weights = static_cast<double>(config.num_hidden_layers) * (4 * width * width + 2 * width * inner);
+  for (const auto& [most_weights, rate] : kRates) {
+    if (weights <= most_weights) return rate;
+  }
+  return kRates.back().rate;
 }
 
 std::optional<size_t> published_length(const TaskRow& task) {

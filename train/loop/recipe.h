@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "deberta/config.h"
 #include "metrics/task_table.h"
 
 namespace deberta::train {
@@ -20,6 +21,9 @@ struct Recipe {
 // `size`: "v3-large" and so on (sized_recipes()). Where nothing is published for scale-invariant fine-tuning at that
 // size, plain fine-tuning's numbers. Throws kUsage, with the sizes that the task has, for another one.
 Recipe find_recipe(const TaskRow& task, std::string_view size, bool is_sift);
+
+// The highest learning rate for a model where no recipe names one, as text, by the number of weights in its layers.
+std::string_view default_learning_rate(const ModelConfig& config);
 
 // The published length of an input in tokens.
 std::optional<size_t> published_length(const TaskRow& task);

@@ -195,6 +195,7 @@ void Run::log() {
                   {"tokens_per_s", static_cast<double>(state_.tokens - log_tokens_) / std::max(seconds, 1e-9)},
                   {"seconds", seconds}});
   write_line(metrics);
+  if (const double* loss = find(metrics, "loss")) result_.last_loss = *loss;
   state_.sums.clear();
   log_begin_ = Clock::now();
   log_tokens_ = state_.tokens;
@@ -331,6 +332,7 @@ RunResult Run::go(const MakeLearner& make_learner) {
   if (learner_ != nullptr) {
     prepare();
     result_.total_steps = state_.total_steps;
+    result_.guess_loss = learner_->guess_loss();
     train();
     result_.steps = state_.step;
     result_.tokens = state_.tokens;

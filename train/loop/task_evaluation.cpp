@@ -11,7 +11,7 @@ namespace {
 AnsweredRows answer(const FinetuneSettings& settings, const OpenModel& open_model, const EvalHooks& hooks) {
   const TaskRow& task = *settings.task;
   if (task.kind == TaskKind::kQuestion) {
-    QuestionSettings questions{.files = settings.evaluation.files};
+    QuestionSettings questions{.files = settings.evaluation.files, .part = settings.evaluation.part};
     questions.question.rules = settings.evaluation_rules;
     return answer_questions(task, questions, open_model, hooks);
   }
@@ -22,7 +22,8 @@ AnsweredRows answer(const FinetuneSettings& settings, const OpenModel& open_mode
 }  // namespace
 
 TagSettings tag_settings(const FinetuneSettings& settings) {
-  TagSettings tags{.files = settings.evaluation.files, .rules = settings.evaluation_rules};
+  TagSettings tags{
+      .files = settings.evaluation.files, .part = settings.evaluation.part, .rules = settings.evaluation_rules};
   tags.merges_sentences = settings.training.merges_sentences;
   return tags;
 }

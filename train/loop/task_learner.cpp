@@ -6,6 +6,7 @@
 
 #include "base/sha256.h"
 #include "deberta/error.h"
+#include "train/data/guess_loss.h"
 #include "train/loop/first_model.h"
 #include "train/loop/model_files.h"
 #include "train/loop/separate_files.h"
@@ -46,16 +47,6 @@ std::string hash_of(const TaskSamples& samples) {
     }
   }
   return hash.finish();
-}
-
-// Of how many samples each class is, by number.
-std::vector<double> count_classes(const TaskSamples& samples) {
-  std::vector<double> counts(samples.labels.size(), 0);
-  for (const TaskSample& sample : samples.samples) {
-    if (samples.loss == TaskLoss::kClass) counts[static_cast<size_t>(sample.label)] += 1;
-    for (const auto& [token, label] : sample.tags) counts[static_cast<size_t>(label)] += 1;
-  }
-  return counts;
 }
 
 // By the order of the samples' classes. The mean weight of a label is 1.
@@ -108,6 +99,10 @@ class TaskLearner : public SingleModelLearner {
   std::map<std::string, std::string> hashes() override {
     return {{"training files and tokenizer", hash_of(samples_)},
             {"configuration", hash_of_config(model().form.config)}};
+  }
+  std::optional<double> guess_loss() const override {
+    const bool is_plain = !settings_.adversarial && options_.label_smoothing == 0 && options_.class_weights_C.empty();
+    return is_plain ? std::optional(train::guess_loss(samples_)) : std::nullopt;
   }
   void begin(int64_t) override {}
   StepReport step(const StepRequest& request, Sums& sums) override;
@@ -182,15 +177,30 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
 
 }  // namespace
 
+namespace {
+
+[[noreturn]] void refuse_split(const TaskSamples& samples) {
+  throw Error(ErrorCode::kUsage,
+              {{.message = "expected a share that holds out at least one example, got none of " +
+                           std::to_string(samples.examples),
+                .argument = "validation_split",
+                .remedies = {{"name a larger share"}, {"give examples of their own with {}", "validation_file"}}}});
+}
+
+}  // namespace
+
 std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const RunHooks& hooks) {
-  check_separate(settings.training.input.files, settings.evaluation.files);
+  if (!settings.evaluation.part) check_separate(settings.training.input.files, settings.evaluation.files);
   const Tokenizer tokenizer = Tokenizer::load(settings.model_folder);
-  return read_task_samples(*settings.task, settings.training, tokenizer,
-                           {.on_progress =
-                                [&](size_t examples, std::optional<double> fraction) {
-                                  hooks.on_progress({Phase::kReading, examples, 0, fraction});
-                                },
-                            .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }});
+  std::optional<TaskSamples> samples =
+      read_task_samples(*settings.task, settings.training, tokenizer,
+                        {.on_progress =
+                             [&](size_t examples, std::optional<double> fraction) {
+                               hooks.on_progress({Phase::kReading, examples, 0, fraction});
+                             },
+                         .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }});
+  if (samples && settings.evaluation.part && samples->held_out == 0) refuse_split(*samples);
+  return samples;
 }
 
 int64_t count_steps(const FinetuneSettings& settings, const TaskBatches& batches) {

@@ -136,6 +136,12 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
   const std::string where = checkpoint.paths().empty() ? "checkpoint" : checkpoint.paths().front();
   std::vector<Problem> problems;
   std::vector<std::string> new_names;
+  const TensorView* output =
+      model.form.head == Head::kMaskedLm ? own_output_table(checkpoint, model.form.config) : nullptr;
+  if (output != nullptr)
+    problems.push_back({where, "tensor " + output->name +
+                                   ": expected a language model whose output table is its word table, got one of its "
+                                   "own, which is run but not trained"});
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
     const bool is_new = rules.has_new_classifier && spec.name.starts_with("classifier.");
     const TensorView* view = is_new ? nullptr : source.find(spec.name);

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Which learning rate fine-tuning should begin with: models of several sizes, three tasks, seeds and rates, and everything else by default.
+
+finetune_rates.py --data DATA --results FILE [-m MODEL...] [--rates R,...] [--seeds S,...] [--rows N,...] [--jobs N]
+finetune_rates.py --results FILE --table
+
+Each run is one command of `deberta finetune` on the first N rows of a task, scored on the task's dev file after its last step. FILE gets a
+line of JSON for each; runs that it has are not made again. `auto` is a rate as well: the default. The table has means over the seeds, and how far the
+default is from the best rate. Needs the built programs; DEBERTA_BINARY names deberta."""
+import argparse
+import concurrent.futures
+import itertools
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/release/deberta"))
+MODELS = [f"builtin:{name}" for name in ("fill", "detect", "sentiment", "entailment", "entities")]
+RATES = ["2e-5", "5e-5", "1e-4", "2e-4", "5e-4", "1e-3", "2e-3"]
+TASKS = {
+    "sick": ("nli", "nli/sick/train.csv.xz", "nli/sick/dev.csv.xz"),
+    "sst-2": ("sst-2", "glue/SST-2/train.tsv.xz", "glue/SST-2/dev.tsv.xz"),
+    "cola": ("cola", "glue/CoLA/train.tsv.xz", "glue/CoLA/dev.tsv.xz"),
+}
+KEY = ("model", "task", "rows", "rate", "seed")
+
+
+def run(words: list) -> str:
+    done = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, words))}\n{done.stderr}")
+    return done.stdout
+
+
+def measure(data: pathlib.Path, model: str, name: str, rows: int, rate: str, seed: int) -> dict:
+    task, train, dev = TASKS[name]
+    given = [] if rate == "auto" else ["--learning-rate", rate]
+    with tempfile.TemporaryDirectory() as folder:
+        common = ["--threads", 1, "--progress", "off"]
+        run(["finetune", "--task", task, "-m", model, "--train-file", data / train, "--max-train-samples", rows, "--seed", seed, *given, *common, "-o", folder])
+        lines = [json.loads(line) for line in (pathlib.Path(folder) / "metrics.jsonl").read_text().splitlines()]
+        found = json.loads(run(["eval", "--task", task, "-m", folder, "--bootstrap", 0, "-f", "json", *common, data / dev]))["metrics"]
+    losses = [line["loss"] for line in lines if "loss" in line]
+    return dict(zip(KEY, (model, name, rows, rate, seed))) | {"metrics": found, "losses": losses}
+
+
+def key_of(line: dict) -> tuple:
+    return tuple(line[name] for name in KEY)
+
+
+def read(path: pathlib.Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def measure_all(a: argparse.Namespace) -> None:
+    known = {key_of(line) for line in read(a.results)}
+    wanted = [(model, task, int(rows), rate, int(seed)) for rows, seed, task, model, rate in
+              itertools.product(a.rows.split(","), a.seeds.split(","), TASKS, a.model or MODELS, a.rates.split(","))]
+    missing = [one for one in wanted if one not in known]
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool, a.results.open("a") as file:
+        waiting = [pool.submit(measure, a.data, *one) for one in missing]
+        for number, done in enumerate(concurrent.futures.as_completed(waiting), 1):
+            line = done.result()
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            print(f"{number} of {len(missing)}: {' '.join(map(str, key_of(line)))}: accuracy {line['metrics']['accuracy']:.3f}" if "accuracy" in line["metrics"]
+                  else f"{number} of {len(missing)}: {' '.join(map(str, key_of(line)))}: {line['metrics']}", flush=True)
+
+
+def score_of(line: dict) -> float:
+    """In percent, the task's first metric."""
+    return 100 * next(iter(line["metrics"].values()))
+
+
+def print_table(lines: list[dict]) -> None:
+    rates = sorted({line["rate"] for line in lines}, key=lambda rate: float("inf") if rate == "auto" else float(rate))
+    print("| model | task | rows | " + " | ".join(rates) + " | default - best |\n|" + "---|" * (len(rates) + 4))
+    for model, rows, task in sorted({(line["model"], line["rows"], line["task"]) for line in lines}):
+        means = {}
+        for rate in rates:
+            scores = [score_of(line) for line in lines if (line["model"], line["rows"], line["task"], line["rate"]) == (model, rows, task, rate)]
+            if scores:
+                means[rate] = statistics.mean(scores)
+        best = max((mean for rate, mean in means.items() if rate != "auto"), default=None)
+        behind = f"{means['auto'] - best:+.1f}" if "auto" in means and best is not None else ""
+        print(f"| {model} | {task} | {rows} | " + " | ".join(f"{means[rate]:.1f}" if rate in means else "" for rate in rates) + f" | {behind} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=pathlib.Path)
+    parser.add_argument("--results", type=pathlib.Path, required=True)
+    parser.add_argument("-m", "--model", action="append")
+    parser.add_argument("--rates", default=",".join(RATES))
+    parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--rows", default="800")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--table", action="store_true")
+    a = parser.parse_args()
+    if not a.table:
+        measure_all(a)
+    print_table(read(a.results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""`finetune` by its defaults: the rate of the model's size, a share of the examples held out, labels that are none, a run that learned nothing."""
+import json
+import re
+
+import pytest
+from conftest import WORDS, log_of, weights_of
+from models import make_model
+from task_files import jsonl
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("base"), "lm", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, initializer_range=0.2)
+
+
+def rows(count, labels="abc"):
+    return [{"text": f"a {WORDS[n % 16]} {n} .", "label": labels[n % len(labels)]} for n in range(count)]
+
+
+@pytest.fixture
+def finetune(deberta, base, tmp_path):
+    def run(*words, text=None, task="classification", out="out"):
+        file = tmp_path / "train.jsonl"
+        if text is not None:
+            file.write_text(text)
+        return deberta("finetune", "--task", task, "-m", base, "--train-file", file, "-o", tmp_path / out, *words)
+    return run
+
+
+def test_the_rate_is_that_of_the_models_size_and_is_recorded(finetune, deberta, base, tmp_path):
+    done = finetune("--max-steps", "2", "--warmup-steps", "0", "--lr-scheduler-type", "constant", "--logging-steps", "1", text=jsonl(*rows(64)))
+    assert done.returncode == 0, done.stderr
+    assert {line["learning_rate"] for line in log_of(tmp_path / "out")} == {2e-4}
+    options = json.loads((tmp_path / "out/checkpoint-000002/trainer/state.json").read_text())["options"]
+    assert options["learning-rate"] == "2e-4"
+    # The same rate by its number goes on; another one does not.
+    assert finetune("--max-steps", "2", "--warmup-steps", "0", "--lr-scheduler-type", "constant", "--learning-rate", "2e-4").returncode == 0
+    done = finetune("--max-steps", "2", "--warmup-steps", "0", "--lr-scheduler-type", "constant", "--learning-rate", "2e-5")
+    assert done.returncode == 2 and "learning-rate: expected 2e-4 as in the run so far, got 2e-5" in done.stderr
+
+
+def test_a_run_that_learned_nothing_says_so_last(finetune):
+    done = finetune("--learning-rate", "1e-7", text=jsonl(*rows(64)))
+    assert done.returncode == 0, done.stderr
+    said = re.search(r"^note: the loss hardly moved: ([\d.]+) in the last steps, where guessing costs 1\.098; a higher --learning-rate", done.stderr.splitlines()[-1])
+    assert said and float(said[1]) > 1.04, done.stderr
+    done = finetune("--learning-rate", "0.003", "--max-steps", "300", "--batch-size", "16", "--cls-dropout", "0", "--warmup-steps", "0", out="learned",
+                    text=jsonl(*({"text": f"a {word} .", "label": "abc"[n % 3]} for n, word in enumerate(WORDS))))
+    assert done.returncode == 0 and "hardly moved" not in done.stderr, done.stderr
+
+
+def test_a_share_is_held_out_and_evaluated_on(finetune, deberta, base, tmp_path):
+    text = jsonl(*rows(200))
+    done = finetune("--validation-split", "0.1", "--num-train-epochs", "2", "--early-stopping-patience", "3", text=text)
+    assert done.returncode == 0, done.stderr
+    assert "180 samples from 180 examples; 20 examples are held out, to evaluate on" in done.stderr
+    results = json.loads((tmp_path / "out/all_results.json").read_text())
+    assert 0 <= results["eval_accuracy"] <= 1
+    # The rows of the report are those held out; what they are scored is what the result answers.
+    held_out = [json.loads(line) for line in (tmp_path / "out/eval_predictions.jsonl").read_text().splitlines()]
+    assert len(held_out) == 20 and len({row["text"] for row in held_out}) == 20
+    places = [int(row["where"].rpartition(":")[2]) for row in held_out]
+    assert all(10 * n < place <= 10 * n + 10 for n, place in enumerate(places)), "one of each ten"
+    texts = {row["text"] for row in held_out}
+    (tmp_path / "dev.jsonl").write_text(jsonl(*(row for row in rows(200) if row["text"] in texts)))
+    scored = deberta("eval", "--task", "classification", "-m", tmp_path / "out", tmp_path / "dev.jsonl", "-f", "json", "--bootstrap", "0")
+    assert json.loads(scored.stdout)["metrics"]["accuracy"] == results["eval_accuracy"]
+    # The same as with two files.
+    (tmp_path / "rest.jsonl").write_text(jsonl(*(row for row in rows(200) if row["text"] not in texts)))
+    again = deberta("finetune", "--task", "classification", "-m", base, "--train-file", tmp_path / "rest.jsonl", "--validation-file", tmp_path / "dev.jsonl",
+                    "-o", tmp_path / "two", "--num-train-epochs", "2", "--early-stopping-patience", "3")
+    assert again.returncode == 0 and weights_of(tmp_path / "two") == weights_of(tmp_path / "out")
+
+
+def test_a_class_that_only_the_held_out_examples_have_is_a_class(finetune, tmp_path):
+    for seed in range(3):
+        text = jsonl(*rows(40, "ab"), *({"text": f"rare {n}", "label": "c"} for n in range(1)))
+        done = finetune("--validation-split", "0.5", "--max-steps", "1", "--seed", seed, text=text, out=f"out{seed}")
+        assert done.returncode == 0, done.stderr
+        assert list(json.loads((tmp_path / f"out{seed}/config.json").read_text())["id2label"].values()) == ["a", "b", "c"]
+
+
+def test_sentences_and_contexts_are_held_out_whole(finetune, deberta, base, tmp_path):
+    (tmp_path / "train.txt").write_text("".join(f"a O\n{WORDS[n % 16]} {'B-PER' if n % 2 else 'O'}\n\n" for n in range(40)))
+    done = deberta("finetune", "--task", "ner", "-m", base, "--train-file", tmp_path / "train.txt", "-o", tmp_path / "ner", "--validation-split", "0.25", "--max-steps", "1")
+    assert done.returncode == 0 and "30 samples from 30 examples; 10 examples are held out" in done.stderr, done.stderr
+    paragraphs = [{"context": f"The {word} sat .", "qas": [{"id": f"{word}{n}", "question": "Who ?", "answers": [{"text": word, "answer_start": 4}]} for n in range(3)]} for word in WORDS]
+    (tmp_path / "train.json").write_text(json.dumps({"version": "1.1", "data": [{"title": "T", "paragraphs": paragraphs}]}))
+    done = deberta("finetune", "--task", "squad", "-m", base, "--train-file", tmp_path / "train.json", "-o", tmp_path / "squad", "--validation-split", "0.25", "--max-steps", "1")
+    assert done.returncode == 0 and "36 samples from 36 examples; 12 examples are held out" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--validation-split", "0.1", "--validation-file", "x.jsonl"], "--validation-split: expected this or --validation-file, got both"),
+    (["--validation-split", "0.6"], "--validation-split: expected at most 0.5, got 0.6"),
+    (["--validation-split", "0.001"], "expected a share that holds out at least one example, got none of 64; name a larger share"),
+    (["--validation-split", "0.1", "--train-file", "-"], "expected training files that can be read again, got -"),
+])
+def test_splits_that_cannot_be_are_refused(finetune, tmp_path, words, message):
+    done = finetune(*words, "--seed", "2", text=jsonl(*rows(64)))
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+    assert not (tmp_path / "out/config.json").exists()
+
+
+@pytest.mark.parametrize("labels, message", [
+    ([f"id {n}" for n in range(60)], "expected labels that several examples share, got 60 classes in 60 examples: id 0, id 1, id 2, ...; "
+                                     "name the column or key of the label with --label-field"),
+    ([n / 8 for n in range(30)] * 4, "got 30 classes in 120 examples: 0.0, 0.125, 0.25, ...; learn numbers as the task regression"),
+    ([n for n in range(30)] * 2, None),
+    ([f"intent {n}" for n in range(40)] * 2, None),
+    ([f"{n}" for n in range(20)], None),
+])
+def test_labels_that_tell_rows_apart_are_refused(finetune, labels, message):
+    done = finetune("--dry-run", text=jsonl(*({"text": f"row {n}", "label": label} for n, label in enumerate(labels))))
+    assert done.returncode == (1 if message else 0), done.stderr
+    assert message is None or message in done.stderr, done.stderr
+
+
+def test_a_label_field_that_no_row_has_lists_what_there_is(finetune, deberta, base, tmp_path):
+    done = finetune("--label-field", "topic", text=jsonl(*rows(4)))
+    assert done.returncode == 1 and "train.jsonl:1: expected a field named topic in this row or another, got text, label" in done.stderr, done.stderr
+    (tmp_path / "train.csv").write_text("text,kind\na,b\nc,d\n")
+    for verb in ["finetune", "--train-file"], ["eval", "-i"]:
+        done = deberta(verb[0], "--task", "classification", "-m", base if verb[0] == "finetune" else make_model(tmp_path / "s", "sequence"), verb[1], tmp_path / "train.csv", "--label-field", "topic",
+                       *(["-o", tmp_path / "out"] if verb[0] == "finetune" else []))
+        assert done.returncode == 1 and 'train.csv:1: expected a header line with columns named text or sentence' in done.stderr and 'topic, got "text, kind"' in done.stderr, done.stderr

@@ -1,0 +1,79 @@
+#include "train/data/guess_loss.h"
+
+#include <cmath>
+#include <vector>
+
+namespace deberta::train {
+namespace {
+
+double entropy(const std::vector<double>& counts) {
+  double whole = 0, sum = 0;
+  for (const double count : counts) whole += count;
+  for (const double count : counts) {
+    if (count > 0) sum -= count / whole * std::log(count / whole);
+  }
+  return sum;
+}
+
+double variance(const TaskSamples& samples) {
+  double sum = 0, squares = 0;
+  for (const TaskSample& sample : samples.samples) sum += sample.values.front();
+  const auto count = static_cast<double>(samples.samples.size());
+  for (const TaskSample& sample : samples.samples) squares += std::pow(sample.values.front() - sum / count, 2);
+  return squares / count;
+}
+
+double labels_loss(const TaskSamples& samples) {
+  double sum = 0;
+  for (size_t label = 0; label < samples.labels.size(); ++label) {
+    double held = 0;
+    for (const TaskSample& sample : samples.samples) held += sample.values[label];
+    sum += entropy({held, static_cast<double>(samples.samples.size()) - held});
+  }
+  return sum / static_cast<double>(samples.labels.size());
+}
+
+double mentions_loss(const TaskSamples& samples) {
+  double right = 0, wrong = 0;
+  for (const TaskSample& sample : samples.samples) {
+    for (const TaskMention& mention : sample.mentions) (mention.is_right ? right : wrong) += 1;
+  }
+  return entropy({right, wrong});
+}
+
+// Of choices their number, else the tokens of the sequence.
+double even_loss(const TaskSamples& samples) {
+  double sum = 0;
+  for (const TaskSample& sample : samples.samples)
+    sum += std::log(static_cast<double>(samples.loss == TaskLoss::kChoice ? sample.sequences.size() : sample.tokens()));
+  return sum / static_cast<double>(samples.samples.size());
+}
+
+}  // namespace
+
+std::vector<double> count_classes(const TaskSamples& samples) {
+  std::vector<double> counts(samples.labels.size());
+  for (const TaskSample& sample : samples.samples) {
+    if (samples.loss == TaskLoss::kClass) counts[static_cast<size_t>(sample.label)] += 1;
+    for (const auto& [token, label] : sample.tags) counts[static_cast<size_t>(label)] += 1;
+  }
+  return counts;
+}
+
+double guess_loss(const TaskSamples& samples) {
+  switch (samples.loss) {
+    case TaskLoss::kScore:
+      return variance(samples);
+    case TaskLoss::kLabels:
+      return labels_loss(samples);
+    case TaskLoss::kMention:
+      return mentions_loss(samples);
+    case TaskLoss::kChoice:
+    case TaskLoss::kSpan:
+      return even_loss(samples);
+    default:
+      return entropy(count_classes(samples));
+  }
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,17 @@
+// What a head would lose by guessing.
+#pragma once
+#include <vector>
+
+#include "train/data/task_samples.h"
+
+namespace deberta::train {
+
+// The mean loss of the answer that is the same for every sample and fits them best: for classes the entropy of their
+// shares, for scores their variance. For choices and spans every choice and token is as likely as the others. Without
+// weights of classes and smoothing. Requires samples.
+double guess_loss(const TaskSamples& samples);
+
+// Of how many samples each class is, of kTokens of how many words, by number.
+std::vector<double> count_classes(const TaskSamples& samples);
+
+}  // namespace deberta::train
