@@ -27,6 +27,7 @@ if(NOT DEBERTA_SANITIZE)  # sanitizers leave their symbols for the program to re
   target_link_options(deberta_shared PRIVATE -Wl,-z,defs)
 endif()
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 install(TARGETS deberta)
 install(TARGETS deberta_shared EXPORT deberta-config)
 install(DIRECTORY include/deberta TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
@@ -62,15 +63,33 @@ install(EXPORT deberta-config NAMESPACE deberta:: DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/deberta-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/deberta-config-version.cmake DESTINATION ${package})
 
-# `cpack -G DEB` and `cpack -G TGZ` in the build's folder: a Debian package, and an archive that runs from any folder.
+# `cpack -G DEB` and `cpack -G TGZ` in the build's folder: a Debian package, and an archive that runs from any folder; where the trainer is built
+# another of each, deberta-train (`-D CPACK_COMPONENTS_ALL=program`: without it).
 set(CPACK_PACKAGE_CONTACT "the project's contributors")  # Debian's Maintainer field
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "runs DeBERTa models on the CPU: a program and a library")
 set(CPACK_PACKAGE_FILE_NAME deberta-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_COMPONENTS_ALL program)
+if(DEBERTA_TRAIN)
+  list(APPEND CPACK_COMPONENTS_ALL trainer)
+endif()
+set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+set(CPACK_ARCHIVE_PROGRAM_FILE_NAME ${CPACK_PACKAGE_FILE_NAME})
+set(CPACK_ARCHIVE_TRAINER_FILE_NAME deberta-train-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/package_form.cmake)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
-set(CPACK_DEBIAN_FILE_NAME ${CPACK_PACKAGE_FILE_NAME}.deb)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME deberta)
+set(CPACK_DEBIAN_PROGRAM_FILE_NAME ${CPACK_PACKAGE_FILE_NAME}.deb)
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Labels, entailment, entities, answers, masked words and vectors; a server and a C++ library.")
+set(CPACK_DEBIAN_TRAINER_PACKAGE_NAME deberta-train)
+set(CPACK_DEBIAN_TRAINER_FILE_NAME ${CPACK_ARCHIVE_TRAINER_FILE_NAME}.deb)
+set(CPACK_COMPONENT_TRAINER_DESCRIPTION "The verbs pretrain, finetune, ablate, replay and report of deberta, with LibTorch.")
+# The same version, which brings the libraries that both need; those of the trainer alone are its own.
+set(CPACK_DEBIAN_TRAINER_PACKAGE_DEPENDS "deberta (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_TRAINER_PACKAGE_SHLIBDEPS OFF)
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
 if(DPKG_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # the libraries that the program needs, with their versions

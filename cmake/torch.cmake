@@ -24,8 +24,9 @@ target_include_directories(deberta_torch SYSTEM INTERFACE ${DEBERTA_TORCH}/inclu
 # One header per operator. TORCH_ASSERT_ONLY_METHOD_OPERATORS, which forbids the rest, does not compile with custom_function.h.
 target_compile_definitions(deberta_torch INTERFACE AT_PER_OPERATOR_HEADERS)
 target_link_libraries(deberta_torch INTERFACE torch::torch_cpu torch::c10 torch::gomp)
-target_link_options(deberta_torch INTERFACE -Wl,--disable-new-dtags
-  -Wl,-rpath,${DEBERTA_TORCH}/lib:${DEBERTA_TORCH}/../nvidia/cu13/lib)
+set(DEBERTA_CUDA_LIBRARIES ${DEBERTA_TORCH}/../nvidia/cu13/lib)  # torch_cpu asks for two of them
+target_link_options(deberta_torch INTERFACE -Wl,--disable-new-dtags)
+list(APPEND CMAKE_BUILD_RPATH ${DEBERTA_TORCH}/lib ${DEBERTA_CUDA_LIBRARIES})
 
 set(DEBERTA_TORCH_PRECOMPILED <ATen/TensorOperators.h> <ATen/core/Tensor.h> <torch/csrc/autograd/custom_function.h> <functional> <memory> <string> <vector>)
 
@@ -42,4 +43,21 @@ function(deberta_torch_rooms)
   endforeach()
   add_library(deberta_torch_half STATIC ${objects})
   target_link_libraries(deberta_torch_half PUBLIC deberta_train_half deberta_torch)
+endfunction()
+
+# deberta_install_trainer(): the component `trainer`, the program with its own LibTorch in a folder that nobody else looks into. It needs the
+# component `program`, whose verbs start it.
+function(deberta_install_trainer)
+  set_target_properties(deberta-train PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/deberta")
+  install(TARGETS deberta-train COMPONENT trainer)
+  install(FILES ${DEBERTA_TORCH}/lib/libtorch_cpu.so ${DEBERTA_TORCH}/lib/libc10.so ${DEBERTA_TORCH}/lib/libgomp.so.1
+    ${DEBERTA_CUDA_LIBRARIES}/libcupti.so.13 ${DEBERTA_CUDA_LIBRARIES}/libcudart.so.13 DESTINATION lib/deberta COMPONENT trainer)
+  set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/deberta-train)
+  file(WRITE ${PROJECT_BINARY_DIR}/copyright-train "The program has the terms of ${CMAKE_INSTALL_DATAROOTDIR}/doc/deberta/copyright. The libraries in "
+    "lib/deberta are those of the wheels torch, nvidia-cuda-cupti and nvidia-cuda-runtime of PyPI; their terms are beside this file.\n")
+  install(FILES ${PROJECT_BINARY_DIR}/copyright-train DESTINATION ${documents} COMPONENT trainer RENAME copyright)
+  foreach(wheel torch nvidia_cuda_cupti nvidia_cuda_runtime)
+    file(GLOB terms ${DEBERTA_TORCH}/../${wheel}-*.dist-info/licenses)
+    install(DIRECTORY ${terms}/ DESTINATION ${documents}/${wheel} COMPONENT trainer)
+  endforeach()
 endfunction()

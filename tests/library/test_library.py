@@ -40,7 +40,7 @@ def cached(name):
 @pytest.fixture(scope="session")
 def prefix(tmp_path_factory):
     folder = tmp_path_factory.mktemp("prefix")
-    checked("cmake", "--install", BUILD, "--prefix", folder)
+    checked("cmake", "--install", BUILD, "--component", "program", "--prefix", folder)
     return folder
 
 
@@ -308,7 +308,7 @@ def packages(tmp_path_factory):
     """What `cpack` makes of the build: {ending: unpacked folder}, and the fields of the Debian package."""
     folder = tmp_path_factory.mktemp("packages")
     for generator in ("TGZ", "DEB"):
-        checked("cpack", "-G", generator, "--config", BUILD / "CPackConfig.cmake", "-B", folder)
+        checked("cpack", "-G", generator, "--config", BUILD / "CPackConfig.cmake", "-D", "CPACK_COMPONENTS_ALL=program", "-B", folder)
     archive, = folder.glob("*.tar.gz")
     package, = folder.glob("*.deb")
     for made in (archive, package):
