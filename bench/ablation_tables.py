@@ -43,8 +43,11 @@ def with_tables(page, found):
         begin, end = marks(plan)
         at, until = page.index(begin) + len(begin), page.index(end)
         missing = "" if numbers["finished"] == numbers["cells"] else f"\n{numbers['finished']} of {numbers['cells']} runs are finished.\n"
+        table = table.replace(" * |", " |").replace("; * beyond two standard errors:", ":")  # the page has one rule for all of them
         page = page[:at] + table + detection_table(numbers, detected) + missing + page[until:]
-    return page
+    begin, end = "<!-- comparisons, by bench/ablation_tables.py -->\n", "<!-- end of the comparisons -->\n"
+    at, until = page.index(begin) + len(begin), page.index(end)
+    return page[:at] + verdicts(found) + page[until:]
 
 
 def detections():
@@ -69,6 +72,45 @@ def detection_table(numbers, detected):
     if not lines:
         return ""
     head = ["", "What the discriminators found, in the last 500 steps of their training:", "", "| form | tokens replaced | loss of the share alone | loss | recall | precision | cosine of words | seeds |", "|---|---|---|---|---|---|---|---|"]
+    return "\n".join(head + lines) + "\n"
+
+
+def p_value(differences):
+    """Of a mean of 0, two-sided: Student's t of two or three paired differences."""
+    count, mean = len(differences), statistics.mean(differences)
+    t = abs(mean) / (statistics.stdev(differences) / math.sqrt(count))
+    return 1 - t / math.sqrt(t * t + 2) if count == 3 else 1 - 2 / math.pi * math.atan(t)
+
+
+def comparisons(found):
+    """[(what is compared, form, reference, its differences by seed)] of every form that has two seeds or more, each pair once."""
+    runs = {}
+    for path in sorted(RESULTS.glob("*.json")):
+        result = json.loads(path.read_text())
+        runs.setdefault(result["form"], {})[result["seed"]] = result
+    measures = {MEAN: lambda run: statistics.mean(run["tasks"].values()), "held-out masked pieces found": lambda run: run["pretraining"].get("accuracy")}
+    compared = {}
+    for _, numbers in found.values():
+        for form in (row["form"] for row in numbers["rows"] if row["form"] != numbers["reference"]):
+            for measure, of in measures.items():
+                pairs = [(of(run), of(runs[numbers["reference"]][seed])) for seed, run in sorted(runs.get(form, {}).items()) if seed in runs[numbers["reference"]]]
+                differences = [a - b for a, b in pairs if a is not None and b is not None]
+                if len(differences) > 1:
+                    compared[measure, form, numbers["reference"]] = differences
+    return [(*key, differences) for key, differences in compared.items()]
+
+
+def verdicts(found):
+    """Markdown: every comparison, with Holm's correction over all of them."""
+    rows = sorted(((p_value(differences), *key, differences) for *key, differences in comparisons(found)), key=lambda row: row[0])
+    lines, least = [], 0
+    for rank, (p, measure, form, reference, differences) in enumerate(rows):
+        least = max(least, min(1, p * (len(rows) - rank)))
+        mean, says = statistics.mean(differences), "no claim"
+        if least < .05:
+            says = "**win**" if mean > 0 else "**loss**"
+        lines.append(f"| {form} | {reference} | {measure} | {mean:+.4f} | {statistics.median(differences):+.4f} | {len(differences)} | {p:.3g} | {least:.2g} | {says} |")
+    head = [f"{len(rows)} comparisons:", "", "| form | against | of | mean difference | median | seeds | p | p of the whole (Holm) | |", "|---|---|---|---|---|---|---|---|---|"]
     return "\n".join(head + lines) + "\n"
 
 
