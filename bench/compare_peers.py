@@ -311,12 +311,20 @@ def command_of(a):
             f"{'' if a.budget == 1 else f' --budget {a.budget}'}")
 
 
+def peers_of(python):
+    """Versions of the peers that an interpreter has, by their names in README.md."""
+    wanted = {"transformers": "transformers", "torch": "torch", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO"}
+    code = f"import importlib.metadata as m, json\nfound = {{}}\nfor d in {list(wanted)}:\n    try: found[d] = m.version(d)\n    except m.PackageNotFoundError: pass\nprint(json.dumps(found))"
+    found = json.loads(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout)
+    return {wanted[name]: version.partition("+")[0] for name, version in found.items()}
+
+
 def figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibrations):
     """What bench/figures keeps for a kind."""
     kind, name = kind_of(machine)
     peaks = {"fp32": "peak_gflops_fp32", "bf16": "peak_gflops_bf16", "int8": "peak_gops_int8", "memory": "read_gb_per_s"}
     chosen = {dtype: machine[dtype]["isa"]["gemm"] for dtype in DTYPES}
-    return {"kind": kind, "machine": name, "about": f"Measured by version {machine['fp32']['version']}.", "command": command_of(a), "rounds": rounds,
+    return {"kind": kind, "machine": name, "about": f"Measured by version {machine['fp32']['version']}.", "command": command_of(a), "rounds": rounds, "peers": peers_of(a.python),
             "peaks": {what: machine["fp32"][key] for what, key in peaks.items()}, "chosen": chosen | {"attention": machine["bf16"]["isa"]["attention"]}, "choices": choices_of(choices) or kept(a.figures, kind, "choices"), "calibrated": calibrations,
             "rows": [{"row": row, "precision": dtype, "rounds": len(ratios[row, dtype]), "median": round(statistics.median(ratios[row, dtype]), 2),
                       "lower_quartile": round(lower_quartile(ratios[row, dtype]), 2)} for row, dtype, _ in row_keys() if ratios.get((row, dtype))],

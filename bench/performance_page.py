@@ -29,8 +29,8 @@ TRAINING_FLOORS = {f"{what}, {row}": floors for what, rows in {
     for row, floors in rows.items()} | {"2 x 2048 over 8 x 512": (0.5, 0.5), "2 x 2048 over 8 x 512, peak memory": (1 / 1.1, 1 / 1.1)}
 COLUMNS = [f"n = {length}, ms" for length in LENGTHS] + ["real lengths, tokens/s", "from outside, tokens/s", "start, s", "tokenizer, MB/s"]
 MARKS = ("<!-- from docs/performance.md, by tools/make_docs.py -->\n", "<!-- end of the figures -->\n")  # in README.md
-README_ROWS = {"one text of 128 tokens": "T2 one sequence, n = 128", "one text of 512 tokens": "T3 one sequence, n = 512",
-               "texts of real lengths, tokens/s": "T4 real lengths"}
+README_ROWS = {"one text of 128 tokens, ms": "n = 128, ms", "one text of 512 tokens, ms": "n = 512, ms", "texts of real lengths, tokens/s": "real lengths, tokens/s"}
+PEERS = {"hf": "transformers", "ort": "ONNX Runtime", "ov": "OpenVINO"}  # the first part of their names in the figures
 
 
 def row_keys():
@@ -202,13 +202,36 @@ def page(kinds):
         *(line for kind in kinds for line in section(kind))])
 
 
+def best_peer(kind, column, dtype):
+    """(name, figure) of the fastest at that precision."""
+    peers = [(PEERS[line["who"].partition("-")[0]], line[column]) for line in kind["figures"]
+             if not line["who"].startswith("ours") and column in line and (line["who"].partition("-")[2] or "fp32") == dtype]
+    return (max if column.endswith("/s") else min)(peers, key=lambda peer: peer[1])
+
+
+def readme_cell(kind, column, dtype):
+    ours = next(line[column] for line in kind["figures"] if line["who"] == f"ours {dtype}")
+    name, theirs = best_peer(kind, column, dtype)
+    digits = 0 if column.endswith("/s") else 1
+    return f"{ours:,.{digits}f} ({name} {theirs:,.{digits}f})"
+
+
+def has_readme_figures(kind):
+    who = {line["who"]: line for line in kind["figures"]}
+    return all(f"ours {dtype}" in who and column in who[f"ours {dtype}"] and any(column in line and not name.startswith("ours") for name, line in who.items())
+               for column in README_ROWS.values() for dtype in DTYPES)
+
+
 def readme_block(kinds):
-    """What README.md says about speed: the kind in the chart, and how many rows hold on the others."""
-    kind = chart_kind(kinds)
-    cells = [[name, *(f"{found(kind, row, dtype)['median']:.2f} times" for dtype in DTYPES)] for name, row in README_ROWS.items()]
+    """What README.md says about speed: a kind whose peers are known by their versions, and how many rows hold on each."""
+    whole = [kind for kind in kinds if kind["rows"] and has_readme_figures(kind)]
+    kind = next((kind for kind in whole if kind.get("peers")), whole[0])
+    cells = [[name, *(readme_cell(kind, column, dtype) for dtype in DTYPES)] for name, column in README_ROWS.items()]
+    versions = ", ".join(f"{name} {version}" for name, version in kind.get("peers", {}).items()) or "the peers"
     seconds = [kind["start"][dtype]["s"] for dtype in DTYPES]
     others = [f"{sum(map(is_held, other['rows']))} of {len(other['rows'])} on {other['kind']}" for other in kinds if other["rows"] and other is not kind]
-    return "\n".join([f"Two cores of a {kind['kind']}, a base model:", "", *table(["", *DTYPES], cells), "",
+    return "\n".join([f"Two cores of a {kind['kind']}, a base model, medians of {kind['rounds']} rounds in turns; in brackets the fastest at that precision of {versions}:",
+                      "", *table(["", *DTYPES], cells), "",
                       f"The first answer takes {min(seconds):.2f} to {max(seconds):.2f} s from the start of the program. Targets met: {sum(map(is_held, kind['rows']))} of {len(kind['rows'])}"
                       f" on {kind['kind']}{''.join('; ' + other for other in others)}.", ""])
 

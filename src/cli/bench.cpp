@@ -299,7 +299,8 @@ int run(const BenchVerb& options) {
     const Json machine(bench.machine_figure());
     machines.add(machine.as_object());
     for (const Json& row : machine.find("multipliers")->as_array()) {
-      if (format_of(options.output) != Format::kJsonl) multipliers.add(row.as_object());
+      const Format format = format_of(options.output);
+      if (format != Format::kJson && format != Format::kJsonl) multipliers.add(row.as_object());
     }
     bench.note_other_choice();
     std::vector<Shape> shapes;
@@ -315,11 +316,7 @@ int run(const BenchVerb& options) {
   if (options.operations) {
     for (JsonObject& count : kernel_calls()) calls.add(std::move(count));
   }
-  machines.print();
-  multipliers.print();
-  figures.print();
-  operations.print();
-  calls.print();
+  FigureReport::print({&machines, &multipliers, &figures, &operations, &calls});
   return 0;
 }
 

@@ -66,8 +66,16 @@ void FigureReport::add(JsonObject figure) {
   answers_.push_back({std::move(figure), {std::move(cells)}});
 }
 
-void FigureReport::print() const {
-  if (!answers_.empty()) print_table(output_, columns_, answers_);
+void FigureReport::print(std::initializer_list<const FigureReport*> reports) {
+  std::vector<Answer> all;
+  for (const FigureReport* report : reports) {
+    if (report->answers_.empty()) continue;
+    if (format_of(report->output_) == Format::kJson)
+      all.insert(all.end(), report->answers_.begin(), report->answers_.end());
+    else
+      print_table(report->output_, report->columns_, report->answers_);
+  }
+  if (!all.empty()) print_table((*reports.begin())->output_, {}, all);
 }
 
 }  // namespace deberta::cli

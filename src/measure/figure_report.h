@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ class FigureReport {
  public:
   FigureReport(const OutputSettings& output, std::vector<std::string> columns);
   void add(JsonObject figure);
-  void print() const;
+
+  // One table after the other; as json one array of all figures. Those without figures are left out.
+  static void print(std::initializer_list<const FigureReport*> reports);
 
  private:
   const OutputSettings& output_;

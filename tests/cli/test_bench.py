@@ -80,6 +80,14 @@ def test_peers_are_compared_by_time_and_by_rate(deberta, sequence_model, tmp_pat
     assert lines[3]["times_as_fast_as"]["fast"] < 0.01
 
 
+def test_json_is_one_document_of_all_that_json_lines_say(deberta, sequence_model):
+    words = ["bench", "-m", sequence_model, "--lengths", "8,16", "--min-time", "0.01", "--operations", "--threads", "1"]
+    whole = json.loads(deberta(*words, "-f", "json").stdout)
+    lines = [json.loads(line) for line in deberta(*words, "-f", "jsonl").stdout.splitlines()]
+    kinds = lambda figures: sorted(str(figure.get("what")) for figure in figures)
+    assert kinds(whole) == kinds(lines) and [set(figure) for figure in whole if figure.get("what") == "machine"] == [set(figure) for figure in lines if figure.get("what") == "machine"]
+
+
 def test_a_person_gets_tables(deberta, sequence_model):
     process = run(deberta, sequence_model, "--threads", "1", "--format", "table", "--operations")
     assert process.returncode == 0 and process.stdout.startswith("cpu ")

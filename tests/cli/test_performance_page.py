@@ -46,12 +46,14 @@ def test_the_processor_with_amx_keeps_its_rows_that_do_not_hold():
     assert section.count("| yes |") == 37 and section.count("| **no** |") == 12
 
 
-def test_readme_has_the_figures_of_the_chart_and_how_many_rows_hold_elsewhere():
-    kind = performance_page.chart_kind(performance_page.load_kinds())
+def test_readme_has_milliseconds_beside_peers_of_known_versions_and_how_many_rows_hold():
+    kind = next(kind for kind in performance_page.load_kinds() if kind.get("peers"))
     text = (ROOT / "README.md").read_text()
     block = text[text.index(performance_page.MARKS[0]):text.index(performance_page.MARKS[1])]
-    row = performance_page.found(kind, "T4 real lengths", "int8")
-    assert kind["kind"] in block and f"{row['median']:.2f} times |" in block and "37 of 49 on Sapphire Rapids" in block
+    figures = {line["who"]: line for line in kind["figures"]}
+    assert kind["kind"] in block and all(f"{name} {version}" in block for name, version in kind["peers"].items()) and "37 of 49 on Sapphire Rapids" in block
+    fastest = min(figures[who]["n = 128, ms"] for who in ("hf-bf16", "ov-bf16"))
+    assert f"{figures['ours bf16']['n = 128, ms']} (OpenVINO {fastest})" in block
 
 
 def machine_of(gemm):
@@ -70,7 +72,7 @@ def run(tmp_path):
         (tmp_path / f"figures/{name}.json").write_bytes((ROOT / f"bench/figures/{name}.json").read_bytes())
     (tmp_path / "lengths.txt").write_text("\n".join(map(str, range(1, 20))))
     return argparse.Namespace(rounds=3, threads=2, budget=0.4, figures=tmp_path / "figures", output=tmp_path, model=tmp_path, trained=tmp_path, only=None,
-                              lengths=tmp_path / "lengths.txt", program="deberta", python="python", peers_script="peers.py", tokenizer_bench="bench", text="text")
+                              lengths=tmp_path / "lengths.txt", program="deberta", python=sys.executable, peers_script="peers.py", tokenizer_bench="bench", text="text")
 
 
 def kinds_of(run):
@@ -90,7 +92,8 @@ def test_a_run_takes_the_place_of_the_figures_of_its_kind_alone(run):
     assert ours["figures"] == [{"who": "ours bf16", "n = 128, ms": 6.0}]
     assert "--rounds 3 --threads 2 --budget 0.4" in ours["command"]
     assert "| bf16 | avx512_bf16 |" in section_of((run.output / "docs/performance.md").read_text(), "Zen 5")
-    assert (run.output / "README.md").read_text().startswith("before\n<!--") and "1.46 times" in (run.output / "README.md").read_text()
+    assert ours["peers"].keys() <= {"transformers", "torch", "ONNX Runtime", "OpenVINO"}
+    assert (run.output / "README.md").read_text().startswith("before\n<!--") and "50.0 (OpenVINO 74.9)" in (run.output / "README.md").read_text()
     machine["bf16"]["isa"]["gemm"] = "amx"
     assert compare_peers.kind_of(machine)[0] == "Emerald Rapids"
 

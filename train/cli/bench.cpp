@@ -214,9 +214,7 @@ int run_bench(const Options& all) {
       if (options.operations) bench.operations(lengths, operations);
     }
   }
-  machines.print();
-  figures.print();
-  operations.print();
+  cli::FigureReport::print({&machines, &figures, &operations});
   return 0;
 }
 
