@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "data/example_forms.h"
+#include "data/json_members.h"
 
 namespace deberta {
 namespace {
