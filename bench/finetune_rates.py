@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which learning rate fine-tuning should begin with: models of several sizes, three tasks, seeds and rates, and everything else by default.
 
-finetune_rates.py --data DATA --results FILE [-m MODEL...] [--rates R,...] [--seeds S,...] [--rows N,...] [--jobs N]
+finetune_rates.py --data DATA --results FILE [-m MODEL...] [--optimizers O,...] [--rates R,...] [--seeds S,...] [--rows N,...] [--jobs N]
 finetune_rates.py --results FILE --table
 
 Each run is one command of `deberta finetune` on the first N rows of a task, scored on the task's dev file after its last step. FILE gets a
@@ -27,7 +27,7 @@ TASKS = {
     "sst-2": ("sst-2", "glue/SST-2/train.tsv.xz", "glue/SST-2/dev.tsv.xz"),
     "cola": ("cola", "glue/CoLA/train.tsv.xz", "glue/CoLA/dev.tsv.xz"),
 }
-KEY = ("model", "task", "rows", "rate", "seed")
+KEY = ("model", "task", "rows", "optimizer", "rate", "seed")
 
 
 def run(words: list) -> str:
@@ -37,16 +37,16 @@ def run(words: list) -> str:
     return done.stdout
 
 
-def measure(data: pathlib.Path, model: str, name: str, rows: int, rate: str, seed: int) -> dict:
+def measure(data: pathlib.Path, model: str, name: str, rows: int, optimizer: str, rate: str, seed: int) -> dict:
     task, train, dev = TASKS[name]
-    given = [] if rate == "auto" else ["--learning-rate", rate]
+    given = ["--optimizer", optimizer, *([] if rate == "auto" else ["--learning-rate", rate])]
     with tempfile.TemporaryDirectory() as folder:
         common = ["--threads", 1, "--progress", "off"]
         run(["finetune", "--task", task, "-m", model, "--train-file", data / train, "--max-train-samples", rows, "--seed", seed, *given, *common, "-o", folder])
         lines = [json.loads(line) for line in (pathlib.Path(folder) / "metrics.jsonl").read_text().splitlines()]
         found = json.loads(run(["eval", "--task", task, "-m", folder, "--bootstrap", 0, "-f", "json", *common, data / dev]))["metrics"]
     losses = [line["loss"] for line in lines if "loss" in line]
-    return dict(zip(KEY, (model, name, rows, rate, seed))) | {"metrics": found, "losses": losses}
+    return dict(zip(KEY, (model, name, rows, optimizer, rate, seed))) | {"metrics": found, "losses": losses}
 
 
 def key_of(line: dict) -> tuple:
@@ -59,8 +59,8 @@ def read(path: pathlib.Path) -> list[dict]:
 
 def measure_all(a: argparse.Namespace) -> None:
     known = {key_of(line) for line in read(a.results)}
-    wanted = [(model, task, int(rows), rate, int(seed)) for rows, seed, task, model, rate in
-              itertools.product(a.rows.split(","), a.seeds.split(","), TASKS, a.model or MODELS, a.rates.split(","))]
+    wanted = [(model, task, int(rows), optimizer, rate, int(seed)) for rows, seed, task, model, optimizer, rate in
+              itertools.product(a.rows.split(","), a.seeds.split(","), TASKS, a.model or MODELS, a.optimizers.split(","), a.rates.split(","))]
     missing = [one for one in wanted if one not in known]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool, a.results.open("a") as file:
         waiting = [pool.submit(measure, a.data, *one) for one in missing]
@@ -79,16 +79,16 @@ def score_of(line: dict) -> float:
 
 def print_table(lines: list[dict]) -> None:
     rates = sorted({line["rate"] for line in lines}, key=lambda rate: float("inf") if rate == "auto" else float(rate))
-    print("| model | task | rows | " + " | ".join(rates) + " | default - best |\n|" + "---|" * (len(rates) + 4))
-    for model, rows, task in sorted({(line["model"], line["rows"], line["task"]) for line in lines}):
+    print("| model | task | rows | optimiser | " + " | ".join(rates) + " | default - best |\n|" + "---|" * (len(rates) + 5))
+    for model, rows, task, optimizer in sorted({(line["model"], line["rows"], line["task"], line["optimizer"]) for line in lines}):
         means = {}
         for rate in rates:
-            scores = [score_of(line) for line in lines if (line["model"], line["rows"], line["task"], line["rate"]) == (model, rows, task, rate)]
+            scores = [score_of(line) for line in lines if (line["model"], line["rows"], line["task"], line["optimizer"], line["rate"]) == (model, rows, task, optimizer, rate)]
             if scores:
                 means[rate] = statistics.mean(scores)
         best = max((mean for rate, mean in means.items() if rate != "auto"), default=None)
         behind = f"{means['auto'] - best:+.1f}" if "auto" in means and best is not None else ""
-        print(f"| {model} | {task} | {rows} | " + " | ".join(f"{means[rate]:.1f}" if rate in means else "" for rate in rates) + f" | {behind} |")
+        print(f"| {model} | {task} | {rows} | {optimizer} | " + " | ".join(f"{means[rate]:.1f}" if rate in means else "" for rate in rates) + f" | {behind} |")
 
 
 def main() -> None:
@@ -96,6 +96,7 @@ def main() -> None:
     parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--results", type=pathlib.Path, required=True)
     parser.add_argument("-m", "--model", action="append")
+    parser.add_argument("--optimizers", default="xadam")
     parser.add_argument("--rates", default=",".join(RATES))
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--rows", default="800")

@@ -51,6 +51,8 @@ CalibrationRules calibration_rules(const ConvertVerb& options) {
 int run(const ConvertVerb& options) {
   if (options.output_dir.empty())
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a new folder for the model, got none");
+  if (options.output_dir == "-")
+    throw Error(ErrorCode::kUsage, "--output-dir", "expected a new folder for the model, got standard output");
   ConversionJob job{.source = model_path(options.model.name),
                     .target = options.output_dir,
                     .config = {},

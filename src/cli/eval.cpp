@@ -1,6 +1,7 @@
 // The verb `eval`: options to the settings of an evaluation (src/eval), and its result to people and files.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -57,7 +58,7 @@ std::vector<double> rates_of(const std::vector<std::string>& texts) {
     if (!rate)
       throw Error(ErrorCode::kUsage, "--false-positive-rate",
                   fmt::format("expected numbers between commas, got {}", quote_json(text)));
-    rates.push_back(*rate);
+    if (std::ranges::find(rates, *rate) == rates.end()) rates.push_back(*rate);
   }
   return rates;
 }

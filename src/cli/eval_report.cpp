@@ -25,11 +25,21 @@ Json json_of(std::optional<double> value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json document_of(const EvalResult& result) {
+// A rounded threshold would have other errors than those beside it.
+bool keeps_digits(const Metric& metric) {
+  return metric.name.starts_with("threshold@");
+}
+
+Cell cell_of(const Metric& metric) {
+  return metric.value && keeps_digits(metric) ? Cell(fmt::format("{}", *metric.value)) : cell_of(metric.value);
+}
+
+Json document_of(const EvalResult& result, int digits) {
   JsonObject metrics, intervals, notes;
   for (const Metric& metric : result.metrics) {
-    metrics.emplace_back(metric.name, json_of(metric.value));
-    if (metric.low) intervals.emplace_back(metric.name, JsonArray{Json(*metric.low), Json(*metric.high)});
+    metrics.emplace_back(metric.name, with_digits(json_of(metric.value), keeps_digits(metric) ? 0 : digits));
+    if (metric.low)
+      intervals.emplace_back(metric.name, with_digits(JsonArray{Json(*metric.low), Json(*metric.high)}, digits));
     if (!metric.note.empty()) notes.emplace_back(metric.name, metric.note);
   }
   return JsonObject{{"task", result.task->name},
@@ -102,7 +112,7 @@ void print_result(const OutputSettings& output, const EvalResult& result) {
   with_output(output, [&](FileWriter& out) {
     const Format format = format_of(output);
     if (format == Format::kJson || format == Format::kJsonl) {
-      out.write(with_digits(document_of(result), digits_of(output)).dump(format == Format::kJson ? 2 : 0) + '\n');
+      out.write(document_of(result, digits_of(output)).dump(format == Format::kJson ? 2 : 0) + '\n');
       return;
     }
     AnswerWriter writer({.format = format,
@@ -112,7 +122,7 @@ void print_result(const OutputSettings& output, const EvalResult& result) {
                          .digits = digits_of(output)},
                         out);
     for (const Metric& metric : result.metrics)
-      writer.answer({}, {{}, {{metric.name, cell_of(metric.value), cell_of(metric.low), cell_of(metric.high)}}});
+      writer.answer({}, {{}, {{metric.name, cell_of(metric), cell_of(metric.low), cell_of(metric.high)}}});
     writer.finish();
   });
   print_notes(result);

@@ -205,10 +205,12 @@ size_t ByteSource::read(std::span<char> out) {
 
 std::string_view ByteSource::peek_line(size_t max_bytes) {
   if (!is_begun_) begin();
-  const auto rest = [&] { return std::string_view(ahead_).substr(ahead_begin_); };
-  while (rest().size() < max_bytes && rest().find('\n') == std::string_view::npos && fill_ahead()) {
+  const auto rest = [&] { return std::string_view(ahead_).substr(ahead_begin_, max_bytes); };
+  const auto first = [&] { return std::min(rest().find_first_not_of(" \t\r\n"), rest().size()); };
+  while (rest().size() < max_bytes && rest().find('\n', first()) == std::string_view::npos && fill_ahead()) {
   }
-  return rest().substr(0, std::min(rest().find('\n'), max_bytes));
+  const size_t begin = rest().substr(0, first()).rfind('\n') + 1;  // without one: 0
+  return rest().substr(begin, std::min(rest().find('\n', first()), rest().size()) - begin);
 }
 
 bool ByteSource::is_ready() const {

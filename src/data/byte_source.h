@@ -34,8 +34,8 @@ class ByteSource {
   // would need more memory than Decompressor allows, and kInput for what is not text (magic.h).
   size_t read(std::span<char> out);
 
-  // The first line that read() has not given yet, without its end, or as much of it as comes before `max_bytes`. Waits
-  // for it. Throws what read() throws.
+  // The first line that is not blank of those that read() has not given yet, without its end, or as much of it as comes
+  // before `max_bytes`; empty where all of these are blank. Waits for it. Throws what read() throws.
   std::string_view peek_line(size_t max_bytes);
 
   bool is_ready() const;    // read() would not wait

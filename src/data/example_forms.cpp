@@ -84,7 +84,10 @@ void read_text_form(const Json& row, const std::string& where, const ExampleRule
   Example example;
   example.where = where;
   example.text = needed_text(row, fields.text, where);
-  if (!fields.pair.empty()) example.pair = needed_text(row, fields.pair, where);
+  if (!fields.pair.empty())
+    example.pair = needed_text(row, fields.pair, where);
+  else if (!fields.maybe_pair.empty() && !present(row, {fields.maybe_pair}).empty())
+    example.pair = text_member(row, fields.maybe_pair, where);
   if (const auto name = present(row, fields.label); !name.empty()) {
     const Json* value = row.find(name);
     // The number may be a class or a score: the task says whether it means that there is no label.

@@ -102,6 +102,7 @@ bool ExampleReader::next(Example& example) {
 
 void ExampleReader::read(JsonRow row) {
   const std::string where = row.where;
+  ++rows_;
   const auto refuse = [&](const Error& error) {
     Example& bad = ready_.emplace_back();
     bad.where = where;
@@ -116,6 +117,7 @@ void ExampleReader::read(JsonRow row) {
   } catch (const Error& error) {
     refuse(error);
   }
+  for (Example& example : ready_) example.row = rows_;
   if (labels_) take_label(ready_.back());
 }
 

@@ -16,6 +16,7 @@ namespace deberta {
 // One thing to answer. Which parts are set depends on the format.
 struct Example {
   std::string where;  // "dev.tsv:12", "val.jsonl:3: passage/questions/1/answers/0"
+  uint64_t row = 0;   // of the file, from 1: examples of one row have the same
   std::string id;     // the file's own: idx, id, index, ...; of MultiRC and ReCoRD the inner one; may be empty
   std::string group;  // of what is scored together: the question of a MultiRC answer, the passage of a RACE question
   std::string text;   // sentence; premise, passage, context, article, first observation; what a query is about
@@ -44,6 +45,7 @@ struct ExampleFields {
   std::vector<std::string> label;
   std::vector<std::string> genre;
   std::vector<std::string> id;
+  std::string maybe_pair = {};  // a second text, of rows that have it, without `pair`
 };
 
 struct ExampleRules {
@@ -77,6 +79,7 @@ class ExampleReader {
   RecordReader records_;
   std::optional<LineReader> labels_;
   std::deque<Example> ready_;
+  uint64_t rows_ = 0;
   bool has_label_ = false;                   // in the rows so far
   std::optional<Error> without_label_ = {};  // about the first of them that has none
 };

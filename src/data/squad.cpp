@@ -168,13 +168,14 @@ class SquadReader {
   size_t context_bytes_ = 0;  // of rows
 };
 
-// JSON Lines: whether the first line is a row of its own.
+// JSON Lines: whether the first line that is not blank is a row of its own, even a wrong one, and not a document.
 bool begins_with_row(ByteSource& source) {
   TextLine line;
   line.text = std::string(source.peek_line(LineReader::kMaxLineBytes));
   if (line.text.empty()) return false;
   const JsonRow row = parse_json_row(std::move(line));
-  return !row.error && SquadReader::is_flat_row(row.value);
+  if (row.error || !row.value.is_object()) return false;
+  return !row.value.as_object().empty() && row.value.find("data") == nullptr;
 }
 
 SquadFile read_lines(ByteSource& source) {

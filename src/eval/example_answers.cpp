@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/checked.h"
 #include "deberta/error.h"
 #include "decode/classification.h"
 #include "eval/example_files.h"
@@ -132,7 +133,7 @@ class Answers {
     for (size_t c = 0; c < scores_C.size(); ++c) {
       if (findings_[c]) highest = std::max(highest, scores_C[c]);
     }
-    return highest;
+    return *parse_number<double>(fmt::format("{}", highest));  // as `classify` prints it
   }
 
   // Of those that have a label of the task: a class without one can be no answer to it.

@@ -82,7 +82,7 @@ void ExampleFiles::open_next() {
 
 bool ExampleFiles::next(Example& example) {
   while (!picker_.is_done() && next_of_all(example)) {
-    if (picker_.takes(example.group)) return true;
+    if (picker_.takes(example.row)) return true;
   }
   return false;
 }
@@ -92,7 +92,9 @@ bool ExampleFiles::next_of_all(Example& example) {
     if (opened_ == input_.files.size() || is_stopped_()) return false;
     open_next();
     repaired_ = 0;
+    rows_before_ = rows_;
   }
+  rows_ = example.row += rows_before_;
   const size_t before = std::exchange(repaired_, reader_->lines().repaired());
   example.is_repaired = repaired_ > before;
   return true;

@@ -32,7 +32,8 @@ class ExampleFiles {
   // Throws kUsage for a labels file with another task or several files. `input` and `task` must outlive this object.
   ExampleFiles(const ExampleInput& input, const TaskRow& task, std::function<bool()> is_stopped);
 
-  // False at the end of the last file, and once `is_stopped` returns true. Throws what ExampleReader throws.
+  // Rows are numbered over all files. False at the end of the last file, and once `is_stopped` returns true. Throws
+  // what ExampleReader throws.
   bool next(Example& example);
 
   std::optional<double> fraction_done() const;
@@ -45,6 +46,7 @@ class ExampleFiles {
   const TaskRow& task_;
   std::function<bool()> is_stopped_;
   PartPicker picker_;
+  uint64_t rows_ = 0, rows_before_ = 0;  // the last row, and that before the current file
   std::optional<ExampleReader> reader_;
   size_t opened_ = 0;
   size_t repaired_ = 0;  // lines of the current file so far

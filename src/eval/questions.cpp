@@ -60,7 +60,7 @@ class Questions {
   void add(const SquadFile& file, const std::string& path, const TaskRow& task) {
     for (const SquadQuestion& question : file.questions) {
       if (picker_.is_done()) return;
-      if (!picker_.takes(context_group(path, question))) continue;
+      if (!picker_.takes(context_group(files_.size(), question))) continue;
       if (question.is_impossible && task.name != "squad2")
         throw Error(ErrorCode::kInput, {{.where = path,
                                          .message = fmt::format("question {} has no answer", quote_json(question.id)),
@@ -203,8 +203,8 @@ void write_answers(const std::vector<Question>& questions, std::optional<double>
 
 }  // namespace
 
-std::string context_group(const std::string& path, const SquadQuestion& question) {
-  return fmt::format("{} {}", path, question.context);
+uint64_t context_group(size_t file, const SquadQuestion& question) {
+  return uint64_t{file} << 32 | question.context;  // a file has at most kMaxSquadValues contexts
 }
 
 QuestionOptions squad_options() {

@@ -20,7 +20,7 @@ constexpr size_t kSquadWindowTokens = 384;
 QuestionOptions squad_options();
 
 // What the questions of a context share, and no others of the files.
-std::string context_group(const std::string& path, const SquadQuestion& question);
+uint64_t context_group(size_t file, const SquadQuestion& question);
 
 struct QuestionSettings {
   std::vector<std::string> files;

@@ -6,10 +6,10 @@
 
 namespace deberta {
 
-bool PartPicker::takes(std::string_view group) {
+bool PartPicker::takes(std::optional<uint64_t> group) {
   ++rows_;
   if (!part_) return true;
-  if (group.empty() || group != group_) {
+  if (!group || group != group_) {
     group_ = group;
     holds_out_ = is_held_out(units_++);
   }

@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 
 namespace deberta {
 
@@ -21,8 +19,8 @@ class PartPicker {
  public:
   explicit PartPicker(const std::optional<RowPart>& part) : part_(part) {}  // none: every row
 
-  // Whether the next row is in the part. `group`: empty, or what the row shares with its neighbours.
-  bool takes(std::string_view group = {});
+  // Whether the next row is in the part. `group`: what the row shares with its neighbours and no others; none: nothing.
+  bool takes(std::optional<uint64_t> group = std::nullopt);
   // Whether no row after those counted is.
   bool is_done() const { return part_ && part_->most_rows > 0 && rows_ >= part_->most_rows; }
   size_t left_out() const { return left_out_; }
@@ -33,7 +31,7 @@ class PartPicker {
   std::optional<RowPart> part_;
   size_t rows_ = 0, left_out_ = 0;
   uint64_t units_ = 0;  // groups, and rows without one
-  std::string group_ = {};
+  std::optional<uint64_t> group_ = std::nullopt;
   bool holds_out_ = false;  // the unit of the last row
 };
 

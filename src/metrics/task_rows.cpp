@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/json.h"
 #include "deberta/error.h"
@@ -53,13 +54,14 @@ std::vector<std::string> names_by_number(const std::unordered_map<std::string, u
 
 }  // namespace
 
-TaskAnswer TaskRows::parse_label(std::string_view text, const std::string& where) {
+TaskAnswer TaskRows::parse_label(std::string_view given, const std::string& where) {
   TaskAnswer answer;
+  const std::string_view text = task_->target == TaskTarget::kText ? given : strip(given);  // blanks make no new class
   if (task_->target == TaskTarget::kScore) {
     answer.score = parse_score(text, where);
   } else if (task_->target == TaskTarget::kClasses) {
     for (const std::string& name : split_words(text, ','))
-      answer.labels.push_back(static_cast<uint32_t>(labels_.label_of(name, where)));
+      answer.labels.push_back(static_cast<uint32_t>(labels_.label_of(strip(name), where)));
     std::sort(answer.labels.begin(), answer.labels.end());
     answer.labels.erase(std::unique(answer.labels.begin(), answer.labels.end()), answer.labels.end());
   } else if (task_->target == TaskTarget::kText) {

@@ -75,7 +75,7 @@ class TaskRows {
 
  private:
   void add_label(const Example& example, TaskGold& gold);
-  TaskAnswer parse_label(std::string_view text, const std::string& where);
+  TaskAnswer parse_label(std::string_view given, const std::string& where);
   std::unique_ptr<Evaluation> evaluate_classes(std::span<const std::optional<TaskAnswer>> answers,
                                                std::vector<std::string> metrics) const;
   std::unique_ptr<Evaluation> evaluate_findings(std::span<const std::optional<TaskAnswer>> answers,

@@ -22,6 +22,11 @@ bool is_named_benign(const std::string& label) {
   return std::ranges::find(kNames, lower_case(label)) != kNames.end();
 }
 
+// In any case, as labels are compared elsewhere.
+bool is_in(const std::string& label, const std::vector<std::string>& labels) {
+  return std::ranges::any_of(labels, [&](const std::string& one) { return lower_case(one) == lower_case(label); });
+}
+
 }  // namespace
 
 std::vector<bool> finding_classes(const Pipeline& pipeline, const std::vector<std::string>& benign) {
@@ -29,12 +34,12 @@ std::vector<bool> finding_classes(const Pipeline& pipeline, const std::vector<st
   std::vector<std::string> names;
   for (size_t c = 0; c < classes; ++c) names.push_back(label_name(pipeline.config.labels, c));
   for (const std::string& label : benign) {
-    if (std::ranges::find(names, label) == names.end())
+    if (!is_in(label, names))
       refuse(fmt::format("expected a class of the model ({}), got {}", fmt::join(names, ", "), quote_json(label)));
   }
   std::vector<bool> findings;
   for (const std::string& name : names)
-    findings.push_back(benign.empty() ? !is_named_benign(name) : std::ranges::find(benign, name) == benign.end());
+    findings.push_back(benign.empty() ? !is_named_benign(name) : !is_in(name, benign));
   const auto count = std::ranges::count(findings, true);
   if (count == 0 || (count == std::ssize(findings) && classes > 1))
     refuse(fmt::format("expected the classes that are benign, and others, of {}", fmt::join(names, ", ")));

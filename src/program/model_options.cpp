@@ -126,6 +126,9 @@ EncodingRules encoding_rules(const EncodingSettings& encoding) {
     rules.encode.truncate = encoding.truncate->value == TruncateChoice::kLeft ? Truncate::kLeft : Truncate::kRight;
   }
   if (encoding.stride) rules.stride = encoding.stride->value;
+  constexpr size_t kSpecial = 2;  // [CLS] and [SEP]
+  const size_t room = rules.encode.max_tokens - std::min(rules.encode.max_tokens, kSpecial);
+  if (encoding.stride && encoding.stride->is_free() && rules.stride >= room) rules.stride = room / 4;
   if (encoding.batch_tokens) rules.batch_tokens = *encoding.batch_tokens;
   return rules;
 }

@@ -60,6 +60,22 @@ def test_thresholds_and_both_errors_are_those_of_the_rows(deberta, guard, rows, 
         assert found[f"false_negative_rate@{rate}"] == pytest.approx(missed)
 
 
+def test_a_printed_threshold_gives_the_printed_errors(deberta, guard, rows, file):
+    """As a user does: the scores that `classify` prints against the threshold that `eval` prints, with --digits too; equal rates once."""
+    for more in [], ["--digits", "2"]:
+        text = deberta("eval", "--task", "classification", "-m", guard, file, "--false-positive-rate", "0.02,0.1,0.10,.3,0.4", "--bootstrap", "0", "-f", "json", *more).stdout
+        found = json.loads(text, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else pytest.fail("a key twice"))["metrics"]
+        scores = [max(entry["score"] for entry in json.loads(line)["labels"] if entry["label"] != "benign")
+                  for line in deberta("classify", "-m", guard, "-i", file, "--top-k", "3", "-f", "jsonl").stdout.splitlines()]
+        benign = [score for score, row in zip(scores, rows) if row["label"] == "benign"]
+        findings = [score for score, row in zip(scores, rows) if row["label"] != "benign"]
+        for rate in "0.02", "0.1", "0.3", "0.4":
+            threshold = found[f"threshold@{rate}"]
+            exact = {"false_positive_rate": sum(score >= threshold for score in benign) / len(benign), "false_negative_rate": sum(score < threshold for score in findings) / len(findings)}
+            for name, value in exact.items():
+                assert found[f"{name}@{rate}"] == pytest.approx(value, abs=1e-9 if not more else 6e-3), (rate, name)
+
+
 def test_they_are_rows_with_intervals_and_keys_of_the_results(deberta, guard, file, tmp_path):
     done = deberta("eval", "--task", "classification", "-m", guard, file, "--false-positive-rate", "0.1", "--output-dir", tmp_path / "out")
     assert done.returncode == 0, done.stderr

@@ -295,6 +295,10 @@ TEST(ByteSource, ShowsTheFirstLineBeforeItIsRead) {
   ByteSource source = source_of("\xEF\xBB\xBFone\ntwo\n");
   EXPECT_EQ(source.peek_line(100), "one");
   EXPECT_EQ(source.peek_line(2), "on");
+  ByteSource blank(to_bytes("\n \r\n\t\n  two \nthree\n"), "in");
+  EXPECT_EQ(blank.peek_line(100), "  two ");
+  EXPECT_EQ(blank.peek_line(9), "  t");
+  EXPECT_EQ(blank.peek_line(4), "");
   EXPECT_EQ(lines_of(std::move(source)), (Lines{"one", "two"}));
   ByteSource none = source_of("");
   EXPECT_EQ(none.peek_line(100), "");

@@ -127,6 +127,16 @@ TEST(Squad, RowsMayHaveTheirOwnContexts) {
   EXPECT_EQ(read(a + "\n").questions.size(), 1u);
 }
 
+TEST(Squad, RowsMayBeginWithBlankLinesOrAWrongRow) {
+  const std::string row =
+      R"({"id": "1", "question": "What?", "context": "a cat", "answers": {"text": ["cat"], "answer_start": [2]}})";
+  EXPECT_EQ(read("\n \n" + row + "\n").questions.size(), 1u);
+  const SquadFile file = read("\n{\"text\": \"a row of another kind\"}\n" + row + "\n");
+  EXPECT_EQ(file.questions.size(), 1u);
+  ASSERT_EQ(file.skipped.size(), 1u);
+  EXPECT_EQ(file.skipped[0].where, "in:2");
+}
+
 TEST(Squad, AWrongRowIsSkippedWithItsPlace) {
   const std::string good = R"({"id": "1", "context": "a cat", "question": "Who?"})";
   const auto skipped = [&](const std::string& rest) {

@@ -21,15 +21,19 @@ StopRequest stop_request() {
   return cli::take_watched_signal(SIGUSR1) ? StopRequest::kSave : StopRequest::kNone;
 }
 
-// Less than a twentieth of what there is to learn.
+// Less than a tenth of what there is to learn. Nothing is said of runs too short for that.
 bool hardly_learned(const RunResult& result) {
-  return result.last_loss && result.guess_loss && *result.last_loss > .95 * *result.guess_loss;
+  constexpr int64_t kFewSteps = 20;
+  if (!result.last_loss || !result.guess_loss || result.steps < kFewSteps) return false;
+  return *result.guess_loss > 1e-6 && *result.last_loss > .9 * *result.guess_loss;
 }
 
 std::string describe_loss(const RunResult& result) {
-  return "note: the loss hardly moved: " + short_number(*result.last_loss) +
-         " in the last steps, where guessing costs " + short_number(*result.guess_loss) +
-         "; a higher --learning-rate (--find-lr tries them) or more --num-train-epochs may help";
+  const bool is_above = *result.last_loss > 1.1 * *result.guess_loss;
+  return std::string("note: the loss ") + (is_above ? "is above that of guessing" : "hardly moved") + ": " +
+         short_number(*result.last_loss) + " in the last ten steps, where guessing costs " +
+         short_number(*result.guess_loss) + "; " + (is_above ? "another --learning-rate" : "a higher --learning-rate") +
+         " (--find-lr tries them) or more --num-train-epochs may help";
 }
 
 }  // namespace

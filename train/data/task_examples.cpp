@@ -1,7 +1,9 @@
 // Rows with a class, classes, a score, a right choice or right entities.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "base/checked.h"
@@ -59,6 +61,9 @@ class Examples {
     const TaskGold& gold = rows_.golds().back();
     if (gold.error && !rows_.has_unknown_labels()) throw Error(*gold.error);
     samples_.examples += !is_held_out;
+    samples_.held_out += is_held_out;
+    samples_.held_out_labelled += is_held_out && gold.is_labelled;
+    note_text(example, is_held_out);
     if (gold.error || is_held_out) return;  // of a label: all of them are told at the end
     if (!gold.is_labelled) {
       ++samples_.unlabelled;
@@ -72,6 +77,7 @@ class Examples {
   }
 
   void finish() {
+    for (const size_t hash : held_out_) samples_.repeated += trained_.contains(hash);
     rows_.check_labels();
     if (samples_.loss != TaskLoss::kClass && samples_.loss != TaskLoss::kLabels) return;
     if (rows_.labels().is_open()) check_classes();
@@ -86,17 +92,29 @@ class Examples {
   }
 
  private:
+  // What the held-out examples repeat of the others.
+  void note_text(const Example& example, bool is_held_out) {
+    if (!source_.reading.input.part) return;
+    const size_t hash = std::hash<std::string>()(example.text + '\n' + example.pair.value_or(""));
+    if (is_held_out)
+      held_out_.push_back(hash);
+    else
+      trained_.insert(hash);
+  }
+
   // A column that tells rows apart, or measures something, is no label. Few classes are left to the user.
   void check_classes() const {
     constexpr size_t kFew = 20;
     const std::vector<std::string>& names = rows_.labels().names();
-    const size_t rows = samples_.samples.size();
+    const auto rows = static_cast<size_t>(std::ranges::count_if(rows_.golds(), &TaskGold::is_labelled));
+    if (names.size() == 1 && samples_.loss == TaskLoss::kClass)
+      throw Error(ErrorCode::kInput, rows_.golds().front().where,
+                  "expected two classes or more, got \"" + names.front() + "\" alone");
     if (names.size() <= kFew) return;
     const bool are_fractions =
         std::ranges::any_of(names, [](const std::string& name) { return !parse_number<int64_t>(name); }) &&
         std::ranges::all_of(names, [](const std::string& name) { return parse_number<double>(name).has_value(); });
-    const size_t needed = samples_.loss == TaskLoss::kLabels ? names.size() : 2 * names.size();
-    if (rows >= needed && !are_fractions) return;
+    if (4 * rows >= 5 * names.size() && !are_fractions) return;
     std::string shown;
     for (size_t i = 0; i < 3; ++i) shown += names[i] + ", ";
     std::vector<Remedy> remedies = {{"name the column or key of the label with {}", "label_field"}};
@@ -177,6 +195,8 @@ class Examples {
   const SampleSource& source_;
   TaskSamples& samples_;
   TaskRows rows_;
+  std::unordered_set<size_t> trained_;  // hashes of texts
+  std::vector<size_t> held_out_;
 };
 
 }  // namespace
@@ -187,10 +207,9 @@ void read_examples(const SampleSource& source, TaskSamples& samples) {
   ExampleFiles files(all, source.task, source.hooks.is_stopped);
   Examples examples(source, samples);
   for (Example example; !picker.is_done() && !source.is_full(samples) && files.next(example);) {
-    examples.add(example, !picker.takes(example.group));
+    examples.add(example, !picker.takes(example.row));
     source.hooks.on_progress(samples.examples, files.fraction_done());
   }
-  samples.held_out = picker.left_out();
   if (!source.hooks.is_stopped()) examples.finish();
 }
 

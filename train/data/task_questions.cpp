@@ -60,7 +60,8 @@ void add_question(const SampleSource& source, const std::string& context, const 
 
 void read_questions(const SampleSource& source, TaskSamples& samples) {
   PartPicker picker(source.reading.input.part);
-  for (const std::string& path : source.reading.input.files) {
+  for (size_t number = 0; number < source.reading.input.files.size(); ++number) {
+    const std::string& path = source.reading.input.files[number];
     ByteSource bytes(path, source.hooks.is_stopped);
     const SquadFile file = read_squad(bytes);
     if (!file.skipped.empty()) throw Error(ErrorCode::kInput, file.skipped);
@@ -68,7 +69,7 @@ void read_questions(const SampleSource& source, TaskSamples& samples) {
          i < file.questions.size() && !picker.is_done() && !source.is_full(samples) && !source.hooks.is_stopped();
          ++i) {
       const SquadQuestion& question = file.questions[i];
-      if (!picker.takes(context_group(path, question))) continue;
+      if (!picker.takes(context_group(number, question))) continue;
       ++samples.examples;
       if (question.is_labelled)
         add_question(source, file.contexts[question.context], question, path + ": " + question.id, samples);
@@ -78,7 +79,7 @@ void read_questions(const SampleSource& source, TaskSamples& samples) {
                                static_cast<double>(i + 1) / static_cast<double>(file.questions.size()));
     }
   }
-  samples.held_out = picker.left_out();
+  samples.held_out = samples.held_out_labelled = picker.left_out();
 }
 
 }  // namespace deberta::train

@@ -45,7 +45,9 @@ struct TaskSamples {
   std::vector<TaskSample> samples = {};
   size_t examples = 0;    // read
   size_t unlabelled = 0;  // of them left out: the file does not say
-  size_t held_out = 0;    // of the files, and not read: the rows of the other part
+  size_t held_out = 0;    // examples of the files that are not read: those of the other part
+  size_t held_out_labelled = 0;
+  size_t repeated = 0;    // of those held out, whose texts are among the others too; of examples alone
   size_t cut = 0;         // samples longer than max_tokens, which lost their ends
   size_t unanswered = 0;  // kSpan: samples without an answer, or with it in another window
 };

@@ -133,7 +133,7 @@ void read_tags(const SampleSource& source, TaskSamples& samples) {
       source.hooks.on_progress(samples.examples, std::nullopt);
     }
   }
-  samples.held_out = picker.left_out();
+  samples.held_out = samples.held_out_labelled = picker.left_out();
   if (!source.hooks.is_stopped()) tags.finish();
 }
 

@@ -13,10 +13,19 @@
 namespace deberta::train {
 namespace {
 
+std::string describe_held_out(const TaskSamples& samples) {
+  std::string text = std::to_string(samples.held_out) + " examples are held out, to evaluate on";
+  if (const size_t without = samples.held_out - samples.held_out_labelled; without > 0)
+    text += ", " + std::to_string(without) + " of them without a label";
+  if (samples.repeated > 0)
+    text += "; the texts of " + std::to_string(samples.repeated) + " of them are trained on as well";
+  return text;
+}
+
 void tell(const TaskSamples& samples, const TaskModel& first, const RunHooks& hooks) {
   std::string text =
       std::to_string(samples.samples.size()) + " samples from " + std::to_string(samples.examples) + " examples";
-  if (samples.held_out > 0) text += "; " + std::to_string(samples.held_out) + " examples are held out, to evaluate on";
+  if (samples.held_out > 0) text += "; " + describe_held_out(samples);
   if (samples.unlabelled > 0) text += "; " + std::to_string(samples.unlabelled) + " without a label are left out";
   if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";
   hooks.on_note(text);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
+#include <deque>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "base/json.h"
@@ -54,6 +57,7 @@ class Run {
   void train();
   bool take_step();
   void count(const StepReport& report);
+  void remember_loss(const Sums& before);
   void log();
   void write_line(const Metrics& metrics);
   void note(const char* kind, const std::string& text) { journal_->note({state_.step, kind, text}); }
@@ -87,6 +91,7 @@ class Run {
   int64_t evaluated_step_ = -1;
   Metrics evaluation_;  // of evaluated_step_
   int64_t failed_saves_ = 0;
+  std::deque<double> last_losses_;
   Clock::time_point log_begin_;
   int64_t log_tokens_ = 0;  // at log_begin_
 };
@@ -156,6 +161,7 @@ void Run::count(const StepReport& report) {
 // False: stopped between micro-batches, with the weights and the state of before.
 bool Run::take_step() {
   const int64_t step = state_.step;
+  const Sums before = state_.sums;
   const auto check_stop = [this] {
     if (poll() == StopRequest::kStop) throw StepLeft{};
   };
@@ -168,6 +174,7 @@ bool Run::take_step() {
   } catch (const StepLeft&) {
     return false;
   }
+  remember_loss(before);
   if (state_.counters[kSkippedInARow] >= kMostSkipped) {
     note(event::kDiverged, std::to_string(kMostSkipped) + " steps in a row were not finite");
     throw Error(ErrorCode::kNotFinite, "step " + std::to_string(step),
@@ -177,6 +184,21 @@ bool Run::take_step() {
                     "; a lower learning rate may help");
   }
   return true;
+}
+
+// Of the last steps, whatever the log's lines are.
+void Run::remember_loss(const Sums& before) {
+  const auto added = [&](const char* name) {
+    const auto of = [&](const Sums& sums) { return sums.contains(name) ? sums.at(name) : 0; };
+    return of(state_.sums) - of(before);
+  };
+  constexpr size_t kSteps = 10;
+  const double divisor = added("divisor");
+  if (divisor <= 0) return;
+  last_losses_.push_back(added("loss") / divisor);
+  if (last_losses_.size() > kSteps) last_losses_.pop_front();
+  if (last_losses_.size() == kSteps)
+    result_.last_loss = std::accumulate(last_losses_.begin(), last_losses_.end(), 0.0) / kSteps;
 }
 
 void Run::write_line(const Metrics& metrics) {
@@ -195,7 +217,6 @@ void Run::log() {
                   {"tokens_per_s", static_cast<double>(state_.tokens - log_tokens_) / std::max(seconds, 1e-9)},
                   {"seconds", seconds}});
   write_line(metrics);
-  if (const double* loss = find(metrics, "loss")) result_.last_loss = *loss;
   state_.sums.clear();
   log_begin_ = Clock::now();
   log_tokens_ = state_.tokens;
@@ -262,8 +283,11 @@ void Run::evaluate_step() {
 void Run::compare_with_best(const Metrics& metrics) {
   const double* value = settings_.best ? find(metrics, settings_.best->metric) : nullptr;
   if (value == nullptr) return;
+  // What is not a number is never better, and any number is better than it.
   const bool is_better =
-      !state_.best || (settings_.best->is_greater_better ? *value > state_.best->value : *value < state_.best->value);
+      !std::isnan(*value) &&
+      (!state_.best || std::isnan(state_.best->value) ||
+       (settings_.best->is_greater_better ? *value > state_.best->value : *value < state_.best->value));
   if (is_better) state_.best = {.name = settings_.best->metric, .value = *value, .step = state_.step};
   int64_t& not_better = state_.counters[kNotBetter];
   not_better = is_better ? 0 : not_better + 1;

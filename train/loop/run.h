@@ -53,7 +53,8 @@ struct RunResult {
   Metrics evaluation = {};   // of the result
   int64_t best_step = 0;     // whose models are the result; `steps` without a BestRule
   bool is_early = false;     // ended by the patience
-  // The loss in the last line of the log, and that of guessing (Learner::guess_loss); none: not known.
+  // The mean loss of the last ten steps, all of this process, and that of guessing (Learner::guess_loss); none: not
+  // known.
   std::optional<double> last_loss = std::nullopt, guess_loss = std::nullopt;
 };
 

@@ -181,8 +181,8 @@ namespace {
 
 [[noreturn]] void refuse_split(const TaskSamples& samples) {
   throw Error(ErrorCode::kUsage,
-              {{.message = "expected a share that holds out at least one example, got none of " +
-                           std::to_string(samples.examples),
+              {{.message = "expected a share that holds out at least one example with a label, got none of " +
+                           std::to_string(samples.examples + samples.held_out),
                 .argument = "validation_split",
                 .remedies = {{"name a larger share"}, {"give examples of their own with {}", "validation_file"}}}});
 }
@@ -199,7 +199,7 @@ std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const
                                hooks.on_progress({Phase::kReading, examples, 0, fraction});
                              },
                          .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }});
-  if (samples && settings.evaluation.part && samples->held_out == 0) refuse_split(*samples);
+  if (samples && settings.evaluation.part && samples->held_out_labelled == 0) refuse_split(*samples);
   return samples;
 }
 

@@ -177,6 +177,8 @@ std::vector<Point> thin_out(const std::vector<Point>& points, size_t most) {
 }
 
 std::vector<double> linear_ticks(double low, double high, int count) {
+  // Steps that the numbers are too coarse for would never come to an end.
+  if (high - low <= 1e-12 * std::max(std::abs(low), std::abs(high))) return {low};
   const double rough = (high - low) / count, power = std::pow(10, std::floor(std::log10(rough)));
   const double times = rough / power;
   const double step = power * (times < 1.5 ? 1 : times < 3 ? 2 : times < 7 ? 5 : 10);

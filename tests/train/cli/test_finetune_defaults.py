@@ -2,9 +2,10 @@
 import json
 import re
 
+import numpy
 import pytest
 from conftest import WORDS, log_of, weights_of
-from models import make_model
+from models import make_model, read_safetensors, write_safetensors
 from task_files import jsonl
 
 
@@ -40,9 +41,9 @@ def test_the_rate_is_that_of_the_models_size_and_is_recorded(finetune, deberta, 
 
 
 def test_a_run_that_learned_nothing_says_so_last(finetune):
-    done = finetune("--learning-rate", "1e-7", text=jsonl(*rows(64)))
+    done = finetune("--learning-rate", "1e-7", "--num-train-epochs", "12", text=jsonl(*rows(64)))
     assert done.returncode == 0, done.stderr
-    said = re.search(r"^note: the loss hardly moved: ([\d.]+) in the last steps, where guessing costs 1\.098; a higher --learning-rate", done.stderr.splitlines()[-1])
+    said = re.search(r"^note: the loss hardly moved: ([\d.]+) in the last ten steps, where guessing costs 1\.098; a higher --learning-rate", done.stderr.splitlines()[-1])
     assert said and float(said[1]) > 1.04, done.stderr
     done = finetune("--learning-rate", "0.003", "--max-steps", "300", "--batch-size", "16", "--cls-dropout", "0", "--warmup-steps", "0", out="learned",
                     text=jsonl(*({"text": f"a {word} .", "label": "abc"[n % 3]} for n, word in enumerate(WORDS))))
@@ -93,7 +94,7 @@ def test_sentences_and_contexts_are_held_out_whole(finetune, deberta, base, tmp_
 @pytest.mark.parametrize("words, message", [
     (["--validation-split", "0.1", "--validation-file", "x.jsonl"], "--validation-split: expected this or --validation-file, got both"),
     (["--validation-split", "0.6"], "--validation-split: expected at most 0.5, got 0.6"),
-    (["--validation-split", "0.001"], "expected a share that holds out at least one example, got none of 64; name a larger share"),
+    (["--validation-split", "0.001"], "expected a share that holds out at least one example with a label, got none of 64; name a larger share"),
     (["--validation-split", "0.1", "--train-file", "-"], "expected training files that can be read again, got -"),
 ])
 def test_splits_that_cannot_be_are_refused(finetune, tmp_path, words, message):
@@ -108,12 +109,62 @@ def test_splits_that_cannot_be_are_refused(finetune, tmp_path, words, message):
     ([n / 8 for n in range(30)] * 4, "got 30 classes in 120 examples: 0.0, 0.125, 0.25, ...; learn numbers as the task regression"),
     ([n for n in range(30)] * 2, None),
     ([f"intent {n}" for n in range(40)] * 2, None),
+    ([f"intent {n % 25}" for n in range(40)], None),
+    (["other"] * 30 + [f"rare {n}" for n in range(30)], None),
+    (["one"] * 30, 'expected two classes or more, got "one" alone'),
+    (["good", " good", "Good ", "bad"] * 4, None),
     ([f"{n}" for n in range(20)], None),
 ])
 def test_labels_that_tell_rows_apart_are_refused(finetune, labels, message):
     done = finetune("--dry-run", text=jsonl(*({"text": f"row {n}", "label": label} for n, label in enumerate(labels))))
     assert done.returncode == (1 if message else 0), done.stderr
     assert message is None or message in done.stderr, done.stderr
+
+
+def test_labels_with_blanks_are_those_without(finetune, tmp_path):
+    done = finetune("--max-steps", "1", text=jsonl(*({"text": f"row {n}", "label": ["good", " good", "Good ", "bad"][n % 4]} for n in range(16))))
+    assert done.returncode == 0, done.stderr
+    assert list(json.loads((tmp_path / "out/config.json").read_text())["id2label"].values()) == ["bad", "good"]
+
+
+def test_the_last_line_does_not_depend_on_the_log(finetune):
+    """One class of fifty: the first steps cost more than guessing ever does."""
+    text = jsonl(*({"text": f"row {n}", "label": "b" if n % 50 == 0 else "a"} for n in range(200)))
+    said = [finetune("--learning-rate", "0.003", "--num-train-epochs", "6", "--logging-steps", steps, text=text, out=f"log{steps}").stderr.splitlines()[-1].replace(f"log{steps}", "") for steps in ("2", "1000")]
+    assert said[0] == said[1]
+
+
+def test_what_a_split_repeats_and_lacks_is_told(finetune, tmp_path):
+    text = jsonl(*rows(40))
+    (tmp_path / "copy.jsonl").write_text(text)
+    done = finetune("--validation-split", "0.5", "--train-file", tmp_path / "copy.jsonl", "--max-steps", "1", "--seed", "3", text=text)
+    assert done.returncode == 0 and re.search(r"40 examples are held out, to evaluate on; the texts of \d+ of them are trained on as well", done.stderr), done.stderr
+    without = [row | ({} if n % 4 else {"label": ""}) for n, row in enumerate(rows(40))]
+    done = finetune("--validation-split", "0.5", "--max-steps", "1", text=jsonl(*without), out="without")
+    assert done.returncode == 0 and re.search(r"20 examples are held out, to evaluate on, \d+ of them without a label", done.stderr), done.stderr
+    done = finetune("--validation-split", "0.5", "--max-steps", "1", text=jsonl(*(row | {"label": ""} for row in rows(40))), out="none")
+    assert done.returncode in (1, 2) and not (tmp_path / "none/metrics.jsonl").exists()
+
+
+def test_answers_to_the_questions_of_one_passage_stay_together(deberta, base, tmp_path):
+    passages = [{"idx": p, "passage": {"text": f"Passage {p} .", "questions": [{"idx": 10 * p + q, "question": f"What {q} ?", "answers": [{"idx": 100 * p + 10 * q + n, "text": f"{n}", "label": n % 2} for n in range(3)]}
+                                                                            for q in range(4)]}} for p in range(8)]
+    (tmp_path / "train.jsonl").write_text(jsonl(*passages))
+    done = deberta("finetune", "--task", "multirc", "-m", base, "--train-file", tmp_path / "train.jsonl", "-o", tmp_path / "out", "--validation-split", "0.25", "--max-steps", "1")
+    assert done.returncode == 0 and "72 samples from 72 examples; 24 examples are held out" in done.stderr, done.stderr
+    texts = [json.loads(line)["text"] for line in (tmp_path / "out/eval_predictions.jsonl").read_text().splitlines()]
+    assert len(texts) == 24 and len({text.split(" .")[0] for text in texts}) == 2
+
+
+def test_pairs_of_ones_own_file_are_pairs_everywhere(finetune, deberta, tmp_path):
+    """As `classify` reads them by default."""
+    text = jsonl(*({"text": f"a {WORDS[n % 16]}", "text_pair": f"b {n}", "label": "ab"[n % 2]} for n in range(16)))
+    done = finetune("--max-steps", "1", "--dry-run", text=text)
+    assert done.returncode == 0 and all(line.count("[SEP]") == 2 for line in done.stdout.splitlines() if line.startswith("sequence\t")), done.stdout
+    model = make_model(tmp_path / "s", "sequence", labels=("a", "b"))
+    scored = [json.loads(deberta("eval", "--task", "classification", "-m", model, tmp_path / "train.jsonl", "-f", "json", "--bootstrap", "0", *more).stdout)["metrics"] for more in ([], ["--input-field", "text,text_pair"])]
+    labels = [json.loads(line)["label"] for line in deberta("classify", "-m", model, "-i", tmp_path / "train.jsonl", "-f", "jsonl", "--keep", "none").stdout.splitlines()]
+    assert scored[0] == scored[1] and scored[0]["accuracy"] == sum(label == "ab"[n % 2] for n, label in enumerate(labels)) / 16
 
 
 def test_a_label_field_that_no_row_has_lists_what_there_is(finetune, deberta, base, tmp_path):
@@ -124,3 +175,21 @@ def test_a_label_field_that_no_row_has_lists_what_there_is(finetune, deberta, ba
         done = deberta(verb[0], "--task", "classification", "-m", base if verb[0] == "finetune" else make_model(tmp_path / "s", "sequence"), verb[1], tmp_path / "train.csv", "--label-field", "topic",
                        *(["-o", tmp_path / "out"] if verb[0] == "finetune" else []))
         assert done.returncode == 1 and 'train.csv:1: expected a header line with columns named text or sentence' in done.stderr and 'topic, got "text, kind"' in done.stderr, done.stderr
+
+
+def test_an_evaluation_that_is_no_number_is_never_the_best(deberta, tmp_path):
+    """From a head of zeros: all scores are the same until the first step that moves it, and their correlation is not defined."""
+    model = make_model(tmp_path / "m", "sequence", labels=("score",), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, initializer_range=0.2)
+    tensors = {name: numpy.array(array) for name, array in read_safetensors(model / "model.safetensors").items()}
+    write_safetensors(model / "model.safetensors", tensors | {name: numpy.zeros_like(array) for name, array in tensors.items() if name.startswith("classifier.")})
+    scored = [{"sentence1": f"a {WORDS[n % 16]} .", "sentence2": f"a {WORDS[n // 2 % 16]} .", "score": n % 6} for n in range(32)]
+    for name, part in (("train", scored), ("dev", scored[5:25])):
+        (tmp_path / f"{name}.jsonl").write_text(jsonl(*part))
+    done = deberta("finetune", "--task", "sts-b", "-m", model, "--train-file", tmp_path / "train.jsonl", "--validation-file", tmp_path / "dev.jsonl", "-o", tmp_path / "out", "--max-steps", "6",
+                   "--eval-steps", "1", "--warmup-steps", "3", "--learning-rate", "0.01", "--cls-dropout", "0")
+    assert done.returncode == 0, done.stderr
+    values = {line["step"]: line["eval_combined_score"] for line in log_of(tmp_path / "out") if "eval_combined_score" in line}
+    assert values[1] == "NaN" and any(isinstance(value, float) for value in values.values()), values
+    best = max((value, -step) for step, value in values.items() if isinstance(value, float))
+    results = json.loads((tmp_path / "out/all_results.json").read_text())
+    assert results["eval_combined_score"] == best[0] and results.get("best_step", results["steps"]) == -best[1]

@@ -100,6 +100,9 @@ TEST(Ticks, AreRoundNumbersWithinTheRange) {
   EXPECT_EQ(linear_ticks(0, 10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(linear_ticks(-1, 1, 4), (std::vector<double>{-1, -0.5, 0, 0.5, 1}));
   EXPECT_EQ(linear_ticks(0, 30000, 5).size(), 7u);
+  EXPECT_EQ(linear_ticks(1, std::nextafter(1.0, 2.0), 5).size(), 1u) << "no step is that small";
+  EXPECT_EQ(linear_ticks(3, 3, 5).size(), 1u);
+  EXPECT_LE(linear_ticks(1, 1 + 1e-11, 5).size(), 10u);
   EXPECT_EQ(logarithmic_ticks(0.9, 120), (std::vector<double>{1, 2, 5, 10, 20, 50, 100}));
   EXPECT_EQ(logarithmic_ticks(1, 1e6).size(), 7u);
 }
