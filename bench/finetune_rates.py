@@ -68,8 +68,7 @@ def measure_all(a: argparse.Namespace) -> None:
             line = done.result()
             file.write(json.dumps(line) + "\n")
             file.flush()
-            print(f"{number} of {len(missing)}: {' '.join(map(str, key_of(line)))}: accuracy {line['metrics']['accuracy']:.3f}" if "accuracy" in line["metrics"]
-                  else f"{number} of {len(missing)}: {' '.join(map(str, key_of(line)))}: {line['metrics']}", flush=True)
+            print(f"{number} of {len(missing)}: {' '.join(map(str, key_of(line)))}: {line['metrics']}", flush=True)
 
 
 def score_of(line: dict) -> float:

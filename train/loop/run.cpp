@@ -16,6 +16,7 @@
 #include "train/loop/batch_size_search.h"
 #include "train/loop/journal.h"
 #include "train/loop/same_run.h"
+#include "train/loop/step_sums.h"
 #include "train/report/reports.h"
 #include "train/state/checkpoint_folder.h"
 #include "train/state/run_folder.h"
@@ -41,6 +42,11 @@ const double* find(const Metrics& metrics, const std::string& name) {
   return nullptr;
 }
 
+// Since the last line of the log.
+struct LossSums {
+  double loss = 0, divisor = 0;
+};
+
 class Run {
  public:
   Run(const RunSettings& settings, const RunHooks& hooks)
@@ -57,7 +63,8 @@ class Run {
   void train();
   bool take_step();
   void count(const StepReport& report);
-  void remember_loss(const Sums& before);
+  LossSums loss_sums() const;
+  void remember_loss(const LossSums& before);
   void log();
   void write_line(const Metrics& metrics);
   void note(const char* kind, const std::string& text) { journal_->note({state_.step, kind, text}); }
@@ -161,7 +168,7 @@ void Run::count(const StepReport& report) {
 // False: stopped between micro-batches, with the weights and the state of before.
 bool Run::take_step() {
   const int64_t step = state_.step;
-  const Sums before = state_.sums;
+  const LossSums before = loss_sums();
   const auto check_stop = [this] {
     if (poll() == StopRequest::kStop) throw StepLeft{};
   };
@@ -186,16 +193,16 @@ bool Run::take_step() {
   return true;
 }
 
+LossSums Run::loss_sums() const {
+  return {.loss = sum_of(state_.sums, "loss"), .divisor = sum_of(state_.sums, "divisor")};
+}
+
 // Of the last steps, whatever the log's lines are.
-void Run::remember_loss(const Sums& before) {
-  const auto added = [&](const char* name) {
-    const auto of = [&](const Sums& sums) { return sums.contains(name) ? sums.at(name) : 0; };
-    return of(state_.sums) - of(before);
-  };
+void Run::remember_loss(const LossSums& before) {
   constexpr size_t kSteps = 10;
-  const double divisor = added("divisor");
-  if (divisor <= 0) return;
-  last_losses_.push_back(added("loss") / divisor);
+  const LossSums now = loss_sums();
+  if (now.divisor <= before.divisor) return;
+  last_losses_.push_back((now.loss - before.loss) / (now.divisor - before.divisor));
   if (last_losses_.size() > kSteps) last_losses_.pop_front();
   if (last_losses_.size() == kSteps)
     result_.last_loss = std::accumulate(last_losses_.begin(), last_losses_.end(), 0.0) / kSteps;

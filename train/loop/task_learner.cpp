@@ -175,10 +175,6 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
   return metrics;
 }
 
-}  // namespace
-
-namespace {
-
 [[noreturn]] void refuse_split(const TaskSamples& samples) {
   throw Error(ErrorCode::kUsage,
               {{.message = "expected a share that holds out at least one example with a label, got none of " +
