@@ -127,6 +127,15 @@ const VerbRow* find_verb(std::string_view name) {
   return it == verbs.end() ? nullptr : &*it;
 }
 
+void refuse_script_verb(std::string_view verb) {
+  for (const ScriptRow& script : script_table()) {
+    if (script.name != verb) continue;
+    throw Error(
+        ErrorCode::kUsage, std::string(verb),
+        fmt::format("expected a verb of this program, got one of a checkout; there `./run {} --help` shows it", verb));
+  }
+}
+
 bool applies_to(const OptionRow& row, std::string_view verb) {
   return row.verbs == "*" || names_word(row.verbs, verb);
 }

@@ -102,6 +102,14 @@ struct VerbRow {
 
 std::span<const VerbRow> verb_table();
 const VerbRow* find_verb(std::string_view name);
+
+// A verb that ./run of a checkout has and no program.
+struct ScriptRow {
+  std::string_view name, summary, example;
+};
+std::span<const ScriptRow> script_table();
+void refuse_script_verb(std::string_view verb);  // throws kUsage for one of those
+
 bool applies_to(const OptionRow& row, std::string_view verb);
 std::vector<const OptionRow*> common_options(const VerbRow& verb);  // those that help shows first
 bool writes_array(const VerbRow& verb, std::string_view ending);

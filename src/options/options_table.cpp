@@ -799,6 +799,11 @@ constexpr std::array kAliases = {
     OptionAlias{"task-name", "finetune", "task", ""},
 };
 
+constexpr std::array kScripts = {
+    ScriptRow{"train-tokenizer", "make a tokenizer from text files (in a checkout, by ./run: docs/training.md)",
+              "train-tokenizer --vocab-size 32000 -o TOKENIZER corpus.txt.xz"},
+};
+
 }  // namespace
 
 std::span<const OptionAlias> option_aliases() {
@@ -806,6 +811,9 @@ std::span<const OptionAlias> option_aliases() {
 }
 std::span<const VerbRow> verb_table() {
   return kVerbs;
+}
+std::span<const ScriptRow> script_table() {
+  return kScripts;
 }
 std::span<const OptionRow> option_table() {
   return kOptions;

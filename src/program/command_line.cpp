@@ -15,7 +15,6 @@
 #include "deberta/error.h"
 #include "options/options.h"
 #include "program/config_file.h"
-#include "program/help.h"
 
 namespace deberta::cli {
 namespace {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "deberta/error.h"
@@ -20,14 +19,6 @@ namespace {
 constexpr size_t kColumn = 30;  // where explanations begin
 constexpr size_t kWidth = 100;  // where nobody says another
 
-// Verbs of ./run that no program has.
-struct ScriptRow {
-  std::string_view name, summary, example;
-};
-constexpr std::array kScripts = {
-    ScriptRow{"train-tokenizer", "make a tokenizer from text files (in a checkout, by ./run: docs/training.md)",
-              "train-tokenizer --vocab-size 32000 -o TOKENIZER corpus.txt.xz"},
-};
 
 // Of a long word that fits: up to the last | in it.
 size_t part_length(std::string_view word, size_t room) {
@@ -105,12 +96,12 @@ std::string overview() {
       version());
   constexpr int kNames = 17;
   for (const VerbRow& row : verb_table()) text += fmt::format("  {:<{}}{}\n", row.name, kNames, row.summary);
-  for (const ScriptRow& row : kScripts) text += fmt::format("  {:<{}}{}\n", row.name, kNames, row.summary);
+  for (const ScriptRow& row : script_table()) text += fmt::format("  {:<{}}{}\n", row.name, kNames, row.summary);
   text += "\nexamples:\n";
   for (const VerbRow& row : verb_table()) {
     if (row.name != "help" && row.name != "completion") text += fmt::format("  deberta {}\n", row.example);
   }
-  for (const ScriptRow& row : kScripts) text += fmt::format("  ./run {}\n", row.example);
+  for (const ScriptRow& row : script_table()) text += fmt::format("  ./run {}\n", row.example);
   text +=
       "\n`deberta VERB --help` shows the options of a verb. DIR is a model directory: config.json, weights\n"
       "(model.safetensors or pytorch_model.bin) and tokenizer (spm.model, vocab.json with\n"
@@ -118,15 +109,6 @@ std::string overview() {
       "builtin:NAME, or ORG/NAME in the hub cache (`deberta info` lists them).\n"
       "Without texts, rows are read from standard input.\n";
   return text;
-}
-
-void refuse_script_verb(std::string_view verb) {
-  for (const ScriptRow& script : kScripts) {
-    if (script.name != verb) continue;
-    throw Error(
-        ErrorCode::kUsage, std::string(verb),
-        fmt::format("expected a verb of this program, got one of a checkout; there `./run {} --help` shows it", verb));
-  }
 }
 
 std::string help_of(std::string_view verb) {

@@ -9,9 +9,7 @@ namespace deberta::cli {
 
 std::string overview();                      // what the program can do
 std::string help_of(std::string_view verb);  // usage, options by section, an example
-// Throws kUsage for a verb that ./run of a checkout has and no program.
-void refuse_script_verb(std::string_view verb);
-std::string manual();  // all of it as a manual page (manual.cpp)
+std::string manual();                        // all of it as a manual page (manual.cpp)
 
 int run(const HelpVerb& options);
 int run(const CompletionVerb& options);  // completion.cpp
