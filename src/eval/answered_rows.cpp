@@ -1,10 +1,35 @@
 #include "eval/answered_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "deberta/error.h"
 
 namespace deberta {
+namespace {
+
+// Rows of which none can be scored; where no label was found, other names than the task's may hold them.
+[[noreturn]] void refuse_no_units(const EvalResult& result) {
+  std::vector<Remedy> remedies;
+  const std::vector<std::string> labels =
+      result.task == nullptr ? std::vector<std::string>{} : example_rules(*result.task).fields.label;
+  if (result.unlabelled > 0 && !labels.empty())
+    remedies.push_back(
+        {fmt::format("a label is read from {}; name another column or key with {{}}", fmt::join(labels, " or ")),
+         "label_field"});
+  throw Error(ErrorCode::kInput,
+              {{.where = "eval",
+                .message = fmt::format(
+                    "expected rows with a label and an answer, got none of {} ({} failed, {} without a label)",
+                    result.rows, result.failed, result.unlabelled),
+                .remedies = std::move(remedies)}});
+}
+
+}  // namespace
 
 EvalResult score(const AnsweredRows& rows, const ScoreSettings& settings, const EvalHooks& hooks) {
   EvalResult result = rows.result;
@@ -13,10 +38,7 @@ EvalResult score(const AnsweredRows& rows, const ScoreSettings& settings, const 
     result.metrics = evaluate(evaluation, {.samples = 0});
     return result;
   }
-  if (evaluation.units() == 0)
-    throw Error(ErrorCode::kInput, "eval",
-                fmt::format("expected rows with a label and an answer, got none of {} ({} failed, {} without a label)",
-                            result.rows, result.failed, result.unlabelled));
+  if (evaluation.units() == 0) refuse_no_units(result);
   result.samples = settings.samples;
   tell_progress(hooks, 0, 0, std::nullopt);
   const auto each = [&](size_t done) {

@@ -19,7 +19,6 @@ namespace {
 constexpr size_t kColumn = 30;  // where explanations begin
 constexpr size_t kWidth = 100;  // where nobody says another
 
-
 // Of a long word that fits: up to the last | in it.
 size_t part_length(std::string_view word, size_t room) {
   const size_t mark = word.substr(0, room).rfind('|');

@@ -98,13 +98,14 @@ void Metrics::count_as_tei(const RequestFacts& facts) {
   add("te_request_duration", method, facts.total_s, seconds_bounds());
 }
 
-void Metrics::count_batch(const std::string& model, size_t sequences, size_t tokens, double fill) {
+void Metrics::count_batch(const std::string& model, size_t sequences, size_t tokens, double fill, double seconds) {
   const std::string labels = fmt::format("model=\"{}\"", escaped(model));
   const std::lock_guard lock(mutex_);
   ++counters_["batches_total"][labels];
   add("batch_items", labels, static_cast<double>(sequences), size_bounds());
   add("batch_tokens", labels, static_cast<double>(tokens), size_bounds());
   add("batch_fill_ratio", labels, fill, share_bounds());
+  add("batch_duration_seconds", labels, seconds, seconds_bounds());
   if (!has_tei_names_) return;
   add("te_batch_next_size", "", static_cast<double>(sequences), size_bounds());
   add("te_batch_next_tokens", "", static_cast<double>(tokens), size_bounds());

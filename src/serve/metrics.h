@@ -37,7 +37,7 @@ class Metrics {
   explicit Metrics(bool has_tei_names = false) : has_tei_names_(has_tei_names) {}
 
   void count(const RequestFacts& facts);
-  void count_batch(const std::string& model, size_t sequences, size_t tokens, double fill);
+  void count_batch(const std::string& model, size_t sequences, size_t tokens, double fill, double seconds);
 
   // The text of /metrics. Counters that others keep come as gauges whose names end in _total.
   std::string text(const std::vector<GaugeValue>& gauges) const;

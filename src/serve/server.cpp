@@ -78,7 +78,8 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
       std::make_unique<ModelWorker>(limits, [&model](uint64_t, std::span<const PlannedSequence> pack,
                                                      ForwardResult& result) { run_pack(model, pack, result); });
   served->worker->on_batch([this, name = place.name, most = limits.batch_work](const BatchFacts& facts) {
-    metrics.count_batch(name, facts.sequences, facts.tokens, std::min(1.0, facts.work / most));
+    metrics.count_batch(name, facts.sequences, facts.tokens, std::min(1.0, facts.work / most),
+                        static_cast<double>(facts.elapsed) * 1e-6);
   });
   return served;
 }

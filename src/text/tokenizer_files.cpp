@@ -22,12 +22,13 @@ struct ClassRow {
 };
 // A class named Fast has no slow one beside it: whoever asks for the slow tokenizer gets the fast one too.
 // TokenizersBackend is what version 5 calls PreTrainedTokenizerFast.
-constexpr std::array<ClassRow, 8> kClasses{{{"DebertaTokenizer", TokenizerClass::kDeberta, false},
+constexpr std::array<ClassRow, 9> kClasses{{{"DebertaTokenizer", TokenizerClass::kDeberta, false},
                                             {"DebertaTokenizerFast", TokenizerClass::kDeberta, true},
                                             {"DebertaV2Tokenizer", TokenizerClass::kDebertaV2, false},
                                             {"DebertaV2TokenizerFast", TokenizerClass::kDebertaV2, true},
                                             {"BertTokenizer", TokenizerClass::kBert, false},
                                             {"BertTokenizerFast", TokenizerClass::kBert, true},
+                                            {"RobertaTokenizerFast", TokenizerClass::kRoberta, true},
                                             {"PreTrainedTokenizerFast", TokenizerClass::kGeneric, true},
                                             {"TokenizersBackend", TokenizerClass::kGeneric, true}}};
 
@@ -67,7 +68,7 @@ std::optional<ClassRow> class_of(const Json& config, const std::string& path) {
     }
     throw Error(ErrorCode::kUnsupported, path,
                 fmt::format("tokenizer_class: {} is not supported, and other tokenizers would give different ids; "
-                            "supported: {}, PreTrainedTokenizerFast",
+                            "supported: {}, RobertaTokenizerFast, PreTrainedTokenizerFast",
                             quote_json(name->as_string()), names));
   }
   return *row;
@@ -113,6 +114,7 @@ class Chooser {
         return {Source::kSpm};
       case TokenizerClass::kBert:
         return {Source::kVocabTxt};
+      case TokenizerClass::kRoberta:
       case TokenizerClass::kGeneric:
         return {};
       case TokenizerClass::kUnknown:
@@ -165,7 +167,7 @@ class Chooser {
       expected = "vocab.json with merges.txt, bpe_encoder.bin, tokenizer.json";
     if (row_.of_class == TokenizerClass::kDebertaV2) expected = "spm.model, tokenizer.json";
     if (row_.of_class == TokenizerClass::kBert) expected = "vocab.txt, tokenizer.json";
-    if (row_.of_class == TokenizerClass::kGeneric) expected = "tokenizer.json";
+    if (own_sources().empty()) expected = "tokenizer.json";
     std::string others;
     for (const char* name : {"spm.model", "spiece.model", "vocab.json", "bpe_encoder.bin", "vocab.txt"}) {
       if (has(name)) others += (others.empty() ? "" : ", ") + std::string(name);

@@ -8,8 +8,9 @@
 
 namespace deberta {
 
-// The supported classes of transformers; kGeneric is PreTrainedTokenizerFast, any tokenizer.json.
-enum class TokenizerClass : uint8_t { kUnknown, kDeberta, kDebertaV2, kBert, kGeneric };
+// The supported classes of transformers; kGeneric is PreTrainedTokenizerFast, any tokenizer.json, and so is kRoberta,
+// with other names of tokens by default.
+enum class TokenizerClass : uint8_t { kUnknown, kDeberta, kDebertaV2, kBert, kRoberta, kGeneric };
 
 enum class TokenizerSource : uint8_t { kSpm, kBpe, kBpeEncoder, kVocabTxt, kJson };
 

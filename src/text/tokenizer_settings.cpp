@@ -21,13 +21,15 @@ constexpr int32_t kMaxId = (1 << 24) - 1;
 constexpr double kNoLimit = 1e20;     // above it transformers takes it for no limit
 constexpr double kSmallestLimit = 3;  // [CLS], a token, [SEP]
 
-constexpr std::array<const char*, kRoleCount> kDefaults = {"[CLS]", "[SEP]", "[UNK]", "[SEP]",
-                                                           "[PAD]", "[CLS]", "[MASK]"};
+using RoleNames = std::array<const char*, kRoleCount>;
+constexpr RoleNames kDefaults = {"[CLS]", "[SEP]", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"};
+constexpr RoleNames kRobertaDefaults = {"<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"};
 
-// The tokens of one class by default: BERT has neither bos nor eos, a tokenizer.json alone has none.
-bool has_default(TokenizerClass of_class, size_t role) {
-  if (of_class == TokenizerClass::kGeneric) return false;
-  return of_class != TokenizerClass::kBert || (role != kBos && role != kEos);
+// The token of a role by default; null for none: BERT has neither bos nor eos, a tokenizer.json alone has none.
+const char* default_name(TokenizerClass of_class, size_t role) {
+  if (of_class == TokenizerClass::kGeneric) return nullptr;
+  if (of_class == TokenizerClass::kBert && (role == kBos || role == kEos)) return nullptr;
+  return (of_class == TokenizerClass::kRoberta ? kRobertaDefaults : kDefaults)[role];
 }
 
 // For a token: the library takes nothing else for true or false, not even null.
@@ -94,9 +96,10 @@ NamedToken parse_token(const Json& value, bool is_special, const std::string& wh
 
 class SettingsReader {
  public:
-  SettingsReader(const std::string& folder, TokenizerClass of_class) : folder_(folder) {
+  SettingsReader(const std::string& folder, TokenizerClass of_class) : folder_(folder), of_class_(of_class) {
     for (size_t i = 0; i < kRoleCount; ++i) {
-      if (has_default(of_class, i)) result_.roles[i].named = parse_token(Json(kDefaults[i]), true, folder);
+      if (const char* name = default_name(of_class, i))
+        result_.roles[i].named = parse_role(i, Json(name), folder, false);
     }
   }
 
@@ -146,11 +149,20 @@ class SettingsReader {
       role.is_empty = has_empty_text(*value);
       role.named.reset();
       check_role(*value, path + ": " + kRoleKeys[i], is_older);
-      if (!is_empty_token(*value)) role.named = parse_token(*value, true, path + ": " + kRoleKeys[i], is_older);
+      if (!is_empty_token(*value)) role.named = parse_role(i, *value, path + ": " + kRoleKeys[i], is_older);
     }
     for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
       if (const Json* extra = object.find(key)) read_extra(*extra, path + ": " + key, is_older);
     }
+  }
+
+  // RobertaTokenizerFast makes a plain mask a token that takes the white space before it.
+  NamedToken parse_role(size_t role, const Json& value, const std::string& where, bool is_older) const {
+    NamedToken named = parse_token(value, true, where, is_older);
+    const bool is_plain_mask = of_class_ == TokenizerClass::kRoberta && role == kMask && !named.is_object;
+    named.token.strips_left |= is_plain_mask;
+    named.token.is_normalized |= is_plain_mask;
+    return named;
   }
 
   // A list of tokens, or an object of named ones.
@@ -234,6 +246,7 @@ class SettingsReader {
   }
 
   const std::string& folder_;
+  TokenizerClass of_class_;
   TokenizerSettings result_;
 };
 

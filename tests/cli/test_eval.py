@@ -79,7 +79,7 @@ def test_rows_without_label_are_not_counted(evaluate):
     assert (found["unlabelled"], found["metrics"]["accuracy"]) == (1, 0)
     assert "note: 1 of 2 rows have no label and are not counted" in done.stderr
     none = evaluate("mnli", "premise\thypothesis\na\tb\n", predictions(["neutral"]))
-    assert none.returncode == 1 and "expected rows with a label and an answer, got none of 1 (0 failed, 1 without a label)" in none.stderr
+    assert none.returncode == 1 and "expected rows with a label and an answer, got none of 1 (0 failed, 1 without a label); a label is read from gold_label or label; name another column or key with --label-field" in none.stderr
 
 
 def test_every_row_needs_a_prediction(evaluate):

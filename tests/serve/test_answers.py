@@ -215,6 +215,7 @@ def test_every_request_is_counted_once_as_a_success_or_a_failure(serve, models):
         assert total("deberta_request_success_total", route=path) == sum(p == path and s == 200 for p, s in told), path
     assert total("deberta_queue_tokens") == total("deberta_queue_items") == total("te_queue_size") == 0
     assert total("deberta_batch_items_sum") == total("te_batch_next_size_sum") and total("deberta_batch_tokens_sum") == total("te_batch_next_tokens_sum")
+    assert total("deberta_batch_duration_seconds_count") == total("deberta_batches_total") and total("deberta_batch_duration_seconds_sum") > 0
     # The parser puts _total behind the name of a counter that has none.
     assert total("te_request_count_total") == total("te_request_duration_count") == count
     assert total("te_request_success_total") == good and total("te_request_failure_total") == bad

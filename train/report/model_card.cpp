@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "deberta/library.h"
@@ -214,7 +215,12 @@ std::string table_part(const char* title, const std::vector<std::pair<std::strin
 std::string evaluation_part(const RunRecord& record) {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const auto& [name, value] : results_of(record)) rows.emplace_back(readable(name), exact_number(value));
-  return table_part("Evaluation", rows, "| metric | value |");
+  std::string text = table_part("Evaluation", rows, "| metric | value |");
+  const std::string share = record.option("validation-split");
+  if (!text.empty() && parse_number<double>(share).value_or(0) > 0)
+    text += fmt::format("Measured on {} of the training rows, drawn by the seed and not trained on.\n\n",
+                        escape_markdown(share));
+  return text;
 }
 
 std::string options_part(const RunRecord& record) {

@@ -44,6 +44,17 @@ TEST_F(ModelCards, SayWhatTheModelIsAndWhatMadeIt) {
   EXPECT_TRUE(has(card, "[run.html](run.html)"));
 }
 
+TEST_F(ModelCards, SayThatTheEvaluationIsOfRowsHeldOut) {
+  RunRecord record = run_.record();
+  ASSERT_TRUE(record.state);
+  EXPECT_FALSE(has(make_model_card(record), "not trained on"));
+  record.state->options["validation-split"] = "0";
+  EXPECT_FALSE(has(make_model_card(record), "not trained on"));
+  record.state->options["validation-split"] = "0.1";
+  EXPECT_TRUE(
+      has(make_model_card(record), "Measured on 0.1 of the training rows, drawn by the seed and not trained on."));
+}
+
 TEST_F(ModelCards, SayWhereTransformersAnswersOtherwise) {
   EXPECT_TRUE(has(make_model_card(run_.record()), "no enhanced mask decoder"));
   const std::string causal =
