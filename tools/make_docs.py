@@ -90,7 +90,7 @@ def options_page(binary: str) -> str:
 
 def tasks_page(binary: str) -> str:
     rows = json.loads(subprocess.run([binary, "eval", "--list", "-f", "json"], capture_output=True, text=True, check=True).stdout)
-    lines = ["# Tasks", "", "Generated from the task table (`src/metrics/task_table.cpp`) by `tools/make_docs.py`; `deberta eval --list` prints it too. [formats.md](formats.md) describes",
+    lines = ["# Tasks", "", "Generated from the task table (`src/metrics/task_table.cpp`) by `tools/make_docs.py`; `deberta eval --list -f json` prints it too. [formats.md](formats.md) describes",
              "the files. The verb answers the rows of a task one by one; `eval` runs a labelled file, or scores existing answers (`--predictions FILE`). A test runs every",
              "command on this page.", "",
              "| task | question | verb | model input | labels | head | metrics, the main one first |", "|---|---|---|---|---|---|---|"]

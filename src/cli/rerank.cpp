@@ -13,6 +13,7 @@
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "pipeline/answer_json.h"
+#include "program/note.h"
 #include "program/text_verb.h"
 #include "text/unicode/unicode.h"
 
@@ -136,15 +137,21 @@ int run(const RerankVerb& options) {
   if (!options.query.empty() && options.on_bad_row == BadRows::kSkip)
     throw Error(ErrorCode::kUsage, "--on-bad-row", "expected report or fail with --query: all documents form one row");
   const Pipeline pipeline = open_model(options.model);
-  return run_text_verb(
+  size_t rows = 0, alone = 0;  // alone: of one document
+  const int code = run_text_verb(
       options, reading, pipeline, {std::vector<std::string>{"rank", "index", "score", "text"}, true},
       [&](std::span<const TextInput> inputs) { return rerank(pipeline, inputs, settings); },
       [&](const Row& row, const RankAnswer& result) {
+        ++rows;
+        alone += row.items.size() == 1;
         RowAnswer answer = to_answer(row, result, options.return_text);
         if (is_run) answer.answer.words = run_lines(row, result, queries);
         return answer;
       },
       row_encoder(pipeline.tokenizer, settings));
+  if (rows > 1 && alone == rows)
+    note("note: each query has one document, so that every rank is 1; a row has all documents of its query, as a list");
+  return code;
 }
 
 }  // namespace deberta::cli

@@ -33,8 +33,8 @@ void add_token(const TextLine& line, ConllSentence& sentence) {
   split(line.text, sentence.cells);
   const size_t columns = sentence.cells.size() - before;
   if (columns < ConllReader::kMinColumns || columns > ConllReader::kMaxColumns) {
-    refuse(
-        fmt::format("expected {} to {} columns, got {}", ConllReader::kMinColumns, ConllReader::kMaxColumns, columns));
+    refuse(fmt::format("expected a word and its tag, in {} to {} columns separated by blanks, got {}",
+                       ConllReader::kMinColumns, ConllReader::kMaxColumns, columns));
   }
   if (sentence.columns != 0 && columns != sentence.columns)
     refuse(fmt::format("expected {} columns as in the previous line, got {}", sentence.columns, columns));

@@ -1,10 +1,15 @@
 #include "eval/examples.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "data/predictions.h"
 #include "deberta/error.h"
@@ -26,11 +31,38 @@ void read_rows(const ExampleInput& input, TaskRows& rows, const EvalHooks& hooks
   rows.check_labels();
 }
 
+bool has_known_label(const TaskAnswer& answer, TaskTarget target, size_t known) {
+  if (target != TaskTarget::kClasses) return answer.label < known;
+  return answer.labels.empty() || answer.labels.front() < known;
+}
+
+// Of a task whose labels are those of its file, the first `known`: predictions of other names alone are no answers.
+void check_labels(const TaskRows& rows, const TaskAnswers& answers, size_t known, const std::string& name) {
+  const auto is_there = [](const auto& answer) { return answer.has_value(); };
+  const auto is_known = [&](const auto& answer) {
+    return answer && has_known_label(*answer, rows.task().target, known);
+  };
+  if (std::ranges::none_of(answers, is_there) || std::ranges::any_of(answers, is_known) || known == 0) return;
+  constexpr size_t kNamed = 20;
+  std::vector<std::string> names = rows.labels().names();
+  const auto list = [&](size_t from, size_t to) {
+    const size_t end = std::min(to, from + kNamed);
+    return fmt::format(
+        "{}{}",
+        fmt::join(names.begin() + static_cast<ptrdiff_t>(from), names.begin() + static_cast<ptrdiff_t>(end), ", "),
+        end < to ? ", ..." : "");
+  };
+  throw Error(ErrorCode::kInput, name,
+              fmt::format("expected predictions with the labels of the rows ({}), got only others ({})", list(0, known),
+                          list(known, names.size())));
+}
+
 // The predictions in a file, by row. Tasks whose answers are texts count a missing one as wrong; for others it is an
 // error.
 TaskAnswers read_answers(const std::string& path, TaskRows& rows, EvalResult& result) {
   Predictions predictions(ByteSource(path), Predictions::form_of(path));
   TaskAnswers answers(rows.golds().size());
+  const size_t known = rows.labels().size();
   size_t missing = 0, first_missing = 0;
   for (size_t row = 0; row < answers.size(); ++row) {
     const TaskGold& gold = rows.golds()[row];
@@ -45,6 +77,7 @@ TaskAnswers read_answers(const std::string& path, TaskRows& rows, EvalResult& re
     throw Error(ErrorCode::kInput, predictions.name(),
                 fmt::format("expected a prediction for each of {} rows, got none for {}; the first is row {} ({})",
                             answers.size(), missing, first_missing, rows.golds()[first_missing].where));
+  if (rows.labels().is_open()) check_labels(rows, answers, known, predictions.name());
   result.predictions = predictions.size();
   result.unused_predictions = predictions.unused();
   return answers;

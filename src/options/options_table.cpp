@@ -34,7 +34,7 @@ constexpr std::array kVerbs = {
             "classify -m DIR \"a gorgeous , witty , seductive movie .\"",
             "model input input-field pair top-k truncate format output"},
     VerbRow{"nli", "decide whether a premise entails a hypothesis", "[PREMISE HYPOTHESIS...]",
-            "nli -m DIR \"A man plays a guitar .\" \"Someone makes music .\"",
+            "nli -m DIR \"A man is playing a guitar\" \"A man is playing an instrument\"",
             "model input input-field label-map format output"},
     VerbRow{"zero-shot", "label texts with your own labels, using an entailment model", "[TEXT...]",
             "zero-shot -m DIR --labels sports,politics \"The match ended in a draw .\"",
@@ -102,13 +102,13 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"model", 'm', kFiles, "", "[NAME=]DIR", "serve", "Model",
               "model to serve, and its name in requests (default: the last part of the path); may be repeated; without "
               "it, all built-in models"},
-    OptionRow{"host", 0, kText, "127.0.0.1", "ADDRESS", "serve", "Server", "address to listen at, or localhost"},
+    OptionRow{"host", 0, kText, "127.0.0.1", "ADDRESS", "serve", "Server", "address to listen on, or localhost"},
     OptionRow{"port", 0, kInteger, "8080", "0..65535", "serve", "Server",
-              "port to listen at; 0: any free one, which is said"},
+              "port to listen on; 0: any free one, which is printed"},
     OptionRow{"uds", 0, kText, "", "PATH", "serve", "Server",
-              "listen at this Unix socket instead; one that a killed server left is taken over"},
+              "listen on this Unix socket instead; one that a killed server left is taken over"},
     OptionRow{"uds-mode", 0, kText, "", "MODE", "serve", "Server",
-              "rights of the Unix socket, such as 0660; without it, what the umask leaves"},
+              "permissions of the Unix socket, such as 0660; without it, what the umask leaves"},
     OptionRow{"api-key", 0, kText, "", "KEY", "serve", "Server",
               "requests must have this key (Authorization: Bearer KEY), except /health and /ping; better set as "
               "DEBERTA_API_KEY, which other users do not see"},
@@ -127,14 +127,12 @@ constexpr OptionRow kOptions[] = {
               "refuse requests with fields that no route knows (422), instead of naming them in X-Ignored-Fields"},
     OptionRow{"metrics-names", 0, kChoice, "deberta", "deberta|tei", "serve", "Server",
               "names in /metrics; tei: those of text-embeddings-inference as well (te_request_count, ...)"},
-    OptionRow{
-        "metrics-port", 0, kInteger, "auto", "auto|0..65535", "serve", "Server",
-        "port of the same address that alone has /metrics, without a key; 0: any free one, which is said; auto: the "
-        "port of all other routes has it"},
-    OptionRow{
-        "allowed-host", 0, kFiles, "", "NAME", "serve", "Server",
-        "without a key: requests may name the server so (Host), beside localhost and its address; *: by any name; "
-        "may be repeated"},
+    OptionRow{"metrics-port", 0, kInteger, "auto", "auto|0..65535", "serve", "Server",
+              "port of the same address that alone has /metrics, without a key; 0: any free one, which is printed; "
+              "auto: the port of all other routes has it"},
+    OptionRow{"allowed-host", 0, kFiles, "", "NAME", "serve", "Server",
+              "without a key: a Host header that requests may have, beside localhost and the server's address; *: any; "
+              "may be repeated"},
     OptionRow{"cors-allow-origin", 0, kFiles, "", "ORIGIN", "serve", "Server",
               "pages of this origin may ask, such as https://example.org; *: all pages; may be repeated"},
     OptionRow{
@@ -179,16 +177,18 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"log-format", 0, kChoice, "text", "text|json", "serve", "Output",
               "form of the log, a line for each request; never the texts"},
     OptionRow{"log-file", 0, kText, "", "FILE", "serve", "Output",
-              "add the log to this file, which SIGUSR1 opens anew, instead of standard error"},
+              "add the log to this file, which SIGUSR1 reopens, instead of standard error"},
     OptionRow{"model", 'm', kText, "", "DIR",
-              "classify nli zero-shot ner fill score embed detect analyze eval tokenize forward bench", "Model",
+              "classify nli ner fill score embed detect analyze eval tokenize forward bench", "Model",
               "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "
-              "hub cache (default: the built-in model that fits)"},
-    OptionRow{"model", 'm', kText, "", "DIR", "qa choose rerank inspect check convert info", "Model",
+              "hub cache (default: the built-in model that fits, where there is one)"},
+    OptionRow{"model", 'm', kText, "", "DIR", "zero-shot qa choose rerank inspect check convert info", "Model",
               "model directory (config.json, weights, tokenizer), builtin:NAME, or ORG/NAME[@REVISION] in the local "
               "hub cache"},
-    OptionRow{"model", 'm', kText, "", "DIR", "pretrain finetune replay", "Model",
-              "model to begin with: its configuration, weights and, unless another is named, tokenizer"},
+    OptionRow{"model", 'm', kText, "", "DIR", "pretrain", "Model",
+              "model to begin with: its configuration, weights and, without --tokenizer-name, tokenizer"},
+    OptionRow{"model", 'm', kText, "", "DIR", "finetune replay", "Model",
+              "model to begin with: its configuration, weights and tokenizer; needed"},
     OptionRow{"tokenizer-name", 0, kText, "", "DIR", "pretrain", "Model",
               "folder with the tokenizer, as `train-tokenizer` writes it"},
     OptionRow{"config-name", 0, kText, "v3-base", "NAME", "pretrain", "Model",
@@ -296,15 +296,15 @@ constexpr OptionRow kOptions[] = {
               "third more time, the same result"},
     OptionRow{"loss-scale", 0, kNumber, "0", "0..16777216", "pretrain finetune", "Training",
               "multiply losses by this before gradients are computed, twice that after 250 steps, half where they "
-              "overflow; for 16-bit floats; 0: not"},
+              "overflow; for 16-bit floats; 0: off"},
     OptionRow{"ema-decay", 0, kNumber, "0", "0..1", "pretrain finetune", "Training",
-              "evaluate and keep running averages of the weights; each step takes 1 less this from the new ones; 0: "
-              "not"},
+              "evaluate and keep running averages of the weights, in which each step counts 1 less this; 0: off"},
     OptionRow{"max-steps", 0, kInteger, "0", "0..16777215", "pretrain", "Training",
               "length of the run in steps; give this, --max-train-tokens or --num-train-epochs"},
-    OptionRow{"max-train-tokens", 0, kSize, "0", "0..1000G", "pretrain", "Training", "length of the run in tokens"},
+    OptionRow{"max-train-tokens", 0, kSize, "0", "0..1000G", "pretrain", "Training",
+              "length of the run in tokens; give this, --max-steps or --num-train-epochs"},
     OptionRow{"num-train-epochs", 0, kNumber, "0", "0..100000", "pretrain", "Training",
-              "length of the run in passes over the corpora"},
+              "length of the run in passes over the corpora; give this, --max-steps or --max-train-tokens"},
     OptionRow{"optimizer", 0, kChoice, "xadam", "xadam|adamw", "pretrain finetune replay", "Training",
               "xadam: that of the original code, Adam without bias correction; adamw: with it"},
     OptionRow{"learning-rate", 0, kNumber, "5e-4", "0..1", "pretrain replay", "Training", "highest learning rate"},
@@ -315,8 +315,9 @@ constexpr OptionRow kOptions[] = {
         "linear_cosine",
         "pretrain finetune", "Training",
         "how the learning rate changes: by the names of transformers, or those of the original (warmup_...)"},
-    OptionRow{"lr-decay-steps", 0, kNumber, "0.1", "0..16777215", "pretrain finetune", "Training",
-              "of warmup_stable_decay: last steps, in which the learning rate falls; below 1: a part of the run"},
+    OptionRow{
+        "lr-decay-steps", 0, kNumber, "0.1", "0..16777215", "pretrain finetune", "Training",
+        "of warmup_stable_decay: for how many last steps the learning rate falls; below 1: a fraction of the run"},
     OptionRow{"lr-decay-type", 0, kChoice, "cosine", "linear|cosine|1-sqrt", "pretrain finetune", "Training",
               "of warmup_stable_decay: how it falls"},
     OptionRow{"warmup-steps", 0, kNumber, "0.1", "0..16777215", "pretrain finetune", "Training",
@@ -332,7 +333,7 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"max-grad-norm", 0, kNumber, "1", "0..1000000", "pretrain finetune replay", "Training",
               "norm to which gradients are cut; 0: they are not"},
     OptionRow{"seed", 0, kInteger, "1234", "0..1000G", "pretrain finetune", "Training",
-              "everything random follows from it: weights, order, masks, dropout"},
+              "random seed of weights, order, masks and dropout"},
     OptionRow{"output-dir", 'o', kText, "", "DIR", "pretrain finetune", "Output",
               "folder of the model, its checkpoints and its log; a run that was stopped goes on there"},
     OptionRow{"output-dir", 'o', kText, "", "DIR", "ablate", "Output",
@@ -396,7 +397,7 @@ constexpr OptionRow kOptions[] = {
               "v3-large",
               "finetune", "Training",
               "the published hyper-parameters of the task for a model of this size: epochs, warm-up, learning rate, "
-              "batch, dropout; options that are given stand above them"},
+              "batch, dropout; given options override them"},
     OptionRow{"batch-size", 0, kInteger, "32", "1..1M", "finetune", "Training",
               "samples of a step: texts, pairs, questions with their choices, windows"},
     OptionRow{"num-train-epochs", 0, kNumber, "3", "0..100000", "finetune", "Training",
@@ -426,7 +427,7 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"vat-init-perturbation", 0, kNumber, "1e-2", "0..1000", "finetune replay", "Training",
               "sift, vat: deviation of the random change that it begins with"},
     OptionRow{"vat-loss-fn", 0, kChoice, "symmetric-kl", "symmetric-kl|kl|mse", "finetune replay", "Training",
-              "sift, vat: what tells how far two answers are apart, in the search for the change"},
+              "sift, vat: the distance between two answers, in the search for the change"},
     OptionRow{
         "sift-compat", 0, kChoice, "corrected", "corrected|original", "finetune replay", "Training",
         "sift, vat: the loss that fits the head, or that of the published code, whose softmax of scores runs over "
@@ -463,8 +464,9 @@ constexpr OptionRow kOptions[] = {
               "JSON, or one text per line"},
     OptionRow{
         "input-field", 0, kList, "", "NAMES", kReadingVerbs, "Input",
-        "columns or keys with the texts of a row, in order (default: text,text_pair; question,context; "
-        "context,question,choices; query,documents); numbers are columns, from 1, of a file without a header line"},
+        "columns or keys with the texts of a row, in order (default: text,text_pair; nli also premise,hypothesis; qa "
+        "question,context; choose context,question,choices; rerank query,documents); numbers are columns, from 1, of "
+        "a file without a header line"},
     OptionRow{"pair", 0, kFlag, "", "", "classify analyze tokenize", "Input",
               "inputs are pairs: two arguments each, or two texts per line, separated by a tab"},
     OptionRow{"pair", 0, kFlag, "", "", "forward", "Input", "texts are pairs: two arguments each"},
@@ -519,8 +521,9 @@ constexpr OptionRow kOptions[] = {
         "pipelines ([UNK] where a SentencePiece model has byte pieces)"},
     OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kEncodingVerbs, "Input",
               "how to break ties in a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)"},
-    OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify fill", "Answer",
-              "number of answers per text or mask; 0: one label (all labels for a multi-label model), or five tokens"},
+    OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify", "Answer",
+              "number of labels per text; 0: the best one, or all of a multi-label model"},
+    OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "fill", "Answer", "number of tokens per mask; 0: five"},
     OptionRow{"top-k", 'k', kInteger, "1", "1..1000", "qa", "Answer", "number of answers per question"},
     OptionRow{"max-answer-len", 0, kInteger, "15", "1..100000", "qa", "Answer", "maximum answer length in tokens"},
     OptionRow{"max-answer-len", 0, kInteger, "30", "1..100000", "eval", "Answer",
@@ -538,7 +541,8 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"allow-no-answer", 0, kFlag, "", "", "qa", "Answer",
               "treat the empty answer as a candidate (SQuAD 2.0 models)"},
     OptionRow{"no-answer-threshold", 0, kNumber, "0", "-1000..1000", "qa", "Answer",
-              "if set, return the empty answer when its logit exceeds that of the best span by more than this"},
+              "the empty answer wins where its logit exceeds that of the best span by more than this; implies "
+              "--allow-no-answer"},
     OptionRow{"multi-label", 0, kFlag, "", "", "zero-shot", "Answer",
               "score each label independently (entailment against contradiction) instead of against the others"},
     OptionRow{"top-k", 'k', kInteger, "0", "0..1000000", "rerank", "Answer", "number of documents to return; 0: all"},
@@ -721,8 +725,10 @@ constexpr OptionRow kOptions[] = {
               "also write the answers, in the format that --predictions reads"},
     OptionRow{"output-dir", 0, kText, "", "DIR", "eval", "Output",
               "also write DIR/all_results.json with the keys of the Hugging Face scripts (eval_accuracy, ...)"},
-    OptionRow{"list", 0, kFlag, "", "", "eval", "Input",
-              "list the tasks with their files, labels, metrics and published hyper-parameters, and exit"},
+    OptionRow{
+        "list", 0, kFlag, "", "", "eval", "Input",
+        "list the tasks with their verbs and metrics, with -f json also files, labels and published hyper-parameters, "
+        "and exit"},
     OptionRow{"average", 0, kText, "", "DIR", "eval", "Input",
               "print the averages of GLUE and SuperGLUE from the all_results.json files in DIR and its subfolders, and "
               "exit"},

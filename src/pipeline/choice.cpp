@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/json.h"
 #include "deberta/error.h"
 #include "decode/classification.h"
 #include "pipeline/plan.h"
@@ -16,11 +17,24 @@ namespace {
 
 constexpr size_t kRaceChoiceTokens = 160;  // of question and choice together, as the original cuts them
 
-void check_choice_head(const Model& model) {
+// What is the logit of a choice: that of the only class, or by how much that of yes is above that of no.
+struct ChoiceHead {
+  size_t classes = 1, yes = 0;
+};
+
+ChoiceHead choice_head(const Model& model) {
   if (model.head() != Head::kSequence) refuse_head("choose", "multiple choice", model);
-  if (model.labels() == 1 || model.labels() == 2) return;
+  if (model.labels() == 1) return {};
+  if (model.labels() != 2)
+    throw Error(ErrorCode::kTask, "choose",
+                "expected a head with one class per choice, or two (no, yes), got " + std::to_string(model.labels()));
+  if (const std::optional<size_t> yes = yes_class(model)) return {2, *yes};
+  const std::vector<std::string>& labels = model.config().labels;
   throw Error(ErrorCode::kTask, "choose",
-              "expected a head with one class per choice, or two (no, yes), got " + std::to_string(model.labels()));
+              fmt::format("expected one class, or two that mean no and yes (no and yes, false and true, 0 and 1, X and "
+                          "not_X, or without names), got {} and {}; if they mean that, name them so in config.json "
+                          "(id2label)",
+                          quote_json(label_name(labels, 0)), quote_json(label_name(labels, 1))));
 }
 
 // Runs of white space become one space; white space and blanks ("_") at the ends are removed.
@@ -62,17 +76,18 @@ Encoding encode_choice(const Tokenizer& tokenizer, const TextInput& input, const
                                          .remedies = {{"shorten them"}, {"cut them with {}", "truncate", "right"}}}});
 }
 
-// A logit for each sequence: with two classes (no, yes), the second minus the first.
-std::vector<float> choice_logits(const std::vector<float>& logits_BC, size_t classes) {
-  if (classes == 1) return logits_BC;
+// A logit for each sequence.
+std::vector<float> choice_logits(const std::vector<float>& logits_BC, const ChoiceHead& head) {
+  if (head.classes == 1) return logits_BC;
   std::vector<float> logits;
-  for (size_t at = 0; at < logits_BC.size(); at += 2) logits.push_back(logits_BC[at + 1] - logits_BC[at]);
+  for (size_t at = 0; at < logits_BC.size(); at += 2)
+    logits.push_back(logits_BC[at + head.yes] - logits_BC[at + 1 - head.yes]);
   return logits;
 }
 
-std::vector<ChoiceAnswer> answers_of(const SequenceLogits& found, size_t classes) {
+std::vector<ChoiceAnswer> answers_of(const SequenceLogits& found, const ChoiceHead& head) {
   const Sequences& sequences = found.sequences;
-  const std::vector<float> logits = choice_logits(found.logits_BC, classes);
+  const std::vector<float> logits = choice_logits(found.logits_BC, head);
   std::vector<ChoiceAnswer> answers;
   for (size_t i = 0; i < sequences.inputs(); ++i) {
     const size_t first = sequences.starts[i];
@@ -99,12 +114,11 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
 
 Planned<ChoiceAnswer> plan_choose(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                   const ChoiceOptions& options) {
-  check_choice_head(pipeline.model);
+  const ChoiceHead head = choice_head(pipeline.model);
   LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, options.rules, [&](const TextInput& input) {
                                     return encode_input(pipeline.tokenizer, input, options);
                                   }));
-  const auto classes = static_cast<size_t>(pipeline.model.labels());
-  return {std::move(logits.plan), [found = std::move(logits.found), classes] { return answers_of(*found, classes); }};
+  return {std::move(logits.plan), [found = std::move(logits.found), head] { return answers_of(*found, head); }};
 }
 
 std::vector<ChoiceAnswer> choose(const Pipeline& pipeline, std::span<const TextInput> inputs,

@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
+#include "base/ascii.h"
 #include "deberta/error.h"
+#include "decode/classification.h"
 #include "decode/entailment.h"
 
 namespace deberta {
@@ -15,7 +20,7 @@ std::string verbs_for_sequences(const Model& model) {
   std::string verbs = "classify";
   if (has_entailment(model.config().labels)) verbs += ", nli, zero-shot";
   if (model.labels() == 1) verbs += ", rerank";
-  if (model.labels() == 1 || model.labels() == 2) verbs += ", choose";
+  if (model.labels() == 1 || yes_class(model)) verbs += ", choose";
   return verbs + ", embed";
 }
 
@@ -44,7 +49,31 @@ std::string_view head_name(const Model& model) {
   return is_causal ? "causal-lm" : to_string(model.head());
 }
 
+struct YesNo {
+  std::string_view no, yes;
+};
+constexpr auto kYesNo = std::to_array<YesNo>({{"no", "yes"},
+                                              {"false", "true"},
+                                              {"0", "1"},
+                                              {"label_0", "label_1"},
+                                              {"incorrect", "correct"},
+                                              {"wrong", "right"}});
+
+bool are_no_and_yes(std::string_view no, std::string_view yes) {
+  const bool is_opposite = no.starts_with("not") && no.size() == yes.size() + 4 && no.ends_with(yes);  // not_X, not X
+  return is_opposite ||
+         std::ranges::any_of(kYesNo, [&](const YesNo& pair) { return pair.no == no && pair.yes == yes; });
+}
+
 }  // namespace
+
+std::optional<size_t> yes_class(const Model& model) {
+  if (model.labels() != 2) return std::nullopt;
+  const auto name = [&](size_t number) { return lower_case(label_name(model.config().labels, number)); };
+  if (are_no_and_yes(name(0), name(1))) return 1;
+  if (are_no_and_yes(name(1), name(0))) return 0;
+  return std::nullopt;
+}
 
 void refuse_head(const std::string& verb, const std::string& expected, const Model& model) {
   throw Error(ErrorCode::kTask, verb,

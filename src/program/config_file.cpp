@@ -21,11 +21,12 @@ std::vector<std::string> texts_of_list(const std::string& path, const std::strin
                                        bool are_files) {
   std::vector<std::string> texts;
   for (const Json& item : items) {
-    if (!item.is_string() || (!are_files && item.as_string().find(',') != std::string::npos))
+    const bool is_number = !are_files && item.is_number();
+    if (!is_number && (!item.is_string() || (!are_files && item.as_string().find(',') != std::string::npos)))
       throw Error(ErrorCode::kUsage, path,
-                  fmt::format("{}: expected {}, got {}", key, are_files ? "names of files" : "texts without commas",
-                              item.dump()));
-    texts.push_back(item.as_string());
+                  fmt::format("{}: expected {}, got {}", key,
+                              are_files ? "names of files" : "texts without commas, or numbers", item.dump()));
+    texts.push_back(is_number ? item.dump() : item.as_string());
   }
   return texts;
 }

@@ -118,6 +118,8 @@ std::string help_of(std::string_view verb) {
   std::string text = fmt::format("deberta {}: {}\n\nusage: deberta {} [OPTION...]{}{}\n", row->name, row->summary,
                                  row->name, row->arguments.empty() ? "" : " ", row->arguments);
   text += options_text(*row, page_width());
+  if (std::ranges::any_of(options_of(verb), [](const OptionRow* option) { return option->type == OptionType::kSize; }))
+    text += "\nSIZE: a number, with k, M or G for powers of 1000 and KiB, MiB or GiB for those of 1024.\n";
   text += fmt::format(
       "\nEvery option can also be set in the environment (DEBERTA_MODEL=DIR) or in a --config file.\n\nexample:\n  "
       "deberta {}\n",

@@ -67,6 +67,13 @@ void say_quotes(const std::string& file) {
                   file));
 }
 
+void say_header(const std::string& file) {
+  note(
+      fmt::format("note: {}: the first row is read as a row, although it looks like a header: where --input-field has "
+                  "numbers, a file has none; name the columns instead",
+                  file));
+}
+
 RowRules row_rules(const RowReading& reading) {
   const RowSettings& settings = reading.settings;
   RowRules rules{.fields = {.shape = reading.shape, .fields = settings.input_field}};
@@ -77,7 +84,8 @@ RowRules row_rules(const RowReading& reading) {
                 .has_conll = reading.has_conll,
                 .separator = separator_of(settings),
                 .on_guess = say_guess,
-                .on_quotes = say_quotes};
+                .on_quotes = say_quotes,
+                .on_header = say_header};
   return rules;
 }
 

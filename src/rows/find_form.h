@@ -25,6 +25,8 @@ struct FormRules {
   std::function<void(const FormGuess&)> on_guess = {};
   // Cells of a table without quoting begin and end with quotes, which stay in them.
   std::function<void(const std::string& file)> on_quotes = {};
+  // A table whose columns are counted begins with a row that names the verb's texts: it is read as a row.
+  std::function<void(const std::string& file)> on_header = {};
 };
 
 // Throws kUsage for a form that cannot be read, and what reading throws. `names` of the texts tell a table by its

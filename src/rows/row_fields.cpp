@@ -29,6 +29,19 @@ Remedy name_it() {
   return {"name it with {}", "fields"};
 }
 
+// A name such as review.body, by which other programs mean a key of an object within the row.
+bool is_path(std::string_view name) {
+  return name.find('.') != std::string_view::npos;
+}
+
+Remedy remedy_for_key(std::string_view name) {
+  if (!is_path(name)) return name_it();
+  return {fmt::format("keys of objects within a row are not read; lift what you need to the row, as {{\"text\": "
+                      "{}}}, and name it with {{}}",
+                      name),
+          "fields"};
+}
+
 // A header of one column may hold separators of other tables.
 Remedy remedy_for(const Names& columns) {
   for (const char separator : {';', '\t', ',', '|'}) {
@@ -159,7 +172,7 @@ void RowFields::count(const Json& object, const Names& names) {
 std::optional<Error> RowFields::missing_text(const std::string& where) const {
   if (!has_had_object_ || has_had_text_) return std::nullopt;
   return input_error(where, fmt::format("no row has the key \"{}\", the first one has {}", names_[0], first_keys_),
-                     name_it());
+                     remedy_for_key(names_[0]));
 }
 
 std::optional<Error> RowFields::missing_kept(const std::string& where) const {
@@ -167,7 +180,9 @@ std::optional<Error> RowFields::missing_kept(const std::string& where) const {
     if (!has_had_kept_[i]) {
       return input_error(where,
                          fmt::format("no row has the key \"{}\", the first one has {}", kept_.names[i], first_keys_),
-                         {"{} names keys of the input", "kept"});
+                         {is_path(kept_.names[i]) ? "{} names keys of the row itself, not of objects within it"
+                                                  : "{} names keys of the input",
+                          "kept"});
     }
   }
   return std::nullopt;
@@ -182,7 +197,10 @@ void RowFields::read_item(const Json& item, const std::string& key, Row& row) {
       if (name != kItemText && (kept_.has_all || has(kept_.names, name))) kept.emplace_back(name, value);
     }
   }
-  row.items.push_back(text_value(item.is_object() ? member_of(item, kItemText, row.where) : item, key, row.where));
+  if (item.is_object())
+    row.items.push_back(text_value(member_of(item, kItemText, row.where), key + ": " + kItemText, row.where));
+  else
+    row.items.push_back(text_value(item, key, row.where));
   row.items_kept.push_back(std::move(kept));
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "data/conll.h"
 #include "data/json_rows.h"
@@ -124,6 +125,8 @@ class ColumnRows final : public LineRows {
   ColumnRows(const RowRules& rules, ByteSource source, RowForm form)
       : LineRows(rules.fields),
         on_quotes_(rules.form.on_quotes),
+        on_header_(rules.form.on_header),
+        names_(rules.fields.shape.names),
         keeps_columns_(rules.fields.kept.has_all && rules.fields.kept.has_texts),
         reader_(LineReader(std::move(source)),
                 {.separator = rules.form.separator.value_or(form == RowForm::kCsv ? kFindSeparator : '\t'),
@@ -137,6 +140,8 @@ class ColumnRows final : public LineRows {
     TableRow record;
     if (!reader_.next(record)) return false;
     check_columns();
+    if (const auto tell = std::exchange(on_header_, {}); tell && fields_.counts_columns() && has_name(record.cells))
+      tell(reader_.lines().source().name());
     if (on_quotes_ && reader_.looks_quoted()) std::exchange(on_quotes_, {})(reader_.lines().source().name());
     const bool is_there = take(record, row, [&] { fields_.read(reader_.by_column(std::move(record)), row); });
     row.columns = columns_;
@@ -153,7 +158,15 @@ class ColumnRows final : public LineRows {
     is_checked_ = true;
   }
 
-  std::function<void(const std::string&)> on_quotes_;
+  bool has_name(const Names& cells) const {
+    const auto is_name = [&](const std::string& cell) {
+      return std::find(names_.begin(), names_.end(), lower_case(cell)) != names_.end();
+    };
+    return std::any_of(cells.begin(), cells.end(), is_name);
+  }
+
+  std::function<void(const std::string&)> on_quotes_, on_header_;
+  Names names_;
   bool keeps_columns_;
   std::shared_ptr<const Names> columns_;
   TableReader reader_;
@@ -283,7 +296,9 @@ class JsonRows final : public RowSource {
 std::unique_ptr<RowSource> open_row_file(const std::string& path, const RowRules& rules,
                                          const std::function<bool()>& is_stopped) {
   ByteSource source(path, is_stopped);
-  const RowForm form = find_row_form(rules.form, rules.fields.shape.names, source);
+  Names names = rules.fields.shape.names;
+  for (const Names& others : rules.fields.shape.others) names.insert(names.end(), others.begin(), others.end());
+  const RowForm form = find_row_form(rules.form, names, source);
   switch (form) {
     case RowForm::kText:
       return std::make_unique<TextRows>(rules.fields, std::move(source));

@@ -93,7 +93,10 @@ size_t ModelSet::index_of(const std::string& name) const {
 std::shared_ptr<Served> ModelSet::find(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   if (name.empty() && slots_.size() != 1)
-    throw ApiError(ApiCode::kModelNotFound, fmt::format("expected the name of a model; there are {}", names()));
+    throw ApiError(
+        ApiCode::kModelNotFound,
+        fmt::format("expected the name of a model (X-Model, \"model\" in the body, or /models/NAME); there are {}",
+                    names()));
   const Slot& slot = name.empty() ? slots_.front() : slots_[index_of(name)];
   if (slot.served) return slot.served;
   if (slot.is_unloaded) throw ApiError(ApiCode::kModelNotFound, fmt::format("{} is not loaded", slot.place.name));

@@ -72,6 +72,13 @@ def test_a_bad_row_gives_no_figure_unless_it_is_left_out_on_purpose(evaluate):
     assert questions.stderr.startswith("dev.json: data/0/paragraphs/0/qas/2/answers/0: text: ") and "--on-bad-row report counts the other rows" in questions.stderr
 
 
+def test_predictions_of_other_labels_than_the_rows_are_refused(evaluate):
+    gold = "text\tlabel\na\tgood\nb\tbad\n"
+    done = evaluate("classification", gold, predictions(["x", "y"]))
+    assert (done.returncode, done.stdout) == (1, "") and "expected predictions with the labels of the rows (good, bad), got only others (x, y)" in done.stderr
+    assert evaluate("classification", gold, predictions(["x", "bad"])).returncode == 0
+
+
 def test_rows_without_label_are_not_counted(evaluate):
     gold = "premise\thypothesis\tgold_label\na\tb\t-\na\tb\tneutral\n"
     done = evaluate("mnli", gold, predictions(["neutral", "entailment"]), "-f", "json")

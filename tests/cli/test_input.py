@@ -186,7 +186,30 @@ def test_text_lines_that_look_like_rows_cause_a_note(classify, tmp_path):
     for form in ("csv", "tsv"):
         check(classify(stdin=FORMS[form]), classify(*FORMS[form].splitlines()).stdout,
               f"note: the lines of standard input are read as texts, although it looks like {form} (--input-format {form})\n")
+    for header in ("\ufeffid;text;label", "Text;label", '"text";"label"', '"Text","label"', "sep=;", "id\tText"):
+        form = "tsv" if "\t" in header else "csv"
+        note = f"note: the lines of standard input are read as texts, although it looks like {form} (--input-format {form})\n"
+        assert classify(stdin=header + "\n1;good;a\n").stderr.count(note) == 1, header
+    for line in ("some text; a label", "context matters, text too", "sep=;;", "-DOCSTART- O"):
+        assert "looks like" not in classify(stdin=line + "\n").stderr, line
     check(classify("-i", "a.txt", "--input-format", "text", cwd=tmp_path), classify(*FORMS["jsonl"].splitlines()).stdout)
+
+
+def test_a_header_that_is_read_as_a_row_causes_a_note(classify):
+    note = "note: standard input: the first row is read as a row, although it looks like a header: where --input-field has numbers, a file has none; name the columns instead\n"
+    for table, said in (("id,Text\n1,good\n", True), ("1,good\n2,text\n", False)):
+        done = classify("--input-format", "csv", "--input-field", "2", "--keep", "none", stdin=table)
+        assert done.stderr == (note if said else "") and len(done.stdout.splitlines()) == 2
+
+
+def test_words_with_tags_that_are_read_as_texts_cause_a_note(deberta, tmp_path):
+    model = make_model(tmp_path / "model", "token", labels=("O", "B-PER", "I-PER"))
+    for first in ("-DOCSTART- -X- -X- O", "Ada NNP B-NP B-PER", "Ada B-PER", "the\tO", "Rome S-LOC\r"):
+        done = deberta("ner", "-m", model, stdin=first + "\nwrote O\n\n")
+        assert "note: the lines of standard input are read as texts, although it looks like conll (--input-format conll)" in done.stderr, first
+    for text in ("O", "blood type O-", "vitamin B-12x", "Ada Lovelace of London", "type A-B", "plan B"):
+        done = deberta("ner", "-m", model, stdin=text + "\n")
+        assert ("looks like" in done.stderr) == (text == "vitamin B-12x"), text
 
 
 def test_an_argument_that_names_a_file_causes_a_note(classify, tmp_path):
@@ -238,6 +261,8 @@ def test_a_column_that_is_not_there_stops_at_once(classify, text, words, message
 
 def test_a_key_that_no_row_has_stops(classify):
     rows = "".join(json.dumps({"id": i, "review": "x"}) + "\n" for i in range(3))
+    refused(classify("--input-format", "jsonl", "--input-field", "review.body", stdin=rows), 'standard input: no row has the key "review.body", the first one has id, review; keys of objects '
+            'within a row are not read; lift what you need to the row, as {"text": review.body}, and name it with --input-field')
     refused(classify("--input-format", "jsonl", stdin=rows), 'standard input: no row has the key "text", the first one has id, review; name it with --input-field')
     refused(classify("--input-format", "jsonl", stdin=rows * 100), 'standard input: no row has the key "text", the first one has id, review; name it with --input-field')
     refused(classify("--input-format", "json", stdin="[" + rows.replace("\n", ",")[:-1] + "]"),

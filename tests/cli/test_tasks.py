@@ -117,6 +117,13 @@ def test_rerank_orders_the_documents_of_each_query(deberta, score_model):
     assert len(raw) == 1 and 1 / (1 + math.exp(-raw[0]["score"])) == pytest.approx(row["results"][0]["score"], abs=1e-6)
 
 
+def test_rerank_notes_queries_of_one_document_each(deberta, score_model):
+    words, note = ("rerank", "-m", score_model, "--input-format", "jsonl"), "note: each query has one document, so that every rank is 1"
+    rows_of_lists = [{"query": "q", "documents": documents} for documents in (["a"], ["b"], ["a", "b"])]
+    for chosen, said in ((rows_of_lists[:2], True), (rows_of_lists[:1], False), (rows_of_lists, False)):
+        assert (note in deberta(*words, stdin="".join(json.dumps(row) + "\n" for row in chosen)).stderr) == said
+
+
 def test_rerank_takes_a_file_of_documents_for_one_query(deberta, score_model):
     words = ("rerank", "-m", score_model, "-f", "jsonl", "--return-text")
     by_file = rows(deberta(*words, "--query", "q", stdin="a\nb c\nd\n"))[0]["results"]
@@ -203,6 +210,22 @@ def test_choose_takes_the_choice_with_the_largest_score(deberta, score_model):
     assert rows(by_columns)[0] == row
     three = deberta(*words, "context", "question", "one choice")
     assert three.returncode == 1 and "choices: expected at least two, got 1" in three.stdout
+
+
+def test_choose_takes_two_classes_that_mean_no_and_yes_in_either_order(deberta, tmp_path):
+    texts = ("-f", "jsonl", "it rained all day .", "the street was", "wet", "dry")
+    scores = {}
+    for labels in (("LABEL_0", "LABEL_1"), ("no", "yes"), ("False", "True"), ("0", "1"), ("not_correct", "correct"), ("yes", "no"), ("correct", "incorrect")):
+        model = make_model(tmp_path / labels[0], "sequence", labels=labels)
+        scores[labels] = rows(deberta("choose", "-m", model, *texts))[0]["scores"]
+    forward, backward = scores["no", "yes"], scores["no", "yes"][::-1]
+    assert forward[0] != forward[1]
+    assert all(found == pytest.approx(backward if labels[0] in ("yes", "correct") else forward, rel=1e-6) for labels, found in scores.items()), scores
+    for labels in (("negative", "positive"), ("a", "b"), ("yes", "yes"), ("no", "maybe"), ("note", "e"), ("entailment", "neutral")):
+        done = deberta("choose", "-m", make_model(tmp_path / "other", "sequence", labels=labels), *texts)
+        assert done.returncode == 1 and done.stdout == "", labels
+        assert f'expected one class, or two that mean no and yes (no and yes, false and true, 0 and 1, X and not_X, or without names), got "{labels[0]}" and "{labels[1]}"' in done.stderr
+    assert "verbs for this model: classify, embed" in deberta("qa", "-m", make_model(tmp_path / "other", "sequence", labels=("a", "b")), "q", "c").stderr
 
 
 def test_score_gives_the_perplexity_of_each_text(deberta, language_model):

@@ -196,8 +196,8 @@ def test_a_config_file_has_options_of_many_verbs(deberta, tmp_path):
     ('{"model": null}', "model: expected a text, a number, true, false or a list, got null"),
     ('{"model": {"a": 1}}', "model: expected a text"),
     ('{"model": ""}', 'model: expected DIR, got ""'),
-    ('{"keep": ["a,b"]}', 'keep: expected texts without commas, got "a,b"'),
-    ('{"keep": [1]}', "keep: expected texts without commas, got 1"),
+    ('{"keep": ["a,b"]}', 'keep: expected texts without commas, or numbers, got "a,b"'),
+    ('{"keep": [true]}', "keep: expected texts without commas, or numbers, got true"),
     ('{"config": "other.json"}', "config: allowed on the command line only"),
     ('[1]', "expected an object of options"),
 ])

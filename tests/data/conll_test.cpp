@@ -63,8 +63,9 @@ TEST(Conll, CellsAreReachedByTokenAndColumn) {
 TEST(Conll, WhatIsWrongIsReportedWithItsLineAndTheNextSentenceIsRead) {
   const struct {
     std::string lines, error;
-  } cases[] = {{"a\n", "in:3: expected 2 to 16 columns, got 1"},
-               {"a 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 O\n", "in:3: expected 2 to 16 columns, got 17"},
+  } cases[] = {{"a\n", "in:3: expected a word and its tag, in 2 to 16 columns separated by blanks, got 1"},
+               {"a 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 O\n",
+                "in:3: expected a word and its tag, in 2 to 16 columns separated by blanks, got 17"},
                {"a O\nb x O\n", "in:4: expected 2 columns as in the previous line, got 3"},
                {"a O\nb x O\nc\n", "in:4: expected 2 columns as in the previous line, got 3"},
                {"a\t\tO\n", "in:3: column 2 is empty"},
@@ -90,7 +91,8 @@ TEST(Conll, LinesBeforeASentenceThatBeginWithAHashAreComments) {
             (Sentences{"!in:2: expected columns separated by tabs as in the previous line, got no tab", "c/O"}));
   std::string many;
   for (size_t i = 0; i <= ConllReader::kMaxComments; ++i) many += "#\n";
-  EXPECT_EQ(sentences_of(many + "a O\n\nb O\n"), (Sentences{"!in:1: expected 2 to 16 columns, got 1", "b/O"}));
+  EXPECT_EQ(sentences_of(many + "a O\n\nb O\n"),
+            (Sentences{"!in:1: expected a word and its tag, in 2 to 16 columns separated by blanks, got 1", "b/O"}));
 }
 
 TEST(Conll, AFirstColumnThatCountsTheTokensIsLeftOut) {

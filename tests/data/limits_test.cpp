@@ -49,8 +49,10 @@ TEST(Limits, ALineOfConllHas2To16Columns) {
   };
   EXPECT_EQ(message_of_conll(columns(2)), "");
   EXPECT_EQ(message_of_conll(columns(16)), "");
-  EXPECT_EQ(message_of_conll(columns(1)), "in:1: expected 2 to 16 columns, got 1");
-  EXPECT_EQ(message_of_conll(columns(17)), "in:1: expected 2 to 16 columns, got 17");
+  EXPECT_EQ(message_of_conll(columns(1)),
+            "in:1: expected a word and its tag, in 2 to 16 columns separated by blanks, got 1");
+  EXPECT_EQ(message_of_conll(columns(17)),
+            "in:1: expected a word and its tag, in 2 to 16 columns separated by blanks, got 17");
 }
 
 TEST(Limits, ALineOfJsonHasAMillionValues) {

@@ -102,6 +102,14 @@ TEST_F(Examples, TextsAboveTheLimitAreCounted) {
   EXPECT_EQ(rows.result.cut.max_tokens, 3u);
 }
 
+TEST_F(Examples, PredictionsThatNoRowHasAreNoAnswers) {
+  const TaskRow& open = find_task("classification");
+  const std::string gold = "text\tlabel\na\tgood\nb\tbad\n";
+  EXPECT_ERROR(answer_examples(open, settings(gold, "0\tx\n1\ty\n"), {}), kInput,
+               "expected predictions with the labels of the rows (good, bad), got only others (x, y)");
+  EXPECT_EQ(value(score(answer_examples(open, settings(gold, "0\tx\n1\tbad\n"), {}), {.samples = 0}), "accuracy"), 0.5);
+}
+
 TEST_F(Examples, FilesWithoutLabelsHaveNoMetricsOrAnError) {
   const AnsweredRows rows = answer_examples(task_, settings("sentence\na\nb\n", "0\t1\n1\t0\n"), {});
   EXPECT_ERROR(score(rows, {}), kInput, "got none of 2 (0 failed, 2 without a label)");

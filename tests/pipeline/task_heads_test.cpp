@@ -338,6 +338,25 @@ TEST_F(TaskHeads, ChooseByYesAndNoTakesTheLargerProbabilityOfYes) {
   EXPECT_ERROR(choose(pipeline, {&wrong, 1}, {{}, ChoiceForm::kCopa}), kInput, "expected cause or effect, got \"why\"");
 }
 
+TEST_F(TaskHeads, ChooseReadsNoAndYesByTheirNames) {
+  const std::vector<std::string> choices{"it rained", "it was dry"};
+  const TextInput input{"the street is wet", "", choices};
+  const auto logits_of = [&](const std::vector<std::string>& labels) {
+    return choose(make(Head::kSequence, labels, 2), {&input, 1}).at(0).logits;
+  };
+  const std::vector<float> wanted = logits_of({"no", "yes"});
+  for (const std::vector<std::string>& same :
+       {std::vector<std::string>{}, {"LABEL_0", "LABEL_1"}, {"FALSE", "True"}, {"0", "1"}, {"not_right", "right"}})
+    EXPECT_EQ(logits_of(same), wanted);
+  const std::vector<float> turned{-wanted[0], -wanted[1]};
+  for (const std::vector<std::string>& labels :
+       {std::vector<std::string>{"yes", "no"}, {"1", "0"}, {"correct", "incorrect"}, {"right", "not right"}})
+    EXPECT_EQ(logits_of(labels), turned) << labels[0];
+  for (const std::vector<std::string>& labels :
+       {std::vector<std::string>{"negative", "positive"}, {"yes", "yes"}, {"no", "maybe"}})
+    EXPECT_ERROR(logits_of(labels), kTask, "or two that mean no and yes");
+}
+
 TEST_F(TaskHeads, ChooseNeedsChoicesAndAHeadForThem) {
   const std::vector<std::string> one{"wet"};
   const TextInput input{"x", "y", one};

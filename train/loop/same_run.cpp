@@ -4,15 +4,28 @@
 #include <map>
 #include <utility>
 
+#include "base/checked.h"
 #include "deberta/error.h"
 
 namespace deberta::train {
 namespace {
 
+// One number in two spellings, such as 2e-4 and 0.0002, is one value.
+bool is_same_value(const std::string& before, const std::string& now) {
+  if (before == now) return true;
+  const auto old = parse_number<double>(before), number = parse_number<double>(now);
+  return old && number && *old == *number;
+}
+
+using IsSame = bool (*)(const std::string& before, const std::string& now);
 using Says = std::string (*)(const std::string& before, const std::string& now);
 
 std::string says_values(const std::string& before, const std::string& now) {
   return ": expected " + before + " as in the run so far, got " + now;
+}
+
+bool is_same_hash(const std::string& before, const std::string& now) {
+  return before == now;
 }
 
 // People compare the first digits of a SHA-256.
@@ -22,11 +35,11 @@ std::string says_hashes(const std::string& before, const std::string& now) {
 }
 
 void compare(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
-             const std::vector<std::string>& overridden, const std::string& folder, Says says,
+             const std::vector<std::string>& overridden, const std::string& folder, IsSame is_same, Says says,
              std::vector<Problem>& problems) {
   for (const auto& [name, value] : now) {
     const auto old = before.find(name);
-    if (old == before.end() || old->second == value) continue;
+    if (old == before.end() || is_same(old->second, value)) continue;
     if (std::find(overridden.begin(), overridden.end(), name) != overridden.end()) continue;
     problems.push_back({.where = folder, .message = name + says(old->second, value)});
   }
@@ -37,8 +50,8 @@ void compare(const std::map<std::string, std::string>& before, const std::map<st
 void check_same_run(const TrainerState& before, const TrainerState& now, const std::vector<std::string>& overridden,
                     const std::string& folder) {
   std::vector<Problem> problems;
-  compare(before.options, now.options, overridden, folder, says_values, problems);
-  compare(before.hashes, now.hashes, overridden, folder, says_hashes, problems);
+  compare(before.options, now.options, overridden, folder, is_same_value, says_values, problems);
+  compare(before.hashes, now.hashes, overridden, folder, is_same_hash, says_hashes, problems);
   if (problems.empty()) return;
   problems.back().remedies = {
       {"give what the run began with"}, {"name another folder"}, {"name what may change in {}", "resume_override"}};

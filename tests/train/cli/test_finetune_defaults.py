@@ -34,8 +34,9 @@ def test_the_rate_is_that_of_the_models_size_and_is_recorded(finetune, deberta, 
     assert {line["learning_rate"] for line in log_of(tmp_path / "out")} == {2e-4}
     options = json.loads((tmp_path / "out/checkpoint-000002/trainer/state.json").read_text())["options"]
     assert options["learning-rate"] == "2e-4"
-    # The same rate by its number goes on; another one does not.
-    assert finetune("--max-steps", "2", "--warmup-steps", "0", "--lr-scheduler-type", "constant", "--learning-rate", "2e-4").returncode == 0
+    # The same rate by its number goes on, in any spelling; another one does not.
+    for same in ("2e-4", "0.0002", "2.0e-04"):
+        assert finetune("--max-steps", "2", "--warmup-steps", "0", "--lr-scheduler-type", "constant", "--learning-rate", same).returncode == 0, same
     done = finetune("--max-steps", "2", "--warmup-steps", "0", "--lr-scheduler-type", "constant", "--learning-rate", "2e-5")
     assert done.returncode == 2 and "learning-rate: expected 2e-4 as in the run so far, got 2e-5" in done.stderr
 

@@ -1,0 +1,44 @@
+// What a first line looks like where nothing else says the form: read as text, and told.
+#include "rows/find_form.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/checked.h"
+
+namespace deberta {
+namespace {
+
+// The form that is told for texts named `text`; empty: nothing is.
+std::string told(const std::string& line, bool has_conll = false) {
+  std::string form;
+  const FormRules rules{.has_conll = has_conll,
+                        .on_guess = [&](const FormGuess& guess) { form = to_string(guess.form); }};
+  const std::string lines = line + "\nnext\n";
+  ByteSource source(to_bytes(lines), "standard input");
+  EXPECT_EQ(find_row_form(rules, {"text"}, source), RowForm::kText);
+  return form;
+}
+
+TEST(FindForm, HeadersOfTablesAreTold) {
+  for (const char* header :
+       {"id,text", "Text,id", "\"text\",\"id\"", "id;text", "\"id\";\"Text\"", "text;id\r", "sep=;"})
+    EXPECT_EQ(told(header), "csv") << header;
+  EXPECT_EQ(told("id\ttext"), "tsv");
+  for (const char* text : {"text", "a text; or another", "context, really", "sep=;;", "sep=", ";", ""})
+    EXPECT_EQ(told(text), "") << text;
+}
+
+TEST(FindForm, WordsWithTheirTagsAreToldWhereTheyCanBeRead) {
+  for (const char* line :
+       {"-DOCSTART- -X- -X- O", "Ada B-PER", "Ada NNP I-NP I-PER", "the\tO", "Rome S-LOC\r", "a  L-X "}) {
+    EXPECT_EQ(told(line, true), "conll") << line;
+    EXPECT_EQ(told(line), "") << line;
+  }
+  for (const char* text : {"O", "B-PER", "  O", "plan B", "type A-B", "blood group O-", "Ada Lovelace", ""})
+    EXPECT_EQ(told(text, true), "") << text;
+}
+
+}  // namespace
+}  // namespace deberta
