@@ -146,7 +146,7 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   settings.browser = {.hosts = options.allowed_host, .origins = options.cors_allow_origin};
   settings.trusted_proxies = options.trusted_proxy;
   settings.rate_limit = options.rate_limit;
-  settings.max_input_length = options.max_input_length;
+  settings.max_input_length = options.max_input_length.value;
   settings.max_client_batch = options.max_client_batch;
   settings.max_answer = options.max_answer;
   settings.shares = {.client_bytes = options.max_client_bytes,

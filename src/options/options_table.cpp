@@ -148,8 +148,10 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"max-client-batch", 0, kInteger, "256", "1..100000", "serve", "Limits",
               "texts, documents or candidate labels of one request"},
     OptionRow{"max-batch-items", 0, kInteger, "1024", "1..100000", "serve", "Limits", "sequences that run together"},
-    OptionRow{"max-input-length", 0, kInteger, "512", "8..8192", "serve", "Limits",
-              "tokens of a text; the model's own limit stays in effect"},
+    OptionRow{
+        "max-input-length", 0, kInteger, "auto", "auto|8..8192", "serve", "Limits",
+        "tokens of a text, at most as many as the model's folder says; auto: as many as it says, up to 8192, else "
+        "512"},
     OptionRow{"max-body", 0, kSize, "2000000", "1k..1G", "serve", "Limits", "bytes of a request's body"},
     OptionRow{"max-answer", 0, kSize, "64MiB", "64KiB..1GiB", "serve", "Limits",
               "bytes of an answer, about; a request that would get a longer one is refused (413)"},
@@ -482,7 +484,8 @@ constexpr OptionRow kOptions[] = {
               "what to do with a row that cannot be answered: report the error in its place, skip it, or stop"},
     OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576",
               "classify nli zero-shot ner choose rerank fill score embed detect analyze tokenize convert", "Input",
-              "maximum input length in tokens, special tokens included"},
+              "maximum input length in tokens, special tokens included; without it a length that the model's folder "
+              "says (model_max_length, up to 32768) takes its place"},
     OptionRow{"truncate", 0, kChoice, "right", "right|left|error",
               "nli zero-shot choose rerank fill score embed detect analyze", "Input",
               "what to do with a longer input: cut its end (right) or its beginning (left), or report the row as bad"},
@@ -700,9 +703,11 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"label-field", 0, kText, "", "NAME", "eval", "Input",
               "column or key of the label, if it differs from the task's"},
     OptionRow{"labels-file", 0, kText, "", "FILE", "eval", "Input", "alphanli: the labels, 1 or 2, one per line"},
-    OptionRow{"max-tokens", 0, kInteger, "auto", "auto|3..1048576", "eval", "Input",
-              "maximum input length in tokens, special tokens included, for SQuAD that of a window; auto: the length "
-              "that the model's folder gives if it is below 512, else 384 for squad and squad2, 512 for other tasks"},
+    OptionRow{
+        "max-tokens", 0, kInteger, "auto", "auto|3..1048576", "eval", "Input",
+        "maximum input length in tokens, special tokens included, for SQuAD that of a window; auto: the length "
+        "that the model's folder says (a model_max_length below 512 or up to 32768), else 384 for squad and squad2, "
+        "512 for other tasks"},
     OptionRow{"truncate", 0, kChoice, "auto", "auto|right|left|window|error", "eval", "Input",
               "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
               "windows, or report the row as bad; auto: left if the model's folder says so, else window for ner and "

@@ -541,7 +541,7 @@ struct ServeVerb : AnyVerb {
   size_t max_concurrent_requests = option("max-concurrent-requests");
   size_t max_client_batch = option("max-client-batch");
   size_t max_batch_items = option("max-batch-items");
-  size_t max_input_length = option("max-input-length");
+  Setting<std::optional<size_t>> max_input_length = option("max-input-length");  // none: auto
   size_t max_body = option("max-body");
   size_t max_answer = option("max-answer");
   size_t max_client_bytes = option("max-client-bytes");

@@ -142,11 +142,10 @@ WindowScores window_scores(const WindowSettings& windows, const EncodingRules& r
 
 namespace {
 
-// Lowers a number that the user did not give, and that is `now`, to `limit`, or as far as its range allows.
+// Sets a number that the user did not give to `value`, or as near as its range allows.
 template <class T>
-void lower(Setting<T>& setting, size_t now, size_t limit, const std::string& origin) {
-  const size_t value = std::max(limit, static_cast<size_t>(range_min(*setting.row)));
-  if (setting.is_free() && value < now) setting.set(value, origin);
+void follow(Setting<T>& setting, size_t value, const std::string& origin) {
+  if (setting.is_free()) setting.set(std::max(value, static_cast<size_t>(range_min(*setting.row))), origin);
 }
 
 // Refuses a limit that applies and leaves no room for a text: the library's handling differs between tokenizers.
@@ -174,9 +173,9 @@ void follow_folder_limits(EncodingSettings& encoding, const std::string& model_n
   if (limits.max_tokens) {
     constexpr size_t kSmallestWindow = 8;
     const size_t now = encoding.max_tokens.value.value_or(EncodeOptions{}.max_tokens);  // auto: the library's default
-    lower(encoding.max_tokens, now, *limits.max_tokens, limits.where);
-    if (encoding.stride)
-      lower(*encoding.stride, encoding.stride->value, std::max(*limits.max_tokens, kSmallestWindow) / 4, limits.where);
+    if (const auto length = limits.length_for(now)) follow(encoding.max_tokens, *length, limits.where);
+    const size_t stride = std::max(*limits.max_tokens, kSmallestWindow) / 4;
+    if (encoding.stride && stride < encoding.stride->value) follow(*encoding.stride, stride, limits.where);
   }
   if (!limits.cuts_left || !encoding.truncate || !encoding.truncate->is_free()) return;
   const TruncateChoice truncate = encoding.truncate->value;

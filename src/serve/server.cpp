@@ -10,6 +10,7 @@
 #include "serve/api_error.h"
 #include "serve/call.h"
 #include "serve/server_state.h"
+#include "text/tokenizer_settings.h"
 #include "web/files.h"
 
 namespace deberta::serve {
@@ -49,6 +50,13 @@ HttpResponse page_response(const RouteMatch& match) {
       .body = std::string(file->text)};
 }
 
+// Tokens of a text: at most `given`, or without it as many as the program reads by default.
+size_t input_length(std::optional<size_t> given, std::optional<size_t> of_model) {
+  constexpr size_t kUsual = 512, kMost = 8192;
+  if (given) return std::min(*given, of_model.value_or(*given));
+  return of_model && (*of_model < kUsual || is_stated_length(*of_model)) ? std::min(*of_model, kMost) : kUsual;
+}
+
 }  // namespace
 
 std::string id_of(const HttpRequest& request) {
@@ -66,8 +74,8 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
                                                 .most_tokens = settings.shares.client_bytes / kReadTokenBytes,
                                                 .cuts = settings.cuts},
                                       .worker = nullptr});
-  const size_t limit = settings.max_input_length;
-  served->model.max_input_length = std::min(limit, served->model.pipeline.tokenizer.max_length().value_or(limit));
+  served->model.max_input_length =
+      input_length(settings.max_input_length, served->model.pipeline.tokenizer.max_length());
   QueueLimits limits = settings.queue;
   const ModelConfig& config = served->model.pipeline.config;
   limits.even_length = static_cast<double>(config.hidden_size) + static_cast<double>(config.intermediate_size) / 2;

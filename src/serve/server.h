@@ -34,7 +34,7 @@ struct ServerSettings {
   BrowserRules browser;
   std::vector<std::string> trusted_proxies;  // addresses whose X-Forwarded-For is believed
   double rate_limit = 0;                     // tokens a second of one client; 0: none
-  size_t max_input_length = 512;             // tokens of a text; the model's own limit stays in effect
+  std::optional<size_t> max_input_length;    // tokens of a text, at most those of the model; none: the model's, or 512
   size_t max_client_batch = 256;
   size_t max_answer = size_t{64} << 20;  // bytes of an answer, about
   ShareLimits shares;

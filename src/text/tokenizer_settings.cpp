@@ -283,6 +283,15 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder, TokenizerCl
   return settings;
 }
 
+bool is_stated_length(size_t tokens) {
+  return tokens > EncodeOptions{}.max_tokens && tokens <= kMostStatedTokens;
+}
+
+std::optional<size_t> TextLimits::length_for(size_t usual) const {
+  if (!max_tokens) return std::nullopt;
+  return *max_tokens < usual || (is_stated && is_stated_length(*max_tokens)) ? max_tokens : std::nullopt;
+}
+
 TextLimits read_text_limits(const std::string& folder) {
   TextLimits limits;
   const auto take = [&](const Json* length, const char* key) {
@@ -291,6 +300,7 @@ TextLimits read_text_limits(const std::string& folder) {
     const auto tokens = static_cast<size_t>(value);
     if (limits.max_tokens && *limits.max_tokens <= tokens) return;
     limits.max_tokens = tokens;
+    limits.is_stated = false;
     limits.where = key;
   };
   const auto read = [&](const char* name) {
@@ -301,6 +311,7 @@ TextLimits read_text_limits(const std::string& folder) {
   const Json* length = settings.find("model_max_length");
   if (length == nullptr) length = settings.find("max_len");
   take(length, "model_max_length");
+  limits.is_stated = limits.max_tokens.has_value();
   if (length != nullptr && is_too_small(*length)) limits.too_small = length->describe();
   const Json* side = settings.find("truncation_side");
   limits.cuts_left = side != nullptr && side->is_string() && side->as_string() == "left";

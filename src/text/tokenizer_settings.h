@@ -56,12 +56,20 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder, TokenizerCl
 // length.
 std::optional<size_t> max_length_of(const TokenizerSettings& settings);
 
+// A model_max_length above the usual 512 and up to this is how long the model reads; a larger one means no limit.
+constexpr size_t kMostStatedTokens = 32768;
+bool is_stated_length(size_t tokens);
+
 // The folder's limits on the length of texts, before anything is loaded.
 struct TextLimits {
   std::optional<size_t> max_tokens;  // model_max_length, or the length of a table of absolute positions
+  bool is_stated = false;            // max_tokens is a model_max_length
   bool cuts_left = false;            // truncation_side
   std::string where;                 // where max_tokens comes from
   std::string too_small;             // a model_max_length that leaves no room for a text, for a message
+
+  // What takes the place of a default of `usual` tokens: a lower limit, or a length that the folder states.
+  std::optional<size_t> length_for(size_t usual) const;
 };
 // Throws kJson, kTooLarge. Values that make no sense are left to whoever loads the folder.
 TextLimits read_text_limits(const std::string& folder);

@@ -41,8 +41,24 @@ TEST_F(TextLimitsTest, ALimitBelowTheSmallestWindowOfAQuestionIsThatWindow) {
   EXPECT_EQ(limited("classify").max_tokens.value, 4);
 }
 
-TEST_F(TextLimitsTest, LimitsAboveTheDefaultAndNoLimitsChangeNothing) {
-  for (const char* length : {"1000000000000000019884624838656", "1e400", "NaN", "null", "4096", "\"x\"", "[]"}) {
+TEST_F(TextLimitsTest, ALengthAboveTheDefaultIsFollowedUpwards) {
+  for (const int64_t length : {513, 1024, 32768}) {
+    settings(R"({"model_max_length": )" + std::to_string(length) + "}");
+    for (const char* verb : {"classify", "ner", "tokenize", "qa", "eval"})
+      EXPECT_EQ(limited(verb).max_tokens.value, length) << verb;
+    EXPECT_EQ(limited("classify").max_tokens.origin, "model_max_length");
+    EXPECT_EQ(limited("classify").stride->value, 128);
+    EXPECT_EQ(limited("classify", "max-tokens", "512").max_tokens.value, 512);
+  }
+  config(R"({"model_type": "deberta-v2", "max_position_embeddings": 600})");
+  EXPECT_EQ(limited("classify").max_tokens.value, 512);  // a table alone states no length
+  config(R"({"model_type": "deberta-v2", "max_position_embeddings": 512})");
+  EXPECT_EQ(limited("classify").max_tokens.value, 512);
+}
+
+TEST_F(TextLimitsTest, LengthsThatStandForNoneAndNoLimitsChangeNothing) {
+  for (const char* length :
+       {"1000000000000000019884624838656", "1e400", "NaN", "null", "32769", "512", "\"x\"", "[]"}) {
     settings(std::string(R"({"model_max_length": )") + length + "}");
     const EncodingSettings encoding = limited("classify");
     EXPECT_EQ(encoding.max_tokens.value, 512) << length;

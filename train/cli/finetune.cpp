@@ -15,6 +15,7 @@
 #include "program/model_options.h"
 #include "program/note.h"
 #include "program/output.h"
+#include "text/tokenizer_settings.h"
 #include "train/cli/adversarial_options.h"
 #include "train/cli/fallback_note.h"
 #include "train/cli/optimizer_options.h"
@@ -128,6 +129,14 @@ void set_hyper_parameters(const FinetuneVerb& options, FinetuneSettings& setting
     settings.adversarial->lambda = *recipe.adversarial_lambda;
 }
 
+// A model is judged by texts at least as long as those that it learns from.
+void read_as_trained(FinetuneSettings& settings) {
+  size_t& length = settings.evaluation_rules.encode.max_tokens;
+  const bool has_windows = settings.task->kind == TaskKind::kQuestion;  // nothing is cut: of the usual length
+  if (!has_windows || is_stated_length(settings.training.max_tokens))
+    length = std::max(length, settings.training.max_tokens);
+}
+
 void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (!evaluates(options)) return;
   settings.run.best = BestRule{.metric = "eval_" + split_words(settings.task->metrics).front(),
@@ -160,6 +169,7 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   settings.evaluation_rules = evaluation_rules(*settings.task, settings.model_folder);
   settings.adversarial = adversarial_options(options.adversarial);
   set_hyper_parameters(options, settings);
+  read_as_trained(settings);
   set_best(options, settings);
   set_class_weights(options, settings);
   settings.accumulation = options.gradient_accumulation_steps;

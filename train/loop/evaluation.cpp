@@ -1,6 +1,9 @@
 #include "train/loop/evaluation.h"
 
 #include <cmath>
+#include <string>
+
+#include "base/log.h"
 
 namespace deberta::train {
 
@@ -17,6 +20,10 @@ Metrics score_in_training(const RunHooks& hooks, const AnswerRows& answer) {
   Metrics metrics;
   try {
     const EvalResult scored = score(answer(eval_hooks), {.samples = 0}, eval_hooks);
+    const CutRows& cut = scored.cut;
+    if (cut.rows > 0)
+      warn("evaluation: " + std::to_string(cut.rows) + " of " + std::to_string(cut.of) + " rows cut to " +
+           std::to_string(cut.max_tokens) + " tokens");
     for (const Metric& metric : scored.metrics) metrics.emplace_back("eval_" + metric.name, metric.value.value_or(NAN));
   } catch (const EvalStopped&) {
     return {};

@@ -1,5 +1,6 @@
 #include "train/loop/language_learner.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -17,7 +18,8 @@ class LanguageLearner : public SingleModelLearner {
  public:
   LanguageLearner(const PretrainSettings& settings, const Workplace& place, std::unique_ptr<BatchStream> batches,
                   Model model)
-      : SingleModelLearner(std::move(model), settings.tokenizer_folder, settings.optimizer, place),
+      : SingleModelLearner(std::move(model), settings.tokenizer_folder, settings.optimizer, place,
+                           std::max(settings.max_tokens, settings.long_tokens)),
         settings_(settings),
         batches_(std::move(batches)) {}
 

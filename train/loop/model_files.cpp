@@ -1,19 +1,25 @@
 #include "train/loop/model_files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/descriptor.h"
+#include "base/file.h"
 #include "base/folder.h"
+#include "base/json.h"
 #include "checkpoint/conversion.h"
 #include "checkpoint/model_writer.h"
 #include "config/config_writer.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "text/tokenizer_settings.h"
 #include "train/model/parameters.h"
 #include "train/model/trained_computation.h"
 #include "train/report/reports.h"
@@ -45,6 +51,25 @@ Conversion plan(Model& model, const Checkpoint& checkpoint) {
                          {.dtype = std::nullopt, .layout = model.form.config.layout}, kWhere);
 }
 
+constexpr const char* kTokenizerSettings = "tokenizer_config.json";
+
+// tokenizer_config.json with the length of training; nothing where the folder's own file need not change.
+std::optional<std::string> settings_with_length(const std::string& tokenizer_folder, std::optional<size_t> tokens) {
+  constexpr size_t kUsual = EncodeOptions{}.max_tokens;
+  if (!tokens || *tokens > kMostStatedTokens) return std::nullopt;
+  if (*tokens <= read_text_limits(tokenizer_folder).length_for(kUsual).value_or(kUsual)) return std::nullopt;
+  const std::string path = tokenizer_folder + "/" + kTokenizerSettings;
+  Json settings = is_regular_file(path) ? load_python_json(path, {}, JsonWarnings::kSilent) : Json(JsonObject{});
+  if (!settings.is_object()) return std::nullopt;  // whoever reads it refuses it
+  JsonObject& members = settings.as_object();
+  const auto length = std::ranges::find(members, "model_max_length", &JsonMember::first);
+  if (length == members.end())
+    members.emplace_back("model_max_length", static_cast<uint64_t>(*tokens));
+  else
+    length->second = static_cast<uint64_t>(*tokens);
+  return settings.dump(2, JsonForm::kPython) + "\n";
+}
+
 }  // namespace
 
 Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const Workplace& place) {
@@ -58,8 +83,12 @@ Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const Wo
 void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder,
                      const ModelFilesRules& rules) {
   const Checkpoint checkpoint = to_checkpoint(model, rules.tensors);
-  deberta::write_model_files(files, plan(model, checkpoint), tokenizer_folder,
-                             {.subfolder = rules.subfolder, .leaves_out = report_names()});
+  ModelFilesOptions options{.subfolder = rules.subfolder, .leaves_out = report_names()};
+  if (const auto settings = settings_with_length(tokenizer_folder, rules.trained_tokens)) {
+    files.add_text(rules.subfolder + kTokenizerSettings, *settings);
+    options.leaves_out.emplace_back(kTokenizerSettings);
+  }
+  deberta::write_model_files(files, plan(model, checkpoint), tokenizer_folder, options);
 }
 
 uint64_t size_of_files(Model& model) {
@@ -69,13 +98,13 @@ uint64_t size_of_files(Model& model) {
 }
 
 void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder,
-                            const std::vector<TensorView>& tensors) {
+                            const ModelFilesRules& rules) {
   std::error_code problem;
   std::filesystem::create_directory(folder, problem);
   if (problem) throw Error(ErrorCode::kFileWrite, folder, problem.message());
   StagedFolder staged(folder + "/model");
   ManifestWriter files(staged);
-  add_model_files(files, model, tokenizer_folder, {.tensors = tensors});
+  add_model_files(files, model, tokenizer_folder, rules);
   files.finish();
   std::vector<std::string> names;
   for (const ManifestFile& file : files.written()) {

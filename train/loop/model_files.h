@@ -1,5 +1,7 @@
 // A model in training as others read it: as the files of a model folder, and as the engine's model in memory.
 #pragma once
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,9 @@ Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const Wo
 struct ModelFilesRules {
   std::string subfolder = {};            // "generator/"
   std::vector<TensorView> tensors = {};  // more of them, under canonical names
+  // Of the longest sequences that the model was trained on. Where readers of the folder would cut texts at less, the
+  // tokenizer's configuration says it.
+  std::optional<size_t> trained_tokens = {};
 };
 
 // Adds config.json, the weights in fp32 and the files of the tokenizer.
@@ -28,8 +33,8 @@ void add_model_files(ManifestWriter& files, Model& model, const std::string& tok
 uint64_t size_of_files(Model& model);
 
 // Puts the same files into a folder that has others, each as a whole, config.json last: a folder that has a model keeps
-// it until then. The folder is made if its parent is there. `tensors`: as in ModelFilesRules. Throws kFileWrite.
+// it until then. The folder is made if its parent is there. `rules` have no subfolder. Throws kFileWrite.
 void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder,
-                            const std::vector<TensorView>& tensors = {});
+                            const ModelFilesRules& rules = {});
 
 }  // namespace deberta::train

@@ -58,6 +58,8 @@ class PairLearner : public Learner {
   StepReport step_generator(const StepRequest& request, std::span<const TrainBatch> batches, Sums& sums);
   StepReport step_pair(const StepRequest& request, std::span<const TrainBatch> batches, Sums& sums);
   void load_discriminator(const Checkpoint& files);
+  ModelFilesRules generator_files() const;
+  ModelFilesRules discriminator_files();
   std::string group_prefix(size_t group) const {
     return options().is_joint ? kBoth : std::string(group == 0 ? kGenerator : kDiscriminator) + ".";
   }
@@ -173,13 +175,25 @@ std::vector<TensorView> PairLearner::optimizer_tensors() {
   return tensors;
 }
 
+ModelFilesRules PairLearner::generator_files() const {
+  return {.trained_tokens = std::max(settings_.max_tokens, settings_.long_tokens)};
+}
+
+ModelFilesRules PairLearner::discriminator_files() {
+  ModelFilesRules rules = generator_files();
+  if (has_difference_) rules.tensors = difference_tensors(discriminator());
+  return rules;
+}
+
 void PairLearner::add_models(ManifestWriter& files) {
   const std::string& tokenizer = settings_.tokenizer_folder;
-  add_model_files(files, generator(), tokenizer, {.subfolder = std::string(kGenerator) + "/"});
+  ModelFilesRules rules = generator_files();
+  rules.subfolder = std::string(kGenerator) + "/";
+  add_model_files(files, generator(), tokenizer, rules);
   Model whole = whole_discriminator();
-  add_model_files(files, whole, tokenizer,
-                  {.subfolder = std::string(kDiscriminator) + "/",
-                   .tensors = has_difference_ ? difference_tensors(discriminator()) : std::vector<TensorView>()});
+  rules = discriminator_files();
+  rules.subfolder = std::string(kDiscriminator) + "/";
+  add_model_files(files, whole, tokenizer, rules);
 }
 
 uint64_t PairLearner::models_bytes() {
@@ -190,10 +204,9 @@ uint64_t PairLearner::models_bytes() {
 
 void PairLearner::write_models(const std::string& folder) {
   const std::string& tokenizer = settings_.tokenizer_folder;
-  write_model_files_into(folder + "/" + kGenerator, generator(), tokenizer);
+  write_model_files_into(folder + "/" + kGenerator, generator(), tokenizer, generator_files());
   Model whole = whole_discriminator();
-  write_model_files_into(folder + "/" + kDiscriminator, whole, tokenizer,
-                         has_difference_ ? difference_tensors(discriminator()) : std::vector<TensorView>());
+  write_model_files_into(folder + "/" + kDiscriminator, whole, tokenizer, discriminator_files());
 }
 
 void PairLearner::exchange_averages() {

@@ -2,12 +2,11 @@
 
 #include "checkpoint/safetensors.h"
 #include "deberta/checkpoint.h"
-#include "train/loop/model_files.h"
 
 namespace deberta::train {
 
 void SingleModelLearner::add_models(ManifestWriter& files) {
-  add_model_files(files, model(), tokenizer_folder_);
+  add_model_files(files, model(), tokenizer_folder_, files_);
 }
 
 uint64_t SingleModelLearner::models_bytes() {
@@ -20,7 +19,7 @@ void SingleModelLearner::load(const std::string& checkpoint) {
 }
 
 void SingleModelLearner::write_models(const std::string& folder) {
-  write_model_files_into(folder, model(), tokenizer_folder_);
+  write_model_files_into(folder, model(), tokenizer_folder_, files_);
 }
 
 }  // namespace deberta::train

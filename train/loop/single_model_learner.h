@@ -1,10 +1,12 @@
 // What learners of one model have in common: its files, its optimiser's, and its averages.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "train/loop/learner.h"
+#include "train/loop/model_files.h"
 #include "train/loop/trainer.h"
 #include "train/loop/workplace.h"
 
@@ -14,10 +16,11 @@ class SingleModelLearner : public Learner {
  public:
   // `place` outlives this object.
   SingleModelLearner(Model model, std::string tokenizer_folder, const OptimizerOptions& optimizer,
-                     const Workplace& place)
+                     const Workplace& place, size_t trained_tokens)
       : place_(place),
         trainer_(std::move(model), optimizer, place.compute.parallel),
-        tokenizer_folder_(std::move(tokenizer_folder)) {}
+        tokenizer_folder_(std::move(tokenizer_folder)),
+        files_{.trained_tokens = trained_tokens} {}
 
   std::vector<TensorView> optimizer_tensors() override { return trainer_.group().state_tensors(""); }
   void add_models(ManifestWriter& files) override;
@@ -35,6 +38,7 @@ class SingleModelLearner : public Learner {
 
  private:
   std::string tokenizer_folder_;
+  ModelFilesRules files_;
 };
 
 }  // namespace deberta::train

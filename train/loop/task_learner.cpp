@@ -88,7 +88,8 @@ struct AdversarialParts {  // of the loss of a micro-batch
 class TaskLearner : public SingleModelLearner {
  public:
   TaskLearner(const FinetuneSettings& settings, TaskSamples samples, Model model, const Workplace& place)
-      : SingleModelLearner(std::move(model), settings.model_folder, settings.optimizer, place),
+      : SingleModelLearner(std::move(model), settings.model_folder, settings.optimizer, place,
+                           settings.training.max_tokens),
         settings_(settings),
         samples_(std::move(samples)),
         batches_(samples_, {settings.run.seed, settings.samples_per_step, settings.accumulation}),

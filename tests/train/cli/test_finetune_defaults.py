@@ -194,3 +194,28 @@ def test_an_evaluation_that_is_no_number_is_never_the_best(deberta, tmp_path):
     best = max((value, -step) for step, value in values.items() if isinstance(value, float))
     results = json.loads((tmp_path / "out/all_results.json").read_text())
     assert results["eval_combined_score"] == best[0] and results.get("best_step", results["steps"]) == -best[1]
+
+
+def test_a_model_is_judged_and_read_at_the_length_that_it_was_trained_on(finetune, deberta, base, tmp_path):
+    """The label stands after token 540: at 512 the texts of both classes are one."""
+    filler = "a house . " * 200
+    file = tmp_path / "dev.jsonl"
+    file.write_text(jsonl(*({"text": filler + word, "label": label} for word, label in (("house", "x"), ("dog", "y")))))
+    training = jsonl(*({"text": f"{filler} {n} {word}", "label": label} for n in range(8) for word, label in (("house", "x"), ("dog", "y"))))
+    words = ("--validation-file", file, "--batch-size", "4", "--max-steps", "4")
+    done = finetune("--max-tokens", "1024", *words, text=training)
+    assert done.returncode == 0, done.stderr
+    p_gold = [json.loads(line)["p_gold"] for line in (tmp_path / "out/eval_predictions.jsonl").read_text().splitlines()]
+    assert abs(sum(p_gold) - 1) > 1e-7, "both texts were cut before they differ"
+    assert json.loads((tmp_path / "out/tokenizer_config.json").read_text())["model_max_length"] == 1024
+    assert json.loads((tmp_path / "out/checkpoint-000004/tokenizer_config.json").read_text())["model_max_length"] == 1024
+    scores = [json.loads(line)["labels"] for line in deberta("classify", "-m", tmp_path / "out", "--top-k", "2", "-f", "jsonl", "-i", file).stdout.splitlines()]
+    for wanted, found, label in zip(p_gold, scores, "xy"):
+        assert next(one["score"] for one in found if one["label"] == label) == pytest.approx(wanted, abs=1e-6)
+    cut = deberta("classify", "-m", tmp_path / "out", "--max-tokens", "512", "-i", file)
+    assert "note: 2 of 2 rows cut to 512 tokens" in cut.stderr
+    assert "cut" not in deberta("eval", "--task", "classification", "-m", tmp_path / "out", file).stderr
+    # Shorter training leaves the folder's own length.
+    short = finetune("--max-tokens", "64", *words, text=training, out="short")
+    assert short.returncode == 0 and "evaluation: 2 of 2 rows cut to 512 tokens" in short.stderr and "cut to" not in done.stderr
+    assert not (tmp_path / "short/tokenizer_config.json").exists()
