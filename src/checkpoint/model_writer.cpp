@@ -20,6 +20,8 @@ constexpr size_t kMaxShards = 1000;
 constexpr uint64_t kMaxCopiedJson = uint64_t{1} << 26;
 constexpr std::array<std::string_view, 8> kCopied = {"spm.model", "spiece.model", "merges.txt", "bpe_encoder.bin",
                                                      "vocab.txt", "README.md",    "LICENSE",    "LICENSE.txt"};
+constexpr std::array<std::string_view, 5> kTokenizerJson = {"tokenizer.json", "tokenizer_config.json", "vocab.json",
+                                                            "special_tokens_map.json", "added_tokens.json"};
 // Written here, or by WriteOptions::add_more. Weight files that are not read are left out like any other.
 constexpr std::array<std::string_view, 5> kOwn = {"config.json", "model.safetensors.index.json",
                                                   "pytorch_model.bin.index.json", kManifestName, kCalibrationName};
@@ -70,7 +72,8 @@ void write_shards(ManifestWriter& files, const std::string& subfolder, const Con
 
 enum class Treatment { kReplace, kCopy, kLeaveOut };
 
-Treatment treatment_of(const std::string& source, const std::string& name, const std::vector<std::string>& weights) {
+Treatment treatment_of(const std::string& source, const std::string& name, const std::vector<std::string>& weights,
+                       bool is_new_model) {
   const auto is_it = [&](std::string_view other) { return other == name; };
   if (std::any_of(kOwn.begin(), kOwn.end(), is_it) || std::any_of(weights.begin(), weights.end(), is_it))
     return Treatment::kReplace;
@@ -79,7 +82,8 @@ Treatment treatment_of(const std::string& source, const std::string& name, const
     return Treatment::kLeaveOut;
   if (std::any_of(kCopied.begin(), kCopied.end(), is_it)) return Treatment::kCopy;
   const bool is_small_json = name.ends_with(".json") && static_cast<uint64_t>(status.st_size) <= kMaxCopiedJson;
-  return is_small_json ? Treatment::kCopy : Treatment::kLeaveOut;
+  const bool is_wanted = !is_new_model || std::any_of(kTokenizerJson.begin(), kTokenizerJson.end(), is_it);
+  return is_small_json && is_wanted ? Treatment::kCopy : Treatment::kLeaveOut;
 }
 
 std::vector<std::string> copy_others(ManifestWriter& files, const ModelFilesOptions& options, const std::string& source,
@@ -88,7 +92,7 @@ std::vector<std::string> copy_others(ManifestWriter& files, const ModelFilesOpti
   const auto names = read_names(source);
   if (!names) throw Error(ErrorCode::kFileRead, source, system_message());
   for (const std::string& name : *names) {
-    const Treatment treatment = treatment_of(source, name, weights);
+    const Treatment treatment = treatment_of(source, name, weights, options.is_new_model);
     if (treatment == Treatment::kReplace) continue;
     const bool is_unwanted =
         std::find(options.leaves_out.begin(), options.leaves_out.end(), name) != options.leaves_out.end();

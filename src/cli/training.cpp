@@ -2,11 +2,13 @@
 // with the same command line.
 #include "cli/training.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -20,9 +22,21 @@ namespace {
 
 constexpr const char* kProgram = "deberta-train";
 
+// Without room to be loaded, LibTorch ends its process before any code of ours can say why.
+void check_address_space(const std::string& verb) {
+  constexpr rlim_t kLeast = 512, kMebibyte = 1 << 20;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kLeast * kMebibyte)
+    return;
+  throw Error(ErrorCode::kOutOfMemory, verb,
+              "expected an address space of at least " + std::to_string(kLeast) + " MiB, which LibTorch fills, got " +
+                  std::to_string(limit.rlim_cur / kMebibyte) + "; raise the limit (ulimit -v)");
+}
+
 }  // namespace
 
 void start_training_program(const std::vector<std::string>& words) {
+  check_address_space(words.front());
   std::vector<char*> arguments{const_cast<char*>(kProgram)};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

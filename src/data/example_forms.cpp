@@ -90,6 +90,9 @@ void read_text_form(const Json& row, const std::string& where, const ExampleRule
     example.pair = text_member(row, fields.maybe_pair, where);
   if (const auto name = present(row, fields.label); !name.empty()) {
     const Json* value = row.find(name);
+    if (value->is_array() && !rules.has_label_lists)
+      throw Error(ErrorCode::kTask, where,
+                  fmt::format("{}: expected one label, got a list; the task multi-label takes lists of names", name));
     // The number may be a class or a score: the task says whether it means that there is no label.
     example.label = value->is_integer() ? value->dump() : label_member(row, name, where);
   }

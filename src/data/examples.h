@@ -53,6 +53,7 @@ struct ExampleRules {
   ExampleFields fields;
   std::vector<std::string> without_header;  // columns of a table that does not name them
   bool needs_label = false;                 // a file none of whose rows has the field of the label is refused
+  bool has_label_lists = false;             // kText: a label may be a list of names; else that is refused
 };
 
 class ExampleReader {

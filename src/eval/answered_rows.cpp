@@ -15,8 +15,7 @@ namespace {
 // Rows of which none can be scored; where no label was found, other names than the task's may hold them.
 [[noreturn]] void refuse_no_units(const EvalResult& result) {
   std::vector<Remedy> remedies;
-  const std::vector<std::string> labels =
-      result.task == nullptr ? std::vector<std::string>{} : example_rules(*result.task).fields.label;
+  const std::vector<std::string>& labels = result.label_fields;
   if (result.unlabelled > 0 && !labels.empty())
     remedies.push_back(
         {fmt::format("a label is read from {}; name another column or key with {{}}", fmt::join(labels, " or ")),

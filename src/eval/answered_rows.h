@@ -33,6 +33,7 @@ struct EvalResult {
   std::vector<Metric> metrics = {};
   size_t rows = 0;                               // in the files, bad ones included
   size_t failed = 0;                             // that could not be read or answered
+  std::vector<std::string> label_fields = {};    // where labels were sought, of tasks that read them by name
   size_t unlabelled = 0;                         // without a gold answer
   size_t unanswered = 0;                         // without a prediction
   size_t samples = 0;                            // of the bootstrap

@@ -20,11 +20,13 @@
 namespace deberta {
 namespace {
 
-void read_rows(const ExampleInput& input, TaskRows& rows, const EvalHooks& hooks) {
+void read_rows(const ExampleInput& input, TaskRows& rows, const EvalHooks& hooks,
+               const std::function<void(const Example&)>& on_example = {}) {
   tell_progress(hooks, 0, 0, std::nullopt);
   ExampleFiles files(input, rows.task(), hooks.is_stopped);
   for (Example example; files.next(example);) {
     rows.add(example);
+    if (on_example) on_example(example);
     tell_progress(hooks, rows.golds().size(), 0, files.fraction_done());
   }
   check_stopped(hooks);
@@ -83,11 +85,15 @@ TaskAnswers read_answers(const std::string& path, TaskRows& rows, EvalResult& re
   return answers;
 }
 
+// Whether rows are labelled by the names of the model's classes.
+bool has_labels_of_model(const TaskRow& task) {
+  const bool has_classes = task.target == TaskTarget::kClass || task.target == TaskTarget::kClasses;
+  return has_classes && task.kind != TaskKind::kChoice && task.labels.empty();
+}
+
 // The task's labels, or the model's if it has none.
 TaskLabels labels_of(const ExampleSettings& settings, const TaskRow& task, const Pipeline* pipeline) {
-  const bool has_classes = task.target == TaskTarget::kClass || task.target == TaskTarget::kClasses;
-  const bool is_choice = task.kind == TaskKind::kChoice;
-  if (pipeline == nullptr || !has_classes || is_choice || !task.labels.empty()) return TaskLabels(task);
+  if (pipeline == nullptr || !has_labels_of_model(task)) return TaskLabels(task);
   return TaskLabels(class_names(*pipeline, settings.label_map));
 }
 
@@ -134,6 +140,15 @@ struct Examples {
 
 }  // namespace
 
+void check_examples(const TaskRow& task, const ExampleInput& input, const std::vector<std::string>& model_labels,
+                    const EvalHooks& hooks, const std::function<void(const Example&)>& on_example) {
+  TaskRows rows(task, has_labels_of_model(task) && !model_labels.empty() ? TaskLabels(model_labels) : TaskLabels(task));
+  read_rows(input, rows, hooks, on_example);
+  for (const TaskGold& gold : rows.golds()) {
+    if (gold.error) stop_at_bad_row(hooks, *gold.error);
+  }
+}
+
 AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& settings, const OpenModel& open_model,
                              const EvalHooks& hooks) {
   if (!settings.false_positive_rates.empty()) check_guard(task, settings);
@@ -149,6 +164,8 @@ AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& setting
     answers = read_answers(settings.predictions, rows, answered.result);
   }
   count(rows, answers, hooks, answered.result);
+  answered.result.label_fields =
+      example_rules(task, settings.input.input_fields, settings.input.label_field).fields.label;
   answered.evaluation = rows.evaluate(answers, findings);
   answered.write_predictions = [examples](FileWriter& out) { write_answers(examples->rows, examples->answers, out); };
   return answered;

@@ -1,5 +1,6 @@
 // Tasks whose answers are a class, a score, a choice or an entity.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,10 @@ struct ExampleSettings {
 // answers are texts; kUsage for rates of a task whose rows do not have one class each, and for those with predictions.
 AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& settings, const OpenModel& open_model,
                              const EvalHooks& hooks = {});
+
+// The first half of answer_examples(): reads the files, for a model with these labels. Throws what it throws of them,
+// and the error of a bad row unless those are reported.
+void check_examples(const TaskRow& task, const ExampleInput& input, const std::vector<std::string>& model_labels,
+                    const EvalHooks& hooks = {}, const std::function<void(const Example&)>& on_example = {});
 
 }  // namespace deberta

@@ -216,6 +216,12 @@ QuestionOptions squad_options() {
   return question;
 }
 
+void check_question_files(const TaskRow& task, const QuestionSettings& settings, const EvalHooks& hooks) {
+  EvalResult result;
+  result.task = &task;
+  const Questions questions(settings, hooks, result);
+}
+
 AnsweredRows answer_questions(const TaskRow& task, const QuestionSettings& settings, const OpenModel& open_model,
                               const EvalHooks& hooks) {
   AnsweredRows answered;

@@ -38,4 +38,7 @@ struct QuestionSettings {
 AnsweredRows answer_questions(const TaskRow& task, const QuestionSettings& settings, const OpenModel& open_model,
                               const EvalHooks& hooks = {});
 
+// The first half of answer_questions(): reads the files, and throws what it throws of them.
+void check_question_files(const TaskRow& task, const QuestionSettings& settings, const EvalHooks& hooks = {});
+
 }  // namespace deberta

@@ -44,6 +44,9 @@ std::vector<TaggedSentence> read_sentences(const TagSettings& settings, const Ev
     }
     check_stopped(hooks);
   }
+  for (const TaggedSentence& sentence : sentences) {
+    if (sentence.error) stop_at_bad_row(hooks, *sentence.error);
+  }
   return sentences;
 }
 
@@ -246,13 +249,17 @@ std::string TaggedSentence::text() const {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+void check_tagged_files(const TagSettings& settings, const std::vector<std::string>& model_tags,
+                        const EvalHooks& hooks) {
+  EvalResult result;
+  const std::vector<TaggedSentence> sentences = read_sentences(settings, hooks, result);
+  if (!model_tags.empty()) check_tags(sentences, model_tags);
+}
+
 std::vector<TaggedSentence> tag_sentences(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,
                                           const EvalHooks& hooks, EvalResult& result) {
   result.task = &task;
   std::vector<TaggedSentence> sentences = read_sentences(settings, hooks, result);
-  for (const TaggedSentence& sentence : sentences) {
-    if (sentence.error) stop_at_bad_row(hooks, *sentence.error);
-  }
   if (settings.predictions.empty())
     run_model(task, settings, opened(open_model), sentences, hooks, result);
   else

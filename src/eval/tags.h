@@ -64,4 +64,9 @@ std::vector<TaggedSentence> tag_sentences(const TaskRow& task, const TagSettings
 AnsweredRows answer_tags(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,
                          const EvalHooks& hooks = {});
 
+// The first half of answer_tags(): reads the files, for a model with these tags; none: any. Throws what it throws of
+// them, and the error of a bad sentence unless those are reported.
+void check_tagged_files(const TagSettings& settings, const std::vector<std::string>& model_tags,
+                        const EvalHooks& hooks = {});
+
 }  // namespace deberta

@@ -440,6 +440,7 @@ ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& 
                   .genre = names(task.fields.genre),
                   .id = {"idx", "id", "index", "guid", "pairID"}};
   rules.without_header = split_words(task.fields.without_header);
+  rules.has_label_lists = task.target == TaskTarget::kClasses;
   // A file of one's own, which may have pairs: as the verbs read it.
   if (!task.pair_fields.empty() && text_fields.empty()) rules.fields.maybe_pair = "text_pair";
   if (!text_fields.empty()) rules.fields.text = {text_fields[0]};

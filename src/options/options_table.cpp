@@ -436,6 +436,9 @@ constexpr OptionRow kOptions[] = {
         "the batch"},
     OptionRow{"eval-steps", 0, kInteger, "0", "0..16777215", "finetune", "Output",
               "steps between evaluations; 0: an epoch"},
+    OptionRow{"best-metric", 0, kText, "", "NAME", "finetune", "Output",
+              "metric of the task by which the best model is chosen, and the run ended early; of equal ones its other "
+              "metrics decide (default: the task's main metric; deberta eval --list)"},
     OptionRow{"early-stopping-patience", 0, kInteger, "0", "0..1M", "finetune", "Output",
               "end after so many evaluations without a better one; 0: never"},
     OptionRow{"task-loss", 0, kChoice, "none", "none|class|score|labels|tokens|span|choice|mention", "replay",
@@ -808,6 +811,7 @@ constexpr std::array kAliases = {
     OptionAlias{"global-batch-size", "pretrain finetune", "batch-size", ""},
     OptionAlias{"warmup-ratio", "pretrain finetune", "warmup-steps", ""},
     OptionAlias{"task-name", "finetune", "task", ""},
+    OptionAlias{"metric-for-best-model", "finetune", "best-metric", ""},
 };
 
 constexpr std::array kScripts = {

@@ -462,6 +462,7 @@ struct FinetuneVerb : AnyVerb {
   std::vector<std::string> class_weights = option("class-weights");
   Setting<std::optional<int64_t>> frozen_layers = option("frozen-layers");  // none: auto
   // What is left on the disk.
+  std::string best_metric = option("best-metric");
   int64_t early_stopping_patience = option("early-stopping-patience");
 };
 

@@ -142,7 +142,7 @@ WindowScores window_scores(const WindowSettings& windows, const EncodingRules& r
 
 namespace {
 
-// Sets a number that the user did not give to `value`, or as near as its range allows.
+// Sets a number that the user did not give to `value`, or to the least that its range allows.
 template <class T>
 void follow(Setting<T>& setting, size_t value, const std::string& origin) {
   if (setting.is_free()) setting.set(std::max(value, static_cast<size_t>(range_min(*setting.row))), origin);

@@ -119,6 +119,13 @@ class TextRows final : public LineRows {
   RowShape shape_;
 };
 
+// Of the texts, those of published files too.
+Names all_names(const RowShape& shape) {
+  Names names = shape.names;
+  for (const Names& others : shape.others) names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
 // TSV and CSV: columns by the names of the header line, or by number.
 class ColumnRows final : public LineRows {
  public:
@@ -126,7 +133,7 @@ class ColumnRows final : public LineRows {
       : LineRows(rules.fields),
         on_quotes_(rules.form.on_quotes),
         on_header_(rules.form.on_header),
-        names_(rules.fields.shape.names),
+        names_(all_names(rules.fields.shape)),
         keeps_columns_(rules.fields.kept.has_all && rules.fields.kept.has_texts),
         reader_(LineReader(std::move(source)),
                 {.separator = rules.form.separator.value_or(form == RowForm::kCsv ? kFindSeparator : '\t'),
@@ -296,9 +303,7 @@ class JsonRows final : public RowSource {
 std::unique_ptr<RowSource> open_row_file(const std::string& path, const RowRules& rules,
                                          const std::function<bool()>& is_stopped) {
   ByteSource source(path, is_stopped);
-  Names names = rules.fields.shape.names;
-  for (const Names& others : rules.fields.shape.others) names.insert(names.end(), others.begin(), others.end());
-  const RowForm form = find_row_form(rules.form, names, source);
+  const RowForm form = find_row_form(rules.form, all_names(rules.fields.shape), source);
   switch (form) {
     case RowForm::kText:
       return std::make_unique<TextRows>(rules.fields, std::move(source));

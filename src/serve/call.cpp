@@ -51,7 +51,7 @@ LogLevel level_of(Body& body) {
 }  // namespace
 
 Call::~Call() {
-  if (admitted_) served_->worker->cancel(*admitted_);
+  leave_queue();
   if (take_turn()) {  // nobody has answered: the client has left, or the server ends
     facts_.status = 499;
     facts_.failure = "cancelled";
@@ -319,13 +319,20 @@ void Call::finish(const std::function<HttpResponse()>& respond_with) {
   }
 }
 
+// Whoever has its answer may ask again at once, and finds the place of a request that did not run free.
+void Call::leave_queue() {
+  if (admitted_) served_->worker->cancel(*std::exchange(admitted_, std::nullopt));
+}
+
 // A whole answer takes what it is, which may be more than was expected: a control character is six in JSON.
 void Call::give(HttpResponse response) {
+  leave_queue();
   if (!response.pieces) request().share->resize(response.body.size());
   respond(std::move(response), nullptr);
 }
 
 void Call::fail(const std::exception_ptr& error) {
+  leave_queue();
   ApiError told = api_error_of(error);
   if (told.code == ApiCode::kOverloaded && told.retry_after_s == 0 && served_ != nullptr)
     told.retry_after_s = 1 + served_->worker->time_to_drain() / 1000000;

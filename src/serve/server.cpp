@@ -51,8 +51,10 @@ HttpResponse page_response(const RouteMatch& match) {
 }
 
 // Tokens of a text: at most `given`, or without it as many as the program reads by default.
-size_t input_length(std::optional<size_t> given, std::optional<size_t> of_model) {
+size_t input_length(std::optional<size_t> given, std::optional<size_t> of_model, const ModelConfig& config) {
   constexpr size_t kUsual = 512, kMost = 8192;
+  const auto table = static_cast<size_t>(config.max_position_embeddings);
+  if (config.position_biased_input) of_model = std::min(of_model.value_or(table), table);
   if (given) return std::min(*given, of_model.value_or(*given));
   return of_model && (*of_model < kUsual || is_stated_length(*of_model)) ? std::min(*of_model, kMost) : kUsual;
 }
@@ -74,10 +76,10 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
                                                 .most_tokens = settings.shares.client_bytes / kReadTokenBytes,
                                                 .cuts = settings.cuts},
                                       .worker = nullptr});
-  served->model.max_input_length =
-      input_length(settings.max_input_length, served->model.pipeline.tokenizer.max_length());
-  QueueLimits limits = settings.queue;
   const ModelConfig& config = served->model.pipeline.config;
+  served->model.max_input_length =
+      input_length(settings.max_input_length, served->model.pipeline.tokenizer.max_length(), config);
+  QueueLimits limits = settings.queue;
   limits.even_length = static_cast<double>(config.hidden_size) + static_cast<double>(config.intermediate_size) / 2;
   const Model& model = served->model.pipeline.model;
   // Logits of every word of the vocabulary are large: packs as small as the program's.

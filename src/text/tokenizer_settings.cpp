@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "deberta/error.h"
+#include "deberta/tokenizer.h"
 #include "text/hf_json/json_fields.h"
 #include "text/spm/spm_model.h"
 

@@ -14,6 +14,11 @@ namespace {
 ExampleRules text_rules() {
   return {ExampleForm::kText, {{"sentence", "text"}, {}, {"label"}, {"genre"}, {"idx", "index"}}, {}};
 }
+ExampleRules list_rules() {
+  ExampleRules rules = text_rules();
+  rules.has_label_lists = true;
+  return rules;
+}
 ExampleRules pair_rules() {
   return {ExampleForm::kText, {{"premise"}, {"hypothesis"}, {"gold_label", "label"}, {"genre"}, {"idx"}}, {}};
 }
@@ -101,7 +106,7 @@ TEST(Examples, TheFirstNameThatIsThereCounts) {
 
 TEST(Examples, JsonLabelsBecomeText) {
   const auto label = [](const std::string& value) {
-    return read("{\"sentence\": \"a\", \"label\": " + value + "}", text_rules(), "in.jsonl").at(0).label;
+    return read("{\"sentence\": \"a\", \"label\": " + value + "}", list_rules(), "in.jsonl").at(0).label;
   };
   EXPECT_EQ(label("true"), "true");
   EXPECT_EQ(label("2"), "2");
@@ -111,6 +116,15 @@ TEST(Examples, JsonLabelsBecomeText) {
   EXPECT_EQ(label("[]"), "");
   EXPECT_EQ(label("null"), std::nullopt);
   EXPECT_EQ(label("-1"), "-1");  // what it means depends on the task
+}
+
+TEST(Examples, AListIsNoLabelOfATaskOfOneClass) {
+  for (const char* list : {"[\"a\", \"b\"]", "[0.3, 0.7]", "[]"}) {
+    const Example example =
+        read("{\"sentence\": \"a\", \"label\": " + std::string(list) + "}", text_rules(), "in.jsonl").at(0);
+    ASSERT_TRUE(example.error) << list;
+    EXPECT_EQ(example.error->code(), ErrorCode::kTask) << list;
+  }
 }
 
 TEST(Examples, AWrongRowIsReportedWithItsPlaceAndTheNextIsRead) {

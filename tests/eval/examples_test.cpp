@@ -110,6 +110,16 @@ TEST_F(Examples, PredictionsThatNoRowHasAreNoAnswers) {
   EXPECT_EQ(value(score(answer_examples(open, settings(gold, "0\tx\n1\tbad\n"), {}), {.samples = 0}), "accuracy"), 0.5);
 }
 
+TEST_F(Examples, FilesAreCheckedWithoutAModel) {
+  const TaskRow& open = find_task("classification");
+  const ExampleInput input = settings("text\tlabel\na\tgood\nb\tbad\n", "").input;
+  size_t seen = 0;
+  check_examples(open, input, {"bad", "good"}, {}, [&](const Example&) { ++seen; });
+  EXPECT_EQ(seen, 2u);
+  EXPECT_ERROR(check_examples(open, input, {"bad", "fair"}), kTask, "the same holds for 1 of 2 rows");
+  EXPECT_ERROR(check_examples(task_, settings(kBroken, "").input, {}), kInput, "gold.tsv:3");
+}
+
 TEST_F(Examples, FilesWithoutLabelsHaveNoMetricsOrAnError) {
   const AnsweredRows rows = answer_examples(task_, settings("sentence\na\nb\n", "0\t1\n1\t0\n"), {});
   EXPECT_ERROR(score(rows, {}), kInput, "got none of 2 (0 failed, 2 without a label)");

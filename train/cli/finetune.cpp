@@ -3,6 +3,7 @@
 #include <csignal>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/checked.h"
 #include "base/file.h"
@@ -22,11 +23,18 @@
 #include "train/cli/run_options.h"
 #include "train/cli/run_reporter.h"
 #include "train/cli/verbs.h"
+#include "train/data/data_notes.h"
 #include "train/loop/finetune.h"
 #include "train/loop/recipe.h"
 
 namespace deberta::train {
 namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
 
 constexpr size_t kMaxTokens = 256;  // of a task without a published length
 
@@ -39,14 +47,19 @@ bool evaluates(const FinetuneVerb& options) {
   return options.validation_split > 0 || !options.validation_file.empty();
 }
 
+void refuse_streams(const std::string& option, const std::string& what, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (file == "-" || is_stream(file))
+      throw Error(ErrorCode::kUsage, option, "expected " + what + " that can be read again, got " + file);
+  }
+}
+
 void check_split(const FinetuneVerb& options) {
   const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kUsage, "--validation-split", what); };
   if (!options.validation_file.empty()) refuse("expected this or --validation-file, got both");
   if (options.validation_split > .5) refuse("expected at most 0.5, got " + short_number(options.validation_split));
   if (!options.labels_file.empty()) refuse("expected labels in the rows, got --labels-file");
-  for (const std::string& file : options.train_file) {
-    if (file == "-" || is_stream(file)) refuse("expected training files that can be read again, got " + file);
-  }
+  refuse_streams("--validation-split", "training files", options.train_file);
 }
 
 void check_given(const FinetuneVerb& options) {
@@ -61,7 +74,12 @@ void check_given(const FinetuneVerb& options) {
         "expected evaluations to compare; name files with --validation-file, or a share of the training examples "
         "with --validation-split");
   }
+  if (!options.best_metric.empty() && !evaluates(options))
+    throw Error(ErrorCode::kUsage, "--best-metric",
+                "expected evaluations to compare; name files with --validation-file, or a share of the training "
+                "examples with --validation-split");
   if (options.validation_split > 0) check_split(options);
+  refuse_streams("--validation-file", "files", options.validation_file);
 }
 
 ExampleInput input_of(const FinetuneVerb& options, const std::vector<std::string>& files,
@@ -137,11 +155,20 @@ void read_as_trained(FinetuneSettings& settings) {
     length = std::max(length, settings.training.max_tokens);
 }
 
+// The metric that was named, else the task's main one; its others decide between equal evaluations.
 void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (!evaluates(options)) return;
-  settings.run.best = BestRule{.metric = "eval_" + split_words(settings.task->metrics).front(),
-                               .is_greater_better = true,
-                               .patience = options.early_stopping_patience};
+  std::vector<std::string> names = split_words(settings.task->metrics);
+  if (!options.best_metric.empty()) {
+    const bool has_prefix = options.best_metric.starts_with("eval_");  // as the log has it
+    const auto chosen = std::ranges::find(names, options.best_metric.substr(has_prefix ? 5 : 0));
+    if (chosen == names.end())
+      throw Error(ErrorCode::kUsage, "--best-metric",
+                  "expected one of " + listed(names) + ", got \"" + options.best_metric + "\"");
+    std::rotate(names.begin(), chosen, chosen + 1);
+  }
+  for (std::string& name : names) name.insert(0, "eval_");
+  settings.run.best = BestRule{.metrics = std::move(names), .patience = options.early_stopping_patience};
 }
 
 void split_training(const FinetuneVerb& options, FinetuneSettings& settings) {
@@ -179,12 +206,6 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   return settings;
 }
 
-std::string describe_labels(const TaskSamples& samples) {
-  std::string text;
-  for (const std::string& label : samples.labels) text += (text.empty() ? "" : ", ") + label;
-  return text;
-}
-
 // One sequence of the first step, as pieces.
 std::string describe(const TaskBatch& batch, size_t sequence, const Tokenizer& tokenizer) {
   std::string text;
@@ -204,9 +225,10 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
                      std::to_string(samples.examples) + "\nwithout a label\t" + std::to_string(samples.unlabelled) +
                      "\nsamples\t" + std::to_string(samples.samples.size()) + "\nsequences that lost their ends\t" +
                      std::to_string(samples.cut) + "\nsteps\t" + std::to_string(dry->total_steps) + "\n";
-  if (!samples.labels.empty()) text += "labels\t" + describe_labels(samples) + "\n";
+  if (!samples.labels.empty()) text += "labels\t" + listed(samples.labels) + "\n";
   if (samples.loss == TaskLoss::kSpan)
     text += "windows without an answer\t" + std::to_string(samples.unanswered) + "\n";
+  for (const std::string& note : notes_of(samples)) text += "note\t" + note + "\n";
   for (const std::string& name : dry->new_tensors) text += "new tensor\t" + name + "\n";
   const Tokenizer tokenizer = Tokenizer::load(settings.model_folder);
   constexpr size_t kShown = 3;

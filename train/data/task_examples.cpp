@@ -1,16 +1,17 @@
 // Rows with a class, classes, a score, a right choice or right entities.
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <optional>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/checked.h"
+#include "data/json_rows.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "metrics/task_inputs.h"
 #include "metrics/task_rows.h"
+#include "train/data/data_notes.h"
 #include "train/data/task_sources.h"
 
 namespace deberta::train {
@@ -63,7 +64,7 @@ class Examples {
     samples_.examples += !is_held_out;
     samples_.held_out += is_held_out;
     samples_.held_out_labelled += is_held_out && gold.is_labelled;
-    note_text(example, is_held_out);
+    note_text(example, gold, is_held_out);
     if (gold.error || is_held_out) return;  // of a label: all of them are told at the end
     if (!gold.is_labelled) {
       ++samples_.unlabelled;
@@ -77,7 +78,8 @@ class Examples {
   }
 
   void finish() {
-    for (const size_t hash : held_out_) samples_.repeated += trained_.contains(hash);
+    for (const size_t hash : held_out_) samples_.repeated += samples_.texts.contains(hash);
+    samples_.repaired = rows_.repaired();
     rows_.check_labels();
     if (samples_.loss != TaskLoss::kClass && samples_.loss != TaskLoss::kLabels) return;
     if (rows_.labels().is_open()) check_classes();
@@ -92,14 +94,16 @@ class Examples {
   }
 
  private:
-  // What the held-out examples repeat of the others.
-  void note_text(const Example& example, bool is_held_out) {
-    if (!source_.reading.input.part) return;
-    const size_t hash = std::hash<std::string>()(example.text + '\n' + example.pair.value_or(""));
-    if (is_held_out)
-      held_out_.push_back(hash);
-    else
-      trained_.insert(hash);
+  // What examples repeat of others, and what says nothing.
+  void note_text(const Example& example, const TaskGold& gold, bool is_held_out) {
+    if (example.error) return;
+    const size_t hash = hash_of_texts(source_.task, example);
+    if (is_held_out) return held_out_.push_back(hash);
+    samples_.texts.insert(hash);
+    samples_.empty += is_blank(example.text) && (!example.pair || is_blank(*example.pair));
+    if (samples_.loss != TaskLoss::kClass || gold.error || !gold.is_labelled) return;
+    const auto [first, is_new] = labels_.emplace(hash, gold.answer.label);
+    samples_.contradicted += !is_new && first->second != gold.answer.label;
   }
 
   // A column that tells rows apart, or measures something, is no label. Few classes are left to the user.
@@ -195,8 +199,8 @@ class Examples {
   const SampleSource& source_;
   TaskSamples& samples_;
   TaskRows rows_;
-  std::unordered_set<size_t> trained_;  // hashes of texts
-  std::vector<size_t> held_out_;
+  std::vector<size_t> held_out_;               // hashes of texts
+  std::unordered_map<size_t, size_t> labels_;  // the first of each text
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,11 @@ struct TaskSamples {
   size_t repeated = 0;    // of those held out, whose texts are among the others too; of examples alone
   size_t cut = 0;         // samples longer than max_tokens, which lost their ends
   size_t unanswered = 0;  // kSpan: samples without an answer, or with it in another window
+  // Of examples (not of sentences and questions):
+  size_t repaired = 0;                    // with bytes that are not UTF-8
+  size_t empty = 0;                       // with nothing to read
+  size_t contradicted = 0;                // kClass: with the text of an earlier one and another label
+  std::unordered_set<size_t> texts = {};  // hashes of the texts that are trained on (data_notes.h)
 };
 
 struct TaskReading {

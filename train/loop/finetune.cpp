@@ -4,7 +4,9 @@
 #include <functional>
 #include <utility>
 
+#include "train/data/data_notes.h"
 #include "train/loop/batch_size_search.h"
+#include "train/loop/task_evaluation.h"
 #include "train/loop/task_learner.h"
 #include "train/loop/task_model.h"
 #include "train/loop/workplace.h"
@@ -29,6 +31,7 @@ void tell(const TaskSamples& samples, const TaskModel& first, const RunHooks& ho
   if (samples.unlabelled > 0) text += "; " + std::to_string(samples.unlabelled) + " without a label are left out";
   if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";
   hooks.on_note(text);
+  for (const std::string& note : notes_of(samples)) hooks.on_note(note);
   if (first.new_tensors.empty()) return;
   text = "new, with random weights:";
   for (const std::string& name : first.new_tensors) text += " " + name;
@@ -42,6 +45,7 @@ RunResult finetune(const FinetuneSettings& settings, const RunHooks& hooks) {
   const auto make_learner = [&](const RunHooks& polled) -> std::unique_ptr<Learner> {
     std::optional<TaskSamples> samples = read_training(settings, polled);
     if (!samples) return nullptr;
+    if (!check_evaluation(settings, *samples, polled)) return nullptr;
     TaskModel first = first_task_model(settings, *samples);
     tell(*samples, first, hooks);
     return make_task_learner(settings, std::move(*samples), std::move(first.model), place);
@@ -74,7 +78,7 @@ std::optional<size_t> find_accumulation(const FinetuneSettings& settings, const 
 
 std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const RunHooks& hooks) {
   std::optional<TaskSamples> samples = read_training(settings, hooks);
-  if (!samples) return std::nullopt;
+  if (!samples || !check_evaluation(settings, *samples, hooks)) return std::nullopt;
   TaskModel first = first_task_model(settings, *samples);
   FinetuneDryRun dry;
   for (const NamedParameter& parameter : trained_parameters(first.model)) dry.parameters += parameter.tensor.numel();

@@ -19,6 +19,8 @@
 #include "config/config_writer.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "deberta/tokenizer.h"
+#include "text/hf_json/json_fields.h"
 #include "text/tokenizer_settings.h"
 #include "train/model/parameters.h"
 #include "train/model/trained_computation.h"
@@ -59,7 +61,8 @@ std::optional<std::string> settings_with_length(const std::string& tokenizer_fol
   if (!tokens || *tokens > kMostStatedTokens) return std::nullopt;
   if (*tokens <= read_text_limits(tokenizer_folder).length_for(kUsual).value_or(kUsual)) return std::nullopt;
   const std::string path = tokenizer_folder + "/" + kTokenizerSettings;
-  Json settings = is_regular_file(path) ? load_python_json(path, {}, JsonWarnings::kSilent) : Json(JsonObject{});
+  Json settings =
+      is_regular_file(path) ? load_python_json(path, kSettingsLimits, JsonWarnings::kSilent) : Json(JsonObject{});
   if (!settings.is_object()) return std::nullopt;  // whoever reads it refuses it
   JsonObject& members = settings.as_object();
   const auto length = std::ranges::find(members, "model_max_length", &JsonMember::first);
@@ -83,7 +86,7 @@ Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const Wo
 void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder,
                      const ModelFilesRules& rules) {
   const Checkpoint checkpoint = to_checkpoint(model, rules.tensors);
-  ModelFilesOptions options{.subfolder = rules.subfolder, .leaves_out = report_names()};
+  ModelFilesOptions options{.subfolder = rules.subfolder, .leaves_out = report_names(), .is_new_model = true};
   if (const auto settings = settings_with_length(tokenizer_folder, rules.trained_tokens)) {
     files.add_text(rules.subfolder + kTokenizerSettings, *settings);
     options.leaves_out.emplace_back(kTokenizerSettings);

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/output_file.h"
@@ -17,6 +18,7 @@
 #include "train/loop/journal.h"
 #include "train/loop/same_run.h"
 #include "train/loop/step_sums.h"
+#include "train/report/charts.h"
 #include "train/report/reports.h"
 #include "train/state/checkpoint_folder.h"
 #include "train/state/run_folder.h"
@@ -71,6 +73,8 @@ class Run {
   void save();
   Metrics evaluate(EvaluationPart part);
   void evaluate_step();
+  CheckpointContents contents();
+  bool is_better(const Metrics& metrics) const;
   void compare_with_best(const Metrics& metrics);
   void take_best();
   void write_models();
@@ -94,7 +98,7 @@ class Run {
   std::atomic<bool> wants_save_ = false;  // an evaluation polls on threads of its own
   std::atomic<bool> is_stopped_ = false;
   int64_t eval_steps_ = 0;
-  int64_t saved_step_ = -1;
+  int64_t saved_step_ = -1, failed_step_ = -1;  // of the last save, and of the last that failed
   int64_t evaluated_step_ = -1;
   Metrics evaluation_;  // of evaluated_step_
   int64_t failed_saves_ = 0;
@@ -127,6 +131,8 @@ void Run::prepare() {
   if (folder_->found()) resume(*folder_->found());
   journal_ = std::make_unique<Journal>(*folder_, state_.step);
   note_start();
+  if (const std::optional<Error> error = missing_space(folder_->path(), contents()))
+    warn(std::string("a checkpoint does not fit on the disk: ") + error->what());
 }
 
 void Run::note_start() {
@@ -229,17 +235,21 @@ void Run::log() {
   log_tokens_ = state_.tokens;
 }
 
+CheckpointContents Run::contents() {
+  return {.state = state_,
+          .optimizer = learner_->optimizer_tensors(),
+          .add_models = [this](ManifestWriter& files) { learner_->add_models(files); },
+          .models_bytes = learner_->models_bytes()};
+}
+
+// A last checkpoint that cannot be written does not keep the model from being written.
 void Run::save() {
   hooks_.on_progress({.phase = Phase::kSaving});
   const bool was_asked_for = wants_save_.exchange(false);
   try {
     journal_->sync();
     const std::string folder =
-        save_checkpoint(folder_->path(),
-                        {.state = state_,
-                         .optimizer = learner_->optimizer_tensors(),
-                         .add_models = [&](ManifestWriter& files) { learner_->add_models(files); },
-                         .models_bytes = learner_->models_bytes()},
+        save_checkpoint(folder_->path(), contents(),
                         {.keep_last = settings_.save_total_limit,
                          .best_step = state_.best ? std::optional(state_.best->step) : std::nullopt});
     saved_step_ = state_.step;
@@ -247,9 +257,12 @@ void Run::save() {
     if (was_asked_for) hooks_.on_note("saved " + folder);
   } catch (const Error& error) {
     constexpr int64_t kMostFailedSaves = 3;
-    if (error.code() != ErrorCode::kFileWrite || is_stopped_ || ++failed_saves_ == kMostFailedSaves || is_done()) throw;
+    if (error.code() != ErrorCode::kFileWrite || is_stopped_) throw;
+    if (++failed_saves_ == kMostFailedSaves && !is_done()) throw;
+    failed_step_ = state_.step;
     note(event::kFailedSave, error.what());
-    warn(std::string("no checkpoint was written, and training goes on: ") + error.what());
+    warn(std::string("no checkpoint was written, and ") +
+         (is_done() ? "the model alone will be: " : "training goes on: ") + error.what());
   }
 }
 
@@ -287,17 +300,34 @@ void Run::evaluate_step() {
   compare_with_best(metrics);
 }
 
+// What is not a number is never better, and any number is better than it.
+bool Run::is_better(const Metrics& metrics) const {
+  for (const std::string& name : settings_.best->metrics) {
+    const double* value = find(metrics, name);
+    if (value == nullptr || std::isnan(*value)) return false;
+    if (!state_.best) return true;
+    const std::optional<double> before = state_.best->value_of(name);
+    if (!before) return name == settings_.best->metrics.front();  // another metric decided so far
+    if (std::isnan(*before)) return true;
+    if (*value != *before) return is_lower_better(name) ? *value < *before : *value > *before;
+  }
+  return false;
+}
+
 void Run::compare_with_best(const Metrics& metrics) {
-  const double* value = settings_.best ? find(metrics, settings_.best->metric) : nullptr;
-  if (value == nullptr) return;
-  // What is not a number is never better, and any number is better than it.
-  const bool is_better =
-      !std::isnan(*value) &&
-      (!state_.best || std::isnan(state_.best->value) ||
-       (settings_.best->is_greater_better ? *value > state_.best->value : *value < state_.best->value));
-  if (is_better) state_.best = {.name = settings_.best->metric, .value = *value, .step = state_.step};
+  if (!settings_.best || find(metrics, settings_.best->metrics.front()) == nullptr) return;
   int64_t& not_better = state_.counters[kNotBetter];
-  not_better = is_better ? 0 : not_better + 1;
+  if (!is_better(metrics)) {
+    ++not_better;
+    return;
+  }
+  not_better = 0;
+  const std::string& name = settings_.best->metrics.front();
+  state_.best = {.name = name, .value = *find(metrics, name), .step = state_.step};
+  for (size_t i = 1; i < settings_.best->metrics.size(); ++i) {
+    const std::string& other = settings_.best->metrics[i];
+    if (const double* value = find(metrics, other)) state_.best->others.emplace(other, *value);
+  }
 }
 
 void Run::train() {
@@ -317,13 +347,18 @@ void Run::train() {
   }
   // A run that was killed after its last save may have left checkpoints that this removes.
   const bool is_found = folder_->found() && folder_->found()->state.step == state_.step;
-  if (saved_step_ != state_.step || is_found) save();
+  const bool has_failed = is_done() && failed_step_ == state_.step;  // nothing has changed since
+  if ((saved_step_ != state_.step && !has_failed) || is_found) save();
 }
 
 // The learner has the models of the best step afterwards.
 void Run::take_best() {
   result_.best_step = state_.best ? state_.best->step : state_.step;
-  if (result_.best_step != state_.step) learner_->load(folder_->file(checkpoint_name(result_.best_step)));
+  if (result_.best_step == state_.step) return;
+  const std::string checkpoint = folder_->file(checkpoint_name(result_.best_step));
+  if (is_directory(checkpoint)) return learner_->load(checkpoint);
+  warn("the best model was not saved, and that of the last step is the result: expected " + checkpoint);
+  result_.best_step = state_.step;
 }
 
 Json results_of(const RunResult& result) {

@@ -17,8 +17,9 @@ namespace deberta::train {
 
 // Which of the evaluated steps is the result of the run; its checkpoint is kept.
 struct BestRule {
-  std::string metric = {};  // as Learner::evaluate() names it
-  bool is_greater_better = true;
+  // As Learner::evaluate() names them: where two evaluations have the same of the first, the next decides. The greater
+  // is better, of losses and the like (is_lower_better) the lower.
+  std::vector<std::string> metrics = {};
   int64_t patience = 0;  // the run ends after this many evaluations without a better one; 0: never
 };
 

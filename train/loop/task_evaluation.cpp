@@ -1,22 +1,54 @@
 #include "train/loop/task_evaluation.h"
 
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/examples.h"
+#include "deberta/error.h"
+#include "eval/eval_hooks.h"
 #include "eval/examples.h"
 #include "eval/questions.h"
+#include "train/data/data_notes.h"
 #include "train/loop/evaluation.h"
 #include "train/loop/model_files.h"
 
 namespace deberta::train {
 namespace {
 
+QuestionSettings question_settings(const FinetuneSettings& settings) {
+  QuestionSettings questions{.files = settings.evaluation.files, .part = settings.evaluation.part};
+  questions.question.rules = settings.evaluation_rules;
+  return questions;
+}
+
 AnsweredRows answer(const FinetuneSettings& settings, const OpenModel& open_model, const EvalHooks& hooks) {
   const TaskRow& task = *settings.task;
-  if (task.kind == TaskKind::kQuestion) {
-    QuestionSettings questions{.files = settings.evaluation.files, .part = settings.evaluation.part};
-    questions.question.rules = settings.evaluation_rules;
-    return answer_questions(task, questions, open_model, hooks);
-  }
+  if (task.kind == TaskKind::kQuestion) return answer_questions(task, question_settings(settings), open_model, hooks);
   if (task.kind == TaskKind::kTokens) return answer_tags(task, tag_settings(settings), open_model, hooks);
   return answer_examples(task, {.input = settings.evaluation, .rules = settings.evaluation_rules}, open_model, hooks);
+}
+
+void check_example_files(const FinetuneSettings& settings, const TaskSamples& samples, const EvalHooks& eval_hooks,
+                         const RunHooks& hooks) {
+  size_t all = 0, trained = 0;
+  const auto count = [&](const Example& example) {
+    ++all;
+    trained += !example.error && samples.texts.contains(hash_of_texts(*settings.task, example));
+  };
+  try {
+    check_examples(*settings.task, settings.evaluation, samples.labels, eval_hooks, count);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kTask || !settings.task->labels.empty()) throw;
+    std::vector<Problem> problems = error.problems();  // of labels that are those of the training files
+    problems.back().argument.clear();
+    problems.back().remedies = {{"leave such rows out, or train on some"}};
+    throw Error(ErrorCode::kTask, std::move(problems));
+  }
+  if (trained == 0 || settings.evaluation.part) return;  // of a part: told with the samples
+  hooks.on_note("examples of the validation file whose texts are trained on as well: " + std::to_string(trained) +
+                " of " + std::to_string(all));
 }
 
 }  // namespace
@@ -26,6 +58,23 @@ TagSettings tag_settings(const FinetuneSettings& settings) {
       .files = settings.evaluation.files, .part = settings.evaluation.part, .rules = settings.evaluation_rules};
   tags.merges_sentences = settings.training.merges_sentences;
   return tags;
+}
+
+bool check_evaluation(const FinetuneSettings& settings, const TaskSamples& samples, const RunHooks& hooks) {
+  if (settings.evaluation.files.empty()) return true;
+  const EvalHooks eval_hooks = to_eval_hooks(hooks);
+  const TaskRow& task = *settings.task;
+  try {
+    if (task.kind == TaskKind::kQuestion)
+      check_question_files(task, question_settings(settings), eval_hooks);
+    else if (task.kind == TaskKind::kTokens)
+      check_tagged_files(tag_settings(settings), samples.labels, eval_hooks);
+    else
+      check_example_files(settings, samples, eval_hooks, hooks);
+  } catch (const EvalStopped&) {
+    return false;
+  }
+  return true;
 }
 
 Metrics evaluate_task(Model& model, const FinetuneSettings& settings, const Workplace& place, const RunHooks& hooks) {

@@ -10,6 +10,11 @@ namespace deberta::train {
 // How the files of a task with tags are evaluated.
 TagSettings tag_settings(const FinetuneSettings& settings);
 
+// Reads what is evaluated on, for a model that learns `samples`, as the evaluations will: what is wrong with it is
+// found before the first step, and texts of files of its own that are trained on are noted. False once stopped. Throws
+// what the evaluations throw.
+bool check_evaluation(const FinetuneSettings& settings, const TaskSamples& samples, const RunHooks& hooks);
+
 // Nothing without files, and once stopped. Throws what the evaluations of src/eval throw.
 Metrics evaluate_task(Model& model, const FinetuneSettings& settings, const Workplace& place, const RunHooks& hooks);
 

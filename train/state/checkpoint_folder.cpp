@@ -54,15 +54,7 @@ std::optional<Error> find_damage(const std::string& folder, int64_t step, Traine
 }
 
 void check_space(const std::string& output, const CheckpointContents& contents) {
-  struct statvfs status {};
-  if (::statvfs(output.c_str(), &status) != 0) return;  // creating the folder will say what is wrong
-  uint64_t size_bytes = contents.models_bytes;
-  for (const TensorView& tensor : contents.optimizer) size_bytes += tensor.bytes.size();
-  const double needed = kSpareSpace * static_cast<double>(size_bytes);
-  const double available = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
-  if (available < needed)
-    throw Error(ErrorCode::kFileWrite, path_in(output, checkpoint_name(contents.state.step)),
-                fmt::format("expected {:.0f} bytes of free space, got {:.0f}", needed, available));
+  if (const std::optional<Error> error = missing_space(output, contents)) throw Error(*error);
 }
 
 void write_checkpoint(const std::string& folder, const CheckpointContents& contents, uint64_t& written_bytes) {
@@ -109,6 +101,18 @@ std::vector<int64_t> checkpoint_steps(const std::string& output) {
   }
   std::sort(steps.begin(), steps.end(), std::greater<>());
   return steps;
+}
+
+std::optional<Error> missing_space(const std::string& output, const CheckpointContents& contents) {
+  struct statvfs status {};
+  if (::statvfs(output.c_str(), &status) != 0) return std::nullopt;  // creating the folder will say what is wrong
+  uint64_t size_bytes = contents.models_bytes;
+  for (const TensorView& tensor : contents.optimizer) size_bytes += tensor.bytes.size();
+  const double needed = kSpareSpace * static_cast<double>(size_bytes);
+  const double available = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
+  if (available >= needed) return std::nullopt;
+  return Error(ErrorCode::kFileWrite, path_in(output, checkpoint_name(contents.state.step)),
+               fmt::format("expected {:.0f} bytes of free space, got {:.0f}", needed, available));
 }
 
 std::string save_checkpoint(const std::string& output, const CheckpointContents& contents, const Rotation& rotation) {

@@ -10,6 +10,7 @@
 
 #include "checkpoint/manifest_writer.h"
 #include "deberta/checkpoint.h"
+#include "deberta/error.h"
 #include "train/state/trainer_state.h"
 
 namespace deberta::train {
@@ -37,6 +38,9 @@ constexpr const char* kStateName = "trainer/state.json";           // in a check
 // left; the message has the file and how many bytes had been written. Throws kFileWrite and what add_models throws. A
 // checkpoint that cannot be removed is a warning.
 std::string save_checkpoint(const std::string& output, const CheckpointContents& contents, const Rotation& rotation);
+
+// What saving it would say now if the disk has no room for it.
+std::optional<Error> missing_space(const std::string& output, const CheckpointContents& contents);
 
 struct FoundCheckpoint {
   std::string folder;

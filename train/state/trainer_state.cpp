@@ -42,14 +42,16 @@ Json value_of(int64_t number) {
 Json value_of(double number) {
   return to_json_number(number);
 }
-Json value_of(const std::optional<BestMetric>& best) {
-  if (!best) return nullptr;
-  return JsonObject{{"name", best->name}, {"value", to_json_number(best->value)}, {"step", best->step}};
-}
 template <class Value>
 Json value_of(const std::map<std::string, Value>& values) {
   JsonObject members;
   for (const auto& [name, value] : values) members.emplace_back(name, value_of(value));
+  return members;
+}
+Json value_of(const std::optional<BestMetric>& best) {
+  if (!best) return nullptr;
+  JsonObject members{{"name", best->name}, {"value", to_json_number(best->value)}, {"step", best->step}};
+  if (!best->others.empty()) members.emplace_back("others", value_of(best->others));
   return members;
 }
 
@@ -91,10 +93,13 @@ class StateReader {
     if (json.is_null()) return;
     value.emplace();
     StateReader members(json, fmt::format("{}: {}", where_, name));
-    if (!json.is_object() || json.as_object().size() != 3) return refuse(name, json, "null or name, value and step");
+    const bool has_others = json.is_object() && json.find("others") != nullptr;
+    if (!json.is_object() || json.as_object().size() != (has_others ? 4 : 3))
+      return refuse(name, json, "null or name, value and step");
     members("name", value->name);
     members("value", value->value);
     members("step", value->step);
+    if (has_others) members("others", value->others);
     problems_.insert(problems_.end(), members.problems_.begin(), members.problems_.end());
   }
   template <class Value>
@@ -114,6 +119,12 @@ class StateReader {
 };
 
 }  // namespace
+
+std::optional<double> BestMetric::value_of(const std::string& metric) const {
+  if (metric == name) return value;
+  const auto other = others.find(metric);
+  return other == others.end() ? std::nullopt : std::optional(other->second);
+}
 
 Json to_json_number(double value) {
   if (std::isnan(value)) return "NaN";

@@ -14,7 +14,10 @@ struct BestMetric {
   std::string name;
   double value = 0;
   int64_t step = 0;  // after which it was measured
+  // Further metrics of the same evaluation, which decide where another has the same value.
+  std::map<std::string, double> others = {};
 
+  std::optional<double> value_of(const std::string& metric) const;
   bool operator==(const BestMetric&) const = default;
 };
 

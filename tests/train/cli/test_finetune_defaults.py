@@ -1,6 +1,8 @@
 """`finetune` by its defaults: the rate of the model's size, a share of the examples held out, labels that are none, a run that learned nothing."""
 import json
 import re
+import resource
+import shutil
 
 import numpy
 import pytest
@@ -97,6 +99,9 @@ def test_sentences_and_contexts_are_held_out_whole(finetune, deberta, base, tmp_
     (["--validation-split", "0.6"], "--validation-split: expected at most 0.5, got 0.6"),
     (["--validation-split", "0.001"], "expected a share that holds out at least one example with a label, got none of 64; name a larger share"),
     (["--validation-split", "0.1", "--train-file", "-"], "expected training files that can be read again, got -"),
+    (["--validation-split", "0.1", "--best-metric", "f1"], '--best-metric: expected one of accuracy, f1_macro, got "f1"'),
+    (["--validation-file", "-"], "--validation-file: expected files that can be read again, got -"),
+    (["--best-metric", "accuracy"], "--best-metric: expected evaluations to compare"),
 ])
 def test_splits_that_cannot_be_are_refused(finetune, tmp_path, words, message):
     done = finetune(*words, "--seed", "2", text=jsonl(*rows(64)))
@@ -219,3 +224,99 @@ def test_a_model_is_judged_and_read_at_the_length_that_it_was_trained_on(finetun
     short = finetune("--max-tokens", "64", *words, text=training, out="short")
     assert short.returncode == 0 and "evaluation: 2 of 2 rows cut to 512 tokens" in short.stderr and "cut to" not in done.stderr
     assert not (tmp_path / "short/tokenizer_config.json").exists()
+
+
+def test_the_best_model_is_chosen_by_the_metric_that_is_named(finetune, tmp_path):
+    done = finetune("--validation-split", "0.25", "--metric-for-best-model", "eval_f1_macro", "--num-train-epochs", "2", text=jsonl(*rows(64)))
+    assert done.returncode == 0, done.stderr
+    states = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("checkpoint-*/trainer/state.json")]
+    assert {state["best"]["name"] for state in states} == {"eval_f1_macro"} and all(set(state["best"]["others"]) == {"eval_accuracy"} for state in states)
+    best = max(line["eval_f1_macro"] for line in log_of(tmp_path / "out") if "eval_f1_macro" in line)
+    assert max(state["best"]["value"] for state in states) == best == json.loads((tmp_path / "out/all_results.json").read_text())["eval_f1_macro"]
+
+
+@pytest.mark.parametrize("line, message", [
+    ('{"text": "a b", "label": "z"}', 'label: expected one of a, b, c, got "z"; the same holds for 1 of 2 rows, whose labels are a (1), z (1); leave such rows out, or train on some'),
+    ('{"text": 7, "label": "a"}', "dev.jsonl:2"),
+    ("no JSON", "dev.jsonl:2"),
+])
+def test_the_validation_file_is_read_before_the_first_step(finetune, tmp_path, line, message):
+    (tmp_path / "dev.jsonl").write_text(jsonl(rows(1)[0]) + line + "\n")
+    for words in ((), ("--dry-run",)):
+        done = finetune("--validation-file", tmp_path / "dev.jsonl", *words, text=jsonl(*rows(64)))
+        assert done.returncode != 0 and "dev.jsonl:2" in done.stderr and message in done.stderr, done.stderr
+        assert not list(tmp_path.glob("out/checkpoint-*")) and not (tmp_path / "out/metrics.jsonl").exists()
+
+
+def test_validation_files_of_sentences_and_questions_are_read_before_the_first_step(deberta, base, tmp_path):
+    (tmp_path / "train.txt").write_text("".join(f"a O\n{word} B-PER\n\n" for word in WORDS))
+    (tmp_path / "dev.txt").write_text("a O\n\nb\n\n")
+    words = ("finetune", "-m", base, "-o", tmp_path / "out", "--max-steps", "1")
+    done = deberta(*words, "--task", "ner", "--train-file", tmp_path / "train.txt", "--validation-file", tmp_path / "dev.txt")
+    assert done.returncode == 1 and "dev.txt:3: expected a word and its tag" in done.stderr and not (tmp_path / "out/metrics.jsonl").exists()
+    (tmp_path / "dev.txt").write_text("a O\nb B-THING\n\n")
+    done = deberta(*words, "--task", "ner", "--train-file", tmp_path / "train.txt", "--validation-file", tmp_path / "dev.txt")
+    assert done.returncode == 1 and "is in the files, which have B-THING" in done.stderr and not (tmp_path / "out/metrics.jsonl").exists()
+    paragraph = {"context": "The cat sat .", "qas": [{"id": "q", "question": "Who ?", "answers": [{"text": "cat", "answer_start": 4}]}]}
+    (tmp_path / "train.json").write_text(json.dumps({"version": "1.1", "data": [{"title": "T", "paragraphs": [paragraph]}]}))
+    (tmp_path / "dev.json").write_text('{"version": "1.1", "data": [')
+    done = deberta(*words, "--task", "squad", "--train-file", tmp_path / "train.json", "--validation-file", tmp_path / "dev.json")
+    assert done.returncode == 1 and "dev.json" in done.stderr and not (tmp_path / "out/metrics.jsonl").exists()
+
+
+def test_what_the_data_is_in_a_line_each(finetune, tmp_path):
+    texts = [("good film", "x"), ("good film", "y"), ("", "x"), ("fine", "x"), ("bad", "y"), ("dull", "x")]
+    (tmp_path / "dev.jsonl").write_text(jsonl({"text": "fine", "label": "x"}, {"text": "new", "label": "y"}))
+    training = jsonl(*({"text": text, "label": label} for text, label in texts))
+    notes = ["examples with an empty text: 1", "examples with the text of an earlier one and another label: 1", "samples of the largest class, x: 67 %"]
+    done = finetune("--validation-file", tmp_path / "dev.jsonl", "--max-steps", "1", text=training)
+    assert done.returncode == 0, done.stderr
+    assert all(note in done.stderr for note in [*notes, "examples of the validation file whose texts are trained on as well: 1 of 2"]), done.stderr
+    dry = finetune("--dry-run", text=training)
+    assert all(f"note\t{note}\n" in dry.stdout for note in notes), dry.stdout
+    (tmp_path / "broken.tsv").write_bytes(b"text\tlabel\ngood \xff film\tx\nbad\ty\n")
+    done = finetune("--dry-run", "--train-file", tmp_path / "broken.tsv")
+    assert "note\texamples with bytes that are not UTF-8, replaced by U+FFFD: 1\n" in done.stdout
+
+
+@pytest.mark.parametrize("label", [[0.3, 0.7], ["a", "b"], ["a"], []])
+def test_lists_are_no_labels_of_a_task_of_one_class(finetune, deberta, tmp_path, label):
+    text = jsonl(*rows(8), {"text": "a b", "label": label})
+    done = finetune("--dry-run", text=text)
+    assert done.returncode == 1 and "train.jsonl:9: label: expected one label, got a list; the task multi-label takes lists of names" in done.stderr, done.stderr
+    if label == ["a", "b"]:
+        assert finetune("--dry-run", task="multi-label", text=text).returncode == 0
+
+
+def test_an_address_space_without_room_for_libtorch_is_told_in_a_sentence(deberta, base, tmp_path):
+    (tmp_path / "train.jsonl").write_text(jsonl(*rows(8)))
+    words = ("finetune", "--task", "classification", "-m", base, "--train-file", tmp_path / "train.jsonl", "-o", tmp_path / "out")
+    for limit in (300, 511):
+        done = deberta(*words, preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_AS, (limit << 20, limit << 20)))
+        assert (done.returncode, done.stdout) == (1, "") and "finetune: expected an address space of at least 512 MiB" in done.stderr and f"got {limit}; raise the limit" in done.stderr
+
+
+def test_files_beside_the_weights_are_left_where_they_are(deberta, base, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(base, model)
+    names = {"notes.json": "{}", "generation_config.json": "{}", "tokenizer_config.json": "{}", "special_tokens_map.json": "{}", "LICENSE": "terms", "other.txt": "x"}
+    for name, text in names.items():
+        (model / name).write_text(text)
+    (tmp_path / "train.jsonl").write_text(jsonl(*rows(8)))
+    done = deberta("finetune", "--task", "classification", "-m", model, "--train-file", tmp_path / "train.jsonl", "-o", tmp_path / "out", "--max-steps", "1")
+    assert done.returncode == 0, done.stderr
+    for folder in (tmp_path / "out", tmp_path / "out/checkpoint-000001"):
+        assert {path.name for path in folder.iterdir()} & set(names) == {"tokenizer_config.json", "special_tokens_map.json", "LICENSE"}
+
+
+def test_examples_that_differ_by_what_is_marked_or_chosen_are_not_one(deberta, base, tmp_path):
+    wsc = [{"text": "Ann told Eve that she won .", "target": {"span1_index": index, "span1_text": name, "span2_index": 4, "span2_text": "she"}, "label": label}
+           for index, name, label in ((0, "Ann", True), (2, "Eve", False))]
+    copa = [{"premise": "It rained .", "choice1": first, "choice2": second, "question": "effect", "label": label} for first, second, label in (("wet", "dry", 0), ("hot", "cold", 1))]
+    for task, given in (("wsc", wsc), ("copa", copa)):
+        (tmp_path / "train.jsonl").write_text(jsonl(*given))
+        done = deberta("finetune", "--task", task, "-m", base, "--train-file", tmp_path / "train.jsonl", "-o", tmp_path / task, "--dry-run")
+        assert done.returncode == 0 and "another label" not in done.stdout, done.stdout + done.stderr
+        (tmp_path / "train.jsonl").write_text(jsonl(*given, given[0] | {"label": 1 - given[0]["label"] if task == "copa" else not given[0]["label"]}))
+        done = deberta("finetune", "--task", task, "-m", base, "--train-file", tmp_path / "train.jsonl", "-o", tmp_path / task, "--dry-run")
+        assert "note\texamples with the text of an earlier one and another label: 1\n" in done.stdout, done.stdout

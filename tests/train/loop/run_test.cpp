@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -28,6 +29,7 @@ struct Plan {
   std::vector<int64_t> bad = {};                                         // steps that are not finite
   std::function<void(int64_t step)> before_step = [](int64_t) {};        // may throw
   std::function<void(const RunHooks&)> on_answers = [](const auto&) {};  // while they are written
+  std::vector<Metrics> evaluations = {};                                 // one after the other; none: of the weight
 };
 
 // The weight is the number of steps that moved it, the average its half.
@@ -46,7 +48,10 @@ class CountingLearner : public Learner {
     return {.is_finite = is_finite, .samples = 1, .tokens = 1};
   }
   Metrics metrics(const Sums& sums) const override { return {{"loss", sums.at("loss") / sums.at("steps")}}; }
-  Metrics evaluate(EvaluationPart, const RunHooks&) override { return {{"eval_weight", weight_}}; }
+  Metrics evaluate(EvaluationPart, const RunHooks&) override {
+    if (plan_.evaluations.empty()) return {{"eval_weight", weight_}};
+    return plan_.evaluations.at(evaluated_++);
+  }
   std::vector<TensorView> optimizer_tensors() override { return {}; }
   void add_models(ManifestWriter& files) override { files.add_text(kModel, std::to_string(weight_)); }
   uint64_t models_bytes() override { return 8; }
@@ -62,6 +67,7 @@ class CountingLearner : public Learner {
 
  private:
   const Plan& plan_;
+  size_t evaluated_ = 0;
   double weight_ = 0, average_ = 0;
 };
 
@@ -110,6 +116,72 @@ TEST_F(RunTest, EvaluationsAndTheResultAreOfTheAveragesAndCheckpointsOfTheWeight
   EXPECT_EQ(number(kModel), 3);
   EXPECT_EQ(number(checkpoint_name(5) + "/" + kModel), 5);
   EXPECT_EQ(number(checkpoint_name(6) + "/" + kModel), 6);
+}
+
+TEST_F(RunTest, TheBestIsTheGreaterOrOfLossesTheLowerAndOthersDecideBetweenEqualOnes) {
+  const double nan = std::nan("");
+  const struct {
+    std::vector<std::string> metrics;
+    std::vector<std::pair<double, double>> values;  // of accuracy and of the loss
+    int64_t best;
+  } cases[] = {{{"eval_accuracy", "eval_loss"}, {{.5, 2}, {.7, 3}, {.6, 1}}, 2},
+               {{"eval_loss", "eval_accuracy"}, {{.5, 2}, {.7, 3}, {.6, 1}}, 3},
+               {{"eval_accuracy", "eval_loss"}, {{.7, 2}, {.7, 3}, {.7, 1}}, 3},
+               {{"eval_accuracy", "eval_loss"}, {{.7, 1}, {.7, 1}, {.7, 1}}, 1},
+               {{"eval_accuracy"}, {{.7, 2}, {.7, 1}, {.7, 1}}, 1},
+               {{"eval_accuracy", "eval_loss"}, {{nan, 0}, {.1, 3}, {nan, 0}}, 2},
+               {{"eval_accuracy", "eval_loss"}, {{.7, nan}, {.7, 2}, {.7, nan}}, 2},
+               {{"eval_accuracy", "eval_other"}, {{.7, 1}, {.7, 2}, {.7, 3}}, 1}};
+  for (const auto& one : cases) {
+    settings_.output = folder_.path("out" + std::to_string(&one - cases));
+    settings_.eval_steps = 1;
+    settings_.best = BestRule{.metrics = one.metrics};
+    plan_.steps = static_cast<int64_t>(one.values.size());
+    plan_.evaluations.clear();
+    for (const auto& [accuracy, loss] : one.values)
+      plan_.evaluations.push_back({{"eval_accuracy", accuracy}, {"eval_loss", loss}});
+    plan_.evaluations.push_back(plan_.evaluations.front());  // of the result, where its step is not the last
+    EXPECT_EQ(go().best_step, one.best) << one.metrics.front() << ' ' << &one - cases;
+  }
+}
+
+TEST_F(RunTest, EvaluationsThatAreNoNumbersAreNeverTheBest) {
+  settings_.eval_steps = 1;
+  settings_.best = BestRule{.metrics = {"eval_accuracy"}, .patience = 2};
+  plan_.steps = 9;
+  plan_.evaluations.assign(10, {{"eval_accuracy", std::nan("")}});
+  const RunResult result = go();
+  EXPECT_TRUE(result.is_early);
+  EXPECT_EQ(result.steps, 2);
+}
+
+TEST_F(RunTest, AStateBeforeThisMetricGivesWayToTheFirstEvaluationByIt) {
+  settings_.eval_steps = 1;
+  settings_.best = BestRule{.metrics = {"eval_accuracy"}};
+  plan_.steps = 3;
+  plan_.before_step = [this](int64_t step) { request_ = step == 1 ? StopRequest::kStop : StopRequest::kNone; };
+  plan_.evaluations.assign(10, {{"eval_accuracy", .9}, {"eval_f1", .5}});
+  EXPECT_FALSE(go().is_finished);
+  plan_.before_step = [](int64_t) {};
+  request_ = StopRequest::kNone;
+  settings_.best = BestRule{.metrics = {"eval_f1"}};
+  EXPECT_EQ(go().best_step, 3);
+}
+
+TEST_F(RunTest, EvaluationsWithoutABetterOneEndTheRunAfterABreakToo) {
+  settings_.eval_steps = 1;
+  settings_.best = BestRule{.metrics = {"eval_accuracy", "eval_f1"}, .patience = 2};
+  plan_.steps = 9;
+  plan_.before_step = [this](int64_t step) { request_ = step == 2 ? StopRequest::kStop : StopRequest::kNone; };
+  const Metrics equal = {{"eval_accuracy", .5}, {"eval_f1", .5}}, better = {{"eval_accuracy", .5}, {"eval_f1", .6}};
+  plan_.evaluations = {equal, better, equal, equal, equal, equal};
+  EXPECT_FALSE(go().is_finished);
+  plan_.before_step = [](int64_t) {};
+  request_ = StopRequest::kNone;
+  plan_.evaluations = {{{"eval_accuracy", .5}, {"eval_f1", .7}}, equal, equal, equal, equal, equal, equal};
+  const RunResult result = go();
+  EXPECT_TRUE(result.is_early);
+  EXPECT_EQ(result.best_step, 4);  // the f1 before the break is known after it
 }
 
 TEST_F(RunTest, AStepThatIsNotFiniteIsLeftOutAndTheRunGoesOn) {

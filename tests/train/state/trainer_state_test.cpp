@@ -21,7 +21,7 @@ TrainerState make_state() {
           .hashes = {{"train.txt", std::string(64, 'a')}},
           .counters = {{"skipped", 3}},
           .sums = {{"loss", 0.1 + 0.2}, {"tiny", 5e-324}, {"minus zero", -0.0}},
-          .best = BestMetric{"accuracy", 2.0 / 3, 400}};
+          .best = BestMetric{"accuracy", 2.0 / 3, 400, {{"f1", 0.5}}}};
 }
 
 TEST(TrainerState, IsReadAsItIsWritten) {
@@ -29,6 +29,9 @@ TEST(TrainerState, IsReadAsItIsWritten) {
   const std::string text = to_json(state).dump(2);
   EXPECT_TRUE(parse_trainer_state(text, "s") == state);
   EXPECT_TRUE(std::signbit(parse_trainer_state(text, "s").sums.at("minus zero")));
+  state.best->others.clear();  // as states before these had it
+  EXPECT_EQ(to_json(state).find("best")->as_object().size(), 3u);
+  EXPECT_TRUE(parse_trainer_state(to_json(state).dump(), "s") == state);
   state.best.reset();
   EXPECT_TRUE(parse_trainer_state(to_json(state).dump(), "s") == state);
   EXPECT_TRUE(parse_trainer_state(to_json(TrainerState{}).dump(), "s") == TrainerState{});
@@ -70,6 +73,8 @@ TEST(TrainerState, RefusesAnythingElse) {
   EXPECT_ERROR(parse_trainer_state(changed("best", "3"), "s"), kJson, "best: expected null or name, value and step");
   EXPECT_ERROR(parse_trainer_state(changed("best", R"({"name": "a", "value": 1, "stop": 2})"), "s"), kJson,
                "s: best: step: missing");
+  EXPECT_ERROR(parse_trainer_state(changed("best", R"({"name": "a", "value": 1, "step": 2, "others": 3})"), "s"), kJson,
+               "others: expected an object");
   EXPECT_ERROR(parse_trainer_state(changed("more", "1"), "s"), kJson, "s: expected 11 keys, got 12");
   for (const char* format : {"", "2", "\"1\""})
     EXPECT_ERROR(parse_trainer_state(changed("format", format), "s"), kJson, "s: expected an object of format 1");

@@ -1,0 +1,41 @@
+#include "train/data/data_notes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <numeric>
+
+#include "metrics/task_inputs.h"
+#include "train/data/guess_loss.h"
+
+namespace deberta::train {
+
+size_t hash_of_texts(const TaskRow& task, const Example& example) {
+  TaskInput input{.text = example.text, .pair = example.pair, .choices = {}};
+  if (task.form != ExampleForm::kRecord) input = input_of(task, example);
+  std::string seen = input.text + '\n' + input.pair.value_or("");
+  for (const std::string& choice : input.choices) seen += '\n' + choice;
+  return std::hash<std::string>()(seen);
+}
+
+std::vector<std::string> notes_of(const TaskSamples& samples) {
+  std::vector<std::string> notes;
+  const auto add = [&](size_t count, const char* what) {
+    if (count > 0) notes.push_back(what + (": " + std::to_string(count)));
+  };
+  add(samples.repaired, "examples with bytes that are not UTF-8, replaced by U+FFFD");
+  add(samples.empty, "examples with an empty text");
+  add(samples.contradicted, "examples with the text of an earlier one and another label");
+  if (samples.loss == TaskLoss::kClass && samples.labels.size() > 1) {
+    const std::vector<double> counts = count_classes(samples);
+    const auto largest = std::ranges::max_element(counts);
+    const double share = *largest / std::accumulate(counts.begin(), counts.end(), 0.0);
+    notes.push_back("samples of the largest class, " +
+                    samples.labels[static_cast<size_t>(std::distance(counts.begin(), largest))] + ": " +
+                    std::to_string(std::lround(100 * share)) + " %");
+  }
+  return notes;
+}
+
+}  // namespace deberta::train
