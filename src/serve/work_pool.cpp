@@ -1,7 +1,5 @@
 #include "serve/work_pool.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -12,19 +10,6 @@
 #include <vector>
 
 namespace deberta::serve {
-
-namespace {
-
-// Reading and writing what is large takes the processors that computing leaves. Of this thread alone, which Linux
-// schedules as a process of its own; where it fails the two share them.
-void yield_processors() {
-#ifdef __linux__
-  constexpr int kNice = 10;  // about a tenth of a processor that is wanted
-  setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNice);
-#endif
-}
-
-}  // namespace
 
 struct WorkPool::State {
   struct Client {
@@ -50,7 +35,7 @@ struct WorkPool::State {
   std::vector<Sleeper*> idle, idle_for_small;
   Clients clients;
   double now = 0;  // the tag of the client served last
-  bool is_stopped = false, has_threads_for_small = false;
+  bool is_stopped = false;
   std::vector<std::thread> threads;
 };
 
@@ -91,10 +76,9 @@ void WorkPool::State::sleep(bool takes_large, std::unique_lock<std::mutex>& lock
   sleeper.changed.wait(lock, [&] { return sleeper.is_woken; });
 }
 
-// One thread that can do it, if any waits, rather one that does small work alone; those that are busy look for more by
-// themselves.
+// One thread that can do it, if any waits; those that are busy look for more by themselves.
 void WorkPool::State::wake(WorkSize size) {
-  std::vector<Sleeper*>& from = size == WorkSize::kSmall && !idle_for_small.empty() ? idle_for_small : idle;
+  std::vector<Sleeper*>& from = !idle.empty() || size == WorkSize::kLarge ? idle : idle_for_small;
   if (from.empty()) return;
   from.back()->is_woken = true;
   from.back()->changed.notify_one();
@@ -102,7 +86,6 @@ void WorkPool::State::wake(WorkSize size) {
 }
 
 void WorkPool::State::run(bool takes_large) {
-  if (takes_large && has_threads_for_small) yield_processors();
   std::unique_lock lock(mutex);
   while (true) {
     const Clients::iterator its = next(takes_large);
@@ -116,7 +99,6 @@ void WorkPool::State::run(bool takes_large) {
 }
 
 WorkPool::WorkPool(size_t threads, size_t threads_for_small) : state_(std::make_unique<State>()) {
-  state_->has_threads_for_small = threads_for_small > 0;
   for (size_t i = 0; i < threads + threads_for_small; ++i)
     state_->threads.emplace_back([state = state_.get(), takes_large = i < threads] { state->run(takes_large); });
 }

@@ -1,6 +1,6 @@
 // Threads that read texts and write answers, beside the one that computes. Clients share them equally, by the time that
 // their work took (start-time fair queueing). Some threads do small work alone, so that it does not wait for large work
-// to end; the others then yield the processors to them and to computing.
+// to end.
 #pragma once
 #include <cstddef>
 #include <functional>

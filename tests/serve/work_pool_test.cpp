@@ -1,9 +1,7 @@
 #include "serve/work_pool.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -75,21 +73,6 @@ TEST(WorkPool, SmallWorkDoesNotWaitForLargeWorkToEnd) {
     record.open();
   }
   EXPECT_EQ(record.wait_for(4), "xsXL");
-}
-
-TEST(WorkPool, LargeWorkYieldsTheProcessorsToSmallWorkAndToComputing) {
-  const int own = getpriority(PRIO_PROCESS, 0);  // of this thread
-  int of_large = own, of_small = own, of_loader = own;
-  {
-    WorkPool pool(1, 1), loader(1);
-    pool.post("a", WorkSize::kLarge, [&] { of_large = getpriority(PRIO_PROCESS, 0); });
-    pool.post("a", WorkSize::kSmall, [&] { of_small = getpriority(PRIO_PROCESS, 0); });
-    loader.post([&] { of_loader = getpriority(PRIO_PROCESS, 0); });
-  }
-  EXPECT_EQ(of_large, std::min(own + 10, 19));
-  EXPECT_EQ(of_loader, own);
-  EXPECT_TRUE(of_small == own || of_small == of_large);  // whichever thread was free
-  EXPECT_EQ(getpriority(PRIO_PROCESS, 0), own);
 }
 
 TEST(WorkPool, WhatWasPostedRunsBeforeTheEnd) {
