@@ -47,6 +47,13 @@ bool evaluates(const FinetuneVerb& options) {
   return options.validation_split > 0 || !options.validation_file.empty();
 }
 
+void check_evaluates(const FinetuneVerb& options, const std::string& option) {
+  if (evaluates(options)) return;
+  throw Error(ErrorCode::kUsage, option,
+              "expected evaluations to compare; name files with --validation-file, or a share of the training examples "
+              "with --validation-split");
+}
+
 void refuse_streams(const std::string& option, const std::string& what, const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     if (file == "-" || is_stream(file))
@@ -68,16 +75,8 @@ void check_given(const FinetuneVerb& options) {
     throw Error(ErrorCode::kUsage, "--train-file", "expected labelled files to train on, got none");
   if (options.run.output_dir.empty() && !options.run.keeps_nothing())
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder for the model, got none");
-  if (options.early_stopping_patience > 0 && !evaluates(options)) {
-    throw Error(
-        ErrorCode::kUsage, "--early-stopping-patience",
-        "expected evaluations to compare; name files with --validation-file, or a share of the training examples "
-        "with --validation-split");
-  }
-  if (!options.best_metric.empty() && !evaluates(options))
-    throw Error(ErrorCode::kUsage, "--best-metric",
-                "expected evaluations to compare; name files with --validation-file, or a share of the training "
-                "examples with --validation-split");
+  if (options.early_stopping_patience > 0) check_evaluates(options, "--early-stopping-patience");
+  if (!options.best_metric.empty()) check_evaluates(options, "--best-metric");
   if (options.validation_split > 0) check_split(options);
   refuse_streams("--validation-file", "files", options.validation_file);
 }
