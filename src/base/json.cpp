@@ -192,7 +192,7 @@ std::string Json::describe() const {
   if (is_null()) return "null";
   if (is_array()) return "an array";
   if (is_object()) return "an object";
-  if (is_string()) return quote_json(utf8_begin(as_string(), 60)) + " (string)";
+  if (is_string()) return quote_begin(as_string()) + " (string)";
   if (is_big_integer()) {
     const std::string& digits = std::get<JsonBigInteger>(value_).digits;
     return digits.substr(0, 60) + (digits.size() > 60 ? "... (integer)" : " (integer)");
@@ -280,6 +280,10 @@ void append_json(std::string& out, std::span<const float> values) {
     write_float(out, values[i], JsonForm::kStrict);
   }
   out += ']';
+}
+
+std::string quote_begin(std::string_view text) {
+  return quote_json(utf8_begin(text, 60));
 }
 
 std::string quote_json(std::string_view text) {

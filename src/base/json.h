@@ -127,6 +127,8 @@ Json load_python_json(const std::string& path, const JsonLimits& limits = {},
 
 // `text` as a JSON string literal with its quotes.
 std::string quote_json(std::string_view text);
+// Of its first 60 bytes at most, for messages.
+std::string quote_begin(std::string_view text);
 
 // "[0.5, -1.0]", as a Json of these numbers is written. Throws kNotFinite.
 void append_json(std::string& out, std::span<const float> values);

@@ -1,6 +1,8 @@
 // One right answer among several: COPA, SWAG, AlphaNLI, RACE.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "data/example_forms.h"
 #include "data/json_members.h"
 
@@ -8,10 +10,28 @@ namespace deberta {
 namespace {
 
 // The label of a row whose label is the number of the right choice.
-std::optional<std::string> right_choice(const Json& row, const Example& example) {
-  const auto label = label_member(row, "label", example.where);
+std::optional<std::string> right_choice(const Json& row, const Example& example, std::string_view key = "label") {
+  const auto label = label_member(row, key, example.where);
   if (!label || label->empty()) return std::nullopt;
-  return choice_label(*label, example.choices.size(), "label", example.where);
+  return choice_label(*label, example.choices.size(), key, example.where);
+}
+
+// As many as the row has, from the first one on: empty cells at its end are none. `key`: of a number.
+template <class Key>
+std::vector<std::string> endings_of(const Json& row, const Key& key, const std::string& where) {
+  constexpr size_t kMost = 26;
+  std::vector<std::string> endings;
+  while (endings.size() < kMost && row.find(key(endings.size())) != nullptr)
+    endings.push_back(text_member(row, key(endings.size()), where));
+  for (size_t i = endings.size(); i < kMost; ++i) {
+    if (row.find(key(i)) != nullptr)
+      throw Error(ErrorCode::kInput, where, fmt::format("expected {} before {}", key(endings.size()), key(i)));
+  }
+  while (!endings.empty() && endings.back().empty()) endings.pop_back();
+  if (endings.size() < 2)
+    throw Error(ErrorCode::kInput, where,
+                fmt::format("expected two choices or more, {} and {}, got {}", key(0), key(1), endings.size()));
+  return endings;
 }
 
 std::vector<std::string> texts_of(const Json& value, std::string_view name, const std::string& where) {
@@ -72,7 +92,7 @@ void read_copa(const Json& row, const std::string& where, const ExampleRules&, s
   example.pair = text_member(row, "question", where);
   if (example.pair != "cause" && example.pair != "effect")
     throw Error(ErrorCode::kInput, where,
-                fmt::format("question: expected cause or effect, got {}", Json(*example.pair).describe()));
+                fmt::format("question: expected cause or effect, got {}", quote_begin(*example.pair)));
   example.label = right_choice(row, example);
   examples.push_back(std::move(example));
 }
@@ -80,11 +100,20 @@ void read_copa(const Json& row, const std::string& where, const ExampleRules&, s
 void read_swag(const Json& row, const std::string& where, const ExampleRules&, std::deque<Example>& examples) {
   Example example;
   example.where = where;
-  example.text = text_member(row, "sent1", where);
-  example.pair = text_member(row, "sent2", where);
-  for (const std::string_view key : {"ending0", "ending1", "ending2", "ending3"})
-    example.choices.push_back(text_member(row, key, where));
-  example.label = right_choice(row, example);
+  if (row.find("prompt") == nullptr) {
+    example.text = text_member(row, "sent1", where);
+    example.pair = text_member(row, "sent2", where);
+    example.choices = endings_of(
+        row, [](size_t i) { return fmt::format("ending{}", i); }, where);
+    example.label = right_choice(row, example);
+  } else {  // a question with lettered answers, and perhaps a text that it is about
+    example.id = id_member(row, "id", where);
+    example.text = text_member(row, "prompt", where);
+    if (row.find("context") != nullptr) example.pair = std::exchange(example.text, text_member(row, "context", where));
+    example.choices = endings_of(
+        row, [](size_t i) { return std::string(1, static_cast<char>('A' + i)); }, where);
+    example.label = right_choice(row, example, "answer");
+  }
   examples.push_back(std::move(example));
 }
 
@@ -97,7 +126,7 @@ void read_alpha_nli(const Json& row, const std::string& where, const ExampleRule
   example.choices = {text_member(row, "hyp1", where), text_member(row, "hyp2", where)};
   if (const auto label = label_member(row, "label", where); label && !label->empty()) {
     if (label != "1" && label != "2")
-      throw Error(ErrorCode::kTask, where, fmt::format("label: expected 1 or 2, got {}", Json(*label).describe()));
+      throw Error(ErrorCode::kTask, where, fmt::format("label: expected 1 or 2, got {}", quote_begin(*label)));
     example.label.emplace(1, label == "1" ? '0' : '1');
   }
   examples.push_back(std::move(example));

@@ -72,9 +72,8 @@ std::string choice_label(std::string_view text, size_t choices, std::string_view
   auto number = parse_number<size_t>(text);
   if (text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z') number = static_cast<size_t>(text[0] - 'A');
   if (!number || *number >= choices)
-    throw Error(
-        ErrorCode::kTask, where,
-        fmt::format("{}: expected the number of one of {} choices, got {}", key, choices, Json(text).describe()));
+    throw Error(ErrorCode::kTask, where,
+                fmt::format("{}: expected the number of one of {} choices, got {}", key, choices, quote_begin(text)));
   return std::to_string(*number);
 }
 

@@ -40,8 +40,7 @@ ReadForm function_of(ExampleForm form) {
 
 // The published tables come with these columns.
 RecordColumns columns_of(const ExampleRules& rules) {
-  if (rules.form == ExampleForm::kSwag)
-    return {{{"sent1"}, {"sent2"}, {"ending0"}, {"ending1"}, {"ending2"}, {"ending3"}}, {}};
+  if (rules.form == ExampleForm::kSwag) return {{{"sent1", "prompt"}, {"ending0", "A"}, {"ending1", "B"}}, {}};
   if (rules.form == ExampleForm::kCopa) return {{{"premise"}, {"choice1"}, {"choice2"}, {"question"}}, {}};
   if (rules.form == ExampleForm::kAlphaNli) return {{{"obs1"}, {"obs2"}, {"hyp1"}, {"hyp2"}}, {}};
   RecordColumns columns{{}, rules.without_header};
@@ -142,7 +141,7 @@ void ExampleReader::take_label(Example& example) {
   if (example.error) return;
   const std::string label = line.text.substr(0, line.text.find_last_not_of(" \t") + 1);
   if (line.error || (label != "1" && label != "2"))
-    example.error = Error(ErrorCode::kTask, line.where, fmt::format("expected 1 or 2, got {}", Json(label).describe()));
+    example.error = Error(ErrorCode::kTask, line.where, fmt::format("expected 1 or 2, got {}", quote_begin(label)));
   else
     example.label.emplace(1, label == "1" ? '0' : '1');
 }

@@ -60,7 +60,7 @@ bool RecordReader::take_header(TableRow first) {
   for (const auto& names : columns_.needed) wanted.push_back(fmt::format("{}", fmt::join(names, " or ")));
   throw Error(ErrorCode::kInput, first.where,
               fmt::format("expected a header line with columns named {}, got {}", fmt::join(wanted, ", "),
-                          Json(fmt::format("{}", fmt::join(first.cells, ", "))).describe()));
+                          quote_begin(fmt::format("{}", fmt::join(first.cells, ", ")))));
 }
 
 bool RecordReader::next_of_table(JsonRow& row) {

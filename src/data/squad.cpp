@@ -155,8 +155,8 @@ class SquadReader {
       const size_t end = std::min(places_.size(), answer.begin_char + count_code_points(answer.text));
       const std::string_view there = context.substr(answer.begin_byte, places_.byte_of(end) - answer.begin_byte);
       throw Error(ErrorCode::kInput, where,
-                  fmt::format("text: expected the text at answer_start {}, {}, got {}", start, Json(there).describe(),
-                              Json(answer.text).describe()));
+                  fmt::format("text: expected the text at answer_start {}, {}, got {}", start, quote_begin(there),
+                              quote_begin(answer.text)));
     }
     return answer;
   }

@@ -108,7 +108,7 @@ TextSpan wsc_span(const Json& target, const Example& example, const std::string&
   const auto found = finder.near(static_cast<size_t>(index));
   if (!found)
     throw Error(ErrorCode::kInput, example.where,
-                fmt::format("{}_text: expected words from the text, got {}", name, Json(phrase).describe()));
+                fmt::format("{}_text: expected words from the text, got {}", name, quote_begin(phrase)));
   return CodePointTable(example.text).span_of_bytes(found->begin, found->end);
 }
 
@@ -152,8 +152,8 @@ void read_query(const Json& json, const CodePointTable& places, Example& example
     const std::string there = example.text.substr(span.begin_byte, span.end_byte - span.begin_byte);
     if (there != text)
       throw Error(ErrorCode::kInput, where,
-                  fmt::format("answers: expected the text at that position, {}, got {}", Json(there).describe(),
-                              Json(text).describe()));
+                  fmt::format("answers: expected the text at that position, {}, got {}", quote_begin(there),
+                              quote_begin(text)));
     example.answers.push_back(text);
   }
 }

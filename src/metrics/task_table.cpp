@@ -267,7 +267,7 @@ constexpr std::array kTasks = {
             .recipe = {"320", "6/100/2e-5/32/.2", "6/100/8e-6/32/.2", "6/100/7e-6/48/.2", "6/100/4e-6/48/.2",
                        "6/100/3e-6/48/.2", ""}},
     TaskRow{.name = "swag",
-            .what = "which of four endings comes next",
+            .what = "which of several endings comes next",
             .kind = kChoice,
             .metrics = "accuracy",
             .form = ExampleForm::kSwag,

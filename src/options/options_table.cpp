@@ -365,6 +365,14 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"find-lr", 0, kFlag, "", "", "pretrain finetune", "Output",
               "try learning rates from 1e-8 to 1, a step each, show the losses and where they fall most, and keep "
               "nothing"},
+    OptionRow{"card-base-model", 0, kText, "", "ID", "pretrain finetune", "Output",
+              "for the model card: the model on a hub that this one comes from; by default --model where it is one"},
+    OptionRow{"card-license", 0, kText, "", "ID", "pretrain finetune", "Output",
+              "for the model card: the licence, by the hub's name (mit, apache-2.0, cc-by-4.0, other)"},
+    OptionRow{"card-language", 0, kList, "", "CODES", "pretrain finetune", "Output",
+              "for the model card: the languages (en, de, multilingual)"},
+    OptionRow{"card-datasets", 0, kList, "", "IDS", "pretrain finetune", "Output",
+              "for the model card: the data sets on a hub that the model is trained on"},
     OptionRow{"task", 't', kText, "", "NAME", "finetune", "Input",
               "the task, which sets the format of the files, the head and the metrics: any with labels (deberta eval "
               "--list)"},
@@ -394,6 +402,13 @@ constexpr OptionRow kOptions[] = {
         "max-tokens", 0, kInteger, "auto", "auto|8..1048576", "finetune", "Input",
         "maximum length of a sequence in training, special tokens included, for SQuAD that of a window; auto: the "
         "published one of the task, else 256"},
+    OptionRow{
+        "truncate", 0, kChoice, "auto", "auto|right|window", "finetune", "Input",
+        "what to do with a text longer than --max-tokens: cut its end (right), or learn it in overlapping windows: "
+        "a word in the one that answers for it, a class, classes or a score in each; auto: window for ner, right "
+        "for other tasks; contexts of SQuAD and ReCoRD are always learned in windows"},
+    OptionRow{"stride", 0, kInteger, "128", "0..1048575", "finetune", "Input",
+              "tokens of a text that consecutive windows share (SQuAD: at most half a window)"},
     OptionRow{"recipe", 0, kChoice, "none",
               "none|base|large|xlarge|v2-xlarge|v2-xxlarge|v3-xsmall|v3-small|v3-base|"
               "v3-large",
@@ -418,6 +433,12 @@ constexpr OptionRow kOptions[] = {
               "a weight for each class, in the order of the model's labels, or `balanced`: by how rare it is"},
     OptionRow{"frozen-layers", 0, kInteger, "auto", "auto|0..1000", "finetune", "Training",
               "leave the embeddings and so many of the first layers as they are; auto: train everything"},
+    OptionRow{"teacher", 0, kText, "", "DIR", "finetune replay", "Training",
+              "learn from the answers of this model too, which has the same head, classes and pieces (distillation)"},
+    OptionRow{"teacher-weight", 0, kNumber, "0.5", "0..1", "finetune replay", "Training",
+              "share of the loss that is about the teacher's answers; 1: labels are not learned"},
+    OptionRow{"teacher-temperature", 0, kNumber, "2", "1..1000", "finetune replay", "Training",
+              "what the logits of both are divided by before they are compared; of scores: nothing is"},
     OptionRow{
         "adversarial", 0, kChoice, "none", "none|sift|vat", "finetune replay", "Training",
         "train on small changes of the embeddings too, so that they do not change the answer; sift: of embeddings "
@@ -537,7 +558,7 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"max-question-len", 0, kInteger, "64", "1..1048576", "eval", "Input",
               "squad: maximum question length in tokens; the rest is cut"},
     OptionRow{"stride", 0, kInteger, "128", "0..1048575", "eval", "Input",
-              "squad: tokens of the context that consecutive windows share (at most half a window)"},
+              "tokens of a text that consecutive windows share (SQuAD: at most half a window)"},
     OptionRow{"align", 0, kChoice, "words", "words|tokens", "qa", "Answer",
               "where answers may begin and end: at word boundaries, or at any token"},
     OptionRow{"align", 0, kChoice, "tokens", "tokens|words", "eval", "Answer",
@@ -790,7 +811,7 @@ static_assert(std::ranges::all_of(kOptions, is_in_a_section));
 // Former names. The last column is what a former flag meant; where empty, the given value is used.
 constexpr std::array kAliases = {
     OptionAlias{"max-seq-len", "qa", "max-tokens", ""},
-    OptionAlias{"doc-stride", "qa eval", "stride", ""},
+    OptionAlias{"doc-stride", "qa eval finetune", "stride", ""},
     OptionAlias{"null-threshold", "qa", "no-answer-threshold", ""},
     OptionAlias{"top-n", "rerank", "top-k", ""},
     OptionAlias{"to", "convert", "output-dir", ""},
@@ -812,6 +833,16 @@ constexpr std::array kAliases = {
     OptionAlias{"warmup-ratio", "pretrain finetune", "warmup-steps", ""},
     OptionAlias{"task-name", "finetune", "task", ""},
     OptionAlias{"metric-for-best-model", "finetune", "best-metric", ""},
+    OptionAlias{"text-column-name", "finetune", "input-field", ""},
+    OptionAlias{"label-column-name", "finetune", "label-field", ""},
+    // Names of the original's run.py.
+    OptionAlias{"init-model", "pretrain finetune", "model", ""},
+    OptionAlias{"train-batch-size", "pretrain finetune", "batch-size", ""},
+    OptionAlias{"accumulative-update", "pretrain finetune", "gradient-accumulation-steps", ""},
+    OptionAlias{"warmup", "pretrain finetune", "warmup-steps", ""},
+    OptionAlias{"lr-schedule", "pretrain finetune", "lr-scheduler-type", ""},
+    OptionAlias{"cls-drop-out", "finetune", "cls-dropout", ""},
+    OptionAlias{"dump", "pretrain finetune", "save-steps", ""},
 };
 
 constexpr std::array kScripts = {

@@ -376,6 +376,11 @@ struct RunOptions : OptionGroup {
   std::string kernels = option("kernels");
   size_t threads = option("threads");
   ShowProgress progress = option("progress");
+  // For the model card alone: what a hub asks of a model.
+  std::string card_base_model = option("card-base-model");
+  std::string card_license = option("card-license");
+  std::vector<std::string> card_language = option("card-language");
+  std::vector<std::string> card_datasets = option("card-datasets");
 };
 
 struct PretrainVerb : AnyVerb {
@@ -430,6 +435,14 @@ struct AdversarialSettings : OptionGroup {
   SiftCompat sift_compat = option("sift-compat");
 };
 
+// Distillation.
+struct TeacherSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  std::string folder = option("teacher");
+  Setting<double> weight = option("teacher-weight");
+  Setting<double> temperature = option("teacher-temperature");
+};
+
 struct FinetuneVerb : AnyVerb {
   static constexpr std::string_view kName = "finetune";
   using AnyVerb::AnyVerb;
@@ -447,6 +460,8 @@ struct FinetuneVerb : AnyVerb {
   bool merge_sentences = option("merge-sentences");
   size_t max_train_samples = option("max-train-samples");
   Setting<std::optional<size_t>> max_tokens = option("max-tokens");  // none: auto
+  Setting<TruncateChoice> truncate = option("truncate");
+  Setting<size_t> stride = option("stride");
   // How it is learned.
   std::string recipe = option("recipe");
   Setting<size_t> batch_size = option("batch-size");
@@ -460,6 +475,7 @@ struct FinetuneVerb : AnyVerb {
   AdversarialSettings adversarial{given()};
   double label_smoothing_factor = option("label-smoothing-factor");
   std::vector<std::string> class_weights = option("class-weights");
+  TeacherSettings teacher{given()};
   Setting<std::optional<int64_t>> frozen_layers = option("frozen-layers");  // none: auto
   // What is left on the disk.
   std::string best_metric = option("best-metric");
@@ -477,6 +493,7 @@ struct ReplayVerb : AnyVerb {
   ReplacedTokenOptions replaced_tokens{given()};
   TaskLossChoice task_loss = option("task-loss");  // none: by objective
   AdversarialSettings adversarial{given()};
+  TeacherSettings teacher{given()};
   OptimizerSettings optimizer{given()};
   DtypeChoice dtype = option("dtype");
   std::string kernels = option("kernels");

@@ -14,6 +14,7 @@
 #include "base/nearest.h"
 #include "deberta/error.h"
 #include "options/options.h"
+#include "options/other_trainers.h"
 #include "program/config_file.h"
 
 namespace deberta::cli {
@@ -41,6 +42,9 @@ struct Found {
 [[noreturn]] void refuse_unknown_option(const std::string& word, const std::string& verb) {
   const size_t begin = std::min(word.find_first_not_of('-'), word.size());  // all dashes: no name
   const std::string name = word.substr(begin, word.find('=') - begin);
+  if (const std::string_view answer = answer_to(name, verb); !answer.empty())
+    throw Error(ErrorCode::kUsage, "",
+                fmt::format("{} has no option {}: {}", verb, word.substr(0, begin) + name, answer));
   std::vector<std::string_view> names;
   for (const OptionRow* row : options_of(verb)) names.push_back(row->name);
   if (const std::string_view near = nearest_match(name, names); !near.empty()) {

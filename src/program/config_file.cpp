@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "deberta/error.h"
 #include "options/options.h"
+#include "options/other_trainers.h"
 
 namespace deberta::cli {
 namespace {
@@ -63,7 +64,9 @@ void set(const std::string& path, const JsonMember& member, Options& options) {
   options.set(member.first, texts_of_list(path, member.first, member.second.as_array(), are_files), origin);
 }
 
-[[noreturn]] void refuse_unknown(const std::string& path, const std::string& key) {
+[[noreturn]] void refuse_unknown(const std::string& path, const std::string& key, const std::string& verb) {
+  if (const std::string_view answer = answer_to(key, verb); !answer.empty())
+    throw Error(ErrorCode::kUsage, path, fmt::format("{} has no option {}: {}", verb, key, answer));
   std::vector<std::string_view> names;
   for (const OptionRow& row : option_table()) names.push_back(row.name);
   for (const VerbRow& row : verb_table()) names.push_back(row.name);
@@ -130,7 +133,7 @@ std::string apply_config_file(const std::string& path, Options& options) {
     } else if (is_option(member.first)) {
       ignored += (ignored.empty() ? "" : ", ") + member.first;
     } else {
-      refuse_unknown(path, member.first);
+      refuse_unknown(path, member.first, options.verb());
     }
   }
   for (const JsonMember& member : document.as_object()) {

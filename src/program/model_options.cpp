@@ -115,6 +115,12 @@ LongText long_text_of(TruncateChoice truncate) {
 
 }  // namespace
 
+size_t stride_of(const Setting<size_t>& stride, size_t max_tokens) {
+  constexpr size_t kSpecial = 2;  // [CLS] and [SEP]
+  const size_t room = max_tokens - std::min(max_tokens, kSpecial);
+  return stride.is_free() && stride.value >= room ? room / 4 : stride.value;
+}
+
 EncodingRules encoding_rules(const EncodingSettings& encoding) {
   EncodingRules rules;
   if (encoding.max_tokens.value) rules.encode.max_tokens = *encoding.max_tokens.value;
@@ -125,10 +131,7 @@ EncodingRules encoding_rules(const EncodingSettings& encoding) {
     rules.long_text = long_text_of(encoding.truncate->value);
     rules.encode.truncate = encoding.truncate->value == TruncateChoice::kLeft ? Truncate::kLeft : Truncate::kRight;
   }
-  if (encoding.stride) rules.stride = encoding.stride->value;
-  constexpr size_t kSpecial = 2;  // [CLS] and [SEP]
-  const size_t room = rules.encode.max_tokens - std::min(rules.encode.max_tokens, kSpecial);
-  if (encoding.stride && encoding.stride->is_free() && rules.stride >= room) rules.stride = room / 4;
+  if (encoding.stride) rules.stride = stride_of(*encoding.stride, rules.encode.max_tokens);
   if (encoding.batch_tokens) rules.batch_tokens = *encoding.batch_tokens;
   return rules;
 }

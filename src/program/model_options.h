@@ -33,6 +33,8 @@ void warn_of_plain_head(const ModelSettings& model, const Pipeline& pipeline);
 void print_check_report(const Model& model);
 
 EncodingRules encoding_rules(const EncodingSettings& encoding);
+// The overlap of windows of this length: a quarter of one where it was not given and the default leaves no room.
+size_t stride_of(const Setting<size_t>& stride, size_t max_tokens);
 
 // Throws kUsage for scores of windows where `rules` make none.
 WindowScores window_scores(const WindowSettings& windows, const EncodingRules& rules);

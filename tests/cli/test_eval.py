@@ -290,7 +290,7 @@ def test_a_label_that_the_task_does_not_have_stops_the_run(evaluate):
 
 @pytest.mark.parametrize("task, gold, name, message", [
     ("copa", "".join(json.dumps({"premise": "p", "choice1": "a", "choice2": "b", "question": "cause", "label": i}) + "\n" for i in (1, 2, 1)), "dev.jsonl",
-     'dev.jsonl:2: label: expected the number of one of 2 choices, got "2" (string); the same holds for 1 of 3 rows; is this a file of the task copa?\n'),
+     'dev.jsonl:2: label: expected the number of one of 2 choices, got "2"; the same holds for 1 of 3 rows; is this a file of the task copa?\n'),
     ("regression", "text\tlabel\na\t1.5\nb\tn/a\n", "dev.tsv", 'dev.tsv:3: expected a number, got "n/a"; the same holds for 1 of 2 rows; is this a file of the task regression?\n'),
 ])
 def test_choices_and_scores_of_another_kind_stop_too(evaluate, task, gold, name, message):

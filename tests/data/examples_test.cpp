@@ -177,9 +177,9 @@ TEST(Examples, Copa) {
            "}";
   };
   EXPECT_EQ(refusal(copa("\"why\"", "0"), ExampleForm::kCopa, kCopa),
-            "in:1: question: expected cause or effect, got \"why\" (string)");
+            "in:1: question: expected cause or effect, got \"why\"");
   EXPECT_EQ(refusal(copa("\"cause\"", "2"), ExampleForm::kCopa, kCopa),
-            "in:1: label: expected the number of one of 2 choices, got \"2\" (string)");
+            "in:1: label: expected the number of one of 2 choices, got \"2\"");
   EXPECT_FALSE(read_one(copa("\"cause\"", "null"), ExampleForm::kCopa).label);
 }
 
@@ -200,6 +200,39 @@ TEST(Examples, SwagInBothForms) {
   EXPECT_ERROR(read("sent1,sent2,ending0\na,b,c\n", form_rules(ExampleForm::kSwag), "val.csv"), kInput, "ending1");
 }
 
+TEST(Examples, SwagOfAnyNumberOfEndings) {
+  const ExampleRules rules = form_rules(ExampleForm::kSwag);
+  const auto all = read("sent1,sent2,ending0,ending1,ending2,ending3,ending4,label\na,b,c,d,e,f,g,4\na,b,c,d,,,,1\n",
+                        rules, "val.csv");
+  EXPECT_EQ(all.at(0).choices, (std::vector<std::string>{"c", "d", "e", "f", "g"}));
+  EXPECT_EQ(all.at(0).label, "4");
+  EXPECT_EQ(all.at(1).choices, (std::vector<std::string>{"c", "d"}));
+  const Example two = read(R"({"sent1": "a", "sent2": "b", "ending0": "c", "ending1": "d", "label": 1})", rules).at(0);
+  EXPECT_EQ(two.choices.size(), 2u);
+  const auto refused = [&](const char* text) { return read(text, rules, "val.csv").at(0).error.value().message(); };
+  EXPECT_EQ(refused("sent1,sent2,ending0,ending1,ending3,label\na,b,c,d,e,0\n"), "expected ending2 before ending3");
+  EXPECT_EQ(refused("sent1,sent2,ending0,ending1,label\na,b,c,,0\n"),
+            "expected two choices or more, ending0 and ending1, got 1");
+  EXPECT_EQ(refused("sent1,sent2,ending0,ending1,label\na,b,c,d,2\n"),
+            "label: expected the number of one of 2 choices, got \"2\"");
+}
+
+TEST(Examples, APromptWithLetteredAnswersIsReadAsSwag) {
+  const ExampleRules rules = form_rules(ExampleForm::kSwag);
+  const Example row = read("id,prompt,A,B,C,D,E,answer\n7,Why ?,a,b,c,d,e,D\n", rules, "train.csv").at(0);
+  EXPECT_EQ(row.id, "7");
+  EXPECT_EQ(row.text, "Why ?");
+  EXPECT_FALSE(row.pair);
+  EXPECT_EQ(row.choices, (std::vector<std::string>{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(row.label, "3");
+  const Example about = read("prompt,context,A,B,answer\nWhy ?,It rained .,a,b,A\n", rules, "train.csv").at(0);
+  EXPECT_EQ(about.text, "It rained .");
+  EXPECT_EQ(about.pair, "Why ?");
+  EXPECT_FALSE(read("prompt,A,B\nWhy ?,a,b\n", rules, "test.csv").at(0).label);
+  EXPECT_EQ(read("prompt,A,B,answer\nWhy ?,a,b,C\n", rules, "test.csv").at(0).error.value().message(),
+            "answer: expected the number of one of 2 choices, got \"C\"");
+}
+
 constexpr const char* kStory =
     R"({"story_id": "s-1", "obs1": "He left.", "obs2": "He came back.", "hyp1": "Rain.", "hyp2": "Sun."})";
 
@@ -218,7 +251,7 @@ TEST(Examples, AlphaNliTakesItsLabelsFromAnotherFile) {
   EXPECT_EQ(examples[0].id, "s-1");
   EXPECT_TRUE(examples[1].error) << "a bad row has its line too";
   EXPECT_EQ(examples[2].label, "1");
-  EXPECT_STREQ(examples[3].error->what(), "labels:4: expected 1 or 2, got \"x\" (string)");
+  EXPECT_STREQ(examples[3].error->what(), "labels:4: expected 1 or 2, got \"x\"");
   EXPECT_ERROR(read_with("1\n2\n2\n"), kInput, "in:4: expected as many labels as rows, got fewer");
   EXPECT_ERROR(read_with("1\n2\n2\n1\n1\n"), kInput, "labels:5: expected as many labels as rows, got more");
 }
@@ -228,7 +261,7 @@ TEST(Examples, AlphaNliTakesItsLabelsFromTheRows) {
   row.insert(row.size() - 1, ", \"label\": \"2\"");
   EXPECT_EQ(read_one(row, ExampleForm::kAlphaNli).label, "1");
   row.replace(row.find("\"2\""), 3, "0");
-  EXPECT_EQ(refusal(row, ExampleForm::kAlphaNli, kStory), "in:1: label: expected 1 or 2, got \"0\" (string)");
+  EXPECT_EQ(refusal(row, ExampleForm::kAlphaNli, kStory), "in:1: label: expected 1 or 2, got \"0\"");
 }
 
 TEST(Examples, ARacePassageGivesAnExampleAQuestion) {
@@ -260,7 +293,7 @@ TEST(Examples, ARacePassageGivesAnExampleAQuestion) {
   EXPECT_STREQ(mixed[1].error->what(), "in:1: questions/1: options: expected two or more, got 1");
   EXPECT_STREQ(mixed[2].error->what(), "in:1: questions/2: options: expected strings, got 2 (integer)");
   EXPECT_STREQ(mixed[3].error->what(),
-               "in:1: questions/3: answers: expected the number of one of 2 choices, got \"C\" (string)");
+               "in:1: questions/3: answers: expected the number of one of 2 choices, got \"C\"");
   EXPECT_FALSE(mixed[4].error);
 }
 
@@ -323,7 +356,7 @@ TEST(Examples, WrongWscSpansAreBadRows) {
             "in:1: span2_index: expected the number of one of 2 words, got 2");
   EXPECT_NE(refusal(wsc("a b", "a", -1, "b", 1), ExampleForm::kWsc, right).find("got -1"), std::string::npos);
   EXPECT_EQ(refusal(wsc("a b", "c", 0, "b", 1), ExampleForm::kWsc, right),
-            "in:1: span1_text: expected words from the text, got \"c\" (string)");
+            "in:1: span1_text: expected words from the text, got \"c\"");
   EXPECT_NE(refusal(wsc("a b", "", 0, "b", 1), ExampleForm::kWsc, right).find("span1_text"), std::string::npos);
   std::string many;
   for (int i = 0; i < 101; ++i) many += "a ";
@@ -380,7 +413,7 @@ TEST(Examples, ARecordPassageGivesAnExampleAQuery) {
   };
   EXPECT_EQ(bad_query("\"query\": \"no gap\""), "in:1: qas/0: query: expected @placeholder, got none");
   EXPECT_EQ(bad_query(R"("query": "@placeholder", "answers": [{"start": 5, "end": 7, "text": "Bo"}])"),
-            "in:1: qas/0: answers: expected the text at that position, \"Ada\" (string), got \"Bo\" (string)");
+            "in:1: qas/0: answers: expected the text at that position, \"Ada\", got \"Bo\"");
 }
 
 TEST(Examples, ARowWhosePassageWouldBeCopiedTooOftenIsRefused) {

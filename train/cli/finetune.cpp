@@ -22,6 +22,7 @@
 #include "train/cli/optimizer_options.h"
 #include "train/cli/run_options.h"
 #include "train/cli/run_reporter.h"
+#include "train/cli/teacher_options.h"
 #include "train/cli/verbs.h"
 #include "train/data/data_notes.h"
 #include "train/loop/finetune.h"
@@ -36,7 +37,8 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-constexpr size_t kMaxTokens = 256;  // of a task without a published length
+constexpr size_t kMaxTokens = 256;    // of a task without a published length
+constexpr size_t kSpecialTokens = 2;  // [CLS] and [SEP]
 
 const TaskRow& task_of(const FinetuneVerb& options) {
   if (options.task.empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
@@ -146,6 +148,31 @@ void set_hyper_parameters(const FinetuneVerb& options, FinetuneSettings& setting
     settings.adversarial->lambda = *recipe.adversarial_lambda;
 }
 
+// The task's files with labels of words are learned as they are answered, in windows; other texts where that is asked.
+void set_windows(const FinetuneVerb& options, FinetuneSettings& settings) {
+  const TaskLoss loss = loss_of(*settings.task);
+  const bool has_own = loss == TaskLoss::kSpan || loss == TaskLoss::kMention;  // of a length that the task says
+  const TruncateChoice chosen = options.truncate.value;
+  const bool is_window = chosen == TruncateChoice::kWindow;
+  const auto refuse = [&](const char* expected) {
+    throw Error(ErrorCode::kUsage, "--truncate",
+                "expected " + std::string(expected) + " for the task " + std::string(settings.task->name));
+  };
+  if (has_own && chosen == TruncateChoice::kRight) refuse("auto or window, as contexts are learned in windows,");
+  const bool has_choices = loss == TaskLoss::kChoice || settings.task->form == ExampleForm::kCopa;
+  if (has_choices && is_window) refuse("auto or right, as choices have no windows,");
+  TaskReading& training = settings.training;
+  training.stride = cli::stride_of(options.stride, training.max_tokens);
+  training.reads_windows = !has_own && (is_window || (loss == TaskLoss::kTokens && chosen == TruncateChoice::kAuto));
+  const size_t room = training.max_tokens - kSpecialTokens;
+  if (training.reads_windows && training.stride >= room)
+    throw Error(ErrorCode::kUsage, "--stride",
+                "expected less than the " + std::to_string(room) + " tokens of text that a window has room for, got " +
+                    std::to_string(training.stride));
+  if (has_own || chosen == TruncateChoice::kAuto) return;
+  settings.evaluation_rules.long_text = is_window ? LongText::kWindow : LongText::kCut;
+}
+
 // A model is judged by texts at least as long as those that it learns from.
 void read_as_trained(FinetuneSettings& settings) {
   size_t& length = settings.evaluation_rules.encode.max_tokens;
@@ -195,11 +222,14 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   settings.evaluation_rules = evaluation_rules(*settings.task, settings.model_folder);
   settings.adversarial = adversarial_options(options.adversarial);
   set_hyper_parameters(options, settings);
+  set_windows(options, settings);
   read_as_trained(settings);
   set_best(options, settings);
   set_class_weights(options, settings);
   settings.accumulation = options.gradient_accumulation_steps;
   settings.label_smoothing = options.label_smoothing_factor;
+  settings.teacher_folder = teacher_folder(options.teacher);
+  settings.distillation = {options.teacher.weight.value, options.teacher.temperature.value};
   settings.frozen_layers = options.frozen_layers.value;
   settings.optimizer = optimizer_options(options.optimizer, options.run);
   return settings;
@@ -222,7 +252,8 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
   const TaskSamples& samples = dry->samples;
   std::string text = "parameters\t" + std::to_string(dry->parameters) + "\nexamples\t" +
                      std::to_string(samples.examples) + "\nwithout a label\t" + std::to_string(samples.unlabelled) +
-                     "\nsamples\t" + std::to_string(samples.samples.size()) + "\nsequences that lost their ends\t" +
+                     "\nsamples\t" + std::to_string(samples.samples.size()) + "\ntexts in windows\t" +
+                     std::to_string(samples.in_windows) + "\nsequences that lost their ends\t" +
                      std::to_string(samples.cut) + "\nsteps\t" + std::to_string(dry->total_steps) + "\n";
   if (!samples.labels.empty()) text += "labels\t" + listed(samples.labels) + "\n";
   if (samples.loss == TaskLoss::kSpan)

@@ -7,6 +7,7 @@
 #include "train/cli/adversarial_options.h"
 #include "train/cli/optimizer_options.h"
 #include "train/cli/replaced_token_options.h"
+#include "train/cli/teacher_options.h"
 #include "train/cli/verbs.h"
 #include "train/loop/replay_run.h"
 
@@ -48,6 +49,11 @@ int run_replay(const Options& options) {
   const std::string& generator = replaced.generator_model.value;
   if (given.adversarial.adversarial != AdversarialChoice::kNone && given.task_loss == TaskLossChoice::kNone)
     throw Error(ErrorCode::kUsage, "--adversarial", "expected --task-loss, whose answers are compared");
+  const std::string teacher = teacher_folder(given.teacher);
+  if (!teacher.empty() && given.task_loss == TaskLossChoice::kNone)
+    throw Error(ErrorCode::kUsage, "--teacher", "expected --task-loss, whose answers are compared");
+  if (!teacher.empty() && given.adversarial.adversarial != AdversarialChoice::kNone)
+    throw Error(ErrorCode::kUsage, "--teacher", "expected this or --adversarial, got both");
   const ReplaySettings settings{
       .model_folder = cli::model_path(given.model),
       .batches = given.batches,
@@ -58,6 +64,8 @@ int run_replay(const Options& options) {
       .generator_folder = generator.empty() ? "" : cli::model_path(generator),
       .task = task_loss_of(given.task_loss),
       .adversarial = adversarial_options(given.adversarial),
+      .teacher_folder = teacher,
+      .distillation = {given.teacher.weight.value, given.teacher.temperature.value},
       .decoder_passes = given.decoder_passes.value,
       .optimizer = {.adam = adam_options(optimizer)},
       .learning_rate = *optimizer.learning_rate.value,

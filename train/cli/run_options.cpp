@@ -27,6 +27,11 @@ constexpr auto kFree = std::to_array<std::string_view>({"quiet",
                                                         "model",
                                                         "generator-model",
                                                         "generator-init",
+                                                        "teacher",
+                                                        "card-base-model",
+                                                        "card-license",
+                                                        "card-language",
+                                                        "card-datasets",
                                                         "tokenizer-name",
                                                         "cache-dir",
                                                         "threads",
@@ -50,7 +55,8 @@ constexpr auto kFree = std::to_array<std::string_view>({"quiet",
 
 // Options that only the reports speak of.
 constexpr auto kTold = std::to_array<std::string_view>(
-    {"model", "tokenizer-name", "train-file", "validation-file", "kernels", "dtype", "threads"});
+    {"model", "teacher", "tokenizer-name", "train-file", "validation-file", "kernels", "dtype", "threads",
+     "card-base-model", "card-license", "card-language", "card-datasets"});
 
 constexpr const char* kAccumulation = "gradient-accumulation-steps";
 constexpr const char* kDtype = "dtype";

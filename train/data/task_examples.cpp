@@ -21,6 +21,13 @@ TaskSequence to_sequence(const Encoding& encoding) {
   return {.ids = encoding.ids, .second = static_cast<int32_t>(second - encoding.type_ids.begin())};
 }
 
+WindowedInputs sequences_of(const SampleSource& source, const TextInput& text, TaskSamples& samples) {
+  WindowedInputs read = window_inputs(source.tokenizer, {&text, 1}, source.rules());
+  samples.cut += read.texts.front().cut_tokens > 0;
+  samples.in_windows += !read.windows.front().empty();
+  return read;
+}
+
 std::vector<int32_t> sort_labels(std::vector<std::string>& names) {
   std::vector<size_t> order(names.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -73,7 +80,12 @@ class Examples {
     try {
       encode(example, gold);
     } catch (const Error& error) {
-      throw Error(error.code(), example.where, error.what());
+      std::vector<Problem> problems = error.problems();
+      for (Problem& problem : problems) {
+        problem.where = example.where + (problem.where.empty() ? "" : ": " + problem.where);
+        problem.input.reset();
+      }
+      throw Error(error.code(), std::move(problems));
     }
   }
 
@@ -144,11 +156,13 @@ class Examples {
     TextInput text{.text = input.text};
     if (input.pair) text.pair = *input.pair;
     TaskSample sample{.where = example.where};
-    push(sample, encode_input(source_.tokenizer, text, source_.rules()));
     if (samples_.loss == TaskLoss::kScore) sample.values = {static_cast<float>(gold.answer.score)};
     if (samples_.loss == TaskLoss::kLabels) sample.values.assign(gold.answer.labels.begin(), gold.answer.labels.end());
     if (samples_.loss == TaskLoss::kClass) sample.label = static_cast<int32_t>(gold.answer.label);
-    samples_.samples.push_back(std::move(sample));
+    for (const Encoding& sequence : sequences_of(source_, text, samples_).sequences.all) {
+      sample.sequences = {to_sequence(sequence)};
+      samples_.samples.push_back(sample);
+    }
   }
 
   // With a head for pairs each choice is a sample of its own: 1 for the right one.

@@ -41,6 +41,7 @@ void add_question(const SampleSource& source, const std::string& context, const 
                   const std::string& where, TaskSamples& samples) {
   QuestionOptions options = squad_options();
   options.rules.encode.max_tokens = source.reading.max_tokens;
+  options.rules.stride = source.reading.stride;
   std::optional<Offset> answer;
   if (!question.answers.empty()) answer = bytes_of(question.answers.front());
   for (const Encoding& window :

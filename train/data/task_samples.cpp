@@ -36,7 +36,8 @@ TaskLoss loss_of(const TaskRow& task) {
   return task.target == TaskTarget::kClasses ? TaskLoss::kLabels : TaskLoss::kClass;
 }
 
-void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, TaskSamples& samples) {
+std::vector<int32_t> places_of_labels(const TaskRow& task, const std::vector<std::string>& names,
+                                      const TaskSamples& samples) {
   const bool has_own = !task.labels.empty() && TaskLabels(task).size() == samples.labels.size();
   const TaskLabels own = has_own ? TaskLabels(task) : TaskLabels(samples.labels);
   std::vector<int32_t> numbers(samples.labels.size(), -1);
@@ -46,6 +47,11 @@ void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, 
   }
   if (names.size() != numbers.size() || std::ranges::find(numbers, -1) != numbers.end())
     throw Error(ErrorCode::kTask, std::string(task.name), "labels: expected those of the samples in another order");
+  return numbers;
+}
+
+void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, TaskSamples& samples) {
+  const std::vector<int32_t> numbers = places_of_labels(task, names, samples);
   for (TaskSample& sample : samples.samples) {
     if (sample.label >= 0) sample.label = numbers[static_cast<size_t>(sample.label)];
     for (auto& [token, label] : sample.tags) label = numbers[static_cast<size_t>(label)];

@@ -49,7 +49,8 @@ struct TaskSamples {
   size_t held_out = 0;    // examples of the files that are not read: those of the other part
   size_t held_out_labelled = 0;
   size_t repeated = 0;    // of those held out, whose texts are among the others too; of examples alone
-  size_t cut = 0;         // samples longer than max_tokens, which lost their ends
+  size_t cut = 0;         // sequences longer than max_tokens, which lost their ends
+  size_t in_windows = 0;  // texts longer than max_tokens, of which each window is a sample
   size_t unanswered = 0;  // kSpan: samples without an answer, or with it in another window
   // Of examples (not of sentences and questions):
   size_t repaired = 0;                    // with bytes that are not UTF-8
@@ -61,6 +62,8 @@ struct TaskSamples {
 struct TaskReading {
   ExampleInput input = {};        // the classes are those of all rows, whatever its part is
   size_t max_tokens = 512;        // of a sequence
+  bool reads_windows = false;     // of longer texts: each window is a sample, else they lose their ends
+  size_t stride = 128;            // tokens that consecutive windows share; also of contexts
   size_t max_examples = 0;        // of the files' first; 0: all
   bool merges_sentences = false;  // kTokens: as many sentences of a document as fit are one text
 };
@@ -73,8 +76,13 @@ struct ReadingHooks {
   std::function<bool()> is_stopped = [] { return false; };
 };
 
+// Where `names` has each class of the samples. Throws kTask unless these are the samples' labels, in any case or by
+// another name of the task's.
+std::vector<int32_t> places_of_labels(const TaskRow& task, const std::vector<std::string>& names,
+                                      const TaskSamples& samples);
+
 // Classes in another order: class number n becomes the one that `names` has at its place. The labels are `names`
-// afterwards. Throws kTask unless these are the samples' labels, in any case or by another name of the task's.
+// afterwards. Throws as places_of_labels() does.
 void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, TaskSamples& samples);
 
 // Nothing once stopped. Throws kUsage for a task without labelled files (language models), kInput for a bad row (the

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/batches.h"
 #include "pipeline/entity.h"
 #include "train/data/task_samples.h"
 
@@ -19,6 +20,8 @@ struct SampleSource {
     EncodingRules rules;
     rules.encode.max_tokens = reading.max_tokens;
     rules.encode.truncate = Truncate::kRight;
+    rules.long_text = reading.reads_windows ? LongText::kWindow : LongText::kCut;
+    rules.stride = reading.stride;
     return rules;
   }
   bool is_full(const TaskSamples& samples) const {
@@ -34,6 +37,9 @@ void read_questions(const SampleSource& source, TaskSamples& samples);
 void read_tags(const SampleSource& source, TaskSamples& samples);
 
 TaskSequence to_sequence(const Encoding& encoding);
+
+// The sequences of a text: its windows, or itself, perhaps cut. Counts texts of either kind.
+WindowedInputs sequences_of(const SampleSource& source, const TextInput& text, TaskSamples& samples);
 
 // Class numbers, given as names are met, become those of `names` sorted: by value if all are numbers, else by bytes,
 // with "O" first. Gives the new number of each old one.

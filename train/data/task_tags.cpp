@@ -1,5 +1,6 @@
 // Words in columns, each with a label: the first piece of a word learns it.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -73,17 +74,30 @@ class Tags {
   void take(const Text& text) {
     if (text.words.empty()) return;
     const std::string joined = text.joined();
-    const Encoding encoding = encode_input(source_.tokenizer, TextInput{.text = joined}, source_.rules());
-    samples_.cut += encoding.cut_tokens > 0;
-    TaskSample sample{.where = text.where, .sequences = {to_sequence(encoding)}};
+    const WindowedInputs read = sequences_of(source_, TextInput{.text = joined}, samples_);
+    std::vector<TaskSample> samples;
+    for (const Encoding& sequence : read.sequences.all)
+      samples.push_back({.where = text.where, .sequences = {to_sequence(sequence)}});
+    add_tags(text, read.texts.front(), read.windows.front(), samples);
+    if (samples.size() > 1)  // a window without words of its own teaches nothing
+      std::erase_if(samples, [](const TaskSample& sample) { return sample.tags.empty(); });
+    std::ranges::move(samples, std::back_inserter(samples_.samples));
+  }
+
+  // Each word is learned in one window, the one that answers for it when the model is used.
+  void add_tags(const Text& text, const Encoding& whole, std::vector<Window> windows,
+                std::vector<TaskSample>& samples) {
     // [CLS] and [SEP] have empty places, which would be those of the first word.
-    const std::vector<Offset> pieces(encoding.bytes.begin() + 1, encoding.bytes.end() - 1);
+    const std::vector<Offset> pieces(whole.bytes.begin() + 1, whole.bytes.end() - 1);
+    if (windows.empty()) windows.push_back({0, pieces.size()});
     const std::vector<size_t> first = first_pieces(places_of(text.words), pieces);
+    const std::vector<size_t> chosen = choose_windows(windows, pieces.size());
     for (size_t word = 0; word < first.size(); ++word) {
       const int32_t label = number_of(text.labels[word]);
-      if (first[word] != kNoPiece) sample.tags.emplace_back(static_cast<int32_t>(first[word] + 1), label);
+      if (first[word] == kNoPiece) continue;
+      const size_t window = chosen[first[word]];
+      samples[window].tags.emplace_back(static_cast<int32_t>(first[word] - windows[window].first + 1), label);
     }
-    samples_.samples.push_back(std::move(sample));
   }
 
   int32_t number_of(const std::string& label) {

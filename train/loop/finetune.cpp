@@ -9,6 +9,7 @@
 #include "train/loop/task_evaluation.h"
 #include "train/loop/task_learner.h"
 #include "train/loop/task_model.h"
+#include "train/loop/teacher.h"
 #include "train/loop/workplace.h"
 #include "train/model/parameters.h"
 
@@ -29,6 +30,8 @@ void tell(const TaskSamples& samples, const TaskModel& first, const RunHooks& ho
       std::to_string(samples.samples.size()) + " samples from " + std::to_string(samples.examples) + " examples";
   if (samples.held_out > 0) text += "; " + describe_held_out(samples);
   if (samples.unlabelled > 0) text += "; " + std::to_string(samples.unlabelled) + " without a label are left out";
+  if (samples.in_windows > 0)
+    text += "; " + std::to_string(samples.in_windows) + " texts were too long and are learned in windows";
   if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";
   hooks.on_note(text);
   for (const std::string& note : notes_of(samples)) hooks.on_note(note);
@@ -83,6 +86,7 @@ std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const Ru
   FinetuneDryRun dry;
   for (const NamedParameter& parameter : trained_parameters(first.model)) dry.parameters += parameter.tensor.numel();
   dry.new_tensors = std::move(first.new_tensors);
+  load_teacher(settings, *samples);  // refuses what the run would
   dry.samples = std::move(*samples);
   const TaskBatches batches(dry.samples, {settings.run.seed, settings.samples_per_step, settings.accumulation});
   dry.total_steps = count_steps(settings, batches);

@@ -13,6 +13,7 @@
 #include "train/loop/rate_search.h"
 #include "train/loop/run.h"
 #include "train/loop/workplace.h"
+#include "train/objectives/distillation.h"
 #include "train/objectives/perturbation.h"
 
 namespace deberta::train {
@@ -32,6 +33,8 @@ struct FinetuneSettings {
   size_t accumulation = 1;  // micro-batches of a step
 
   std::optional<AdversarialOptions> adversarial = std::nullopt;  // none: plain fine-tuning
+  std::string teacher_folder = {};                               // a model whose answers are learned too; empty: none
+  DistillationOptions distillation = {};
   double label_smoothing = 0;
   std::vector<float> class_weights = {};                    // by the task's order of classes; empty: 1
   bool balances_classes = false;                            // weights so that all classes count the same

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "train/loop/pretrain.h"
+#include "train/objectives/distillation.h"
 #include "train/objectives/perturbation.h"
 
 namespace deberta::train {
@@ -31,6 +32,10 @@ struct ReplaySettings {
   // N.adversarial_loss too.
   std::optional<TaskLoss> task = std::nullopt;
   std::optional<AdversarialOptions> adversarial = std::nullopt;
+  // Of a task's head too, in place of `adversarial`: a model with the same classes in the same order. There are
+  // N.task_loss and N.distillation_loss too.
+  std::string teacher_folder = {};
+  DistillationOptions distillation = {};
   std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says
   OptimizerOptions optimizer = {};
   double learning_rate = 5e-4;  // of every step

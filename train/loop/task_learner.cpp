@@ -14,6 +14,7 @@
 #include "train/loop/step_sums.h"
 #include "train/loop/task_evaluation.h"
 #include "train/loop/task_predictions.h"
+#include "train/loop/teacher.h"
 #include "train/objectives/perturbation.h"
 #include "train/objectives/task.h"
 
@@ -81,8 +82,8 @@ std::vector<TrainBatch> inputs_of(std::vector<TaskBatch>& batches) {
   return inputs;
 }
 
-struct AdversarialParts {  // of the loss of a micro-batch
-  double task = 0, adversarial = 0;
+struct LossParts {  // of the loss of a micro-batch
+  double task = 0, other = 0;
 };
 
 class TaskLearner : public SingleModelLearner {
@@ -93,16 +94,20 @@ class TaskLearner : public SingleModelLearner {
         settings_(settings),
         samples_(std::move(samples)),
         batches_(samples_, {settings.run.seed, settings.samples_per_step, settings.accumulation}),
-        options_(options_of(settings, samples_)) {}
+        options_(options_of(settings, samples_)),
+        teacher_(load_teacher(settings, samples_)) {}
 
   int64_t total_steps() const override { return count_steps(settings_, batches_); }
   int64_t evaluation_steps() const override { return batches_.steps_per_epoch(); }
   std::map<std::string, std::string> hashes() override {
-    return {{"training files and tokenizer", hash_of(samples_)},
-            {"configuration", hash_of_config(model().form.config)}};
+    std::map<std::string, std::string> hashes{{"training files and tokenizer", hash_of(samples_)},
+                                              {"configuration", hash_of_config(model().form.config)}};
+    if (teacher_) hashes.emplace("teacher", hash_of(*teacher_));
+    return hashes;
   }
   std::optional<double> guess_loss() const override {
-    const bool is_plain = !settings_.adversarial && options_.label_smoothing == 0 && options_.class_weights_C.empty();
+    const bool is_plain =
+        !settings_.adversarial && !teacher_ && options_.label_smoothing == 0 && options_.class_weights_C.empty();
     return is_plain ? std::optional(train::guess_loss(samples_)) : std::nullopt;
   }
   void begin(int64_t) override {}
@@ -119,16 +124,27 @@ class TaskLearner : public SingleModelLearner {
   }
 
  private:
-  Loss loss_of(const TaskBatch& batch, const DropoutPlace& place, AdversarialParts& parts);
+  Loss loss_of(const TaskBatch& batch, const DropoutPlace& place, LossParts& parts);
+  // The part of the loss that is not the task's, as the log has it; empty: there is none.
+  std::string other_loss() const {
+    return teacher_ ? "distillation_loss" : settings_.adversarial ? "adversarial_loss" : "";
+  }
 
   const FinetuneSettings& settings_;
   TaskSamples samples_;
   TaskBatches batches_;
   TaskOptions options_;
+  std::optional<Teacher> teacher_;
   int64_t steps_ = 0;  // done
 };
 
-Loss TaskLearner::loss_of(const TaskBatch& batch, const DropoutPlace& place, AdversarialParts& parts) {
+Loss TaskLearner::loss_of(const TaskBatch& batch, const DropoutPlace& place, LossParts& parts) {
+  if (teacher_) {
+    const DistillationLoss result =
+        distillation_loss(model(), *teacher_, place_.compute, batch, options_, settings_.distillation, place);
+    parts = {result.task, result.distillation};
+    return result.loss;
+  }
   if (!settings_.adversarial) return task_loss(model(), place_.compute, batch, options_, place);
   const AdversarialLoss result =
       adversarial_loss(model(), place_.compute, batch, options_, *settings_.adversarial, place);
@@ -140,7 +156,7 @@ StepReport TaskLearner::step(const StepRequest& request, Sums& sums) {
   std::vector<TaskBatch> batches = batches_.make(request.step);
   const DropoutPlace place{
       .is_training = true, .seed = settings_.run.seed, .step = static_cast<uint32_t>(request.step)};
-  std::vector<AdversarialParts> parts(batches.size());
+  std::vector<LossParts> parts(batches.size());
   std::vector<std::function<Loss()>> losses;
   for (size_t n = 0; n < batches.size(); ++n) {
     losses.push_back([&, n] {
@@ -152,9 +168,9 @@ StepReport TaskLearner::step(const StepRequest& request, Sums& sums) {
   const StepResult result =
       trainer_.step(losses, {.rate = rate, .max_norm = request.max_norm, .store = place_.compute.store});
   add_to_sums(result, rate, sums);
-  for (const AdversarialParts& part : parts) {
+  for (const LossParts& part : parts) {
     sums["task_loss"] += part.task;
-    sums["adversarial_loss"] += part.adversarial;
+    sums["other_loss"] += part.other;
   }
   steps_ = request.step + 1;
   return report_of(result, inputs_of(batches));
@@ -168,9 +184,9 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
                   {"labels_per_step", ratio_of(sums, "labels", "steps")}};
   if (samples_.loss != TaskLoss::kScore)
     metrics.insert(metrics.begin() + 1, {"accuracy", ratio_of(sums, "correct", "labels")});
-  if (settings_.adversarial) {
+  if (const std::string other = other_loss(); !other.empty()) {
     metrics.emplace_back("task_loss", ratio_of(sums, "task_loss", "divisor"));
-    metrics.emplace_back("adversarial_loss", ratio_of(sums, "adversarial_loss", "divisor"));
+    metrics.emplace_back(other, ratio_of(sums, "other_loss", "divisor"));
   }
   add_loss_scale(sums, "", metrics);
   return metrics;

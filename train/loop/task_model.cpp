@@ -134,4 +134,17 @@ TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& sample
   return result;
 }
 
+ModelForm find_task_form(const std::string& folder) {
+  const Checkpoint weights = Checkpoint::open(folder);
+  ModelConfig config = load_model_config(folder + "/config.json");
+  config.layout = find_layout(config, weights);
+  return {.config = config, .head = detect_head(weights), .labels = count_labels(weights)};
+}
+
+Model load_task_model(const std::string& folder) {
+  Model model = make_model(find_task_form(folder));
+  load_parameters(model, Checkpoint::open(folder));
+  return model;
+}
+
 }  // namespace deberta::train

@@ -18,4 +18,8 @@ struct TaskModel {
 // Throws kUsage for a causal model and for sequences longer than absolute positions, and what reading throws.
 TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& samples);
 
+// The model of a folder with the head that it has. Throws what reading throws.
+ModelForm find_task_form(const std::string& folder);
+Model load_task_model(const std::string& folder);
+
 }  // namespace deberta::train

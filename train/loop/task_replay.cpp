@@ -6,12 +6,10 @@
 #include <utility>
 
 #include "checkpoint/tensor.h"
-#include "checkpoint/tensor_table.h"
-#include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "train/loop/task_model.h"
 #include "train/loop/workplace.h"
-#include "train/model/parameters.h"
 #include "train/objectives/task.h"
 
 namespace deberta::train {
@@ -133,20 +131,18 @@ class Step {
   std::vector<int32_t> places_;  // of [B, L]: the packed token, or -1
 };
 
-Model load_model(const ReplaySettings& settings) {
-  const Checkpoint weights = Checkpoint::open(settings.model_folder);
-  ModelConfig config = load_model_config(settings.model_folder + "/config.json");
-  config.layout = find_layout(config, weights);
-  Model model = make_model({.config = config, .head = detect_head(weights), .labels = count_labels(weights)});
-  load_parameters(model, weights);
-  return model;
-}
-
-void run_step(Trainer& trainer, const ReplaySettings& settings, const Compute& compute, const Step& step,
-              const std::string& name, ReplayResults& results) {
+void run_step(Trainer& trainer, const std::optional<Teacher>& teacher, const ReplaySettings& settings,
+              const Compute& compute, const Step& step, const std::string& name, ReplayResults& results) {
   const TaskBatch batch = step.batch();
   const TaskOptions options{.loss = *settings.task};
   const auto loss = [&]() -> Loss {
+    if (teacher) {
+      const DistillationLoss result =
+          distillation_loss(trainer.model(), *teacher, compute, batch, options, settings.distillation, {});
+      results.add(name + ".task_loss", result.task / result.loss.divisor());
+      results.add(name + ".distillation_loss", result.distillation / result.loss.divisor());
+      return result.loss;
+    }
     if (!settings.adversarial) return task_loss(trainer.model(), compute, batch, options, {});
     const AdversarialLoss result =
         adversarial_loss(trainer.model(), compute, batch, options, *settings.adversarial, {}, step.delta());
@@ -161,14 +157,16 @@ void run_step(Trainer& trainer, const ReplaySettings& settings, const Compute& c
 
 int64_t replay_task(const ReplaySettings& settings, const RunHooks& hooks) {
   const Workplace place(settings.workplace);
-  Trainer trainer(load_model(settings), settings.optimizer, place.compute.parallel);
+  Trainer trainer(load_task_model(settings.model_folder), settings.optimizer, place.compute.parallel);
+  std::optional<Teacher> teacher;
+  if (!settings.teacher_folder.empty()) teacher = Teacher{.model = load_task_model(settings.teacher_folder)};
   const Checkpoint file = Checkpoint::open_file(settings.batches);
   ReplayResults results;
   int64_t step = 0;
   for (; file.find(std::to_string(step) + ".input_ids") != nullptr; ++step) {
     if (hooks.stop() == StopRequest::kStop) return step;
     const std::string name = std::to_string(step);
-    run_step(trainer, settings, place.compute, Step(file, settings, name), name, results);
+    run_step(trainer, teacher, settings, place.compute, Step(file, settings, name), name, results);
   }
   if (step == 0) throw Error(ErrorCode::kInput, settings.batches, "expected a tensor 0.input_ids, got none");
   results.write(settings.output);

@@ -23,7 +23,7 @@ struct Group {
 // The order of the charts.
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
-      {"Loss", "nats", false, {"loss", "generator_loss", "task_loss", "adversarial_loss"}},
+      {"Loss", "nats", false, {"loss", "generator_loss", "task_loss", "adversarial_loss", "distillation_loss"}},
       {"Loss of the discriminator", "nats", false, {"discriminator_loss"}},
       {"Accuracy in training", "", false, {"accuracy", "generator_accuracy", "discriminator_accuracy"}},
       {"Precision and recall of replaced tokens", "", false, {"discriminator_precision", "discriminator_recall"}},

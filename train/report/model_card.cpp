@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
@@ -107,8 +108,10 @@ std::string detail(const RunRecord& record, const std::string& name) {
   return "";
 }
 
-// "org/name" of a model that the run began from; "" for a folder, which means nothing elsewhere.
+// The one that was named; else "org/name" of the model that the run began from, and "" for a folder, which means
+// nothing elsewhere.
 std::string base_model(const RunRecord& record) {
+  if (const std::string named = detail(record, "card-base-model"); !named.empty()) return named;
   const std::string name = detail(record, "model");
   const bool is_id = std::count(name.begin(), name.end(), '/') == 1 && name.front() != '.' && name.front() != '/' &&
                      name.back() != '/' && name.find_first_of(" \t\\") == std::string::npos;
@@ -131,12 +134,28 @@ bool counts_text(std::string_view metric) {
 
 // ---- the parts
 
+// Names between commas as a list of YAML; "" without one.
+std::string yaml_list(const char* key, const std::string& names) {
+  std::string items;
+  for (size_t begin = 0; begin < names.size();) {
+    const size_t end = std::min(names.find(',', begin), names.size());
+    const std::string_view name = strip(std::string_view(names).substr(begin, end - begin));
+    if (!name.empty()) items += fmt::format("- {}\n", quote_json(name));
+    begin = end + 1;
+  }
+  return items.empty() ? "" : fmt::format("{}:\n{}", key, items);
+}
+
 std::string front_matter(const RunRecord& record, const Kind& kind) {
   std::string yaml = "---\n";
   yaml += fmt::format("library_name: {}\n", answers_with_transformers(record, kind) ? "transformers" : "deberta");
   if (*kind.pipeline != '\0') yaml += fmt::format("pipeline_tag: {}\n", kind.pipeline);
   const std::string base = base_model(record);
   if (!base.empty()) yaml += fmt::format("base_model: {}\n", quote_json(base));
+  if (const std::string license = detail(record, "card-license"); !license.empty())
+    yaml += fmt::format("license: {}\n", quote_json(license));
+  yaml += yaml_list("language", detail(record, "card-language"));
+  yaml += yaml_list("datasets", detail(record, "card-datasets"));
   yaml += "tags:\n- deberta\n";
   if (*kind.pipeline != '\0') yaml += fmt::format("- {}\n", kind.pipeline);
   std::string names, values;
@@ -192,7 +211,7 @@ std::string data_part(const RunRecord& record) {
   for (const auto& [name, value] : start == nullptr ? decltype(pairs){} : start->details) {
     // Where it ran says nothing of the model.
     const bool is_of_model = name != "verb" && name != "version" && name != "kernels" && name != "threads";
-    if (is_of_model) pairs.emplace_back(name, value);
+    if (is_of_model && !name.starts_with("card-")) pairs.emplace_back(name, value);
   }
   if (const auto tokens = record.last_value("tokens"))
     pairs.emplace_back("tokens seen", grouped(static_cast<int64_t>(*tokens)));

@@ -1,8 +1,10 @@
 """What `pretrain` says to input that cannot be: the whole message, the exit code, and nothing lost."""
 import json
+import re
 import shutil
 
 from conftest import SMALL, weights_of
+from models import ROOT
 
 
 def notes_of(done):
@@ -41,3 +43,19 @@ def test_an_empty_corpus(pretrain, tmp_path):
     done = pretrain(tmp_path / "out", "--max-steps", "1", files=[tmp_path / "empty.txt"])
     assert done.returncode == 1 and not (tmp_path / "out").exists()
     assert notes_of(done) == [f"{tmp_path}/empty.txt: the corpus is empty: expected text in 1 files, got none"]
+
+
+def test_options_of_other_trainers_are_answered_and_those_that_mean_the_same_are_taken(deberta, tmp_path):
+    source = (ROOT / "src/options/other_trainers.cpp").read_text()
+    page = (ROOT / "docs/training.md").read_text()
+    for names in re.findall(r'OtherTrainersOption\{"([^"]+)"', source):
+        assert all(f"`--{name}`" in page for name in names.split()), names
+    for words in (["--do_train"], ["--do-train"], ["--evaluation_strategy", "epoch"], ["--fp16", "True"], ["--overwrite_output_dir"]):
+        done = deberta("finetune", "--task", "rte", *words)
+        assert done.returncode == 2 and re.search(rf"finetune has no option {words[0].replace('_', '-')}: [a-z`-]", done.stderr), done.stderr
+    (tmp_path / "run.json").write_text('{"do_train": true}')
+    done = deberta("finetune", "--config", tmp_path / "run.json", "--task", "rte")
+    assert done.returncode == 2 and "finetune has no option do_train: leave it away: the verb trains" in done.stderr, done.stderr
+    done = deberta("finetune", "--task_name", "rte", "--init_model", tmp_path / "none", "--train_batch_size", "8", "--accumulative_update", "2", "--cls_drop_out", "0.1", "--lr_schedule", "warmup_linear",
+                   "--warmup", "0.1", "--dump", "100", "--train_file", "x", "--output_dir", tmp_path / "out")
+    assert done.returncode == 1 and "none: no such model directory" in done.stderr, done.stderr

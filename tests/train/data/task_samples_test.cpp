@@ -147,6 +147,60 @@ TEST_F(TaskSamplesTest, TheFirstPieceOfAWordLearnsItsLabel) {
   EXPECT_EQ(own.labels, (std::vector<std::string>{"O", "B-HERO"}));
 }
 
+TEST_F(TaskSamplesTest, EveryWordOfALongTextIsLearnedInOneWindow) {
+  std::string file;
+  for (int i = 0; i < 60; ++i) file += "word" + std::to_string(i) + (i % 7 == 0 ? " B-LOC\n" : " O\n");
+  TaskReading reading;
+  reading.max_tokens = 40;
+  reading.stride = 10;
+  const TaskSamples cut = read("ner", "train.txt", file, reading);
+  ASSERT_EQ(cut.samples.size(), 1u);
+  EXPECT_EQ(cut.cut, 1u);
+  EXPECT_LT(cut.samples[0].tags.size(), 20u);
+  reading.reads_windows = true;
+  const TaskSamples samples = read("ner", "train.txt", file, reading);
+  EXPECT_EQ(samples.cut, 0u);
+  EXPECT_EQ(samples.in_windows, 1u);
+  EXPECT_GT(samples.samples.size(), 3u);
+  size_t word = 0;
+  for (const TaskSample& sample : samples.samples) {
+    EXPECT_LE(sample.sequences[0].ids.size(), 40u);
+    ASSERT_FALSE(sample.tags.empty());
+    // Where it is farther from a cut.
+    if (&sample != &samples.samples.front()) EXPECT_GT(sample.tags.front().first, 4);
+    if (&sample != &samples.samples.back()) EXPECT_LT(sample.tags.back().first, 36);
+    for (const auto& [token, label] : sample.tags) {
+      const Encoding expected = tokenizer_->encode("word" + std::to_string(word), {.add_special_tokens = false});
+      for (size_t i = 0; i < expected.size() && static_cast<size_t>(token) + i + 1 < sample.sequences[0].ids.size();
+           ++i)
+        EXPECT_EQ(sample.sequences[0].ids[static_cast<size_t>(token) + i], expected.ids[i]) << word;
+      EXPECT_EQ(samples.labels[static_cast<size_t>(label)], word % 7 == 0 ? "B-LOC" : "O") << word;
+      ++word;
+    }
+  }
+  EXPECT_EQ(word, 60u);
+}
+
+TEST_F(TaskSamplesTest, EachWindowOfALongTextHasItsLabel) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "rain ";
+  TaskReading reading;
+  reading.max_tokens = 24;
+  reading.stride = 4;
+  reading.reads_windows = true;
+  const TaskSamples samples = read("classification", "train.csv", "text,label\n" + text + ",wet\nsun,dry\n", reading);
+  EXPECT_EQ(samples.in_windows, 1u);
+  EXPECT_EQ(samples.examples, 2u);
+  ASSERT_GT(samples.samples.size(), 3u);
+  for (size_t i = 0; i + 1 < samples.samples.size(); ++i) {
+    EXPECT_EQ(samples.samples[i].label, 1);
+    EXPECT_LE(samples.samples[i].sequences[0].ids.size(), 24u);
+  }
+  EXPECT_EQ(samples.samples.back().label, 0);
+  reading.reads_windows = false;
+  EXPECT_EQ(read("classification", "cut.csv", "text,label\n" + text + ",wet\nsun,dry\n", reading).samples.size(), 2u);
+}
+
 TEST_F(TaskSamplesTest, AMentionIsRightWhereItsTextIsAnAnswer) {
   const std::string row =
       R"({"idx": 0, "passage": {"text": "Ann saw Bo .", "entities": [{"start": 0, "end": 2}, {"start": 8, "end": 9}]}, )"

@@ -33,6 +33,23 @@ TEST_F(ModelCards, BeginWithWhatTheHubReads) {
   EXPECT_TRUE(has(card, "    - type: \"accuracy\"\n      name: \"accuracy\"\n      value: 0.5\n---\n\n"));
 }
 
+TEST_F(ModelCards, HaveTheLicenceLanguagesAndDataSetsThatWereNamed) {
+  RunRecord record = run_.record();
+  for (RunEvent& event : record.events) {
+    if (event.details.empty()) continue;
+    event.details.insert(event.details.end(), {{"card-base-model", "org/first"},
+                                               {"card-license", "cc-by-4.0"},
+                                               {"card-language", "en, de"},
+                                               {"card-datasets", "glue,org/more"}});
+  }
+  const std::string card = make_model_card(record);
+  EXPECT_TRUE(has(card,
+                  "base_model: \"org/first\"\nlicense: \"cc-by-4.0\"\nlanguage:\n- \"en\"\n- \"de\"\ndatasets:\n- "
+                  "\"glue\"\n- \"org/more\"\ntags:\n"))
+      << card;
+  EXPECT_FALSE(has(card, "card-"));
+}
+
 TEST_F(ModelCards, SayWhatTheModelIsAndWhatMadeIt) {
   const std::string card = make_model_card(run_.record());
   EXPECT_TRUE(has(card, "a masked language model of the DeBERTa family"));

@@ -1,0 +1,21 @@
+// From the options of distillation to its settings.
+#pragma once
+#include <string>
+
+#include "deberta/error.h"
+#include "options/verb_options.h"
+#include "program/model_options.h"
+
+namespace deberta::train {
+
+// Empty: there is no teacher. Throws kUsage for options about one that is not there.
+inline std::string teacher_folder(const TeacherSettings& given) {
+  if (!given.folder.empty()) return cli::model_path(given.folder);
+  for (const Setting<double>* setting : {&given.weight, &given.temperature}) {
+    if (!setting->is_free())
+      throw Error(ErrorCode::kUsage, "--" + std::string(setting->row->name), "expected --teacher as well");
+  }
+  return "";
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,93 @@
+#include "train/loop/teacher.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "deberta/error.h"
+#include "deberta/tokenizer.h"
+#include "train/loop/task_model.h"
+#include "train/model/parameters.h"
+#include "train/objectives/task_check.h"
+
+namespace deberta::train {
+namespace {
+
+// Both models read the same ids.
+void check_pieces(const FinetuneSettings& settings) {
+  const Tokenizer own = Tokenizer::load(settings.model_folder), its = Tokenizer::load(settings.teacher_folder);
+  const size_t most = std::max(own.size(), its.size());
+  for (size_t i = 0; i < most; ++i) {
+    const auto id = static_cast<int32_t>(i);
+    const std::string expected = i < own.size() ? quote_json(own.piece(id)) : "none";
+    const std::string got = i < its.size() ? quote_json(its.piece(id)) : "none";
+    if (expected == got && i < own.size() && i < its.size()) continue;
+    throw Error(ErrorCode::kTokenizerFile,
+                {{.where = settings.teacher_folder,
+                  .message = "piece " + std::to_string(i) + ": expected " + expected +
+                             ", as the model that learns has it, got " + got,
+                  .remedies = {{"let such a teacher label texts, and train on its labels"}}}});
+  }
+}
+
+// Of the teacher's logits, for each class of the samples.
+std::vector<int64_t> columns_of(const FinetuneSettings& settings, const ModelConfig& config,
+                                const TaskSamples& samples) {
+  if (samples.labels.empty()) return {};
+  try {
+    const std::vector<int32_t> places = places_of_labels(*settings.task, config.labels, samples);
+    return {places.begin(), places.end()};
+  } catch (const Error&) {
+    std::string expected, got;
+    for (const std::string& name : samples.labels) expected += (expected.empty() ? "" : ", ") + name;
+    for (const std::string& name : config.labels) got += (got.empty() ? "" : ", ") + name;
+    throw Error(ErrorCode::kTask, {{.where = settings.teacher_folder,
+                                    .message = "id2label: expected the classes of the files, " + expected + ", got " +
+                                               (got.empty() ? "none" : got)}});
+  }
+}
+
+void check_head(const std::string& folder, const ModelForm& form, TaskLoss loss) {
+  try {
+    check_task(form, {.loss = loss});
+  } catch (const Error& error) {
+    throw Error(error.code(), folder, error.message());
+  }
+}
+
+void check_length(const FinetuneSettings& settings, const ModelConfig& config) {
+  const auto longest = static_cast<int64_t>(settings.training.max_tokens);
+  if (!config.position_biased_input || config.max_position_embeddings >= longest) return;
+  throw Error(ErrorCode::kUsage,
+              {{.where = settings.teacher_folder,
+                .message = "expected at most max_position_embeddings = " +
+                           std::to_string(config.max_position_embeddings) + ", got " + std::to_string(longest),
+                .argument = "max_tokens"}});
+}
+
+}  // namespace
+
+std::optional<Teacher> load_teacher(const FinetuneSettings& settings, const TaskSamples& samples) {
+  const std::string& folder = settings.teacher_folder;
+  if (folder.empty()) return std::nullopt;
+  if (settings.adversarial)
+    throw Error(ErrorCode::kUsage,
+                {{.message = "expected this or adversarial training, got both", .argument = "teacher"}});
+  const ModelForm form = find_task_form(folder);
+  check_head(folder, form, samples.loss);
+  check_length(settings, form.config);
+  check_pieces(settings);
+  return Teacher{.model = load_task_model(folder), .columns_C = columns_of(settings, form.config, samples)};
+}
+
+std::string hash_of(Teacher& teacher) {
+  Sha256 hash;
+  for (const TensorView& tensor : to_views(teacher.model)) {
+    hash.update(to_bytes(tensor.name));
+    hash.update(tensor.bytes);
+  }
+  return hash.finish();
+}
+
+}  // namespace deberta::train
