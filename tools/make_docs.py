@@ -98,7 +98,8 @@ def tasks_page(binary: str) -> str:
         names = f"`{row['task']}`" + (f" ({', '.join(row['aliases'])})" if row["aliases"] else "")
         lines.append(f"| {names} | {row['what']} | `{row['verb']}` | {row['input']} | {', '.join(row['labels'])} | {row['head']} | {', '.join(row['metrics'])} |")
     lines += ["", "A model's classes are matched with these labels by name, in any case and order (`0` and `negative` are the same label of `sst-2`). If the model's classes have no names, they",
-              "are taken in the order above. Otherwise an error shows both lists; `--label-map` gives the task's labels in the model's order.", "", "## Commands", "", "```"]
+              "are taken in the order above. Otherwise an error shows both lists; `--label-map` gives the task's labels in the model's order.", "",
+              "Other metrics (`--metrics`), thresholds, and figures for each value of a column (`--by`): [formats.md](formats.md#metrics).", "", "## Commands", "", "```"]
     lines += [row["command"] for row in rows]
     lines += ["```", "", "## Published hyper-parameters", "",
               "Epochs / warm-up steps (or fraction of all steps) / learning rate / batch size / dropout before the classifier, from the papers and the original scripts; length in tokens.", "",

@@ -19,6 +19,7 @@
 #include "eval/language_model.h"
 #include "eval/questions.h"
 #include "eval/tags.h"
+#include "metrics/asked_metrics.h"
 #include "options/error_options.h"
 #include "program/answers.h"
 #include "program/builtin_model.h"
@@ -48,19 +49,30 @@ ExampleInput example_input(const EvalVerb& options) {
           .format = parse_row_form(options.input_format),
           .input_fields = options.input_field,
           .label_field = options.label_field,
-          .labels_file = options.labels_file};
+          .labels_file = options.labels_file,
+          .by = options.by};
 }
 
-std::vector<double> rates_of(const std::vector<std::string>& texts) {
-  std::vector<double> rates;
+// Equal ones once.
+std::vector<double> numbers_of(const std::string& option, const std::vector<std::string>& texts) {
+  std::vector<double> numbers;
   for (const std::string& text : texts) {
-    const std::optional<double> rate = parse_number<double>(text);
-    if (!rate)
-      throw Error(ErrorCode::kUsage, "--false-positive-rate",
-                  fmt::format("expected numbers between commas, got {}", quote_json(text)));
-    if (std::ranges::find(rates, *rate) == rates.end()) rates.push_back(*rate);
+    const std::optional<double> number = parse_number<double>(text);
+    if (!number)
+      throw Error(ErrorCode::kUsage, option, fmt::format("expected numbers between commas, got {}", quote_json(text)));
+    if (std::ranges::find(numbers, *number) == numbers.end()) numbers.push_back(*number);
   }
-  return rates;
+  return numbers;
+}
+
+AskedMetrics asked_metrics(const EvalVerb& options) {
+  return {.names = options.metrics,
+          .beta = options.beta.value,
+          .positive_label = options.positive_label,
+          .label_order = options.label_order,
+          .best_threshold = options.best_threshold,
+          .recall_at_precision = numbers_of("--recall-at-precision", options.recall_at_precision),
+          .precision_at_recall = numbers_of("--precision-at-recall", options.precision_at_recall)};
 }
 
 ExampleSettings example_settings(const EvalVerb& options) {
@@ -71,7 +83,8 @@ ExampleSettings example_settings(const EvalVerb& options) {
           .label_map = options.label_map,
           .window_scores = window_scores(options.windows, rules),
           .benign_labels = options.windows.benign_label,
-          .false_positive_rates = rates_of(options.false_positive_rate)};
+          .false_positive_rates = numbers_of("--false-positive-rate", options.false_positive_rate),
+          .asked = asked_metrics(options)};
 }
 
 QuestionSettings question_settings(const EvalVerb& options) {
@@ -177,6 +190,12 @@ void check_guard_options(const EvalVerb& options, const TaskRow& task) {
     refuse("--benign-label", "expected --window-scores max or --false-positive-rate as well");
 }
 
+void check_by(const EvalVerb& options, const TaskRow& task) {
+  const bool has_rows = task.kind != TaskKind::kQuestion && task.kind != TaskKind::kTokens && !predicts_pieces(task);
+  if (!options.by.empty() && !has_rows)
+    throw Error(ErrorCode::kUsage, "--by", fmt::format("expected a task whose rows have columns, got {}", task.name));
+}
+
 // ---- the run
 
 AnsweredRows answer_rows(const EvalVerb& options, const TaskRow& task, const OpenModel& open_model) {
@@ -235,6 +254,8 @@ int run(const EvalVerb& given) {
   if (!predicts_pieces(task)) check_predictions_name(options.write_predictions, task);
   check_aggregate(options, task);
   check_guard_options(options, task);
+  check_asked(task, asked_metrics(options), options.predictions.empty());
+  check_by(options, task);
   if (!options.output_dir.empty()) check_results(options.output_dir);
   if (predicts_pieces(task)) refuse_predictions(options, task);
   if (options.predictions.empty()) {

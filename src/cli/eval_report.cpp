@@ -34,24 +34,51 @@ Cell cell_of(const Metric& metric) {
   return metric.value && keeps_digits(metric) ? Cell(fmt::format("{}", *metric.value)) : cell_of(metric.value);
 }
 
-Json document_of(const EvalResult& result, int digits) {
-  JsonObject metrics, intervals, notes;
-  for (const Metric& metric : result.metrics) {
+struct MetricMembers {
+  JsonObject metrics = {}, intervals = {}, notes = {};
+};
+
+MetricMembers members_of(const std::vector<Metric>& all, int digits) {
+  MetricMembers members;
+  auto& [metrics, intervals, notes] = members;
+  for (const Metric& metric : all) {
     metrics.emplace_back(metric.name, with_digits(json_of(metric.value), keeps_digits(metric) ? 0 : digits));
     if (metric.low)
       intervals.emplace_back(metric.name, with_digits(JsonArray{Json(*metric.low), Json(*metric.high)}, digits));
     if (!metric.note.empty()) notes.emplace_back(metric.name, metric.note);
   }
-  return JsonObject{{"task", result.task->name},
-                    {"rows", static_cast<uint64_t>(result.rows)},
-                    {"failed", static_cast<uint64_t>(result.failed)},
-                    {"unlabelled", static_cast<uint64_t>(result.unlabelled)},
-                    {"unanswered", static_cast<uint64_t>(result.unanswered)},
-                    {"metrics", std::move(metrics)},
-                    {"intervals", std::move(intervals)},
-                    {"settings", result.settings},
-                    {"bootstrap_samples", static_cast<uint64_t>(result.samples)},
-                    {"notes", std::move(notes)}};
+  return members;
+}
+
+JsonObject slices_of(const EvalResult& result, int digits) {
+  JsonArray slices;
+  for (const SliceResult& slice : result.slices) {
+    MetricMembers members = members_of(slice.metrics, digits);
+    slices.push_back(JsonObject{{"value", slice.value},
+                                {"rows", static_cast<uint64_t>(slice.rows)},
+                                {"metrics", std::move(members.metrics)},
+                                {"intervals", std::move(members.intervals)},
+                                {"notes", std::move(members.notes)}});
+  }
+  return {{"column", result.by},
+          {"rows_without", static_cast<uint64_t>(result.without_slice)},
+          {"slices", std::move(slices)}};
+}
+
+Json document_of(const EvalResult& result, int digits) {
+  MetricMembers members = members_of(result.metrics, digits);
+  JsonObject document{{"task", result.task->name},
+                      {"rows", static_cast<uint64_t>(result.rows)},
+                      {"failed", static_cast<uint64_t>(result.failed)},
+                      {"unlabelled", static_cast<uint64_t>(result.unlabelled)},
+                      {"unanswered", static_cast<uint64_t>(result.unanswered)},
+                      {"metrics", std::move(members.metrics)},
+                      {"intervals", std::move(members.intervals)},
+                      {"settings", result.settings},
+                      {"bootstrap_samples", static_cast<uint64_t>(result.samples)},
+                      {"notes", std::move(members.notes)}};
+  if (!result.by.empty()) document.emplace_back("by", slices_of(result, digits));
+  return document;
 }
 
 // For the user: what the numbers leave out.
@@ -59,6 +86,15 @@ void print_notes(const EvalResult& result) {
   for (const Metric& metric : result.metrics) {
     if (!metric.note.empty()) note(fmt::format("note: {}: {}", metric.name, metric.note));
   }
+  for (const SliceResult& slice : result.slices) {
+    for (const Metric& metric : slice.metrics) {
+      if (!metric.note.empty())
+        note(fmt::format("note: {}: {}: {}", escape_table(slice.value), metric.name, metric.note));
+    }
+  }
+  if (result.without_slice > 0)
+    note(fmt::format("note: {} of {} rows that count have no {} and are in no slice", result.without_slice,
+                     result.sliced_rows, result.by));
   note_repaired_rows(result.repaired);
   if (!result.settings.empty()) {
     std::string settings;
@@ -115,14 +151,26 @@ void print_result(const OutputSettings& output, const EvalResult& result) {
       out.write(document_of(result, digits_of(output)).dump(format == Format::kJson ? 2 : 0) + '\n');
       return;
     }
+    std::vector<std::string> columns{"metric", "value", "low", "high"};
+    if (!result.by.empty()) columns.insert(columns.begin(), {"slice", "rows"});
     AnswerWriter writer({.format = format,
-                         .columns = {"metric", "value", "low", "high"},
+                         .columns = std::move(columns),
                          .has_mark = output.bom.value_or(false),
                          .has_header = !output.no_header.value_or(false),
                          .digits = digits_of(output)},
                         out);
-    for (const Metric& metric : result.metrics)
-      writer.answer({}, {{}, {{metric.name, cell_of(metric), cell_of(metric.low), cell_of(metric.high)}}});
+    const auto write = [&](const Cells& first, const std::vector<Metric>& metrics) {
+      for (const Metric& metric : metrics) {
+        Cells cells = first;
+        cells.insert(cells.end(), {metric.name, cell_of(metric), cell_of(metric.low), cell_of(metric.high)});
+        writer.answer({}, {{}, {std::move(cells)}});
+      }
+    };
+    const auto slice = [](const std::string& value, size_t rows) {
+      return Cells{value, cell(static_cast<uint64_t>(rows))};
+    };
+    write(result.by.empty() ? Cells{} : slice("", result.sliced_rows), result.metrics);
+    for (const SliceResult& one : result.slices) write(slice(one.value, one.rows), one.metrics);
     writer.finish();
   });
   print_notes(result);

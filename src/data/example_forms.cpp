@@ -68,6 +68,16 @@ std::string id_member(const Json& row, std::string_view key, const std::string& 
   throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a name or a number, got {}", key, value->describe()));
 }
 
+std::optional<std::string> slice_member(const Json& row, std::string_view key, const std::string& where) {
+  const Json* value = key.empty() ? nullptr : row.find(key);
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  if (!value->is_string() && !value->is_number() && !value->is_bool())
+    throw Error(ErrorCode::kInput, where,
+                fmt::format("{}: expected a string, a number, true or false, got {}", key, value->describe()));
+  std::string text = value->is_string() ? value->as_string() : value->dump();
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
 std::string choice_label(std::string_view text, size_t choices, std::string_view key, const std::string& where) {
   auto number = parse_number<size_t>(text);
   if (text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z') number = static_cast<size_t>(text[0] - 'A');

@@ -1,7 +1,9 @@
 // From the object of a row to its examples, one function per format. Only examples.cpp calls them.
 #pragma once
 #include <deque>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "data/examples.h"
@@ -36,6 +38,10 @@ std::optional<std::string> label_member(const Json& row, std::string_view key, c
 
 // A name or number that says which row it is; empty when it is missing. Throws kInput.
 std::string id_member(const Json& row, std::string_view key, const std::string& where);
+
+// A name, a number or a truth that rows are sorted by, as text; nothing where it is missing, null or empty, and for no
+// key. Throws kInput.
+std::optional<std::string> slice_member(const Json& row, std::string_view key, const std::string& where);
 
 // The number of a choice, below `choices`, from its text; "A" is 0 where letters count. Throws kInput.
 std::string choice_label(std::string_view text, size_t choices, std::string_view key, const std::string& where);

@@ -47,7 +47,15 @@ RecordColumns columns_of(const ExampleRules& rules) {
   if (!rules.fields.text.empty()) columns.needed.push_back(rules.fields.text);
   if (!rules.fields.pair.empty()) columns.needed.push_back(rules.fields.pair);
   if (rules.needs_label) columns.needed.push_back(rules.fields.label);
+  if (!rules.slice_by.empty()) columns.needed.push_back({rules.slice_by});
   return columns;
+}
+
+std::vector<SoughtField> sought_fields(const ExampleRules& rules) {
+  std::vector<SoughtField> sought;
+  if (rules.needs_label) sought.push_back({rules.fields.label});
+  if (!rules.slice_by.empty()) sought.push_back({{rules.slice_by}});
+  return sought;
 }
 
 // Rows of these forms hold lists: no table can.
@@ -80,7 +88,8 @@ ExampleReader::ExampleReader(ByteSource source, ExampleRules rules, std::optiona
         const RowForm form = form_for(source.name(), rules_.form, given);
         return RecordReader(LineReader(std::move(source)), form, columns_of(rules_));
       }()),
-      labels_(std::move(labels)) {}
+      labels_(std::move(labels)),
+      sought_(sought_fields(rules_)) {}
 
 bool ExampleReader::next(Example& example) {
   while (ready_.empty()) {
@@ -89,7 +98,7 @@ bool ExampleReader::next(Example& example) {
       TextLine rest;
       if (labels_ && read_text_line(*labels_, rest))
         throw Error(ErrorCode::kInput, rest.where, "expected as many labels as rows, got more");
-      check_label();
+      check_fields();
       return false;
     }
     read(std::move(row));
@@ -108,11 +117,14 @@ void ExampleReader::read(JsonRow row) {
     bad.error = error;
   };
   try {
-    if (!row.error && rules_.needs_label) look_for_label(row);
-    if (row.error)
+    if (!row.error) look_for_fields(row);
+    if (row.error) {
       refuse(*row.error);
-    else
+    } else {
+      const std::optional<std::string> slice = slice_member(row.value, rules_.slice_by, where);
       function_of(rules_.form)(row.value, where, rules_, ready_);
+      for (Example& example : ready_) example.slice = slice;
+    }
   } catch (const Error& error) {
     refuse(error);
   }
@@ -120,17 +132,21 @@ void ExampleReader::read(JsonRow row) {
   if (labels_) take_label(ready_.back());
 }
 
-void ExampleReader::look_for_label(const JsonRow& row) {
-  const std::vector<std::string>& names = rules_.fields.label;
-  has_label_ |= std::ranges::any_of(names, [&](const std::string& name) { return row.value.find(name) != nullptr; });
-  if (has_label_ || without_label_) return;
-  without_label_.emplace(ErrorCode::kInput, row.where,
-                         fmt::format("expected a field named {} in this row or another, got {}",
-                                     fmt::join(names, " or "), key_list(row.value)));
+void ExampleReader::look_for_fields(const JsonRow& row) {
+  for (SoughtField& field : sought_) {
+    const auto has = [&](const std::string& name) { return row.value.find(name) != nullptr; };
+    field.is_found |= std::ranges::any_of(field.names, has);
+    if (field.is_found || field.first_without) continue;
+    field.first_without.emplace(ErrorCode::kInput, row.where,
+                                fmt::format("expected a field named {} in this row or another, got {}",
+                                            fmt::join(field.names, " or "), key_list(row.value)));
+  }
 }
 
-void ExampleReader::check_label() const {
-  if (!has_label_ && without_label_) throw *without_label_;
+void ExampleReader::check_fields() const {
+  for (const SoughtField& field : sought_) {
+    if (!field.is_found && field.first_without) throw *field.first_without;
+  }
 }
 
 // Every row has its line, even a bad one.

@@ -31,7 +31,8 @@ struct Example {
   std::optional<std::string> label;
   std::vector<std::string> answers;  // ReCoRD: the texts of the right entities
   std::string genre;
-  bool is_repaired = false;    // its lines held bytes that are not UTF-8
+  std::optional<std::string> slice;  // what ExampleRules::slice_by names; none where the row has nothing there
+  bool is_repaired = false;          // its lines held bytes that are not UTF-8
   std::optional<Error> error;  // then only `where` is sure: kInput, kJson, kTooLarge; kTask for a label of another kind
 };
 
@@ -54,6 +55,14 @@ struct ExampleRules {
   std::vector<std::string> without_header;  // columns of a table that does not name them
   bool needs_label = false;                 // a file none of whose rows has the field of the label is refused
   bool has_label_lists = false;             // kText: a label may be a list of names; else that is refused
+  std::string slice_by = {};                // a field of rows: refused where none of a file's has it; empty: none
+};
+
+// A field that some row of a file must have.
+struct SoughtField {
+  std::vector<std::string> names;
+  bool is_found = false;                    // in the rows so far
+  std::optional<Error> first_without = {};  // about the first of them that has none
 };
 
 class ExampleReader {
@@ -63,7 +72,7 @@ class ExampleReader {
   ExampleReader(ByteSource source, ExampleRules rules, std::optional<RowForm> given = std::nullopt,
                 std::optional<LineReader> labels = std::nullopt);
 
-  // False at the end, and kInput there for a file without the label that it needs. A row that holds several examples
+  // False at the end, and kInput there for a file without a field that it needs. A row that holds several examples
   // gives one after the other; a bad part of it does not spoil the others. Throws what RecordReader::next throws, and
   // kInput when there are not as many labels as rows.
   bool next(Example& example);
@@ -73,16 +82,15 @@ class ExampleReader {
  private:
   void read(JsonRow row);
   void take_label(Example& example);
-  void look_for_label(const JsonRow& row);
-  void check_label() const;
+  void look_for_fields(const JsonRow& row);
+  void check_fields() const;
 
   ExampleRules rules_;
   RecordReader records_;
   std::optional<LineReader> labels_;
   std::deque<Example> ready_;
   uint64_t rows_ = 0;
-  bool has_label_ = false;                   // in the rows so far
-  std::optional<Error> without_label_ = {};  // about the first of them that has none
+  std::vector<SoughtField> sought_;
 };
 
 }  // namespace deberta

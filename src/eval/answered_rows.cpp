@@ -40,11 +40,19 @@ EvalResult score(const AnsweredRows& rows, const ScoreSettings& settings, const 
   if (evaluation.units() == 0) refuse_no_units(result);
   result.samples = settings.samples;
   tell_progress(hooks, 0, 0, std::nullopt);
-  const auto each = [&](size_t done) {
+  const size_t all = settings.samples * (1 + rows.slices.slices.size());
+  size_t done = 0;
+  const auto each = [&](size_t) {
     check_stopped(hooks);
-    tell_progress(hooks, done, 0, static_cast<double>(done) / static_cast<double>(settings.samples));
+    ++done;
+    tell_progress(hooks, done, 0, static_cast<double>(done) / static_cast<double>(all));
   };
-  result.metrics = evaluate(evaluation, {.samples = settings.samples, .seed = settings.seed, .each = each});
+  const BootstrapRules rules{.samples = settings.samples, .seed = settings.seed, .each = each};
+  result.metrics = evaluate(evaluation, rules);
+  result.sliced_rows = rows.slices.rows;
+  result.without_slice = rows.slices.without;
+  for (const RowSlice& slice : rows.slices.slices)
+    result.slices.push_back({slice.value, slice.rows, evaluate(evaluation, slice.units, rules)});
   return result;
 }
 

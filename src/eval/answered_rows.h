@@ -13,6 +13,7 @@
 #include "deberta/pipeline.h"
 #include "eval/eval_hooks.h"
 #include "metrics/evaluation.h"
+#include "metrics/task_rows.h"
 #include "metrics/task_table.h"
 
 namespace deberta {
@@ -26,6 +27,13 @@ struct CutRows {
   size_t rows = 0;
   size_t of = 0;
   size_t max_tokens = 0;
+};
+
+// The metrics of the rows with one value of a field.
+struct SliceResult {
+  std::string value;
+  size_t rows = 0;
+  std::vector<Metric> metrics = {};
 };
 
 struct EvalResult {
@@ -42,7 +50,11 @@ struct EvalResult {
   CutRows cut = {};
   size_t predictions = 0;         // in the file
   size_t unused_predictions = 0;  // that match no row
-  JsonObject settings = {};       // that affect the answers, for tasks that have any
+  JsonObject settings = {};       // that affect the answers or say what metrics mean, for tasks that have any
+  std::string by = {};            // the field of the slices; empty: there are none
+  std::vector<SliceResult> slices = {};
+  size_t sliced_rows = 0;    // that count, of which
+  size_t without_slice = 0;  // have no such field
 
   bool has_labels() const { return failed + unlabelled < rows; }
 };
@@ -50,6 +62,7 @@ struct EvalResult {
 struct AnsweredRows {
   EvalResult result;  // all but the metrics
   std::unique_ptr<Evaluation> evaluation;
+  RowSlices slices = {};
   // In the format in which predictions are read. None: the task has no such files.
   std::function<void(FileWriter& out)> write_predictions = {};
 };

@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
-#include "base/checked.h"
 #include "deberta/error.h"
 #include "decode/classification.h"
 #include "eval/example_files.h"
 #include "eval/model_rows.h"
 #include "metrics/task_inputs.h"
+#include "metrics/threshold_evaluation.h"
 #include "pipeline/entity.h"
 #include "pipeline/finding_classes.h"
 #include "rows/row_input.h"
@@ -51,6 +52,10 @@ class Answers {
       sequence_ = {rules_, ScoreFunction::kNone, 0, settings.window_scores, settings.benign_labels};
       classify(pipeline_, {}, sequence_);
       map_classes_of(rows, settings.label_map);
+      labels_ = rows.labels().size();
+      has_scores_ = settings.asked.has_thresholds();
+      has_logits_ = settings.asked.has("log_loss");
+      if (has_logits_) check_scores_are_probabilities();
       if (!settings.false_positive_rates.empty()) findings_ = finding_classes(pipeline_, settings.benign_labels);
     }
   }
@@ -110,8 +115,44 @@ class Answers {
     }
   }
 
+  ScoreFunction function() const {
+    return score_function_of(pipeline_.config, static_cast<size_t>(pipeline_.model.labels()));
+  }
+
+  void check_scores_are_probabilities() const {
+    const bool is_one = task_.target == TaskTarget::kClass;
+    if (function() == (is_one ? ScoreFunction::kSoftmax : ScoreFunction::kSigmoid)) return;
+    throw Error(ErrorCode::kTask, "eval",
+                fmt::format("log_loss: expected a model whose scores are probabilities {}, got another activation or "
+                            "problem_type in its configuration",
+                            is_one ? "of one class each" : "of each class by itself"));
+  }
+
+  // Values of classes as values of labels.
+  template <typename Value>
+  std::vector<Value> by_label(const std::vector<Value>& values_C) const {
+    std::vector<Value> values(labels_);
+    for (size_t c = 0; c < values_C.size(); ++c) {
+      if (classes_[c] != kNoTaskLabel) values[classes_[c]] = values_C[c];
+    }
+    return values;
+  }
+
+  // Of several classes that exclude each other less the logarithm of the sum, which makes them those of probabilities.
+  std::vector<double> comparable(const std::vector<float>& logits_C) const {
+    std::vector<double> logits(logits_C.begin(), logits_C.end());
+    if (task_.target != TaskTarget::kClass) return logits;
+    const double largest = *std::ranges::max_element(logits);
+    double sum = 0;
+    for (const double logit : logits) sum += std::exp(logit - largest);
+    for (double& logit : logits) logit -= largest + std::log(sum);
+    return logits;
+  }
+
   TaskAnswer read(const std::vector<float>& logits_C) const {
     TaskAnswer answer;
+    if (has_scores_) answer.scores = by_label(scores_of_logits(logits_C, function()));
+    if (has_logits_) answer.logits = by_label(comparable(logits_C));
     if (task_.target == TaskTarget::kScore) {
       answer.score = logits_C.front();
     } else if (task_.target == TaskTarget::kClasses) {
@@ -127,13 +168,12 @@ class Answers {
   }
 
   double highest_finding(const std::vector<float>& logits_C) const {
-    const std::vector<float> scores_C =
-        scores_of_logits(logits_C, score_function_of(pipeline_.config, logits_C.size()));
+    const std::vector<float> scores_C = scores_of_logits(logits_C, function());
     float highest = -std::numeric_limits<float>::infinity();
     for (size_t c = 0; c < scores_C.size(); ++c) {
       if (findings_[c]) highest = std::max(highest, scores_C[c]);
     }
-    return *parse_number<double>(fmt::format("{}", highest));  // as `classify` prints it
+    return as_shown(highest);
   }
 
   // Of those that have a label of the task: a class without one can be no answer to it.
@@ -173,6 +213,8 @@ class Answers {
   SequenceOptions sequence_;
   std::vector<size_t> classes_;  // the label of each class of the model
   std::vector<bool> findings_;   // which of them are one; empty: nobody asks
+  size_t labels_ = 0;
+  bool has_scores_ = false, has_logits_ = false;  // somebody asks
   TaskAnswers answers_;
   size_t cut_ = 0;
 };

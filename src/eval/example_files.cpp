@@ -76,8 +76,10 @@ ExampleFiles::ExampleFiles(const ExampleInput& input, const TaskRow& task, std::
 void ExampleFiles::open_next() {
   std::optional<LineReader> labels;
   if (!input_.labels_file.empty()) labels.emplace(ByteSource(input_.labels_file));
-  reader_.emplace(ByteSource(input_.files[opened_++], is_stopped_),
-                  example_rules(task_, input_.input_fields, input_.label_field), input_.format, std::move(labels));
+  ExampleRules rules = example_rules(task_, input_.input_fields, input_.label_field);
+  rules.slice_by = input_.by;
+  if (!input_.by.empty()) rules.fields.genre.clear();  // slices take their place
+  reader_.emplace(ByteSource(input_.files[opened_++], is_stopped_), std::move(rules), input_.format, std::move(labels));
 }
 
 bool ExampleFiles::next(Example& example) {

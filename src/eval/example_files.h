@@ -24,6 +24,7 @@ struct ExampleInput {
   std::vector<std::string> input_fields = {};    // the text, and its pair; none: the task's
   std::string label_field = {};                  // empty: the task's
   std::string labels_file = {};                  // AlphaNLI: the labels, one per line
+  std::string by = {};                           // a field by whose values metrics are told apart; empty: none
   std::optional<RowPart> part = std::nullopt;    // none: all rows
 };
 

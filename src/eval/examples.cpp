@@ -133,6 +133,17 @@ void check_guard(const TaskRow& task, const ExampleSettings& settings) {
   }
 }
 
+// What the metrics that were asked for mean.
+JsonObject settings_of(const TaskRow& task, const AskedMetrics& asked, const TaskLabels& labels) {
+  JsonObject found;
+  if (asked.beta) found.emplace_back("beta", *asked.beta);
+  const std::string positive = positive_label_of(task, asked);
+  if (!positive.empty()) found.emplace_back("positive-label", labels.name(*labels.find(positive)));
+  if (!asked.label_order.empty())
+    found.emplace_back("label-order", fmt::format("{}", fmt::join(asked.label_order, ",")));
+  return found;
+}
+
 struct Examples {
   TaskRows rows;
   TaskAnswers answers;
@@ -152,10 +163,12 @@ void check_examples(const TaskRow& task, const ExampleInput& input, const std::v
 AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& settings, const OpenModel& open_model,
                              const EvalHooks& hooks) {
   if (!settings.false_positive_rates.empty()) check_guard(task, settings);
+  check_asked(task, settings.asked, settings.predictions.empty());
   const Pipeline* pipeline = settings.predictions.empty() ? &opened(open_model) : nullptr;
   AnsweredRows answered;
   const auto examples = std::make_shared<Examples>(Examples{TaskRows(task, labels_of(settings, task, pipeline)), {}});
   auto& [rows, answers] = *examples;
+  if (!rows.labels().is_open()) plan_metrics(task, rows.labels(), settings.asked);  // refuses before rows are answered
   FindingRules findings;
   if (pipeline != nullptr) {
     answers = answer_rows(settings, *pipeline, rows, answered.result.cut, findings, hooks);
@@ -166,7 +179,10 @@ AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& setting
   count(rows, answers, hooks, answered.result);
   answered.result.label_fields =
       example_rules(task, settings.input.input_fields, settings.input.label_field).fields.label;
-  answered.evaluation = rows.evaluate(answers, findings);
+  answered.evaluation = rows.evaluate(answers, findings, plan_metrics(task, rows.labels(), settings.asked));
+  answered.result.settings = settings_of(task, settings.asked, rows.labels());
+  answered.result.by = settings.input.by;
+  if (!settings.input.by.empty()) answered.slices = rows.slices(answers);
   answered.write_predictions = [examples](FileWriter& out) { write_answers(examples->rows, examples->answers, out); };
   return answered;
 }

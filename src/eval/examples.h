@@ -8,6 +8,7 @@
 #include "eval/answered_rows.h"
 #include "eval/eval_hooks.h"
 #include "eval/example_files.h"
+#include "metrics/asked_metrics.h"
 #include "metrics/task_table.h"
 
 namespace deberta {
@@ -23,11 +24,13 @@ struct ExampleSettings {
   // Of a guard: shares of benign rows that may be reported; for each a threshold is sought
   // (metrics/finding_evaluation.h).
   std::vector<double> false_positive_rates = {};
+  AskedMetrics asked = {};
 };
 
 // The model is opened first. Throws kTask for a head that does not fit the task, and for labels of the files or the
 // model that are not the task's, before any row is answered; kInput for rows without a prediction, unless the task's
-// answers are texts; kUsage for rates of a task whose rows do not have one class each, and for those with predictions.
+// answers are texts; kUsage for rates of a task whose rows do not have one class each, and for those with predictions,
+// and what check_asked() and plan_metrics() throw.
 AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& settings, const OpenModel& open_model,
                              const EvalHooks& hooks = {});
 

@@ -33,17 +33,37 @@ std::vector<ClassCounts> count(Classes gold, Classes predicted) {
   return counts;
 }
 
-double f1_of(const ClassCounts& counts) {
-  const uint64_t whole = counts.gold + counts.predicted;
-  return whole == 0 ? 0 : 2 * to_double(counts.both) / to_double(whole);
+double f_beta_of(const ClassCounts& counts, double beta) {
+  const double square = beta * beta;
+  const double whole = square * to_double(counts.gold) + to_double(counts.predicted);
+  return whole == 0 ? 0 : (1 + square) * to_double(counts.both) / whole;
+}
+
+ClassCounts count_of(int32_t label, Classes gold, Classes predicted) {
+  ClassCounts counts;
+  for (size_t i = 0; i < gold.size(); ++i) {
+    counts.gold += gold[i] == label;
+    counts.predicted += predicted[i] == label;
+    counts.both += gold[i] == label && predicted[i] == label;
+  }
+  return counts;
+}
+
+std::optional<double> share_of(uint64_t part, uint64_t whole) {
+  if (whole == 0) return std::nullopt;
+  return to_double(part) / to_double(whole);
 }
 
 bool is_constant(Scores values) {
   return std::all_of(values.begin(), values.end(), [&](double x) { return x == values.front(); });
 }
 
+double mean_of(Scores values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / to_double(values.size());
+}
+
 std::vector<double> centred(Scores values) {
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  const double mean = mean_of(values);
   std::vector<double> result;
   for (const double x : values) result.push_back(x - mean);
   return result;
@@ -62,22 +82,38 @@ std::optional<double> accuracy(Classes gold, Classes predicted) {
   return to_double(right) / to_double(gold.size());
 }
 
-double f1(Classes gold, Classes predicted, int32_t positive) {
-  const std::vector<ClassCounts> counts = count(gold, predicted);
-  const auto index = static_cast<size_t>(positive);
-  return index < counts.size() ? f1_of(counts[index]) : 0;
+double f_beta(Classes gold, Classes predicted, double beta, int32_t positive) {
+  return f_beta_of(count_of(positive, gold, predicted), beta);
 }
 
-std::optional<double> f1_macro(Classes gold, Classes predicted) {
+double f1(Classes gold, Classes predicted, int32_t positive) {
+  return f_beta(gold, predicted, 1, positive);
+}
+
+std::optional<double> f_beta_macro(Classes gold, Classes predicted, double beta) {
   if (gold.empty()) return std::nullopt;
   double sum = 0;
   uint64_t classes = 0;
   for (const ClassCounts& counts : count(gold, predicted)) {
     if (counts.gold + counts.predicted == 0) continue;
-    sum += f1_of(counts);
+    sum += f_beta_of(counts, beta);
     ++classes;
   }
   return sum / to_double(classes);
+}
+
+std::optional<double> f1_macro(Classes gold, Classes predicted) {
+  return f_beta_macro(gold, predicted, 1);
+}
+
+std::optional<double> precision(Classes gold, Classes predicted, int32_t positive) {
+  const ClassCounts counts = count_of(positive, gold, predicted);
+  return share_of(counts.both, counts.predicted);
+}
+
+std::optional<double> recall(Classes gold, Classes predicted, int32_t positive) {
+  const ClassCounts counts = count_of(positive, gold, predicted);
+  return share_of(counts.both, counts.gold);
 }
 
 std::optional<double> matthews_correlation(Classes gold, Classes predicted) {
@@ -92,6 +128,15 @@ std::optional<double> matthews_correlation(Classes gold, Classes predicted) {
   }
   const double product = (all * all - gold_squares) * (all * all - predicted_squares);
   return product == 0 ? 0 : (both * all - mixed) / std::sqrt(product);
+}
+
+std::optional<double> quadratic_weighted_kappa(Scores gold, Scores predicted) {
+  if (gold.empty()) return std::nullopt;
+  if (is_constant(gold) && is_constant(predicted) && gold.front() == predicted.front()) return std::nullopt;
+  const std::vector<double> x = centred(gold), y = centred(predicted);
+  const double between = mean_of(gold) - mean_of(predicted);
+  const double by_chance = dot(x, x) + dot(y, y) + to_double(gold.size()) * between * between;
+  return 2 * dot(x, y) / by_chance;  // what chance gives less what is observed, without rounding either
 }
 
 std::optional<double> mean_squared_error(Scores gold, Scores predicted) {

@@ -31,11 +31,18 @@ double percentile(std::span<const double> sorted, double fraction) {
 std::vector<Metric> evaluate(const Evaluation& evaluation, const BootstrapRules& rules) {
   std::vector<uint32_t> all(evaluation.units());
   std::iota(all.begin(), all.end(), 0u);
-  std::vector<Metric> metrics = evaluation.metrics(all);
-  if (all.empty() || rules.samples == 0) return metrics;
+  return evaluate(evaluation, all, rules);
+}
+
+std::vector<Metric> evaluate(const Evaluation& evaluation, std::span<const uint32_t> units,
+                             const BootstrapRules& rules) {
+  std::vector<Metric> metrics = evaluation.metrics(units);
+  if (units.empty() || rules.samples == 0) return metrics;
   std::vector<std::vector<double>> values(metrics.size());
   for (size_t sample = 0; sample < rules.samples; ++sample) {
-    const std::vector<Metric> drawn = evaluation.metrics(draw_units(all.size(), rules.seed, sample));
+    std::vector<uint32_t> sampled = draw_units(units.size(), rules.seed, sample);
+    for (uint32_t& unit : sampled) unit = units[unit];
+    const std::vector<Metric> drawn = evaluation.metrics(sampled);
     for (size_t m = 0; m < metrics.size(); ++m) {
       if (drawn[m].value && metrics[m].is_sampled) values[m].push_back(*drawn[m].value);
     }

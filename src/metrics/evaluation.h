@@ -39,6 +39,9 @@ struct BootstrapRules {
 // The metrics of all units, each with the percentiles (1 - level) / 2 and (1 + level) / 2, linear between order
 // statistics, of its values in `samples` samples with replacement. Samples without a value are left out.
 std::vector<Metric> evaluate(const Evaluation& evaluation, const BootstrapRules& rules);
+// The same of these units alone.
+std::vector<Metric> evaluate(const Evaluation& evaluation, std::span<const uint32_t> units,
+                             const BootstrapRules& rules);
 
 // A sample of `units` numbers below `units`, by Philox from the seed and the sample's number.
 std::vector<uint32_t> draw_units(size_t units, uint64_t seed, size_t sample);

@@ -22,7 +22,7 @@ size_t count_from(const std::vector<double>& falling, double threshold) {
 }
 
 // Scores of the rows of each kind, highest first.
-struct Scores {
+struct KindScores {
   std::vector<double> benign, findings;
 
   void sort() {
@@ -51,7 +51,7 @@ class FindingEvaluation final : public Evaluation {
 
   std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
     std::vector<Metric> found = classes_->metrics(units);
-    Scores scores;
+    KindScores scores;
     size_t false_positives = 0, false_negatives = 0;
     for (const uint32_t row : units) {
       (outcomes_.is_finding[row] ? scores.findings : scores.benign).push_back(outcomes_.scores[row]);
@@ -73,7 +73,7 @@ class FindingEvaluation final : public Evaluation {
     found.push_back({std::move(name), value, value ? std::string() : std::move(note)});
   }
 
-  static void add_rate(double rate, const Scores& scores, std::vector<Metric>& found) {
+  static void add_rate(double rate, const KindScores& scores, std::vector<Metric>& found) {
     const size_t benign = scores.benign.size();
     const auto name = [&](const char* metric) { return fmt::format("{}@{}", metric, rate); };
     std::optional<double> threshold;

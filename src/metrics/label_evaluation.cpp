@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "deberta/error.h"
 #include "metrics/class_metrics.h"
@@ -22,11 +24,19 @@ Metric defined_or(const std::string& name, std::optional<double> value, const ch
 
 constexpr const char* kNoRows = "no rows";
 constexpr const char* kConstant = "not defined: all values are the same";
+constexpr const char* kOneClass = "not defined: all rows and all answers are of one class";
+
+// Of rows that are there.
+double mean_loss(const std::vector<double>& losses, std::span<const uint32_t> rows) {
+  double sum = 0;
+  for (const uint32_t row : rows) sum += losses[row];
+  return sum / static_cast<double>(rows.size());
+}
 
 class ClassEvaluation final : public Evaluation {
  public:
-  ClassEvaluation(ClassOutcomes outcomes, std::vector<std::string> metrics)
-      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)) {
+  ClassEvaluation(ClassOutcomes outcomes, std::vector<std::string> metrics, MetricRules rules)
+      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)), rules_(std::move(rules)) {
     for (uint32_t row = 0; row < outcomes_.groups.size(); ++row) {
       const size_t group = outcomes_.groups[row];
       if (group >= members_.size()) members_.resize(group + 1);
@@ -44,7 +54,14 @@ class ClassEvaluation final : public Evaluation {
       predicted.push_back(outcomes_.predicted[row]);
     }
     std::vector<Metric> found;
-    for (const std::string& name : metrics_) found.push_back(metric(name, gold, predicted, units));
+    for (const std::string& name : metrics_) {
+      if (name == "exact_match")
+        found.push_back(defined_or(name, exact_match(units), kNoRows));
+      else if (name == "log_loss" && !rows.empty())
+        found.push_back({name, mean_loss(outcomes_.losses, rows)});
+      else
+        found.push_back(metric(name, gold, predicted));
+    }
     if (outcomes_.genre_names.size() > 1) add_genres(rows, gold, predicted, found);
     return found;
   }
@@ -57,19 +74,34 @@ class ClassEvaluation final : public Evaluation {
     return rows;
   }
 
-  Metric metric(const std::string& name, Classes gold, Classes predicted, std::span<const uint32_t> units) const {
-    if (gold.empty()) return {name, std::nullopt, kNoRows};
+  Metric metric(const std::string& name, Classes gold, Classes predicted) const {
+    const int32_t positive = rules_.positive;
+    if (gold.empty()) return {with_beta(name, rules_.beta), std::nullopt, kNoRows};
     if (name == "accuracy") return {name, accuracy(gold, predicted)};
-    if (name == "f1") return {name, f1(gold, predicted)};
+    if (name == "f1") return {name, f1(gold, predicted, positive)};
+    if (name == "f_beta") return {with_beta(name, rules_.beta), f_beta(gold, predicted, rules_.beta, positive)};
     if (name == "f1_macro") return {name, f1_macro(gold, predicted)};
+    if (name == "f_beta_macro") return {with_beta(name, rules_.beta), f_beta_macro(gold, predicted, rules_.beta)};
+    if (name == "precision")
+      return defined_or(name, precision(gold, predicted, positive), "not defined: no answer is the class");
+    if (name == "recall")
+      return defined_or(name, recall(gold, predicted, positive), "not defined: no row has the class");
     if (name == "matthews_correlation") return {name, matthews_correlation(gold, predicted)};
-    if (name == "combined_score") return {name, (*accuracy(gold, predicted) + f1(gold, predicted)) / 2};
-    if (name == "exact_match") return {name, exact_match(units)};
+    if (name == "quadratic_weighted_kappa")
+      return defined_or(name, quadratic_weighted_kappa(numbers_of(gold), numbers_of(predicted)), kOneClass);
+    if (name == "combined_score") return {name, (*accuracy(gold, predicted) + f1(gold, predicted, positive)) / 2};
     refuse(name);
+  }
+
+  std::vector<double> numbers_of(Classes classes) const {
+    std::vector<double> numbers;
+    for (const int32_t label : classes) numbers.push_back(rules_.class_numbers[static_cast<size_t>(label)]);
+    return numbers;
   }
 
   // The share of groups whose rows are all correct.
   std::optional<double> exact_match(std::span<const uint32_t> units) const {
+    if (units.empty()) return std::nullopt;
     size_t right = 0;
     for (const uint32_t group : units) {
       right += std::all_of(members_[group].begin(), members_[group].end(),
@@ -93,8 +125,15 @@ class ClassEvaluation final : public Evaluation {
 
   ClassOutcomes outcomes_;
   std::vector<std::string> metrics_;
+  MetricRules rules_;
   std::vector<std::vector<uint32_t>> members_;  // rows of each group
 };
+
+std::vector<double> rounded(Scores scores) {
+  std::vector<double> whole;
+  for (const double score : scores) whole.push_back(std::nearbyint(score));
+  return whole;
+}
 
 class ScoreEvaluation final : public Evaluation {
  public:
@@ -123,6 +162,8 @@ class ScoreEvaluation final : public Evaluation {
             defined_or(name, linear && by_rank ? std::optional((*linear + *by_rank) / 2) : std::nullopt, kConstant));
       else if (name == "mse")
         found.push_back({name, mean_squared_error(gold, predicted)});
+      else if (name == "quadratic_weighted_kappa")
+        found.push_back(defined_or(name, quadratic_weighted_kappa(rounded(gold), rounded(predicted)), kConstant));
       else
         refuse(name);
     }
@@ -136,8 +177,8 @@ class ScoreEvaluation final : public Evaluation {
 
 class ClassSetEvaluation final : public Evaluation {
  public:
-  ClassSetEvaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics)
-      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)) {
+  ClassSetEvaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics, MetricRules rules)
+      : outcomes_(std::move(outcomes)), metrics_(std::move(metrics)), beta_(rules.beta) {
     for (const auto* sets : {&outcomes_.gold, &outcomes_.predicted}) {
       for (const auto& set : *sets) {
         for (const uint32_t label : set) classes_ = std::max(classes_, size_t{label} + 1);
@@ -155,17 +196,21 @@ class ClassSetEvaluation final : public Evaluation {
       equal += outcomes_.gold[row] == outcomes_.predicted[row];
     }
     std::vector<Metric> found;
-    for (const std::string& name : metrics_) {
+    for (const std::string& metric : metrics_) {
+      const std::string name = with_beta(metric, beta_);
+      const double beta = name == metric ? 1 : beta_;
       if (units.empty())
         found.push_back({name, std::nullopt, kNoRows});
-      else if (name == "accuracy")
+      else if (metric == "accuracy")
         found.push_back({name, static_cast<double>(equal) / static_cast<double>(units.size())});
-      else if (name == "f1_micro")
-        found.push_back({name, micro(counts)});
-      else if (name == "f1_macro")
-        found.push_back(defined_or(name, macro(counts), "not defined: no class occurs"));
+      else if (metric == "f1_micro" || metric == "f_beta_micro")
+        found.push_back({name, micro(counts, beta)});
+      else if (metric == "f1_macro" || metric == "f_beta_macro")
+        found.push_back(defined_or(name, macro(counts, beta), "not defined: no class occurs"));
+      else if (metric == "log_loss")
+        found.push_back({name, mean_loss(outcomes_.losses, units)});
       else
-        refuse(name);
+        refuse(metric);
     }
     return found;
   }
@@ -173,31 +218,33 @@ class ClassSetEvaluation final : public Evaluation {
  private:
   struct Counts {
     uint64_t both = 0;
-    uint64_t either = 0;  // gold plus predicted
+    uint64_t gold = 0;
+    uint64_t predicted = 0;
   };
 
   static void add(const std::vector<uint32_t>& gold, const std::vector<uint32_t>& predicted,
                   std::vector<Counts>& counts) {
-    for (const uint32_t label : gold) ++counts[label].either;
-    for (const uint32_t label : predicted) ++counts[label].either;
+    for (const uint32_t label : gold) ++counts[label].gold;
+    for (const uint32_t label : predicted) ++counts[label].predicted;
     std::vector<uint32_t> both;
     std::set_intersection(gold.begin(), gold.end(), predicted.begin(), predicted.end(), std::back_inserter(both));
     for (const uint32_t label : both) ++counts[label].both;
   }
-  static double f1_of(const Counts& counts) {
-    return counts.either == 0 ? 0 : 2 * static_cast<double>(counts.both) / static_cast<double>(counts.either);
+  static double f_of(const Counts& counts, double beta) {
+    const double whole = beta * beta * static_cast<double>(counts.gold) + static_cast<double>(counts.predicted);
+    return whole == 0 ? 0 : (1 + beta * beta) * static_cast<double>(counts.both) / whole;
   }
-  static double micro(const std::vector<Counts>& counts) {
+  static double micro(const std::vector<Counts>& counts, double beta) {
     Counts sum;
-    for (const Counts& one : counts) sum = {sum.both + one.both, sum.either + one.either};
-    return f1_of(sum);
+    for (const Counts& one : counts) sum = {sum.both + one.both, sum.gold + one.gold, sum.predicted + one.predicted};
+    return f_of(sum, beta);
   }
-  static std::optional<double> macro(const std::vector<Counts>& counts) {
+  static std::optional<double> macro(const std::vector<Counts>& counts, double beta) {
     double sum = 0;
     size_t classes = 0;
     for (const Counts& one : counts) {
-      if (one.either == 0) continue;
-      sum += f1_of(one);
+      if (one.gold + one.predicted == 0) continue;
+      sum += f_of(one, beta);
       ++classes;
     }
     return classes == 0 ? std::nullopt : std::optional(sum / static_cast<double>(classes));
@@ -205,19 +252,27 @@ class ClassSetEvaluation final : public Evaluation {
 
   ClassSetOutcomes outcomes_;
   std::vector<std::string> metrics_;
+  double beta_;
   size_t classes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<std::string> metrics) {
-  return std::make_unique<ClassEvaluation>(std::move(outcomes), std::move(metrics));
+std::string with_beta(const std::string& metric, double beta) {
+  constexpr std::string_view kName = "f_beta";
+  return metric.starts_with(kName) ? fmt::format("f{}{}", beta, metric.substr(kName.size())) : metric;
+}
+
+std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<std::string> metrics,
+                                            MetricRules rules) {
+  return std::make_unique<ClassEvaluation>(std::move(outcomes), std::move(metrics), std::move(rules));
 }
 std::unique_ptr<Evaluation> make_evaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics) {
   return std::make_unique<ScoreEvaluation>(std::move(outcomes), std::move(metrics));
 }
-std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics) {
-  return std::make_unique<ClassSetEvaluation>(std::move(outcomes), std::move(metrics));
+std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics,
+                                            MetricRules rules) {
+  return std::make_unique<ClassSetEvaluation>(std::move(outcomes), std::move(metrics), std::move(rules));
 }
 
 }  // namespace deberta

@@ -17,6 +17,7 @@ struct ClassOutcomes {
   // Index into `genre_names` for each row; empty if the file has no genres.
   std::vector<uint32_t> genres;
   std::vector<std::string> genre_names;
+  std::vector<double> losses = {};  // of each row, for log_loss
 };
 struct ScoreOutcomes {
   std::vector<double> gold, predicted;
@@ -24,14 +25,29 @@ struct ScoreOutcomes {
 // Any number of classes per row, ascending.
 struct ClassSetOutcomes {
   std::vector<std::vector<uint32_t>> gold, predicted;
+  std::vector<double> losses = {};
 };
 
-// `metrics`: names as in the task table. For classes: accuracy, f1 (of class 1), f1_macro, matthews_correlation,
-// exact_match (of groups), combined_score (the mean of accuracy and f1), and the accuracy of each genre where there are
-// two or more. For scores: pearson, spearmanr, combined_score (their mean), mse. For sets: f1_micro, f1_macro (over the
-// classes that occur), accuracy (of whole sets). Throw kInternal for another name.
-std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<std::string> metrics);
+// What the metrics of classes go by.
+struct MetricRules {
+  int32_t positive = 1;                    // the class of f1, f_beta, precision and recall
+  double beta = 1;                         // of f_beta
+  std::vector<double> class_numbers = {};  // by class, for quadratic_weighted_kappa
+};
+
+// `metrics`: names as in the task table and asked_metrics.h. For classes: accuracy, f1, precision and recall (of one
+// class), f1_macro, matthews_correlation, quadratic_weighted_kappa, log_loss, exact_match (of groups), combined_score
+// (the mean of accuracy and f1), and the accuracy of each genre where there are two or more. For scores: pearson,
+// spearmanr, combined_score (their mean), mse, quadratic_weighted_kappa (of scores rounded to whole numbers). For sets:
+// f1_micro, f1_macro (over the classes that occur), accuracy (of whole sets), log_loss. Where f1 is, f_beta is too: it
+// is called f2 or f0.5. Throw kInternal for another name.
+std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<std::string> metrics,
+                                            MetricRules rules = {});
 std::unique_ptr<Evaluation> make_evaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics);
-std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics);
+std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics,
+                                            MetricRules rules = {});
+
+// f_beta_macro for beta 2 is f2_macro.
+std::string with_beta(const std::string& metric, double beta);
 
 }  // namespace deberta

@@ -108,6 +108,7 @@ void TaskRows::add(const Example& example) {
   gold.error = example.error;
   if (example.label && found_labels_.size() < kMostLabels) ++found_labels_[*example.label];
   repaired_ += example.is_repaired;
+  if (!gold.error && example.slice) add_slice(*example.slice, gold);
   bool is_unknown = gold.error && gold.error->code() == ErrorCode::kTask;
   try {
     if (!gold.error) add_label(example, gold);
@@ -159,6 +160,16 @@ void TaskRows::check_labels() const {
   throw Error(ErrorCode::kTask, {std::move(problem)});
 }
 
+void TaskRows::add_slice(const std::string& value, TaskGold& gold) {
+  gold.slice = number_of(value, slices_);
+  if (slices_.size() > kMostSlices)
+    throw Error(ErrorCode::kInput, {{.where = gold.where,
+                                     .message = fmt::format("expected at most {} values by which metrics are told "
+                                                            "apart, got {} as one more",
+                                                            kMostSlices, quote_json(value)),
+                                     .argument = "by"}});
+}
+
 void TaskRows::add_label(const Example& example, TaskGold& gold) {
   if (!example.group.empty()) gold.group = number_of(example.group, groups_);
   if (!example.genre.empty()) gold.genre = number_of(example.genre, genres_);
@@ -181,60 +192,135 @@ void TaskRows::add_label(const Example& example, TaskGold& gold) {
     gold.answer = parse_label(*example.label, example.where);
 }
 
-std::unique_ptr<Evaluation> TaskRows::evaluate(std::span<const std::optional<TaskAnswer>> answers,
-                                               const FindingRules& findings) const {
-  std::vector<std::string> metrics = split_words(task_->metrics);
-  if (task_->target == TaskTarget::kClass) {
-    std::unique_ptr<Evaluation> classes = evaluate_classes(answers, std::move(metrics));
-    return findings.is_finding.empty() ? std::move(classes) : evaluate_findings(answers, findings, std::move(classes));
+std::vector<size_t> TaskRows::counted_rows(Answers answers) const {
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < golds_.size(); ++row) {
+    const bool has_answer = answers[row].has_value() || task_->target == TaskTarget::kText;
+    if (golds_[row].is_labelled && !golds_[row].error && has_answer) rows.push_back(row);
   }
+  return rows;
+}
+
+std::vector<uint32_t> TaskRows::units_of(std::span<const size_t> rows) const {
+  std::vector<uint32_t> units;
+  std::unordered_map<uint32_t, uint32_t> groups;  // those with rows that count
+  for (const size_t row : rows) {
+    const auto unit = static_cast<uint32_t>(units.size());
+    units.push_back(task_->kind == TaskKind::kAnswers
+                        ? groups.emplace(golds_[row].group, static_cast<uint32_t>(groups.size())).first->second
+                        : unit);
+  }
+  return units;
+}
+
+RowSlices TaskRows::slices(Answers answers) const {
+  const std::vector<size_t> rows = counted_rows(answers);
+  const std::vector<uint32_t> units = units_of(rows);
+  RowSlices found{.rows = rows.size()};
+  for (std::string& value : names_by_number(slices_)) found.slices.push_back({std::move(value)});
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::optional<uint32_t>& slice = golds_[rows[i]].slice;
+    found.without += !slice;
+    if (!slice) continue;
+    RowSlice& of = found.slices[*slice];
+    ++of.rows;
+    of.units.push_back(units[i]);
+  }
+  std::erase_if(found.slices, [](const RowSlice& slice) { return slice.rows == 0; });
+  for (RowSlice& slice : found.slices) {  // a group once
+    std::ranges::sort(slice.units);
+    slice.units.erase(std::unique(slice.units.begin(), slice.units.end()), slice.units.end());
+  }
+  std::ranges::sort(found.slices, [](const RowSlice& a, const RowSlice& b) {
+    return a.rows != b.rows ? a.rows > b.rows : a.value < b.value;
+  });
+  return found;
+}
+
+std::unique_ptr<Evaluation> TaskRows::evaluate(Answers answers, const FindingRules& findings,
+                                               const MetricPlan& plan) const {
+  std::vector<std::string> metrics = plan.metrics.empty() ? split_words(task_->metrics) : plan.metrics;
+  std::unique_ptr<Evaluation> found = task_->target == TaskTarget::kClass
+                                          ? evaluate_classes(answers, plan, std::move(metrics))
+                                          : evaluate_others(answers, plan, std::move(metrics));
+  if (!findings.is_finding.empty()) found = evaluate_findings(answers, findings, std::move(found));
+  return plan.scored_labels.empty() ? std::move(found) : evaluate_thresholds(answers, plan, std::move(found));
+}
+
+std::unique_ptr<Evaluation> TaskRows::evaluate_others(Answers answers, const MetricPlan& plan,
+                                                      std::vector<std::string> metrics) const {
   std::vector<AnswerOutcome> texts;
   ScoreOutcomes scores;
   ClassSetOutcomes sets;
-  for (size_t row = 0; row < golds_.size(); ++row) {
-    if (!is_counted(row)) continue;
+  for (const size_t row : counted_rows(answers)) {
     const auto& answer = answers[row];
-    if (task_->target == TaskTarget::kText)
+    if (task_->target == TaskTarget::kText) {
       texts.push_back({answer ? std::optional(answer->text) : std::nullopt, golds_[row].texts});
-    if (!answer) continue;
+      continue;
+    }
     scores.gold.push_back(golds_[row].answer.score);
     scores.predicted.push_back(answer->score);
     sets.gold.push_back(golds_[row].answer.labels);
     sets.predicted.push_back(answer->labels);
+    sets.losses.push_back(loss_of(row, *answer));
   }
   if (task_->target == TaskTarget::kText) return make_evaluation(texts, std::move(metrics));
   if (task_->target == TaskTarget::kScore) return make_evaluation(std::move(scores), std::move(metrics));
-  return make_evaluation(std::move(sets), std::move(metrics));
+  return make_evaluation(std::move(sets), std::move(metrics), plan.rules);
 }
 
-std::unique_ptr<Evaluation> TaskRows::evaluate_classes(std::span<const std::optional<TaskAnswer>> answers,
+// Less the logarithm of what the model gives the truth; of several classes the mean over them.
+double TaskRows::loss_of(size_t row, const TaskAnswer& answer) const {
+  const TaskAnswer& gold = golds_[row].answer;
+  if (answer.logits.empty()) return 0;
+  if (task_->target == TaskTarget::kClass) return -answer.logits[gold.label];
+  double sum = 0;
+  for (const double logit : answer.logits) sum += std::max(logit, 0.0) + std::log1p(std::exp(-std::abs(logit)));
+  for (const uint32_t label : gold.labels) sum -= answer.logits[label];
+  return sum / static_cast<double>(answer.logits.size());
+}
+
+std::unique_ptr<Evaluation> TaskRows::evaluate_classes(Answers answers, const MetricPlan& plan,
                                                        std::vector<std::string> metrics) const {
   ClassOutcomes outcomes;
   outcomes.genre_names = names_by_number(genres_);
-  std::unordered_map<uint32_t, uint32_t> groups;  // those with rows that count
-  for (size_t row = 0; row < golds_.size(); ++row) {
-    if (!is_counted(row) || !answers[row]) continue;
+  const std::vector<size_t> rows = counted_rows(answers);
+  if (task_->kind == TaskKind::kAnswers) outcomes.groups = units_of(rows);
+  for (const size_t row : rows) {
     const TaskGold& gold = golds_[row];
     outcomes.gold.push_back(static_cast<int32_t>(gold.answer.label));
     outcomes.predicted.push_back(static_cast<int32_t>(answers[row]->label));
     outcomes.genres.push_back(gold.genre);
-    if (task_->kind == TaskKind::kAnswers)
-      outcomes.groups.push_back(groups.emplace(gold.group, static_cast<uint32_t>(groups.size())).first->second);
+    outcomes.losses.push_back(loss_of(row, *answers[row]));
   }
-  return make_evaluation(std::move(outcomes), std::move(metrics));
+  return make_evaluation(std::move(outcomes), std::move(metrics), plan.rules);
 }
 
-std::unique_ptr<Evaluation> TaskRows::evaluate_findings(std::span<const std::optional<TaskAnswer>> answers,
-                                                        const FindingRules& findings,
+std::unique_ptr<Evaluation> TaskRows::evaluate_findings(Answers answers, const FindingRules& findings,
                                                         std::unique_ptr<Evaluation> classes) const {
   FindingOutcomes outcomes;
-  for (size_t row = 0; row < golds_.size(); ++row) {
-    if (!is_counted(row) || !answers[row]) continue;
+  for (const size_t row : counted_rows(answers)) {
     outcomes.scores.push_back(answers[row]->finding);
     outcomes.is_finding.push_back(findings.is_finding[golds_[row].answer.label]);
     outcomes.is_reported.push_back(findings.is_finding[answers[row]->label]);
   }
   return with_findings(std::move(classes), std::move(outcomes), findings.rates);
+}
+
+std::unique_ptr<Evaluation> TaskRows::evaluate_thresholds(Answers answers, const MetricPlan& plan,
+                                                          std::unique_ptr<Evaluation> classes) const {
+  std::vector<ScoredClass> scored;
+  for (const size_t label : plan.scored_labels) {
+    ScoredClass& one = scored.emplace_back(ScoredClass{.name = labels_.name(label)});
+    for (const size_t row : counted_rows(answers)) {
+      const TaskAnswer& gold = golds_[row].answer;
+      one.scores.push_back(as_shown(answers[row]->scores[label]));
+      one.is_positive.push_back(task_->target == TaskTarget::kClass
+                                    ? gold.label == label
+                                    : std::ranges::find(gold.labels, label) != gold.labels.end());
+    }
+  }
+  return with_thresholds(std::move(classes), std::move(scored), plan.thresholds);
 }
 
 }  // namespace deberta

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/examples.h"
+#include "metrics/asked_metrics.h"
 #include "metrics/evaluation.h"
 #include "metrics/task_labels.h"
 #include "metrics/task_table.h"
@@ -25,6 +26,9 @@ struct TaskAnswer {
   double score = 0;              // kScore
   std::vector<uint32_t> labels;  // kClasses, ascending
   std::string text;              // kText
+  std::vector<float> scores;     // by label, where thresholds are asked for: as the model's answers show them
+  // By label, where the log loss is: kClass: logarithms of probabilities; kClasses: logits.
+  std::vector<double> logits;
 };
 
 struct TaskGold {
@@ -36,6 +40,7 @@ struct TaskGold {
   std::vector<std::string> texts;  // kText: all correct answers
   uint32_t group = 0;
   uint32_t genre = 0;
+  std::optional<uint32_t> slice;
   std::optional<Error> error;  // the row cannot be read, or its label is not one of the task's
 };
 
@@ -45,11 +50,26 @@ struct FindingRules {
   std::vector<double> rates = {};     // of false positives, at which thresholds are sought
 };
 
+// The rows with one value of a field.
+struct RowSlice {
+  std::string value;
+  size_t rows = 0;
+  std::vector<uint32_t> units = {};  // of the evaluation
+};
+
+struct RowSlices {
+  std::vector<RowSlice> slices = {};  // the one with the most rows first, then by value
+  size_t rows = 0;                    // that count, of which
+  size_t without = 0;                 // have no value
+};
+
+constexpr size_t kMostSlices = 100;
+
 class TaskRows {
  public:
   TaskRows(const TaskRow& task, TaskLabels labels) : task_(&task), labels_(std::move(labels)) {}
 
-  // Adds a row, even a bad one, so that rows keep their numbers.
+  // Adds a row, even a bad one, so that rows keep their numbers. Throws kInput for more than kMostSlices slices.
   void add(const Example& example);
   // Throws kTask, with the labels found, if a row has a label that the task (or the model, if the task has none) does
   // not: a metric over only the rows that fit would belong to a different task.
@@ -69,19 +89,29 @@ class TaskRows {
   const std::vector<TaskGold>& golds() const { return golds_; }
 
   // Over the rows with a label, no error, and an answer; a question without one counts as wrong (SQuAD, ReCoRD).
-  // `findings`: of kClass, where the rows count one by one.
+  // `findings`: of kClass, where the rows count one by one. `plan`: of these labels.
   std::unique_ptr<Evaluation> evaluate(std::span<const std::optional<TaskAnswer>> answers,
-                                       const FindingRules& findings = {}) const;
+                                       const FindingRules& findings = {}, const MetricPlan& plan = {}) const;
+  // Of the units of that evaluation.
+  RowSlices slices(std::span<const std::optional<TaskAnswer>> answers) const;
 
  private:
   void add_label(const Example& example, TaskGold& gold);
   TaskAnswer parse_label(std::string_view given, const std::string& where);
-  std::unique_ptr<Evaluation> evaluate_classes(std::span<const std::optional<TaskAnswer>> answers,
+  using Answers = std::span<const std::optional<TaskAnswer>>;
+  void add_slice(const std::string& value, TaskGold& gold);
+  std::vector<size_t> counted_rows(Answers answers) const;
+  // Of each of those rows.
+  std::vector<uint32_t> units_of(std::span<const size_t> rows) const;
+  double loss_of(size_t row, const TaskAnswer& answer) const;
+  std::unique_ptr<Evaluation> evaluate_classes(Answers answers, const MetricPlan& plan,
                                                std::vector<std::string> metrics) const;
-  std::unique_ptr<Evaluation> evaluate_findings(std::span<const std::optional<TaskAnswer>> answers,
-                                                const FindingRules& findings,
+  std::unique_ptr<Evaluation> evaluate_others(Answers answers, const MetricPlan& plan,
+                                              std::vector<std::string> metrics) const;
+  std::unique_ptr<Evaluation> evaluate_findings(Answers answers, const FindingRules& findings,
                                                 std::unique_ptr<Evaluation> classes) const;
-  bool is_counted(size_t row) const { return golds_[row].is_labelled && !golds_[row].error; }
+  std::unique_ptr<Evaluation> evaluate_thresholds(Answers answers, const MetricPlan& plan,
+                                                  std::unique_ptr<Evaluation> classes) const;
 
   const TaskRow* task_;
   TaskLabels labels_;
@@ -89,7 +119,7 @@ class TaskRows {
   std::map<std::string, size_t> found_labels_;  // as the file writes them, each with its number of rows
   size_t unknown_rows_ = 0, first_unknown_ = 0;
   size_t repaired_ = 0;
-  std::unordered_map<std::string, uint32_t> groups_, genres_;
+  std::unordered_map<std::string, uint32_t> groups_, genres_, slices_;
 };
 
 }  // namespace deberta

@@ -596,6 +596,30 @@ constexpr OptionRow kOptions[] = {
         "of a guard: report the shares of benign rows that it reports and of findings that it misses, and for each of "
         "these rates the threshold from which on at most that share of the benign rows is reported, with both errors "
         "there"},
+    OptionRow{
+        "metrics", 0, kList, "", "NAMES", "eval", "Answer",
+        "report these in place of the task's own metrics, where rows have classes or scores: accuracy f1 precision "
+        "recall f_beta f1_macro f_beta_macro matthews_correlation quadratic_weighted_kappa log_loss f1_micro "
+        "f_beta_micro pearson spearmanr mse, as far as the task has them"},
+    OptionRow{"beta", 0, kNumber, "auto", "auto|0..1000", "eval", "Answer",
+              "how many times as much recall counts as precision, for f_beta and --best-threshold; auto: 1 for "
+              "--best-threshold"},
+    OptionRow{
+        "positive-label", 0, kText, "", "LABEL", "eval", "Answer",
+        "the class that f1, f_beta, precision, recall and thresholds are about, by name; by default the second of "
+        "two that the task itself has, and each in turn for thresholds of multi-label"},
+    OptionRow{"label-order", 0, kList, "", "NAMES", "eval", "Answer",
+              "quadratic_weighted_kappa: the classes in their order, the lowest first, if they are no numbers"},
+    OptionRow{
+        "best-threshold", 0, kFlag, "", "", "eval", "Answer",
+        "the threshold on the score of the positive class that has the best F1 (with --beta the best F-beta), with "
+        "precision and recall there"},
+    OptionRow{"recall-at-precision", 0, kList, "", "NUMBERS", "eval", "Answer",
+              "for each of these precisions the highest recall of the positive class, with the threshold that has it"},
+    OptionRow{"precision-at-recall", 0, kList, "", "NUMBERS", "eval", "Answer",
+              "for each of these recalls the highest precision of the positive class, with the threshold that has it"},
+    OptionRow{"by", 0, kText, "", "COLUMN", "eval", "Answer",
+              "the metrics also for each value of this column or key of the rows, at most 100 of them"},
     OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|sigmoid|none", "classify", "Answer",
               "how logits become scores; auto: as the model's problem_type says; none: print the logits"},
     OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|none", "nli", "Answer",

@@ -252,6 +252,14 @@ struct EvalVerb : AnyVerb {
   std::vector<std::string> label_map = option("label-map");
   WindowSettings windows{given()};
   std::vector<std::string> false_positive_rate = option("false-positive-rate");
+  std::vector<std::string> metrics = option("metrics");
+  Setting<std::optional<double>> beta = option("beta");  // none: auto
+  std::string positive_label = option("positive-label");
+  std::vector<std::string> label_order = option("label-order");
+  bool best_threshold = option("best-threshold");
+  std::vector<std::string> recall_at_precision = option("recall-at-precision");
+  std::vector<std::string> precision_at_recall = option("precision-at-recall");
+  std::string by = option("by");
   double mlm_probability = option("mlm-probability");
   uint64_t hold_out_every = option("hold-out-every");
   size_t bootstrap = option("bootstrap");

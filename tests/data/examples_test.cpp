@@ -51,6 +51,42 @@ std::string part(const std::string& text, const TextSpan& span) {
   return text.substr(span.begin_byte, span.end_byte - span.begin_byte);
 }
 
+TEST(Examples, AFieldOfTheRowIsTheSliceOfItsExamples) {
+  ExampleRules rules = text_rules();
+  rules.slice_by = "topic";
+  const auto rows = read(
+      "{\"text\": \"a\", \"topic\": \"x y\"}\n{\"text\": \"b\", \"topic\": 2}\n{\"text\": \"c\", \"topic\": true}\n"
+      "{\"text\": \"d\", \"topic\": null}\n{\"text\": \"e\"}\n{\"text\": \"f\", \"topic\": [1]}\n",
+      rules, "in.jsonl");
+  ASSERT_EQ(rows.size(), 6u);
+  EXPECT_EQ(rows[0].slice, "x y");
+  EXPECT_EQ(rows[1].slice, "2");
+  EXPECT_EQ(rows[2].slice, "true");
+  EXPECT_FALSE(rows[3].slice || rows[4].slice);
+  EXPECT_STREQ(rows[5].error->what(), "in.jsonl:6: topic: expected a string, a number, true or false, got an array");
+  const auto cells = read("topic\ttext\nx\ta\n\tb\n", rules, "in.tsv");
+  EXPECT_EQ(cells.at(0).slice, "x");
+  EXPECT_FALSE(cells.at(1).slice) << "an empty cell is no value";
+
+  ExampleRules nested = form_rules(ExampleForm::kMultirc);
+  nested.slice_by = "source";
+  const auto answers = read(
+      "{\"source\": \"news\", \"passage\": {\"text\": \"P.\", \"questions\": [{\"question\": \"Q?\", \"answers\": "
+      "[{\"text\": \"a\", \"label\": 1}, {\"text\": \"b\", \"label\": 0}]}]}}\n",
+      nested);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[1].slice, "news");
+}
+
+TEST(Examples, AFieldOfSlicesThatNoRowHasIsRefused) {
+  ExampleRules rules = text_rules();
+  rules.slice_by = "topik";
+  EXPECT_ERROR(read("{\"text\": \"a\", \"topic\": \"x\"}\n", rules, "in.jsonl"), kInput,
+               "in.jsonl:1: expected a field named topik in this row or another, got text, topic");
+  EXPECT_ERROR(read("topic\ttext\nx\ta\n", rules, "in.tsv"), kInput,
+               "expected a header line with columns named sentence or text, topik");
+}
+
 TEST(Examples, ColumnsGoByTheNamesInTheHeader) {
   const auto examples =
       read("\xEF\xBB\xBFindex\tlabel\tgenre\tsentence\r\n7\t1\tfiction\ta \"quoted\" one\r\n", text_rules(), "in.tsv");

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -118,6 +120,79 @@ TEST_F(Examples, FilesAreCheckedWithoutAModel) {
   EXPECT_EQ(seen, 2u);
   EXPECT_ERROR(check_examples(open, input, {"bad", "fair"}), kTask, "the same holds for 1 of 2 rows");
   EXPECT_ERROR(check_examples(task_, settings(kBroken, "").input, {}), kInput, "gold.tsv:3");
+}
+
+TEST_F(Examples, SlicesHaveTheMetricsOfTheirRows) {
+  ExampleSettings sliced =
+      settings("sentence\tlabel\ttopic\na\t1\tx\nb\t0\ty\nc\t1\tx\nd\t0\t\n", "0\t1\n1\t1\n2\t0\n3\t0\n");
+  sliced.input.by = "topic";
+  const EvalResult result = score(answer_examples(task_, sliced, {}), {.samples = 20});
+  EXPECT_EQ(value(result, "accuracy"), .5);
+  EXPECT_EQ(result.by, "topic");
+  EXPECT_EQ(result.sliced_rows, 4u);
+  EXPECT_EQ(result.without_slice, 1u);
+  ASSERT_EQ(result.slices.size(), 2u);
+  EXPECT_EQ(result.slices[0].value, "x");
+  EXPECT_EQ(result.slices[0].rows, 2u);
+  EXPECT_EQ(result.slices[0].metrics.at(0).value, .5);
+  EXPECT_TRUE(result.slices[0].metrics.at(0).low.has_value());
+  EXPECT_EQ(result.slices[1].metrics.at(0).value, 0);
+}
+
+TEST_F(Examples, SlicesTakeThePlaceOfGenres) {
+  ExampleSettings genres = settings("premise\thypothesis\tlabel\tgenre\na\tb\tneutral\tx\na\tb\tneutral\ty\n",
+                                    "0\tneutral\n1\tentailment\n");
+  const TaskRow& mnli = find_task("mnli");
+  EXPECT_EQ(score(answer_examples(mnli, genres, {}), {.samples = 0}).metrics.size(), 3u);
+  genres.input.by = "genre";
+  const EvalResult sliced = score(answer_examples(mnli, genres, {}), {.samples = 0});
+  EXPECT_EQ(sliced.metrics.size(), 1u);
+  EXPECT_EQ(sliced.slices.at(1).metrics.at(0).value, 0);
+}
+
+// The scores are those that the answers of the model show, and the loss that of its logits.
+TEST_F(Examples, ThresholdsAndTheLogLossAreThoseOfTheModelsScores) {
+  ExampleSettings asked = settings(kGold, "");
+  asked.asked = {.names = {"log_loss"}, .precision_at_recall = {1}};
+  const EvalResult result =
+      score(answer_examples(task_, asked, model(Head::kSequence, {"positive", "negative"}), hooks()), {.samples = 0});
+  EXPECT_EQ(Json(result.settings).dump(), R"({"positive-label": "1"})");
+  const std::vector<TextInput> texts = {{"good"}, {"bad"}, {"fine"}, {"worse"}};
+  const auto logits = classify(*pipeline_, texts, {{}, ScoreFunction::kNone});
+  const auto scores = classify(*pipeline_, texts, {{}, ScoreFunction::kSoftmax});
+  double loss = 0, threshold = 1;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const bool is_good = i % 2 == 0;  // the model's first class is the task's second label
+    const double margin = double{logits[i].scores[0]} - double{logits[i].scores[1]};
+    loss += std::log1p(std::exp(is_good ? -margin : margin)) / 4;
+    if (is_good) threshold = std::min(threshold, as_shown(scores[i].scores[0]));
+  }
+  EXPECT_NEAR(value(result, "log_loss"), loss, 1e-12);
+  EXPECT_EQ(value(result, "threshold@recall=1/1"), threshold);
+  EXPECT_EQ(value(result, "recall@recall=1/1"), 1);
+}
+
+TEST_F(Examples, TheLogLossNeedsProbabilities) {
+  ExampleSettings asked = settings(kGold, "");
+  asked.asked.names = {"log_loss"};
+  const OpenModel open = model(Head::kSequence, {"0", "1"});
+  const OpenModel many_at_once = [&]() -> const Pipeline& {
+    open();
+    pipeline_->config.problem_type = ProblemType::kMultiLabel;
+    return *pipeline_;
+  };
+  EXPECT_ERROR(answer_examples(task_, asked, many_at_once, hooks()), kTask,
+               "eval: log_loss: expected a model whose scores are probabilities of one class each");
+}
+
+TEST_F(Examples, WhatCannotBeAskedIsRefusedBeforeTheRows) {
+  ExampleSettings asked = settings("sentence\tlabel\n", "");
+  asked.asked = {.positive_label = "eggs", .best_threshold = true};
+  EXPECT_ERROR(answer_examples(task_, asked, model(Head::kSequence, {"0", "1"}), hooks()), kUsage,
+               "positive_label: expected one of the labels 0, 1, got \"eggs\"");
+  asked = settings(kGold, "0\t1\n1\t0\n2\t0\n3\t0\n");
+  asked.asked.best_threshold = true;
+  EXPECT_ERROR(answer_examples(task_, asked, {}), kUsage, "best_threshold: expected a model that answers");
 }
 
 TEST_F(Examples, FilesWithoutLabelsHaveNoMetricsOrAnError) {

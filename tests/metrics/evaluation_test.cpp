@@ -125,6 +125,73 @@ TEST(LabelEvaluation, SetsOfClasses) {
   EXPECT_FALSE(evaluate(*make_evaluation(ClassSetOutcomes{{{}}, {{}}}, {"f1_macro"}), {})[0].value);
 }
 
+TEST(LabelEvaluation, MetricsOfOneClassAreOfTheOneThatIsNamed) {
+  const ClassOutcomes outcomes{{1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 1, 0}, {}, {}, {}};
+  const std::vector<std::string> names = {"f1", "f_beta", "f_beta_macro", "precision", "recall"};
+  const auto of_zero = evaluate(*make_evaluation(outcomes, names, {.positive = 0, .beta = 2}), {.samples = 0});
+  EXPECT_DOUBLE_EQ(*of_zero[0].value, 2 * 1 / (3.0 + 2));
+  EXPECT_EQ(of_zero[1].name, "f2");
+  EXPECT_DOUBLE_EQ(*of_zero[1].value, 5 * 1 / (4.0 * 2 + 3));
+  EXPECT_EQ(of_zero[2].name, "f2_macro");
+  EXPECT_DOUBLE_EQ(*of_zero[2].value, (10 / 19.0 + 5 / 11.0) / 2);
+  EXPECT_DOUBLE_EQ(*of_zero[3].value, 1 / 3.0);
+  EXPECT_DOUBLE_EQ(*of_zero[4].value, 1 / 2.0);
+  const auto never = evaluate(*make_evaluation(outcomes, names, {.positive = 2, .beta = .5}), {.samples = 0});
+  EXPECT_EQ(never[1].name, "f0.5");
+  EXPECT_EQ(never[3].note, "not defined: no answer is the class");
+  EXPECT_EQ(never[4].note, "not defined: no row has the class");
+  EXPECT_EQ(make_evaluation(outcomes, names, {.beta = 2})->metrics({})[1].name, "f2") << "without rows too";
+}
+
+TEST(LabelEvaluation, KappaGoesByTheNumbersOfTheClasses) {
+  const ClassOutcomes outcomes{{0, 1, 2, 2}, {0, 0, 0, 2}, {}, {}, {}};
+  const auto kappa = [&](std::vector<double> numbers) {
+    return *evaluate(*make_evaluation(outcomes, {"quadratic_weighted_kappa"}, {.class_numbers = std::move(numbers)}),
+                     {.samples = 0})[0]
+                .value;
+  };
+  const double by_chance = (3 * (0 + 1 + 4 + 4) + (4 + 1 + 0 + 0)) / 16.0;
+  EXPECT_DOUBLE_EQ(kappa({1, 2, 3}), 1 - 5 / 4.0 / by_chance);
+  EXPECT_NE(kappa({1, 2, 3}), kappa({1, 3, 2}));
+  const ScoreOutcomes scores{{1.2, 1.9, 3, 2.6}, {.7, 1.4, 1, 3.3}};
+  EXPECT_DOUBLE_EQ(*evaluate(*make_evaluation(scores, {"quadratic_weighted_kappa"}), {.samples = 0})[0].value,
+                   1 - 5 / 4.0 / by_chance)
+      << "of scores rounded to 1 2 3 3 and 1 1 1 3";
+}
+
+TEST(LabelEvaluation, TheLogLossIsTheMeanOverTheRowsOfASample) {
+  const std::vector<uint32_t> drawn = {2, 2, 0};
+  const ClassOutcomes classes{{0, 1, 1}, {0, 1, 1}, {}, {}, {}, {.5, 2, .125}};
+  EXPECT_DOUBLE_EQ(*make_evaluation(classes, {"log_loss"})->metrics(drawn)[0].value, .75 / 3);
+  const ClassOutcomes grouped{{0, 1, 1}, {0, 1, 1}, {0, 1, 1}, {}, {}, {.5, 2, .125}};
+  const std::vector<uint32_t> second = {1};
+  EXPECT_DOUBLE_EQ(*make_evaluation(grouped, {"log_loss"})->metrics(second)[0].value, 2.125 / 2);
+  const ClassSetOutcomes sets{{{0}, {}, {1}}, {{}, {}, {1}}, {.5, 2, .125}};
+  EXPECT_DOUBLE_EQ(*make_evaluation(sets, {"log_loss"})->metrics(drawn)[0].value, .75 / 3);
+  EXPECT_EQ(make_evaluation(classes, {"log_loss"})->metrics({})[0].note, "no rows");
+}
+
+TEST(LabelEvaluation, SetsOfClassesHaveFBeta) {
+  const ClassSetOutcomes outcomes{{{0, 1}, {2}, {}}, {{0}, {2, 3}, {}}};
+  const auto metrics =
+      evaluate(*make_evaluation(outcomes, {"f_beta_micro", "f1_micro", "f_beta_macro"}, {.beta = 2}), {.samples = 0});
+  EXPECT_EQ(metrics[0].name, "f2_micro");
+  EXPECT_DOUBLE_EQ(*metrics[0].value, 5 * 2 / (4.0 * 3 + 3));
+  EXPECT_DOUBLE_EQ(*metrics[1].value, 2 * 2 / (3.0 + 3));
+  EXPECT_DOUBLE_EQ(*metrics[2].value, (1 + 0 + 1 + 0) / 4.0);
+}
+
+TEST(Bootstrap, SomeUnitsAreEvaluatedAsIfTheyWereAll) {
+  const ClassOutcomes all{{0, 1, 1, 0, 1}, {0, 0, 1, 1, 1}, {}, {}, {}}, some{{1, 1, 1}, {0, 1, 1}, {}, {}, {}};
+  const std::vector<uint32_t> units = {1, 2, 4};
+  const BootstrapRules rules{.samples = 50, .seed = 3};
+  const Metric of_units = evaluate(*make_evaluation(all, {"accuracy"}), units, rules)[0];
+  const Metric alone = evaluate(*make_evaluation(some, {"accuracy"}), rules)[0];
+  EXPECT_DOUBLE_EQ(*of_units.value, 2 / 3.0);
+  EXPECT_EQ(of_units.low, alone.low);
+  EXPECT_EQ(of_units.high, alone.high);
+}
+
 TEST(LabelEvaluation, AnUnknownMetricIsOurMistake) {
   EXPECT_ERROR(evaluate(*make_evaluation(half_right(2), {"bleu"}), {}), kInternal, "unknown metric bleu");
 }

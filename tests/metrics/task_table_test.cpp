@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "metrics/benchmarks.h"
@@ -232,6 +233,92 @@ TEST(TaskRows, SetsOfClassesAreNamesWithCommas) {
   EXPECT_EQ(rows.golds()[0].answer.labels, (std::vector<uint32_t>{0, 1}));
   EXPECT_TRUE(rows.golds()[1].is_labelled) << "no class holds";
   EXPECT_EQ(rows.to_text(rows.parse(0, "a", "p")), "a");
+}
+
+Example sliced(const std::string& label, const std::optional<std::string>& slice) {
+  Example example = labelled(label);
+  example.slice = slice;
+  return example;
+}
+
+TEST(TaskRows, SlicesHoldTheRowsThatCount) {
+  TaskRows rows(find_task("sst-2"), TaskLabels(find_task("sst-2")));
+  rows.add(sliced("1", "b"));
+  rows.add(sliced("", "b"));  // no label
+  rows.add(sliced("0", "a"));
+  rows.add(sliced("1", std::nullopt));
+  rows.add(sliced("1", "c"));
+  rows.add(sliced("0", "c"));
+  rows.add(sliced("", "d"));
+  const std::vector<std::optional<TaskAnswer>> answers(7, TaskAnswer{});
+  const RowSlices found = rows.slices(answers);
+  EXPECT_EQ(found.rows, 5u);
+  EXPECT_EQ(found.without, 1u);
+  ASSERT_EQ(found.slices.size(), 3u) << "no row of d counts";
+  EXPECT_EQ(found.slices[0].value, "c");
+  EXPECT_EQ(found.slices[0].rows, 2u);
+  EXPECT_EQ(found.slices[0].units, (std::vector<uint32_t>{3, 4}));
+  EXPECT_EQ(found.slices[1].value, "a");
+  EXPECT_EQ(found.slices[1].units, (std::vector<uint32_t>{1}));
+  EXPECT_EQ(found.slices[2].value, "b");
+  EXPECT_EQ(found.slices[2].units, (std::vector<uint32_t>{0}));
+}
+
+TEST(TaskRows, AQuestionIsOneUnitOfItsSlice) {
+  TaskRows rows(find_task("multirc"), TaskLabels(find_task("multirc")));
+  for (const char* group : {"p", "q", "q", "r"}) {
+    Example example = sliced("1", group == std::string("p") ? "x" : "y");
+    example.group = group;
+    rows.add(example);
+  }
+  const std::vector<std::optional<TaskAnswer>> answers(4, TaskAnswer{});
+  const RowSlices found = rows.slices(answers);
+  EXPECT_EQ(found.slices.at(0).value, "y");
+  EXPECT_EQ(found.slices.at(0).rows, 3u);
+  EXPECT_EQ(found.slices.at(0).units, (std::vector<uint32_t>{1, 2}));
+}
+
+TEST(TaskRows, SlicesAreBounded) {
+  TaskRows rows(find_task("sst-2"), TaskLabels(find_task("sst-2")));
+  for (size_t i = 0; i < 2 * kMostSlices; ++i) rows.add(sliced("1", std::to_string(i % kMostSlices)));
+  EXPECT_ERROR(rows.add(sliced("1", "more")), kInput,
+               "in:1: expected at most 100 values by which metrics are told apart, got \"more\" as one more");
+}
+
+TEST(TaskRows, TheLogLossIsThatOfTheTruth) {
+  TaskRows rows(find_task("sst-2"), TaskLabels(find_task("sst-2")));
+  rows.add(labelled("1"));
+  rows.add(labelled("0"));
+  std::vector<std::optional<TaskAnswer>> answers(2, TaskAnswer{});
+  answers[0]->logits = {std::log(.25), std::log(.75)};
+  answers[1]->logits = {std::log(.1), std::log(.9)};
+  const auto loss = rows.evaluate(answers, {}, {.metrics = {"log_loss"}});
+  EXPECT_DOUBLE_EQ(*evaluate(*loss, {.samples = 0})[0].value, -(std::log(.75) + std::log(.1)) / 2);
+
+  TaskRows sets(find_task("multi-label"), TaskLabels(std::vector<std::string>{"a", "b"}));
+  sets.add(labelled("b"));
+  sets.add(labelled(""));
+  answers[0]->logits = {1, -3};
+  answers[1]->logits = {-2000, 2000};
+  const double first = std::log(1 + std::exp(1.0)) + std::log(1 + std::exp(3.0)), second = 2000;
+  const auto of_sets = sets.evaluate(answers, {}, {.metrics = {"log_loss"}});
+  EXPECT_DOUBLE_EQ(*evaluate(*of_sets, {.samples = 0})[0].value, (first + second) / 2 / 2);
+}
+
+TEST(TaskRows, ThresholdsAreThoseOfTheClass) {
+  TaskRows rows(find_task("multi-label"), TaskLabels(std::vector<std::string>{"a", "b"}));
+  for (const char* label : {"a", "b", ""}) rows.add(labelled(label));
+  std::vector<std::optional<TaskAnswer>> answers(3, TaskAnswer{});
+  answers[0]->scores = {.9f, .4f};
+  answers[1]->scores = {.1f, .5f};
+  answers[2]->scores = {.3f, .6f};
+  const MetricPlan plan{.thresholds = {.precisions = {.5}}, .scored_labels = {1}};
+  std::string shown;
+  for (const Metric& metric : evaluate(*rows.evaluate(answers, {}, plan), {.samples = 0}))
+    shown += metric.name + " " + std::to_string(metric.value.value_or(-1)) + "\n";
+  EXPECT_NE(shown.find("threshold@precision=0.5/b 0.500000\nprecision@precision=0.5/b 0.500000\nrecall@"), shown.npos)
+      << shown;
+  EXPECT_EQ(shown.find("/a"), shown.npos);
 }
 
 // ---- what the model is shown

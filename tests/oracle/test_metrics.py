@@ -3,6 +3,7 @@ and ReCoRD: equal to 1e-9. Everything goes through the program: files in, JSON o
 import json
 import random
 import subprocess
+import sys
 
 import numpy
 import pytest
@@ -13,6 +14,9 @@ import sklearn.metrics
 from metric_rows import ROWS, SCHEMES, cola_rows, nli_rows, overlap, paraphrase_rows, predicted_tags, scheme_sentences, sts_rows, tagged_sentences
 from official_rows import MADE, REAL, digest
 from oracle_runs import BINARY, ROOT, SHARED, needs_program
+
+sys.path.append(str(ROOT / "tests" / "cli"))
+from models import make_model  # noqa: E402
 
 pytestmark = needs_program
 
@@ -71,6 +75,65 @@ def test_nli_and_cb(evaluate):
     expected = {"accuracy": sklearn.metrics.accuracy_score(gold, numbers), "f1_macro": sklearn.metrics.f1_score(gold, numbers, average="macro", zero_division=0)}
     for task in ("nli", "cb"):
         near(evaluate(task, ("dev.jsonl", lines), glue_answers(answers)), expected)
+
+
+def test_metrics_that_are_asked_for(evaluate):
+    """Of one class, with beta, and kappa: by numbers, and by an order that is given."""
+    rng = random.Random(12)
+    gold = [rng.randint(1, 5) for _ in range(ROWS)]
+    answers = [min(5, max(1, label + rng.choice((-2, -1, 0, 0, 1)))) for label in gold]
+    lines = "".join(json.dumps({"text": "x", "label": label}) + "\n" for label in gold)
+    words = ("--metrics", "f1,f_beta,f_beta_macro,precision,recall,quadratic_weighted_kappa,matthews_correlation", "--positive-label", "2", "--beta", "0.5")
+    metrics = evaluate("classification", ("dev.jsonl", lines), glue_answers(answers), *words)
+    of_two = {"labels": [2], "average": "macro"}
+    near(metrics, {"f1": sklearn.metrics.f1_score(gold, answers, **of_two), "f0.5": sklearn.metrics.fbeta_score(gold, answers, beta=0.5, **of_two),
+                   "f0.5_macro": sklearn.metrics.fbeta_score(gold, answers, beta=0.5, average="macro"), "precision": sklearn.metrics.precision_score(gold, answers, **of_two),
+                   "recall": sklearn.metrics.recall_score(gold, answers, **of_two), "matthews_correlation": sklearn.metrics.matthews_corrcoef(gold, answers),
+                   "quadratic_weighted_kappa": sklearn.metrics.cohen_kappa_score(gold, answers, weights="quadratic")})
+    names = dict(zip(range(1, 6), ("awful", "bad", "fair", "good", "superb")))
+    lines = "".join(json.dumps({"text": "x", "label": names[label]}) + "\n" for label in gold)
+    named = evaluate("classification", ("dev.jsonl", lines), glue_answers([names[answer] for answer in answers]), "--metrics", "quadratic_weighted_kappa", "--label-order", ",".join(names.values()))
+    near(named, {"quadratic_weighted_kappa": metrics["quadratic_weighted_kappa"]})
+    scores = [label + rng.uniform(-2, 2) for label in gold]
+    lines = "".join(json.dumps({"text": "x", "label": label}) + "\n" for label in gold)
+    rounded = evaluate("regression", ("dev.jsonl", lines), glue_answers(scores), "--metrics", "quadratic_weighted_kappa")
+    near(rounded, {"quadratic_weighted_kappa": sklearn.metrics.cohen_kappa_score(gold, numpy.rint(scores).astype(int), weights="quadratic", labels=range(-1, 8))})
+
+
+@pytest.mark.parametrize("kind", ["one", "many"])
+def test_scores_of_a_model(tmp_path, kind):
+    """log_loss on the logits, thresholds on the scores that `classify` prints."""
+    rng = random.Random(13)
+    make_model(tmp_path / "model", "sequence", labels=("a", "b", "c"), problem_type={"one": "single_label", "many": "multi_label"}[kind] + "_classification")
+    gold = [[int(rng.random() < 0.4) for _ in range(3)] if kind == "many" else [int(i == n % 3) for i in range(3)] for n in range(300)]
+    lines = "".join(json.dumps({"text": f"text {n % 200}", "label": [name for name, has in zip("abc", row) if has] if kind == "many" else "abc"[row.index(1)]}) + "\n" for n, row in enumerate(gold))
+    (tmp_path / "dev.jsonl").write_text(lines)
+
+    def run(*words):
+        done = subprocess.run([str(BINARY), *words], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def values(activation):
+        rows = run("classify", "-m", "model", "-i", "dev.jsonl", "--top-k", "3", "-f", "jsonl", "--activation", activation)
+        return numpy.array([[{entry["label"]: entry["score"] for entry in row["labels"]}[name] for name in "abc"] for row in rows])
+
+    task = {"one": "classification", "many": "multi-label"}[kind]
+    metrics = run("eval", "--task", task, "-m", "model", "dev.jsonl", "--metrics", "log_loss", "--best-threshold", "--recall-at-precision", "0.3", "--precision-at-recall", "0.6",
+                  "--positive-label", "b", "--bootstrap", "0", "-f", "jsonl")[0]["metrics"]
+    logits = values("none").astype(numpy.float64)
+    if kind == "one":
+        loss = sklearn.metrics.log_loss([row.index(1) for row in gold], numpy.exp(logits) / numpy.exp(logits).sum(axis=1, keepdims=True))
+    else:
+        loss = numpy.mean([sklearn.metrics.log_loss([row[i] for row in gold], 1 / (1 + numpy.exp(-logits[:, i]))) for i in range(3)])
+    near(metrics, {"log_loss": loss})
+    has_b, scores = [row[1] for row in gold], values("auto")[:, 1]
+    precision, recall, thresholds = sklearn.metrics.precision_recall_curve(has_b, scores)
+    precision, recall = precision[:-1], recall[:-1]
+    f1 = 2 * precision * recall / numpy.maximum(precision + recall, 1e-12)
+    near(metrics, {"f1@best_f1/b": f1.max(), "recall@precision=0.3/b": recall[precision >= 0.3].max(), "precision@recall=0.6/b": precision[recall >= 0.6].max()})
+    for point in ("best_f1", "precision=0.3", "recall=0.6"):
+        at = list(thresholds).index(metrics[f"threshold@{point}/b"])
+        near(metrics, {f"precision@{point}/b": precision[at], f"recall@{point}/b": recall[at]})
 
 
 def test_sts(evaluate):
