@@ -53,7 +53,7 @@ class Answers {
       classify(pipeline_, {}, sequence_);
       map_classes_of(rows, settings.label_map);
       labels_ = rows.labels().size();
-      has_scores_ = settings.asked.has_thresholds();
+      has_scores_ = settings.asked.needs_scores();
       has_logits_ = settings.asked.has("log_loss");
       if (has_logits_) check_scores_are_probabilities();
       if (!settings.false_positive_rates.empty()) findings_ = finding_classes(pipeline_, settings.benign_labels);

@@ -18,7 +18,8 @@ namespace deberta {
 namespace {
 
 constexpr std::string_view kOfClasses =
-    "accuracy f1 precision recall f_beta f1_macro f_beta_macro matthews_correlation quadratic_weighted_kappa log_loss";
+    "accuracy f1 precision recall f_beta roc_auc average_precision f1_macro f_beta_macro matthews_correlation "
+    "quadratic_weighted_kappa log_loss";
 constexpr std::string_view kOfSets = "f1_micro f1_macro f_beta_micro f_beta_macro accuracy log_loss";
 constexpr std::string_view kOfScores = "pearson spearmanr mse quadratic_weighted_kappa";
 
@@ -39,10 +40,15 @@ bool has_rows_of_classes(const TaskRow& task) {
          task.kind == TaskKind::kAnswers;
 }
 
+// A metric of how the scores of a class order the rows.
+bool needs_ranking(std::string_view metric) {
+  return metric == "roc_auc" || metric == "average_precision";
+}
+
 // A metric of one class among others.
 bool is_of_one_class(std::string_view metric) {
   return metric == "f1" || metric == "f_beta" || metric == "precision" || metric == "recall" ||
-         metric == "combined_score";
+         metric == "combined_score" || needs_ranking(metric);
 }
 
 // Empty where no thresholds are asked for.
@@ -98,7 +104,8 @@ void check_thresholds(const TaskRow& task, const AskedMetrics& asked, bool has_m
     refuse_asked(threshold_argument(asked),
                  fmt::format("expected a task whose rows have classes of their own, got {}", task.name));
   check_shares(asked);
-  const std::string needs_scores = asked.has("log_loss") ? "metrics" : threshold_argument(asked);
+  const bool has_metrics = asked.has("log_loss") || std::ranges::any_of(asked.names, needs_ranking);
+  const std::string needs_scores = has_metrics ? "metrics" : threshold_argument(asked);
   if (!has_model && !needs_scores.empty())
     refuse_asked(needs_scores, "expected a model that answers: a file of predictions has no scores");
 }
@@ -118,7 +125,7 @@ void check_labels_asked(const TaskRow& task, const AskedMetrics& asked) {
   const bool is_used = is_needed || (task.target == TaskTarget::kClasses && asked.has_thresholds());
   if (!asked.positive_label.empty() && !is_used)
     refuse_asked("positive_label", "expected a metric of one class or a threshold, got none",
-                 {{"name f1, f_beta, precision or recall with {}", "metrics"}, {"ask for {}", "best_threshold"}});
+                 {{"name f1, precision, recall or another with {}", "metrics"}, {"ask for {}", "best_threshold"}});
   if (is_needed && positive_label_of(task, asked).empty())
     refuse_asked(
         "positive_label",
@@ -157,6 +164,10 @@ std::vector<double> numbers_of_labels(const TaskLabels& labels, const std::vecto
 
 bool AskedMetrics::has(std::string_view metric) const {
   return std::ranges::find(names, metric) != names.end();
+}
+
+bool AskedMetrics::needs_scores() const {
+  return has_thresholds() || std::ranges::any_of(names, needs_ranking);
 }
 
 bool AskedMetrics::has_thresholds() const {

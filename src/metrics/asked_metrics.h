@@ -24,6 +24,7 @@ struct AskedMetrics {
 
   bool has(std::string_view metric) const;
   bool has_thresholds() const;
+  bool needs_scores() const;  // of each row, for thresholds and for metrics of their order
 };
 
 // Every metric that some task has, in place of its own, for messages and help.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace deberta {
 namespace {
@@ -166,6 +167,35 @@ std::vector<double> ranks(Scores values) {
     begin = end;
   }
   return result;
+}
+
+std::optional<double> roc_auc(Classes gold, Scores scores, int32_t positive) {
+  const std::vector<double> ranked = ranks(scores);
+  double sum = 0, positives = 0;
+  for (size_t i = 0; i < gold.size(); ++i) {
+    if (gold[i] != positive) continue;
+    sum += ranked[i];
+    ++positives;
+  }
+  const double pairs = positives * (to_double(gold.size()) - positives);
+  if (pairs == 0) return std::nullopt;
+  return (sum - positives * (positives + 1) / 2) / pairs;
+}
+
+std::optional<double> average_precision(Classes gold, Scores scores, int32_t positive) {
+  std::vector<std::pair<double, bool>> rows;
+  for (size_t i = 0; i < gold.size(); ++i) rows.emplace_back(-scores[i], gold[i] == positive);
+  std::sort(rows.begin(), rows.end());
+  uint64_t right = 0, right_before = 0;  // before this score
+  double sum = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    right += rows[i].second;
+    if (i + 1 < rows.size() && rows[i + 1].first == rows[i].first) continue;
+    sum += to_double(right - right_before) * to_double(right) / to_double(i + 1);
+    right_before = right;
+  }
+  if (right == 0 || right == gold.size()) return std::nullopt;
+  return sum / to_double(right);
 }
 
 std::optional<double> spearman(Scores gold, Scores predicted) {

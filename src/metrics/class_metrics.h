@@ -29,6 +29,12 @@ std::optional<double> recall(Classes gold, Classes predicted, int32_t positive);
 // For any number of classes (Gorodkin 2004); 0 if all answers, or all labels, are one class.
 std::optional<double> matthews_correlation(Classes gold, Classes predicted);
 
+// How well scores tell one class from the others: the share of pairs of a row that has it and one that has not in which
+// the first scores higher, equal scores half; and the mean over recalls of the precision, by steps at each distinct
+// score. Nothing where all rows have the class, or none has.
+std::optional<double> roc_auc(Classes gold, Scores scores, int32_t positive);
+std::optional<double> average_precision(Classes gold, Scores scores, int32_t positive);
+
 // 1 less the mean squared difference, as a share of what it would be if each value met every one of the others (Cohen
 // 1968, weights (i - j)^2).
 std::optional<double> quadratic_weighted_kappa(Scores gold, Scores predicted);

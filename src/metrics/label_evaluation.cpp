@@ -59,6 +59,8 @@ class ClassEvaluation final : public Evaluation {
         found.push_back(defined_or(name, exact_match(units), kNoRows));
       else if (name == "log_loss" && !rows.empty())
         found.push_back({name, mean_loss(outcomes_.losses, rows)});
+      else if ((name == "roc_auc" || name == "average_precision") && !rows.empty())
+        found.push_back(of_scores(name, rows, gold));
       else
         found.push_back(metric(name, gold, predicted));
     }
@@ -91,6 +93,13 @@ class ClassEvaluation final : public Evaluation {
       return defined_or(name, quadratic_weighted_kappa(numbers_of(gold), numbers_of(predicted)), kOneClass);
     if (name == "combined_score") return {name, (*accuracy(gold, predicted) + f1(gold, predicted, positive)) / 2};
     refuse(name);
+  }
+
+  Metric of_scores(const std::string& name, std::span<const uint32_t> rows, Classes gold) const {
+    std::vector<double> scores;
+    for (const uint32_t row : rows) scores.push_back(outcomes_.scores[row]);
+    const auto metric = name == "roc_auc" ? roc_auc : average_precision;
+    return defined_or(name, metric(gold, scores, rules_.positive), "not defined: all rows have the class, or none has");
   }
 
   std::vector<double> numbers_of(Classes classes) const {

@@ -18,6 +18,7 @@ struct ClassOutcomes {
   std::vector<uint32_t> genres;
   std::vector<std::string> genre_names;
   std::vector<double> losses = {};  // of each row, for log_loss
+  std::vector<double> scores = {};  // of the positive class, for roc_auc and average_precision
 };
 struct ScoreOutcomes {
   std::vector<double> gold, predicted;
@@ -35,12 +36,12 @@ struct MetricRules {
   std::vector<double> class_numbers = {};  // by class, for quadratic_weighted_kappa
 };
 
-// `metrics`: names as in the task table and asked_metrics.h. For classes: accuracy, f1, precision and recall (of one
-// class), f1_macro, matthews_correlation, quadratic_weighted_kappa, log_loss, exact_match (of groups), combined_score
-// (the mean of accuracy and f1), and the accuracy of each genre where there are two or more. For scores: pearson,
-// spearmanr, combined_score (their mean), mse, quadratic_weighted_kappa (of scores rounded to whole numbers). For sets:
-// f1_micro, f1_macro (over the classes that occur), accuracy (of whole sets), log_loss. Where f1 is, f_beta is too: it
-// is called f2 or f0.5. Throw kInternal for another name.
+// `metrics`: names as in the task table and asked_metrics.h. For classes: accuracy, f1, precision, recall, roc_auc
+// and average_precision (of one class), f1_macro, matthews_correlation, quadratic_weighted_kappa, log_loss, exact_match
+// (of groups), combined_score (the mean of accuracy and f1), and the accuracy of each genre where there are two or
+// more. For scores: pearson, spearmanr, combined_score (their mean), mse, quadratic_weighted_kappa (of scores rounded
+// to whole numbers). For sets: f1_micro, f1_macro (over the classes that occur), accuracy (of whole sets), log_loss.
+// Where f1 is, f_beta is too: it is called f2 or f0.5. Throw kInternal for another name.
 std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<std::string> metrics,
                                             MetricRules rules = {});
 std::unique_ptr<Evaluation> make_evaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics);

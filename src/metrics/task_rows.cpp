@@ -292,6 +292,8 @@ std::unique_ptr<Evaluation> TaskRows::evaluate_classes(Answers answers, const Me
     outcomes.predicted.push_back(static_cast<int32_t>(answers[row]->label));
     outcomes.genres.push_back(gold.genre);
     outcomes.losses.push_back(loss_of(row, *answers[row]));
+    const std::vector<float>& scores = answers[row]->scores;
+    outcomes.scores.push_back(scores.empty() ? 0 : scores[static_cast<size_t>(plan.rules.positive)]);
   }
   return make_evaluation(std::move(outcomes), std::move(metrics), plan.rules);
 }

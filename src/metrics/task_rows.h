@@ -26,7 +26,7 @@ struct TaskAnswer {
   double score = 0;              // kScore
   std::vector<uint32_t> labels;  // kClasses, ascending
   std::string text;              // kText
-  std::vector<float> scores;     // by label, where thresholds are asked for: as the model's answers show them
+  std::vector<float> scores;     // by label, where they are asked for: as the model's answers show them
   // By label, where the log loss is: kClass: logarithms of probabilities; kClasses: logits.
   std::vector<double> logits;
 };

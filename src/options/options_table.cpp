@@ -599,15 +599,16 @@ constexpr OptionRow kOptions[] = {
     OptionRow{
         "metrics", 0, kList, "", "NAMES", "eval", "Answer",
         "report these in place of the task's own metrics, where rows have classes or scores: accuracy f1 precision "
-        "recall f_beta f1_macro f_beta_macro matthews_correlation quadratic_weighted_kappa log_loss f1_micro "
+        "recall f_beta roc_auc average_precision f1_macro f_beta_macro matthews_correlation quadratic_weighted_kappa "
+        "log_loss f1_micro "
         "f_beta_micro pearson spearmanr mse, as far as the task has them"},
     OptionRow{"beta", 0, kNumber, "auto", "auto|0..1000", "eval", "Answer",
               "how many times as much recall counts as precision, for f_beta and --best-threshold; auto: 1 for "
               "--best-threshold"},
-    OptionRow{
-        "positive-label", 0, kText, "", "LABEL", "eval", "Answer",
-        "the class that f1, f_beta, precision, recall and thresholds are about, by name; by default the second of "
-        "two that the task itself has, and each in turn for thresholds of multi-label"},
+    OptionRow{"positive-label", 0, kText, "", "LABEL", "eval", "Answer",
+              "the class that f1, f_beta, precision, recall, roc_auc, average_precision and thresholds are about, by "
+              "name; by default the second of "
+              "two that the task itself has, and each in turn for thresholds of multi-label"},
     OptionRow{"label-order", 0, kList, "", "NAMES", "eval", "Answer",
               "quadratic_weighted_kappa: the classes in their order, the lowest first, if they are no numbers"},
     OptionRow{

@@ -76,13 +76,15 @@ def test_thresholds_are_those_of_the_scores_that_people_see(deberta, sentiment, 
     file = tmp_path / "dev.tsv"
     labels = [int(row["label"]) % 2 for row in rows]
     file.write_text("sentence\tlabel\n" + "".join(f"{row['text']}\t{label}\n" for row, label in zip(rows, labels)))
-    done = deberta("eval", "--task", "sst-2", "-m", sentiment, file, "--best-threshold", "--recall-at-precision", ".35,0.9", "--precision-at-recall", "0.5", "-f", "json",
+    done = deberta("eval", "--task", "sst-2", "-m", sentiment, file, "--best-threshold", "--metrics", "roc_auc", "--recall-at-precision", ".35,0.9", "--precision-at-recall", "0.5", "-f", "json",
                    "--bootstrap", "0", "--digits", "3")
     found = result(done)["metrics"]
     assert "note: settings: positive-label 1" in done.stderr
     scores = [row["positive"] for row in classified(deberta, sentiment, file, "--input-field", "sentence")]
     assert len(set(scores)) < len(scores), "ties are wanted"
     of, positives = cuts(scores, labels), sum(labels)
+    pairs = [(high > low) + (high == low) / 2 for high, gold in zip(scores, labels) for low, other in zip(scores, labels) if gold and not other]
+    assert found["roc_auc"] == pytest.approx(sum(pairs) / len(pairs), abs=6e-4)
     precision = {threshold: right / answered for threshold, answered, right in of}
     recall = {threshold: right / positives for threshold, _, right in of}
     f1 = {threshold: 2 * right / (positives + answered) for threshold, answered, right in of}
@@ -171,7 +173,7 @@ def test_what_is_not_defined_is_null(deberta, tmp_path):
 
 
 @pytest.mark.parametrize("words, message", [
-    (["--metrics", "bleu"], '--metrics: expected some of accuracy, f1_macro, f1, precision, recall, f_beta, f_beta_macro, matthews_correlation, quadratic_weighted_kappa, log_loss for the task '
+    (["--metrics", "bleu"], '--metrics: expected some of accuracy, f1_macro, f1, precision, recall, f_beta, roc_auc, average_precision, f_beta_macro, matthews_correlation, quadratic_weighted_kappa, log_loss for the task '
      'classification, got "bleu"'),
     (["--metrics", "f1"], "--positive-label: expected the class that the figures are about, got none"),
     (["--metrics", "f1", "--positive-label", "4"], '--positive-label: expected one of the labels 1, 2, 3, got "4"'),

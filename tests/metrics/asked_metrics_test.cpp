@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "metrics/task_rows.h"
 #include "options/options.h"
 #include "support/expect_error.h"
 
@@ -52,6 +53,7 @@ TEST(AskedMetrics, AnUnknownOneIsRefusedWithThoseThatExist) {
 TEST(AskedMetrics, WhatNeedsScoresNeedsAModel) {
   EXPECT_NO_THROW(check("sst-2", {.names = {"f1", "matthews_correlation"}}, false));
   EXPECT_ERROR(check("sst-2", {.names = {"log_loss"}}, false), kUsage, "metrics: expected a model that answers");
+  EXPECT_ERROR(check("sst-2", {.names = {"f1", "roc_auc"}}, false), kUsage, "metrics: expected a model that answers");
   EXPECT_ERROR(check("sst-2", {.names = {"f1"}, .recall_at_precision = {.9}}, false), kUsage,
                "recall_at_precision: expected a model that answers");
 }
@@ -84,6 +86,30 @@ TEST(AskedMetrics, ThePositiveClassIsNeverGuessed) {
   EXPECT_ERROR(check("mnli", {.names = {"precision"}}), kUsage,
                "about, one of contradiction, neutral, entailment, got none");
   EXPECT_NO_THROW(check("multi-label", best));
+}
+
+TEST(AskedMetrics, EachOfThemCanBeComputed) {
+  for (const TaskRow& task : task_table()) {
+    const TaskLabels labels(std::vector<std::string>{"0", "1"});
+    TaskRows rows(task, labels);
+    TaskAnswer answer;
+    answer.scores = {.25f, .75f};
+    answer.logits = {-1, -2};
+    for (const char* label : {"0", "1"}) {
+      Example example;
+      example.label = label;
+      rows.add(example);
+    }
+    AskedMetrics asked{.names = asked_metrics_of(task), .beta = 2, .positive_label = "1"};
+    if (asked.names.empty()) continue;
+    const std::vector<std::optional<TaskAnswer>> answers(2, answer);
+    std::vector<std::string> names, expected;
+    for (const std::string& name : asked.names) expected.push_back(with_beta(name, 2));
+    for (const Metric& metric :
+         evaluate(*rows.evaluate(answers, {}, plan_metrics(task, labels, asked)), {.samples = 2}))
+      names.push_back(metric.name);
+    EXPECT_EQ(names, expected) << task.name;
+  }
 }
 
 TEST(AskedMetrics, LabelsBecomeNumbers) {

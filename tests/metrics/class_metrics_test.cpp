@@ -55,6 +55,20 @@ TEST(ClassMetrics, PrecisionAndRecallOfAClass) {
   EXPECT_FALSE(recall(Ints(6, 0), predicted, 1)) << "no row has the class";
 }
 
+TEST(ClassMetrics, TheOrderOfScoresHasAnAreaAndAMeanPrecision) {
+  const Ints gold = {2, 0, 2, 1};
+  const Numbers scores = {.9, .8, .8, .1};
+  EXPECT_DOUBLE_EQ(*roc_auc(gold, scores, 2), 3.5 / 4) << "one of four pairs has equal scores";
+  EXPECT_DOUBLE_EQ(*average_precision(gold, scores, 2), (1 + 2 / 3.0) / 2) << "equal scores are one step";
+  EXPECT_DOUBLE_EQ(*roc_auc(gold, scores, 1), 0);
+  EXPECT_DOUBLE_EQ(*average_precision(gold, scores, 1), 1 / 4.0);
+  for (const Ints& one : {Ints{2, 2, 2, 2}, Ints{0, 0, 0, 0}}) {
+    EXPECT_FALSE(roc_auc(one, scores, 2));
+    EXPECT_FALSE(average_precision(one, scores, 2));
+  }
+  EXPECT_FALSE(roc_auc(Ints{}, Numbers{}, 1) || average_precision(Ints{}, Numbers{}, 1));
+}
+
 TEST(ClassMetrics, KappaWeighsAnErrorByItsSquare) {
   // Observed: (0 + 1 + 4 + 0) / 4. By chance, over all pairs: gold 1 2 3 3, predicted 1 1 1 3.
   const double by_chance = (3 * (0 + 1 + 4 + 4) + (4 + 1 + 0 + 0)) / 16.0;

@@ -171,6 +171,17 @@ TEST(LabelEvaluation, TheLogLossIsTheMeanOverTheRowsOfASample) {
   EXPECT_EQ(make_evaluation(classes, {"log_loss"})->metrics({})[0].note, "no rows");
 }
 
+TEST(LabelEvaluation, TheOrderOfScoresIsThatOfTheRowsOfASample) {
+  const ClassOutcomes outcomes{{1, 0, 1, 0}, {1, 0, 1, 0}, {}, {}, {}, {}, {.9, .8, .7, .1}};
+  const auto evaluation = make_evaluation(outcomes, {"roc_auc", "average_precision"});
+  const std::vector<uint32_t> drawn = {2, 1, 2, 3};
+  EXPECT_DOUBLE_EQ(*evaluation->metrics(drawn)[0].value, 2 / 4.0);
+  EXPECT_DOUBLE_EQ(*evaluation->metrics(drawn)[1].value, 2 / 3.0);
+  const std::vector<uint32_t> positives = {0, 2};
+  EXPECT_EQ(evaluation->metrics(positives)[0].note, "not defined: all rows have the class, or none has");
+  EXPECT_EQ(evaluation->metrics({})[1].note, "no rows");
+}
+
 TEST(LabelEvaluation, SetsOfClassesHaveFBeta) {
   const ClassSetOutcomes outcomes{{{0, 1}, {2}, {}}, {{0}, {2, 3}, {}}};
   const auto metrics =

@@ -305,6 +305,17 @@ TEST(TaskRows, TheLogLossIsThatOfTheTruth) {
   EXPECT_DOUBLE_EQ(*evaluate(*of_sets, {.samples = 0})[0].value, (first + second) / 2 / 2);
 }
 
+TEST(TaskRows, TheOrderOfScoresIsThatOfThePositiveClass) {
+  TaskRows rows(find_task("sst-2"), TaskLabels(find_task("sst-2")));
+  for (const char* label : {"1", "0", "0"}) rows.add(labelled(label));
+  std::vector<std::optional<TaskAnswer>> answers(3, TaskAnswer{});
+  answers[0]->scores = {.1f, .5f};
+  answers[1]->scores = {.2f, .4f};
+  answers[2]->scores = {.3f, .6f};
+  const auto area = rows.evaluate(answers, {}, {.metrics = {"roc_auc"}});
+  EXPECT_DOUBLE_EQ(*evaluate(*area, {.samples = 0})[0].value, .5);
+}
+
 TEST(TaskRows, ThresholdsAreThoseOfTheClass) {
   TaskRows rows(find_task("multi-label"), TaskLabels(std::vector<std::string>{"a", "b"}));
   for (const char* label : {"a", "b", ""}) rows.add(labelled(label));

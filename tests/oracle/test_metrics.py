@@ -118,7 +118,7 @@ def test_scores_of_a_model(tmp_path, kind):
         return numpy.array([[{entry["label"]: entry["score"] for entry in row["labels"]}[name] for name in "abc"] for row in rows])
 
     task = {"one": "classification", "many": "multi-label"}[kind]
-    metrics = run("eval", "--task", task, "-m", "model", "dev.jsonl", "--metrics", "log_loss", "--best-threshold", "--recall-at-precision", "0.3", "--precision-at-recall", "0.6",
+    metrics = run("eval", "--task", task, "-m", "model", "dev.jsonl", "--metrics", "log_loss,roc_auc,average_precision" if kind == "one" else "log_loss", "--best-threshold", "--recall-at-precision", "0.3", "--precision-at-recall", "0.6",
                   "--positive-label", "b", "--bootstrap", "0", "-f", "jsonl")[0]["metrics"]
     logits = values("none").astype(numpy.float64)
     if kind == "one":
@@ -127,6 +127,8 @@ def test_scores_of_a_model(tmp_path, kind):
         loss = numpy.mean([sklearn.metrics.log_loss([row[i] for row in gold], 1 / (1 + numpy.exp(-logits[:, i]))) for i in range(3)])
     near(metrics, {"log_loss": loss})
     has_b, scores = [row[1] for row in gold], values("auto")[:, 1]
+    if kind == "one":
+        near(metrics, {"roc_auc": sklearn.metrics.roc_auc_score(has_b, scores), "average_precision": sklearn.metrics.average_precision_score(has_b, scores)})
     precision, recall, thresholds = sklearn.metrics.precision_recall_curve(has_b, scores)
     precision, recall = precision[:-1], recall[:-1]
     f1 = 2 * precision * recall / numpy.maximum(precision + recall, 1e-12)
