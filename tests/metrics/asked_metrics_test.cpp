@@ -116,9 +116,9 @@ TEST(AskedMetrics, LabelsBecomeNumbers) {
   const TaskRow& task = find_task("classification");
   const TaskLabels labels(std::vector<std::string>{"ham", "spam", "scam"});
   const MetricPlan plan = plan_metrics(
-      task, labels, {.names = {"f1", "f_beta"}, .beta = 1, .positive_label = "SPAM", .best_threshold = true});
-  EXPECT_EQ(plan.rules.positive, 1);
-  EXPECT_EQ(plan.scored_labels, std::vector<size_t>{1});
+      task, labels, {.names = {"f1", "f_beta"}, .beta = 1, .positive_label = "SCAM", .best_threshold = true});
+  EXPECT_EQ(plan.rules.positive, 2);
+  EXPECT_EQ(plan.scored_labels, std::vector<size_t>{2});
   EXPECT_EQ(plan.metrics, std::vector<std::string>{"f1"}) << "F-beta of 1 is F1";
   EXPECT_ERROR(plan_metrics(task, labels, {.names = {"f1"}, .positive_label = "eggs"}), kUsage,
                "positive_label: expected one of the labels ham, spam, scam, got \"eggs\"");

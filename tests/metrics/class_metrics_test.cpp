@@ -60,6 +60,7 @@ TEST(ClassMetrics, TheOrderOfScoresHasAnAreaAndAMeanPrecision) {
   const Numbers scores = {.9, .8, .8, .1};
   EXPECT_DOUBLE_EQ(*roc_auc(gold, scores, 2), 3.5 / 4) << "one of four pairs has equal scores";
   EXPECT_DOUBLE_EQ(*average_precision(gold, scores, 2), (1 + 2 / 3.0) / 2) << "equal scores are one step";
+  EXPECT_DOUBLE_EQ(*average_precision(Ints{1, 1, 0, 0}, Numbers{.5, .5, .5, .1}, 1), 2 / 3.0);
   EXPECT_DOUBLE_EQ(*roc_auc(gold, scores, 1), 0);
   EXPECT_DOUBLE_EQ(*average_precision(gold, scores, 1), 1 / 4.0);
   for (const Ints& one : {Ints{2, 2, 2, 2}, Ints{0, 0, 0, 0}}) {
