@@ -67,6 +67,13 @@ std::vector<std::string> find_labelled_files(const std::vector<std::string>& pat
   return files;
 }
 
+RowKey key_of(const TaskRow& task, const ExampleInput& input, const Example& example) {
+  RowKey key{.neighbours = example.row};
+  if (!input.group_field.empty()) key.group = example.slice;
+  if (task.target == TaskTarget::kClass) key.stratum = example.label.value_or("");
+  return key;
+}
+
 ExampleFiles::ExampleFiles(const ExampleInput& input, const TaskRow& task, std::function<bool()> is_stopped)
     : input_(input), task_(task), is_stopped_(std::move(is_stopped)), picker_(input.part) {
   if (!input.labels_file.empty() && (task.form != ExampleForm::kAlphaNli || input.files.size() != 1))
@@ -77,14 +84,14 @@ void ExampleFiles::open_next() {
   std::optional<LineReader> labels;
   if (!input_.labels_file.empty()) labels.emplace(ByteSource(input_.labels_file));
   ExampleRules rules = example_rules(task_, input_.input_fields, input_.label_field);
-  rules.slice_by = input_.by;
+  rules.slice_by = input_.by.empty() ? input_.group_field : input_.by;
   if (!input_.by.empty()) rules.fields.genre.clear();  // slices take their place
   reader_.emplace(ByteSource(input_.files[opened_++], is_stopped_), std::move(rules), input_.format, std::move(labels));
 }
 
 bool ExampleFiles::next(Example& example) {
   while (!picker_.is_done() && next_of_all(example)) {
-    if (picker_.takes(example.row)) return true;
+    if (picker_.takes(key_of(task_, input_, example))) return true;
   }
   return false;
 }

@@ -25,8 +25,12 @@ struct ExampleInput {
   std::string label_field = {};                  // empty: the task's
   std::string labels_file = {};                  // AlphaNLI: the labels, one per line
   std::string by = {};                           // a field by whose values metrics are told apart; empty: none
+  std::string group_field = {};                  // without `by`: a field whose values keep rows in one part
   std::optional<RowPart> part = std::nullopt;    // none: all rows
 };
+
+// With whom the row of an example goes where files are parted.
+RowKey key_of(const TaskRow& task, const ExampleInput& input, const Example& example);
 
 class ExampleFiles {
  public:

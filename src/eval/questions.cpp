@@ -60,7 +60,7 @@ class Questions {
   void add(const SquadFile& file, const std::string& path, const TaskRow& task) {
     for (const SquadQuestion& question : file.questions) {
       if (picker_.is_done()) return;
-      if (!picker_.takes(context_group(files_.size(), question))) continue;
+      if (!picker_.takes({.neighbours = context_group(files_.size(), question)})) continue;
       if (question.is_impossible && task.name != "squad2")
         throw Error(ErrorCode::kInput, {{.where = path,
                                          .message = fmt::format("question {} has no answer", quote_json(question.id)),

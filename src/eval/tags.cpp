@@ -242,7 +242,7 @@ void write_answers(const std::vector<TaggedSentence>& sentences, FileWriter& out
 
 bool SentencePicker::takes(const ConllSentence& next) {
   documents_ += next.begins_document;
-  return picker_.takes(keeps_documents_ ? std::optional<uint64_t>(documents_) : std::nullopt);
+  return picker_.takes({.neighbours = keeps_documents_ ? std::optional<uint64_t>(documents_) : std::nullopt});
 }
 
 std::string TaggedSentence::text() const {

@@ -190,6 +190,12 @@ std::vector<std::string> asked_metrics_of(const TaskRow& task) {
   return names;
 }
 
+std::vector<std::string> metrics_with_loss(const TaskRow& task) {
+  std::vector<std::string> names = split_words(task.metrics);
+  if (!asked_metrics_of(task).empty()) append_new(task.target == TaskTarget::kScore ? "mse" : "log_loss", names);
+  return names;
+}
+
 void check_asked(const TaskRow& task, const AskedMetrics& asked, bool has_model) {
   const std::string first = first_argument(asked);
   if (first.empty()) return;

@@ -31,6 +31,9 @@ struct AskedMetrics {
 std::vector<std::string> all_asked_metrics();
 // Those of a task, its own first; none: its rows have neither classes nor scores.
 std::vector<std::string> asked_metrics_of(const TaskRow& task);
+// Its own, and last the loss of its answers: log_loss or mse. Of a task whose rows have neither classes nor scores its
+// own alone.
+std::vector<std::string> metrics_with_loss(const TaskRow& task);
 
 // Throws kUsage for what the task, or a file of predictions in place of a model, cannot have, and for settings that
 // would change nothing.

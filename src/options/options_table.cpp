@@ -384,6 +384,14 @@ constexpr OptionRow kOptions[] = {
         "validation-split", 0, kNumber, "0", "0..1", "finetune", "Input",
         "instead of --validation-file: the share of the training examples, at most 0.5, to hold out and evaluate on, "
         "drawn from --seed; 0: none"},
+    OptionRow{
+        "fold", 0, kText, "", "K/N", "finetune", "Input",
+        "instead of --validation-file: hold out the K-th of N folds of the training examples, with as many of each "
+        "class as the others, drawn from --seed, and run in a folder of its own in -o; once all N are there, their "
+        "means and their rows together are written beside them"},
+    OptionRow{
+        "group-field", 0, kText, "", "NAME", "finetune", "Input",
+        "with --fold or --validation-split: the column or key whose values stay together (a patient, a document)"},
     OptionRow{"labels-file", 0, kText, "", "FILE", "finetune", "Input",
               "alphanli: the labels of --train-file, 1 or 2, one per line"},
     OptionRow{"validation-labels-file", 0, kText, "", "FILE", "finetune", "Input",
@@ -457,9 +465,10 @@ constexpr OptionRow kOptions[] = {
         "the batch"},
     OptionRow{"eval-steps", 0, kInteger, "0", "0..16777215", "finetune", "Output",
               "steps between evaluations; 0: an epoch"},
-    OptionRow{"best-metric", 0, kText, "", "NAME", "finetune", "Output",
-              "metric of the task by which the best model is chosen, and the run ended early; of equal ones its other "
-              "metrics decide (default: the task's main metric; deberta eval --list)"},
+    OptionRow{
+        "best-metric", 0, kText, "", "NAME", "finetune", "Output",
+        "metric of the task by which the best model is chosen, and the run ended early, or loss: log_loss of classes, "
+        "mse of scores; of equal ones its other metrics decide (default: the task's main metric; deberta eval --list)"},
     OptionRow{"early-stopping-patience", 0, kInteger, "0", "0..1M", "finetune", "Output",
               "end after so many evaluations without a better one; 0: never"},
     OptionRow{"task-loss", 0, kChoice, "none", "none|class|score|labels|tokens|span|choice|mention", "replay",

@@ -460,6 +460,8 @@ struct FinetuneVerb : AnyVerb {
   std::vector<std::string> train_file = option("train-file");
   std::vector<std::string> validation_file = option("validation-file");
   double validation_split = option("validation-split");
+  std::string fold = option("fold");
+  std::string group_field = option("group-field");
   std::string labels_file = option("labels-file");
   std::string validation_labels_file = option("validation-labels-file");
   std::string input_format = option("input-format");

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace deberta {
@@ -58,11 +60,50 @@ TEST(RowPart, RowsOfAGroupStayTogether) {
   PartPicker picker(RowPart{.share = .25, .seed = 3, .is_held_out = true});
   size_t held_out = 0;
   for (uint64_t group = 0; group < 100; ++group) {
-    const bool is_taken = picker.takes(group);
+    const bool is_taken = picker.takes({.neighbours = group});
     held_out += is_taken;
-    for (uint64_t row = 0; row < group % 4; ++row) EXPECT_EQ(picker.takes(group), is_taken);
+    for (uint64_t row = 0; row < group % 4; ++row) EXPECT_EQ(picker.takes({.neighbours = group}), is_taken);
   }
   EXPECT_EQ(held_out, 25u);
+}
+
+// Of three strata, one of them rare.
+TEST(RowPart, FoldsAreTheRowsAndEachHasItsShareOfEveryStratum) {
+  for (const size_t folds : {2u, 5u, 10u, 100u}) {
+    std::vector<size_t> times(1000, 0);
+    for (size_t fold = 0; fold < folds; ++fold) {
+      PartPicker picker(RowPart{.seed = 7, .is_held_out = true, .folds = folds, .fold = fold});
+      std::map<std::string, size_t> of_stratum;
+      for (size_t row = 0; row < times.size(); ++row) {
+        const std::string stratum = row % 100 == 3 ? "rare" : row % 3 == 0 ? "a" : "b";
+        if (!picker.takes({.stratum = stratum})) continue;
+        ++times[row];
+        ++of_stratum[stratum];
+      }
+      for (const auto& [stratum, rows] : std::map<std::string, size_t>{{"rare", 10}, {"a", 330}, {"b", 660}}) {
+        EXPECT_GE(of_stratum[stratum], rows / folds) << stratum << folds;
+        EXPECT_LE(of_stratum[stratum], (rows + folds - 1) / folds) << stratum << folds;
+      }
+    }
+    for (const size_t count : times) EXPECT_EQ(count, 1u);
+  }
+}
+
+TEST(RowPart, RowsOfAGroupStayTogetherWhereverTheyStand) {
+  for (const RowPart& part : {RowPart{.share = .2, .seed = 3, .is_held_out = true},
+                              RowPart{.seed = 3, .is_held_out = true, .folds = 5, .fold = 2}}) {
+    PartPicker picker(part);
+    std::map<std::string, bool> taken;
+    size_t held_out = 0;
+    for (size_t row = 0; row < 600; ++row) {
+      const std::string group = "g" + std::to_string(row * 7 % 50);
+      const bool is_taken = picker.takes({.neighbours = row, .group = group, .stratum = row % 2 == 0 ? "a" : "b"});
+      EXPECT_EQ(taken.emplace(group, is_taken).first->second, is_taken);
+      held_out += is_taken;
+    }
+    EXPECT_EQ(taken.size(), 50u);
+    EXPECT_NEAR(static_cast<double>(held_out), 120, 24);
+  }
 }
 
 }  // namespace

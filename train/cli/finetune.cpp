@@ -1,6 +1,7 @@
 // The verb `finetune`: options to the settings of a run, and what a run reports to people.
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "deberta/error.h"
 #include "eval/example_files.h"
 #include "eval/questions.h"
+#include "metrics/asked_metrics.h"
 #include "options/verb_options.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
@@ -20,6 +22,7 @@
 #include "train/cli/adversarial_options.h"
 #include "train/cli/fallback_note.h"
 #include "train/cli/optimizer_options.h"
+#include "train/cli/part_options.h"
 #include "train/cli/run_options.h"
 #include "train/cli/run_reporter.h"
 #include "train/cli/teacher_options.h"
@@ -27,6 +30,7 @@
 #include "train/data/data_notes.h"
 #include "train/loop/finetune.h"
 #include "train/loop/recipe.h"
+#include "train/report/folds.h"
 
 namespace deberta::train {
 namespace {
@@ -46,29 +50,14 @@ const TaskRow& task_of(const FinetuneVerb& options) {
 }
 
 bool evaluates(const FinetuneVerb& options) {
-  return options.validation_split > 0 || !options.validation_file.empty();
+  return holds_out(options) || !options.validation_file.empty();
 }
 
 void check_evaluates(const FinetuneVerb& options, const std::string& option) {
   if (evaluates(options)) return;
   throw Error(ErrorCode::kUsage, option,
               "expected evaluations to compare; name files with --validation-file, or a share of the training examples "
-              "with --validation-split");
-}
-
-void refuse_streams(const std::string& option, const std::string& what, const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
-    if (file == "-" || is_stream(file))
-      throw Error(ErrorCode::kUsage, option, "expected " + what + " that can be read again, got " + file);
-  }
-}
-
-void check_split(const FinetuneVerb& options) {
-  const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kUsage, "--validation-split", what); };
-  if (!options.validation_file.empty()) refuse("expected this or --validation-file, got both");
-  if (options.validation_split > .5) refuse("expected at most 0.5, got " + short_number(options.validation_split));
-  if (!options.labels_file.empty()) refuse("expected labels in the rows, got --labels-file");
-  refuse_streams("--validation-split", "training files", options.train_file);
+              "with --validation-split or --fold");
 }
 
 void check_given(const FinetuneVerb& options) {
@@ -79,7 +68,7 @@ void check_given(const FinetuneVerb& options) {
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder for the model, got none");
   if (options.early_stopping_patience > 0) check_evaluates(options, "--early-stopping-patience");
   if (!options.best_metric.empty()) check_evaluates(options, "--best-metric");
-  if (options.validation_split > 0) check_split(options);
+  check_part(options);
   refuse_streams("--validation-file", "files", options.validation_file);
 }
 
@@ -184,10 +173,12 @@ void read_as_trained(FinetuneSettings& settings) {
 // The metric that was named, else the task's main one; its others decide between equal evaluations.
 void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (!evaluates(options)) return;
-  std::vector<std::string> names = split_words(settings.task->metrics);
+  std::vector<std::string> names = metrics_with_loss(*settings.task);
   if (!options.best_metric.empty()) {
     const bool has_prefix = options.best_metric.starts_with("eval_");  // as the log has it
-    const auto chosen = std::ranges::find(names, options.best_metric.substr(has_prefix ? 5 : 0));
+    const std::string name = options.best_metric.substr(has_prefix ? 5 : 0);
+    const bool is_loss = name == "loss" && (names.back() == "log_loss" || names.back() == "mse");
+    const auto chosen = is_loss ? std::prev(names.end()) : std::ranges::find(names, name);
     if (chosen == names.end())
       throw Error(ErrorCode::kUsage, "--best-metric",
                   "expected one of " + listed(names) + ", got \"" + options.best_metric + "\"");
@@ -197,28 +188,20 @@ void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
   settings.run.best = BestRule{.metrics = std::move(names), .patience = options.early_stopping_patience};
 }
 
-void split_training(const FinetuneVerb& options, FinetuneSettings& settings) {
-  ExampleInput& training = settings.training.input;
-  training.part =
-      RowPart{.share = options.validation_split, .seed = options.run.seed, .most_rows = options.max_train_samples};
-  settings.evaluation = training;
-  settings.evaluation.part->is_held_out = true;
-  settings.training.max_examples = 0;  // the part counts them
-}
-
 FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) {
   check_given(options);
   FinetuneSettings settings;
   settings.task = &task_of(options);
   settings.model_folder = cli::model_path(options.model);
   settings.run = run_settings(options.run, options.optimizer);
+  settings.run.output = folder_of_run(options);
   settings.workplace = workplace_settings(options.run);
   describe_run(given, settings.workplace, settings.run);
   settings.training.input = input_of(options, options.train_file, options.labels_file);
   settings.training.max_examples = options.max_train_samples;
   settings.training.merges_sentences = options.merge_sentences;
   settings.evaluation = input_of(options, options.validation_file, options.validation_labels_file);
-  if (options.validation_split > 0) split_training(options, settings);
+  if (holds_out(options)) part_training(options, settings);
   settings.evaluation_rules = evaluation_rules(*settings.task, settings.model_folder);
   settings.adversarial = adversarial_options(options.adversarial);
   set_hyper_parameters(options, settings);
@@ -269,6 +252,12 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
   return 0;
 }
 
+void tell_folds(const std::string& folder, size_t folds) {
+  const size_t left = join_folds(folder, folds);
+  cli::note(left > 0 ? std::to_string(left) + " of " + std::to_string(folds) + " folds are not finished in " + folder
+                     : "all folds are finished: their means are in " + folder + "/all_results.json");
+}
+
 }  // namespace
 
 int run_finetune(const Options& options) {
@@ -287,7 +276,9 @@ int run_finetune(const Options& options) {
   const RunResult result = finetune(settings, hooks);
   reporter.end_phase();
   report(settings.run, result);
-  return result.is_finished ? 0 : cli::interrupted();
+  if (!result.is_finished) return cli::interrupted();
+  if (const std::optional<Fold> fold = fold_of(given)) tell_folds(given.run.output_dir, fold->of);
+  return 0;
 }
 
 }  // namespace deberta::train

@@ -225,7 +225,7 @@ void read_examples(const SampleSource& source, TaskSamples& samples) {
   ExampleFiles files(all, source.task, source.hooks.is_stopped);
   Examples examples(source, samples);
   for (Example example; !picker.is_done() && !source.is_full(samples) && files.next(example);) {
-    examples.add(example, !picker.takes(example.row));
+    examples.add(example, !picker.takes(key_of(source.task, all, example)));
     source.hooks.on_progress(samples.examples, files.fraction_done());
   }
   if (!source.hooks.is_stopped()) examples.finish();

@@ -70,7 +70,7 @@ void read_questions(const SampleSource& source, TaskSamples& samples) {
          i < file.questions.size() && !picker.is_done() && !source.is_full(samples) && !source.hooks.is_stopped();
          ++i) {
       const SquadQuestion& question = file.questions[i];
-      if (!picker.takes(context_group(number, question))) continue;
+      if (!picker.takes({.neighbours = context_group(number, question)})) continue;
       ++samples.examples;
       if (question.is_labelled)
         add_question(source, file.contexts[question.context], question, path + ": " + question.id, samples);

@@ -10,6 +10,7 @@
 #include "eval/eval_hooks.h"
 #include "eval/examples.h"
 #include "eval/questions.h"
+#include "metrics/asked_metrics.h"
 #include "train/data/data_notes.h"
 #include "train/loop/evaluation.h"
 #include "train/loop/model_files.h"
@@ -27,7 +28,9 @@ AnsweredRows answer(const FinetuneSettings& settings, const OpenModel& open_mode
   const TaskRow& task = *settings.task;
   if (task.kind == TaskKind::kQuestion) return answer_questions(task, question_settings(settings), open_model, hooks);
   if (task.kind == TaskKind::kTokens) return answer_tags(task, tag_settings(settings), open_model, hooks);
-  return answer_examples(task, {.input = settings.evaluation, .rules = settings.evaluation_rules}, open_model, hooks);
+  ExampleSettings examples{.input = settings.evaluation, .rules = settings.evaluation_rules};
+  if (!asked_metrics_of(task).empty()) examples.asked.names = metrics_with_loss(task);
+  return answer_examples(task, examples, open_model, hooks);
 }
 
 void check_example_files(const FinetuneSettings& settings, const TaskSamples& samples, const EvalHooks& eval_hooks,

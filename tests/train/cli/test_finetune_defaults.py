@@ -230,9 +230,21 @@ def test_the_best_model_is_chosen_by_the_metric_that_is_named(finetune, tmp_path
     done = finetune("--validation-split", "0.25", "--metric-for-best-model", "eval_f1_macro", "--num-train-epochs", "2", text=jsonl(*rows(64)))
     assert done.returncode == 0, done.stderr
     states = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("checkpoint-*/trainer/state.json")]
-    assert {state["best"]["name"] for state in states} == {"eval_f1_macro"} and all(set(state["best"]["others"]) == {"eval_accuracy"} for state in states)
+    assert {state["best"]["name"] for state in states} == {"eval_f1_macro"} and all(set(state["best"]["others"]) == {"eval_accuracy", "eval_log_loss"} for state in states)
     best = max(line["eval_f1_macro"] for line in log_of(tmp_path / "out") if "eval_f1_macro" in line)
     assert max(state["best"]["value"] for state in states) == best == json.loads((tmp_path / "out/all_results.json").read_text())["eval_f1_macro"]
+
+
+def test_the_best_model_may_be_that_of_the_lowest_loss(finetune, deberta, tmp_path):
+    """The loss of evaluations is in every log, by the name that `eval` has for it."""
+    done = finetune("--validation-split", "0.25", "--best-metric", "loss", "--num-train-epochs", "6", "--learning-rate", "0.02", "--warmup-steps", "0", text=jsonl(*rows(64)))
+    assert done.returncode == 0, done.stderr
+    values = {line["step"]: line["eval_log_loss"] for line in log_of(tmp_path / "out") if "eval_log_loss" in line}
+    results = json.loads((tmp_path / "out/all_results.json").read_text())
+    assert len(values) == 6 and results["eval_log_loss"] == min(values.values()) < max(values.values())
+    (tmp_path / "all.jsonl").write_text((tmp_path / "train.jsonl").read_text())
+    scored = json.loads(deberta("eval", "--task", "classification", "-m", tmp_path / "out", tmp_path / "all.jsonl", "--metrics", "log_loss", "-f", "json", "--bootstrap", "0").stdout)["metrics"]
+    assert 0 < scored["log_loss"] < 5
 
 
 @pytest.mark.parametrize("line, message", [

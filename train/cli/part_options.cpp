@@ -1,0 +1,85 @@
+#include "train/cli/part_options.h"
+
+#include "base/checked.h"
+#include "base/file.h"
+#include "deberta/error.h"
+#include "train/report/folds.h"
+
+namespace deberta::train {
+namespace {
+
+constexpr size_t kMostFolds = 100;
+
+[[noreturn]] void refuse(const std::string& option, const std::string& what) {
+  throw Error(ErrorCode::kUsage, option, what);
+}
+
+void check_group(const FinetuneVerb& options) {
+  if (options.group_field.empty()) return;
+  if (!holds_out(options)) refuse("--group-field", "expected --validation-split or --fold as well");
+  const TaskKind kind = find_task(options.task).kind;
+  if (kind == TaskKind::kTokens || kind == TaskKind::kQuestion)
+    refuse("--group-field", "expected a task whose rows have columns, got " + options.task);
+}
+
+}  // namespace
+
+std::optional<Fold> fold_of(const FinetuneVerb& options) {
+  if (options.fold.empty()) return std::nullopt;
+  const size_t slash = options.fold.find('/');
+  const std::optional<size_t> number = parse_number<size_t>(std::string_view(options.fold).substr(0, slash));
+  const std::optional<size_t> of = slash == std::string::npos
+                                       ? std::nullopt
+                                       : parse_number<size_t>(std::string_view(options.fold).substr(slash + 1));
+  if (!number || !of || *of < 2 || *of > kMostFolds || *number < 1 || *number > *of)
+    refuse("--fold", "expected K/N, fold K of 2 to " + std::to_string(kMostFolds) + ", as 1/5, got " + options.fold);
+  return Fold{*number, *of};
+}
+
+bool holds_out(const FinetuneVerb& options) {
+  return options.validation_split > 0 || !options.fold.empty();
+}
+
+void check_part(const FinetuneVerb& options) {
+  check_group(options);
+  if (!holds_out(options)) return;
+  fold_of(options);
+  const std::string option = options.fold.empty() ? "--validation-split" : "--fold";
+  if (!options.fold.empty() && options.validation_split > 0)
+    refuse("--fold", "expected this or --validation-split, got both");
+  if (!options.validation_file.empty()) refuse(option, "expected this or --validation-file, got both");
+  if (options.validation_split > .5)
+    refuse(option, "expected at most 0.5, got " + short_number(options.validation_split));
+  if (!options.labels_file.empty()) refuse(option, "expected labels in the rows, got --labels-file");
+  refuse_streams(option, "training files", options.train_file);
+}
+
+void part_training(const FinetuneVerb& options, FinetuneSettings& settings) {
+  ExampleInput& training = settings.training.input;
+  RowPart part{.seed = options.run.seed, .most_rows = options.max_train_samples};
+  if (const std::optional<Fold> fold = fold_of(options)) {
+    part.folds = fold->of;
+    part.fold = fold->number - 1;
+  } else {
+    part.share = options.validation_split;
+  }
+  training.group_field = options.group_field;
+  training.part = part;
+  settings.evaluation = training;
+  settings.evaluation.part->is_held_out = true;
+  settings.training.max_examples = 0;  // the part counts them
+}
+
+std::string folder_of_run(const FinetuneVerb& options) {
+  const std::string& folder = options.run.output_dir;
+  const std::optional<Fold> fold = fold_of(options);
+  return !fold || folder.empty() ? folder : folder + "/" + fold_name(fold->number, fold->of);
+}
+
+void refuse_streams(const std::string& option, const std::string& what, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (file == "-" || is_stream(file)) refuse(option, "expected " + what + " that can be read again, got " + file);
+  }
+}
+
+}  // namespace deberta::train

@@ -1,0 +1,85 @@
+#include "train/report/folds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/output_file.h"
+#include "train/report/predictions.h"
+#include "train/state/run_folder.h"
+#include "train/state/trainer_state.h"
+
+namespace deberta::train {
+namespace {
+
+// "train.csv:12": the file and the line, which are sorted as such.
+std::tuple<std::string_view, uint64_t, std::string_view> place_of(const std::string& where) {
+  const std::string_view all = where;
+  const size_t colon = all.find(':'), end = std::min(all.find(':', std::min(colon, all.size() - 1) + 1), all.size());
+  if (colon == std::string_view::npos) return {all, 0, ""};
+  const std::optional<uint64_t> line = parse_number<uint64_t>(all.substr(colon + 1, end - colon - 1));
+  return {all.substr(0, colon), line.value_or(0), all.substr(colon + 1)};
+}
+
+void join_predictions(const std::string& folder, size_t folds) {
+  PredictedRows all;
+  for (size_t number = 1; number <= folds; ++number) {
+    const std::string path = folder + "/" + fold_name(number, folds) + "/" + kPredictionsName;
+    if (!is_regular_file(path)) return;  // a task whose answers are not written
+    PredictedRows some = load_predictions(path);
+    all.kind = some.kind;
+    std::ranges::move(some.rows, std::back_inserter(all.rows));
+  }
+  std::ranges::stable_sort(all.rows, {}, [](const PredictedRow& row) { return place_of(row.where); });
+  write_predictions(folder + "/" + kOutOfFoldName, all);
+}
+
+JsonObject results_of(const std::vector<Json>& results) {
+  JsonObject joined{{"folds", static_cast<uint64_t>(results.size())}};
+  for (const auto& [name, first] : results.front().as_object()) {
+    if (!name.starts_with("eval_")) continue;
+    std::vector<double> values;
+    JsonArray shown;
+    for (const Json& result : results) {
+      const Json* value = result.find(name);
+      values.push_back(value == nullptr ? NAN : parse_json_number(*value).value_or(NAN));
+      shown.push_back(to_json_number(values.back()));
+    }
+    const auto count = static_cast<double>(values.size());
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+    double squares = 0;
+    for (const double value : values) squares += std::pow(value - mean, 2);
+    joined.emplace_back(name, to_json_number(mean));
+    joined.emplace_back(name + "_std", to_json_number(std::sqrt(squares / (count - 1))));
+    joined.emplace_back(name + "_by_fold", std::move(shown));
+  }
+  return joined;
+}
+
+}  // namespace
+
+std::string fold_name(size_t number, size_t folds) {
+  return "fold-" + std::to_string(number) + "-of-" + std::to_string(folds);
+}
+
+size_t join_folds(const std::string& folder, size_t folds) {
+  std::vector<Json> results;
+  for (size_t number = 1; number <= folds; ++number) {
+    const std::string path = folder + "/" + fold_name(number, folds) + "/" + kResultsName;
+    if (is_regular_file(path)) results.push_back(load_json(path));
+  }
+  if (results.size() < folds) return folds - results.size();
+  join_predictions(folder, folds);
+  const std::string text = Json(results_of(results)).dump(2) + "\n";
+  write_output_file(folder + "/" + kResultsName, [&](FileWriter& file) { file.write(text); });
+  return 0;
+}
+
+}  // namespace deberta::train
