@@ -122,7 +122,8 @@ WrittenModel write_model(StagedFolder& folder, const Conversion& conversion, con
                          const WriteOptions& options) {
   ManifestWriter files(folder, options.on_bytes);
   WrittenModel model;
-  model.left_out = write_model_files(files, conversion, source, {.shard_bytes = options.shard_bytes});
+  model.left_out = write_model_files(files, conversion, source,
+                                     {.shard_bytes = options.shard_bytes, .leaves_out = options.leaves_out});
   options.add_more(
       [&](const std::string& name, const std::function<void(FileWriter&)>& fill) { files.add(name, fill); });
   files.finish();

@@ -31,6 +31,7 @@ std::vector<Change> write_model_files(ManifestWriter& files, const Conversion& c
 
 struct WriteOptions {
   uint64_t shard_bytes = kShardBytes;
+  std::vector<std::string> leaves_out = {};                        // ModelFilesOptions
   std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  // called for each piece written; may throw to stop
   // Called when the model in the folder is complete except for the manifest, and can be opened.
   std::function<void(const AddFile& add)> add_more = [](const AddFile&) {};

@@ -46,6 +46,14 @@ CalibrationRules calibration_rules(const ConvertVerb& options) {
           .smoothing = parse_number<double>(options.smoothing.value)};
 }
 
+std::vector<std::string> averaged_folders(const ConvertVerb& options) {
+  if (!options.average.empty() && !options.adapter.empty())
+    throw Error(ErrorCode::kUsage, "--average", "expected this or --adapter, got both");
+  std::vector<std::string> folders;
+  for (const std::string& name : options.average) folders.push_back(model_path(name));
+  return folders;
+}
+
 }  // namespace
 
 int run(const ConvertVerb& options) {
@@ -57,6 +65,7 @@ int run(const ConvertVerb& options) {
                     .target = options.output_dir,
                     .config = {},
                     .adapter = options.adapter,
+                    .averaged = averaged_folders(options),
                     .form = {.dtype = dtype_of(options.dtype),
                              .layout = layout_of(options.layout),
                              .has_hf_head_names = options.head_names == HeadNames::kHf,

@@ -7,10 +7,12 @@
 #include <cmath>
 
 #include "checkpoint/adapter.h"
+#include "checkpoint/average.h"
 #include "checkpoint/model_writer.h"
 #include "cli/calibration.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
+#include "deberta/tokenizer.h"
 #include "hub/model_folder.h"
 #include "pipeline/requirements.h"
 #include "program/interrupt.h"
@@ -26,10 +28,51 @@ struct Opened {
   Checkpoint checkpoint;
 };
 
-// The source, with the adapter merged if there is one. `changes`: what the adapter changed.
+// None where the folder has no files of one.
+std::optional<Tokenizer> tokenizer_in(const std::string& folder) {
+  try {
+    return Tokenizer::load(folder);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kFileNotFound) throw;
+    return std::nullopt;
+  }
+}
+
+// One id is one piece in all models, or their mean would read other words than each of them.
+void check_same_pieces(const std::optional<Tokenizer>& first, const std::string& folder) {
+  const std::optional<Tokenizer> other = tokenizer_in(folder);
+  const auto refuse = [&](const std::string& what) { throw Error(ErrorCode::kTokenizerFile, folder, what); };
+  if (first.has_value() != other.has_value())
+    refuse(fmt::format("expected {} as in the first model, got {}", first ? "a tokenizer" : "no tokenizer",
+                       other ? "one" : "none"));
+  if (!first) return;
+  if (first->size() != other->size())
+    refuse(
+        fmt::format("expected a tokenizer of {} pieces as in the first model, got {}", first->size(), other->size()));
+  for (size_t n = 0; n < first->size(); ++n) {
+    const auto id = static_cast<int32_t>(n);
+    if (first->piece(id) != other->piece(id))
+      refuse(fmt::format("piece {}: expected \"{}\" as in the first model, got \"{}\"", id, first->piece(id),
+                         other->piece(id)));
+  }
+}
+
+Opened open_mean(const ConversionJob& job, Opened source, std::vector<Change>& changes) {
+  const std::optional<Tokenizer> tokenizer = tokenizer_in(job.source);
+  for (const std::string& folder : job.averaged) {
+    check_model_directory(folder);
+    check_same_pieces(tokenizer, folder);
+  }
+  AveragedModel mean = average_models(source.checkpoint, source.config, job.averaged, job.open);
+  changes = std::move(mean.changes);
+  return {std::move(source.config), std::move(mean.checkpoint)};
+}
+
+// The source, with the adapter merged if there is one, or averaged. `changes`: what that changed.
 Opened open_source(const ConversionJob& job, std::vector<Change>& changes) {
   ModelConfig config = job.config ? *job.config : load_model_config(job.source + "/config.json");
   Checkpoint checkpoint = Checkpoint::open(job.source, job.open);
+  if (!job.averaged.empty()) return open_mean(job, {std::move(config), std::move(checkpoint)}, changes);
   if (job.adapter.empty()) return {std::move(config), std::move(checkpoint)};
   MergedModel merged = merge_adapter(checkpoint, config, job.adapter, job.open);
   changes = std::move(merged.changes);
@@ -108,6 +151,12 @@ void add_calibration(const AddFile& add, const FoundCalibration& found, const st
   });
 }
 
+// Files of one of several models, which are not true of their mean.
+std::vector<std::string> reports_of(const ConversionJob& job) {
+  if (job.averaged.empty()) return {};
+  return {"README.md", "all_results.json", "train_results.json", "eval_results.json", "trainer_state.json"};
+}
+
 WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& conversion, StagedFolder& folder,
                    const std::vector<Encoding>& texts) {
   constexpr uint64_t kMegabyte = 1000000;
@@ -128,8 +177,9 @@ WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& c
                                : carry_calibration(source.checkpoint, folder.path()),
                     folder.path(), conversion.changes);
   };
-  WrittenModel written = write_model(folder, conversion, job.source,
-                                     {.shard_bytes = job.shard_bytes, .on_bytes = on_bytes, .add_more = add_more});
+  WrittenModel written = write_model(
+      folder, conversion, job.source,
+      {.shard_bytes = job.shard_bytes, .leaves_out = reports_of(job), .on_bytes = on_bytes, .add_more = add_more});
   progress.clear();
   if (calibrator && job.wants_verify) {
     conversion.changes.push_back(calibrator->verify(job.target));

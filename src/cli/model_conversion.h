@@ -13,9 +13,10 @@ namespace deberta::cli {
 
 struct ConversionJob {
   std::string source;
-  std::string target;                 // does not exist, or is an empty folder
-  std::optional<ModelConfig> config;  // in place of the source's config.json
-  std::string adapter;                // a PEFT folder, merged into the source first; empty: none
+  std::string target;                      // does not exist, or is an empty folder
+  std::optional<ModelConfig> config;       // in place of the source's config.json
+  std::string adapter;                     // a PEFT folder, merged into the source first; empty: none
+  std::vector<std::string> averaged = {};  // folders of further models, whose mean with the source is converted
   ConversionOptions form;
   uint64_t shard_bytes = 5000000000;
   bool wants_verify = false;

@@ -715,6 +715,10 @@ constexpr OptionRow kOptions[] = {
         "drop-delta", 0, kFlag, "", "", "convert", "Answer",
         "leave out the tensor _weight of a discriminator: what its table of words is beyond the generator's, which "
         "only `pretrain --objective rtd -m` reads, and can compute from both models"},
+    OptionRow{
+        "average", 0, kFiles, "", "DIR", "convert", "Answer",
+        "the mean of the weights (fp32) of -m and this model, which has the same form, such as another checkpoint "
+        "of a run; may be repeated"},
     OptionRow{"shard-size", 0, kSize, "5G", "1..1000G", "convert", "Output",
               "maximum size of a weight file; a larger model is written as shards with an index"},
     OptionRow{"verify", 0, kFlag, "", "", "convert", "Output",

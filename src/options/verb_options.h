@@ -302,6 +302,7 @@ struct ConvertVerb : AnyVerb {
   bool drop_delta = option("drop-delta");
   uint64_t shard_size = option("shard-size");
   std::string adapter = option("adapter");
+  std::vector<std::string> average = option("average");
   bool verify = option("verify");
   // For int8.
   std::vector<std::string> calibration_data = option("calibration-data");

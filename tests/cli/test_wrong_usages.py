@@ -155,6 +155,7 @@ USAGES = [
     ("convert -m SEQ --to new --dtype int8", 2, "--dtype int8: expected --calibration-data FILE"),
     ("convert -m SEQ --to new --calibration-data texts.txt", 2, "--calibration-data: expected --dtype int8 as well"),
     ("convert -m SEQ --to new --smoothing 0.5", 2, "--smoothing: expected --dtype int8 as well"),
+    ("convert -m SEQ --to new --average SEQ --adapter SEQ", 2, "--average: expected this or --adapter, got both"),
     ("convert -m SEQ --to new --layout v1", 1, "the layout of version 1 cannot hold this model"),
     ("check -m SEQ --fix .", 1, ".: expected a new or empty folder"),
     # ---- bench
