@@ -22,7 +22,8 @@ struct SelfAttentionCall {
   const Compute* compute = nullptr;
   AttentionInputs inputs;  // no tensors in it
   bool wants_dx = false;
-  std::array<bool, kProjections + 1> has_bias{};  // the last: of the output
+  bool wants_projections = false, wants_output = false;  // gradients of the weights and biases
+  std::array<bool, kProjections + 1> has_bias{};         // the last: of the output
 };
 
 at::Tensor columns_of_projection(const at::Tensor& qkv, size_t n, int64_t size) {
@@ -64,13 +65,16 @@ class KernelSelfAttention : public torch::autograd::Function<KernelSelfAttention
                       compute,
                       without_tensors(in),
                       x.requires_grad(),
+                      query.requires_grad() || key.requires_grad() || value.requires_grad(),
+                      output.requires_grad(),
                       {query_bias.has_value(), key_bias.has_value(), value_bias.has_value(), output_bias.has_value()}});
     return multiply(*compute, out, output_DD, output_bias.value_or(at::Tensor()));
   }
 
-  // Gradients that nobody wants are computed too, but for dx: those of weights come together.
+  // Those of the three projections come together, of weights and biases, if one of the weights wants its own.
   static variable_list backward(AutogradContext* context, const variable_list& outputs) {
-    const auto& [compute, inputs, wants_dx, has_bias] = held<SelfAttentionCall>(context);
+    const auto& [compute, inputs, wants_dx, wants_projections, wants_output, has_bias] =
+        held<SelfAttentionCall>(context);
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x_TD = saved[0], &qkv = saved[1], &out = saved[4], &output_DD = saved[9];
     const int64_t size = output_DD.size(0);
@@ -78,7 +82,8 @@ class KernelSelfAttention : public torch::autograd::Function<KernelSelfAttention
     set_projections(qkv, size, in);
     in.kr_RD = saved[2];
     in.qr_RD = saved[3];
-    const LinearGradients of_output = differentiate(*compute, outputs[0].contiguous(), out, output_DD, {});
+    const LinearGradients of_output =
+        differentiate(*compute, outputs[0].contiguous(), out, output_DD, {.dw = wants_output, .db = wants_output});
     const at::Tensor dqkv = new_floats({x_TD.size(0), static_cast<int64_t>(kProjections) * size});
     AttentionGradients d{columns_of_projection(dqkv, 0, size),
                          columns_of_projection(dqkv, 1, size),
@@ -86,9 +91,10 @@ class KernelSelfAttention : public torch::autograd::Function<KernelSelfAttention
                          {},
                          {}};
     differentiate_attention(*compute, in, {out.narrow(1, 0, size), saved[5]}, of_output.dx_NI, d);
-    const LinearGradients g = differentiate(*compute, dqkv, x_TD, {saved[6], saved[7], saved[8]}, {.dx = wants_dx});
+    const LinearGradients g = differentiate(*compute, dqkv, x_TD, {saved[6], saved[7], saved[8]},
+                                            {.dx = wants_dx, .dw = wants_projections, .db = wants_projections});
     const auto part = [&](const at::Tensor& all, size_t n) {
-      return all.narrow(0, static_cast<int64_t>(n) * size, size);
+      return all.defined() ? all.narrow(0, static_cast<int64_t>(n) * size, size) : all;
     };
     const auto bias = [&](size_t n) { return has_bias[n] ? part(g.db_O, n) : at::Tensor(); };
     const at::Tensor output_bias = has_bias.back() ? of_output.db_O : at::Tensor();
