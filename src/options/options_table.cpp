@@ -447,6 +447,14 @@ constexpr OptionRow kOptions[] = {
               "share of the loss that is about the teacher's answers; 1: labels are not learned"},
     OptionRow{"teacher-temperature", 0, kNumber, "2", "1..1000", "finetune replay", "Training",
               "what the logits of both are divided by before they are compared; of scores: nothing is"},
+    OptionRow{"lora-rank", 0, kInteger, "0", "0..1024", "finetune", "Training",
+              "train additions of this rank to some matrices (LoRA) and the head, and leave all other weights as they "
+              "are; 0: train the weights"},
+    OptionRow{"lora-alpha", 0, kNumber, "8", "0..100000", "finetune", "Training",
+              "with --lora-rank: the additions are scaled by this over the rank"},
+    OptionRow{"lora-targets", 0, kList, "query_proj,value_proj", "NAMES", "finetune", "Training",
+              "with --lora-rank: which matrices: query_proj, key_proj, value_proj, pos_query_proj, pos_key_proj, "
+              "attention.output.dense, intermediate.dense, output.dense (both of that name, as in peft)"},
     OptionRow{
         "adversarial", 0, kChoice, "none", "none|sift|vat", "finetune replay", "Training",
         "train on small changes of the embeddings too, so that they do not change the answer; sift: of embeddings "
@@ -707,6 +715,10 @@ constexpr OptionRow kOptions[] = {
               "alpha); auto: 0.7 for multilingual models, else 0.5"},
     OptionRow{"adapter", 0, kText, "", "DIR", "convert", "Answer",
               "merge this peft LoRA adapter (adapter_config.json) into the model given by -m"},
+    OptionRow{
+        "average", 0, kFiles, "", "DIR", "convert", "Answer",
+        "the mean of the weights (fp32) of -m and this model, which has the same form, such as another checkpoint "
+        "of a run; may be repeated"},
     OptionRow{"layout", 0, kChoice, "keep", "keep|v1|v2", "convert", "Answer",
               "v1: fused projections, model_type deberta; v2: separate projections, model_type deberta-v2"},
     OptionRow{"head-names", 0, kChoice, "original", "original|hf", "convert", "Answer",
@@ -715,10 +727,6 @@ constexpr OptionRow kOptions[] = {
         "drop-delta", 0, kFlag, "", "", "convert", "Answer",
         "leave out the tensor _weight of a discriminator: what its table of words is beyond the generator's, which "
         "only `pretrain --objective rtd -m` reads, and can compute from both models"},
-    OptionRow{
-        "average", 0, kFiles, "", "DIR", "convert", "Answer",
-        "the mean of the weights (fp32) of -m and this model, which has the same form, such as another checkpoint "
-        "of a run; may be repeated"},
     OptionRow{"shard-size", 0, kSize, "5G", "1..1000G", "convert", "Output",
               "maximum size of a weight file; a larger model is written as shards with an index"},
     OptionRow{"verify", 0, kFlag, "", "", "convert", "Output",

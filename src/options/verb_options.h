@@ -488,6 +488,9 @@ struct FinetuneVerb : AnyVerb {
   std::vector<std::string> class_weights = option("class-weights");
   TeacherSettings teacher{given()};
   Setting<std::optional<int64_t>> frozen_layers = option("frozen-layers");  // none: auto
+  int64_t lora_rank = option("lora-rank");
+  Setting<double> lora_alpha = option("lora-alpha");
+  Setting<std::vector<std::string>> lora_targets = option("lora-targets");
   // What is left on the disk.
   std::string best_metric = option("best-metric");
   int64_t early_stopping_patience = option("early-stopping-patience");

@@ -105,11 +105,23 @@ void set_class_weights(const FinetuneVerb& options, FinetuneSettings& settings) 
   }
 }
 
+void set_lora(const FinetuneVerb& options, FinetuneSettings& settings) {
+  const auto refuse = [](const char* option, const char* what) { throw Error(ErrorCode::kUsage, option, what); };
+  if (options.lora_rank == 0) {
+    if (options.lora_alpha.is_given()) refuse("--lora-alpha", "expected --lora-rank as well");
+    if (options.lora_targets.is_given()) refuse("--lora-targets", "expected --lora-rank as well");
+    return;
+  }
+  if (options.frozen_layers.value) refuse("--frozen-layers", "expected this or --lora-rank, got both");
+  settings.lora =
+      LoraForm{.rank = options.lora_rank, .alpha = options.lora_alpha.value, .targets = options.lora_targets.value};
+}
+
 // A run that goes on has the same rate, whatever a later version's default is.
 void set_default_rate(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (options.optimizer.learning_rate.value) return;
   const ModelConfig config = load_model_config(settings.model_folder + "/config.json");
-  const std::string rate(default_learning_rate(config));
+  const std::string rate(default_learning_rate(config, settings.lora.has_value()));
   settings.learning_rate = *parse_number<double>(rate);
   settings.run.options["learning-rate"] = rate;
 }
@@ -204,6 +216,7 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   if (holds_out(options)) part_training(options, settings);
   settings.evaluation_rules = evaluation_rules(*settings.task, settings.model_folder);
   settings.adversarial = adversarial_options(options.adversarial);
+  set_lora(options, settings);
   set_hyper_parameters(options, settings);
   set_windows(options, settings);
   read_as_trained(settings);

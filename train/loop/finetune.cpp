@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "train/data/data_notes.h"
+#include "train/loop/adapter_files.h"
 #include "train/loop/batch_size_search.h"
 #include "train/loop/task_evaluation.h"
 #include "train/loop/task_learner.h"
@@ -25,7 +26,21 @@ std::string describe_held_out(const TaskSamples& samples) {
   return text;
 }
 
-void tell(const TaskSamples& samples, const TaskModel& first, const RunHooks& hooks) {
+int64_t count_parameters(Model& model) {
+  int64_t count = 0;
+  for (const NamedParameter& parameter : trained_parameters(model)) count += parameter.tensor.numel();
+  return count;
+}
+
+void tell_of_lora(Model& model, const RunHooks& hooks) {
+  if (!model.form.lora) return;
+  hooks.on_note(std::to_string(count_parameters(model)) + " parameters are trained: what is added to " +
+                std::to_string(model.lora.size()) + " matrices, and the head");
+  if (const std::optional<std::string> obstacle = find_adapter_obstacle(model.form))
+    hooks.on_note("the result is the merged model alone, without an adapter for peft: " + *obstacle);
+}
+
+void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
   std::string text =
       std::to_string(samples.samples.size()) + " samples from " + std::to_string(samples.examples) + " examples";
   if (samples.held_out > 0) text += "; " + describe_held_out(samples);
@@ -35,6 +50,7 @@ void tell(const TaskSamples& samples, const TaskModel& first, const RunHooks& ho
   if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";
   hooks.on_note(text);
   for (const std::string& note : notes_of(samples)) hooks.on_note(note);
+  tell_of_lora(first.model, hooks);
   if (first.new_tensors.empty()) return;
   text = "new, with random weights:";
   for (const std::string& name : first.new_tensors) text += " " + name;
@@ -84,7 +100,7 @@ std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const Ru
   if (!samples || !check_evaluation(settings, *samples, hooks)) return std::nullopt;
   TaskModel first = first_task_model(settings, *samples);
   FinetuneDryRun dry;
-  for (const NamedParameter& parameter : trained_parameters(first.model)) dry.parameters += parameter.tensor.numel();
+  dry.parameters = count_parameters(first.model);
   dry.new_tensors = std::move(first.new_tensors);
   load_teacher(settings, *samples);  // refuses what the run would
   dry.samples = std::move(*samples);

@@ -13,6 +13,7 @@
 #include "train/loop/rate_search.h"
 #include "train/loop/run.h"
 #include "train/loop/workplace.h"
+#include "train/model/form.h"
 #include "train/objectives/distillation.h"
 #include "train/objectives/perturbation.h"
 
@@ -40,6 +41,7 @@ struct FinetuneSettings {
   bool balances_classes = false;                            // weights so that all classes count the same
   std::optional<double> classifier_dropout = std::nullopt;  // none: as config.json says
   std::optional<int64_t> frozen_layers = std::nullopt;      // ModelForm
+  std::optional<LoraForm> lora = std::nullopt;              // ModelForm
 
   OptimizerOptions optimizer = {};
   double learning_rate = 2e-5;

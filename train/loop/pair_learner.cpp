@@ -96,7 +96,7 @@ PairLearner::PairLearner(const PretrainSettings& settings, const Workplace& plac
       place_(place),
       hooks_(hooks),
       batches_(std::move(batches)),
-      alone_(std::in_place, std::move(models.generator), settings.optimizer, place.compute.parallel),
+      alone_(std::in_place, std::move(models.generator), settings.optimizer, place.compute),
       waiting_(std::move(models.discriminator)),
       has_difference_(models.has_difference) {
   if (replaced().steps_of_generator_alone == 0) begin_pair();

@@ -34,15 +34,16 @@ std::string_view text_of(const TaskRecipe& recipe, std::string_view size) {
 }
 
 // Of large models the published rates, as they are for most tasks; of small ones what was measured (docs/training.md).
+// LoRA's are ten times as high.
 struct SizedRate {
   double most_weights;  // in the layers
-  std::string_view rate;
+  std::string_view rate, lora_rate;
 };
 constexpr auto kRates = std::to_array<SizedRate>({
-    {10e6, "2e-4"},    // the models that ship
-    {60e6, "4.5e-5"},  // v3-xsmall, v3-small
-    {150e6, "2e-5"},   // base
-    {1e12, "1e-5"},    // large
+    {10e6, "2e-4", "2e-3"},      // the models that ship
+    {60e6, "4.5e-5", "4.5e-4"},  // v3-xsmall, v3-small
+    {150e6, "2e-5", "2e-4"},     // base
+    {1e12, "1e-5", "1e-4"},      // large
 });
 
 }  // namespace
@@ -63,13 +64,12 @@ Recipe find_recipe(const TaskRow& task, std::string_view size, bool is_sift) {
   return recipe;
 }
 
-std::string_view default_learning_rate(const ModelConfig& config) {
+std::string_view default_learning_rate(const ModelConfig& config, bool is_lora) {
   const auto width = static_cast<double>(config.hidden_size), inner = static_cast<double>(config.intermediate_size);
   const double weights = static_cast<double>(config.num_hidden_layers) * (4 * width * width + 2 * width * inner);
-  for (const auto& [most_weights, rate] : kRates) {
-    if (weights <= most_weights) return rate;
-  }
-  return kRates.back().rate;
+  const auto found = std::ranges::find_if(kRates, [&](const SizedRate& row) { return weights <= row.most_weights; });
+  const SizedRate& row = found == kRates.end() ? kRates.back() : *found;
+  return is_lora ? row.lora_rate : row.rate;
 }
 
 std::optional<size_t> published_length(const TaskRow& task) {

@@ -22,8 +22,9 @@ struct Recipe {
 // size, plain fine-tuning's numbers. Throws kUsage, with the sizes that the task has, for another one.
 Recipe find_recipe(const TaskRow& task, std::string_view size, bool is_sift);
 
-// The highest learning rate for a model where no recipe names one, as text, by the number of weights in its layers.
-std::string_view default_learning_rate(const ModelConfig& config);
+// The highest learning rate for a model where no recipe names one, as text, by the number of weights in its layers; for
+// all weights, or for what LoRA adds to them.
+std::string_view default_learning_rate(const ModelConfig& config, bool is_lora);
 
 // The published length of an input in tokens.
 std::optional<size_t> published_length(const TaskRow& task);

@@ -44,7 +44,7 @@ int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   if (settings.decoder_passes) config.mask_decoder_passes = *settings.decoder_passes;
   Model model = make_model({.config = config, .head = Head::kMaskedLm});
   load_parameters(model, weights);
-  Trainer trainer(std::move(model), settings.optimizer, place.compute.parallel);
+  Trainer trainer(std::move(model), settings.optimizer, place.compute);
   const Checkpoint file = Checkpoint::open_file(settings.batches);
   ReplayResults results;
   int64_t step = 0;

@@ -13,9 +13,19 @@ uint64_t SingleModelLearner::models_bytes() {
   return size_of_files(model());
 }
 
+std::vector<TensorView> SingleModelLearner::optimizer_tensors() {
+  std::vector<TensorView> tensors = trainer_.group().state_tensors("");
+  for (TensorView& tensor : lora_views(model())) tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
+// The model's files have the sums of LoRA; what they are made of is with the optimiser.
 void SingleModelLearner::load(const std::string& checkpoint) {
+  const std::string optimizer = checkpoint + "/trainer/optim.safetensors";
   load_parameters(model(), Checkpoint::open(checkpoint));
-  trainer_.group().load_state(SafetensorsFile(checkpoint + "/trainer/optim.safetensors"), "");
+  if (model().form.lora) load_parameters(model(), Checkpoint::open_file(optimizer), {.reads_lora = true});
+  trainer_.group().load_state(SafetensorsFile(optimizer), "");
+  trainer_.merge();
 }
 
 void SingleModelLearner::write_models(const std::string& folder) {

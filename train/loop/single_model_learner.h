@@ -18,16 +18,16 @@ class SingleModelLearner : public Learner {
   SingleModelLearner(Model model, std::string tokenizer_folder, const OptimizerOptions& optimizer,
                      const Workplace& place, size_t trained_tokens)
       : place_(place),
-        trainer_(std::move(model), optimizer, place.compute.parallel),
+        trainer_(std::move(model), optimizer, place.compute),
         tokenizer_folder_(std::move(tokenizer_folder)),
         files_{.trained_tokens = trained_tokens} {}
 
-  std::vector<TensorView> optimizer_tensors() override { return trainer_.group().state_tensors(""); }
+  std::vector<TensorView> optimizer_tensors() override;
   void add_models(ManifestWriter& files) override;
   uint64_t models_bytes() override;
   void load(const std::string& checkpoint) override;
   void write_models(const std::string& folder) override;
-  void exchange_averages() override { trainer_.group().exchange_averages(); }
+  void exchange_averages() override { trainer_.exchange_averages(); }
 
  protected:
   Model& model() { return trainer_.model(); }

@@ -50,8 +50,7 @@ struct StepTimer::Parts {
 };
 
 StepTimer::StepTimer(const std::string& model_folder, const Workplace& place)
-    : parts_(new Parts{place,
-                       {first_model(model_folder), {.adam = {.has_bias_correction = true}}, place.compute.parallel}}) {}
+    : parts_(new Parts{place, {first_model(model_folder), {.adam = {.has_bias_correction = true}}, place.compute}}) {}
 StepTimer::~StepTimer() = default;
 
 StepSeconds StepTimer::step(std::span<const int32_t> lengths) {

@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "deberta/error.h"
 #include "train/data/guess_loss.h"
+#include "train/loop/adapter_files.h"
 #include "train/loop/first_model.h"
 #include "train/loop/model_files.h"
 #include "train/loop/separate_files.h"
@@ -47,6 +48,14 @@ std::string hash_of(const TaskSamples& samples) {
       add(hash, numbers);
     }
   }
+  return hash.finish();
+}
+
+// Of the weights that LoRA adds to, which checkpoints have as sums alone.
+std::string hash_of_base(const Model& model) {
+  Sha256 hash;
+  for (const LoraMatrices& m : model.lora)
+    hash.update(std::as_bytes(std::span(m.base_OI.const_data_ptr<float>(), static_cast<size_t>(m.base_OI.numel()))));
   return hash.finish();
 }
 
@@ -103,6 +112,7 @@ class TaskLearner : public SingleModelLearner {
     std::map<std::string, std::string> hashes{{"training files and tokenizer", hash_of(samples_)},
                                               {"configuration", hash_of_config(model().form.config)}};
     if (teacher_) hashes.emplace("teacher", hash_of(*teacher_));
+    if (model().form.lora) hashes.emplace("weights that are added to", hash_of_base(model()));
     return hashes;
   }
   std::optional<double> guess_loss() const override {
@@ -115,6 +125,12 @@ class TaskLearner : public SingleModelLearner {
   Metrics metrics(const Sums& sums) const override;
   Metrics evaluate(EvaluationPart, const RunHooks& hooks) override {
     return evaluate_task(model(), settings_, place_, hooks);
+  }
+
+  void write_models(const std::string& folder) override {
+    SingleModelLearner::write_models(folder);
+    const bool has_adapter = model().form.lora && !find_adapter_obstacle(model().form);
+    if (has_adapter) write_adapter(folder + "/adapter", model(), settings_.model_folder);
   }
 
   void write_answers(const std::string& folder, const RunHooks& hooks) override {

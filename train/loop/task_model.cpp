@@ -9,6 +9,7 @@
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "train/model/lora.h"
 #include "train/model/parameters.h"
 
 namespace deberta::train {
@@ -128,9 +129,11 @@ TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& sample
   form.config = config_of(settings, base, samples);
   form.labels = has_classes(samples.loss) ? static_cast<int64_t>(samples.labels.size()) : 1;
   form.frozen_layers = settings.frozen_layers;
+  form.lora = settings.lora;
   TaskModel result{.model = make_model(form)};
   initialise(result.model, settings.run.seed);
   result.new_tensors = load_parameters(result.model, weights, {.allows_new_head = true, .has_new_classifier = !keeps});
+  begin_lora(result.model);
   return result;
 }
 

@@ -157,7 +157,7 @@ void run_step(Trainer& trainer, const std::optional<Teacher>& teacher, const Rep
 
 int64_t replay_task(const ReplaySettings& settings, const RunHooks& hooks) {
   const Workplace place(settings.workplace);
-  Trainer trainer(load_task_model(settings.model_folder), settings.optimizer, place.compute.parallel);
+  Trainer trainer(load_task_model(settings.model_folder), settings.optimizer, place.compute);
   std::optional<Teacher> teacher;
   if (!settings.teacher_folder.empty()) teacher = Teacher{.model = load_task_model(settings.teacher_folder)};
   const Checkpoint file = Checkpoint::open_file(settings.batches);

@@ -3,10 +3,12 @@
 #include <cmath>
 #include <utility>
 
+#include "train/model/lora.h"
+
 namespace deberta::train {
 
-Trainer::Trainer(Model model, const OptimizerOptions& options, const Parallel& parallel)
-    : model_(std::move(model)), group_(trained_parameters(model_), options, parallel) {
+Trainer::Trainer(Model model, const OptimizerOptions& options, const Compute& compute)
+    : model_(std::move(model)), group_(trained_parameters(model_), options, compute.parallel), compute_(compute) {
   move_parameters(model_, group_.memory());
 }
 
@@ -23,16 +25,27 @@ StepResult Trainer::step(std::span<const std::function<Loss()>> losses, const St
       result.count += loss.count;
       result.correct += loss.correct;
     }
+    differentiate_lora(compute_, model_);
     if (see && result.count > 0) see(group_.gradients(), result.divisor * scale);
     return {.divisor = result.divisor, .has_finite_loss = std::isfinite(result.loss)};
   };
   const ParameterGroup::Update update = group_.step(
       differentiate,
       {.rate = settings.rate, .max_norm = settings.max_norm, .store = losses.size() > 1 ? settings.store : nullptr});
+  merge();
   result.norm = update.norm;
   result.is_finite = update.is_finite;
   result.loss_scale = update.loss_scale;
   return result;
+}
+
+void Trainer::exchange_averages() {
+  group_.exchange_averages();
+  merge();
+}
+
+void Trainer::merge() {
+  merge_lora(compute_, model_);
 }
 
 }  // namespace deberta::train

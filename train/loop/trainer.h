@@ -5,9 +5,9 @@
 #include <functional>
 #include <span>
 
-#include "base/parallel.h"
 #include "train/loop/parameter_group.h"
 #include "train/objectives/loss.h"
+#include "train/ops/compute.h"
 
 namespace deberta::train {
 
@@ -23,8 +23,8 @@ struct StepResult {
 
 class Trainer {
  public:
-  // `parallel` outlives this object. Throws what Adam does.
-  Trainer(Model model, const OptimizerOptions& options, const Parallel& parallel);
+  // `compute` is of the update and of LoRA's products; what it refers to outlives this object. Throws what Adam does.
+  Trainer(Model model, const OptimizerOptions& options, const Compute& compute);
 
   // The gradients of all losses together, divided by their common divisor and clipped to `max_norm` (0: not), move the
   // weights at `rate`. `losses`: of a micro-batch each, computed and differentiated one after the other, so that no
@@ -38,6 +38,9 @@ class Trainer {
   using See = std::function<void(const FlatBuffer& gradients, double divisor)>;
   StepResult step(std::span<const std::function<Loss()>> losses, const StepSettings& settings, const See& see = {});
 
+  void exchange_averages();  // ParameterGroup
+  void merge();              // for parameters that were set: what the model computes with besides them (lora.h)
+
   Model& model() { return model_; }
   const Model& model() const { return model_; }
   ParameterGroup& group() { return group_; }
@@ -45,6 +48,7 @@ class Trainer {
  private:
   Model model_;
   ParameterGroup group_;
+  Compute compute_;
 };
 
 }  // namespace deberta::train

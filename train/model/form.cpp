@@ -76,6 +76,7 @@ void check_head(const ModelForm& form, std::vector<std::string>& obstacles) {
 }  // namespace
 
 bool is_frozen(const ModelForm& form, const std::string& name) {
+  if (form.lora) return name.starts_with("embeddings.") || name.starts_with("encoder.");
   if (!form.frozen_layers) return false;
   constexpr std::string_view kLayer = "encoder.layer.";
   if (name.starts_with(kLayer)) return std::stoll(name.substr(kLayer.size())) < *form.frozen_layers;
@@ -93,6 +94,7 @@ std::vector<std::string> find_obstacles(const ModelForm& form) {
     obstacles.push_back(
         expected("frozen layers", "0 to " + std::to_string(form.config.num_hidden_layers), *form.frozen_layers));
   }
+  if (form.frozen_layers && form.lora) obstacles.push_back("frozen layers: expected none with LoRA, which freezes all");
   if (form.config.talking_head) obstacles.push_back("talking_head: not computed by this version");
   return obstacles;
 }

@@ -10,6 +10,15 @@
 
 namespace deberta::train {
 
+// Low-rank additions to some matrices of the encoder (LoRA, Hu et al. 2021), which are trained in their place.
+struct LoraForm {
+  int64_t rank = 8;
+  double alpha = 8;
+  std::vector<std::string> targets = {};  // the last parts of the names of linear layers, as in peft
+
+  double scale() const { return alpha / static_cast<double>(rank); }
+};
+
 struct ModelForm {
   ModelConfig config;  // layout kV1: trained with split projections and key biases fixed at 0 (algorithm.md 5.4)
   Head head = Head::kNone;
@@ -17,6 +26,7 @@ struct ModelForm {
   // The embeddings and so many of the first layers stay as they were read; of all layers, the relative table too. None:
   // everything is trained.
   std::optional<int64_t> frozen_layers = std::nullopt;
+  std::optional<LoraForm> lora = std::nullopt;  // then only these and the head are trained
 
   // A language model whose embeddings have no positions gets them in the mask decoder (algorithm.md 8).
   bool has_mask_decoder() const {
@@ -30,7 +40,7 @@ struct ModelForm {
   bool has_p2p() const { return config.relative_attention && config.has_p2p; }
 };
 
-// Whether the tensor of this name stays as it was read.
+// Whether the tensor of this name stays as it was read; with LoRA, as training finds it.
 bool is_frozen(const ModelForm& form, const std::string& name);
 
 // Why the form cannot be trained, all reasons; empty: it can.

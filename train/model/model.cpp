@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "deberta/error.h"
+#include "train/model/lora.h"
 
 namespace deberta::train {
 namespace {
@@ -74,6 +75,13 @@ void visit(Model& model, const Visit& each) {
   visit(model.embeddings, model.form, marked);
   visit(model.encoder, model.form, marked);
   visit(model.head, model.form, marked);
+  for (LoraMatrices& m : model.lora) {
+    const int64_t rank = model.form.lora->rank;
+    each({.name = m.module + ".lora_A.weight", .shape = {rank, m.shape_OI[1]}, .init = Init::kUniform, .is_lora = true},
+         m.a_RI);
+    each({.name = m.module + ".lora_B.weight", .shape = {m.shape_OI[0], rank}, .init = Init::kZeros, .is_lora = true},
+         m.b_OR);
+  }
 }
 
 Model make_model(const ModelForm& form, at::ScalarType type) {
@@ -82,6 +90,7 @@ Model make_model(const ModelForm& form, at::ScalarType type) {
   if (!problems.empty()) throw Error(ErrorCode::kUnsupported, std::move(problems));
   Model model;
   model.form = form;
+  if (form.lora) model.lora = list_lora(model);
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
     tensor = at::zeros(spec.shape, type).requires_grad_(spec.changes());
   });

@@ -12,14 +12,23 @@
 
 namespace deberta::train {
 
+// What is added to the weight of one linear layer (lora.h). R rank  I inputs  O outputs
+struct LoraMatrices {
+  std::string module;  // the name of the weight, without ".weight"
+  Shape shape_OI;
+  at::Tensor base_OI = {};          // the weight as it was read
+  at::Tensor a_RI = {}, b_OR = {};  // trained
+};
+
 struct Model {
   ModelForm form;
   Embeddings embeddings;
   Encoder encoder;
   OutputHead head;
+  std::vector<LoraMatrices> lora;  // in the order of the modules; empty without
 };
 
-// Every tensor, in the order of the checkpoint's table.
+// Every tensor, in the order of the checkpoint's table; then those of LoRA.
 void visit(Model& model, const Visit& each);
 
 // All tensors zero, on the CPU; those that are trained require gradients. Throws kUnsupported with all reasons why the

@@ -15,6 +15,7 @@ enum class Init {
   kTable,   // the same, the row of the padding id zero
   kZeros,
   kOnes,
+  kUniform,    // within 1 / sqrt(inputs), as torch begins a linear layer and peft a matrix A
   kSinusoids,  // of each row's distance from the middle row: the sines of all frequencies, then the cosines
 };
 
@@ -24,6 +25,7 @@ struct ParameterSpec {
   Init init = Init::kNormal;
   bool is_trained = true;  // false: stays as initialised
   bool is_frozen = false;  // stays as it was read
+  bool is_lora = false;    // in none of the model's files (lora.h)
 
   bool changes() const { return is_trained && !is_frozen; }
 };

@@ -13,6 +13,7 @@
 #include "checkpoint/tensor.h"
 #include "checkpoint/tensor_table.h"
 #include "deberta/error.h"
+#include "train/model/lora.h"
 #include "train/ops/random_normals.h"
 
 namespace deberta::train {
@@ -24,17 +25,30 @@ uint64_t hash_of(const std::string& text) {  // FNV-1a
   return hash;
 }
 
-std::vector<float> normal_values(uint64_t seed, const std::string& name, size_t count, double deviation) {
+// Of the elements 4 n to 4 n + 3 of a tensor.
+PhiloxCounter init_words(uint64_t seed, const std::string& name, uint64_t n) {
   const uint64_t key = random_key(seed, RandomDomain::kInit), tensor = hash_of(name);
+  return philox({static_cast<uint32_t>(n), static_cast<uint32_t>(n >> 32), static_cast<uint32_t>(tensor),
+                 static_cast<uint32_t>(tensor >> 32)},
+                {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)});
+}
+
+std::vector<float> normal_values(uint64_t seed, const std::string& name, size_t count, double deviation) {
   std::vector<float> values(count);
   for (size_t i = 0; i < count; i += 4) {
-    const PhiloxCounter words = philox({static_cast<uint32_t>(i / 4), static_cast<uint32_t>(i / 4 >> 32),
-                                        static_cast<uint32_t>(tensor), static_cast<uint32_t>(tensor >> 32)},
-                                       {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)});
-    const std::array<double, 4> four = to_normals(words);
+    const std::array<double, 4> four = to_normals(init_words(seed, name, i / 4));
     for (size_t k = 0; k < std::min<size_t>(4, count - i); ++k) {
       values[i + k] = static_cast<float>(deviation * four[k]);
     }
+  }
+  return values;
+}
+
+std::vector<float> uniform_values(uint64_t seed, const std::string& name, size_t count, double most) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t word = init_words(seed, name, i / 4)[i % 4];
+    values[i] = static_cast<float>(most * (2 * ((word + 0.5) / 4294967296.0) - 1));
   }
   return values;
 }
@@ -70,6 +84,10 @@ void initialise_tensor(const ModelConfig& config, uint64_t seed, const Parameter
       return;
     case Init::kOnes:
       tensor.detach().fill_(1);
+      return;
+    case Init::kUniform:
+      assign(tensor, uniform_values(seed, spec.name, static_cast<size_t>(tensor.numel()),
+                                    1 / std::sqrt(static_cast<double>(tensor.size(1)))));
       return;
     case Init::kSinusoids:
       assign(tensor, sinusoids(tensor.size(0), tensor.size(1)));
@@ -143,6 +161,7 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
                                    ": expected a language model whose output table is its word table, got one of its "
                                    "own, which is run but not trained"});
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    if (spec.is_lora != rules.reads_lora) return;
     const bool is_new = rules.has_new_classifier && spec.name.starts_with("classifier.");
     const TensorView* view = is_new ? nullptr : source.find(spec.name);
     if (view == nullptr && !spec.is_trained) return;
@@ -169,12 +188,26 @@ std::vector<NamedParameter> trained_parameters(Model& model) {
   return parameters;
 }
 
-std::vector<TensorView> to_views(Model& model) {
+namespace {
+
+std::vector<TensorView> views_of(Model& model, bool is_lora) {
   std::vector<TensorView> views;
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    if (spec.is_lora != is_lora) return;
     const std::span values(tensor.data_ptr<float>(), static_cast<size_t>(tensor.numel()));
     views.push_back({spec.name, DType::kF32, spec.shape, std::as_bytes(values)});
   });
+  return views;
+}
+
+}  // namespace
+
+std::vector<TensorView> lora_views(Model& model) {
+  return views_of(model, true);
+}
+
+std::vector<TensorView> to_views(Model& model) {
+  std::vector<TensorView> views = views_of(model, false);
   if (model.form.config.shares_layers) add_copies_of_layer(model.form.config.num_hidden_layers, views);
   return views;
 }
@@ -189,6 +222,7 @@ void move_parameters(Model& model, std::span<const ParameterMemory> memory) {
     tensor = moved.requires_grad_(true);
     tensor.mutable_grad() = at::from_blob(place.gradients, tensor.sizes(), at::kFloat);
   });
+  own_weights_of_lora(model);
 }
 
 }  // namespace deberta::train

@@ -19,6 +19,7 @@ void initialise(Model& model, uint64_t seed, std::span<const std::string> only =
 struct LoadRules {
   bool allows_new_head = false;
   bool has_new_classifier = false;  // the checkpoint's is of other classes, and not read
+  bool reads_lora = false;          // the tensors of LoRA alone; else all others
 };
 std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpoint, const LoadRules& rules = {});
 
@@ -29,12 +30,13 @@ struct NamedParameter {
 // Those that are trained: what optimisers and gradients are about.
 std::vector<NamedParameter> trained_parameters(Model& model);
 
-// Every tensor, fp32 on the CPU, under its canonical name: to be written, or read by the engine. They are views of the
-// model's memory.
+// Every tensor but those of LoRA, fp32 on the CPU, under its canonical name: to be written, or read by the engine. They
+// are views of the model's memory.
 std::vector<TensorView> to_views(Model& model);
+std::vector<TensorView> lora_views(Model& model);
 
 // Trained parameters move into memory of the caller, in the order of trained_parameters(): weights with their values,
-// and gradients, which add up there. fp32; both outlive the model.
+// and gradients, which add up there. fp32; both outlive the model. Weights that LoRA adds to become the model's own.
 struct ParameterMemory {
   float* weights = nullptr;
   float* gradients = nullptr;

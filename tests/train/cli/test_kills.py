@@ -25,8 +25,9 @@ REPLACING = ("open", "write", "fsync", "rename")
 RESULTS = ["all_results.json", "train_results.json", "eval_results.json", "trainer_state.json", "README.md", "run.html"]
 END = [*((kind, "/model.tmp-", 3) for kind in REPLACING), *((kind, name + ".tmp-", 1) for kind in REPLACING for name in RESULTS)]
 PREDICTIONS = [(kind, "eval_predictions.jsonl.tmp-", 1) for kind in REPLACING]
+ADAPTER = [(kind, "/adapter.tmp-", 2) for kind in REPLACING]
 TABLES = [(kind, f"/table.{ending}.tmp-", 1) for kind in REPLACING for ending in ("json", "md", "html")]
-KINDS = ["mlm", "decoupled", "joint", "finetune", "sift", "ablate"]
+KINDS = ["mlm", "decoupled", "joint", "finetune", "sift", "lora", "ablate"]
 
 
 @pytest.fixture
@@ -43,8 +44,8 @@ def words_of(tokenizer, corpus, dropping_base, rows, dev_rows, tmp_path):
     def words(kind):
         if kind == "ablate":
             return ["ablate", plan()]
-        if kind in ("finetune", "sift"):
-            more = ["--adversarial", "sift", "--gradient-accumulation-steps", "2", "--max-steps", "8"] if kind == "sift" else ["--early-stopping-patience", "3"]
+        if kind in ("finetune", "sift", "lora"):
+            more = ["--lora-rank", "4", "--max-steps", "8"] if kind == "lora" else ["--adversarial", "sift", "--gradient-accumulation-steps", "2", "--max-steps", "8"] if kind == "sift" else ["--early-stopping-patience", "3"]
             return ["finetune", "--task", "classification", "-m", dropping_base, "--train-file", rows, "--validation-file", dev_rows, "--batch-size", "8", "--num-train-epochs",
                     "9", "--eval-steps", "2", "--learning-rate", "0.02", "--warmup-steps", "0", *SAVES, *more]
         more = ["--gradient-accumulation-steps", "2"] if kind == "mlm" else ["--objective", "rtd", "--rtd-mode", kind, "--embedding-sharing", "gdes", "--generator-warmup", "3"]
@@ -56,7 +57,8 @@ def places_of(kind):
     """The calls to be killed at: before the first save, in training, at the end; and again where a run may have gone past the end of a part of it."""
     if kind == "ablate":
         return [FIRST, TRAINING, [(kind, "-seed1.json.tmp-", 1) for kind in REPLACING] + TABLES, TABLES]
-    end = END + PREDICTIONS if kind in ("finetune", "sift") else END
+    end = END + PREDICTIONS if kind in ("finetune", "sift", "lora") else END
+    end = end + ADAPTER if kind == "lora" else end
     return [FIRST, TRAINING, end]
 
 

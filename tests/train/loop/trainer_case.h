@@ -6,21 +6,22 @@
 #include "train/model/parameters.h"
 #include "train/objectives/batch.h"
 
-namespace deberta::train::test {
+namespace deberta::test {
 
-inline Model small_model(Head head, uint64_t seed, int64_t labels = 0) {
-  Model model = make_model({.config = new_config({.overrides = {"num_hidden_layers=2", "hidden_size=16",
-                                                                "num_attention_heads=2", "position_buckets=8"},
-                                                  .vocab_size = 40}),
-                            .head = head,
-                            .labels = labels});
-  initialise(model, seed);
+inline train::Model small_model(Head head, uint64_t seed, int64_t labels = 0) {
+  train::Model model =
+      train::make_model({.config = train::new_config({.overrides = {"num_hidden_layers=2", "hidden_size=16",
+                                                                    "num_attention_heads=2", "position_buckets=8"},
+                                                      .vocab_size = 40}),
+                         .head = head,
+                         .labels = labels});
+  train::initialise(model, seed);
   return model;
 }
 
 // Sequences of 8 tokens, two of them to predict: the labels are the ids that stand there.
-inline TrainBatch small_batch(uint32_t first, uint32_t sequences) {
-  TrainBatch batch;
+inline train::TrainBatch small_batch(uint32_t first, uint32_t sequences) {
+  train::TrainBatch batch;
   batch.starts.push_back(0);
   batch.first_sequence = first;
   batch.longest = 8;
@@ -36,4 +37,4 @@ inline TrainBatch small_batch(uint32_t first, uint32_t sequences) {
   return batch;
 }
 
-}  // namespace deberta::train::test
+}  // namespace deberta::test

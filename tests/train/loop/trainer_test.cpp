@@ -34,9 +34,8 @@ OptimizerOptions adamw() {
 }
 
 struct Case {
-  explicit Case(const OptimizerOptions& options = adamw()) : trainer(small_model(), options, serial()) {
-    compute.kernels = select_kernels("auto");
-  }
+  explicit Case(const OptimizerOptions& options = adamw())
+      : compute{.kernels = select_kernels("auto")}, trainer(small_model(), options, compute) {}
 
   Compute compute;
   Trainer trainer;
