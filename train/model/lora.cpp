@@ -67,7 +67,7 @@ std::vector<LoraMatrices> list_lora(Model& model) {
 }
 
 void begin_lora(Model& model) {
-  visit_lora(model, [](LoraMatrices& m, at::Tensor& weight_OI) { m.base_OI = weight_OI.detach().clone(); });
+  visit_lora(model, [](LoraMatrices& m, at::Tensor& weight_OI) { m.base_OI = weight_OI.detach(); });
   own_weights_of_lora(model);
 }
 
