@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostRows = 20;     // of the worst
 constexpr size_t kMostClasses = 30;  // of the confusion matrix
-constexpr size_t kMostBytes = 1500;  // of a text
+constexpr size_t kMostShownBytes = 1500;  // of a text
 
 std::string heading(const std::string& text) {
   return fmt::format("<h3>{}</h3>\n", escape_html(text));
@@ -70,7 +70,7 @@ std::string confusion_table(const PredictedRows& predictions, std::vector<ClassF
 }
 
 std::string shown(const std::string& text) {
-  std::string cut = text.substr(0, kMostBytes);
+  std::string cut = text.substr(0, kMostShownBytes);
   while (cut.size() < text.size() && !cut.empty() && !is_valid_utf8(cut)) cut.pop_back();
   return fmt::format("<div>{}{}</div>", escape_html(cut), cut.size() < text.size() ? " &hellip;" : "");
 }
