@@ -433,6 +433,11 @@ constexpr OptionRow kOptions[] = {
         "learning-rate", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
         "highest learning rate; auto: by the size of the model, from 2e-4 for the smallest to 1e-5 for large ones "
         "(docs/training.md)"},
+    OptionRow{"head-learning-rate", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
+              "highest learning rate of the head, which is all but the encoder; auto: --learning-rate"},
+    OptionRow{"layer-decay", 0, kNumber, "1", "0..1", "finetune", "Training",
+              "multiply the learning rate of the last layer by this, of the one before it by its square, and so on "
+              "down to the embeddings; 1: one rate for all layers"},
     OptionRow{"cls-dropout", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
               "dropout before the classifier; auto: as the model's config.json says"},
     OptionRow{"label-smoothing-factor", 0, kNumber, "0", "0..1", "finetune", "Training",
@@ -455,6 +460,8 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"lora-targets", 0, kList, "query_proj,value_proj", "NAMES", "finetune", "Training",
               "with --lora-rank: which matrices: query_proj, key_proj, value_proj, pos_query_proj, pos_key_proj, "
               "attention.output.dense, intermediate.dense, output.dense (both of that name, as in peft)"},
+    OptionRow{"reinit-layers", 0, kInteger, "0", "0..1000", "finetune", "Training",
+              "begin so many of the last layers with new random weights"},
     OptionRow{
         "adversarial", 0, kChoice, "none", "none|sift|vat", "finetune replay", "Training",
         "train on small changes of the embeddings too, so that they do not change the answer; sift: of embeddings "

@@ -482,6 +482,8 @@ struct FinetuneVerb : AnyVerb {
   OptimizerSettings optimizer{given()};
   RunOptions run{given()};
   Setting<double> warmup_steps = option("warmup-steps");
+  Setting<std::optional<double>> head_learning_rate = option("head-learning-rate");  // none: auto
+  double layer_decay = option("layer-decay");
   Setting<std::optional<double>> cls_dropout = option("cls-dropout");  // none: auto
   AdversarialSettings adversarial{given()};
   double label_smoothing_factor = option("label-smoothing-factor");
@@ -491,6 +493,7 @@ struct FinetuneVerb : AnyVerb {
   int64_t lora_rank = option("lora-rank");
   Setting<double> lora_alpha = option("lora-alpha");
   Setting<std::vector<std::string>> lora_targets = option("lora-targets");
+  int64_t reinit_layers = option("reinit-layers");
   // What is left on the disk.
   std::string best_metric = option("best-metric");
   int64_t early_stopping_patience = option("early-stopping-patience");

@@ -227,6 +227,9 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   settings.teacher_folder = teacher_folder(options.teacher);
   settings.distillation = {options.teacher.weight.value, options.teacher.temperature.value};
   settings.frozen_layers = options.frozen_layers.value;
+  settings.reinit_layers = options.reinit_layers;
+  settings.head_learning_rate = options.head_learning_rate.value;
+  settings.layer_decay = options.layer_decay;
   settings.optimizer = optimizer_options(options.optimizer, options.run);
   return settings;
 }
@@ -255,6 +258,7 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
   if (samples.loss == TaskLoss::kSpan)
     text += "windows without an answer\t" + std::to_string(samples.unanswered) + "\n";
   for (const std::string& note : notes_of(samples)) text += "note\t" + note + "\n";
+  for (const std::string& name : dry->new_layers) text += "new layer\t" + name + "\n";
   for (const std::string& name : dry->new_tensors) text += "new tensor\t" + name + "\n";
   const Tokenizer tokenizer = Tokenizer::load(settings.model_folder);
   constexpr size_t kShown = 3;

@@ -51,9 +51,11 @@ void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
   hooks.on_note(text);
   for (const std::string& note : notes_of(samples)) hooks.on_note(note);
   tell_of_lora(first.model, hooks);
-  if (first.new_tensors.empty()) return;
+  if (first.new_layers.empty() && first.new_tensors.empty()) return;
   text = "new, with random weights:";
-  for (const std::string& name : first.new_tensors) text += " " + name;
+  for (const auto* names : {&first.new_layers, &first.new_tensors}) {
+    for (const std::string& name : *names) text += " " + name;
+  }
   hooks.on_note(text);
 }
 
@@ -101,6 +103,7 @@ std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const Ru
   TaskModel first = first_task_model(settings, *samples);
   FinetuneDryRun dry;
   dry.parameters = count_parameters(first.model);
+  dry.new_layers = std::move(first.new_layers);
   dry.new_tensors = std::move(first.new_tensors);
   load_teacher(settings, *samples);  // refuses what the run would
   dry.samples = std::move(*samples);

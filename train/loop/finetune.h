@@ -42,9 +42,12 @@ struct FinetuneSettings {
   std::optional<double> classifier_dropout = std::nullopt;  // none: as config.json says
   std::optional<int64_t> frozen_layers = std::nullopt;      // ModelForm
   std::optional<LoraForm> lora = std::nullopt;              // ModelForm
+  int64_t reinit_layers = 0;                                // so many of the last ones begin with random weights
 
-  OptimizerOptions optimizer = {};
+  OptimizerOptions optimizer = {};  // all but `rates`, which are these:
   double learning_rate = 2e-5;
+  std::optional<double> head_learning_rate = std::nullopt;  // none: the same
+  double layer_decay = 1;                                   // LayerRates
   WorkplaceSettings workplace = {};
 };
 
@@ -64,7 +67,7 @@ struct FinetuneDryRun {
   int64_t parameters = 0;
   TaskSamples samples = {};
   std::vector<TaskBatch> batches = {};  // of the first step
-  std::vector<std::string> new_tensors = {};
+  std::vector<std::string> new_layers = {}, new_tensors = {};
 };
 std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const RunHooks& hooks);  // nothing once stopped
 

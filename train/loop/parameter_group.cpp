@@ -19,7 +19,9 @@ ParameterLayout layout_of(const std::vector<NamedParameter>& parameters) {
   for (const NamedParameter& parameter : parameters) {
     shapes.push_back({parameter.name, Shape(parameter.tensor.sizes().begin(), parameter.tensor.sizes().end())});
   }
-  return make_layout(shapes);
+  ParameterLayout layout = make_layout(shapes);
+  for (size_t n = 0; n < parameters.size(); ++n) layout.slots[n].rate = parameters[n].rate;
+  return layout;
 }
 
 FlatBuffer values_of(const std::vector<NamedParameter>& parameters, const ParameterLayout& layout) {

@@ -16,6 +16,7 @@ namespace deberta::train {
 struct OptimizerOptions {
   AdamOptions adam = {};
   double loss_scale = 0;  // the first one; 0: losses are differentiated as they are
+  LayerRates rates = {};  // of a Trainer's model
 };
 
 class ParameterGroup {

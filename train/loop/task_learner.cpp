@@ -18,6 +18,7 @@
 #include "train/loop/teacher.h"
 #include "train/objectives/perturbation.h"
 #include "train/objectives/task.h"
+#include "train/state/trainer_state.h"
 
 namespace deberta::train {
 namespace {
@@ -85,6 +86,34 @@ TaskOptions options_of(const FinetuneSettings& settings, const TaskSamples& samp
   return options;
 }
 
+void check_rates(const FinetuneSettings& settings) {
+  std::vector<Problem> problems;
+  const auto check = [&](bool is_right, const char* argument, const char* expected, double value) {
+    if (!is_right)
+      problems.push_back({.message = std::string("expected ") + expected + ", got " + to_json_number(value).dump(),
+                          .argument = argument});
+  };
+  const double decay = settings.layer_decay;
+  check(decay > 0 && decay <= 1, "layer_decay", "a number above 0 and at most 1", decay);
+  if (settings.head_learning_rate) {
+    check(*settings.head_learning_rate > 0, "head_learning_rate", "a number above 0", *settings.head_learning_rate);
+    check(settings.learning_rate > 0, "learning_rate", "a number above 0 beside a rate of the head's own",
+          settings.learning_rate);
+  }
+  if (!problems.empty()) throw Error(ErrorCode::kUsage, std::move(problems));
+}
+
+LayerRates rates_of(const FinetuneSettings& settings) {
+  const double own = settings.head_learning_rate ? *settings.head_learning_rate / settings.learning_rate : 1;
+  return {.head = own, .decay = settings.layer_decay};
+}
+
+OptimizerOptions optimizer_of(const FinetuneSettings& settings) {
+  OptimizerOptions options = settings.optimizer;
+  options.rates = rates_of(settings);
+  return options;
+}
+
 std::vector<TrainBatch> inputs_of(std::vector<TaskBatch>& batches) {
   std::vector<TrainBatch> inputs;
   for (TaskBatch& batch : batches) inputs.push_back(std::move(batch.input));
@@ -98,7 +127,7 @@ struct LossParts {  // of the loss of a micro-batch
 class TaskLearner : public SingleModelLearner {
  public:
   TaskLearner(const FinetuneSettings& settings, TaskSamples samples, Model model, const Workplace& place)
-      : SingleModelLearner(std::move(model), settings.model_folder, settings.optimizer, place,
+      : SingleModelLearner(std::move(model), settings.model_folder, optimizer_of(settings), place,
                            settings.training.max_tokens),
         settings_(settings),
         samples_(std::move(samples)),
@@ -200,6 +229,8 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
                   {"labels_per_step", ratio_of(sums, "labels", "steps")}};
   if (samples_.loss != TaskLoss::kScore)
     metrics.insert(metrics.begin() + 1, {"accuracy", ratio_of(sums, "correct", "labels")});
+  if (settings_.head_learning_rate)
+    metrics.emplace_back("head_learning_rate", sum_of(sums, "learning_rate") * rates_of(settings_).head);
   if (const std::string other = other_loss(); !other.empty()) {
     metrics.emplace_back("task_loss", ratio_of(sums, "task_loss", "divisor"));
     metrics.emplace_back(other, ratio_of(sums, "other_loss", "divisor"));
@@ -219,6 +250,7 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
 }  // namespace
 
 std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const RunHooks& hooks) {
+  check_rates(settings);
   if (!settings.evaluation.part) check_separate(settings.training.input.files, settings.evaluation.files);
   const Tokenizer tokenizer = Tokenizer::load(settings.model_folder);
   std::optional<TaskSamples> samples =

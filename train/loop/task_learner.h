@@ -11,7 +11,7 @@
 
 namespace deberta::train {
 
-// Reads the training files. Nothing once stopped.
+// Reads the training files. Nothing once stopped. Throws kUsage for rates that cannot be, before that.
 std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const RunHooks& hooks);
 
 // Steps of the run. Throws kUsage for none.

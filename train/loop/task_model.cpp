@@ -117,6 +117,31 @@ void check_base(const ModelConfig& config, const FinetuneSettings& settings) {
   }
 }
 
+void check_new_layers(const ModelForm& form, int64_t layers) {
+  const int64_t frozen = form.frozen_layers.value_or(0);
+  const int64_t most = form.config.shares_layers ? 0 : form.config.num_hidden_layers - frozen;
+  if (layers >= 0 && layers <= most) return;
+  const char* why = form.config.shares_layers ? ", as all layers are one (share_layers)"
+                    : frozen > 0              ? ", the layers that are not frozen"
+                                              : ", the layers that there are";
+  throw Error(ErrorCode::kUsage,
+              {{.message = "expected at most " + std::to_string(most) + why + ", got " + std::to_string(layers),
+                .argument = "reinit_layers"}});
+}
+
+// The last layers as those of a new model. Their names.
+std::vector<std::string> begin_anew(Model& model, int64_t count, uint64_t seed) {
+  std::vector<std::string> layers, tensors;
+  const int64_t end = model.form.config.num_hidden_layers;
+  for (int64_t n = end - count; n < end; ++n) layers.push_back("encoder.layer." + std::to_string(n));
+  visit(model, [&](const ParameterSpec& spec, at::Tensor&) {
+    const auto has = [&](const std::string& layer) { return spec.name.starts_with(layer + "."); };
+    if (std::ranges::any_of(layers, has)) tensors.push_back(spec.name);
+  });
+  if (!tensors.empty()) initialise(model, seed, tensors);
+  return layers;
+}
+
 }  // namespace
 
 TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& samples) {
@@ -131,8 +156,10 @@ TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& sample
   form.frozen_layers = settings.frozen_layers;
   form.lora = settings.lora;
   TaskModel result{.model = make_model(form)};
+  check_new_layers(form, settings.reinit_layers);
   initialise(result.model, settings.run.seed);
   result.new_tensors = load_parameters(result.model, weights, {.allows_new_head = true, .has_new_classifier = !keeps});
+  result.new_layers = begin_anew(result.model, settings.reinit_layers, settings.run.seed);
   begin_lora(result.model);
   return result;
 }

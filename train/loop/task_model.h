@@ -11,11 +11,13 @@ namespace deberta::train {
 
 struct TaskModel {
   Model model;
+  std::vector<std::string> new_layers = {};   // random, as the settings want it
   std::vector<std::string> new_tensors = {};  // random: the model to begin with has none, or one for other classes
 };
 
 // Where the model to begin with has a classifier for the same classes, it is kept, and `samples` take its order.
-// Throws kUsage for a causal model and for sequences longer than absolute positions, and what reading throws.
+// Throws kUsage for a causal model, for sequences longer than absolute positions and for new layers that there are not
+// or that are frozen, and what reading throws.
 TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& samples);
 
 // The model of a folder with the head that it has. Throws what reading throws.

@@ -1,9 +1,16 @@
 #include "train/model/form.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace deberta::train {
 namespace {
+
+constexpr std::string_view kLayer = "encoder.layer.";
+
+int64_t number_of_layer(const std::string& name) {
+  return std::stoll(name.substr(kLayer.size()));
+}
 
 std::string expected(const char* what, const std::string& wanted, int64_t got) {
   return std::string(what) + ": expected " + wanted + ", got " + std::to_string(got);
@@ -78,10 +85,17 @@ void check_head(const ModelForm& form, std::vector<std::string>& obstacles) {
 bool is_frozen(const ModelForm& form, const std::string& name) {
   if (form.lora) return name.starts_with("embeddings.") || name.starts_with("encoder.");
   if (!form.frozen_layers) return false;
-  constexpr std::string_view kLayer = "encoder.layer.";
-  if (name.starts_with(kLayer)) return std::stoll(name.substr(kLayer.size())) < *form.frozen_layers;
+  if (name.starts_with(kLayer)) return number_of_layer(name) < *form.frozen_layers;
   if (name.starts_with("encoder.")) return *form.frozen_layers == form.config.num_hidden_layers;
   return name.starts_with("embeddings.");
+}
+
+int64_t layers_below_head(const ModelForm& form, const std::string& name) {
+  const int64_t layers = form.config.shares_layers ? 1 : form.config.num_hidden_layers;
+  if (name.starts_with(kLayer)) return std::max<int64_t>(0, layers - number_of_layer(name));  // 0: a decoder's own
+  if (name.starts_with("encoder.final_LayerNorm.")) return 1;
+  if (name.starts_with("encoder.conv.")) return layers;
+  return name.starts_with("encoder.") || name.starts_with("embeddings.") ? layers + 1 : 0;
 }
 
 std::vector<std::string> find_obstacles(const ModelForm& form) {

@@ -43,6 +43,11 @@ struct ModelForm {
 // Whether the tensor of this name stays as it was read; with LoRA, as training finds it.
 bool is_frozen(const ModelForm& form, const std::string& name);
 
+// How many layers the tensor of this name is below the head: 0 of the head, 1 of the last layer and of the norm after
+// it, as many as there are layers of the first one and of the convolution beside it, one more of the embeddings and of
+// the relative table, which all layers read. Layers that are one (share_layers) count as one.
+int64_t layers_below_head(const ModelForm& form, const std::string& name);
+
 // Why the form cannot be trained, all reasons; empty: it can.
 std::vector<std::string> find_obstacles(const ModelForm& form);
 

@@ -180,10 +180,12 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
   return new_names;
 }
 
-std::vector<NamedParameter> trained_parameters(Model& model) {
+std::vector<NamedParameter> trained_parameters(Model& model, const LayerRates& rates) {
   std::vector<NamedParameter> parameters;
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
-    if (spec.changes()) parameters.push_back({spec.name, tensor});
+    if (!spec.changes()) return;
+    const int64_t depth = layers_below_head(model.form, spec.name);
+    parameters.push_back({spec.name, tensor, depth == 0 ? rates.head : std::pow(rates.decay, depth)});
   });
   return parameters;
 }

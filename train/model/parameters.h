@@ -26,9 +26,15 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
 struct NamedParameter {
   std::string name;
   at::Tensor tensor;  // the model's own
+  double rate = 1;    // multiplies the learning rate
+};
+// Factors of the learning rate: `head` of the head's tensors, decay^n of those n layers below it (layers_below_head).
+struct LayerRates {
+  double head = 1;
+  double decay = 1;
 };
 // Those that are trained: what optimisers and gradients are about.
-std::vector<NamedParameter> trained_parameters(Model& model);
+std::vector<NamedParameter> trained_parameters(Model& model, const LayerRates& rates = {});
 
 // Every tensor but those of LoRA, fp32 on the CPU, under its canonical name: to be written, or read by the engine. They
 // are views of the model's memory.

@@ -182,6 +182,48 @@ def test_frozen_layers_stay_as_they_were(finetune, dropping_base, tmp_path):
             assert numpy.array_equal(before[name], after[name]) == is_frozen, name
 
 
+def test_new_layers_are_said_and_follow_the_seed(finetune, dropping_base, tmp_path):
+    still = ["--max-steps", "1", "--learning-rate", "0", "--frozen-layers", "1", "--reinit-layers", "1"]
+    dry = finetune(tmp_path / "dry", *still, "--dry-run")
+    assert dry.returncode == 0 and "new layer\tencoder.layer.1\nnew tensor\tpooler.dense.weight\n" in dry.stdout
+    weights = {}
+    for name, seed in ("out", 1), ("again", 1), ("other", 2):
+        done = finetune(tmp_path / name, *still, "--seed", seed)
+        assert done.returncode == 0 and "new, with random weights: encoder.layer.1 pooler.dense.weight" in done.stderr, done.stderr
+        weights[name] = numpy_weights(tmp_path / name)
+    before = numpy_weights(dropping_base)
+    for name, array in weights["out"].items():
+        if name in before:
+            assert numpy.array_equal(before[name], array) == (not name.startswith("deberta.encoder.layer.1.")), name
+        assert numpy.array_equal(array, weights["again"][name])
+    query = "deberta.encoder.layer.1.attention.self.query_proj.weight"
+    assert abs(weights["out"][query].std() / 0.02 - 1) < 0.2
+    assert not numpy.array_equal(weights["out"][query], weights["other"][query])
+
+
+def test_rates_and_new_layers_are_those_of_the_run_so_far(finetune, tmp_path):
+    words = ["--layer-decay", "0.9", "--head-learning-rate", "0.01", "--reinit-layers", "1"]
+    more = ["--max-steps", "4", "--resume-override", "max-steps"]
+    assert finetune(tmp_path / "out", "--max-steps", "2", *words).returncode == 0
+    for name, value in zip(words[::2], ("0.8", "0.02", "0")):
+        changed = [value if before == name else word for before, word in zip(["", *words], words)]
+        done = finetune(tmp_path / "out", *more, *changed)
+        assert done.returncode == 2 and f"{name[2:]}: expected " in done.stderr and f"got {value}" in done.stderr, done.stderr
+    assert finetune(tmp_path / "out", *more, *words).returncode == 0
+    done = finetune(tmp_path / "out", "--max-steps", "6", "--resume-override", "max-steps,layer-decay", "--layer-decay", "0.8", *words[2:])
+    assert done.returncode == 0 and "going on from" in done.stderr, done.stderr
+
+
+def test_the_search_for_a_rate_moves_layers_and_head_in_proportion(finetune, tmp_path):
+    found = {}
+    for name, words in {"plain": [], "decay": ["--layer-decay", "0.5"], "head": ["--learning-rate", "0.001", "--head-learning-rate", "0.01"],
+                        "twice": ["--learning-rate", "0.002", "--head-learning-rate", "0.02"]}.items():
+        done = finetune(tmp_path / name, "--find-lr", "--max-steps", "40", *words)
+        assert done.returncode == 0, done.stderr
+        found[name] = done.stdout
+    assert found["head"] == found["twice"] and len({found[name] for name in ("plain", "decay", "head")}) == 3
+
+
 def numpy_weights(folder):
     from models import read_safetensors
     return read_safetensors(folder / "model.safetensors")
@@ -299,6 +341,12 @@ def test_the_recipe_of_scale_invariant_fine_tuning_is_the_published_one(deberta,
     (["--early-stopping-patience", "2"], "--validation-file"),
     (["--frozen-layers", "3"], "frozen layers: expected 0 to 2, got 3"),
     (["--num-train-epochs", "0"], "expected a run of 1 to 16777215 steps"),
+    (["--layer-decay", "0"], "--layer-decay: expected a number above 0 and at most 1, got 0"),
+    (["--layer-decay", "1.1"], "--layer-decay: expected a value in 0..1, got"),
+    (["--head-learning-rate", "0"], "--head-learning-rate: expected a number above 0, got 0"),
+    (["--head-learning-rate", ".01", "--learning-rate", "0"], "--learning-rate: expected a number above 0 beside a rate of the head's own, got 0"),
+    (["--reinit-layers", "3"], "--reinit-layers: expected at most 2, the layers that there are, got 3"),
+    (["--reinit-layers", "2", "--frozen-layers", "1"], "--reinit-layers: expected at most 1, the layers that are not frozen, got 2"),
 ])
 def test_wrong_options_are_refused(finetune, tmp_path, words, message):
     done = finetune(tmp_path / "out", *words)

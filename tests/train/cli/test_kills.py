@@ -45,7 +45,7 @@ def words_of(tokenizer, corpus, dropping_base, rows, dev_rows, tmp_path):
         if kind == "ablate":
             return ["ablate", plan()]
         if kind in ("finetune", "sift", "lora"):
-            more = ["--lora-rank", "4", "--max-steps", "8"] if kind == "lora" else ["--adversarial", "sift", "--gradient-accumulation-steps", "2", "--max-steps", "8"] if kind == "sift" else ["--early-stopping-patience", "3"]
+            more = ["--lora-rank", "4", "--max-steps", "8"] if kind == "lora" else ["--adversarial", "sift", "--gradient-accumulation-steps", "2", "--max-steps", "8", "--layer-decay", "0.7", "--head-learning-rate", "0.03", "--reinit-layers", "1"] if kind == "sift" else ["--early-stopping-patience", "3"]
             return ["finetune", "--task", "classification", "-m", dropping_base, "--train-file", rows, "--validation-file", dev_rows, "--batch-size", "8", "--num-train-epochs",
                     "9", "--eval-steps", "2", "--learning-rate", "0.02", "--warmup-steps", "0", *SAVES, *more]
         more = ["--gradient-accumulation-steps", "2"] if kind == "mlm" else ["--objective", "rtd", "--rtd-mode", kind, "--embedding-sharing", "gdes", "--generator-warmup", "3"]

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/expect_error.h"
 #include "train/loop/trainer_case.h"
 
 namespace deberta::train {
@@ -30,6 +34,7 @@ TaskSamples unequal_samples(TaskLoss loss) {
 struct Step {
   Sums sums;
   std::vector<std::byte> moments;  // of the optimiser: the gradients, of a first step
+  Metrics metrics = {};
 };
 
 Step first_step(TaskLoss loss, bool is_balanced, const std::vector<float>& weights) {
@@ -58,6 +63,61 @@ TEST(TaskLearner, BalancedClassesWeighByTheInverseOfTheirCounts) {
     EXPECT_EQ(balanced.moments, given.moments);
     EXPECT_NE(balanced.moments, first_step(loss, false, {}).moments);
   }
+}
+
+struct Rates {
+  double all = 1e-3;
+  std::optional<double> head = std::nullopt;
+  double decay = 1;
+};
+
+// The moments after a step at that part of the rates, and one more: they show where the first has moved the weights.
+Step second_step(const Rates& rates, double factor = 1) {
+  const FinetuneSettings settings{.steps = 2,
+                                  .samples_per_step = 4,
+                                  .learning_rate = rates.all,
+                                  .head_learning_rate = rates.head,
+                                  .layer_decay = rates.decay};
+  const Workplace place({.threads = 1});
+  const std::unique_ptr<Learner> learner =
+      make_task_learner(settings, unequal_samples(TaskLoss::kClass), test::small_model(Head::kSequence, 5, 3), place);
+  Step step;
+  learner->begin(0);
+  for (int64_t n = 0; n < 2; ++n) learner->step({.step = n, .factor = factor}, step.sums);
+  for (const TensorView& tensor : learner->optimizer_tensors())
+    step.moments.insert(step.moments.end(), tensor.bytes.begin(), tensor.bytes.end());
+  step.metrics = learner->metrics(step.sums);
+  return step;
+}
+
+TEST(TaskLearner, TheHeadsRateIsItsOwnTimesTheScheduleWhateverTheOtherIs) {
+  const Step plain = second_step({}), own = second_step({.head = 4e-3});
+  EXPECT_EQ(second_step({.head = 1e-3}).moments, plain.moments);
+  EXPECT_NE(own.moments, plain.moments);
+  EXPECT_EQ(second_step({.all = 2e-3, .head = 8e-3}, .5).moments, own.moments);
+  const Metrics metrics = second_step({.head = 4e-3}, .25).metrics;
+  const auto logged = std::ranges::find(metrics, "head_learning_rate", &Metrics::value_type::first);
+  ASSERT_NE(logged, metrics.end());
+  EXPECT_DOUBLE_EQ(logged->second, 1e-3);
+  EXPECT_EQ(std::ranges::find(plain.metrics, "head_learning_rate", &Metrics::value_type::first), plain.metrics.end());
+}
+
+TEST(TaskLearner, LayersBelowTheHeadHaveTheDecayedRate) {
+  const Step decayed = second_step({.decay = .5});
+  EXPECT_NE(decayed.moments, second_step({}).moments);
+  EXPECT_NE(decayed.moments, second_step({.all = 5e-4}).moments);
+}
+
+TEST(TaskLearner, RatesThatCannotBeAreRefusedBeforeAFileIsRead) {
+  const auto read = [](const Rates& rates) {
+    return read_training({.learning_rate = rates.all, .head_learning_rate = rates.head, .layer_decay = rates.decay},
+                         {});
+  };
+  for (const double decay : {0.0, -.5, 1.5, std::nan("")})
+    EXPECT_ERROR(read({.decay = decay}), kUsage, "layer_decay: expected a number above 0 and at most 1, got ");
+  EXPECT_ERROR(read({.head = 0}), kUsage, "head_learning_rate: expected a number above 0, got 0");
+  EXPECT_ERROR(read({.all = 0, .head = 1e-3}), kUsage,
+               "learning_rate: expected a number above 0 beside a rate of the head's own, got 0");
 }
 
 }  // namespace

@@ -80,6 +80,27 @@ TEST(Trainer, WeightsThatAreKeptPackedForAStepChangeNoBit) {
   EXPECT_EQ(kept.weights(), plain.weights());
 }
 
+// AdamW's first step moves each weight that has a gradient by the rate. Of two layers.
+TEST(Trainer, TensorsMoveByTheRateOfTheirLayer) {
+  OptimizerOptions options = adamw();
+  options.adam.weight_decay = 0;
+  options.adam.epsilon = 1e-12;
+  options.rates = {.head = 2, .decay = .5};
+  Case c(options);
+  const std::vector<float> before = c.weights();
+  c.step({make_batch(0, 4)});
+  const std::vector<float> after = c.weights();
+  for (const ParameterSlot& slot : c.trainer.group().layout().slots) {
+    float moved = 0;
+    for (size_t i = slot.offset; i < slot.offset + slot.count; ++i) moved = std::max(moved, after[i] - before[i]);
+    const double factor = slot.name.starts_with("lm_predictions")    ? 2
+                          : slot.name.starts_with("encoder.layer.1") ? .5
+                          : slot.name.starts_with("encoder.layer.0") ? .25
+                                                                     : .125;
+    EXPECT_NEAR(moved, 1e-3 * factor, 5e-5 * factor) << slot.name;
+  }
+}
+
 TEST(Trainer, RepeatedStepsLearn) {
   Case c;
   const StepResult first = c.step({make_batch(0, 4)});

@@ -19,11 +19,11 @@ namespace {
 class VocabularyTest : public testing::Test {
  protected:
   VocabularyTest() {
-    std::filesystem::copy_file(test::fixture("tokenizer/bytes.model"), folder_.path("spm.model"));
+    std::filesystem::copy_file(deberta::test::fixture("tokenizer/bytes.model"), folder_.path("spm.model"));
     tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::load(folder_.path()));
-    config_ = test::tiny_config();
+    config_ = deberta::test::tiny_config();
     config_.vocab_size = static_cast<int64_t>(tokenizer_->size()) + 99;
-    test::write_tiny_model(folder_.path(), config_, Head::kMaskedLm);
+    deberta::test::write_tiny_model(folder_.path(), config_, Head::kMaskedLm);
   }
 
   // Every tensor that both have is the same, bit for bit.
@@ -49,7 +49,7 @@ class VocabularyTest : public testing::Test {
     EXPECT_EQ(load_model_config(folder_.path("written/config.json")).vocab_size, config_.vocab_size);
   }
 
-  test::TemporaryFolder folder_;
+  deberta::test::TemporaryFolder folder_;
   std::unique_ptr<Tokenizer> tokenizer_;
   ModelConfig config_;
 };

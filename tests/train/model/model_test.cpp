@@ -117,6 +117,50 @@ TEST(Loading, ReadsTheWholeTableNotTheDifferenceBesideIt) {
   EXPECT_EQ(worst_difference(got.embeddings.word_VE, expected.embeddings.word_VE), 0);
 }
 
+// Of twelve layers, as docs/training.md has them.
+TEST(LayersBelowHead, AreThoseOfTheTable) {
+  ModelForm form = make_form(Head::kSequence, [](ModelConfig& c) {
+    c.num_hidden_layers = 12;
+    c.conv_kernel_size = 3;
+  });
+  const auto check = [&](const std::vector<std::pair<std::string, int64_t>>& cases) {
+    for (const auto& [name, depth] : cases) EXPECT_EQ(layers_below_head(form, name), depth) << name;
+  };
+  check({{"classifier.weight", 0},
+         {"pooler.dense.bias", 0},
+         {"encoder.layer.11.output.dense.weight", 1},
+         {"encoder.layer.10.output.dense.weight", 2},
+         {"encoder.layer.1.attention.self.query_proj.weight", 11},
+         {"encoder.layer.0.output.LayerNorm.bias", 12},
+         {"encoder.conv.conv.weight", 12},
+         {"encoder.conv.LayerNorm.weight", 12},
+         {"encoder.rel_embeddings.weight", 13},
+         {"encoder.LayerNorm.weight", 13},
+         {"embeddings.LayerNorm.weight", 13},
+         {"embeddings.word_embeddings.weight", 13}});
+  form.config.norm_first = true;
+  check({{"encoder.final_LayerNorm.weight", 1}});
+  form.config.shares_layers = true;
+  check({{"encoder.layer.0.output.dense.weight", 1}, {"embeddings.word_embeddings.weight", 2}});
+}
+
+TEST(TrainedParameters, HaveTheRateOfTheHeadOrADecayForEachLayerBelowIt) {
+  Model model = make_model(make_form(Head::kSequence));  // of two layers
+  size_t heads = 0;
+  for (const NamedParameter& parameter : trained_parameters(model, {.head = 3, .decay = .5})) {
+    const std::string& name = parameter.name;
+    const bool is_head = name.starts_with("pooler.") || name.starts_with("classifier.");
+    heads += is_head;
+    EXPECT_EQ(parameter.rate, is_head                               ? 3
+                              : name.starts_with("encoder.layer.1") ? .5
+                              : name.starts_with("encoder.layer.0") ? .25
+                                                                    : .125)
+        << name;
+  }
+  EXPECT_EQ(heads, 4U);
+  for (const NamedParameter& parameter : trained_parameters(model)) EXPECT_EQ(parameter.rate, 1) << parameter.name;
+}
+
 TEST(Forms, ThatCannotBeTrainedAreRefusedWithEveryReason) {
   ModelForm form = make_form(Head::kMaskedLm);
   form.config.num_hidden_layers = 1;

@@ -1,0 +1,115 @@
+"""20 steps of `finetune` beside transformers 4.57 and torch.optim.AdamW with a parameter group for each rate: a decay for each layer, a rate of the head's own, a schedule with
+warm-up, weight decay and the clip; without dropout, in fp32. A step is the whole file, so the order of its rows is none."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+import torch
+import transformers
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/cli"))
+from models import SPM, TOKENS  # noqa: E402
+from task_files import jsonl  # noqa: E402
+
+BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", ROOT / "build/dev/deberta"))
+pytestmark = pytest.mark.skipif(not (BINARY.resolve().parent / "deberta-train").exists(), reason="the training half is not built: ./test all builds it")
+TOLERANCE = 2e-6  # of losses around 1
+STEPS, WARMUP, LAYERS = 20, 4, 4
+RATE, HEAD_RATE, DECAY, WEIGHT_DECAY = 1e-3, 3e-3, 0.7, 0.1
+WORDS = "cat dog tree house rain wind sun moon bread milk ship road king queen song wall".split()
+torch.set_num_threads(1)
+
+
+def run(*words):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+    done = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=600, env=clean)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """A model of version 2 with its convolution, whose head is for the classes of the file."""
+    folder = tmp_path_factory.mktemp("base")
+    torch.manual_seed(0)
+    config = transformers.DebertaV2Config(
+        vocab_size=TOKENS, hidden_size=32, num_hidden_layers=LAYERS, num_attention_heads=2, intermediate_size=48, max_position_embeddings=64, type_vocab_size=0,
+        relative_attention=True, position_buckets=16, pos_att_type=["p2c", "c2p"], share_att_key=True, norm_rel_ebd="layer_norm", position_biased_input=False,
+        conv_kernel_size=3, conv_act="gelu", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, pooler_dropout=0.0, cls_dropout=0.0, num_labels=3,
+        attn_implementation="eager")
+    model = transformers.DebertaV2ForSequenceClassification(config)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            scale = 0.1 if parameter.dim() == 1 else 0.3 if "embeddings" in name else parameter[0].numel() ** -0.5
+            parameter.copy_(torch.randn_like(parameter) * scale + (1.0 if name.endswith("LayerNorm.weight") else 0.0))
+    model.save_pretrained(folder)
+    shutil.copy(SPM, folder / "spm.model")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    dice = random.Random(1)
+    file = tmp_path_factory.mktemp("rows") / "rows.jsonl"
+    file.write_text(jsonl(*({"text": " ".join(dice.choices(WORDS, k=3 + n % 5)), "label": "abc"[n % 3]} for n in range(12))))
+    return file
+
+
+def rate_of(name, head_rate, decay, first=1):
+    """The head's, or of what is n layers below it RATE * decay^n; of the last layer n is `first`."""
+    name = name.removeprefix("deberta.")
+    if name.startswith("encoder.layer."):
+        return RATE * decay ** (first + LAYERS - 1 - int(name.split(".")[2]))
+    if name.startswith("encoder.conv."):
+        return RATE * decay ** (first + LAYERS - 1)
+    return RATE * decay ** (first + LAYERS) if name.startswith(("embeddings.", "encoder.")) else head_rate
+
+
+def losses_of_transformers(base, rows, *rates):
+    model = transformers.DebertaV2ForSequenceClassification.from_pretrained(base, dtype=torch.float32, attn_implementation="eager").train()
+    read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", base, "-i", rows, "--format", "jsonl", "--keep", "none").splitlines()]
+    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
+    labels = torch.tensor(["abc".index(json.loads(line)["label"]) for line in rows.read_text().splitlines()])
+    groups = [{"params": [parameter], "lr": rate_of(name, *rates), "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY}
+              for name, parameter in model.named_parameters()]
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-6)
+    schedule = transformers.get_linear_schedule_with_warmup(optimizer, WARMUP, STEPS)
+    losses = []
+    for _ in range(STEPS):
+        loss = model(input_ids=ids, attention_mask=(ids != 0).long(), labels=labels).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+    return losses
+
+
+def losses_of_program(base, rows, out, *words):
+    run("finetune", "--task", "classification", "-m", base, "--train-file", rows, "-o", out, "--batch-size", "12", "--max-steps", STEPS, "--logging-steps", "1", "--save-steps", "0",
+        "--optimizer", "adamw", "--learning-rate", RATE, "--weight-decay", WEIGHT_DECAY, "--lr-scheduler-type", "linear", "--warmup-steps", WARMUP, "--dtype", "fp32", *words)
+    return [line["loss"] for line in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if "loss" in line]
+
+
+def difference(ours, theirs):
+    assert len(ours) == len(theirs) == STEPS
+    return max(abs(a - b) for a, b in zip(ours, theirs))
+
+
+def test_the_losses_of_layer_decay_and_a_rate_of_the_head_are_those_of_parameter_groups(base, rows, tmp_path):
+    ours = losses_of_program(base, rows, tmp_path / "out", "--layer-decay", DECAY, "--head-learning-rate", HEAD_RATE)
+    assert difference(ours, losses_of_transformers(base, rows, HEAD_RATE, DECAY)) <= TOLERANCE
+    for other in (HEAD_RATE, DECAY, 2), (HEAD_RATE, DECAY, 0), (RATE, DECAY), (HEAD_RATE, 1):
+        assert difference(ours, losses_of_transformers(base, rows, *other)) > 100 * TOLERANCE, other
+
+
+def test_the_losses_of_one_rate_are_those_of_one_group(base, rows, tmp_path):
+    ours = losses_of_program(base, rows, tmp_path / "out")
+    assert difference(ours, losses_of_transformers(base, rows, RATE, 1)) <= TOLERANCE
