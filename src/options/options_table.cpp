@@ -303,6 +303,9 @@ constexpr OptionRow kOptions[] = {
               "evaluate and keep running averages of the weights, in which each step counts 1 less this; 0: off"},
     OptionRow{"max-steps", 0, kInteger, "0", "0..16777215", "pretrain", "Training",
               "length of the run in steps; give this, --max-train-tokens or --num-train-epochs"},
+    OptionRow{"max-time", 0, kText, "0", "DURATION", "pretrain finetune", "Training",
+              "end after the step at which so much time is over, in seconds or as 90m or 8h, with a checkpoint and a "
+              "model; the same command goes on; 0: never"},
     OptionRow{"max-train-tokens", 0, kSize, "0", "0..1000G", "pretrain", "Training",
               "length of the run in tokens; give this, --max-steps or --num-train-epochs"},
     OptionRow{"num-train-epochs", 0, kNumber, "0", "0..100000", "pretrain", "Training",

@@ -378,6 +378,7 @@ struct RunOptions : OptionGroup {
   bool auto_find_batch_size = option("auto-find-batch-size");
   double loss_scale = option("loss-scale");
   double ema_decay = option("ema-decay");
+  std::string max_time = option("max-time");
   bool dry_run = option("dry-run");
   bool find_lr = option("find-lr");
   bool keeps_nothing() const { return dry_run || find_lr; }

@@ -64,6 +64,10 @@ void check_options(const std::string& verb, const JsonObject& given, const std::
       add("`ablate` gives this option itself");
       continue;
     }
+    if (name == "max-time") {
+      add("expected runs that come to their last step, whatever the time");
+      continue;
+    }
     if (!has_option(verb, name)) {
       add("unknown option of " + verb);
       continue;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "deberta/library.h"
 #include "kernels/choice.h"
+#include "options/duration.h"
 #include "program/model_options.h"
 #include "train/cli/search_process.h"
 #include "train/state/checkpoint_folder.h"
@@ -39,6 +40,7 @@ constexpr auto kFree = std::to_array<std::string_view>({"quiet",
                                                         "logging-steps",
                                                         "save-steps",
                                                         "save-total-limit",
+                                                        "max-time",
                                                         "eval-steps",
                                                         "eval-lines",
                                                         "resume",
@@ -178,6 +180,7 @@ RunSettings run_settings(const RunOptions& options, const OptimizerSettings& opt
   run.save_steps = options.save_steps;
   run.save_total_limit = options.save_total_limit;
   run.eval_steps = options.eval_steps;
+  run.max_seconds = parse_duration(options.max_time, "--max-time");
   run.resumes = options.resume == ResumeChoice::kAuto;
   run.overridden = options.resume_override;
   return run;

@@ -94,6 +94,7 @@ int show_rates(const std::optional<RateSearch>& search, Reporter& reporter) {
 void report(const RunSettings& settings, const RunResult& result, const std::string& what) {
   std::string text = std::to_string(result.steps) + " of " + std::to_string(result.total_steps) + " steps, " +
                      std::to_string(result.tokens) + " tokens, " + short_number(result.seconds) + " s";
+  if (result.is_out_of_time) text += "; the time of --max-time is over";
   if (result.is_early) text += "; ended early, since no evaluation was better";
   if (result.is_finished && result.best_step != result.steps)
     text += "; the best model is that of step " + std::to_string(result.best_step);
@@ -102,6 +103,7 @@ void report(const RunSettings& settings, const RunResult& result, const std::str
   cli::note(text);
   if (result.is_finished) {
     cli::note(what + " in " + settings.output);
+    if (result.is_out_of_time) cli::note("the same command goes on from the last checkpoint there");
     if (hardly_learned(result)) cli::note(describe_loss(result));
   } else {
     cli::note("stopped; the same command goes on from the last checkpoint in " + settings.output);

@@ -73,6 +73,7 @@ class Run {
   void save();
   Metrics evaluate(EvaluationPart part);
   void evaluate_step();
+  void consider(const Metrics& metrics);
   CheckpointContents contents();
   bool is_better(const Metrics& metrics) const;
   void compare_with_best(const Metrics& metrics);
@@ -81,6 +82,7 @@ class Run {
   void finish();
   StopRequest poll();
   bool is_due(int64_t every) const { return every > 0 && state_.step % every == 0; }
+  bool is_out_of_time() const { return settings_.max_seconds > 0 && seconds_since(begin_) >= settings_.max_seconds; }
   bool is_early() const;
   bool is_done() const { return state_.step >= state_.total_steps || is_early(); }
 
@@ -103,6 +105,7 @@ class Run {
   Metrics evaluation_;  // of evaluated_step_
   int64_t failed_saves_ = 0;
   std::deque<double> last_losses_;
+  const Clock::time_point begin_ = Clock::now();
   Clock::time_point log_begin_;
   int64_t log_tokens_ = 0;  // at log_begin_
 };
@@ -257,7 +260,7 @@ void Run::save() {
     if (was_asked_for) hooks_.on_note("saved " + folder);
   } catch (const Error& error) {
     constexpr int64_t kMostFailedSaves = 3;
-    if (error.code() != ErrorCode::kFileWrite || is_stopped_) throw;
+    if (error.code() != ErrorCode::kFileWrite || is_stopped_ || result_.is_out_of_time) throw;
     if (++failed_saves_ == kMostFailedSaves && !is_done()) throw;
     failed_step_ = state_.step;
     note(event::kFailedSave, error.what());
@@ -294,6 +297,10 @@ void Run::evaluate_step() {
   const Metrics metrics = evaluate(EvaluationPart::kSome);
   state_.counters[kOwedEvaluations] = metrics.empty() && is_stopped_;
   write_line(metrics);
+  consider(metrics);
+}
+
+void Run::consider(const Metrics& metrics) {
   if (metrics.empty()) return;
   evaluated_step_ = state_.step;
   evaluation_ = metrics;
@@ -344,6 +351,8 @@ void Run::train() {
     if (is_last ? settings_.best.has_value() : is_due(eval_steps_)) evaluate_step();
     const bool is_best = state_.best && state_.best->step == state_.step;
     if (is_due(settings_.save_steps) || is_best || wants_save_) save();
+    result_.is_out_of_time = is_out_of_time() && !is_done();
+    if (result_.is_out_of_time) break;
   }
   // A run that was killed after its last save may have left checkpoints that this removes.
   const bool is_found = folder_->found() && folder_->found()->state.step == state_.step;
@@ -364,6 +373,7 @@ void Run::take_best() {
 Json results_of(const RunResult& result) {
   JsonObject object{{"steps", result.steps}, {"tokens", result.tokens}, {"train_runtime", result.seconds}};
   if (result.best_step != result.steps) object.emplace_back("best_step", result.best_step);
+  if (result.is_out_of_time) object.emplace_back(kOutOfTimeKey, true);
   for (const auto& [name, value] : result.evaluation) object.emplace_back(name, to_json_number(value));
   return object;
 }
@@ -374,26 +384,31 @@ void Run::write_models() {
   learner_->write_answers(folder_->path(), polled_);
 }
 
-// The models and their reports, in the run's folder.
+// The models and their reports, in the run's folder. An end by time is not one of the run: its last evaluation is in no
+// log and in no checkpoint.
 void Run::finish() {
+  if (result_.is_out_of_time && settings_.best && evaluated_step_ != state_.step)
+    consider(evaluate(EvaluationPart::kSome));
   take_best();
   const bool is_known = settings_.best && evaluated_step_ == result_.best_step;
   result_.evaluation = is_known ? evaluation_ : evaluate(EvaluationPart::kAll);
   if (is_stopped_) return;
-  if (!settings_.best) write_line(result_.evaluation);
+  if (!settings_.best && !result_.is_out_of_time) write_line(result_.evaluation);
   journal_->sync();
   hooks_.on_progress({.phase = Phase::kSaving});
   write_models();
   if (is_stopped_) return;  // the answers may not be there
   write_output_file(folder_->file(kResultsName),
                     [&](FileWriter& file) { file.write(results_of(result_).dump(2) + "\n"); });
-  note(event::kFinished, "");
+  if (result_.is_out_of_time)
+    note(event::kOutOfTime, "the model is that of step " + std::to_string(result_.best_step));
+  else
+    note(event::kFinished, "");
   write_reports(folder_->path(), EventFiles::kKeep);
   result_.is_finished = true;
 }
 
 RunResult Run::go(const MakeLearner& make_learner) {
-  const Clock::time_point begin = Clock::now();
   learner_ = make_learner(polled_);
   if (learner_ != nullptr) {
     prepare();
@@ -403,11 +418,11 @@ RunResult Run::go(const MakeLearner& make_learner) {
     result_.steps = state_.step;
     result_.tokens = state_.tokens;
     result_.is_early = is_early();
-    result_.seconds = seconds_since(begin);
-    if (is_done() && !is_stopped_) finish();
+    result_.seconds = seconds_since(begin_);
+    if ((is_done() || result_.is_out_of_time) && !is_stopped_) finish();
     if (is_stopped_) note(event::kStopped, "");
   }
-  result_.seconds = seconds_since(begin);
+  result_.seconds = seconds_since(begin_);
   return result_;
 }
 

@@ -36,6 +36,10 @@ struct RunSettings {
   int64_t eval_steps = 0;                       // 0: as the learner says
   std::optional<BestRule> best = std::nullopt;  // none: the last step is the result
 
+  // The run ends after the step at which so many seconds of this process are over, as at its last step, and goes on
+  // from there another time; 0: never.
+  double max_seconds = 0;
+
   bool resumes = true;  // from the newest checkpoint of `output`; false: a folder with one is refused
   // Everything that changes the mathematics, by name, as text: a run that goes on must have the same, or name what it
   // changes.
@@ -54,6 +58,8 @@ struct RunResult {
   Metrics evaluation = {};   // of the result
   int64_t best_step = 0;     // whose models are the result; `steps` without a BestRule
   bool is_early = false;     // ended by the patience
+  // Ended by its time. The models are the best so far, and the checkpoint of the last step knows nothing of that end.
+  bool is_out_of_time = false;
   // The mean loss of the last ten steps, all of this process, and that of guessing (Learner::guess_loss); none: not
   // known.
   std::optional<double> last_loss = std::nullopt, guess_loss = std::nullopt;

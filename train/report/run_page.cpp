@@ -14,6 +14,7 @@
 #include "train/report/prediction_tables.h"
 #include "train/report/text.h"
 #include "train/state/checkpoint_folder.h"
+#include "train/state/run_folder.h"
 
 namespace deberta::train {
 namespace {
@@ -22,10 +23,12 @@ namespace {
 
 std::string status_of(const RunRecord& record) {
   const int64_t step = record.last_step(), total = record.state ? record.state->total_steps : step;
-  std::string text = record.results ? "finished" : "not finished";
-  if (!record.events.empty() && !record.results) {
+  const bool is_finished = record.results && record.results->find(kOutOfTimeKey) == nullptr;
+  std::string text = is_finished ? "finished" : "not finished";
+  if (!record.events.empty() && !is_finished) {
     const RunEvent& last = record.events.back();
-    if (last.kind == event::kStopped || last.kind == event::kDiverged) text = last.kind;
+    if (last.kind == event::kStopped || last.kind == event::kDiverged || last.kind == event::kOutOfTime)
+      text = last.kind;
   }
   return fmt::format("{}, {} of {} steps", text, grouped(step), grouped(std::max(step, total)));
 }
@@ -56,7 +59,8 @@ std::string warnings(const RunRecord& record) {
   std::vector<const RunEvent*> first;
   for (const RunEvent& event : record.events) {
     const bool is_normal = event.kind == event::kBegan || event.kind == event::kResumed ||
-                           event.kind == event::kStopped || event.kind == event::kFinished;
+                           event.kind == event::kStopped || event.kind == event::kOutOfTime ||
+                           event.kind == event::kFinished;
     if (!is_normal && counts[event.kind]++ == 0) first.push_back(&event);
   }
   for (const RunEvent* event : first) {

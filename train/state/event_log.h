@@ -21,7 +21,8 @@ constexpr const char* kSkippedStep = "skipped step";  // the loss or the gradien
 constexpr const char* kFailedSave = "failed save";    // a checkpoint that was not written
 constexpr const char* kNotEvaluated = "not evaluated";
 constexpr const char* kDiverged = "diverged";
-constexpr const char* kStopped = "stopped";  // by its user, with a checkpoint
+constexpr const char* kStopped = "stopped";        // by its user, with a checkpoint
+constexpr const char* kOutOfTime = "out of time";  // with a checkpoint and models
 constexpr const char* kFinished = "finished";
 }  // namespace event
 

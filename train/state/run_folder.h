@@ -12,6 +12,7 @@ constexpr const char* kEventsName = "events.jsonl";
 constexpr const char* kTensorBoardName = "tb";  // a folder
 constexpr const char* kPageName = "run.html";
 constexpr const char* kResultsName = "all_results.json";
+constexpr const char* kOutOfTimeKey = "out_of_time";  // of kResultsName: the time was over before the last step
 
 class RunFolder {
  public:

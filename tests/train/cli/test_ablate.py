@@ -134,9 +134,9 @@ def test_all_that_is_wrong_is_told_before_anything_runs(deberta, plan, tmp_path)
     wrong = plan({"full": {"pretrain": {"max-stepz": 3, "learning-rate": "fast", "output-dir": "x"}}, "b": {"form": "BERTA"}, "c": {"form": "XLNet"}})
     done = deberta("ablate", wrong, "-o", tmp_path / "out")
     assert done.returncode == 2 and "expected one of full" in done.stderr and "permutation language modelling" in done.stderr and not (tmp_path / "out").exists()
-    wrong = plan({"full": {"pretrain": {"max-stepz": 3, "learning-rate": "fast", "output-dir": "x"}}})
+    wrong = plan({"full": {"pretrain": {"max-stepz": 3, "learning-rate": "fast", "output-dir": "x", "max-time": "8h"}}})
     done = deberta("ablate", wrong, "-o", tmp_path / "out")
-    assert done.returncode == 2 and all(part in done.stderr for part in ("max-stepz: unknown option", "learning-rate: ", "gives this option itself")), done.stderr
+    assert done.returncode == 2 and all(part in done.stderr for part in ("max-stepz: unknown option", "learning-rate: ", "gives this option itself", "max-time: expected runs that come to their last step")), done.stderr
     assert not (tmp_path / "out").exists()
     missing = plan(TWO, corpora=["none.txt", "no/more.txt"])
     done = deberta("ablate", missing, "-o", tmp_path / "out")

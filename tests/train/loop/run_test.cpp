@@ -184,6 +184,76 @@ TEST_F(RunTest, EvaluationsWithoutABetterOneEndTheRunAfterABreakToo) {
   EXPECT_EQ(result.best_step, 4);  // the f1 before the break is known after it
 }
 
+constexpr double kNoTime = 1e-9;  // over after the first step, on any machine
+
+TEST_F(RunTest, TimeThatIsOverEndsItAfterAStepWithACheckpointAndAModel) {
+  settings_.max_seconds = kNoTime;
+  settings_.save_steps = 0;
+  const RunResult result = go();
+  EXPECT_TRUE(result.is_finished && result.is_out_of_time);
+  EXPECT_EQ(result.steps, 1);
+  EXPECT_EQ(result.total_steps, 6);
+  EXPECT_EQ(number(checkpoint_name(1) + "/" + kModel), 1);
+  EXPECT_EQ(number(kModel), .5) << "the average";
+  EXPECT_NE(read_file(file(kResultsName), 1000).find("\"out_of_time\": true"), std::string::npos);
+  EXPECT_EQ(steps_of(event::kOutOfTime), (std::vector<int64_t>{1}));
+  EXPECT_TRUE(steps_of(event::kFinished).empty());
+}
+
+TEST_F(RunTest, ARunInPiecesOfTimeHasTheLogOfOneWithoutABreakAndItsResult) {
+  std::vector<std::pair<int64_t, std::string>> lines;
+  hooks_.on_log = [&](int64_t step, const Metrics& metrics) { lines.emplace_back(step, metrics.front().first); };
+  settings_.eval_steps = 4;
+  go();
+  const auto whole = std::exchange(lines, {});
+  settings_.output = folder_.path("pieces");
+  settings_.max_seconds = kNoTime;
+  for (int64_t step = 1; step < 6; ++step) EXPECT_EQ(go().steps, step);
+  const RunResult last = go();
+  EXPECT_TRUE(last.is_finished && !last.is_out_of_time) << "its last step is its end";
+  EXPECT_EQ(lines, whole);
+  EXPECT_EQ(number(kModel), 3);
+  EXPECT_EQ(read_file(file(kResultsName), 1000).find("out_of_time"), std::string::npos);
+  EXPECT_EQ(steps_of(event::kFinished), (std::vector<int64_t>{6}));
+}
+
+TEST_F(RunTest, TheStepThatTimeEndsAtMayBeTheBestWithoutTheRunsKnowing) {
+  settings_.max_seconds = kNoTime;
+  settings_.eval_steps = 2;
+  settings_.best = BestRule{.metrics = {"eval_accuracy"}, .patience = 1};
+  const auto go_with = [&](double accuracy) {
+    plan_.evaluations.assign(3, {{"eval_accuracy", accuracy}});
+    return go();
+  };
+  RunResult result = go_with(.9);
+  EXPECT_EQ(result.best_step, 1);
+  EXPECT_EQ(result.evaluation.front().second, .9);
+  EXPECT_EQ(go_with(.5).best_step, 2) << "the first evaluation of the run itself";
+  result = go_with(.4);
+  EXPECT_EQ(result.best_step, 2);
+  EXPECT_EQ(number(kModel), 1) << "the average of the best step";
+  EXPECT_EQ(go_with(.6).best_step, 4);
+  EXPECT_EQ(go_with(.9).best_step, 5);
+  result = go_with(.2);
+  EXPECT_TRUE(result.is_early) << "of its own evaluations, those of steps 2, 4 and 6";
+  EXPECT_FALSE(result.is_out_of_time);
+}
+
+TEST_F(RunTest, AnEvaluationThatIsDueWhereTimeEndsIsMadeOnce) {
+  settings_.max_seconds = kNoTime;
+  settings_.eval_steps = 1;
+  settings_.best = BestRule{.metrics = {"eval_accuracy"}};
+  plan_.evaluations = {{{"eval_accuracy", .5}}};  // another would be too many
+  EXPECT_EQ(go().evaluation.front().second, .5);
+}
+
+TEST_F(RunTest, MuchTimeChangesNothing) {
+  settings_.max_seconds = 1e9;
+  const RunResult result = go();
+  EXPECT_EQ(result.steps, 6);
+  EXPECT_FALSE(result.is_out_of_time);
+}
+
 TEST_F(RunTest, AStepThatIsNotFiniteIsLeftOutAndTheRunGoesOn) {
   plan_.steps = 9;
   plan_.bad = {1, 3, 4, 5, 6};  // five, but four in a row
