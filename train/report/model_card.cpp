@@ -248,7 +248,8 @@ std::string options_part(const RunRecord& record) {
     for (const auto& [name, value] : record.state->options) {
       if (!value.empty()) rows.emplace_back(name, value);
     }
-    rows.emplace_back("steps", std::to_string(record.last_step()));
+    const std::string total = record.is_out_of_time() ? " of " + std::to_string(record.state->total_steps) : "";
+    rows.emplace_back("steps", std::to_string(record.last_step()) + total);
   }
   return table_part("Training options", rows, "| option | value |");
 }

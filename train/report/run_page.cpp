@@ -14,7 +14,6 @@
 #include "train/report/prediction_tables.h"
 #include "train/report/text.h"
 #include "train/state/checkpoint_folder.h"
-#include "train/state/run_folder.h"
 
 namespace deberta::train {
 namespace {
@@ -23,7 +22,7 @@ namespace {
 
 std::string status_of(const RunRecord& record) {
   const int64_t step = record.last_step(), total = record.state ? record.state->total_steps : step;
-  const bool is_finished = record.results && record.results->find(kOutOfTimeKey) == nullptr;
+  const bool is_finished = record.results && !record.is_out_of_time();
   std::string text = is_finished ? "finished" : "not finished";
   if (!record.events.empty() && !is_finished) {
     const RunEvent& last = record.events.back();

@@ -99,6 +99,10 @@ int64_t RunRecord::last_step() const {
   return done != nullptr && done->is_integer() ? std::max(step, done->as_integer()) : step;
 }
 
+bool RunRecord::is_out_of_time() const {
+  return results && results->find(kOutOfTimeKey) != nullptr;
+}
+
 std::vector<std::string> RunRecord::metric_names() const {
   std::vector<std::string> names;
   std::unordered_set<std::string> known;

@@ -42,6 +42,7 @@ struct RunRecord {
 
   std::string name() const;                       // of the folder
   int64_t last_step() const;                      // that the log, a checkpoint or the results know
+  bool is_out_of_time() const;                    // its results are of an end by time, before the last step
   std::vector<std::string> metric_names() const;  // in the order in which the log has them first
   std::vector<Point> series(std::string_view metric) const;
   std::optional<double> last_value(std::string_view metric) const;

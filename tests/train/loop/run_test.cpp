@@ -219,6 +219,7 @@ TEST_F(RunTest, ARunInPiecesOfTimeHasTheLogOfOneWithoutABreakAndItsResult) {
 
 TEST_F(RunTest, TheStepThatTimeEndsAtMayBeTheBestWithoutTheRunsKnowing) {
   settings_.max_seconds = kNoTime;
+  settings_.save_steps = 0;
   settings_.eval_steps = 2;
   settings_.best = BestRule{.metrics = {"eval_accuracy"}, .patience = 1};
   const auto go_with = [&](double accuracy) {

@@ -121,6 +121,15 @@ TEST_F(ModelCards, NameNoFolderAsTheModelTheyBeganWith) {
   }
 }
 
+TEST_F(ModelCards, OfARunWhoseTimeWasOverSayHowFarItCame) {
+  TrainerState state{.step = 20, .total_steps = 30, .options = {{"objective", "mlm"}}};
+  run_.add_checkpoint(state);
+  run_.write(kResultsName, "{\"steps\": 20, \"out_of_time\": true}");
+  EXPECT_TRUE(has(make_model_card(run_.record()), "| steps | 20 of 30 |"));
+  run_.write(kResultsName, "{\"steps\": 20}");
+  EXPECT_TRUE(has(make_model_card(run_.record()), "| steps | 20 |"));
+}
+
 TEST_F(ModelCards, AreTheirMakersUntilAPersonChangesThem) {
   const std::string card = make_model_card(run_.record());
   EXPECT_TRUE(is_own_card(card));

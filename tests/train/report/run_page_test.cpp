@@ -5,6 +5,7 @@
 
 #include "train/report/charts.h"
 #include "train/report/report_case.h"
+#include "train/state/event_log.h"
 
 namespace deberta::train {
 namespace {
@@ -36,6 +37,19 @@ TEST(RunPages, ShowAWholeRun) {
   EXPECT_TRUE(
       holds(page, "<td>1970-01-01 00:16:41 UTC</td><td>10</td><td>resumed</td><td>from checkpoint-000010</td>"));
   EXPECT_FALSE(holds(page, "To know about this run"));
+}
+
+TEST(RunPages, SayThatTheTimeWasOver) {
+  const RunCase run;
+  run.make_whole();
+  RunRecord record = run.record();
+  record.results = parse_json("{\"steps\": 20, \"out_of_time\": true}", "results");
+  record.state->total_steps = 30;
+  record.events.push_back({.step = 20, .kind = event::kOutOfTime, .text = "the model is that of step 20"});
+  EXPECT_TRUE(holds(page_of(record), "out of time, 20 of 30 steps"));
+  EXPECT_FALSE(holds(page_of(record), "To know about this run"));
+  record.events.push_back({.step = 20, .kind = event::kResumed});
+  EXPECT_TRUE(holds(page_of(record), "not finished, 20 of 30 steps"));
 }
 
 TEST(RunPages, AreOneFileThatRunsAndLoadsNothing) {
