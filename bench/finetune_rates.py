@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Which learning rate fine-tuning should begin with: models of several sizes, three tasks, seeds and rates, and everything else by default.
 
-finetune_rates.py --data DATA --results FILE [-m MODEL...] [--optimizers O,...] [--rates R,...] [--seeds S,...] [--rows N,...] [--jobs N]
+finetune_rates.py --data DATA --results FILE [-m MODEL...] [--optimizers O,...] [--rates R,...] [--seeds S,...] [--tasks T,...] [--rows N,...] [--jobs N]
+    [--more OPTIONS...]
 finetune_rates.py --results FILE --table
 
 Each run is one command of `deberta finetune` on the first N rows of a task, scored on the task's dev file after its last step. FILE gets a
 line of JSON for each; runs that it has are not made again. `auto` is a rate as well: the default. The table has means over the seeds, and how far the
-default is from the best rate. Needs the built programs; DEBERTA_BINARY names deberta."""
+default is from the best rate. With --more "--layer-decay 0.9" the runs have these options besides, and a column of their own. Needs the built programs; DEBERTA_BINARY names deberta."""
 import argparse
 import concurrent.futures
 import itertools
@@ -27,7 +28,7 @@ TASKS = {
     "sst-2": ("sst-2", "glue/SST-2/train.tsv.xz", "glue/SST-2/dev.tsv.xz"),
     "cola": ("cola", "glue/CoLA/train.tsv.xz", "glue/CoLA/dev.tsv.xz"),
 }
-KEY = ("model", "task", "rows", "optimizer", "rate", "seed")
+KEY = ("model", "task", "rows", "optimizer", "rate", "seed", "more")
 
 
 def run(words: list) -> str:
@@ -37,20 +38,20 @@ def run(words: list) -> str:
     return done.stdout
 
 
-def measure(data: pathlib.Path, model: str, name: str, rows: int, optimizer: str, rate: str, seed: int) -> dict:
+def measure(data: pathlib.Path, model: str, name: str, rows: int, optimizer: str, rate: str, seed: int, more: str) -> dict:
     task, train, dev = TASKS[name]
-    given = ["--optimizer", optimizer, *([] if rate == "auto" else ["--learning-rate", rate])]
+    given = ["--optimizer", optimizer, *([] if rate == "auto" else ["--learning-rate", rate]), *more.split()]
     with tempfile.TemporaryDirectory() as folder:
         common = ["--threads", 1, "--progress", "off"]
         run(["finetune", "--task", task, "-m", model, "--train-file", data / train, "--max-train-samples", rows, "--seed", seed, *given, *common, "-o", folder])
         lines = [json.loads(line) for line in (pathlib.Path(folder) / "metrics.jsonl").read_text().splitlines()]
         found = json.loads(run(["eval", "--task", task, "-m", folder, "--bootstrap", 0, "-f", "json", *common, data / dev]))["metrics"]
     losses = [line["loss"] for line in lines if "loss" in line]
-    return dict(zip(KEY, (model, name, rows, optimizer, rate, seed))) | {"metrics": found, "losses": losses}
+    return dict(zip(KEY, (model, name, rows, optimizer, rate, seed, more))) | {"metrics": found, "losses": losses}
 
 
 def key_of(line: dict) -> tuple:
-    return tuple(line[name] for name in KEY)
+    return tuple(line.get(name, "") for name in KEY)  # the first runs had no more options
 
 
 def read(path: pathlib.Path) -> list[dict]:
@@ -59,8 +60,8 @@ def read(path: pathlib.Path) -> list[dict]:
 
 def measure_all(a: argparse.Namespace) -> None:
     known = {key_of(line) for line in read(a.results)}
-    wanted = [(model, task, int(rows), optimizer, rate, int(seed)) for rows, seed, task, model, optimizer, rate in
-              itertools.product(a.rows.split(","), a.seeds.split(","), TASKS, a.model or MODELS, a.optimizers.split(","), a.rates.split(","))]
+    wanted = [(model, task, int(rows), optimizer, rate, int(seed), more) for rows, seed, task, model, optimizer, rate, more in
+              itertools.product(a.rows.split(","), a.seeds.split(","), a.tasks.split(","), a.model or MODELS, a.optimizers.split(","), a.rates.split(","), a.more or [""])]
     missing = [one for one in wanted if one not in known]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool, a.results.open("a") as file:
         waiting = [pool.submit(measure, a.data, *one) for one in missing]
@@ -77,16 +78,17 @@ def score_of(line: dict) -> float:
 
 
 def print_table(lines: list[dict]) -> None:
-    rates = sorted({line["rate"] for line in lines}, key=lambda rate: float("inf") if rate == "auto" else float(rate))
-    print("| model | task | rows | optimiser | " + " | ".join(rates) + " | default - best |\n|" + "---|" * (len(rates) + 5))
+    rates = sorted({(line["rate"], line.get("more", "")) for line in lines}, key=lambda column: (float("inf") if column[0] == "auto" else float(column[0]), column[1]))
+    print("| model | task | rows | optimiser | " + " | ".join(" ".join(column).strip() for column in rates) + " | default - best |\n|" + "---|" * (len(rates) + 5))
     for model, rows, task, optimizer in sorted({(line["model"], line["rows"], line["task"], line["optimizer"]) for line in lines}):
         means = {}
         for rate in rates:
-            scores = [score_of(line) for line in lines if (line["model"], line["rows"], line["task"], line["optimizer"], line["rate"]) == (model, rows, task, optimizer, rate)]
+            scores = [score_of(line) for line in lines if (*key_of(line)[:5], key_of(line)[6]) == (model, task, rows, optimizer, *rate)]
             if scores:
                 means[rate] = statistics.mean(scores)
-        best = max((mean for rate, mean in means.items() if rate != "auto"), default=None)
-        behind = f"{means['auto'] - best:+.1f}" if "auto" in means and best is not None else ""
+        default = ("auto", "")
+        best = max((mean for rate, mean in means.items() if rate != default), default=None)
+        behind = f"{means[default] - best:+.1f}" if default in means and best is not None else ""
         print(f"| {model} | {task} | {rows} | {optimizer} | " + " | ".join(f"{means[rate]:.1f}" if rate in means else "" for rate in rates) + f" | {behind} |")
 
 
@@ -98,7 +100,9 @@ def main() -> None:
     parser.add_argument("--optimizers", default="xadam")
     parser.add_argument("--rates", default=",".join(RATES))
     parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--rows", default="800")
+    parser.add_argument("--more", action="append")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--table", action="store_true")
     a = parser.parse_args()
