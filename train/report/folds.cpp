@@ -73,7 +73,9 @@ size_t join_folds(const std::string& folder, size_t folds) {
   std::vector<Json> results;
   for (size_t number = 1; number <= folds; ++number) {
     const std::string path = folder + "/" + fold_name(number, folds) + "/" + kResultsName;
-    if (is_regular_file(path)) results.push_back(load_json(path));
+    if (!is_regular_file(path)) continue;
+    Json result = load_json(path);
+    if (result.find("out_of_time") == nullptr) results.push_back(std::move(result));  // else the run goes on some time
   }
   if (results.size() < folds) return folds - results.size();
   join_predictions(folder, folds);

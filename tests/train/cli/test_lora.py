@@ -5,7 +5,7 @@ import shutil
 import numpy
 import pytest
 from conftest import log_of, weights_of
-from models import read_safetensors, write_safetensors
+from models import make_model, read_safetensors, write_safetensors
 
 LORA = ["--lora-rank", "4", "--lora-alpha", "6", "--learning-rate", "0.02", "--warmup-steps", "0", "--batch-size", "8"]
 
@@ -142,3 +142,10 @@ def test_checkpoints_of_a_run_are_averaged(finetune, deberta, tmp_path):
     a, b, mean = (tensors_of(folder) for folder in (first, last, tmp_path / "mean"))
     for name, tensor in mean.items():
         assert numpy.array_equal(tensor, ((a[name].astype(numpy.float64) + b[name]) / 2).astype(numpy.float32)), name
+
+
+def test_new_layers_that_lora_would_leave_random_are_refused(deberta, tmp_path):
+    model = make_model(tmp_path / "m", "lm")
+    (tmp_path / "rows.jsonl").write_text('{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n')
+    done = deberta("finetune", "--task", "classification", "-m", model, "--train-file", tmp_path / "rows.jsonl", "-o", tmp_path / "out", "--lora-rank", "2", "--reinit-layers", "1")
+    assert done.returncode == 2 and "--reinit-layers: expected layers that are trained, got --lora-rank as well" in done.stderr, done.stderr
