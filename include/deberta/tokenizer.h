@@ -57,6 +57,7 @@ struct EncodeOptions {
   bool add_special_tokens = true;
   bool parse_special = true;  // false: "[SEP]" written in a text is plain text
   bool parse_mask = false;    // "[MASK]" is the mask token even so
+  bool parse_added = false;   // and added tokens that are not special are tokens
   Truncate truncate = Truncate::kNone;
   PairCut pair_cut = PairCut::kLongestFirst;  // kFirst: kTextTooLong when the second alone does not fit
   size_t max_tokens = 512;                    // including the special tokens; used when truncating
@@ -74,6 +75,10 @@ class DEBERTA_API Tokenizer {
   // present, tokenizer_config.json, added_tokens.json, special_tokens_map.json). docs/tokenizers.md has the rules.
   // Throws kTokenizerFile, kFileNotFound, kJson, kTooLarge, kUnsupported, kBin.
   static Tokenizer load(const std::string& folder, TokenizerKind kind = TokenizerKind::kSlow);
+  // The same with more tokens, which get the ids after all others; those that it has already are passed over. They are
+  // found in a text as they stand, before it is normalized. Throws kUsage for one that cannot be a token or that no
+  // text would be split at, kUnsupported for other kinds of tokenizer than SentencePiece.
+  static Tokenizer load(const std::string& folder, TokenizerKind kind, std::span<const std::string> added_tokens);
   ~Tokenizer();
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -91,6 +96,7 @@ class DEBERTA_API Tokenizer {
   std::string_view piece(int32_t id) const;  // throws kTokenId
   std::optional<int32_t> id_of(std::string_view piece) const;
   bool is_special(int32_t id) const;
+  bool is_added(int32_t id) const;  // found in a text before the model sees it
   const SpecialIds& special() const;
 
   // model_max_length of tokenizer_config.json: the longest input in tokens; nothing: no limit. Encoding uses only

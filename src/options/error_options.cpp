@@ -18,6 +18,7 @@ struct OptionName {
   std::string_view option;
 };
 constexpr std::array kNames = {OptionName{"model", "-m"},
+                               OptionName{"added_tokens", "--add-tokens"},
                                OptionName{"max_question_tokens", "--max-question-len"},
                                OptionName{"hypothesis_template", "--template"},
                                OptionName{"fields", "--input-field"},

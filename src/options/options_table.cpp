@@ -193,6 +193,11 @@ constexpr OptionRow kOptions[] = {
               "model to begin with: its configuration, weights and tokenizer; needed"},
     OptionRow{"tokenizer-name", 0, kText, "", "DIR", "pretrain", "Model",
               "folder with the tokenizer, as `train-tokenizer` writes it"},
+    OptionRow{"new-embeddings", 0, kFlag, "", "", "pretrain", "Model",
+              "begin with -m and the tokenizer of --tokenizer-name, whose pieces differ: the tables of words are new, "
+              "with the rows of pieces that both have"},
+    OptionRow{"add-tokens", 0, kList, "", "TOKENS", "pretrain finetune", "Model",
+              "tokens to add to the tokenizer, with rows of their own; \\n is a line break, \\t a tab"},
     OptionRow{"config-name", 0, kText, "v3-base", "NAME", "pretrain", "Model",
               "shape of a new model: v3-xsmall, v3-small, v3-base, v3-large, or a config.json"},
     OptionRow{

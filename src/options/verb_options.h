@@ -399,6 +399,8 @@ struct PretrainVerb : AnyVerb {
   // The model.
   std::string model = option("model");
   std::string tokenizer_name = option("tokenizer-name");
+  std::vector<std::string> add_tokens = option("add-tokens");
+  bool new_embeddings = option("new-embeddings");
   std::string config_name = option("config-name");
   std::vector<std::string> config_overrides = option("config-overrides");
   Setting<std::optional<int64_t>> decoder_passes = option("decoder-passes");  // none: auto
@@ -457,6 +459,7 @@ struct FinetuneVerb : AnyVerb {
   static constexpr std::string_view kName = "finetune";
   using AnyVerb::AnyVerb;
   std::string model = option("model");
+  std::vector<std::string> add_tokens = option("add-tokens");
   // The files.
   std::string task = option("task");
   std::vector<std::string> train_file = option("train-file");

@@ -33,6 +33,7 @@ class Loader {
     FastParts fast;
     std::unique_ptr<TextModel> model = make_model(fast);
     loaded.is_fast = files_.is_fast;
+    loaded.source = files_.source;
     loaded.config = files_.is_fast ? make_fast_config(settings_, files_, *model, fast, folder_)
                                    : make_slow_config(settings_, *model, folder_);
     model->set_tokens(loaded.config.added);
@@ -42,6 +43,7 @@ class Loader {
     loaded.around.sep = loaded.config.special.sep;
     lower_for_sentences(loaded.config);
     check_template(loaded);
+    loaded.settings = std::move(settings_.config);
     return loaded;
   }
 
@@ -152,6 +154,12 @@ class Loader {
 };
 
 }  // namespace
+
+size_t LoadedTokenizer::size() const {
+  size_t size = model->size();
+  for (const AddedToken& token : config.added) size = std::max(size, static_cast<size_t>(token.id) + 1);
+  return size;
+}
 
 LoadedTokenizer load_tokenizer(const std::string& folder, TokenizerKind kind) {
   return Loader(folder, choose_tokenizer_files(folder, kind)).load();

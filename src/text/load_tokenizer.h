@@ -3,10 +3,12 @@
 #include <memory>
 #include <string>
 
+#include "base/json.h"
 #include "deberta/tokenizer.h"
 #include "text/hf_json/token_template.h"
 #include "text/text_model.h"
 #include "text/tokenizer_config.h"
+#include "text/tokenizer_files.h"
 
 namespace deberta {
 
@@ -15,6 +17,11 @@ struct LoadedTokenizer {
   TokenizerConfig config;
   TokenTemplate around;
   bool is_fast = false;
+  TokenizerSource source = TokenizerSource::kJson;
+  Json settings = JsonObject{};  // tokenizer_config.json, as the older special_tokens_map.json changes it
+
+  // Ids of pieces and of added tokens.
+  size_t size() const;
 };
 
 // Throws like Tokenizer::load.

@@ -136,14 +136,14 @@ std::vector<TextPart> SpecialTokens::split(std::string_view text) const {
   return parts;
 }
 
-std::vector<TextPart> keep_token(const std::vector<TextPart>& parts, int32_t id) {
+std::vector<TextPart> keep_tokens(const std::vector<TextPart>& parts, const std::function<bool(int32_t id)>& is_kept) {
   std::vector<TextPart> kept;
   for (const TextPart& part : parts) {
-    const bool is_text = part.id != id;
+    const bool is_text = part.id < 0 || !is_kept(part.id);
     if (is_text && !kept.empty() && kept.back().id < 0)
       kept.back().end = part.end;
     else
-      kept.push_back({part.begin, part.end, is_text ? -1 : id});
+      kept.push_back({part.begin, part.end, is_text ? -1 : part.id});
   }
   return kept;
 }

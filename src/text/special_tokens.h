@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,8 @@ struct TextPart {
   int32_t id = -1;
 };
 
-// Tokens other than this one are text.
-std::vector<TextPart> keep_token(const std::vector<TextPart>& parts, int32_t id);
+// Tokens other than those are text.
+std::vector<TextPart> keep_tokens(const std::vector<TextPart>& parts, const std::function<bool(int32_t id)>& is_kept);
 
 // What a stripping token takes for white space, and what separates a single word from its neighbour: the white space of
 // Python's strings and a space, or the property White_Space and all but word characters, as in the tokenizers library.

@@ -34,6 +34,7 @@ struct DecodeStep {
 struct SplitOptions {
   bool parse_special = true;  // false: no special token is found in a text
   int32_t found = -1;         // but this one, if any
+  bool finds_added = false;   // and tokens that are not special
   SpmTies spm_ties = SpmTies::kFloat;
   bool adds_prefix_space = false;  // to a part that begins with none (byte-level BPE)
   size_t max_bytes = SIZE_MAX;     // of the text once it is normalized: more throw kTextTooLong

@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "deberta/error.h"
+#include "text/added_tokens.h"
 #include "text/encoding.h"
 #include "text/load_tokenizer.h"
 #include "text/special_tokens.h"
@@ -52,15 +55,15 @@ void keep_tokens(PairCut cut, size_t limit, bool is_fast, size_t& first, size_t&
 }  // namespace
 
 struct __attribute__((visibility("hidden"))) Tokenizer::State {
-  explicit State(LoadedTokenizer loaded)
+  explicit State(LoadedTokenizer loaded) : State(loaded, loaded.size()) {}
+  State(LoadedTokenizer& loaded, size_t size_of_all)
       : model(std::move(loaded.model)),
         config(std::move(loaded.config)),
         around(loaded.around),
         is_fast(loaded.is_fast),
-        added(config.added, is_fast ? StripRule::kUnicode : StripRule::kPython) {
-    size = model->size();
-    if (!added.tokens().empty()) size = std::max(size, static_cast<size_t>(added.tokens().back().id) + 1);
-  }
+        added(config.added, is_fast ? StripRule::kUnicode : StripRule::kPython),
+        has_ordinary(std::ranges::any_of(added.tokens(), std::logical_not(), &AddedToken::is_special)),
+        size(size_of_all) {}
 
   Tokens tokenize(std::string_view text, const EncodeOptions& options) const;
   MappedText change_text(std::string_view text, bool adds_space, bool keeps_tokens) const;
@@ -78,7 +81,8 @@ struct __attribute__((visibility("hidden"))) Tokenizer::State {
   TokenTemplate around;
   bool is_fast = false;  // the tokenizers library's ids
   SpecialTokens added;
-  size_t size = 0;  // ids
+  bool has_ordinary = false;  // added tokens that are not special
+  size_t size = 0;            // ids
 };
 
 // ---- text to tokens
@@ -120,9 +124,13 @@ void Tokenizer::State::add_pieces(std::string_view text, TextPart part, const Sp
 }
 
 void Tokenizer::State::add_parts(std::string_view text, const SplitOptions& options, Tokens& out) const {
-  if (!options.parse_special && options.found < 0) return add_pieces(text, {0, text.size()}, options, out);
+  if (!options.parse_special && options.found < 0 && !options.finds_added)
+    return add_pieces(text, {0, text.size()}, options, out);
   std::vector<TextPart> parts = added.split(text);
-  if (!options.parse_special) parts = keep_token(parts, options.found);
+  if (!options.parse_special) {
+    parts = keep_tokens(
+        parts, [&](int32_t id) { return id == options.found || (options.finds_added && !added.find(id)->is_special); });
+  }
   for (const TextPart& part : parts) {
     if (part.id < 0) {
       add_pieces(text, part, options, out);
@@ -152,13 +160,18 @@ Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& op
   }
   // The slow byte-level tokenizer puts its space before the text, the fast one before each part of it.
   const int32_t found = options.parse_mask && !options.parse_special ? config.special.mask : -1;
-  const SplitOptions split{options.parse_special, found, options.spm_ties, config.add_prefix_space && is_fast,
+  const bool finds_added = options.parse_added && has_ordinary;
+  const SplitOptions split{options.parse_special,
+                           found,
+                           finds_added,
+                           options.spm_ties,
+                           config.add_prefix_space && is_fast,
                            options.max_text_bytes + options.max_text_bytes / 2};
   const bool adds_space =
       config.add_prefix_space && !is_fast && !text.empty() && !is_white_space(decode_utf8(text, 0).value);
   Tokens tokens;
   if (config.do_lower_case || adds_space) {
-    const MappedText changed = change_text(text, adds_space, options.parse_special || found >= 0);
+    const MappedText changed = change_text(text, adds_space, options.parse_special || found >= 0 || finds_added);
     add_parts(changed.text, split, tokens);
     for (Offset& offset : tokens.bytes) offset = changed.source_of(offset, text.size());
   } else {
@@ -301,6 +314,21 @@ Tokenizer Tokenizer::load(const std::string& folder, TokenizerKind kind) {
   return Tokenizer(new State(load_tokenizer(folder, kind)));
 }
 
+Tokenizer Tokenizer::load(const std::string& folder, TokenizerKind kind, std::span<const std::string> added_tokens) {
+  LoadedTokenizer loaded = load_tokenizer(folder, kind);
+  const std::vector<AddedToken> added = add_tokens(added_tokens, folder, loaded);
+  Tokenizer tokenizer(new State(std::move(loaded)));
+  for (const AddedToken& token : added) {
+    const std::vector<int32_t> ids = tokenizer.encode(token.content, {.add_special_tokens = false}).ids;
+    if (ids != std::vector<int32_t>{token.id})
+      refuse_added_token(
+          fmt::format("expected tokens that the tokenizer of {} finds in a text, got {}, of which it makes {} others; "
+                      "with do_lower_case a token has no capitals",
+                      folder, quote_json(token.content), ids.size()));
+  }
+  return tokenizer;
+}
+
 std::optional<size_t> Tokenizer::max_length() const {
   return state_->config.max_length;
 }
@@ -326,6 +354,9 @@ const SpecialIds& Tokenizer::special() const {
 }
 bool Tokenizer::is_special(int32_t id) const {
   return state_->is_special(id);
+}
+bool Tokenizer::is_added(int32_t id) const {
+  return state_->added.find(id) != nullptr;
 }
 
 std::string_view Tokenizer::piece(int32_t id) const {

@@ -129,7 +129,9 @@ void JsonTextModel::split(std::string_view text, TextPart part, const SplitOptio
   std::vector<TextPart> parts{{0, normalized.text.size()}};
   const bool finds_any = options.parse_special || options.found >= 0;
   if (finds_any && !tokens_.tokens().empty()) parts = tokens_.split(normalized.text);
-  if (!options.parse_special && options.found >= 0) parts = keep_token(parts, options.found);
+  if (!options.parse_special && options.found >= 0) {
+    parts = keep_tokens(parts, [&](int32_t id) { return id == options.found; });
+  }
   for (const TextPart& inner : parts) {
     if (inner.begin == inner.end) continue;
     if (inner.id < 0) {

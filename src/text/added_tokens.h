@@ -1,0 +1,26 @@
+// Tokens that a user adds to a tokenizer: in memory, and in the files of a folder.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "text/load_tokenizer.h"
+
+namespace deberta {
+
+[[noreturn]] void refuse_added_token(const std::string& message);  // kUsage
+
+// Those of the contents that the tokenizer does not have follow its ids; they are the result. Throws kUsage for one
+// that cannot be a token, kUnsupported for a tokenizer of another kind than SentencePiece.
+std::vector<AddedToken> add_tokens(std::span<const std::string> contents, const std::string& folder,
+                                   LoadedTokenizer& loaded);
+
+struct NamedText {
+  std::string name, text;
+};
+// The files of the folder that are others with these tokens: a folder with them and the rest of its tokenizer's files
+// has the tokenizer that Tokenizer::load() makes with these tokens, here and in transformers. Throws what add_tokens()
+// does.
+std::vector<NamedText> files_with_tokens(const std::string& folder, std::span<const std::string> contents);
+
+}  // namespace deberta
