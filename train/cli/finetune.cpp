@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "data/cells.h"
 #include "data/row_form.h"
 #include "deberta/error.h"
 #include "eval/example_files.h"
@@ -205,6 +206,7 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   FinetuneSettings settings;
   settings.task = &task_of(options);
   settings.model_folder = cli::model_path(options.model);
+  settings.added_tokens = added_tokens(options.add_tokens);
   settings.run = run_settings(options.run, options.optimizer);
   settings.run.output = folder_of_run(options);
   settings.workplace = workplace_settings(options.run);
@@ -261,12 +263,13 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
     text += "windows without an answer\t" + std::to_string(samples.unanswered) + "\n";
   for (const std::string& note : notes_of(samples)) text += "note\t" + note + "\n";
   for (const std::string& name : dry->new_layers) text += "new layer\t" + name + "\n";
+  for (const std::string& note : dry->notes) text += "note\t" + note + "\n";
   for (const std::string& name : dry->new_tensors) text += "new tensor\t" + name + "\n";
-  const Tokenizer tokenizer = Tokenizer::load(settings.model_folder);
+  const Tokenizer tokenizer = settings.tokenizer().load();
   constexpr size_t kShown = 3;
   const TaskBatch& first = dry->batches.front();
   for (size_t b = 0; b < std::min(kShown, first.input.sequences()); ++b)
-    text += "sequence\t" + describe(first, b, tokenizer) + "\n";
+    text += "sequence\t" + tsv_cell(describe(first, b, tokenizer)) + "\n";
   cli::print(text);
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "data/cells.h"
 #include "deberta/error.h"
 #include "options/verb_options.h"
 #include "program/interrupt.h"
@@ -116,6 +117,10 @@ void set_model(const PretrainVerb& options, PretrainSettings& settings) {
   }
   settings.tokenizer_folder =
       options.tokenizer_name.empty() ? settings.model_folder : cli::tokenizer_path(options.tokenizer_name);
+  settings.added_tokens = added_tokens(options.add_tokens);
+  settings.has_new_embeddings = options.new_embeddings;
+  if (options.new_embeddings && options.model.empty())
+    throw Error(ErrorCode::kUsage, "--new-embeddings", "expected a model to begin with (-m), got none");
   settings.new_model = {.name = options.config_name, .overrides = options.config_overrides};
   settings.decoder_passes = options.decoder_passes.value;
 }
@@ -192,7 +197,7 @@ int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Report
   const std::optional<DryRun> dry = dry_run(settings, hooks);
   reporter.end_phase();
   if (!dry) return cli::interrupted();
-  const Tokenizer tokenizer = Tokenizer::load(settings.tokenizer_folder);
+  const Tokenizer tokenizer = settings.tokenizer().load();
   constexpr size_t kShown = 3;
   const BatchDescription first = describe(dry->batches, tokenizer, kShown, settings.objective == Objective::kCausal);
   const auto percent = [](double share) { return short_number(100 * share) + " %"; };
@@ -202,7 +207,8 @@ int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Report
                      std::to_string(first.sequences) + "\ntokens of the first step\t" + std::to_string(first.tokens) +
                      "\nto predict\t" + std::to_string(first.predictions) + "\nunknown pieces\t" +
                      percent(first.unknown_share()) + "\nbyte pieces\t" + percent(first.spelled_share()) + "\n";
-  for (const DescribedSequence& sequence : first.first) text += "sequence\t" + describe(sequence) + "\n";
+  for (const std::string& note : dry->notes) text += "note\t" + note + "\n";
+  for (const DescribedSequence& sequence : first.first) text += "sequence\t" + tsv_cell(describe(sequence)) + "\n";
   cli::print(text);
   return 0;
 }

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "deberta/error.h"
 #include "deberta/library.h"
 #include "kernels/choice.h"
 #include "options/duration.h"
@@ -134,6 +136,27 @@ bool choose_accumulation(const RunOptions& options, RunSettings& run, size_t& ac
   accumulation = *chosen;
   run.options[kAccumulation] = std::to_string(accumulation);
   return true;
+}
+
+std::vector<std::string> added_tokens(const std::vector<std::string>& given) {
+  constexpr std::string_view kNames = "nt\\", kMeanings = "\n\t\\";
+  std::vector<std::string> tokens;
+  for (const std::string& text : given) {
+    std::string token;
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != '\\') {
+        token += text[i];
+        continue;
+      }
+      const size_t name = ++i < text.size() ? kNames.find(text[i]) : kNames.npos;
+      if (name == kNames.npos)
+        throw Error(ErrorCode::kUsage, "--add-tokens",
+                    "expected \\n, \\t or \\\\ for a backslash, got \"" + text + "\"");
+      token += kMeanings[name];
+    }
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
 }
 
 void say_precision(const RunOptions& options, const WorkplaceSettings& workplace, const RunHooks& hooks) {

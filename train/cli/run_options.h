@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "options/options.h"
 #include "options/verb_options.h"
@@ -23,6 +24,9 @@ RunSettings run_settings(const RunOptions& options, const OptimizerSettings& opt
 // it is, and a run that goes on keeps it. False: stopped.
 bool choose_accumulation(const RunOptions& options, RunSettings& run, size_t& accumulation, const RunHooks& hooks,
                          const std::function<std::optional<size_t>()>& find);
+
+// --add-tokens, in which \n and \t stand for a line break and a tab. Throws kUsage.
+std::vector<std::string> added_tokens(const std::vector<std::string>& given);
 
 // Where --dtype auto took bf16.
 void say_precision(const RunOptions& options, const WorkplaceSettings& workplace, const RunHooks& hooks);

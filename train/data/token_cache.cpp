@@ -135,6 +135,11 @@ std::optional<TokenFile> open_cached(const std::string& path, const TokenKey& ke
   return std::nullopt;
 }
 
+// Found in texts, unlike a special token.
+bool is_ordinary_token(const Tokenizer& tokenizer, int32_t id) {
+  return tokenizer.is_added(id) && !tokenizer.is_special(id);
+}
+
 // Reads lines up to kBatchBytes of text and tokenises them together; they are written in their order.
 class Builder {
  public:
@@ -144,7 +149,10 @@ class Builder {
         tokenizer_(tokenizer),
         parallel_(parallel),
         hooks_(hooks),
-        total_bytes_(total_bytes) {}
+        total_bytes_(total_bytes),
+        line_break_(tokenizer.id_of("\n")) {
+    if (line_break_ && !is_ordinary_token(tokenizer, *line_break_)) line_break_.reset();
+  }
 
   void fill(TokenFileWriter& out) {
     while (read_batch()) {
@@ -153,6 +161,7 @@ class Builder {
                    [&](size_t line, size_t) { ids_[line] = tokenizer_.encode(lines_[line].text, options()).ids; });
       for (size_t line = 0; line < lines_.size(); ++line) {
         if (lines_[line].begins_document) out.begin_document();
+        if (line_break_) ids_[line].push_back(*line_break_);
         out.add(ids_[line]);
       }
       poll(hooks_);
@@ -166,7 +175,10 @@ class Builder {
  private:
   static EncodeOptions options() {
     constexpr size_t kGrowth = 3;  // U+FFFD for a byte
-    return {.add_special_tokens = false, .parse_special = false, .max_text_bytes = kGrowth * LineReader::kMaxLineBytes};
+    return {.add_special_tokens = false,
+            .parse_special = false,
+            .parse_added = true,
+            .max_text_bytes = kGrowth * LineReader::kMaxLineBytes};
   }
 
   bool read_batch() {
@@ -182,6 +194,7 @@ class Builder {
   Parallel parallel_;
   const CacheHooks& hooks_;
   uint64_t total_bytes_;
+  std::optional<int32_t> line_break_;  // of a tokenizer that has a token for it: each line ends with it
   std::vector<CorpusReader::Line> lines_;
   std::vector<std::vector<int32_t>> ids_;
 };
@@ -223,6 +236,10 @@ std::string hash_of_tokenizer(const std::string& folder, const Tokenizer& tokeni
   const SpecialIds& special = tokenizer.special();
   add_line(hash, fmt::format("{} {} {} {} {} {}", tokenizer.size(), special.pad, special.cls, special.sep, special.unk,
                              special.mask));
+  for (size_t id = 0; id < tokenizer.size(); ++id) {
+    if (is_ordinary_token(tokenizer, static_cast<int32_t>(id)))
+      add_line(hash, fmt::format("{} {}", id, tokenizer.piece(static_cast<int32_t>(id))));
+  }
   return hash.finish();
 }
 

@@ -36,7 +36,8 @@ struct CachedCorpus {
 // SHA-256 of the tokenizer's files in a model folder, and of what was loaded from them.
 std::string hash_of_tokenizer(const std::string& folder, const Tokenizer& tokenizer);
 
-// The tokens of the corpus, line by line, without special tokens; those written in a text are text. Built if there are
+// The tokens of the corpus, line by line, without special tokens; those written in a text are text. Where the tokenizer
+// has an added token for a line break, each line ends with it. Built if there are
 // none yet, and again, with a warning, if they are damaged or another's. Who comes second while it is being built
 // waits. The result does not depend on `parallel`; memory does not grow with the corpus. Nothing when stopped: no file
 // is left then, nor after an error. Throws kInput for a corpus without tokens, kFileWrite (also for a full disk), and

@@ -51,6 +51,7 @@ void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
   hooks.on_note(text);
   for (const std::string& note : notes_of(samples)) hooks.on_note(note);
   tell_of_lora(first.model, hooks);
+  for (const std::string& note : first.notes) hooks.on_note(note);
   if (first.new_layers.empty() && first.new_tensors.empty()) return;
   text = "new, with random weights:";
   for (const auto* names : {&first.new_layers, &first.new_tensors}) {
@@ -106,6 +107,7 @@ std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const Ru
   dry.new_layers = std::move(first.new_layers);
   dry.new_tensors = std::move(first.new_tensors);
   load_teacher(settings, *samples);  // refuses what the run would
+  dry.notes = std::move(first.notes);
   dry.samples = std::move(*samples);
   const TaskBatches batches(dry.samples, {settings.run.seed, settings.samples_per_step, settings.accumulation});
   dry.total_steps = count_steps(settings, batches);

@@ -12,6 +12,7 @@
 #include "train/loop/parameter_group.h"
 #include "train/loop/rate_search.h"
 #include "train/loop/run.h"
+#include "train/loop/run_tokenizer.h"
 #include "train/loop/workplace.h"
 #include "train/model/form.h"
 #include "train/objectives/distillation.h"
@@ -23,6 +24,7 @@ struct FinetuneSettings {
   RunSettings run = {};  // its `best` and evaluations need `evaluation`
   const TaskRow* task = nullptr;
   std::string model_folder = {};  // weights to begin with, and the tokenizer
+  std::vector<std::string> added_tokens = {};
   TaskReading training = {};
   // Evaluated as `deberta eval` does with these rules; without files: not.
   ExampleInput evaluation = {};
@@ -49,6 +51,8 @@ struct FinetuneSettings {
   std::optional<double> head_learning_rate = std::nullopt;  // none: the same
   double layer_decay = 1;                                   // LayerRates
   WorkplaceSettings workplace = {};
+
+  RunTokenizer tokenizer() const { return {model_folder, added_tokens}; }
 };
 
 // Evaluations come at the end of each epoch unless run.eval_steps says otherwise. Throws what run() and the parts do.
@@ -68,6 +72,7 @@ struct FinetuneDryRun {
   TaskSamples samples = {};
   std::vector<TaskBatch> batches = {};  // of the first step
   std::vector<std::string> new_layers = {}, new_tensors = {};
+  std::vector<std::string> notes = {};  // of the vocabulary
 };
 std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const RunHooks& hooks);  // nothing once stopped
 

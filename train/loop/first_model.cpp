@@ -10,7 +10,7 @@
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
-#include "train/model/parameters.h"
+#include "train/loop/vocabulary.h"
 
 namespace deberta::train {
 namespace {
@@ -52,6 +52,7 @@ ModelConfig with_objective(const ModelConfig& config, const PretrainSettings& se
 
 ModelForm form_of_run(const PretrainSettings& settings, const Tokenizer& tokenizer) {
   ModelForm form{.config = with_objective(config_of(settings, tokenizer), settings), .head = Head::kMaskedLm};
+  if (settings.changes_vocabulary()) form.config = with_vocabulary(form.config, tokenizer, settings.has_new_embeddings);
   if (form.config.vocab_size < static_cast<int64_t>(tokenizer.size())) {
     throw Error(ErrorCode::kTokenId, settings.tokenizer_folder,
                 "expected a tokenizer of at most " + std::to_string(form.config.vocab_size) +
@@ -60,11 +61,27 @@ ModelForm form_of_run(const PretrainSettings& settings, const Tokenizer& tokeniz
   return form;
 }
 
-Model first_model(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+WordRows rows_of_run(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                     const std::function<void(const std::string&)>& note) {
+  const RunTokenizer of_run = settings.tokenizer();
+  WordRows rows;
+  if (!settings.model_folder.empty()) {
+    rows = word_rows({.tokenizer = of_run,
+                      .weights_folder = settings.model_folder,
+                      .has_new_embeddings = settings.has_new_embeddings},
+                     tokenizer, note);
+  }
+  for (const std::string& line : describe_added(of_run, tokenizer, rows)) note(line);
+  return rows;
+}
+
+Model first_model(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                  const std::function<void(const std::string&)>& note) {
+  const WordRows rows = rows_of_run(settings, tokenizer, note);
   Model model = make_model(form_of_run(settings, tokenizer));
   initialise(model, settings.run.seed);
   if (!settings.model_folder.empty())
-    load_parameters(model, Checkpoint::open(settings.model_folder), {.allows_new_head = true});
+    load_parameters(model, Checkpoint::open(settings.model_folder), {.allows_new_head = true, .rows = rows});
   return model;
 }
 

@@ -1,10 +1,12 @@
 // The model that a run begins with.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "deberta/tokenizer.h"
 #include "train/loop/pretrain.h"
 #include "train/model/model.h"
+#include "train/model/parameters.h"
 
 namespace deberta::train {
 
@@ -12,8 +14,16 @@ namespace deberta::train {
 // and what new_config() throws.
 ModelForm form_of_run(const PretrainSettings& settings, const Tokenizer& tokenizer);
 
-// Random weights, or those of `settings.model_folder`; a head that it lacks is random.
-Model first_model(const PretrainSettings& settings, const Tokenizer& tokenizer);
+// Of the tables in `settings.model_folder` for the tokenizer of the run. `note` is told of tokens that the run adds,
+// and of new tables. Throws what word_rows() does.
+WordRows rows_of_run(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                     const std::function<void(const std::string&)>& note);
+
+// Random weights, or those of `settings.model_folder`; a head that it lacks is random. Throws what rows_of_run() and
+// load_parameters() do.
+Model first_model(
+    const PretrainSettings& settings, const Tokenizer& tokenizer,
+    const std::function<void(const std::string&)>& note = [](const std::string&) {});
 
 // SHA-256 of config.json as it is written.
 std::string hash_of_config(const ModelConfig& config);

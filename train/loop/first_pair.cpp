@@ -20,6 +20,7 @@
 #include "train/data/refuse_argument.h"
 #include "train/loop/first_model.h"
 #include "train/loop/generator_files.h"
+#include "train/loop/vocabulary.h"
 #include "train/model/parameters.h"
 
 namespace deberta::train {
@@ -42,8 +43,9 @@ ModelConfig with_layers(const ModelConfig& config, int64_t layers) {
   return changed;
 }
 
-ModelForm generator_of_folder(const PretrainSettings& settings) {
+ModelForm generator_of_folder(const PretrainSettings& settings, const Tokenizer& tokenizer) {
   ModelForm form{.config = open_generator(settings.replaced_tokens.generator_folder).config, .head = Head::kMaskedLm};
+  if (settings.changes_vocabulary()) form.config = with_vocabulary(form.config, tokenizer, settings.has_new_embeddings);
   if (settings.decoder_passes) form.config.mask_decoder_passes = *settings.decoder_passes;
   const auto longest = static_cast<int64_t>(std::max(settings.max_tokens, settings.long_tokens));
   if (form.config.max_position_embeddings < longest) {
@@ -97,34 +99,47 @@ void copy_discriminator(Model& generator, Model& discriminator, const Checkpoint
   });
 }
 
-void fill_generator(Model& generator, Model& discriminator, const PretrainSettings& settings) {
+void fill_generator(Model& generator, Model& discriminator, const WordRows& rows, const PretrainSettings& settings) {
   const ReplacedTokenSettings& replaced = settings.replaced_tokens;
   initialise(generator, settings.run.seed);
   if (!replaced.generator_folder.empty()) {
-    load_parameters(generator, open_generator(replaced.generator_folder).weights);
+    load_parameters(generator, open_generator(replaced.generator_folder).weights, {.rows = rows});
   } else if (replaced.is_generator_copied) {
     copy_discriminator(generator, discriminator, Checkpoint::open(settings.model_folder));
   }
 }
 
 // A number of a new tensor follows from its name: the same seed would give both models the same layers.
-void fill_discriminator(Model& discriminator, const PretrainSettings& settings,
+void fill_discriminator(Model& discriminator, const WordRows& rows, const PretrainSettings& settings,
                         const std::function<void(const std::string&)>& note) {
   initialise(discriminator, random_key(settings.run.seed, RandomDomain::kDiscriminatorDropout));
   if (settings.model_folder.empty()) return;
   const std::vector<std::string> added =
-      load_parameters(discriminator, Checkpoint::open(settings.model_folder), {.allows_new_head = true});
+      load_parameters(discriminator, Checkpoint::open(settings.model_folder), {.allows_new_head = true, .rows = rows});
   if (!added.empty()) note(settings.model_folder + " has no discriminator's head: a new one is trained");
+}
+
+// New rows are random. Where the tables are shared the discriminator's begin as the generator's.
+void take_new_rows(Model& discriminator, const Model& generator, const WordRows& rows) {
+  at::Tensor words_VE = discriminator.embeddings.word_VE.detach();
+  const at::Tensor of_generator_VE = generator.embeddings.word_VE.detach();
+  for (size_t id = 0; id < rows.from.size(); ++id) {
+    const bool is_mean =
+        std::ranges::find(rows.means, static_cast<int32_t>(id), &WordRows::Mean::id) != rows.means.end();
+    const auto row = static_cast<int64_t>(id);
+    if (rows.from[id] < 0 && !is_mean) words_VE[row].copy_(of_generator_VE[row]);
+  }
 }
 
 // ---- tables
 
+constexpr const char* kWords = "word_embeddings";
 using TableCheck =
     std::function<void(const std::string& name, const at::Tensor& discriminator, const at::Tensor& generator)>;
 
 void check_tables(const FirstPair& pair, const TableCheck& check) {
   const Embeddings &d = pair.discriminator.embeddings, &g = pair.generator.embeddings;
-  check("word_embeddings", d.word_VE.detach(), g.word_VE.detach());
+  check(kWords, d.word_VE.detach(), g.word_VE.detach());
   if (pair.discriminator.form.reads_positions()) {
     check("position_embeddings", d.position_PE.detach(), g.position_PE.detach());
   }
@@ -140,13 +155,17 @@ void check_same_tables(const FirstPair& pair) {
   });
 }
 
-void warn_of_other_differences(const FirstPair& pair, const std::string& folder) {
+void warn_of_other_differences(const FirstPair& pair, const std::string& folder, const WordRows& rows) {
   const Checkpoint files = Checkpoint::open(folder);
   check_tables(pair, [&](const std::string& name, const at::Tensor& d, const at::Tensor& g) {
     const TensorView* view = files.find("embeddings." + name + "._weight");
     if (view == nullptr) return;
     at::Tensor stored = at::zeros_like(d);
-    if (static_cast<int64_t>(view->count()) == d.numel()) assign(stored, *view);
+    const TensorView* table = files.find("embeddings." + name + ".weight");
+    if (!rows.is_in_place() && name == kWords && table != nullptr && view->shape == table->shape)
+      assign_rows(stored, *view, rows);
+    else if (static_cast<int64_t>(view->count()) == d.numel())
+      assign(stored, *view);
     const double worst = (stored - (d - g)).abs().max().item<double>(), largest = d.abs().max().item<double>();
     if (worst <= kDifferenceTolerance * largest) return;
     char text[64];
@@ -157,12 +176,23 @@ void warn_of_other_differences(const FirstPair& pair, const std::string& folder)
   });
 }
 
-void check_files(FirstPair& pair, const PretrainSettings& settings) {
+void check_files(FirstPair& pair, const WordRows& rows, const PretrainSettings& settings) {
   if (settings.model_folder.empty()) return;
   const TableSharing sharing = settings.replaced_tokens.pair.sharing;
   if (sharing == TableSharing::kSame) check_same_tables(pair);
   const bool is_known = !settings.replaced_tokens.generator_folder.empty();
-  if (sharing == TableSharing::kDisentangled && is_known) warn_of_other_differences(pair, settings.model_folder);
+  if (sharing == TableSharing::kDisentangled && is_known) warn_of_other_differences(pair, settings.model_folder, rows);
+}
+
+// A generator that is published beside its discriminator has the tokenizer of that.
+std::string folder_of_pieces(const PretrainSettings& settings) {
+  const std::string& folder = settings.replaced_tokens.generator_folder;
+  try {
+    Tokenizer::load(folder);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kFileNotFound && !settings.model_folder.empty()) return settings.model_folder;
+  }
+  return folder;
 }
 
 }  // namespace
@@ -174,18 +204,33 @@ PairForms forms_of_pair(const PretrainSettings& settings, const Tokenizer& token
   PairForms forms{.generator = {}, .discriminator = form_of_run(settings, tokenizer)};
   forms.discriminator.head = Head::kReplacedToken;
   forms.generator = replaced.generator_folder.empty() ? generator_like(forms.discriminator.config, settings)
-                                                      : generator_of_folder(settings);
+                                                      : generator_of_folder(settings, tokenizer);
   check_pair(forms.generator, forms.discriminator, replaced.pair.sharing);
   return forms;
 }
 
+PairRows rows_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                      const std::function<void(const std::string&)>& note) {
+  PairRows rows{.generator = {}, .discriminator = rows_of_run(settings, tokenizer, note)};
+  if (!settings.replaced_tokens.generator_folder.empty()) {
+    rows.generator = word_rows({.tokenizer = settings.tokenizer(),
+                                .weights_folder = folder_of_pieces(settings),
+                                .has_new_embeddings = settings.has_new_embeddings},
+                               tokenizer, note);
+  }
+  return rows;
+}
+
 FirstPair first_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
                      const std::function<void(const std::string&)>& note) {
+  const PairRows rows = rows_of_pair(settings, tokenizer, note);
   const PairForms forms = forms_of_pair(settings, tokenizer);
   FirstPair pair{.generator = make_model(forms.generator), .discriminator = make_model(forms.discriminator)};
-  fill_discriminator(pair.discriminator, settings, note);
-  fill_generator(pair.generator, pair.discriminator, settings);
-  check_files(pair, settings);
+  fill_discriminator(pair.discriminator, rows.discriminator, settings, note);
+  fill_generator(pair.generator, pair.discriminator, rows.generator, settings);
+  if (settings.replaced_tokens.pair.sharing != TableSharing::kNone)
+    take_new_rows(pair.discriminator, pair.generator, rows.discriminator);
+  check_files(pair, rows.discriminator, settings);
   if (!settings.model_folder.empty() && settings.replaced_tokens.generator_folder.empty() &&
       settings.replaced_tokens.steps_of_generator_alone == 0) {
     note(

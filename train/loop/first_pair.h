@@ -7,6 +7,7 @@
 #include "deberta/tokenizer.h"
 #include "train/loop/pretrain.h"
 #include "train/model/model.h"
+#include "train/model/parameters.h"
 
 namespace deberta::train {
 
@@ -22,6 +23,13 @@ struct PairForms {
 };
 // Throws what form_of_run() and check_pair() do, kUsage for a generator of no model or too few layers.
 PairForms forms_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer);
+
+struct PairRows {
+  WordRows generator, discriminator;
+};
+// Of the tables in the files of the pair. `note` is told as by rows_of_run().
+PairRows rows_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                      const std::function<void(const std::string&)>& note);
 
 // `note` is told what begins anew although it need not. Throws what forms_of_pair() and load_parameters() do, kUsage
 // for tables that the two should share and whose files differ. Warns of a difference in the discriminator's files that

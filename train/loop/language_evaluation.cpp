@@ -27,7 +27,7 @@ LanguageModelSettings settings_of(const PretrainSettings& settings, const Corpor
 Metrics evaluate_language_model(Model& model, const PretrainSettings& settings, const Corpora& corpora,
                                 EvaluationPart part, const Workplace& place, const RunHooks& hooks) {
   if (settings.corpus.holds_out_every == 0) return {};
-  const Pipeline pipeline = to_pipeline(model, settings.tokenizer_folder, place);
+  const Pipeline pipeline = to_pipeline(model, settings.tokenizer(), place);
   const TaskRow& task = find_task(settings.objective == Objective::kCausal ? "causal" : "mlm");
   try {
     return score_in_training(hooks, [&](const EvalHooks& eval_hooks) {

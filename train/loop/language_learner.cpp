@@ -18,7 +18,7 @@ class LanguageLearner : public SingleModelLearner {
  public:
   LanguageLearner(const PretrainSettings& settings, const Workplace& place, std::unique_ptr<BatchStream> batches,
                   Model model)
-      : SingleModelLearner(std::move(model), settings.tokenizer_folder, settings.optimizer, place,
+      : SingleModelLearner(std::move(model), settings.tokenizer(), settings.optimizer, place,
                            std::max(settings.max_tokens, settings.long_tokens)),
         settings_(settings),
         batches_(std::move(batches)) {}
@@ -63,7 +63,7 @@ StepReport LanguageLearner::step(const StepRequest& request, Sums& sums) {
 
 std::unique_ptr<Learner> make_language_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
                                                const Workplace& place, const RunHooks& hooks) {
-  Model model = first_model(settings, tokenizer);
+  Model model = first_model(settings, tokenizer, hooks.on_note);
   std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
   if (batches == nullptr) return nullptr;
   return std::make_unique<LanguageLearner>(settings, place, std::move(batches), std::move(model));

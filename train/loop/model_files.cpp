@@ -55,14 +55,20 @@ Conversion plan(Model& model, const Checkpoint& checkpoint) {
 
 constexpr const char* kTokenizerSettings = "tokenizer_config.json";
 
-// tokenizer_config.json with the length of training; nothing where the folder's own file need not change.
-std::optional<std::string> settings_with_length(const std::string& tokenizer_folder, std::optional<size_t> tokens) {
+// tokenizer_config.json, the folder's own or that of the rules, with the length of training; nothing where it need not
+// change.
+std::optional<std::string> settings_with_length(const std::string& tokenizer_folder, const ModelFilesRules& rules) {
   constexpr size_t kUsual = EncodeOptions{}.max_tokens;
+  const std::optional<size_t> tokens = rules.trained_tokens;
   if (!tokens || *tokens > kMostStatedTokens) return std::nullopt;
   if (*tokens <= read_text_limits(tokenizer_folder).length_for(kUsual).value_or(kUsual)) return std::nullopt;
   const std::string path = tokenizer_folder + "/" + kTokenizerSettings;
-  Json settings =
-      is_regular_file(path) ? load_python_json(path, kSettingsLimits, JsonWarnings::kSilent) : Json(JsonObject{});
+  const auto changed = std::ranges::find(rules.tokenizer_files, kTokenizerSettings, &NamedText::name);
+  Json settings = JsonObject{};
+  if (changed != rules.tokenizer_files.end())
+    settings = parse_python_json(changed->text, path, kSettingsLimits, JsonWarnings::kSilent);
+  else if (is_regular_file(path))
+    settings = load_python_json(path, kSettingsLimits, JsonWarnings::kSilent);
   if (!settings.is_object()) return std::nullopt;  // whoever reads it refuses it
   JsonObject& members = settings.as_object();
   const auto length = std::ranges::find(members, "model_max_length", &JsonMember::first);
@@ -75,10 +81,10 @@ std::optional<std::string> settings_with_length(const std::string& tokenizer_fol
 
 }  // namespace
 
-Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const Workplace& place) {
+Pipeline to_pipeline(Model& model, const RunTokenizer& tokenizer, const Workplace& place) {
   const ModelOptions options = place.model_options();
   const ModelConfig config = config_in_memory(model);
-  return {config, Tokenizer::load(tokenizer_folder, options.tokenizer),
+  return {config, tokenizer.load(options.tokenizer),
           is_for_training_alone(model.form) ? compute_by_training(model, place.compute)
                                             : deberta::Model::load(to_checkpoint(model), config, options)};
 }
@@ -87,9 +93,14 @@ void add_model_files(ManifestWriter& files, Model& model, const std::string& tok
                      const ModelFilesRules& rules) {
   const Checkpoint checkpoint = to_checkpoint(model, rules.tensors);
   ModelFilesOptions options{.subfolder = rules.subfolder, .leaves_out = report_names(), .is_new_model = true};
-  if (const auto settings = settings_with_length(tokenizer_folder, rules.trained_tokens)) {
-    files.add_text(rules.subfolder + kTokenizerSettings, *settings);
-    options.leaves_out.emplace_back(kTokenizerSettings);
+  std::vector<NamedText> changed = rules.tokenizer_files;
+  if (auto settings = settings_with_length(tokenizer_folder, rules)) {
+    std::erase_if(changed, [](const NamedText& file) { return file.name == kTokenizerSettings; });
+    changed.push_back({kTokenizerSettings, std::move(*settings)});
+  }
+  for (const NamedText& file : changed) {
+    files.add_text(rules.subfolder + file.name, file.text);
+    options.leaves_out.push_back(file.name);
   }
   deberta::write_model_files(files, plan(model, checkpoint), tokenizer_folder, options);
 }

@@ -7,14 +7,15 @@
 
 #include "checkpoint/manifest_writer.h"
 #include "deberta/pipeline.h"
+#include "train/loop/run_tokenizer.h"
 #include "train/loop/workplace.h"
 #include "train/model/model.h"
 
 namespace deberta::train {
 
-// The model with the tokenizer of `tokenizer_folder`, read from the memory of `model`, which must outlive it and not
-// change meanwhile; the engine computes it where it has the form. Throws what Model::load throws.
-Pipeline to_pipeline(Model& model, const std::string& tokenizer_folder, const Workplace& place);
+// The model with its tokenizer, read from the memory of `model`, which must outlive it and not change meanwhile; the
+// engine computes it where it has the form. Throws what Model::load throws.
+Pipeline to_pipeline(Model& model, const RunTokenizer& tokenizer, const Workplace& place);
 
 // What the files of a model are besides its own.
 struct ModelFilesRules {
@@ -23,6 +24,7 @@ struct ModelFilesRules {
   // Of the longest sequences that the model was trained on. Where readers of the folder would cut texts at less, the
   // tokenizer's configuration says it.
   std::optional<size_t> trained_tokens = {};
+  std::vector<NamedText> tokenizer_files = {};  // in place of the tokenizer's own: RunTokenizer::changed_files()
 };
 
 // Adds config.json, the weights in fp32 and the files of the tokenizer.

@@ -18,6 +18,7 @@
 #include "train/loop/pair_difference.h"
 #include "train/loop/pair_metrics.h"
 #include "train/loop/step_sums.h"
+#include "train/loop/vocabulary.h"
 #include "train/objectives/language_model.h"
 
 namespace deberta::train {
@@ -81,6 +82,7 @@ class PairLearner : public Learner {
   const PretrainSettings& settings_;
   const Workplace& place_;
   const RunHooks& hooks_;
+  std::vector<NamedText> tokenizer_files_;
   std::unique_ptr<BatchStream> batches_;
   // In the first steps the generator is trained alone, and the discriminator waits.
   std::optional<Trainer> alone_;
@@ -95,6 +97,7 @@ PairLearner::PairLearner(const PretrainSettings& settings, const Workplace& plac
     : settings_(settings),
       place_(place),
       hooks_(hooks),
+      tokenizer_files_(settings.tokenizer().changed_files()),
       batches_(std::move(batches)),
       alone_(std::in_place, std::move(models.generator), settings.optimizer, place.compute),
       waiting_(std::move(models.discriminator)),
@@ -176,7 +179,7 @@ std::vector<TensorView> PairLearner::optimizer_tensors() {
 }
 
 ModelFilesRules PairLearner::generator_files() const {
-  return {.trained_tokens = std::max(settings_.max_tokens, settings_.long_tokens)};
+  return {.trained_tokens = std::max(settings_.max_tokens, settings_.long_tokens), .tokenizer_files = tokenizer_files_};
 }
 
 ModelFilesRules PairLearner::discriminator_files() {
@@ -221,6 +224,7 @@ void PairLearner::load(const std::string& checkpoint) {
                                             [](const TensorView& tensor) { return tensor.name.starts_with(kAlone); });
   if (!pair_ && !is_alone) begin_pair();  // what it holds is read now
   is_difference_new_ = false;
+  check_pieces_of_checkpoint(checkpoint + "/" + kGenerator, settings_.tokenizer());
   load_parameters(generator(), Checkpoint::open(checkpoint + "/" + kGenerator));
   load_discriminator(Checkpoint::open(checkpoint + "/" + kDiscriminator));
   if (pair_) {

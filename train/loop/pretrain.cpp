@@ -1,5 +1,7 @@
 #include "train/loop/pretrain.h"
 
+#include <utility>
+
 #include "deberta/tokenizer.h"
 #include "train/loop/batch_size_search.h"
 #include "train/loop/corpora.h"
@@ -26,6 +28,16 @@ int64_t count_parameters(const PretrainSettings& settings, const Tokenizer& toke
   return count_parameters(forms.generator) + count_parameters(forms.discriminator);
 }
 
+std::vector<std::string> notes_of_vocabulary(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::string& note) { notes.push_back(note); };
+  if (settings.objective == Objective::kReplaced)
+    rows_of_pair(settings, tokenizer, add);
+  else
+    rows_of_run(settings, tokenizer, add);
+  return notes;
+}
+
 std::unique_ptr<Learner> make_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
                                       const Workplace& place, const RunHooks& hooks) {
   const auto make = settings.objective == Objective::kReplaced ? make_pair_learner : make_language_learner;
@@ -36,14 +48,14 @@ std::unique_ptr<Learner> make_learner(const PretrainSettings& settings, const To
 
 RunResult pretrain(const PretrainSettings& settings, const RunHooks& hooks) {
   const Workplace place(settings.workplace);
-  const Tokenizer tokenizer = Tokenizer::load(settings.tokenizer_folder);
+  const Tokenizer tokenizer = settings.tokenizer().load();
   return run(
       settings.run, [&](const RunHooks& polled) { return make_learner(settings, tokenizer, place, polled); }, hooks);
 }
 
 std::optional<RateSearch> search_rates(const PretrainSettings& settings, const RunHooks& hooks) {
   const Workplace place(settings.workplace);
-  const Tokenizer tokenizer = Tokenizer::load(settings.tokenizer_folder);
+  const Tokenizer tokenizer = settings.tokenizer().load();
   const std::unique_ptr<Learner> learner = make_learner(settings, tokenizer, place, hooks);
   if (learner == nullptr) return std::nullopt;
   return search_rates(*learner, {.learning_rate = settings.learning_rate, .max_norm = settings.run.max_norm}, hooks);
@@ -51,25 +63,29 @@ std::optional<RateSearch> search_rates(const PretrainSettings& settings, const R
 
 std::optional<size_t> find_accumulation(const PretrainSettings& settings, const RunHooks& hooks) {
   const Workplace place(settings.workplace);
-  const Tokenizer tokenizer = Tokenizer::load(settings.tokenizer_folder);
+  const Tokenizer tokenizer = settings.tokenizer().load();
+  RunHooks quiet = hooks;  // the run itself tells what it begins with
+  quiet.on_note = [](const std::string&) {};
   PretrainSettings tried = settings;
   tried.replaced_tokens.steps_of_generator_alone = 0;
   return find_accumulation(settings.sequences_per_step, settings.accumulation, [&](size_t accumulation) {
     tried.accumulation = accumulation;
-    return make_learner(tried, tokenizer, place, hooks);
+    return make_learner(tried, tokenizer, place, quiet);
   });
 }
 
 std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& hooks) {
   const Workplace place(settings.workplace);
-  const Tokenizer tokenizer = Tokenizer::load(settings.tokenizer_folder);
+  const Tokenizer tokenizer = settings.tokenizer().load();
+  std::vector<std::string> notes = notes_of_vocabulary(settings, tokenizer);
   const int64_t parameters = count_parameters(settings, tokenizer);
   const std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
   if (batches == nullptr) return std::nullopt;
   DryRun dry{.total_steps = batches->total_steps(),
              .corpus_tokens = batches->corpora().tokens,
              .documents = batches->corpora().documents,
-             .parameters = parameters};
+             .parameters = parameters,
+             .notes = std::move(notes)};
   schedule_of(settings.run, dry.total_steps);
   batches->begin(0);
   dry.batches = batches->next();

@@ -12,6 +12,7 @@
 #include "train/loop/pair_trainer.h"
 #include "train/loop/rate_search.h"
 #include "train/loop/run.h"
+#include "train/loop/run_tokenizer.h"
 #include "train/loop/workplace.h"
 
 namespace deberta::train {
@@ -49,7 +50,10 @@ struct PretrainSettings {
   std::string cache_folder = {};
 
   std::string tokenizer_folder = {};
+  std::vector<std::string> added_tokens = {};
   std::string model_folder = {};  // weights to begin with; empty: new ones of new_model
+  bool has_new_embeddings =
+      false;  // of model_folder all but what follows the vocabulary is kept, and rows of its pieces
   NewModel new_model = {};
   std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says, else 2
   Objective objective = Objective::kMasked;
@@ -71,6 +75,9 @@ struct PretrainSettings {
   WorkplaceSettings workplace = {};
   size_t prefetch = 4;
   size_t eval_lines = 500;  // held out, at most, of each corpus in an evaluation during the run; 0: all
+
+  RunTokenizer tokenizer() const { return {tokenizer_folder, added_tokens}; }
+  bool changes_vocabulary() const { return has_new_embeddings || !added_tokens.empty(); }
 };
 
 // Throws what run() and the parts do.
@@ -88,6 +95,7 @@ struct DryRun {
   uint64_t corpus_tokens = 0;
   uint64_t documents = 0;
   int64_t parameters = 0;
+  std::vector<std::string> notes = {};   // of the vocabulary
   std::vector<TrainBatch> batches = {};  // of the first step
 };
 std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& hooks);  // nothing once stopped

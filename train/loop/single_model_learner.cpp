@@ -2,11 +2,12 @@
 
 #include "checkpoint/safetensors.h"
 #include "deberta/checkpoint.h"
+#include "train/loop/vocabulary.h"
 
 namespace deberta::train {
 
 void SingleModelLearner::add_models(ManifestWriter& files) {
-  add_model_files(files, model(), tokenizer_folder_, files_);
+  add_model_files(files, model(), tokenizer_.folder, files_);
 }
 
 uint64_t SingleModelLearner::models_bytes() {
@@ -21,6 +22,7 @@ std::vector<TensorView> SingleModelLearner::optimizer_tensors() {
 
 // The model's files have the sums of LoRA; what they are made of is with the optimiser.
 void SingleModelLearner::load(const std::string& checkpoint) {
+  check_pieces_of_checkpoint(checkpoint, tokenizer_);
   const std::string optimizer = checkpoint + "/trainer/optim.safetensors";
   load_parameters(model(), Checkpoint::open(checkpoint));
   if (model().form.lora) load_parameters(model(), Checkpoint::open_file(optimizer), {.reads_lora = true});
@@ -29,7 +31,7 @@ void SingleModelLearner::load(const std::string& checkpoint) {
 }
 
 void SingleModelLearner::write_models(const std::string& folder) {
-  write_model_files_into(folder, model(), tokenizer_folder_, files_);
+  write_model_files_into(folder, model(), tokenizer_.folder, files_);
 }
 
 }  // namespace deberta::train

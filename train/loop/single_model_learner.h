@@ -15,12 +15,12 @@ namespace deberta::train {
 class SingleModelLearner : public Learner {
  public:
   // `place` outlives this object.
-  SingleModelLearner(Model model, std::string tokenizer_folder, const OptimizerOptions& optimizer,
-                     const Workplace& place, size_t trained_tokens)
+  SingleModelLearner(Model model, RunTokenizer tokenizer, const OptimizerOptions& optimizer, const Workplace& place,
+                     size_t trained_tokens)
       : place_(place),
         trainer_(std::move(model), optimizer, place.compute),
-        tokenizer_folder_(std::move(tokenizer_folder)),
-        files_{.trained_tokens = trained_tokens} {}
+        tokenizer_(std::move(tokenizer)),
+        files_{.trained_tokens = trained_tokens, .tokenizer_files = tokenizer_.changed_files()} {}
 
   std::vector<TensorView> optimizer_tensors() override;
   void add_models(ManifestWriter& files) override;
@@ -37,7 +37,7 @@ class SingleModelLearner : public Learner {
   Trainer trainer_;
 
  private:
-  std::string tokenizer_folder_;
+  RunTokenizer tokenizer_;
   ModelFilesRules files_;
 };
 

@@ -82,7 +82,7 @@ bool check_evaluation(const FinetuneSettings& settings, const TaskSamples& sampl
 
 Metrics evaluate_task(Model& model, const FinetuneSettings& settings, const Workplace& place, const RunHooks& hooks) {
   if (settings.evaluation.files.empty()) return {};
-  const Pipeline pipeline = to_pipeline(model, settings.model_folder, place);
+  const Pipeline pipeline = to_pipeline(model, settings.tokenizer(), place);
   return score_in_training(hooks, [&](const EvalHooks& eval_hooks) {
     return answer(
         settings, [&]() -> const Pipeline& { return pipeline; }, eval_hooks);

@@ -127,7 +127,7 @@ struct LossParts {  // of the loss of a micro-batch
 class TaskLearner : public SingleModelLearner {
  public:
   TaskLearner(const FinetuneSettings& settings, TaskSamples samples, Model model, const Workplace& place)
-      : SingleModelLearner(std::move(model), settings.model_folder, optimizer_of(settings), place,
+      : SingleModelLearner(std::move(model), settings.tokenizer(), optimizer_of(settings), place,
                            settings.training.max_tokens),
         settings_(settings),
         samples_(std::move(samples)),
@@ -163,7 +163,7 @@ class TaskLearner : public SingleModelLearner {
   }
 
   void write_answers(const std::string& folder, const RunHooks& hooks) override {
-    const Pipeline pipeline = to_pipeline(model(), settings_.model_folder, place_);
+    const Pipeline pipeline = to_pipeline(model(), settings_.tokenizer(), place_);
     if (const std::optional<PredictedRows> predictions = predict_rows(pipeline, settings_, hooks))
       write_predictions(folder + "/" + kPredictionsName, *predictions);
   }
@@ -252,7 +252,7 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
 std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const RunHooks& hooks) {
   check_rates(settings);
   if (!settings.evaluation.part) check_separate(settings.training.input.files, settings.evaluation.files);
-  const Tokenizer tokenizer = Tokenizer::load(settings.model_folder);
+  const Tokenizer tokenizer = settings.tokenizer().load();
   std::optional<TaskSamples> samples =
       read_task_samples(*settings.task, settings.training, tokenizer,
                         {.on_progress =

@@ -9,6 +9,7 @@
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "train/loop/vocabulary.h"
 #include "train/model/lora.h"
 #include "train/model/parameters.h"
 
@@ -103,6 +104,18 @@ ModelConfig config_of(const FinetuneSettings& settings, const ModelConfig& base,
   return config;
 }
 
+// The rows that the model begins with, where the run adds tokens.
+WordRows make_room_for_tokens(const FinetuneSettings& settings, ModelConfig& config, std::vector<std::string>& notes) {
+  const RunTokenizer of_run = settings.tokenizer();
+  if (of_run.added.empty()) return {};
+  const Tokenizer tokenizer = of_run.load();
+  config = with_vocabulary(config, tokenizer, false);
+  const WordRows rows =
+      word_rows({.tokenizer = of_run, .weights_folder = settings.model_folder}, tokenizer, [](const std::string&) {});
+  notes = describe_added(of_run, tokenizer, rows);
+  return rows;
+}
+
 void check_base(const ModelConfig& config, const FinetuneSettings& settings) {
   if (config.is_causal) {
     throw Error(ErrorCode::kUsage, settings.model_folder,
@@ -152,13 +165,16 @@ TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& sample
   ModelForm form{.config = {}, .head = head_of(samples.loss, weights)};
   const bool keeps = keeps_classifier(*settings.task, base, form.head, weights, samples);
   form.config = config_of(settings, base, samples);
+  std::vector<std::string> notes;
+  const WordRows rows = make_room_for_tokens(settings, form.config, notes);
   form.labels = has_classes(samples.loss) ? static_cast<int64_t>(samples.labels.size()) : 1;
   form.frozen_layers = settings.frozen_layers;
   form.lora = settings.lora;
-  TaskModel result{.model = make_model(form)};
+  TaskModel result{.model = make_model(form), .notes = std::move(notes)};
   check_new_layers(form, settings.reinit_layers);
   initialise(result.model, settings.run.seed);
-  result.new_tensors = load_parameters(result.model, weights, {.allows_new_head = true, .has_new_classifier = !keeps});
+  result.new_tensors =
+      load_parameters(result.model, weights, {.allows_new_head = true, .has_new_classifier = !keeps, .rows = rows});
   result.new_layers = begin_anew(result.model, settings.reinit_layers, settings.run.seed);
   begin_lora(result.model);
   return result;

@@ -11,7 +11,11 @@ namespace deberta::train {
 void visit(Embeddings& e, const ModelForm& form, const Visit& each) {
   const ModelConfig& c = form.config;
   const std::string prefix = "embeddings.";
-  each({prefix + "word_embeddings.weight", {c.vocab_size, c.embedding_size}, Init::kTable}, e.word_VE);
+  each({.name = prefix + "word_embeddings.weight",
+        .shape = {c.vocab_size, c.embedding_size},
+        .init = Init::kTable,
+        .is_by_word = true},
+       e.word_VE);
   if (form.reads_positions()) {
     each({prefix + "position_embeddings.weight", {c.max_position_embeddings, c.embedding_size}}, e.position_PE);
   }

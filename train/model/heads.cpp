@@ -28,7 +28,7 @@ void visit_language_model(OutputHead& head, const ModelConfig& c, const Visit& e
   const std::string prefix = "lm_predictions.lm_head.";
   visit(head.dense, {prefix + "dense", c.hidden_size, c.embedding_size}, each);
   visit(head.norm, prefix + "LayerNorm", c.embedding_size, each);
-  each({prefix + "bias", {c.vocab_size}, Init::kZeros}, head.bias_V);
+  each({.name = prefix + "bias", .shape = {c.vocab_size}, .init = Init::kZeros, .is_by_word = true}, head.bias_V);
 }
 
 }  // namespace

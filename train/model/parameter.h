@@ -23,8 +23,9 @@ struct ParameterSpec {
   std::string name;  // canonical, as in the checkpoint (checkpoint/tensor_table.h)
   Shape shape;
   Init init = Init::kNormal;
-  bool is_trained = true;  // false: stays as initialised
-  bool is_frozen = false;  // stays as it was read
+  bool is_trained = true;   // false: stays as initialised
+  bool is_frozen = false;   // stays as it was read
+  bool is_by_word = false;  // a row for each id of the vocabulary
   bool is_lora = false;    // in none of the model's files (lora.h)
 
   bool changes() const { return is_trained && !is_frozen; }

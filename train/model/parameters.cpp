@@ -140,7 +140,38 @@ bool is_of_head(const std::string& name) {
   return !name.starts_with("embeddings.") && !name.starts_with("encoder.");
 }
 
+// The shape that the file's tensor must have: of a table by words at least as many rows as are read.
+Shape shape_in_file(const ParameterSpec& spec, const TensorView& view, const WordRows& rows) {
+  Shape shape = spec.shape;
+  if (!spec.is_by_word || rows.is_in_place()) return shape;
+  int64_t most = 0;
+  for (int64_t row = 0; row < shape.front(); ++row) most = std::max(most, rows.source_of(static_cast<size_t>(row)) + 1);
+  shape.front() = most;
+  if (view.shape.size() == shape.size() && view.shape.front() > shape.front()) shape.front() = view.shape.front();
+  return shape;
+}
+
 }  // namespace
+
+void assign_rows(at::Tensor& tensor, const TensorView& view, const WordRows& rows) {
+  const std::vector<float> stored = to_fp32(view);
+  const auto width = static_cast<size_t>(tensor.numel() / tensor.size(0));
+  std::vector<float> values(static_cast<size_t>(tensor.numel()));
+  at::from_blob(values.data(), tensor.sizes(), at::kFloat).copy_(tensor.detach());
+  for (size_t row = 0; row < static_cast<size_t>(tensor.size(0)); ++row) {
+    const int64_t source = rows.source_of(row);
+    if (source < 0) continue;
+    std::copy_n(stored.data() + static_cast<size_t>(source) * width, width, values.data() + row * width);
+  }
+  for (const WordRows::Mean& mean : rows.means) {
+    for (size_t i = 0; i < width; ++i) {
+      double sum = 0;
+      for (const int32_t id : mean.of) sum += values[static_cast<size_t>(id) * width + i];
+      values[static_cast<size_t>(mean.id) * width + i] = static_cast<float>(sum / static_cast<double>(mean.of.size()));
+    }
+  }
+  assign(tensor, std::move(values));
+}
 
 void initialise(Model& model, uint64_t seed, std::span<const std::string> only) {
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
@@ -169,9 +200,11 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
       new_names.push_back(spec.name);
     } else if (view == nullptr) {
       problems.push_back({where, "tensor missing: " + spec.name});
-    } else if (view->shape != spec.shape) {
-      problems.push_back({where, "tensor " + spec.name + ": expected shape " + to_string(spec.shape) + ", got " +
+    } else if (const Shape expected = shape_in_file(spec, *view, rules.rows); view->shape != expected) {
+      problems.push_back({where, "tensor " + spec.name + ": expected shape " + to_string(expected) + ", got " +
                                      to_string(view->shape)});
+    } else if (spec.is_by_word && !rules.rows.is_in_place()) {
+      assign_rows(tensor, *view, rules.rows);
     } else {
       assign(tensor, to_fp32(*view));
     }

@@ -14,12 +14,28 @@ namespace deberta::train {
 // function of the seed, the name of its tensor and its place. `only`: names of the tensors to initialise; empty: all.
 void initialise(Model& model, uint64_t seed, std::span<const std::string> only = {});
 
+// Where the rows of the tables that have one for each id of the vocabulary come from.
+struct WordRows {
+  struct Mean {
+    int32_t id = 0;
+    std::vector<int32_t> of = {};
+  };
+  std::vector<int64_t> from = {};  // by id, the row of the file's table; -1: none, it keeps its value
+  std::vector<Mean> means = {};    // then these rows become means of others
+
+  bool is_in_place() const { return from.empty(); }
+  // Rows beyond those of `from` are in place.
+  int64_t source_of(size_t row) const { return row < from.size() ? from[row] : static_cast<int64_t>(row); }
+};
+void assign_rows(at::Tensor& tensor, const TensorView& view, const WordRows& rows);
+
 // Fused projections of version 1 are split. Tensors of the head may be missing when `allows_new_head`: their names are
 // the result, and they keep their values. Throws kTensors: missing tensors and wrong shapes, all of them.
 struct LoadRules {
   bool allows_new_head = false;
   bool has_new_classifier = false;  // the checkpoint's is of other classes, and not read
   bool reads_lora = false;          // the tensors of LoRA alone; else all others
+  WordRows rows = {};
 };
 std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpoint, const LoadRules& rules = {});
 

@@ -85,6 +85,34 @@ TEST(TokenCache, HoldsTheTokensOfEachLineOneAfterTheOther) {
   EXPECT_EQ(file.documents(), 3u);
 }
 
+TEST(TokenCache, HasAddedTokensAndLineBreaksWhereTheTokenizerHasThem) {
+  Case c;
+  c.open();
+  const std::vector<std::string> added = {"\n", "third one"};
+  c.tokenizer.emplace(Tokenizer::load(c.folder.path("model"), TokenizerKind::kSlow, added));
+  c.corpus.tokenizer_hash = hash_of_tokenizer(c.folder.path("model"), *c.tokenizer);
+  const TokenFile file = c.open();
+  std::vector<int32_t> expected;
+  const EncodeOptions plain{.add_special_tokens = false, .parse_special = false};
+  const int32_t line_break = *c.tokenizer->id_of("\n"), third = *c.tokenizer->id_of("third one");
+  const auto add = [&](const char* text) {
+    const auto ids = c.tokenizer->encode(text, plain).ids;
+    expected.insert(expected.end(), ids.begin(), ids.end());
+  };
+  for (const char* line : {"The first line.", "The second."}) {
+    add(line);
+    expected.push_back(line_break);
+  }
+  add("A");
+  expected.push_back(third);
+  add(", [MASK].");
+  expected.push_back(line_break);
+  add("Another file.");
+  expected.push_back(line_break);
+  EXPECT_EQ(all_of(file), expected);
+  EXPECT_EQ(c.cached().size(), 2u);
+}
+
 TEST(TokenCache, DoesNotDependOnThreads) {
   Case c;
   std::string text;

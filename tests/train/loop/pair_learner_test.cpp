@@ -228,6 +228,28 @@ TEST_F(PairLearnerTest, TablesThatAreToBeSharedHaveToBeTheSameInTheFiles) {
                "others; give the generator of the same run, or share by differences");
 }
 
+TEST_F(PairLearnerTest, NewRowsOfSharedTablesAreTheSame) {
+  go_on_from_files();
+  std::filesystem::create_directory(folder_.path("other"));
+  std::filesystem::copy_file(test::fixture("tokenizer/unknown.model"), folder_.path("other/spm.model"));
+  test::write_text(folder_.path("other/added_tokens.json"), R"({"[MASK]": 600, "<one>": 601, "<two>": 602})");
+  settings_.tokenizer_folder = folder_.path("other");
+  settings_.has_new_embeddings = true;
+  tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::load(settings_.tokenizer_folder));
+  const auto same_rows = [&] {
+    const FirstPair pair = first();
+    const at::Tensor &d = pair.discriminator.embeddings.word_VE, &g = pair.generator.embeddings.word_VE;
+    EXPECT_EQ(d.size(0), 603);
+    EXPECT_EQ(g.size(0), 603);
+    int64_t same = 0;
+    for (int64_t id = 0; id < 603; ++id) same += d[id].equal(g[id]);
+    return same;
+  };
+  EXPECT_EQ(same_rows(), 2);  // the others are those of the files
+  settings_.replaced_tokens.pair.sharing = TableSharing::kNone;
+  EXPECT_EQ(same_rows(), 0);
+}
+
 TEST_F(PairLearnerTest, TheGeneratorIsNotAloneForTheWholeRun) {
   settings_.replaced_tokens.steps_of_generator_alone = 8;
   EXPECT_ERROR(make(), kUsage, "expected fewer steps of the generator alone than the run has, 8, got 8");

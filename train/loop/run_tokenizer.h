@@ -1,0 +1,24 @@
+// The tokenizer of a run: that of a folder, and tokens that the run adds to it.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "deberta/tokenizer.h"
+#include "text/added_tokens.h"
+
+namespace deberta::train {
+
+struct RunTokenizer {
+  RunTokenizer(std::string in_folder, std::vector<std::string> added_tokens = {})
+      : folder(std::move(in_folder)), added(std::move(added_tokens)) {}
+
+  std::string folder;
+  std::vector<std::string> added;
+
+  Tokenizer load(TokenizerKind kind = TokenizerKind::kSlow) const { return Tokenizer::load(folder, kind, added); }
+  // Those that a folder with this tokenizer has in place of the folder's own.
+  std::vector<NamedText> changed_files() const { return files_with_tokens(folder, added); }
+};
+
+}  // namespace deberta::train
