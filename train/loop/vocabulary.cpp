@@ -157,9 +157,9 @@ WordRows word_rows(const VocabularyOfRun& run, const Tokenizer& tokenizer,
   const std::optional<Tokenizer> other = is_own ? std::nullopt : tokenizer_beside(run, note);
   const Tokenizer& known = other ? *other : base;
   if (!run.has_new_embeddings) {
-    check_same_pieces(known, run.weights_folder, base, run.tokenizer.folder,
-                      {{"train with the model's own, without {}", "tokenizer_name"},
-                       {"begin with new tables of words: {}", "new_embeddings"}});
+    check_same_pieces(
+        known, run.weights_folder, base, run.tokenizer.folder,
+        {{"take the tokenizer that lies there"}, {"begin with new tables of words: {}", "new_embeddings"}});
     if (tokenizer.size() == base.size()) return {};
   }
   WordRows rows{.from = run.has_new_embeddings ? rows_by_pieces(known, tokenizer)

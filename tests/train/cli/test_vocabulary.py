@@ -60,7 +60,7 @@ def test_other_pieces_are_refused_with_the_remedy(go_on, other, model, tmp_path)
     assert done.returncode == 1 and not (tmp_path / "out").exists()
     message = done.stderr.strip().splitlines()[-1]
     assert message.startswith(f"{other}: piece 4: expected ") and f" as beside the weights in {model}, got " in message, message
-    assert "--new-embeddings" in message and "--tokenizer-name" in message, message
+    assert message.endswith("; take the tokenizer that lies there or begin with new tables of words: --new-embeddings"), message
 
 
 def test_the_same_pieces_in_another_folder_go_on(go_on, tokenizer, tmp_path):
@@ -109,6 +109,23 @@ def test_a_pair_gets_new_tables_too(pretrain, deberta, corpus, other, tmp_path):
     assert deberta("detect", "-m", tmp_path / "out/discriminator", "the cat sat").returncode == 0
 
 
+@pytest.mark.parametrize("sharing", ["es", "gdes"])
+def test_both_models_of_a_pair_get_rows_for_tokens_that_are_added(pretrain, deberta, corpus, other, tmp_path, sharing):
+    words = ["--objective", "rtd", "--embedding-sharing", sharing, "--rtd-mode", "joint", "--max-steps", "2"]
+    assert pretrain(tmp_path / "pair", *words).returncode == 0
+    pair = tmp_path / "pair"
+    for name, more in (("own", []), ("new", ["--tokenizer-name", other, "--new-embeddings"])):
+        done = deberta("pretrain", *words, "-m", pair / "discriminator", "--generator-model", pair / "generator", *SMALL[2:], *more, "--add-tokens", r"\n,<bird>",
+                       "-o", tmp_path / name, corpus)
+        assert done.returncode == 0 and "expected the discriminator's table less" not in done.stderr, done.stderr
+        for model in ("generator", "discriminator"):
+            folder = tmp_path / name / model
+            size = config_of(folder)["vocab_size"]
+            assert size == len(read_safetensors(folder / "model.safetensors")[TABLE])
+            encoded = pieces_of(deberta, folder, TEXT + "<bird>")
+            assert [encoded["ids"][encoded["tokens"].index(token)] for token in ("\n", "<bird>")] == [size - 2, size - 1]
+
+
 def test_a_run_that_goes_on_with_other_data_keeps_its_pieces(pretrain, deberta, other, corpus, tmp_path):
     assert pretrain(tmp_path / "out", "--max-steps", "2").returncode == 0
     done = deberta("pretrain", "--tokenizer-name", other, "-o", tmp_path / "out", *SMALL, "--max-steps", "4", "--resume-override",
@@ -125,7 +142,7 @@ def test_a_dry_run_shows_what_becomes_of_the_vocabulary(go_on, other, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_line_break_is_learned_and_left_in_the_folder(go_on, deberta, model, tmp_path):
+def test_a_line_break_is_learned_and_left_in_the_folder(go_on, deberta, corpus, model, tmp_path):
     assert "\n" not in pieces_of(deberta, model, TEXT)["tokens"]
     words = ["--add-tokens", r"\n,<bird>,he", "--save-steps", "2"]
     done = go_on("out", *words)
@@ -138,6 +155,9 @@ def test_a_line_break_is_learned_and_left_in_the_folder(go_on, deberta, model, t
         encoded = pieces_of(deberta, tmp_path / "out", TEXT, kind)
         at = encoded["tokens"].index("\n")
         assert (encoded["ids"][at], encoded["offsets"][at], encoded["ids"].count(size)) == (size, [7, 8], 1)
+    said = json.loads((tmp_path / "out/all_results.json").read_text())
+    scored = deberta("eval", "--task", "mlm", "-m", tmp_path / "out", "--hold-out-every", "10", "--format", "json", corpus)
+    assert json.loads(scored.stdout)["metrics"]["perplexity"] == said["eval_perplexity"]
     tokens = [int(go_on("shown", *more, "--dry-run").stdout.split("corpus tokens\t")[1].split()[0]) for more in (words, [])]
     assert tokens[0] == tokens[1] + 54 * 6  # lines of the documents that are not held out
     whole = break_off(tmp_path / "out")
