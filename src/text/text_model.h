@@ -67,6 +67,9 @@ class TextModel {
 // Throws kTextTooLong where a normalized text, with the tokens so far, is too much: few characters may become many.
 void check_normalized(size_t bytes, const Tokens& before, const SplitOptions& options);
 
+// The tokens of a text that the options find, and the plain text between them.
+std::vector<TextPart> cut_at_tokens(const SpecialTokens& tokens, std::string_view text, const SplitOptions& options);
+
 // Appends a token that is not part of running text.
 inline void append_set_off(std::string& text, std::string_view token) {
   if (!text.empty() && !text.ends_with(' ')) text += ' ';

@@ -96,6 +96,15 @@ void check_normalized(size_t bytes, const Tokens& before, const SplitOptions& op
         .remedies = {{"split the text"}}}});
 }
 
+std::vector<TextPart> cut_at_tokens(const SpecialTokens& tokens, std::string_view text, const SplitOptions& options) {
+  const bool finds_any = options.parse_special || options.found >= 0 || options.finds_added;
+  if (!finds_any || tokens.tokens().empty()) return {{0, text.size()}};
+  const std::vector<TextPart> parts = tokens.split(text);
+  if (options.parse_special) return parts;
+  return keep_tokens(
+      parts, [&](int32_t id) { return id == options.found || (options.finds_added && !tokens.find(id)->is_special); });
+}
+
 // With split_by_punct each punctuation mark, and each stretch between them, goes to the model alone.
 void Tokenizer::State::add_plain(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const {
   if (!config.split_by_punct) return model->split(text, part, options, out);
@@ -124,14 +133,7 @@ void Tokenizer::State::add_pieces(std::string_view text, TextPart part, const Sp
 }
 
 void Tokenizer::State::add_parts(std::string_view text, const SplitOptions& options, Tokens& out) const {
-  if (!options.parse_special && options.found < 0 && !options.finds_added)
-    return add_pieces(text, {0, text.size()}, options, out);
-  std::vector<TextPart> parts = added.split(text);
-  if (!options.parse_special) {
-    parts = keep_tokens(
-        parts, [&](int32_t id) { return id == options.found || (options.finds_added && !added.find(id)->is_special); });
-  }
-  for (const TextPart& part : parts) {
+  for (const TextPart& part : cut_at_tokens(added, text, options)) {
     if (part.id < 0) {
       add_pieces(text, part, options, out);
       continue;

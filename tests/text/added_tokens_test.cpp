@@ -148,5 +148,22 @@ TEST_F(AddedTokens, AreNoTextWhereSpecialOnesAre) {
   EXPECT_FALSE(has({.parse_special = false, .parse_added = true}, mask));
 }
 
+TEST_F(AddedTokens, AreFoundInNormalizedTextToo) {
+  use("tokenizer.json", "json/unigram.json");
+  const std::string next = std::to_string(load({}).size());
+  test::write_text(folder_.path("tokenizer_config.json"),
+                   R"({"added_tokens_decoder": {")" + next + R"(": {"content": "tree", "normalized": true}}})");
+  const Tokenizer tokenizer = load({});
+  const int32_t tree = *tokenizer.id_of("tree");
+  ASSERT_EQ(std::to_string(tree), next);
+  const auto has = [&](const EncodeOptions& options) {
+    const Ids ids = tokenizer.encode("a tree", options).ids;
+    return std::ranges::find(ids, tree) != ids.end();
+  };
+  EXPECT_TRUE(has({}));
+  EXPECT_FALSE(has({.parse_special = false}));
+  EXPECT_TRUE(has({.parse_special = false, .parse_added = true}));
+}
+
 }  // namespace
 }  // namespace deberta

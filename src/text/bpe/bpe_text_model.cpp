@@ -76,8 +76,7 @@ void BpeTextModel::split(std::string_view text, TextPart part, const SplitOption
     split_plain(text, plain, out);
   };
   if (part.begin == part.end) return;
-  if (!options.parse_special || tokens_.tokens().empty()) return split_part(part);
-  for (TextPart inner : tokens_.split(text.substr(part.begin, part.end - part.begin))) {
+  for (TextPart inner : cut_at_tokens(tokens_, text.substr(part.begin, part.end - part.begin), options)) {
     inner.begin += part.begin;
     inner.end += part.begin;
     if (inner.id < 0) {

@@ -126,13 +126,7 @@ void JsonTextModel::split(std::string_view text, TextPart part, const SplitOptio
       metaspace_.prepend == Metaspace::Prepend::kFirst && part.begin == 0 && normalizer_.may_move_begin(own);
   const MappedText aligned = is_apart ? normalizer_.normalize_as_aligned(own) : MappedText();
   const auto shift = static_cast<uint32_t>(part.begin);
-  std::vector<TextPart> parts{{0, normalized.text.size()}};
-  const bool finds_any = options.parse_special || options.found >= 0;
-  if (finds_any && !tokens_.tokens().empty()) parts = tokens_.split(normalized.text);
-  if (!options.parse_special && options.found >= 0) {
-    parts = keep_tokens(parts, [&](int32_t id) { return id == options.found; });
-  }
-  for (const TextPart& inner : parts) {
+  for (const TextPart& inner : cut_at_tokens(tokens_, normalized.text, options)) {
     if (inner.begin == inner.end) continue;
     if (inner.id < 0) {
       split_plain(slice(normalized, inner.begin, inner.end),

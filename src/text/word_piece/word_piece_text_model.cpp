@@ -147,9 +147,7 @@ class JsonWordPieceModel final : public WordPieceBase {
   void split(std::string_view text, TextPart part, const SplitOptions& options, Tokens& out) const override {
     const MappedText normalized = normalizer_.normalize(text.substr(part.begin, part.end - part.begin));
     const auto shift = static_cast<uint32_t>(part.begin);
-    std::vector<TextPart> parts{{0, normalized.text.size()}};
-    if (options.parse_special && !tokens_.tokens().empty()) parts = tokens_.split(normalized.text);
-    for (const TextPart& inner : parts) {
+    for (const TextPart& inner : cut_at_tokens(tokens_, normalized.text, options)) {
       if (inner.begin == inner.end) continue;
       const MappedText plain = slice(normalized, inner.begin, inner.end);
       if (inner.id >= 0) {
