@@ -230,6 +230,10 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   settings.distillation = {options.teacher.weight.value, options.teacher.temperature.value};
   settings.frozen_layers = options.frozen_layers.value;
   settings.reinit_layers = options.reinit_layers;
+  if (!options.add_tokens.empty() && (settings.lora || settings.frozen_layers))
+    throw Error(
+        ErrorCode::kUsage, "--add-tokens",
+        "expected embeddings that are trained, got " + std::string(settings.lora ? "--lora-rank" : "--frozen-layers"));
   if (options.reinit_layers > 0 && options.lora_rank > 0)
     throw Error(ErrorCode::kUsage, "--reinit-layers", "expected layers that are trained, got --lora-rank as well");
   settings.head_learning_rate = options.head_learning_rate.value;

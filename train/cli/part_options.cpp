@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "deberta/error.h"
+#include "train/cli/run_reporter.h"
 #include "train/report/folds.h"
 
 namespace deberta::train {

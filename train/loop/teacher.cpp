@@ -3,33 +3,15 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/json.h"
 #include "base/sha256.h"
 #include "deberta/error.h"
-#include "deberta/tokenizer.h"
 #include "train/loop/task_model.h"
+#include "train/loop/vocabulary.h"
 #include "train/model/parameters.h"
 #include "train/objectives/task_check.h"
 
 namespace deberta::train {
 namespace {
-
-// Both models read the same ids.
-void check_pieces(const FinetuneSettings& settings) {
-  const Tokenizer own = Tokenizer::load(settings.model_folder), its = Tokenizer::load(settings.teacher_folder);
-  const size_t most = std::max(own.size(), its.size());
-  for (size_t i = 0; i < most; ++i) {
-    const auto id = static_cast<int32_t>(i);
-    const std::string expected = i < own.size() ? quote_json(own.piece(id)) : "none";
-    const std::string got = i < its.size() ? quote_json(its.piece(id)) : "none";
-    if (expected == got && i < own.size() && i < its.size()) continue;
-    throw Error(ErrorCode::kTokenizerFile,
-                {{.where = settings.teacher_folder,
-                  .message = "piece " + std::to_string(i) + ": expected " + expected +
-                             ", as the model that learns has it, got " + got,
-                  .remedies = {{"let such a teacher label texts, and train on its labels"}}}});
-  }
-}
 
 // Of the teacher's logits, for each class of the samples.
 std::vector<int64_t> columns_of(const FinetuneSettings& settings, const ModelConfig& config,
@@ -77,7 +59,7 @@ std::optional<Teacher> load_teacher(const FinetuneSettings& settings, const Task
   const ModelForm form = find_task_form(folder);
   check_head(folder, form, samples.loss);
   check_length(settings, form.config);
-  check_pieces(settings);
+  check_pieces_of_teacher(folder, settings.tokenizer());
   return Teacher{.model = load_task_model(folder), .columns_C = columns_of(settings, form.config, samples)};
 }
 

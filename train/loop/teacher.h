@@ -10,7 +10,7 @@
 namespace deberta::train {
 
 // The teacher of the settings, with its classes in the order of the samples'; nothing where none is named. Throws
-// kUsage for adversarial training beside it, kTask for a head or classes of another kind, kTokenizerFile for other
+// kUsage for adversarial training beside it, kTask for a head or classes of another kind, kTokenId for other
 // pieces than those of the model that learns, and what reading throws.
 std::optional<Teacher> load_teacher(const FinetuneSettings& settings, const TaskSamples& samples);
 

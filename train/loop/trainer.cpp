@@ -8,7 +8,9 @@
 namespace deberta::train {
 
 Trainer::Trainer(Model model, const OptimizerOptions& options, const Compute& compute)
-    : model_(std::move(model)), group_(trained_parameters(model_, options.rates), options, compute.parallel), compute_(compute) {
+    : model_(std::move(model)),
+      group_(trained_parameters(model_, options.rates), options, compute.parallel),
+      compute_(compute) {
   move_parameters(model_, group_.memory());
 }
 

@@ -197,4 +197,9 @@ void check_pieces_of_checkpoint(const std::string& checkpoint, const RunTokenize
                     {{"give the tokenizer that the run began with"}});
 }
 
+void check_pieces_of_teacher(const std::string& teacher, const RunTokenizer& run) {
+  check_same_pieces(Tokenizer::load(teacher), teacher, run.load(), run.folder,
+                    {{"let such a teacher label texts, and train on its labels"}});
+}
+
 }  // namespace deberta::train

@@ -32,5 +32,7 @@ std::vector<std::string> describe_added(const RunTokenizer& run, const Tokenizer
 
 // Throws kTokenId where the tokenizer in a checkpoint of the run has other pieces.
 void check_pieces_of_checkpoint(const std::string& checkpoint, const RunTokenizer& run);
+// The same of a model that teaches the one of the run.
+void check_pieces_of_teacher(const std::string& teacher, const RunTokenizer& run);
 
 }  // namespace deberta::train

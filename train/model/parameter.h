@@ -26,7 +26,7 @@ struct ParameterSpec {
   bool is_trained = true;   // false: stays as initialised
   bool is_frozen = false;   // stays as it was read
   bool is_by_word = false;  // a row for each id of the vocabulary
-  bool is_lora = false;    // in none of the model's files (lora.h)
+  bool is_lora = false;     // in none of the model's files (lora.h)
 
   bool changes() const { return is_trained && !is_frozen; }
 };

@@ -13,8 +13,8 @@
 namespace deberta::train {
 namespace {
 
-constexpr size_t kMostRows = 20;     // of the worst
-constexpr size_t kMostClasses = 30;  // of the confusion matrix
+constexpr size_t kMostRows = 20;          // of the worst
+constexpr size_t kMostClasses = 30;       // of the confusion matrix
 constexpr size_t kMostShownBytes = 1500;  // of a text
 
 std::string heading(const std::string& text) {

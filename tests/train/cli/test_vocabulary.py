@@ -5,7 +5,7 @@ import shutil
 import numpy
 import pytest
 from conftest import SMALL, WORDS, assert_same
-from models import ROOT, read_safetensors
+from models import ROOT, make_model, read_safetensors
 from task_files import jsonl
 
 TABLE = "deberta.embeddings.word_embeddings.weight"
@@ -190,3 +190,11 @@ def test_fine_tuning_adds_tokens(deberta, model, tmp_path):
 def test_tokens_that_cannot_be_are_refused(go_on, tmp_path, tokens, message):
     done = go_on("out", "--add-tokens", tokens)
     assert done.returncode == 2 and "--add-tokens: " + message in done.stderr and not (tmp_path / "out").exists(), done.stderr
+
+
+@pytest.mark.parametrize("words", [("--lora-rank", "2"), ("--frozen-layers", "0")])
+def test_tokens_whose_rows_would_not_be_trained_are_refused(deberta, tmp_path, words):
+    model = make_model(tmp_path / "m", "lm")
+    (tmp_path / "rows.jsonl").write_text('{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n')
+    done = deberta("finetune", "--task", "classification", "-m", model, "--train-file", tmp_path / "rows.jsonl", "-o", tmp_path / "out", "--add-tokens", "<tag>", *words)
+    assert done.returncode == 2 and f"--add-tokens: expected embeddings that are trained, got {words[0]}" in done.stderr, done.stderr
