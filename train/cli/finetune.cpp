@@ -1,8 +1,10 @@
 // The verb `finetune`: options to the settings of a run, and what a run reports to people.
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -299,11 +301,13 @@ int run_finetune(const Options& options) {
                            [&] { return find_accumulation(settings, hooks); })) {
     return cli::interrupted();
   }
+  const std::optional<Fold> fold = fold_of(given);
+  if (std::error_code failed; fold) std::filesystem::create_directory(given.run.output_dir, failed);  // the run says it
   const RunResult result = finetune(settings, hooks);
   reporter.end_phase();
   report(settings.run, result);
   if (!result.is_finished) return cli::interrupted();
-  if (const std::optional<Fold> fold = fold_of(given)) tell_folds(given.run.output_dir, fold->of);
+  if (fold) tell_folds(given.run.output_dir, fold->of);
   return 0;
 }
 

@@ -99,7 +99,7 @@ def test_sentences_and_contexts_are_held_out_whole(finetune, deberta, base, tmp_
     (["--validation-split", "0.6"], "--validation-split: expected at most 0.5, got 0.6"),
     (["--validation-split", "0.001"], "expected a share that holds out at least one example with a label, got none of 64; name a larger share"),
     (["--validation-split", "0.1", "--train-file", "-"], "expected training files that can be read again, got -"),
-    (["--validation-split", "0.1", "--best-metric", "f1"], '--best-metric: expected one of accuracy, f1_macro, got "f1"'),
+    (["--validation-split", "0.1", "--best-metric", "f1"], '--best-metric: expected one of accuracy, f1_macro, log_loss, got "f1"'),
     (["--validation-file", "-"], "--validation-file: expected files that can be read again, got -"),
     (["--best-metric", "accuracy"], "--best-metric: expected evaluations to compare"),
 ])
