@@ -1,8 +1,10 @@
 // One right answer among several: COPA, SWAG, AlphaNLI, RACE.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <utility>
 
+#include "base/ascii.h"
 #include "data/example_forms.h"
 #include "data/json_members.h"
 
@@ -10,10 +12,22 @@ namespace deberta {
 namespace {
 
 // The label of a row whose label is the number of the right choice.
-std::optional<std::string> right_choice(const Json& row, const Example& example, std::string_view key = "label") {
-  const auto label = label_member(row, key, example.where);
+std::optional<std::string> right_choice(const Json& row, const Example& example) {
+  const auto label = label_member(row, "label", example.where);
   if (!label || label->empty()) return std::nullopt;
-  return choice_label(*label, example.choices.size(), key, example.where);
+  return choice_label(*label, example.choices.size(), "label", example.where);
+}
+
+// Beside lettered answers a number could be counted from 0 or from 1.
+std::optional<std::string> right_letter(const Json& row, const Example& example) {
+  const auto label = label_member(row, "answer", example.where);
+  if (!label || strip(*label).empty()) return std::nullopt;
+  const std::string_view text = strip(*label);
+  const char letter = text.size() == 1 ? static_cast<char>(std::toupper(static_cast<unsigned char>(text[0]))) : '?';
+  const char last = static_cast<char>('A' + example.choices.size() - 1);
+  if (letter >= 'A' && letter <= last) return std::to_string(letter - 'A');
+  throw Error(ErrorCode::kTask, example.where,
+              fmt::format("answer: expected a letter from A to {}, got {}", last, quote_begin(text)));
 }
 
 // As many as the row has, from the first one on: empty cells at its end are none. `key`: of a number.
@@ -109,10 +123,12 @@ void read_swag(const Json& row, const std::string& where, const ExampleRules&, s
   } else {  // a question with lettered answers, and perhaps a text that it is about
     example.id = id_member(row, "id", where);
     example.text = text_member(row, "prompt", where);
-    if (row.find("context") != nullptr) example.pair = std::exchange(example.text, text_member(row, "context", where));
+    const Json* context = row.find("context");  // an empty cell is none
+    if (context != nullptr && !(context->is_string() && context->as_string().empty()))
+      example.pair = std::exchange(example.text, text_member(row, "context", where));
     example.choices = endings_of(
         row, [](size_t i) { return std::string(1, static_cast<char>('A' + i)); }, where);
-    example.label = right_choice(row, example, "answer");
+    example.label = right_letter(row, example);
   }
   examples.push_back(std::move(example));
 }

@@ -91,7 +91,9 @@ void ExampleFiles::open_next() {
 
 bool ExampleFiles::next(Example& example) {
   while (!picker_.is_done() && next_of_all(example)) {
-    if (picker_.takes(key_of(task_, input_, example))) return true;
+    const bool is_taken = picker_.takes(key_of(task_, input_, example));
+    if (input_.by.empty() && input_.part) example.slice.reset();  // it was the group
+    if (is_taken) return true;
   }
   return false;
 }

@@ -156,7 +156,7 @@ void check_examples(const TaskRow& task, const ExampleInput& input, const std::v
   TaskRows rows(task, has_labels_of_model(task) && !model_labels.empty() ? TaskLabels(model_labels) : TaskLabels(task));
   read_rows(input, rows, hooks, on_example);
   for (const TaskGold& gold : rows.golds()) {
-    if (gold.error) stop_at_bad_row(hooks, *gold.error);
+    if (gold.error) report_bad_row(hooks, *gold.error);
   }
 }
 

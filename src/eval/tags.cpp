@@ -254,6 +254,9 @@ void check_tagged_files(const TagSettings& settings, const std::vector<std::stri
   EvalResult result;
   const std::vector<TaggedSentence> sentences = read_sentences(settings, hooks, result);
   if (!model_tags.empty()) check_tags(sentences, model_tags);
+  for (const TaggedSentence& sentence : sentences) {
+    if (sentence.error) report_bad_row(hooks, *sentence.error);
+  }
 }
 
 std::vector<TaggedSentence> tag_sentences(const TaskRow& task, const TagSettings& settings, const OpenModel& open_model,

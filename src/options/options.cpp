@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/nearest.h"
 #include "deberta/error.h"
+#include "options/other_trainers.h"
 
 namespace deberta {
 namespace {
@@ -249,6 +250,9 @@ void Options::set(std::string_view name, std::string_view value, std::string_vie
     entry.files.assign(entry.row->type == OptionType::kFiles ? 1 : 0, std::string(value));
     return;
   }
+  if (const std::string_view answer = answer_to(name, verb_); !answer.empty())
+    throw Error(ErrorCode::kUsage, origin == "flag" ? "" : std::string(origin),
+                fmt::format("{} has no option {}: {}", verb_, name, answer));
   std::vector<std::string_view> names;
   for (const Value& entry : values_) names.push_back(entry.row->name);
   const std::string_view near = nearest_match(name, names);

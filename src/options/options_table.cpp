@@ -374,7 +374,8 @@ constexpr OptionRow kOptions[] = {
               "try learning rates from 1e-8 to 1, a step each, show the losses and where they fall most, and keep "
               "nothing"},
     OptionRow{"card-base-model", 0, kText, "", "ID", "pretrain finetune", "Output",
-              "for the model card: the model on a hub that this one comes from; by default --model where it is one"},
+              "for the model card: the model on a hub that this one comes from; by default --model where that is an ID "
+              "of a hub"},
     OptionRow{"card-license", 0, kText, "", "ID", "pretrain finetune", "Output",
               "for the model card: the licence, by the hub's name (mit, apache-2.0, cc-by-4.0, other)"},
     OptionRow{"card-language", 0, kList, "", "CODES", "pretrain finetune", "Output",
@@ -392,11 +393,10 @@ constexpr OptionRow kOptions[] = {
         "validation-split", 0, kNumber, "0", "0..1", "finetune", "Input",
         "instead of --validation-file: the share of the training examples, at most 0.5, to hold out and evaluate on, "
         "drawn from --seed; 0: none"},
-    OptionRow{
-        "fold", 0, kText, "", "K/N", "finetune", "Input",
-        "instead of --validation-file: hold out the K-th of N folds of the training examples, with as many of each "
-        "class as the others, drawn from --seed, and run in a folder of its own in -o; once all N are there, their "
-        "means and their rows together are written beside them"},
+    OptionRow{"fold", 0, kText, "", "K/N", "finetune", "Input",
+              "instead of --validation-file: hold out fold K of N folds of the training examples (2 to 100, each with "
+              "the same share of every class, drawn from --seed) and run in a folder of its own in -o; after the last "
+              "fold the mean metrics and all held-out answers are written to -o"},
     OptionRow{
         "group-field", 0, kText, "", "NAME", "finetune", "Input",
         "with --fold or --validation-split: the column or key whose values stay together (a patient, a document)"},
@@ -412,6 +412,10 @@ constexpr OptionRow kOptions[] = {
               "column or key of the label, if it differs from the task's"},
     OptionRow{"merge-sentences", 0, kFlag, "", "", "finetune", "Input",
               "ner: join the sentences of a document, up to --max-tokens, as in the training of the published models"},
+    OptionRow{
+        "on-bad-row", 0, kChoice, "fail", "report|skip|fail", "finetune", "Input",
+        "what to do with a row of the files that cannot be read: report it and leave it out, leave it out silently, "
+        "or stop; labels that a task does not have stop the run in any case"},
     OptionRow{"max-train-samples", 0, kInteger, "0", "0..1000G", "finetune", "Input",
               "train on the first so many examples of the files; 0: all"},
     OptionRow{
@@ -420,9 +424,9 @@ constexpr OptionRow kOptions[] = {
         "published one of the task, else 256"},
     OptionRow{
         "truncate", 0, kChoice, "auto", "auto|right|window", "finetune", "Input",
-        "what to do with a text longer than --max-tokens: cut its end (right), or learn it in overlapping windows: "
-        "a word in the one that answers for it, a class, classes or a score in each; auto: window for ner, right "
-        "for other tasks; contexts of SQuAD and ReCoRD are always learned in windows"},
+        "what to do with a text longer than --max-tokens: cut its end (right), or train on overlapping windows of it "
+        "(window): each window gets the label of the text, and each word of a ner document is trained on in one "
+        "window; auto: window for ner, right for other tasks; contexts of SQuAD and ReCoRD always have windows"},
     OptionRow{"stride", 0, kInteger, "128", "0..1048575", "finetune", "Input",
               "tokens of a text that consecutive windows share (SQuAD: at most half a window)"},
     OptionRow{"recipe", 0, kChoice, "none",
@@ -455,14 +459,15 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"frozen-layers", 0, kInteger, "auto", "auto|0..1000", "finetune", "Training",
               "leave the embeddings and so many of the first layers as they are; auto: train everything"},
     OptionRow{"teacher", 0, kText, "", "DIR", "finetune replay", "Training",
-              "learn from the answers of this model too, which has the same head, classes and pieces (distillation)"},
+              "distillation: learn from the answers of this model too; it has the same kind of head, the same classes "
+              "and the same vocabulary"},
     OptionRow{"teacher-weight", 0, kNumber, "0.5", "0..1", "finetune replay", "Training",
-              "share of the loss that is about the teacher's answers; 1: labels are not learned"},
+              "share of the loss that compares with the teacher; 1: the labels are not used"},
     OptionRow{"teacher-temperature", 0, kNumber, "2", "1..1000", "finetune replay", "Training",
-              "what the logits of both are divided by before they are compared; of scores: nothing is"},
+              "divide the logits of both models by this before they are compared; not used for regression"},
     OptionRow{"lora-rank", 0, kInteger, "0", "0..1024", "finetune", "Training",
-              "train additions of this rank to some matrices (LoRA) and the head, and leave all other weights as they "
-              "are; 0: train the weights"},
+              "train low-rank updates of this rank (LoRA) of some matrices, and the head; all other weights stay as "
+              "they are; 0: train all weights"},
     OptionRow{"lora-alpha", 0, kNumber, "8", "0..100000", "finetune", "Training",
               "with --lora-rank: the additions are scaled by this over the rank"},
     OptionRow{"lora-targets", 0, kList, "query_proj,value_proj", "NAMES", "finetune", "Training",
@@ -490,8 +495,8 @@ constexpr OptionRow kOptions[] = {
               "steps between evaluations; 0: an epoch"},
     OptionRow{
         "best-metric", 0, kText, "", "NAME", "finetune", "Output",
-        "metric of the task by which the best model is chosen, and the run ended early, or loss: log_loss of classes, "
-        "mse of scores; of equal ones its other metrics decide (default: the task's main metric; deberta eval --list)"},
+        "the metric that chooses the best model and ends the run early: one of the task, or loss (log_loss of classes, "
+        "mse of scores); ties go by its other metrics (default: the main metric of the task; deberta eval --list)"},
     OptionRow{"early-stopping-patience", 0, kInteger, "0", "0..1M", "finetune", "Output",
               "end after so many evaluations without a better one; 0: never"},
     OptionRow{"task-loss", 0, kChoice, "none", "none|class|score|labels|tokens|span|choice|mention", "replay",
@@ -903,6 +908,7 @@ constexpr std::array kAliases = {
     OptionAlias{"warmup", "pretrain finetune", "warmup-steps", ""},
     OptionAlias{"lr-schedule", "pretrain finetune", "lr-scheduler-type", ""},
     OptionAlias{"cls-drop-out", "finetune", "cls-dropout", ""},
+    OptionAlias{"lora-r", "finetune", "lora-rank", ""},
     OptionAlias{"dump", "pretrain finetune", "save-steps", ""},
 };
 

@@ -473,6 +473,7 @@ struct FinetuneVerb : AnyVerb {
   std::vector<std::string> input_field = option("input-field");
   std::string label_field = option("label-field");
   bool merge_sentences = option("merge-sentences");
+  BadRows on_bad_row = option("on-bad-row");
   size_t max_train_samples = option("max-train-samples");
   Setting<std::optional<size_t>> max_tokens = option("max-tokens");  // none: auto
   Setting<TruncateChoice> truncate = option("truncate");

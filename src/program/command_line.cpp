@@ -117,6 +117,10 @@ void check_values(const std::vector<std::string>& words) {
       if (equals != std::string::npos)
         throw Error(ErrorCode::kUsage, word->substr(0, equals),
                     fmt::format("takes no value, got \"{}\"", word->substr(equals + 1)));
+      const bool is_training = verb == "finetune" || verb == "pretrain";  // as scripts of Python write a flag
+      if (is_training && word + 1 != words.end() && (word[1] == "True" || word[1] == "False"))
+        throw Error(ErrorCode::kUsage, *word,
+                    word[1] == "True" ? "takes no value; leave True out" : "takes no value; leave both out");
     } else if (equals == std::string::npos) {
       const auto next = word + 1;
       if (next == words.end()) refuse_missing_value(*option.row, "");

@@ -64,6 +64,12 @@ void set(const std::string& path, const JsonMember& member, Options& options) {
   options.set(member.first, texts_of_list(path, member.first, member.second.as_array(), are_files), origin);
 }
 
+// Names may have underscores, as on the command line.
+JsonMember with_dashes(JsonMember member) {
+  std::ranges::replace(member.first, '_', '-');
+  return member;
+}
+
 [[noreturn]] void refuse_unknown(const std::string& path, const std::string& key, const std::string& verb) {
   if (const std::string_view answer = answer_to(key, verb); !answer.empty())
     throw Error(ErrorCode::kUsage, path, fmt::format("{} has no option {}: {}", verb, key, answer));
@@ -90,7 +96,7 @@ void apply_section(const std::string& path, const JsonMember& section, Options& 
                 fmt::format("{}: expected an object of options, got {}", section.first, section.second.describe()));
   Options other(section.first);
   Options& target = section.first == options.verb() ? options : other;
-  for (const JsonMember& member : section.second.as_object()) set(path, member, target);
+  for (const JsonMember& member : section.second.as_object()) set(path, with_dashes(member), target);
 }
 
 Json value_of(const OptionRow& row, const Options& options) {
@@ -126,8 +132,9 @@ std::string apply_config_file(const std::string& path, Options& options) {
   if (!document.is_object())
     throw Error(ErrorCode::kUsage, path, "expected an object of options, got " + document.describe());
   std::string ignored;
-  for (const JsonMember& member : document.as_object()) {
-    if (find_verb(member.first) != nullptr) continue;
+  for (const JsonMember& given : document.as_object()) {
+    if (find_verb(given.first) != nullptr) continue;
+    const JsonMember member = with_dashes(given);
     if (has_option(options.verb(), member.first) || find_alias(options.verb(), member.first) != nullptr) {
       set(path, member, options);
     } else if (is_option(member.first)) {

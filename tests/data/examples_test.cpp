@@ -265,8 +265,10 @@ TEST(Examples, APromptWithLetteredAnswersIsReadAsSwag) {
   EXPECT_EQ(about.text, "It rained .");
   EXPECT_EQ(about.pair, "Why ?");
   EXPECT_FALSE(read("prompt,A,B\nWhy ?,a,b\n", rules, "test.csv").at(0).label);
-  EXPECT_EQ(read("prompt,A,B,answer\nWhy ?,a,b,C\n", rules, "test.csv").at(0).error.value().message(),
-            "answer: expected the number of one of 2 choices, got \"C\"");
+  EXPECT_EQ(read("prompt,A,B,answer\nWhy ?,a,b, b\n", rules, "test.csv").at(0).label, "1");
+  for (const std::string answer : {"C", "1", "AB"})  // a number may count from 0 or from 1
+    EXPECT_EQ(read("prompt,A,B,answer\nWhy ?,a,b," + answer + "\n", rules, "test.csv").at(0).error.value().message(),
+              "answer: expected a letter from A to B, got \"" + answer + "\"");
 }
 
 constexpr const char* kStory =

@@ -38,8 +38,8 @@ namespace fs = std::filesystem;
 
 // Options whose values are paths, which a plan gives relative to its own folder.
 constexpr auto kPaths =
-    std::to_array<std::string_view>({"tokenizer-name", "config-name", "model", "generator-model", "train-file",
-                                     "validation-file", "labels-file", "validation-labels-file"});
+    std::to_array<std::string_view>({"tokenizer-name", "config-name", "model", "generator-model", "teacher",
+                                     "train-file", "validation-file", "labels-file", "validation-labels-file"});
 // Those that `ablate` gives itself.
 constexpr auto kOwn = std::to_array<std::string_view>({"output-dir", "threads", "progress", "quiet", "config"});
 
@@ -62,6 +62,10 @@ void check_options(const std::string& verb, const JsonObject& given, const std::
     };
     if (std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) {
       add("`ablate` gives this option itself");
+      continue;
+    }
+    if (name == "fold") {
+      add("expected --validation-file, as each run of a plan has one folder");
       continue;
     }
     if (name == "max-time") {

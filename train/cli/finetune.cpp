@@ -64,6 +64,8 @@ void check_evaluates(const FinetuneVerb& options, const std::string& option) {
 }
 
 void check_given(const FinetuneVerb& options) {
+  if (options.run.find_lr && options.head_learning_rate.value)
+    throw Error(ErrorCode::kUsage, "--find-lr", "expected one rate to look for, got --head-learning-rate as well");
   if (options.model.empty()) throw Error(ErrorCode::kUsage, "--model", "expected a model to begin with, got none");
   if (options.train_file.empty())
     throw Error(ErrorCode::kUsage, "--train-file", "expected labelled files to train on, got none");
@@ -166,8 +168,13 @@ void set_windows(const FinetuneVerb& options, FinetuneSettings& settings) {
   const bool has_choices = loss == TaskLoss::kChoice || settings.task->form == ExampleForm::kCopa;
   if (has_choices && is_window) refuse("auto or right, as choices have no windows,");
   TaskReading& training = settings.training;
+  const bool has_windows = has_own || is_window || (loss == TaskLoss::kTokens && chosen == TruncateChoice::kAuto);
+  if (options.stride.is_given() && (!has_windows || loss == TaskLoss::kMention))
+    throw Error(ErrorCode::kUsage, "--stride",
+                loss == TaskLoss::kMention ? "expected none: windows of this task share half of their tokens"
+                                           : "expected --truncate window as well");
   training.stride = cli::stride_of(options.stride, training.max_tokens);
-  training.reads_windows = !has_own && (is_window || (loss == TaskLoss::kTokens && chosen == TruncateChoice::kAuto));
+  training.reads_windows = has_windows && !has_own;
   const size_t room = training.max_tokens - kSpecialTokens;
   if (training.reads_windows && training.stride >= room)
     throw Error(ErrorCode::kUsage, "--stride",
@@ -211,10 +218,11 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   settings.added_tokens = added_tokens(options.add_tokens);
   settings.run = run_settings(options.run, options.optimizer);
   settings.run.output = folder_of_run(options);
-  settings.workplace = workplace_settings(options.run);
+  settings.workplace = workplace_settings(options.run, settings.run.output);
   describe_run(given, settings.workplace, settings.run);
   settings.training.input = input_of(options, options.train_file, options.labels_file);
   settings.training.max_examples = options.max_train_samples;
+  settings.bad_rows = options.on_bad_row;
   settings.training.merges_sentences = options.merge_sentences;
   settings.evaluation = input_of(options, options.validation_file, options.validation_labels_file);
   if (holds_out(options)) part_training(options, settings);
@@ -261,7 +269,8 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
   const TaskSamples& samples = dry->samples;
   std::string text = "parameters\t" + std::to_string(dry->parameters) + "\nexamples\t" +
                      std::to_string(samples.examples) + "\nwithout a label\t" + std::to_string(samples.unlabelled) +
-                     "\nsamples\t" + std::to_string(samples.samples.size()) + "\ntexts in windows\t" +
+                     "\nbad rows that are left out\t" + std::to_string(samples.bad) + "\nsamples\t" +
+                     std::to_string(samples.samples.size()) + "\ntexts in windows\t" +
                      std::to_string(samples.in_windows) + "\nsequences that lost their ends\t" +
                      std::to_string(samples.cut) + "\nsteps\t" + std::to_string(dry->total_steps) + "\n";
   if (!samples.labels.empty()) text += "labels\t" + listed(samples.labels) + "\n";
@@ -282,8 +291,9 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
 
 void tell_folds(const std::string& folder, size_t folds) {
   const size_t left = join_folds(folder, folds);
-  cli::note(left > 0 ? std::to_string(left) + " of " + std::to_string(folds) + " folds are not finished in " + folder
-                     : "all folds are finished: their means are in " + folder + "/all_results.json");
+  cli::note(left > 0
+                ? "folds finished in " + folder + ": " + std::to_string(folds - left) + " of " + std::to_string(folds)
+                : "all folds are finished: their means are in " + folder + "/all_results.json");
 }
 
 }  // namespace
@@ -302,7 +312,11 @@ int run_finetune(const Options& options) {
     return cli::interrupted();
   }
   const std::optional<Fold> fold = fold_of(given);
-  if (std::error_code failed; fold) std::filesystem::create_directory(given.run.output_dir, failed);  // the run says it
+  if (fold) {
+    check_same_folds(given.run.output_dir, fold->number, fold->of, settings.run.options);
+    std::error_code failed;  // which the run says
+    std::filesystem::create_directory(given.run.output_dir, failed);
+  }
   const RunResult result = finetune(settings, hooks);
   reporter.end_phase();
   report(settings.run, result);

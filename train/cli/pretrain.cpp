@@ -177,7 +177,7 @@ PretrainSettings settings_of(const PretrainVerb& options) {
   settings.masks.max_gram = options.max_gram.value;
   settings.masks.has_uniform_tail = options.uniform_tail;
   settings.source_exponent = options.source_exponent;
-  settings.workplace = workplace_settings(options.run);
+  settings.workplace = workplace_settings(options.run, options.run.output_dir);
   settings.prefetch = options.prefetch;
   settings.eval_lines = options.eval_lines;
   return settings;

@@ -75,8 +75,8 @@ std::string recorded_option(const std::string& output, const char* name) {
 }
 
 // That of the run so far, else the one that is faster here.
-Precision automatic_precision(const RunOptions& options) {
-  const std::string recorded = options.resume == ResumeChoice::kAuto ? recorded_option(options.output_dir, kDtype) : "";
+Precision automatic_precision(const RunOptions& options, const std::string& folder) {
+  const std::string recorded = options.resume == ResumeChoice::kAuto ? recorded_option(folder, kDtype) : "";
   if (!recorded.empty()) return recorded == to_string(Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
   const ChosenLevels levels = select_kernels(options.kernels).levels;
   return gains_speed(levels, automatic_choice().peaks, Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
@@ -97,7 +97,7 @@ Details details_of_run(const Options& options) {
     const bool has_files = row->type == OptionType::kFiles;
     std::string names;
     for (const std::string& name : has_files ? options.files(*row) : std::vector{options.text(*row)})
-      names += (names.empty() ? "" : ", ") + public_name(name);
+      names += (names.empty() ? "" : ", ") + (row->name.starts_with("card-") ? name : public_name(name));
     if (!names.empty()) details.emplace_back(row->name, names);
   }
   return details;
@@ -164,11 +164,11 @@ void say_precision(const RunOptions& options, const WorkplaceSettings& workplace
   hooks.on_note("products are in bf16, which is faster than fp32 here; --dtype fp32 computes all in fp32");
 }
 
-WorkplaceSettings workplace_settings(const RunOptions& options) {
+WorkplaceSettings workplace_settings(const RunOptions& options, const std::string& folder) {
   return {.threads = options.threads,
           .kernels = options.kernels,
-          .precision =
-              options.dtype == DtypeChoice::kAuto ? automatic_precision(options) : cli::precision_of(options.dtype),
+          .precision = options.dtype == DtypeChoice::kAuto ? automatic_precision(options, folder)
+                                                           : cli::precision_of(options.dtype),
           .recomputes_layers = options.gradient_checkpointing};
 }
 

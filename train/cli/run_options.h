@@ -32,6 +32,7 @@ std::vector<std::string> added_tokens(const std::vector<std::string>& given);
 void say_precision(const RunOptions& options, const WorkplaceSettings& workplace, const RunHooks& hooks);
 
 // --dtype auto is the precision of the run that goes on, else the faster one. Throws kKernels.
-WorkplaceSettings workplace_settings(const RunOptions& options);
+// `folder`: of the run.
+WorkplaceSettings workplace_settings(const RunOptions& options, const std::string& folder);
 
 }  // namespace deberta::train

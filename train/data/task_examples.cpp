@@ -67,12 +67,14 @@ class Examples {
   void add(const Example& example, bool is_held_out) {
     rows_.add(example);
     const TaskGold& gold = rows_.golds().back();
-    if (gold.error && !rows_.has_unknown_labels()) throw Error(*gold.error);
+    const bool is_bad =
+        gold.error && gold.error->code() != ErrorCode::kTask;  // labels are told at the end, all of them
+    if (is_bad && !rows_.has_unknown_labels()) return source_.leave_out(*gold.error, samples_);
     samples_.examples += !is_held_out;
     samples_.held_out += is_held_out;
     samples_.held_out_labelled += is_held_out && gold.is_labelled;
     note_text(example, gold, is_held_out);
-    if (gold.error || is_held_out) return;  // of a label: all of them are told at the end
+    if (gold.error || is_held_out) return;
     if (!gold.is_labelled) {
       ++samples_.unlabelled;
       return;
@@ -80,12 +82,7 @@ class Examples {
     try {
       encode(example, gold);
     } catch (const Error& error) {
-      std::vector<Problem> problems = error.problems();
-      for (Problem& problem : problems) {
-        problem.where = example.where + (problem.where.empty() ? "" : ": " + problem.where);
-        problem.input.reset();
-      }
-      throw Error(error.code(), std::move(problems));
+      source_.leave_out(error_of_row(error, example.where), samples_);
     }
   }
 
@@ -225,7 +222,9 @@ void read_examples(const SampleSource& source, TaskSamples& samples) {
   ExampleFiles files(all, source.task, source.hooks.is_stopped);
   Examples examples(source, samples);
   for (Example example; !picker.is_done() && !source.is_full(samples) && files.next(example);) {
-    examples.add(example, !picker.takes(key_of(source.task, all, example)));
+    const bool is_held_out = !picker.takes(key_of(source.task, all, example));
+    example.slice.reset();  // it was the group
+    examples.add(example, is_held_out);
     source.hooks.on_progress(samples.examples, files.fraction_done());
   }
   if (!source.hooks.is_stopped()) examples.finish();

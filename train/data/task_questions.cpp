@@ -65,7 +65,10 @@ void read_questions(const SampleSource& source, TaskSamples& samples) {
     const std::string& path = source.reading.input.files[number];
     ByteSource bytes(path, source.hooks.is_stopped);
     const SquadFile file = read_squad(bytes);
-    if (!file.skipped.empty()) throw Error(ErrorCode::kInput, file.skipped);
+    if (source.hooks.bad_rows == BadRows::kFail && !file.skipped.empty())
+      source.leave_out(Error(ErrorCode::kInput, file.skipped), samples);  // all of them
+    for (const Problem& problem : file.skipped)
+      source.leave_out(Error(ErrorCode::kInput, std::vector{problem}), samples);
     for (size_t i = 0;
          i < file.questions.size() && !picker.is_done() && !source.is_full(samples) && !source.hooks.is_stopped();
          ++i) {

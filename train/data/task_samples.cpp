@@ -1,6 +1,8 @@
 #include "train/data/task_samples.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "deberta/error.h"
 #include "metrics/task_labels.h"
@@ -12,6 +14,25 @@ size_t TaskSample::tokens() const {
   size_t count = 0;
   for (const TaskSequence& sequence : sequences) count += sequence.ids.size();
   return count;
+}
+
+Error error_of_row(const Error& error, const std::string& where) {
+  std::vector<Problem> problems = error.problems();
+  for (Problem& problem : problems) {
+    problem.where = where + (problem.where.empty() ? "" : ": " + problem.where);
+    problem.input.reset();
+  }
+  return {error.code(), std::move(problems)};
+}
+
+void SampleSource::leave_out(const Error& error, TaskSamples& samples) const {
+  if (hooks.bad_rows == BadRows::kFail) {
+    std::vector<Problem> problems = error.problems();
+    problems.back().remedies.push_back({"{} trains on the other rows", "on_bad_row", "report"});
+    throw Error(error.code(), std::move(problems));
+  }
+  ++samples.bad;
+  if (hooks.bad_rows == BadRows::kReport && hooks.on_bad_row) hooks.on_bad_row(error);
 }
 
 TaskLoss loss_of(const TaskRow& task) {
@@ -40,14 +61,16 @@ std::vector<int32_t> places_of_labels(const TaskRow& task, const std::vector<std
                                       const TaskSamples& samples) {
   const bool has_own = !task.labels.empty() && TaskLabels(task).size() == samples.labels.size();
   const TaskLabels own = has_own ? TaskLabels(task) : TaskLabels(samples.labels);
-  std::vector<int32_t> numbers(samples.labels.size(), -1);
-  for (size_t i = 0; i < names.size(); ++i) {
-    const std::optional<size_t> label = own.find(names[i]);
-    if (label && *label < numbers.size()) numbers[*label] = static_cast<int32_t>(i);
+  std::vector<int32_t> places(samples.labels.size(), -1);
+  for (size_t c = 0; c < places.size(); ++c) {  // the samples may have been reordered
+    const std::optional<size_t> label = own.find(samples.labels[c]);
+    for (size_t i = 0; i < names.size() && label; ++i) {
+      if (own.find(names[i]) == label) places[c] = static_cast<int32_t>(i);
+    }
   }
-  if (names.size() != numbers.size() || std::ranges::find(numbers, -1) != numbers.end())
+  if (names.size() != places.size() || std::ranges::find(places, -1) != places.end())
     throw Error(ErrorCode::kTask, std::string(task.name), "labels: expected those of the samples in another order");
-  return numbers;
+  return places;
 }
 
 void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, TaskSamples& samples) {

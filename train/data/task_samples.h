@@ -46,6 +46,7 @@ struct TaskSamples {
   std::vector<TaskSample> samples = {};
   size_t examples = 0;    // read
   size_t unlabelled = 0;  // of them left out: the file does not say
+  size_t bad = 0;         // rows that cannot be read and are left out
   size_t held_out = 0;    // examples of the files that are not read: those of the other part
   size_t held_out_labelled = 0;
   size_t repeated = 0;    // of those held out, whose texts are among the others too; of examples alone
@@ -72,6 +73,8 @@ struct TaskReading {
 TaskLoss loss_of(const TaskRow& task);
 
 struct ReadingHooks {
+  BadRows bad_rows = BadRows::kFail;  // kReport: its error goes to on_bad_row
+  std::function<void(const Error& error)> on_bad_row = {};
   std::function<void(size_t examples, std::optional<double> fraction)> on_progress = [](size_t, auto) {};
   std::function<bool()> is_stopped = [] { return false; };
 };
@@ -85,8 +88,11 @@ std::vector<int32_t> places_of_labels(const TaskRow& task, const std::vector<std
 // afterwards. Throws as places_of_labels() does.
 void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, TaskSamples& samples);
 
+// The same error of this row, in place of one of several inputs.
+Error error_of_row(const Error& error, const std::string& where);
+
 // Nothing once stopped. Throws kUsage for a task without labelled files (language models), kInput for a bad row (the
-// first), kTask for labels that are not the task's, and what readers and tokenizer throw.
+// first, where those fail), kTask for labels that are not the task's, and what readers and tokenizer throw.
 std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskReading& reading,
                                              const Tokenizer& tokenizer, const ReadingHooks& hooks = {});
 

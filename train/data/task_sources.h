@@ -24,6 +24,8 @@ struct SampleSource {
     rules.stride = reading.stride;
     return rules;
   }
+  // Of a row that cannot be read: throws unless such rows are left out.
+  void leave_out(const Error& error, TaskSamples& samples) const;
   bool is_full(const TaskSamples& samples) const {
     return reading.max_examples > 0 && samples.examples >= reading.max_examples;
   }

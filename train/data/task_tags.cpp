@@ -32,7 +32,7 @@ class Tags {
   Tags(const SampleSource& source, TaskSamples& samples) : source_(source), samples_(samples) {}
 
   void add(const ConllSentence& sentence) {
-    if (sentence.error) throw Error(*sentence.error);
+    if (sentence.error) return source_.leave_out(*sentence.error, samples_);
     ++samples_.examples;
     Text text{sentence.where, {}, {}};
     for (size_t token = 0; token < sentence.tokens(); ++token) {

@@ -15,6 +15,10 @@ EvalHooks to_eval_hooks(const RunHooks& hooks) {
           .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }};
 }
 
+void note_bad_row(const Error& error, const RunHooks& hooks) {
+  hooks.on_note(std::string("left out: ") + error.what());
+}
+
 Metrics score_in_training(const RunHooks& hooks, const AnswerRows& answer) {
   const EvalHooks eval_hooks = to_eval_hooks(hooks);
   Metrics metrics;

@@ -45,6 +45,7 @@ void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
       std::to_string(samples.samples.size()) + " samples from " + std::to_string(samples.examples) + " examples";
   if (samples.held_out > 0) text += "; " + describe_held_out(samples);
   if (samples.unlabelled > 0) text += "; " + std::to_string(samples.unlabelled) + " without a label are left out";
+  if (samples.bad > 0) text += "; " + std::to_string(samples.bad) + " bad rows are left out";
   if (samples.in_windows > 0)
     text += "; " + std::to_string(samples.in_windows) + " texts were too long and are learned in windows";
   if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";

@@ -26,6 +26,7 @@ struct FinetuneSettings {
   std::string model_folder = {};  // weights to begin with, and the tokenizer
   std::vector<std::string> added_tokens = {};
   TaskReading training = {};
+  BadRows bad_rows = BadRows::kFail;  // of all files; kReport: told as a note
   // Evaluated as `deberta eval` does with these rules; without files: not.
   ExampleInput evaluation = {};
   EncodingRules evaluation_rules = {};

@@ -30,6 +30,9 @@ bool is_same_hash(const std::string& before, const std::string& now) {
 
 // People compare the first digits of a SHA-256.
 std::string says_hashes(const std::string& before, const std::string& now) {
+  if (before.empty() || now.empty())
+    return before.empty() ? ": expected none, as the run began without, got one"
+                          : ": expected what the run began with (SHA-256 " + before.substr(0, 8) + "...), got none";
   return ": expected what the run began with (SHA-256 " + before.substr(0, 8) + "...), got another (" +
          now.substr(0, 8) + "...)";
 }
@@ -45,13 +48,21 @@ void compare(const std::map<std::string, std::string>& before, const std::map<st
   }
 }
 
+// What the run began without, or goes on without, is another thing too.
+std::map<std::string, std::string> with_names_of(std::map<std::string, std::string> hashes,
+                                                 const std::map<std::string, std::string>& others) {
+  for (const auto& [name, hash] : others) hashes.try_emplace(name, "");
+  return hashes;
+}
+
 }  // namespace
 
 void check_same_run(const TrainerState& before, const TrainerState& now, const std::vector<std::string>& overridden,
                     const std::string& folder) {
   std::vector<Problem> problems;
   compare(before.options, now.options, overridden, folder, is_same_value, says_values, problems);
-  compare(before.hashes, now.hashes, overridden, folder, is_same_hash, says_hashes, problems);
+  compare(with_names_of(before.hashes, now.hashes), with_names_of(now.hashes, before.hashes), overridden, folder,
+          is_same_hash, says_hashes, problems);
   if (problems.empty()) return;
   problems.back().remedies = {
       {"give what the run began with"}, {"name another folder"}, {"name what may change in {}", "resume_override"}};

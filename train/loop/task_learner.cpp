@@ -8,6 +8,7 @@
 #include "deberta/error.h"
 #include "train/data/guess_loss.h"
 #include "train/loop/adapter_files.h"
+#include "train/loop/evaluation.h"
 #include "train/loop/first_model.h"
 #include "train/loop/model_files.h"
 #include "train/loop/separate_files.h"
@@ -239,10 +240,14 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
   return metrics;
 }
 
-[[noreturn]] void refuse_split(const TaskSamples& samples) {
+[[noreturn]] void refuse_part(const RowPart& part, const TaskSamples& samples) {
+  const std::string of = std::to_string(samples.examples + samples.held_out);
+  if (part.folds > 0)
+    throw Error(ErrorCode::kUsage, {{.message = "expected a fold with at least one labelled example, got none of " + of,
+                                     .argument = "fold",
+                                     .remedies = {{"make fewer folds"}}}});
   throw Error(ErrorCode::kUsage,
-              {{.message = "expected a share that holds out at least one example with a label, got none of " +
-                           std::to_string(samples.examples + samples.held_out),
+              {{.message = "expected a share that holds out at least one example with a label, got none of " + of,
                 .argument = "validation_split",
                 .remedies = {{"name a larger share"}, {"give examples of their own with {}", "validation_file"}}}});
 }
@@ -255,12 +260,15 @@ std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const
   const Tokenizer tokenizer = settings.tokenizer().load();
   std::optional<TaskSamples> samples =
       read_task_samples(*settings.task, settings.training, tokenizer,
-                        {.on_progress =
+                        {.bad_rows = settings.bad_rows,
+                         .on_bad_row = [&](const Error& error) { note_bad_row(error, hooks); },
+                         .on_progress =
                              [&](size_t examples, std::optional<double> fraction) {
                                hooks.on_progress({Phase::kReading, examples, 0, fraction});
                              },
                          .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }});
-  if (samples && settings.evaluation.part && samples->held_out_labelled == 0) refuse_split(*samples);
+  if (samples && settings.evaluation.part && samples->held_out_labelled == 0)
+    refuse_part(*settings.evaluation.part, *samples);
   return samples;
 }
 

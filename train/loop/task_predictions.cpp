@@ -28,13 +28,14 @@ struct LabelledRow {
 };
 
 // Of the whole evaluation: the labels of an open set are those of the model.
-std::vector<LabelledRow> read_rows(const FinetuneSettings& settings, TaskRows& rows, const RunHooks& hooks) {
+std::vector<LabelledRow> read_rows(const FinetuneSettings& settings, const Tokenizer& tokenizer, TaskRows& rows,
+                                   const RunHooks& hooks) {
   std::vector<LabelledRow> labelled;
   ExampleFiles files(settings.evaluation, *settings.task, [&] { return hooks.stop() == StopRequest::kStop; });
   for (Example example; files.next(example);) {
     rows.add(example);
     const TaskGold& gold = rows.golds().back();
-    if (gold.error || !gold.is_labelled) continue;
+    if (gold.error || !gold.is_labelled || error_of_windows(settings, tokenizer, example)) continue;
     labelled.push_back({example.where, input_of(*settings.task, std::move(example)), gold.answer});
   }
   return labelled;
@@ -99,7 +100,7 @@ std::optional<PredictedRows> predict_answers(const Pipeline& pipeline, const Fin
   const TaskRow& task = *settings.task;
   const bool is_open = task.target == TaskTarget::kClass && task.labels.empty();
   TaskRows rows(task, is_open ? TaskLabels(pipeline.config.labels) : TaskLabels(task));
-  const std::vector<LabelledRow> labelled = read_rows(settings, rows, hooks);
+  const std::vector<LabelledRow> labelled = read_rows(settings, pipeline.tokenizer, rows, hooks);
   Predictor predictor(pipeline, settings, rows);
   for (size_t first = 0; first < labelled.size(); first += kRowsAtOnce) {
     if (hooks.stop() == StopRequest::kStop) return std::nullopt;
@@ -115,7 +116,7 @@ std::optional<PredictedRows> predict_tags(const Pipeline& pipeline, const Finetu
   try {
     for (TaggedSentence& sentence : tag_sentences(
              *settings.task, tag_settings(settings), [&]() -> const Pipeline& { return pipeline; },
-             to_eval_hooks(hooks), result)) {
+             without_bad_rows(settings, to_eval_hooks(hooks)), result)) {
       if (sentence.error) continue;
       predictions.rows.push_back({.where = place_in_report(sentence.where),
                                   .text = sentence.text(),

@@ -65,6 +65,7 @@ std::optional<Teacher> load_teacher(const FinetuneSettings& settings, const Task
 
 std::string hash_of(Teacher& teacher) {
   Sha256 hash;
+  hash.update(to_bytes(teacher.model.form.config.raw));
   for (const TensorView& tensor : to_views(teacher.model)) {
     hash.update(to_bytes(tensor.name));
     hash.update(tensor.bytes);

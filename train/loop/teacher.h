@@ -14,7 +14,7 @@ namespace deberta::train {
 // pieces than those of the model that learns, and what reading throws.
 std::optional<Teacher> load_teacher(const FinetuneSettings& settings, const TaskSamples& samples);
 
-// SHA-256 of its weights.
+// SHA-256 of its configuration and weights.
 std::string hash_of(Teacher& teacher);
 
 }  // namespace deberta::train

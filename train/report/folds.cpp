@@ -12,7 +12,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/output_file.h"
+#include "deberta/error.h"
 #include "train/report/predictions.h"
+#include "train/report/run_record.h"
 #include "train/state/run_folder.h"
 #include "train/state/trainer_state.h"
 
@@ -38,6 +40,10 @@ void join_predictions(const std::string& folder, size_t folds) {
     std::ranges::move(some.rows, std::back_inserter(all.rows));
   }
   std::ranges::stable_sort(all.rows, {}, [](const PredictedRow& row) { return place_of(row.where); });
+  const auto twice = std::ranges::adjacent_find(all.rows, {}, &PredictedRow::where);
+  if (twice != all.rows.end())
+    throw Error(ErrorCode::kInput, folder,
+                "expected folds of the same files, got two that answer " + twice->where + "; run them anew");
   write_predictions(folder + "/" + kOutOfFoldName, all);
 }
 
@@ -64,6 +70,30 @@ JsonObject results_of(const std::vector<Json>& results) {
 }
 
 }  // namespace
+
+void check_same_folds(const std::string& folder, size_t number, size_t folds,
+                      const std::map<std::string, std::string>& options) {
+  const std::vector<Remedy> remedies = {{"name another folder with {}", "output_dir"}};
+  if (is_regular_file(folder + "/" + kMetricsName))
+    throw Error(ErrorCode::kUsage, {{.message = "expected a folder without a run of its own, got " + folder,
+                                     .argument = "fold",
+                                     .remedies = remedies}});
+  for (size_t other = 1; other <= folds; ++other) {
+    const std::string its = folder + "/" + fold_name(other, folds);
+    if (other == number || !is_regular_file(its + "/" + kMetricsName)) continue;
+    const RunRecord record = load_run_record(its);
+    if (!record.state) continue;
+    for (const auto& [name, value] : record.state->options) {
+      const auto own = options.find(name);
+      if (name == "fold" || own == options.end() || own->second == value) continue;
+      const auto shown = [](const std::string& text) { return text.empty() ? "none" : text; };
+      throw Error(ErrorCode::kUsage,
+                  {{.message = name + ": expected " + shown(value) + " as in " + its + ", got " + shown(own->second),
+                    .argument = "fold",
+                    .remedies = remedies}});
+    }
+  }
+}
 
 std::string fold_name(size_t number, size_t folds) {
   return "fold-" + std::to_string(number) + "-of-" + std::to_string(folds);

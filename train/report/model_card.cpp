@@ -179,8 +179,11 @@ std::string use_part(const RunRecord& record, const Kind& kind) {
   if (is_for_training_alone(*record.config))
     return "## How to use it\n\nIt is a form for ablations: `deberta finetune` and `deberta pretrain` read it, nothing "
            "else computes it. transformers would ignore keys of its config.json, and answer wrongly.\n\n";
+  // What was learned in windows is answered in windows; taggers do so anyway.
+  const bool has_windows = record.option("truncate") == "window" && kind.architecture == "ForSequenceClassification";
   std::string text =
-      fmt::format("## How to use it\n\nWith deberta, where MODEL is this folder:\n\n    deberta {}\n\n", kind.command);
+      fmt::format("## How to use it\n\nWith deberta, where MODEL is this folder:\n\n    deberta {}{}\n\n", kind.command,
+                  has_windows ? " --truncate window" : "");
   if (*kind.auto_class == '\0')
     return text + "transformers cannot compute it: it has no DeBERTa that reads from left to right.\n\n";
   if (text_of(*record.config, "model_type").empty())

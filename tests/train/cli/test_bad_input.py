@@ -57,7 +57,7 @@ def test_options_of_other_trainers_are_answered_and_those_that_mean_the_same_are
         assert done.returncode == 2 and re.search(rf"finetune has no option {words[0].replace('_', '-')}: [a-z`-]", done.stderr), done.stderr
     (tmp_path / "run.json").write_text('{"do_train": true}')
     done = deberta("finetune", "--config", tmp_path / "run.json", "--task", "rte")
-    assert done.returncode == 2 and "finetune has no option do_train: leave it away: the verb trains" in done.stderr, done.stderr
+    assert done.returncode == 2 and "finetune has no option do-train: leave it out: the verb trains" in done.stderr, done.stderr
     done = deberta("finetune", "--task_name", "rte", "--init_model", tmp_path / "none", "--train_batch_size", "8", "--accumulative_update", "2", "--cls_drop_out", "0.1", "--lr_schedule", "warmup_linear",
                    "--warmup", "0.1", "--dump", "100", "--train_file", "x", "--output_dir", tmp_path / "out")
     assert done.returncode == 1 and "none: no such model directory" in done.stderr, done.stderr

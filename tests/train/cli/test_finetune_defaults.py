@@ -332,3 +332,49 @@ def test_examples_that_differ_by_what_is_marked_or_chosen_are_not_one(deberta, b
         (tmp_path / "train.jsonl").write_text(jsonl(*given, given[0] | {"label": 1 - given[0]["label"] if task == "copa" else not given[0]["label"]}))
         done = deberta("finetune", "--task", task, "-m", base, "--train-file", tmp_path / "train.jsonl", "-o", tmp_path / task, "--dry-run")
         assert "note\texamples with the text of an earlier one and another label: 1\n" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("task, good, bad, name", [
+    ("classification", [json.dumps({"text": f"a {word} {n}", "label": "xy"[n % 2]}) + "\n" for n, word in enumerate(WORDS)], "no JSON\n", "rows.jsonl"),
+    ("ner", [f"a O\n{word} {'B-PER' if n % 2 else 'O'}\n\n" for n, word in enumerate(WORDS)], "alone\n\n", "rows.txt"),
+])
+def test_bad_rows_are_left_out_by_request(deberta, base, tmp_path, task, good, bad, name):
+    train, dev = tmp_path / name, tmp_path / f"dev-{name}"
+    train.write_text("".join(good[:3]) + bad + "".join(good[3:]))
+    dev.write_text(good[0] + bad + "".join(good[1:6]))
+    words = ("finetune", "--task", task, "-m", base, "--train-file", train, "--validation-file", dev, "-o", tmp_path / "out", "--max-steps", "1")
+    done = deberta(*words)
+    assert done.returncode == 1 and f"{name}:" in done.stderr and "--on-bad-row report trains on the other rows" in done.stderr, done.stderr
+    done = deberta(*words, "--on-bad-row", "report")
+    assert done.returncode == 0 and "16 samples from 16 examples; 1 bad rows are left out" in done.stderr, done.stderr
+    lines = [line for line in done.stderr.splitlines() if "left out: " in line]
+    assert len(lines) == 2 and f"{name}:" in lines[0] and f"dev-{name}:" in lines[1], lines
+    assert len((tmp_path / "out/eval_predictions.jsonl").read_text().splitlines()) == 6
+    for rows in (train, dev):
+        rows.write_text(rows.read_text().replace(bad, ""))
+    assert deberta(*words[:-4], "-o", tmp_path / "clean", "--max-steps", "1").returncode == 0
+    assert weights_of(tmp_path / "out") == weights_of(tmp_path / "clean")
+    (tmp_path / "silent").mkdir()
+    done = deberta(*words[:-4], "-o", tmp_path / "silent/out", "--max-steps", "1", "--on-bad-row", "skip")
+    assert done.returncode == 0 and "left out: " not in done.stderr
+
+
+def test_a_model_of_another_activation_is_judged_without_a_loss(deberta, tmp_path):
+    """As cross-encoders have it: their scores are no probabilities."""
+    model = make_model(tmp_path / "m", "sequence", labels=("x", "y"), sentence_transformers={"activation_fn": "torch.nn.modules.linear.Identity"})
+    for name, count in (("train", 16), ("dev", 6)):
+        (tmp_path / f"{name}.jsonl").write_text(jsonl(*({"text": f"{name} {n}", "label": "xy"[n % 2]} for n in range(count))))
+    done = deberta("finetune", "--task", "classification", "-m", model, "--train-file", tmp_path / "train.jsonl", "--validation-file", tmp_path / "dev.jsonl", "-o", tmp_path / "out", "--max-steps", "1")
+    assert done.returncode == 0, done.stderr
+    assert "eval_accuracy" in json.loads((tmp_path / "out/all_results.json").read_text())
+
+
+def test_a_pair_without_windows_is_found_before_the_first_step(deberta, base, tmp_path):
+    for name in ("train", "dev"):
+        (tmp_path / f"{name}.jsonl").write_text(jsonl(*({"text": f"{name} {n}", "text_pair": "cat " * (600 if name == "dev" and n == 2 else 1), "label": "xy"[n % 2]} for n in range(8))))
+    (tmp_path / "dev.jsonl").write_text((tmp_path / "dev.jsonl").read_text().replace("dev 2", "dog " * 600))
+    words = ("finetune", "--task", "classification", "-m", base, "--train-file", tmp_path / "train.jsonl", "--validation-file", tmp_path / "dev.jsonl", "-o", tmp_path / "out", "--max-steps", "1", "--truncate", "window")
+    done = deberta(*words)
+    assert done.returncode == 1 and "dev.jsonl:3: text: expected at most" in done.stderr and not (tmp_path / "out/metrics.jsonl").exists(), done.stderr
+    done = deberta(*words, "--on-bad-row", "report")
+    assert done.returncode == 0 and "left out: " in done.stderr, done.stderr

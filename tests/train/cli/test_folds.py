@@ -39,7 +39,7 @@ def test_every_row_is_held_out_once_and_the_last_fold_joins_them(deberta, base, 
         assert len(part) == 10 and sum(row["gold"] == "y" for row in part) in (2, 3), "stratified"
         seen += part
         left = {3: 3, 1: 2, 4: 1, 2: 0}[number]
-        assert (f"{left} of 4 folds are not finished" if left else "all folds are finished") in done.stderr, done.stderr
+        assert (f"out: {4 - left} of 4" if left else "all folds are finished") in done.stderr, done.stderr
         assert (out / "out_of_fold.jsonl").exists() == (left == 0)
     joined = [json.loads(line) for line in (out / "out_of_fold.jsonl").read_text().splitlines()]
     assert [int(row["where"].rpartition(":")[2]) for row in joined] == list(range(1, ROWS + 1))
@@ -75,3 +75,41 @@ def test_folds_that_cannot_be_are_refused(deberta, base, rows, tmp_path, words, 
     done = finetune(deberta, base, rows, tmp_path / "out", *words)
     assert done.returncode != 0 and re.search(re.escape(message), done.stderr), done.stderr
     assert not list(tmp_path.glob("out/**/metrics.jsonl"))
+
+
+def test_folds_of_another_run_are_not_joined(deberta, base, rows, tmp_path):
+    out = tmp_path / "out"
+    assert finetune(deberta, base, rows, out, "--fold", "1/2").returncode == 0
+    for words, message in ((("--seed", "5"), "seed: expected 1234 as in"), (("--learning-rate", "1e-3"), "learning-rate: expected 2e-4 as in"), (("--group-field", "who"), "group-field: expected none as in")):
+        done = finetune(deberta, base, rows, out, "--fold", "2/2", *words)
+        assert done.returncode == 2 and f"--fold: {message} {out}/fold-1-of-2, got" in done.stderr and "name another folder with --output-dir" in done.stderr, done.stderr
+        assert not (out / "fold-2-of-2").exists()
+    lines = rows.read_text().splitlines(keepends=True)
+    rows.write_text("".join(lines[20:] + lines[:13] + lines[13:20][::-1]))
+    for seed in ("2/2",):
+        done = finetune(deberta, base, rows, out, "--fold", seed)
+    both = [json.loads(line)["where"] for number in (1, 2) for line in (out / f"fold-{number}-of-2/eval_predictions.jsonl").read_text().splitlines()]
+    assert (done.returncode == 1 and "expected folds of the same files, got two that answer train.jsonl:" in done.stderr) == (len(set(both)) < len(both)), done.stderr
+
+
+def test_a_fold_does_not_lie_in_the_folder_of_a_run(deberta, base, rows, tmp_path):
+    assert finetune(deberta, base, rows, tmp_path / "out").returncode == 0
+    done = finetune(deberta, base, rows, tmp_path / "out", "--fold", "1/2")
+    assert done.returncode == 2 and "--fold: expected a folder without a run of its own, got" in done.stderr, done.stderr
+
+
+def test_a_fold_without_a_row_is_refused(deberta, base, rows, tmp_path):
+    for number in range(1, 100):
+        done = finetune(deberta, base, rows, tmp_path / "out", "--fold", f"{number}/100", "--dry-run")
+        if done.returncode:
+            break
+    assert done.returncode == 2 and "--fold: expected a fold with at least one labelled example, got none of 40; make fewer folds" in done.stderr, done.stderr
+
+
+def test_rows_of_many_groups(deberta, base, tmp_path):
+    file = tmp_path / "train.jsonl"
+    file.write_text(jsonl(*({"text": f"a {n} .", "label": "xy"[n % 2], "who": f"p{n // 2}"} for n in range(400))))
+    done = finetune(deberta, base, file, tmp_path / "out", "--fold", "1/2", "--group-field", "who")
+    assert done.returncode == 0, done.stderr
+    held = {(int(row["where"].rpartition(":")[2]) - 1) // 2 for row in held_out(tmp_path / "out/fold-1-of-2")}
+    assert len(held) == 100 and len(held_out(tmp_path / "out/fold-1-of-2")) == 200

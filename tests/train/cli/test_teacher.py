@@ -3,10 +3,11 @@ import json
 import shutil
 import signal
 
+import numpy
 import pytest
 from chosen_call import Call
 from conftest import WORDS, assert_same, log_of
-from models import make_model
+from models import make_model, read_safetensors, write_safetensors
 from task_files import jsonl
 
 LEARN = ("--learning-rate", "0.003", "--warmup-steps", "0", "--lr-scheduler-type", "constant", "--cls-dropout", "0", "--batch-size", "16", "--max-steps", "400", "--save-steps", "0")
@@ -98,3 +99,33 @@ def test_a_run_with_a_teacher_goes_on_with_the_same_bits_and_the_same_teacher(de
     shutil.copy(make_model(tmp_path / "other", "sequence", labels=("x", "y"), seed=9) / "model.safetensors", teacher / "model.safetensors")
     done = finetune(deberta, base, rows, cut, *words, "--max-steps", "6")
     assert done.returncode == 2 and "teacher" in done.stderr, done.stderr
+
+
+def first_line(out):
+    return next(line for line in log_of(out) if "distillation_loss" in line)
+
+
+def test_classes_are_matched_by_name_whatever_the_students_order(deberta, tmp_path):
+    """The student's classifier has the task's classes in another order; it is the same function, and answers as its teacher does."""
+    teacher = make_model(tmp_path / "teacher", "sequence", labels=("entailment", "neutral", "contradiction"), **STILL)
+    student = make_model(tmp_path / "student", "sequence", labels=("neutral", "contradiction", "entailment"), **STILL)
+    tensors = {name: numpy.array(array) for name, array in read_safetensors(teacher / "model.safetensors").items()}
+    for name in ("classifier.weight", "classifier.bias"):
+        tensors[name] = tensors[name][[1, 2, 0]].copy()
+    write_safetensors(student / "model.safetensors", tensors)
+    rows = tmp_path / "train.jsonl"
+    rows.write_text(jsonl(*({"premise": f"a {word} .", "hypothesis": f"a {WORDS[n - 1]} .", "label": ("entailment", "neutral", "contradiction")[n % 3]} for n, word in enumerate(WORDS))))
+    done = finetune(deberta, student, rows, tmp_path / "out", "--teacher", teacher, "--max-steps", "1", "--logging-steps", "1", "--cls-dropout", "0", task="mnli")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out/config.json").read_text())["id2label"]["0"] == "neutral"
+    assert first_line(tmp_path / "out")["distillation_loss"] < 1e-6
+
+
+def test_a_teacher_is_neither_dropped_nor_added_on_the_way(deberta, deberta_at, base, rows, tmp_path):
+    teacher = make_model(tmp_path / "teacher", "sequence", labels=("x", "y"))
+    words = ("--batch-size", "8", "--save-steps", "1", "--max-steps", "4")
+    for name, first, then, message in (("dropped", ("--teacher", teacher), (), "teacher: expected what the run began with"), ("added", (), ("--teacher", teacher), "teacher: expected none, as the run began without")):
+        out = tmp_path / name
+        assert deberta_at(Call("rename", "/checkpoint-000003", 1), signal.SIGKILL, "finetune", "--task", "classification", "-m", base, "--train-file", rows, "-o", out, *words, *first).returncode == -signal.SIGKILL
+        done = finetune(deberta, base, rows, out, *words, *then)
+        assert done.returncode == 2 and message in done.stderr, done.stderr

@@ -85,6 +85,17 @@ TEST_F(TaskSamplesTest, ReorderedClassesKeepTheirMeaning) {
   EXPECT_ERROR((reorder_labels(find_task("rte"), {"positive", "negative"}, samples)), kTask, "labels");
 }
 
+TEST_F(TaskSamplesTest, PlacesOfLabelsAreThoseOfTheSamplesAsTheyStand) {
+  const TaskRow& task = find_task("mnli");
+  TaskSamples samples = read(
+      "mnli", "train.tsv", "sentence1\tsentence2\tgold_label\na\tb\tentailment\nc\td\tcontradiction\ne\tf\tneutral\n");
+  reorder_labels(task, {"neutral", "contradiction", "entailment"}, samples);
+  EXPECT_EQ(places_of_labels(task, {"entailment", "neutral", "contradiction"}, samples),
+            (std::vector<int32_t>{1, 2, 0}));
+  EXPECT_EQ(places_of_labels(task, samples.labels, samples), (std::vector<int32_t>{0, 1, 2}));
+  EXPECT_ERROR((places_of_labels(task, {"entailment", "neutral", "other"}, samples)), kTask, "labels");
+}
+
 TEST_F(TaskSamplesTest, SeveralClassesAreZerosAndOnes) {
   const TaskSamples samples = read("multi-label", "train.jsonl",
                                    "{\"text\": \"a\", \"labels\": [\"c\", \"b\"]}\n{\"text\": \"b\", \"labels\": []}\n"
