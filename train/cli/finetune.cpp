@@ -64,8 +64,6 @@ void check_evaluates(const FinetuneVerb& options, const std::string& option) {
 }
 
 void check_given(const FinetuneVerb& options) {
-  if (options.run.find_lr && options.head_learning_rate.value)
-    throw Error(ErrorCode::kUsage, "--find-lr", "expected one rate to look for, got --head-learning-rate as well");
   if (options.model.empty()) throw Error(ErrorCode::kUsage, "--model", "expected a model to begin with, got none");
   if (options.train_file.empty())
     throw Error(ErrorCode::kUsage, "--train-file", "expected labelled files to train on, got none");
