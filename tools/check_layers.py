@@ -30,11 +30,14 @@ HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_lin
 # train/ROOM: its floor among the rooms of train, and the rooms of src that it includes.
 MODEL = {"base", "text", "config", "kernels", "checkpoint"}
 READERS = MODEL | {"data", "decode", "metrics", "rows", "eval", "pipeline"}
-TRAIN = {"ops": (0, MODEL), "model": (1, MODEL | {"engine"}), "optim": (1, MODEL), "objectives": (2, MODEL), "state": (2, MODEL), "data": (3, READERS), "report": (3, {"base", "metrics"}), "ablation": (4, {"base", "config"}), "loop": (4, READERS),
-         "cli": (5, READERS | {"options", "program", "measure"})}
+TRAIN = {"ops": (0, MODEL), "model": (1, MODEL | {"engine"}), "optim": (1, MODEL), "objectives": (2, MODEL), "state": (2, MODEL), "data": (3, READERS), "report": (3, {"base", "metrics"}), "ablation": (4, {"base", "config", "cost"}), "loop": (4, READERS | {"cost"}),
+         "cli": (5, READERS | {"cost", "options", "program", "measure"})}
 # One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
 TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)
 OPTION = re.compile(r"--[A-Za-z]|(?<![\w.-])-[A-Za-z](?![\w-])")
+# A product of two sizes of a model is a count of weights or operations, which src/cost has.
+SIZE = r"\b(?:hidden_size|intermediate_size|vocab_size|embedding_size)\b"
+SIZES = re.compile(rf"{SIZE}[^;,]*\*[^;,]*{SIZE}")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 
 
@@ -74,6 +77,11 @@ def options_named(text: str, name: str) -> list[str]:
     return found
 
 
+def costs_counted(text: str, name: str) -> list[str]:
+    """Statements that multiply sizes of a model, outside of src/cost."""
+    return [f"{name}:{text.count(chr(10), 0, match.start()) + 1}: a count of weights or operations; src/cost has those" for match in SIZES.finditer(text)]
+
+
 def wrong_include_of_src(room: str, target: str) -> str:
     """Why src/ROOM may not include the target; "" when it may."""
     other = room_of(target)
@@ -109,6 +117,7 @@ def problems_of(path: pathlib.Path) -> list[str]:
     text = path.read_text()
     knows_options = room in ("cli", "report") if is_train else ROOMS[room].part == "program"
     found = [] if knows_options else options_named(text, name)
+    found += costs_counted(text, name) if room != "cost" else []
     for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:

@@ -36,7 +36,6 @@ DEBERTA_API std::vector<float> to_fp32(const TensorView& tensor);
 DEBERTA_API std::vector<int64_t> to_int64(const TensorView& tensor);
 
 // A head is recognised by its tensors (the tensors win over `architectures`; a disagreement is a warning).
-enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kReplacedToken };
 DEBERTA_API std::string_view to_string(Head head);
 
 struct OpenOptions {

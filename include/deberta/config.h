@@ -34,7 +34,9 @@ enum class ProblemType { kUnset, kRegression, kSingleLabel, kMultiLabel };
 // How pieces become entities: each piece by itself; runs of pieces of one label; the label of a word from its first
 // piece, its mean scores, or its most confident piece, then runs of words.
 enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };
-enum class ConfigRules { kOriginal, kHf };   // which rules to read config.json by: docs/transformers.md
+enum class ConfigRules { kOriginal, kHf };  // which rules to read config.json by: docs/transformers.md
+// What stands on the last layer, or on the mask decoder.
+enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kReplacedToken };
 enum class DistanceRule { kOriginal, kHf };  // algorithm.md 5.3: distances beyond max_relative_positions
 
 DEBERTA_API std::string_view to_string(Activation activation);
@@ -99,6 +101,8 @@ struct ModelConfig {
 
   // Layers of the mask decoder besides the encoder's; in files they follow them.
   int64_t decoder_layers() const { return has_own_decoder ? mask_decoder_passes : 0; }
+  // Whether its masked language model has the mask decoder, where the weights have the position table that it reads.
+  bool has_mask_decoder() const { return !position_biased_input && !is_causal && mask_decoder_passes > 0; }
   // Rows of half the relative table: position_buckets when > 0, else max_relative_positions.
   int64_t span() const { return position_buckets > 0 ? position_buckets : max_relative_positions; }
   // n_types of algorithm.md 5.1: c2c plus those of c2p, p2c and p2p that are named, even without relative_attention.

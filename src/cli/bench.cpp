@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/thread_pool.h"
 #include "cli/training.h"
 #include "cli/verbs.h"
+#include "cost/operations.h"
 #include "deberta/library.h"
 #include "measure/figure_report.h"
 #include "measure/kernel_facts.h"
@@ -131,7 +133,7 @@ class Bench {
               [](const ProfileEntry& a, const ProfileEntry& b) { return a.thread_seconds > b.thread_seconds; });
     const auto runs = static_cast<double>(count);
     const double whole = all / runs;
-    const double attention = work_of({lengths, {}}).attention;
+    const double attention = work_of(lengths).attention;
     double rest = whole;
     for (const ProfileEntry& entry : entries) {
       const double seconds = entry.thread_seconds / runs / static_cast<double>(machine_.threads);
@@ -174,7 +176,12 @@ class Bench {
     std::vector<Batch> batches;  // all of them are one run
   };
 
-  Work work_of(const Load& load) const { return cli::work_of(model_.config(), load.lengths); }
+  Work work_of(std::span<const int32_t> lengths) const {
+    const bool reads_first = model_.head() == Head::kSequence;
+    return cli::work_of(model_.config(), {.lengths = lengths,
+                                          .last = reads_first ? LastRows::kFirstOfEach : LastRows::kEvery,
+                                          .predicts_by_decoder = model_.has_mask_decoder()});
+  }
 
   struct Timed {
     Work work;
@@ -225,13 +232,13 @@ class Bench {
     const auto machine_now = [&] { return at_this_moment(machine_, kernels_, pool_, precision_); };
     Shares shares(loads.size(), machine_now());
     std::vector<Durations> times = measure(options_.min_time, least_runs, works, [&](size_t i, double seconds) {
-      shares.add(i, work_of(loads[i]), seconds);
+      shares.add(i, work_of(loads[i].lengths), seconds);
       if (shares.waiting_seconds() >= kBetweenLimits) shares.settle(machine_now(), precision_);
     });
     shares.settle(machine_now(), precision_);
     std::vector<Timed> timed;
     for (size_t i = 0; i < loads.size(); ++i)
-      timed.push_back({work_of(loads[i]), std::move(times[i]), shares.median(i), peaks_mb[i]});
+      timed.push_back({work_of(loads[i].lengths), std::move(times[i]), shares.median(i), peaks_mb[i]});
     return timed;
   }
 
@@ -244,7 +251,7 @@ class Bench {
                               double whole, double runs, double attention) const {
     const ProfileKey& key = entry.key;
     const bool is_gemm = key.operation == Operation::kGemm;
-    JsonObject figure = begin_operation(operation_name(key, model_.config(), precision_), length, sequences);
+    JsonObject figure = begin_operation(operation_name(key), length, sequences);
     figure.emplace_back("shape",
                         is_gemm ? fmt::format("[{}, {}]", key.outputs, key.depth) : fmt::format("[{}]", key.outputs));
     figure.emplace_back("calls", rounded(static_cast<double>(entry.calls) / runs, 10));

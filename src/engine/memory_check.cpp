@@ -7,6 +7,7 @@
 #include <string>
 
 #include "checkpoint/tensor_table.h"
+#include "cost/operations.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -31,11 +32,7 @@ uint64_t estimate_weight_bytes(const Checkpoint& checkpoint, const Variant& vari
   }
   if (variant.head == Head::kMaskedLm && own_output_table(checkpoint, config) == nullptr)
     count += checkpoint.find(kWordTable)->count();
-  if (config.relative_attention) {
-    const int64_t tables = config.num_hidden_layers * ((config.has_c2p ? 1 : 0) + (config.has_p2c ? 1 : 0));
-    count += as_size(tables) * as_size(2 * config.span()) * as_size(config.hidden_size);
-  }
-  return count * sizeof(float);
+  return (count + table_elements(config)) * sizeof(float);
 }
 
 void check_memory(const Checkpoint& checkpoint, const Variant& variant, uint64_t limit_bytes) {

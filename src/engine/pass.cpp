@@ -42,6 +42,7 @@ GemmParams product(const Pass& pass, const Linear& linear, const LinearInput& in
   p.weights = linear.weights;
   p.next = linear.next;
   p.bias_N = linear.bias;
+  p.role = linear.role;
   p.parallel = pass.parallel;
   if (linear.weights.precision == Precision::kFp32) return p;
   p.a_MK = input.operand.data;

@@ -134,7 +134,7 @@ Linear Loader::pack(const Dense& dense, Precision precision, const Quantizer& qu
       .w_NK = dense.weight_NK, .outputs = dense.outputs, .depth = dense.depth, .quantizer = quantizer};
   const size_t size_bytes = gemm_packed_bytes(kernels_, precision, source);
   float* panels = store_.allocate((size_bytes + sizeof(float) - 1) / sizeof(float));
-  Linear linear{gemm_pack(kernels_, precision, source, panels, parallel_), nullptr};
+  Linear linear{gemm_pack(kernels_, precision, source, panels, parallel_)};
   if (dense.bias_N.empty()) return linear;
   float* bias_N = store_.allocate(dense.outputs);
   std::copy(dense.bias_N.begin(), dense.bias_N.end(), bias_N);
@@ -222,6 +222,7 @@ RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::
   p.bias_N = projection.bias;
   p.head_size = as_size(config_.attention_head_size);
   p.head_stride = p.rows * p.head_size;
+  p.role = ProductRole::kRelativeTable;
   p.parallel = parallel_;
   std::vector<float> table_HRK(p.rows * p.weights.outputs);
   p.c_MN = table_HRK.data();
@@ -327,6 +328,18 @@ int64_t labels_of(const Checkpoint& checkpoint, Head head) {
   return head == Head::kReplacedToken ? 1 : count_labels(checkpoint);
 }
 
+void name_products(ModelWeights& w) {
+  w.embed_proj.role = ProductRole::kEmbedding;
+  for (LayerWeights& layer : w.layers) {
+    layer.query.role = ProductRole::kQuery;
+    layer.key_value.role = ProductRole::kKeyValue;
+    layer.attention_output.role = ProductRole::kAttentionOutput;
+    layer.up.role = ProductRole::kUp;
+    layer.down.role = ProductRole::kDown;
+  }
+  w.head.dense.role = w.head.classifier.role = ProductRole::kHead;
+}
+
 // The order of a pass.
 void order_products(std::vector<LayerWeights>& layers) {
   Linear* last = nullptr;
@@ -383,6 +396,7 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   w.convolution = loader.convolution();
   w.head = load_head(loader, variant.head, precision, own_output_table(checkpoint, config));
   w.labels = labels_of(checkpoint, variant.head);
+  name_products(w);
   return w;
 }
 

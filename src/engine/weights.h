@@ -22,6 +22,7 @@ struct Linear {
   PackedWeights weights;
   const float* bias = nullptr;
   const PackedWeights* next = nullptr;  // of the product that follows in a pass; null: not known
+  ProductRole role = ProductRole::kUnnamed;
 };
 
 struct Norm {

@@ -86,6 +86,7 @@ void multiply(const KernelSet& kernels, const ConvolutionParams& p, RowRange row
     gemm_params.activation = p.activation;
     gemm_params.c_MN = p.y_TD + rows.begin * p.shape.columns + group * part;
     gemm_params.c_stride = p.shape.columns;
+    gemm_params.role = ProductRole::kConvolution;
     gemm_params.parallel = parallel;
     gemm(kernels, gemm_params);
   }

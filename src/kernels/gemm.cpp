@@ -461,9 +461,12 @@ void gemm(const KernelSet& kernels, const GemmParams& params) {
   const KernelLevel level = kernels.level_of(Operation::kGemm, params.weights.precision);
   check_arguments(params, level);
   const PackedWeights& w = params.weights;
-  const ProfileTimer timer(
-      {.operation = Operation::kGemm, .precision = w.precision, .outputs = w.outputs, .depth = w.depth},
-      {.rows = params.rows, .workers = params.parallel.workers});
+  const ProfileTimer timer({.operation = Operation::kGemm,
+                            .precision = w.precision,
+                            .outputs = w.outputs,
+                            .depth = w.depth,
+                            .role = params.role},
+                           {.rows = params.rows, .workers = params.parallel.workers});
   if (kernels.check != nullptr) {
     run_checked(level, params, *kernels.check);
   } else {

@@ -12,6 +12,7 @@
 #include "kernels/activation.h"
 #include "kernels/bf16.h"
 #include "kernels/dispatch.h"
+#include "kernels/product_role.h"
 #include "kernels/quantize.h"
 
 namespace deberta {
@@ -75,6 +76,7 @@ struct GemmParams {
   // head_size], so that N = 3 D gives [3][H][T][K] with head_stride = T * K. No residual then; c_stride is not read.
   size_t head_size = 0;
   size_t head_stride = 0;
+  ProductRole role = ProductRole::kUnnamed;
   Parallel parallel = serial();
 };
 

@@ -1,5 +1,5 @@
 // Where a process spends its time, by operation and shape: what `deberta bench` shows. Off unless started; then each
-// call of an operation costs two clock readings and a lock. Shapes tell the linear layers of a model apart: [N, K].
+// call of an operation costs two clock readings and a lock. Products of a model are told apart by their role.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "kernels/dispatch.h"
+#include "kernels/product_role.h"
 
 namespace deberta {
 
 struct ProfileKey {
   Operation operation = Operation::kGemm;
   Precision precision = Precision::kFp32;
-  size_t outputs = 0;  // gemm: N; else the columns of a row
-  size_t depth = 0;    // gemm: K
+  size_t outputs = 0;                        // gemm: N; else the columns of a row
+  size_t depth = 0;                          // gemm: K
+  ProductRole role = ProductRole::kUnnamed;  // gemm
   bool operator==(const ProfileKey&) const = default;
 };
 

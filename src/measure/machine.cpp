@@ -5,34 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "deberta/library.h"
 #include "kernels/operand.h"
-#include "kernels/rel_lut.h"
 #include "measure/kernel_facts.h"
 
 namespace deberta::cli {
 namespace {
 
 constexpr int kWindowsOfChosen = 12, kWindowsOfOthers = 3;  // of 5 ms
-constexpr int64_t kBlock = 64;                              // queries whose relative rows count as one window
-
-// For one sequence: rows of the relative table that the queries of each block reach, times those queries.
-double window_rows(const RelLut& lut, int64_t length) {
-  double rows = 0;
-  for (int64_t first = 0; first < length; first += kBlock) {
-    const int64_t last = std::min(length, first + kBlock) - 1;
-    const int64_t window = lut.row(last) - lut.row(first - (length - 1)) + 1;
-    rows += static_cast<double>((last - first + 1) * window);
-  }
-  return rows;
-}
-
-double count(int64_t value) {
-  return static_cast<double>(value);
-}
 
 template <class AnyMachine>
 auto& peak_in(AnyMachine& machine, Precision precision) {
@@ -78,28 +60,11 @@ Machine at_this_moment(Machine machine, const KernelSet& kernels, ThreadPool& po
   return machine;
 }
 
-Work work_of(const ModelConfig& config, std::span<const int32_t> lengths) {
-  const double hidden = count(config.hidden_size);
-  const double layers = count(config.num_hidden_layers);
-  const double weights = 4 * hidden * hidden + 2 * hidden * count(config.intermediate_size);
-  const int64_t terms = (config.has_c2p ? 1 : 0) + (config.has_p2c ? 1 : 0);
-  const int32_t longest = lengths.empty() ? 1 : *std::max_element(lengths.begin(), lengths.end());
-  std::optional<RelLut> lut;
-  if (config.relative_attention && terms > 0) {
-    RelLutParams params;
-    params.position_buckets = config.position_buckets;
-    params.max_relative_positions = config.max_relative_positions;
-    params.max_length = longest;
-    lut.emplace(params);
-  }
-  Work work{.linear = 0, .attention = 0, .weights = layers * weights};
-  for (const int32_t length : lengths) {
-    const double square = count(length) * count(length);
-    work.linear += layers * 2 * weights * count(length);
-    work.attention += layers * (4 * square * hidden);
-    if (lut) work.attention += layers * count(terms) * 2 * window_rows(*lut, length) * hidden;
-  }
-  return work;
+Work work_of(const ModelConfig& config, const PassShape& shape) {
+  const Operations pass = forward_operations(config, shape);
+  return {.linear = pass.embedding + pass.layers() + pass.convolution,
+          .attention = pass.attention,
+          .weights = layer_weights(config)};
 }
 
 double limit_seconds(const Machine& machine, Precision precision, const Work& work) {
@@ -109,18 +74,10 @@ double limit_seconds(const Machine& machine, Precision precision, const Work& wo
   return std::max(arithmetic, work.weights * static_cast<double>(element_bytes(precision)) / machine.read_bytes);
 }
 
-std::string operation_name(const ProfileKey& key, const ModelConfig& config, Precision precision) {
+std::string operation_name(const ProfileKey& key) {
   std::string name(to_string(key.operation));
-  if (key.operation != Operation::kGemm) return name;
-  if (key.precision != precision) return name + " head";
-  const auto hidden = static_cast<size_t>(config.hidden_size), inner = static_cast<size_t>(config.intermediate_size);
-  const bool is_of_hidden = key.depth == hidden;
-  if (is_of_hidden && key.outputs == 3 * hidden) return name + " qkv";
-  if (is_of_hidden && key.outputs == 2 * hidden) return name + " key, value";
-  if (is_of_hidden && key.outputs == inner) return name + " up";
-  if (key.depth == inner && key.outputs == hidden) return name + " down";
-  if (is_of_hidden && key.outputs == hidden) return name + " query, out";
-  return name + " head";
+  const std::string_view role = to_string(key.role);
+  return role.empty() ? name : fmt::format("{} {}", name, role);
 }
 
 JsonObject machine_figure(const Machine& machine, const KernelSet& set, const std::string& kernels,

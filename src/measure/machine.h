@@ -1,13 +1,13 @@
 // What the machine can do, and how much work a forward pass is: what `bench` compares its figures with.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "base/thread_pool.h"
+#include "cost/operations.h"
 #include "deberta/config.h"
 #include "deberta/precision.h"
 #include "kernels/choice.h"
@@ -32,21 +32,20 @@ Machine measure_machine(const KernelSet& kernels, ThreadPool& pool);
 // other programs take from the machine, as does a run measured now. Takes 5 or 10 ms.
 Machine at_this_moment(Machine machine, const KernelSet& kernels, ThreadPool& pool, Precision precision);
 
-// Floating-point operations of the encoder (docs/kernels.md): a multiplication and an addition count as two. Relative
-// terms count as windows of rows for 64 queries; the relative table is projected at load.
+// What of a pass is compared with the machine: the encoder, without its head.
 struct Work {
-  double linear = 0;
-  double attention = 0;
-  double weights = 0;  // of the linear layers: read at least once
+  double linear = 0;     // operations (cost/operations.h)
+  double attention = 0;  // operations
+  double weights = 0;    // of the layers' products: read at least once
 };
-Work work_of(const ModelConfig& config, std::span<const int32_t> lengths);
+Work work_of(const ModelConfig& config, const PassShape& shape);
 
 // Lower bound, in seconds, for any implementation of this work: linear layers at the peak of their precision, attention
 // in fp32 or bf16, and no less than reading the weights takes. 0 when the reference runs.
 double limit_seconds(const Machine& machine, Precision precision, const Work& work);
 
-// "gemm up" and so on, by the shape of a linear layer; `precision` is that of the encoder's layers.
-std::string operation_name(const ProfileKey& key, const ModelConfig& config, Precision precision);
+// "attention", and of a product of the model its role: "gemm up".
+std::string operation_name(const ProfileKey& key);
 
 // What `bench` prints first: the processor, its peaks and the levels that run.
 JsonObject machine_figure(const Machine& machine, const KernelSet& set, const std::string& kernels,

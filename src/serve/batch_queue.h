@@ -28,7 +28,7 @@ struct QueueLimits {
   // Of a batch: work, in tokens whose attention costs nothing, and sequences.
   double batch_work = 16384;
   size_t batch_sequences = 1024;
-  // The length at which attention costs as much as the rest of the model: D + F / 2.
+  // The length at which attention is as much work as the rest of the model (cost/operations.h).
   double even_length = 2304;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "cost/operations.h"
 #include "deberta/library.h"
 #include "serve/api_error.h"
 #include "serve/call.h"
@@ -80,7 +81,7 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
   served->model.max_input_length =
       input_length(settings.max_input_length, served->model.pipeline.tokenizer.max_length(), config);
   QueueLimits limits = settings.queue;
-  limits.even_length = static_cast<double>(config.hidden_size) + static_cast<double>(config.intermediate_size) / 2;
+  limits.even_length = even_length(config);
   const Model& model = served->model.pipeline.model;
   // Logits of every word of the vocabulary are large: packs as small as the program's.
   if (model.head() == Head::kMaskedLm) limits.batch_work = std::min(limits.batch_work, double{kMaskedPackTokens});

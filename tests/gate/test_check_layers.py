@@ -52,6 +52,13 @@ def test_rooms_of_the_program_may_name_options(check):
         assert check(f"src/{room}/one.cpp", '"--max-tokens"')[0] == 0
 
 
+@pytest.mark.parametrize("text", ["x = 2 * c.hidden_size * c.intermediate_size;", "x = hidden_size *\n    vocab_size;"])
+def test_sizes_of_a_model_are_multiplied_in_the_room_cost_alone(check, text):
+    code, lines = check("src/rows/one.cpp", f"\n{text}\n")
+    assert code == 1 and [line for line in lines if line.startswith("src/rows/one.cpp:2: a count of weights or operations")]
+    assert check("src/rows/one.cpp", "f(hidden_size * 2, intermediate_size); x = hidden_size; y = 2 * vocab_size;")[0] == 0
+
+
 @pytest.mark.parametrize("name", ["error_codes.inc", "library.h"])
 def test_public_headers_and_the_table_of_codes_name_no_option(check, name):
     code, lines = check(f"include/deberta/{name}", 'DEBERTA_ERROR(kA, "a", 1, "longer than --max-tokens allows", "")\n')

@@ -73,26 +73,14 @@ TEST(Bench, RandomIdsAreThoseOfTheVocabulary) {
   }
 }
 
-// docs/kernels.md and the published base model: 5.5, 23.2 and 104 GFLOP.
-TEST(Bench, CountsTheWorkOfTheBaseModel) {
+TEST(Bench, TheWorkIsThatOfTheEncoder) {
   ModelConfig config;
-  config.hidden_size = 768;
-  config.num_hidden_layers = 12;
-  config.num_attention_heads = 12;
-  config.intermediate_size = 3072;
-  config.relative_attention = config.has_c2p = config.has_p2c = true;
-  config.position_buckets = 256;
-  config.max_relative_positions = 512;
-  const auto total = [&](int32_t length) {
-    const Work work = work_of(config, std::vector<int32_t>{length});
-    return (work.linear + work.attention) / 1e9;
-  };
-  EXPECT_NEAR(total(32), 5.54, 0.05);
-  EXPECT_NEAR(total(128), 23.24, 0.1);
-  EXPECT_NEAR(total(512), 103.7, 0.6);
-  EXPECT_EQ(work_of(config, std::vector<int32_t>{128}).weights, 12.0 * 12 * 768 * 768);
-  config.relative_attention = false;
-  EXPECT_NEAR(work_of(config, std::vector<int32_t>{128}).attention / 1e9, 12 * 0.0503, 0.001);
+  const int32_t length = 9;
+  const PassShape shape{.lengths = {&length, 1}, .head = Head::kSequence, .labels = 3};
+  const Operations pass = forward_operations(config, shape);
+  const Work work = work_of(config, shape);
+  EXPECT_EQ(work.linear + work.attention + pass.head, pass.all());
+  EXPECT_EQ(work.weights, layer_weights(config));
 }
 
 TEST(Bench, TheLimitTakesEachPartAtItsOwnPeak) {
@@ -110,21 +98,10 @@ TEST(Bench, TheLimitIsNoLessThanReadingTheWeights) {
   EXPECT_EQ(limit_seconds(machine, Precision::kInt8, {8, 4, 10}), 5);
 }
 
-TEST(Bench, LinearLayersAreNamedByTheirShape) {
-  ModelConfig config;
-  config.hidden_size = 8;
-  config.intermediate_size = 32;
-  const auto name = [&](size_t outputs, size_t depth) {
-    return operation_name({Operation::kGemm, Precision::kFp32, outputs, depth}, config, Precision::kFp32);
-  };
-  EXPECT_EQ(name(24, 8), "gemm qkv");
-  EXPECT_EQ(name(16, 8), "gemm key, value");
-  EXPECT_EQ(name(8, 8), "gemm query, out");
-  EXPECT_EQ(name(32, 8), "gemm up");
-  EXPECT_EQ(name(8, 32), "gemm down");
-  EXPECT_EQ(name(3, 8), "gemm head");
-  EXPECT_EQ(operation_name({Operation::kAttention, Precision::kBf16, 8, 0}, config, Precision::kInt8), "attention");
-  EXPECT_EQ(operation_name({Operation::kGemm, Precision::kFp32, 8, 8}, config, Precision::kInt8), "gemm head");
+TEST(Bench, ProductsAreNamedByTheirRole) {
+  EXPECT_EQ(operation_name({.operation = Operation::kGemm, .role = ProductRole::kKeyValue}), "gemm key, value");
+  EXPECT_EQ(operation_name({.operation = Operation::kGemm}), "gemm");
+  EXPECT_EQ(operation_name({.operation = Operation::kAttention}), "attention");
 }
 
 }  // namespace

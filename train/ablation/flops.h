@@ -4,11 +4,9 @@
 
 namespace deberta::train {
 
-// Of one token of a sequence of `length`, by the shapes of its configuration: matrix products of the layers, scores and
-// values of attention, the terms of relative positions that the model has, the convolution; of a language model, which
-// predicts `predicted` of the tokens, the last layer or the passes of the mask decoder for these, and the head. 0: all
-// layers for all tokens. Forward once and backward twice as much. Two for a multiplication and its addition. Norms,
-// softmax, dropout, the optimiser and the tables of relative positions, which a batch shares, are not counted.
-double training_flops_per_token(const ModelConfig& config, double length, double predicted);
+// Of one token of a sequence of `length`, forward and backward (cost/operations.h): of a language model that predicts a
+// share `predicted` of the tokens, or, at 0, of a discriminator, which is asked about every token. The tables of
+// relative positions, which a batch shares, are not counted.
+double training_flops_per_token(const ModelConfig& config, int32_t length, double predicted);
 
 }  // namespace deberta::train

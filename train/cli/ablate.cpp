@@ -361,7 +361,7 @@ class Ablation {
     const PretrainVerb pretrain(options);
     const auto of = [&](const std::string& model, double predicted) {
       return training_flops_per_token(load_model_config(place(cell.name + "/pretrain/" + model + "config.json")),
-                                      static_cast<double>(pretrain.max_tokens), predicted);
+                                      static_cast<int32_t>(pretrain.max_tokens), predicted);
     };
     const double predicted = pretrain.objective == ObjectiveChoice::kCausal ? 1 : pretrain.mlm_probability;
     return is_pair(options) ? of("generator/", predicted) + of("discriminator/", 0) : of("", predicted);

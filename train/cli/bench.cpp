@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cost/operations.h"
 #include "deberta/error.h"
 #include "kernels/profile.h"
 #include "measure/figure_report.h"
@@ -18,45 +18,23 @@
 #include "program/model_options.h"
 #include "train/cli/verbs.h"
 #include "train/loop/step_timer.h"
-#include "train/model/relative_position.h"
 
 namespace deberta::train {
 namespace {
 
 constexpr size_t kLeastRuns = 3;
-constexpr double kBackwardOfAttention = 2.8;  // of its forward pass (docs/training.md)
-constexpr double kUpdateBytes = 28;           // of a parameter: four numbers read, three written
+constexpr double kUpdateBytes = 28;  // of a parameter: four numbers read, three written
 
-// Products of a step, a multiplication and an addition as two: each is done three times, forward and for both operands.
+// Of a step, whose head reads the first tokens: relative tables are projected in each.
 struct StepWork {
   double linear = 0;
-  double attention = 0;  // of the forward pass
+  double attention = 0;
 };
-
-double table_work(const ModelConfig& config, int32_t longest) {
-  const int64_t terms = (config.has_c2p ? 1 : 0) + (config.has_p2c ? 1 : 0);
-  if (!config.relative_attention || terms == 0) return 0;
-  const int64_t rows = make_lut(config, longest)->rows();
-  const auto hidden = static_cast<double>(config.hidden_size);
-  return static_cast<double>(config.num_hidden_layers * terms * rows) * 2 * hidden * hidden;
-}
-
-// Of the last layer a classifier reads the first tokens alone: all have keys and values, these the rest.
-StepWork last_layer_work(const ModelConfig& config, const std::vector<int32_t>& lengths) {
-  const auto hidden = static_cast<double>(config.hidden_size), inner = static_cast<double>(config.intermediate_size);
-  const auto sequences = static_cast<double>(lengths.size());
-  const double tokens = std::accumulate(lengths.begin(), lengths.end(), 0.0);
-  return {.linear = 2 * hidden * (2 * hidden * tokens + (2 * hidden + 2 * inner) * sequences),
-          .attention = 4 * hidden * tokens};
-}
-
 StepWork work_of(const ModelConfig& config, const std::vector<int32_t>& lengths) {
-  ModelConfig others = config;
-  others.num_hidden_layers -= 1;
-  const cli::Work pass = cli::work_of(others, lengths);
-  const StepWork last = last_layer_work(config, lengths);
-  const double tables = table_work(config, *std::ranges::max_element(lengths));
-  return {.linear = 3 * (pass.linear + last.linear + tables), .attention = pass.attention + last.attention};
+  const Operations pass = forward_operations(config, {.lengths = lengths, .last = LastRows::kFirstOfEach});
+  const double tables = table_operations(config, *std::ranges::max_element(lengths));
+  return {.linear = kTrainingPasses * (pass.embedding + pass.layers() + pass.convolution + tables),
+          .attention = kTrainingPasses * pass.attention};
 }
 
 class TrainingBench {
@@ -131,7 +109,7 @@ class TrainingBench {
     const StepWork work = work_of(timer_.config(), lengths);
     const double peak = machine.peak(precision_);
     if (peak == 0) return 0;
-    return (work.linear + (1 + kBackwardOfAttention) * work.attention) / peak +
+    return (work.linear + work.attention) / peak +
            kUpdateBytes * static_cast<double>(timer_.parameters()) / machine.read_bytes;
   }
 
@@ -164,8 +142,8 @@ class TrainingBench {
     double flop = 0;
     const double attention = kLeastRuns * work_of(timer_.config(), lengths).attention;
     if (is_gemm) flop = 2.0 * static_cast<double>(entry.rows * key.outputs) * static_cast<double>(key.depth);
-    if (key.operation == Operation::kAttention) flop = attention;
-    if (key.operation == Operation::kAttentionBackward) flop = kBackwardOfAttention * attention;
+    if (key.operation == Operation::kAttention) flop = attention / kTrainingPasses;
+    if (key.operation == Operation::kAttentionBackward) flop = attention * (kTrainingPasses - 1) / kTrainingPasses;
     const double peak = machine_.peak(key.precision);
     if (flop == 0 || peak == 0) return figure;
     figure.emplace_back("gflops", cli::rounded(flop / seconds / 1e9, 10));

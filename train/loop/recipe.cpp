@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "cost/operations.h"
 #include "deberta/error.h"
 
 namespace deberta::train {
@@ -65,8 +66,7 @@ Recipe find_recipe(const TaskRow& task, std::string_view size, bool is_sift) {
 }
 
 std::string_view default_learning_rate(const ModelConfig& config, bool is_lora) {
-  const auto width = static_cast<double>(config.hidden_size), inner = static_cast<double>(config.intermediate_size);
-  const double weights = static_cast<double>(config.num_hidden_layers) * (4 * width * width + 2 * width * inner);
+  const double weights = layer_weights(config);
   const auto found = std::ranges::find_if(kRates, [&](const SizedRate& row) { return weights <= row.most_weights; });
   const SizedRate& row = found == kRates.end() ? kRates.back() : *found;
   return is_lora ? row.lora_rate : row.rate;

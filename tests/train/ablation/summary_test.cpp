@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "cost/operations.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "train/ablation/flops.h"
@@ -106,37 +107,22 @@ TEST(Results, AreReadAsTheyWereWrittenAndOnlyForTheirOptions) {
   EXPECT_ERROR(parse_result(parse_json(R"({"form": "a"})", "x"), "x.json"), kInput, "expected the result of a cell");
 }
 
-TEST(Flops, AreThoseOfTheProducts) {
+TEST(Flops, AreThoseOfAPassForwardAndBackward) {
   ModelConfig config;
-  config.num_hidden_layers = 2;
-  config.hidden_size = 4;
-  config.intermediate_size = 8;
   config.vocab_size = 10;
-  config.position_buckets = 3;
-  config.relative_attention = config.has_c2p = config.has_p2c = true;
   config.position_biased_input = false;
-  // Of one layer: keys and values; a query's own products, its scores and values, and 6 rows of the table for each
-  // term.
-  const double keys = 2 * 16, query = 2 * 16 + 2 * 32 + 2 * 5 * 4 + 2 * 6 * 4;
-  EXPECT_EQ(training_flops_per_token(config, 5, 0), 6 * 2 * (keys + query)) << "of a discriminator, every token";
-  // The last layer twice for half of the tokens; head: D D + D V for these.
-  const double head = 0.5 * (16 + 40);
-  EXPECT_EQ(training_flops_per_token(config, 5, 0.5), 6 * (keys + query + keys + 2 * 0.5 * query + head));
-  const auto with = [&](auto change) {
-    ModelConfig changed = config;
-    change(changed);
-    return training_flops_per_token(changed, 5, 0.5);
-  };
-  const double no_decoder = with([](ModelConfig& c) { c.mask_decoder_passes = 0; });
-  EXPECT_EQ(no_decoder, 6 * (keys + query + keys + 0.5 * query + head));
-  EXPECT_EQ(with([](ModelConfig& c) { c.position_biased_input = true; }), no_decoder);
-  EXPECT_EQ(with([](ModelConfig& c) { c.is_causal = true; }), no_decoder);
-  EXPECT_EQ(with([](ModelConfig& c) { c.has_own_decoder = true; }),
-            6 * (2 * (keys + query) + 2 * keys + 2 * 0.5 * query + head));
-  EXPECT_EQ(with([](ModelConfig& c) { c.conv_kernel_size = 3; }),
-            training_flops_per_token(config, 5, 0.5) + 6 * 3 * 16);
-  config.relative_attention = false;
-  EXPECT_EQ(training_flops_per_token(config, 5, 0), 6 * 2 * (keys + query - 2 * 6 * 4));
+  const int32_t length = 8;
+  PassShape shape{.lengths = {&length, 1}, .head = Head::kReplacedToken};
+  EXPECT_EQ(training_flops_per_token(config, 8, 0), 3 * forward_operations(config, shape).all() / 8);
+  shape = {.lengths = {&length, 1},
+           .last = LastRows::kSome,
+           .some = 2,
+           .head = Head::kMaskedLm,
+           .predicts_by_decoder = true};
+  EXPECT_EQ(training_flops_per_token(config, 8, 0.25), 3 * forward_operations(config, shape).all() / 8);
+  config.position_biased_input = true;
+  shape.predicts_by_decoder = false;
+  EXPECT_EQ(training_flops_per_token(config, 8, 0.25), 3 * forward_operations(config, shape).all() / 8);
 }
 
 }  // namespace
