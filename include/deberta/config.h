@@ -34,6 +34,9 @@ enum class ProblemType { kUnset, kRegression, kSingleLabel, kMultiLabel };
 // How pieces become entities: each piece by itself; runs of pieces of one label; the label of a word from its first
 // piece, its mean scores, or its most confident piece, then runs of words.
 enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };
+// What the pooler of a sequence head reads of the last hidden states: that of the first token, or one of all tokens
+// that no mask hides (engine/pooling.h).
+enum class ClassifierPooling { kFirst, kMean, kMax, kAttention };
 enum class ConfigRules { kOriginal, kHf };  // which rules to read config.json by: docs/transformers.md
 // What stands on the last layer, or on the mask decoder.
 enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kReplacedToken };
@@ -42,6 +45,7 @@ enum class DistanceRule { kOriginal, kHf };  // algorithm.md 5.3: distances beyo
 DEBERTA_API std::string_view to_string(Activation activation);
 DEBERTA_API std::string_view to_string(Layout layout);  // the model_type
 DEBERTA_API std::string_view to_string(ProblemType type);
+DEBERTA_API std::string_view to_string(ClassifierPooling pooling);
 
 struct ModelConfig {
   Layout layout = Layout::kV2;
@@ -75,6 +79,7 @@ struct ModelConfig {
   int64_t pooler_hidden_size = 768;
   double pooler_dropout = 0;
   Activation pooler_hidden_act = Activation::kGelu;
+  ClassifierPooling classifier_pooling = ClassifierPooling::kFirst;  // of this program alone (docs/models.md)
   double cls_dropout = 0.1;
   bool talking_head = false;
   int64_t mask_decoder_passes = 2;  // of a masked language model without positions at the input; 0: none runs

@@ -113,9 +113,9 @@ void plan_config(Plan& plan) {
   ModelConfig config = plan.config;
   if (plan.changes_layout()) {
     config.layout = plan.layout();
-    document.set("model_type", to_string(config.layout));
     document.set("share_att_key", false);
   }
+  document.set("model_type", model_type_of(config, plan.head == Head::kSequence));
   document.write_out(config);
   // Without names transformers makes a head of two classes.
   const int64_t classes = count_labels(plan.checkpoint);

@@ -58,6 +58,9 @@ constexpr bool has_own_p2c(Config c) {
 constexpr bool has_own_output(Config c) {
   return !c.ties_output;
 }
+constexpr bool pools_by_attention(Config c) {
+  return c.classifier_pooling == ClassifierPooling::kAttention;
+}
 constexpr bool never(Config) {
   return false;
 }
@@ -74,6 +77,11 @@ constexpr TensorRow head(uint32_t heads, std::string_view name, std::string_view
 // Whose copy, where it is tied, is in kTied.
 constexpr TensorRow output_table(std::string_view name) {
   return {name, "V,E", bit_of(Head::kMaskedLm), has_own_output, never, "tie_word_embeddings", {}, true};
+}
+
+// Of the pooler; without it, a model that has it is another one.
+constexpr TensorRow pooling_query(std::string_view name) {
+  return {name, "D", bit_of(Head::kSequence), pools_by_attention, always, "classifier_pooling", {}, false};
 }
 
 constexpr uint32_t kClassifiers = bit_of(Head::kSequence) | bit_of(Head::kToken) | bit_of(Head::kTokenOriginal);
@@ -132,6 +140,7 @@ constexpr std::array kRows = {
     part("encoder.layer.{n}.output.LayerNorm.weight", "D"),
     part("encoder.layer.{n}.output.LayerNorm.bias", "D"),
 
+    pooling_query("pooler.attention.weight"),
     head(kPooled, "pooler.dense.weight", "D,D", kAccompanies),
     head(kPooled, "pooler.dense.bias", "D", kAccompanies),
     head(kProjected, "proj.weight", "D,D"),

@@ -165,7 +165,8 @@ std::string explain_unexpected(const Comparison& comparison, const TensorView& t
   if (row != nullptr && is_layer_row(*row) && row->exists(comparison.config)) {
     return "; " + describe_key(comparison.config, "num_hidden_layers");
   }
-  if (row != nullptr && is_head_row(*row)) return fmt::format("; the head is {}", to_string(comparison.head));
+  if (row != nullptr && is_head_row(*row) && row->exists(comparison.config))
+    return fmt::format("; the head is {}", to_string(comparison.head));
   if (row != nullptr) return hint_for(comparison, row);
   if (!may_suggest) return {};
   const std::vector<std::string_view> candidates(comparison.missing.begin(), comparison.missing.end());

@@ -177,9 +177,8 @@ class Bench {
   };
 
   Work work_of(std::span<const int32_t> lengths) const {
-    const bool reads_first = model_.head() == Head::kSequence;
     return cli::work_of(model_.config(), {.lengths = lengths,
-                                          .last = reads_first ? LastRows::kFirstOfEach : LastRows::kEvery,
+                                          .last = last_rows_of(model_.config(), model_.head()),
                                           .predicts_by_decoder = model_.has_mask_decoder()});
   }
 

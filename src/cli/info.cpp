@@ -101,6 +101,8 @@ void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {
   if (!card.limits.empty()) facts.add("limits", card.limits);
   facts.add("model_type", to_string(config.layout));
   facts.add("head", to_string(model.head()));
+  if (config.classifier_pooling != ClassifierPooling::kFirst && model.head() == Head::kSequence)
+    facts.add("classifier_pooling", to_string(config.classifier_pooling));
   if (model.head() == Head::kMaskedLm) facts.add("mask_decoder", model.has_mask_decoder());
   facts.add("layers", config.num_hidden_layers);
   facts.add("hidden_size", config.hidden_size);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <limits>
 #include <optional>
@@ -20,6 +21,10 @@
 
 namespace deberta {
 namespace {
+
+constexpr std::string_view kPooledEnding = "-pooled";
+constexpr std::array kPoolings = {ClassifierPooling::kFirst, ClassifierPooling::kMean, ClassifierPooling::kMax,
+                                  ClassifierPooling::kAttention};
 
 // What all steps of one parse share.
 struct Parse {
@@ -101,7 +106,8 @@ void check_epsilon(Parse& parse) {
 void read_model_type(Parse& parse) {
   const Json* value = parse.document.find("model_type");
   if (value == nullptr || value->is_null()) return;  // an original file; fused v1 tensors are recognised by their names
-  const std::string_view type = value->is_string() ? std::string_view(value->as_string()) : std::string_view();
+  std::string_view type = value->is_string() ? std::string_view(value->as_string()) : std::string_view();
+  if (type.ends_with(kPooledEnding)) type.remove_suffix(kPooledEnding.size());
   if (type == "deberta") {
     parse.config.layout = Layout::kV1;
   } else if (type == "deberta-v2") {
@@ -293,6 +299,25 @@ void check_together(Parse& parse) {
   }
 }
 
+void read_classifier_pooling(Parse& parse) {
+  const Json* value = parse.document.find("classifier_pooling");
+  const bool is_given = value != nullptr && !value->is_null();
+  if (is_given) {
+    const auto found = std::ranges::find_if(kPoolings, [&](ClassifierPooling pooling) {
+      return value->is_string() && value->as_string() == to_string(pooling);
+    });
+    if (found == kPoolings.end())
+      return parse.refuse("classifier_pooling", R"("first", "mean", "max" or "attention")", *value);
+    parse.config.classifier_pooling = *found;
+  }
+  const Json* type = parse.document.find("model_type");
+  const bool is_named = type != nullptr && type->is_string() && type->as_string().ends_with(kPooledEnding);
+  if (is_named && parse.config.classifier_pooling == ClassifierPooling::kFirst)
+    parse.refuse("classifier_pooling",
+                 fmt::format(R"(expected "mean", "max" or "attention" beside model_type {}, got {})",
+                             quote_json(type->as_string()), is_given ? value->describe() : "nothing"));
+}
+
 void read_problem_type(Parse& parse) {
   const Json* value = parse.document.find("problem_type");
   if (value == nullptr || value->is_null()) return;
@@ -379,6 +404,25 @@ std::string_view to_string(ProblemType type) {
   return {};
 }
 
+std::string_view to_string(ClassifierPooling pooling) {
+  switch (pooling) {
+    case ClassifierPooling::kFirst:
+      return "first";
+    case ClassifierPooling::kMean:
+      return "mean";
+    case ClassifierPooling::kMax:
+      return "max";
+    case ClassifierPooling::kAttention:
+      return "attention";
+  }
+  return {};
+}
+
+std::string model_type_of(const ModelConfig& config, bool pools) {
+  const bool is_own = pools && config.classifier_pooling != ClassifierPooling::kFirst;
+  return fmt::format("{}{}", to_string(config.layout), is_own ? kPooledEnding : "");
+}
+
 ModelConfig parse_model_config(const Json& document, const std::string& where, ConfigRules rules) {
   if (!document.is_object())
     throw Error(ErrorCode::kConfig, where, fmt::format("expected an object, got {}", document.describe()));
@@ -396,6 +440,7 @@ ModelConfig parse_model_config(const Json& document, const std::string& where, C
   check_epsilon(parse);
   read_pos_att_type(parse);
   read_norm_rel_ebd(parse);
+  read_classifier_pooling(parse);
   read_problem_type(parse);
   read_architectures(parse);
   read_labels(parse);

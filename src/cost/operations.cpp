@@ -94,6 +94,11 @@ double head_operations(const ModelConfig& config, const PassShape& shape, double
 
 }  // namespace
 
+LastRows last_rows_of(const ModelConfig& config, Head head) {
+  const bool reads_first = head == Head::kSequence && config.classifier_pooling == ClassifierPooling::kFirst;
+  return reads_first ? LastRows::kFirstOfEach : LastRows::kEvery;
+}
+
 Operations forward_operations(const ModelConfig& config, const PassShape& shape) {
   const double hidden = count(config.hidden_size), inner = count(config.intermediate_size);
   double tokens = 0;

@@ -21,6 +21,9 @@ struct PassShape {
   bool predicts_by_decoder = false;  // the last layer runs as the passes of the mask decoder
 };
 
+// Those of a head that is not asked for single rows: a head of sequences reads the first tokens, or pools all of them.
+LastRows last_rows_of(const ModelConfig& config, Head head);
+
 struct Operations {
   double embedding = 0;  // [D, E], where E is not D
   double query = 0, key_value = 0, attention_output = 0, up = 0, down = 0;

@@ -7,27 +7,20 @@
 #include <cmath>
 
 #include "engine/activation.h"
+#include "engine/pooling.h"
 
 namespace deberta {
 namespace {
 
 constexpr float kNoMention = -10000;  // the original's logit of a mention without pieces
 
-bool is_empty(const Batch& batch, size_t sequence) {
-  return batch.starts[sequence] == batch.starts[sequence + 1];
-}
-
-// The first token of each sequence; zeros for an empty one.
-void gather_first(const Pass& pass, const float* hidden_TD, float* rows_BD) {
-  const size_t hidden = as_size(pass.config.hidden_size);
-  for (size_t b = 0; b < pass.batch.sequences(); ++b) {
-    float* row_D = rows_BD + b * hidden;
-    if (is_empty(pass.batch, b)) {
-      std::fill_n(row_D, hidden, 0.0f);
-    } else {
-      std::copy_n(hidden_TD + as_size(pass.batch.starts[b]) * hidden, hidden, row_D);
-    }
-  }
+PoolingInput pooling_input(const Pass& pass, const float* hidden_TD) {
+  return {.pooling = pass.config.classifier_pooling,
+          .hidden_TD = hidden_TD,
+          .columns = as_size(pass.config.hidden_size),
+          .starts = pass.batch.starts,
+          .mask_T = pass.batch.mask_T.empty() ? nullptr : pass.batch.mask_T.data(),
+          .query_D = pass.weights.head.pooling_query_D};
 }
 
 const float* gather_rows(const Pass& pass, const float* hidden_TD, float* rows_ND) {
@@ -49,11 +42,13 @@ void classify(const Pass& pass, LinearStep input, ForwardResult& result) {
   apply_linear(pass, classifier, input);
 }
 
-// classifier( act( dense( first token ) ) ). An empty sequence has no first token: its results are zeros.
-void run_sequence_head(const Pass& pass, const float* hidden_TD, float* rows_BD, ForwardResult& result) {
+// classifier( act( dense( pooled ) ) ). A sequence without tokens to pool has no answer: its results are zeros.
+void run_sequence_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
   const size_t sequences = pass.batch.sequences();
   const size_t hidden = as_size(pass.config.hidden_size);
-  gather_first(pass, hidden_TD, rows_BD);
+  float* rows_BD = space.head_rows_ND;
+  const PoolingInput input = pooling_input(pass, space.hidden_TD);
+  pool_rows(input, {.pooled_BD = rows_BD, .weights_T = space.pooling_weights_T}, pass.parallel);
   result.pooled_BD.resize(sequences * hidden);
   apply_linear(pass, pass.weights.head.dense,
                {.x = rows_BD,
@@ -62,7 +57,7 @@ void run_sequence_head(const Pass& pass, const float* hidden_TD, float* rows_BD,
                 .y = result.pooled_BD.data()});
   classify(pass, {.x = result.pooled_BD.data(), .rows = sequences}, result);
   for (size_t b = 0; b < sequences; ++b) {
-    if (!is_empty(pass.batch, b)) continue;
+    if (has_rows_to_pool(input, b)) continue;
     std::fill_n(&result.pooled_BD[b * hidden], hidden, 0.0f);
     std::fill_n(&result.logits[b * result.logits_columns], result.logits_columns, 0.0f);
   }
@@ -175,7 +170,7 @@ void run_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
     case Head::kNone:
       return;
     case Head::kSequence:
-      return run_sequence_head(pass, hidden_TD, rows_ND, result);
+      return run_sequence_head(pass, space, result);
     case Head::kToken:
     case Head::kSpan:
       return classify(pass, {.x = gather_rows(pass, hidden_TD, rows_ND), .rows = rows}, result);

@@ -30,7 +30,7 @@ class Chooser {
 
 bool reads_some_rows(const Pass& pass) {
   if (!pass.options.wants_logits) return false;
-  if (pass.head == Head::kSequence) return true;
+  if (pass.head == Head::kSequence) return pass.config.classifier_pooling == ClassifierPooling::kFirst;
   return !pass.options.rows.empty() && pass.head != Head::kReplacedToken;  // that one adds the first token to each
 }
 

@@ -288,7 +288,8 @@ ConvolutionWeights Loader::convolution() {
   return w;
 }
 
-HeadWeights load_head(Loader& loader, Head head, Precision precision, const TensorView* own_output) {
+HeadWeights load_head(Loader& loader, Head head, ClassifierPooling pooling, Precision precision,
+                      const TensorView* own_output) {
   HeadWeights w;
   switch (head) {
     case Head::kNone:
@@ -299,6 +300,7 @@ HeadWeights load_head(Loader& loader, Head head, Precision precision, const Tens
       w.classifier = loader.linear("mask_predictions.classifier");
       break;
     case Head::kSequence:
+      if (pooling == ClassifierPooling::kAttention) w.pooling_query_D = loader.vector("pooler.attention.weight");
       w.dense = loader.linear("pooler.dense");
       w.classifier = loader.linear("classifier");
       break;
@@ -394,7 +396,7 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   for (WeightStore& store : stores) w.store.take(std::move(store));
   order_products(w.layers);
   w.convolution = loader.convolution();
-  w.head = load_head(loader, variant.head, precision, own_output_table(checkpoint, config));
+  w.head = load_head(loader, variant.head, config.classifier_pooling, precision, own_output_table(checkpoint, config));
   w.labels = labels_of(checkpoint, variant.head);
   name_products(w);
   return w;

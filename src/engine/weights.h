@@ -53,6 +53,7 @@ struct ConvolutionWeights {
 
 // The tensors behind h_N. Which are set depends on the head.
 struct HeadWeights {
+  const float* pooling_query_D = nullptr;  // of a pooler by attention
   Linear dense;       // pooler, original token projection, inner layer of the language model or replaced-token head
   Norm norm;          // of the last two
   Linear classifier;  // [C, D], [2, D], or the word table [V, E]

@@ -47,6 +47,8 @@ void plan_head(const Pass& pass, Planner& planner, Workspace& w) {
   w.head_rows_ND = planner.take<float>(rows * hidden);
   w.head_inner_ND = planner.take<float>(rows * head_inner_columns(pass));
   w.head_operand = plan_operand(pass, planner, rows, std::max(hidden, as_size(pass.config.embedding_size)));
+  if (rows > 0 && pass.weights.head.pooling_query_D != nullptr)
+    w.pooling_weights_T = planner.take<double>(pass.batch.tokens());
   if (!reads_some_rows(pass)) return;
   const size_t chosen = chosen_rows_bound(pass);
   w.query_starts = planner.take<int32_t>(pass.batch.sequences() + 1);

@@ -39,6 +39,7 @@ struct Workspace {
   float* head_rows_ND = nullptr;
   float* head_inner_ND = nullptr;
   OperandRows head_operand;
+  double* pooling_weights_T = nullptr;  // of a pooler by attention
   int32_t* query_starts = nullptr;
   int32_t* query_rows_N = nullptr;
   int32_t* query_positions_N = nullptr;

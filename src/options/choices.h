@@ -23,6 +23,7 @@ enum class SpecialText { kParse, kLiteral };
 enum class AnswerEnds { kWords, kTokens };
 enum class ActivationChoice { kAuto, kSoftmax, kSigmoid, kNone };
 enum class PoolingChoice { kAuto, kCls, kMean, kMax, kNone };
+enum class ClassifierPoolingChoice { kAuto, kFirst, kMean, kMax, kAttention };
 enum class Color { kAuto, kAlways, kNever };
 enum class Format { kAuto, kTable, kTsv, kCsv, kJson, kJsonl, kConll, kTrec };
 enum class ShowProgress { kAuto, kOn, kOff };
@@ -125,6 +126,13 @@ inline constexpr auto kChoiceWords<PoolingChoice> =
                                               {"mean", PoolingChoice::kMean},
                                               {"max", PoolingChoice::kMax},
                                               {"none", PoolingChoice::kNone}});
+template <>
+inline constexpr auto kChoiceWords<ClassifierPoolingChoice> =
+    std::to_array<ChoiceWord<ClassifierPoolingChoice>>({{"auto", ClassifierPoolingChoice::kAuto},
+                                                        {"first", ClassifierPoolingChoice::kFirst},
+                                                        {"mean", ClassifierPoolingChoice::kMean},
+                                                        {"max", ClassifierPoolingChoice::kMax},
+                                                        {"attention", ClassifierPoolingChoice::kAttention}});
 template <>
 inline constexpr auto kChoiceWords<MaskDecoder> = std::to_array<ChoiceWord<MaskDecoder>>({{"auto", MaskDecoder::kAuto},
                                                                                           {"on", MaskDecoder::kOn},

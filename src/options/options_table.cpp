@@ -452,6 +452,10 @@ constexpr OptionRow kOptions[] = {
               "down to the embeddings; 1: one rate for all layers"},
     OptionRow{"cls-dropout", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
               "dropout before the classifier; auto: as the model's config.json says"},
+    OptionRow{"pooling", 0, kChoice, "auto", "auto|first|mean|max|attention", "finetune", "Training",
+              "what the head of a classifier, a scorer or choices reads: the state of the first token, the mean or the "
+              "largest values of all tokens, or their mean with learned weights (docs/models.md); auto: as the model "
+              "does, first where it says nothing. Another than the model's begins with a new head"},
     OptionRow{"label-smoothing-factor", 0, kNumber, "0", "0..1", "finetune", "Training",
               "share of each label that is spread over all classes"},
     OptionRow{"class-weights", 0, kList, "", "WEIGHTS", "finetune", "Training",

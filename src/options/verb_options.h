@@ -490,6 +490,7 @@ struct FinetuneVerb : AnyVerb {
   Setting<std::optional<double>> head_learning_rate = option("head-learning-rate");  // none: auto
   double layer_decay = option("layer-decay");
   Setting<std::optional<double>> cls_dropout = option("cls-dropout");  // none: auto
+  ClassifierPoolingChoice pooling = option("pooling");
   AdversarialSettings adversarial{given()};
   double label_smoothing_factor = option("label-smoothing-factor");
   std::vector<std::string> class_weights = option("class-weights");

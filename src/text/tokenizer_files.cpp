@@ -36,8 +36,10 @@ struct TypeRow {
   std::string_view model_type;
   TokenizerClass of_class;
 };
-constexpr std::array<TypeRow, 2> kTypes{
-    {{"deberta", TokenizerClass::kDeberta}, {"deberta-v2", TokenizerClass::kDebertaV2}}};
+constexpr std::array<TypeRow, 4> kTypes{{{"deberta", TokenizerClass::kDeberta},
+                                         {"deberta-v2", TokenizerClass::kDebertaV2},
+                                         {"deberta-pooled", TokenizerClass::kDeberta},
+                                         {"deberta-v2-pooled", TokenizerClass::kDebertaV2}}};
 
 // The folder's own code makes its tokenizer: nothing is known here about its ids.
 void check_auto_map(const Json& config, const std::string& path) {

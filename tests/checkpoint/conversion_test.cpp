@@ -106,6 +106,25 @@ TEST_F(Conversions, SplitTheFusedProjectionHeadByHead) {
   }
 }
 
+// Under the types of transformers it would load, and read the first token.
+TEST_F(Conversions, OfAPoolerThatReadsAllTokensHaveAModelTypeOfTheirOwn) {
+  ModelConfig config = tiny_unshared_config();
+  config.classifier_pooling = ClassifierPooling::kAttention;
+  const auto type_of = [&](const std::string& name) { return config_of(name).find("model_type")->as_string(); };
+  const std::string model = make("m", config);
+  zero_key_biases(model);
+  convert(model, folder.path("v2"));
+  EXPECT_EQ(type_of("v2"), "deberta-v2-pooled");
+  EXPECT_TRUE(convert(folder.path("v2"), folder.path("again")).empty());
+  convert(folder.path("v2"), folder.path("v1"), kToV1);
+  EXPECT_EQ(type_of("v1"), "deberta-pooled");
+  EXPECT_NE(Checkpoint::open(folder.path("v1")).find("pooler.attention.weight"), nullptr);
+  convert(folder.path("v1"), folder.path("back"), kToV2);
+  EXPECT_EQ(type_of("back"), "deberta-v2-pooled");
+  convert(make("token", config, Head::kToken), folder.path("token-copy"));
+  EXPECT_EQ(type_of("token-copy"), "deberta-v2") << "whose head pools nothing";
+}
+
 TEST_F(Conversions, OfACausalModelSayThatItIsOne) {
   ModelConfig causal = tiny_config();
   causal.is_causal = true;

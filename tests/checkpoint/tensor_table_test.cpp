@@ -339,6 +339,22 @@ TEST_F(Comparison, IsSilentAboutWhatPublishedFilesCarry) {
   EXPECT_EQ(errors(small_config(), Head::kSequence), Messages{"1 tensor missing: pooler.dense.bias"});
 }
 
+TEST_F(Comparison, APoolerByAttentionHasAQueryAndNoOtherDoes) {
+  ModelConfig config = small_config();
+  fill(config, Head::kSequence);
+  config.classifier_pooling = ClassifierPooling::kAttention;
+  config.raw = R"({"classifier_pooling": "attention"})";
+  EXPECT_EQ(errors(config, Head::kSequence),
+            Messages{"1 tensor missing: pooler.attention.weight; config.json has classifier_pooling \"attention\""});
+  add("pooler.attention.weight", {6});
+  EXPECT_EQ(errors(config, Head::kSequence), Messages{});
+  EXPECT_EQ(errors(small_config(), Head::kSequence),
+            Messages{"unexpected tensor pooler.attention.weight [6]; config.json has no classifier_pooling"});
+  reshape("pooler.attention.weight", {1, 6});
+  EXPECT_EQ(errors(config, Head::kSequence).size(), 1u);
+  EXPECT_EQ(shapes_of(config, Head::kToken).count("pooler.attention.weight"), 0u);
+}
+
 TEST_F(Comparison, AcceptsACopyOfATiedTableAndNoOther) {
   fill(small_config(), Head::kMaskedLm);
   add("cls.predictions.decoder.weight", {11, 6});

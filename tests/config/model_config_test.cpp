@@ -131,6 +131,36 @@ TEST(ModelConfig, ReadsTheFormsOfAblations) {
   EXPECT_TRUE(parse(R"("fixed_relative_table": true)").has_fixed_distances);
 }
 
+TEST(ModelConfig, ReadsWhatThePoolerReads) {
+  EXPECT_EQ(parse("").classifier_pooling, ClassifierPooling::kFirst);
+  EXPECT_EQ(parse(R"("classifier_pooling": null)").classifier_pooling, ClassifierPooling::kFirst);
+  for (const ClassifierPooling pooling :
+       {ClassifierPooling::kFirst, ClassifierPooling::kMean, ClassifierPooling::kMax, ClassifierPooling::kAttention}) {
+    const std::string key = "\"classifier_pooling\": " + quote_json(to_string(pooling));
+    EXPECT_EQ(parse(key).classifier_pooling, pooling) << key;
+  }
+  const std::string expected = R"(classifier_pooling: expected "first", "mean", "max" or "attention", got )";
+  for (const char* value : {"\"cls\"", "\"Mean\"", "true", "1"})
+    EXPECT_ERROR(parse(std::string("\"classifier_pooling\": ") + value), kConfig, expected + value);
+}
+
+TEST(ModelConfig, AModelTypeOfItsOwnSaysThatThePoolerReadsAllTokens) {
+  const ModelConfig v1 = parse(R"("model_type": "deberta-pooled", "classifier_pooling": "mean")");
+  EXPECT_EQ(v1.layout, Layout::kV1);
+  const std::string sizes = R"("num_hidden_layers": 12, "num_attention_heads": 12, "pos_att_type": [], )";
+  const ModelConfig v2 = parse(sizes + R"("model_type": "deberta-v2-pooled", "classifier_pooling": "max")");
+  EXPECT_EQ(v2.layout, Layout::kV2);
+  EXPECT_EQ(model_type_of(v1, true), "deberta-pooled");
+  EXPECT_EQ(model_type_of(v2, true), "deberta-v2-pooled");
+  EXPECT_EQ(model_type_of(v2, false), "deberta-v2") << "of another head";
+  EXPECT_EQ(model_type_of(parse(kV2), true), "deberta-v2");
+  for (const char* rest : {"", R"(, "classifier_pooling": "first")"})
+    EXPECT_ERROR(
+        parse(sizes + R"("model_type": "deberta-v2-pooled")" + rest), kConfig,
+        R"(classifier_pooling: expected "mean", "max" or "attention" beside model_type "deberta-v2-pooled", got )");
+  EXPECT_ERROR(parse(R"("model_type": "bert-pooled", "classifier_pooling": "max")"), kConfig, "model_type: expected");
+}
+
 TEST(ModelConfig, TellsTheLayoutFromModelType) {
   EXPECT_EQ(parse(R"("model_type": "deberta")").layout, Layout::kV1);
   EXPECT_EQ(parse(kV2).layout, Layout::kV2);

@@ -131,6 +131,14 @@ TEST(Operations, OfOtherParts) {
   EXPECT_EQ(with(Head::kReplacedToken).head, 12 * 2 * (64 + 8));
 }
 
+TEST(Operations, AHeadOfSequencesReadsTheFirstTokensUnlessItPools) {
+  ModelConfig config = small();
+  EXPECT_EQ(last_rows_of(config, Head::kSequence), LastRows::kFirstOfEach);
+  EXPECT_EQ(last_rows_of(config, Head::kToken), LastRows::kEvery);
+  config.classifier_pooling = ClassifierPooling::kMean;
+  EXPECT_EQ(last_rows_of(config, Head::kSequence), LastRows::kEvery);
+}
+
 TEST(Operations, TablesAreProjectedForTheRowsThatAreReached) {
   ModelConfig config = small();
   EXPECT_EQ(table_operations(config, 512), 3 * 2 * 2 * 8 * 64);

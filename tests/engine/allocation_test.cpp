@@ -32,5 +32,21 @@ TEST(Allocations, AreNoneInAPassNoLargerThanTheOnesBefore) {
   }
 }
 
+TEST(Allocations, AreNoneWhateverThePoolerReads) {
+  for (const ClassifierPooling pooling :
+       {ClassifierPooling::kMean, ClassifierPooling::kMax, ClassifierPooling::kAttention}) {
+    ModelConfig config = with_fast_heads();
+    config.classifier_pooling = pooling;
+    const Model model = load_tiny(config, Head::kSequence, {.threads = 2});
+    const Batch batch = make_batch({make_ids(1, 16), make_ids(2, 7)}), smaller = make_batch({make_ids(3, 14)});
+    ForwardResult result;
+    model.forward(batch, {}, result);
+    const size_t before = allocations();
+    model.forward(batch, {}, result);
+    model.forward(smaller, {}, result);
+    EXPECT_EQ(allocations() - before, 0u) << to_string(pooling);
+  }
+}
+
 }  // namespace
 }  // namespace deberta

@@ -63,7 +63,7 @@ def rows(tmp_path_factory):
 
 def rate_of(name, head_rate, decay, first=1):
     """The head's, or of what is n layers below it RATE * decay^n; of the last layer n is `first`."""
-    name = name.removeprefix("deberta.")
+    name = name.removeprefix("model.").removeprefix("deberta.")
     if name.startswith("encoder.layer."):
         return RATE * decay ** (first + LAYERS - 1 - int(name.split(".")[2]))
     if name.startswith("encoder.conv."):
@@ -71,8 +71,15 @@ def rate_of(name, head_rate, decay, first=1):
     return RATE * decay ** (first + LAYERS) if name.startswith(("embeddings.", "encoder.")) else head_rate
 
 
+def load(base):
+    return transformers.DebertaV2ForSequenceClassification.from_pretrained(base, dtype=torch.float32, attn_implementation="eager").train()
+
+
 def losses_of_transformers(base, rows, *rates):
-    model = transformers.DebertaV2ForSequenceClassification.from_pretrained(base, dtype=torch.float32, attn_implementation="eager").train()
+    return losses_of(load(base), base, rows, *rates)
+
+
+def losses_of(model, base, rows, *rates):
     read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", base, "-i", rows, "--format", "jsonl", "--keep", "none").splitlines()]
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
     labels = torch.tensor(["abc".index(json.loads(line)["label"]) for line in rows.read_text().splitlines()])

@@ -79,6 +79,7 @@ Json to_json(const ModelConfig& c) {
   add("conv_act", to_string(c.conv_act));
   add("pooler_hidden_size", c.pooler_hidden_size);
   add("pooler_hidden_act", to_string(c.pooler_hidden_act));
+  if (c.classifier_pooling != ClassifierPooling::kFirst) add("classifier_pooling", to_string(c.classifier_pooling));
   if (c.is_causal) add("is_decoder", true);
   if (c.norm_first) add("norm_first", true);
   if (!c.scales_by_terms) add("scale_by_terms", false);

@@ -31,7 +31,8 @@ struct StepWork {
   double attention = 0;
 };
 StepWork work_of(const ModelConfig& config, const std::vector<int32_t>& lengths) {
-  const Operations pass = forward_operations(config, {.lengths = lengths, .last = LastRows::kFirstOfEach});
+  const Operations pass =
+      forward_operations(config, {.lengths = lengths, .last = last_rows_of(config, Head::kSequence)});
   const double tables = table_operations(config, *std::ranges::max_element(lengths));
   return {.linear = kTrainingPasses * (pass.embedding + pass.layers() + pass.convolution + tables),
           .attention = kTrainingPasses * pass.attention};

@@ -152,6 +152,22 @@ void set_hyper_parameters(const FinetuneVerb& options, FinetuneSettings& setting
     settings.adversarial->lambda = *recipe.adversarial_lambda;
 }
 
+std::optional<ClassifierPooling> pooling_of(ClassifierPoolingChoice choice) {
+  switch (choice) {
+    case ClassifierPoolingChoice::kAuto:
+      break;
+    case ClassifierPoolingChoice::kFirst:
+      return ClassifierPooling::kFirst;
+    case ClassifierPoolingChoice::kMean:
+      return ClassifierPooling::kMean;
+    case ClassifierPoolingChoice::kMax:
+      return ClassifierPooling::kMax;
+    case ClassifierPoolingChoice::kAttention:
+      return ClassifierPooling::kAttention;
+  }
+  return std::nullopt;
+}
+
 // The task's files with labels of words are learned as they are answered, in windows; other texts where that is asked.
 void set_windows(const FinetuneVerb& options, FinetuneSettings& settings) {
   const TaskLoss loss = loss_of(*settings.task);
@@ -233,6 +249,7 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   set_best(options, settings);
   set_class_weights(options, settings);
   settings.accumulation = options.gradient_accumulation_steps;
+  settings.pooling = pooling_of(options.pooling);
   settings.label_smoothing = options.label_smoothing_factor;
   settings.teacher_folder = teacher_folder(options.teacher);
   settings.distillation = {options.teacher.weight.value, options.teacher.temperature.value};

@@ -74,6 +74,8 @@ std::string settings_of(Model& model, const std::string& base_model) {
 std::optional<std::string> find_adapter_obstacle(const ModelForm& form) {
   if (form.config.layout == Layout::kV1) return "peft adds to the fused projections of version 1 as one matrix";
   if (form.config.shares_layers) return "transformers has no layers that are one";
+  if (form.head == Head::kSequence && form.config.classifier_pooling != ClassifierPooling::kFirst)
+    return "transformers pools the first token alone";
   if (form.head == Head::kTokenOriginal) return "transformers has no such head";
   return std::nullopt;
 }

@@ -43,6 +43,7 @@ struct FinetuneSettings {
   std::vector<float> class_weights = {};                    // by the task's order of classes; empty: 1
   bool balances_classes = false;                            // weights so that all classes count the same
   std::optional<double> classifier_dropout = std::nullopt;  // none: as config.json says
+  std::optional<ClassifierPooling> pooling = std::nullopt;  // the same
   std::optional<int64_t> frozen_layers = std::nullopt;      // ModelForm
   std::optional<LoraForm> lora = std::nullopt;              // ModelForm
   int64_t reinit_layers = 0;                                // so many of the last ones begin with random weights

@@ -52,6 +52,17 @@ bool keeps_classifier(const TaskRow& task, const ModelConfig& config, Head head,
   return true;
 }
 
+// What the head is to pool: as asked, else as the model does.
+ClassifierPooling pooling_of(const FinetuneSettings& settings, const ModelConfig& base, Head head) {
+  if (head == Head::kSequence) return settings.pooling.value_or(base.classifier_pooling);
+  if (settings.pooling)
+    throw Error(ErrorCode::kUsage, {{.message = "expected a task with a head of sequences, for classes, numbers or "
+                                                "choices, got " +
+                                                std::string(settings.task->name) + ", whose head reads each token",
+                                     .argument = "pooling"}});
+  return ClassifierPooling::kFirst;
+}
+
 Json problem_type_of(TaskLoss loss) {
   if (loss == TaskLoss::kClass) return "single_label_classification";
   if (loss == TaskLoss::kLabels) return "multi_label_classification";
@@ -91,8 +102,13 @@ std::vector<std::string> labels_of(const TaskSamples& samples) {
   return {"LABEL_0"};
 }
 
-ModelConfig config_of(const FinetuneSettings& settings, const ModelConfig& base, const TaskSamples& samples) {
+ModelConfig config_of(const FinetuneSettings& settings, const ModelConfig& base, const TaskSamples& samples,
+                      ClassifierPooling pooling) {
   ConfigDocument document(base);
+  if (pooling != base.classifier_pooling) {
+    document.set("classifier_pooling", to_string(pooling));
+    if (document.has("model_type")) document.set("model_type", to_string(base.layout));  // until it is written
+  }
   document.set("architectures", JsonArray{architecture_of(samples.loss)});
   document.set("finetuning_task", std::string(settings.task->name));
   const Json problem_type = problem_type_of(samples.loss);
@@ -163,8 +179,10 @@ TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& sample
   base.layout = find_layout(base, weights);
   check_base(base, settings);
   ModelForm form{.config = {}, .head = head_of(samples.loss, weights)};
-  const bool keeps = keeps_classifier(*settings.task, base, form.head, weights, samples);
-  form.config = config_of(settings, base, samples);
+  const ClassifierPooling pooling = pooling_of(settings, base, form.head);
+  const bool has_new_pooling = form.head == Head::kSequence && pooling != base.classifier_pooling;
+  const bool keeps = !has_new_pooling && keeps_classifier(*settings.task, base, form.head, weights, samples);
+  form.config = config_of(settings, base, samples, pooling);
   std::vector<std::string> notes;
   const WordRows rows = make_room_for_tokens(settings, form.config, notes);
   form.labels = has_classes(samples.loss) ? static_cast<int64_t>(samples.labels.size()) : 1;
@@ -173,8 +191,9 @@ TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& sample
   TaskModel result{.model = make_model(form), .notes = std::move(notes)};
   check_new_layers(form, settings.reinit_layers);
   initialise(result.model, settings.run.seed);
-  result.new_tensors =
-      load_parameters(result.model, weights, {.allows_new_head = true, .has_new_classifier = !keeps, .rows = rows});
+  result.new_tensors = load_parameters(
+      result.model, weights,
+      {.allows_new_head = true, .has_new_classifier = !keeps, .has_new_pooler = has_new_pooling, .rows = rows});
   result.new_layers = begin_anew(result.model, settings.reinit_layers, settings.run.seed);
   begin_lora(result.model);
   return result;

@@ -39,6 +39,8 @@ void visit(OutputHead& head, const ModelForm& form, const Visit& each) {
     case Head::kNone:
       return;
     case Head::kSequence:
+      if (form.config.classifier_pooling == ClassifierPooling::kAttention)  // begins as the mean
+        each({.name = "pooler.attention.weight", .shape = {size}, .init = Init::kZeros}, head.pooling_query_D);
       visit(head.dense, {"pooler.dense", size, size}, each);
       break;
     case Head::kToken:
@@ -62,10 +64,10 @@ std::vector<int32_t> first_rows(const Rows& tokens) {
   return {tokens.starts.begin(), tokens.starts.end() - 1};
 }
 
-at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_BD) {
+at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& pooled_BD) {
   const ModelConfig& c = pass.form.config;
   const SharedRows first = choose_rows(*pass.tokens, first_rows(*pass.tokens));
-  const at::Tensor dropped_BD = drop(pass, RandomDomain::kPoolerDropout, c.pooler_dropout, hidden_BD, *first);
+  const at::Tensor dropped_BD = drop(pass, RandomDomain::kPoolerDropout, c.pooler_dropout, pooled_BD, *first);
   at::Tensor x_BD = apply(pass, head.dense, dropped_BD);
   x_BD = activate(pass.compute, x_BD, to_kernel(c.pooler_hidden_act));
   return apply(pass, head.classifier, drop(pass, RandomDomain::kClassifierDropout, c.cls_dropout, x_BD, *first));

@@ -1,8 +1,10 @@
 // The heads (algorithm.md 7, 10 and 13) on hidden states h. Sizes of the logits: C classes of the form.
-//   sequence          classifier( drop( act( dense( drop(h_CLS) ) ) ) )          also regression, several labels,
-//   choices token             classifier( drop(h) );   original: classifier( drop( gelu( proj(h) ) ) ) span
-//   qa_outputs(h): start and end masked LM         z = LN( act( dense(h) ) );   logits = z . word^T + bias     the
-//   output table is the input table replaced token    classifier( act( dense( LN(h_CLS + h) ) ) )
+//   sequence, also regression, several labels and choices:
+//     classifier( drop( act( dense( drop(pooled) ) ) ) );  pooled: h_CLS, or what pooling.h makes of all tokens
+//   token: classifier( drop(h) );  original: classifier( drop( gelu( proj(h) ) ) )
+//   span: qa_outputs(h), start and end
+//   masked LM: z = LN( act( dense(h) ) );  logits = z . word^T + bias, whose output table is the input table
+//   replaced token: classifier( act( dense( LN(h_CLS + h) ) ) )
 // B sequences  N rows  T packed tokens  D hidden  E embedding size  V vocabulary  C classes
 #pragma once
 #include "train/model/pass.h"
@@ -10,18 +12,19 @@
 namespace deberta::train {
 
 struct OutputHead {
-  Linear dense;       // of the pooler, the projection or the transform
-  Norm norm;          // of the language model and of the replaced tokens
-  Linear classifier;  // qa_outputs of a span head
-  at::Tensor bias_V;  // of the language model
+  at::Tensor pooling_query_D;  // of a pooler by attention
+  Linear dense;                // of the pooler, the projection or the transform
+  Norm norm;                   // of the language model and of the replaced tokens
+  Linear classifier;           // qa_outputs of a span head
+  at::Tensor bias_V;           // of the language model
 };
 void visit(OutputHead& head, const ModelForm& form, const Visit& each);
 
 // Where the sequences begin, of which each has at least one token.
 std::vector<int32_t> first_rows(const Rows& tokens);
 
-// Of the states of these rows: [B, C].
-at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_BD);
+// Of pooled states, one row for each sequence: [B, C].
+at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& pooled_BD);
 
 // Hidden states of some rows, and where they stand: [N, C], of a span head [N, 2].
 at::Tensor token_logits(const Pass& pass, const OutputHead& head, const at::Tensor& hidden_ND, const Rows& rows);

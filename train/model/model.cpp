@@ -6,6 +6,7 @@
 
 #include "deberta/error.h"
 #include "train/model/lora.h"
+#include "train/model/pooling.h"
 
 namespace deberta::train {
 namespace {
@@ -147,6 +148,12 @@ at::Tensor encode_rows(const Pass& pass, const Model& model, const at::Tensor& s
   const KeysValues keys = project_keys_values(pass, encoder.layers.back().attention, h_TD);
   const QueryStates queries{take_rows(h_TD, rows_N), choose_rows(*pass.tokens, rows_N)};
   return finish(pass, encoder, query_layer(pass, encoder.layers.back(), queries, keys, states.relative_RD, layers - 1));
+}
+
+at::Tensor pooled_states(const Pass& pass, const Model& model, const at::Tensor& sum_TD) {
+  if (pass.form.config.classifier_pooling == ClassifierPooling::kFirst)
+    return encode_rows(pass, model, sum_TD, first_rows(*pass.tokens));
+  return pool(pass, model.head, encode(pass, model, sum_TD).hidden_TD.back());
 }
 
 at::Tensor word_states(const Pass& pass, const Model& model, std::span<const int32_t> rows_P) {

@@ -45,6 +45,9 @@ EncoderStates encode(const Pass& pass, const Model& model, const at::Tensor& sum
 // h_N of some rows, ascending: what nothing else reads of the last layer is not computed.
 at::Tensor encode_rows(const Pass& pass, const Model& model, const at::Tensor& sum_TD, std::span<const int32_t> rows_N);
 
+// [B, D]: what the pooler of a sequence head reads.
+at::Tensor pooled_states(const Pass& pass, const Model& model, const at::Tensor& sum_TD);
+
 // z of the rows to predict, from the mask decoder where the form has one, else from h_N.
 at::Tensor word_states(const Pass& pass, const Model& model, std::span<const int32_t> rows_P);
 

@@ -193,7 +193,8 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
                                    "own, which is run but not trained"});
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
     if (spec.is_lora != rules.reads_lora) return;
-    const bool is_new = rules.has_new_classifier && spec.name.starts_with("classifier.");
+    const bool is_new = (rules.has_new_classifier && spec.name.starts_with("classifier.")) ||
+                        (rules.has_new_pooler && spec.name.starts_with("pooler."));
     const TensorView* view = is_new ? nullptr : source.find(spec.name);
     if (view == nullptr && !spec.is_trained) return;
     if (view == nullptr && rules.allows_new_head && is_of_head(spec.name)) {

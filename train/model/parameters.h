@@ -34,6 +34,7 @@ void assign_rows(at::Tensor& tensor, const TensorView& view, const WordRows& row
 struct LoadRules {
   bool allows_new_head = false;
   bool has_new_classifier = false;  // the checkpoint's is of other classes, and not read
+  bool has_new_pooler = false;      // the checkpoint's reads other states, and is not read
   bool reads_lora = false;          // the tensors of LoRA alone; else all others
   WordRows rows = {};
 };

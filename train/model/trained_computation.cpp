@@ -62,8 +62,7 @@ class TrainedComputation : public Computation {
     if (model_.form.head == Head::kMaskedLm)
       return linear(compute_, word_states(pass, model_, rows_N), model_.embeddings.word_VE, head.bias_V);
     const at::Tensor sum_TD = sum_embeddings(pass, model_.embeddings);
-    if (model_.form.head == Head::kSequence)
-      return sequence_logits(pass, head, encode_rows(pass, model_, sum_TD, first_rows(*pass.tokens)));
+    if (model_.form.head == Head::kSequence) return sequence_logits(pass, head, pooled_states(pass, model_, sum_TD));
     if (model_.form.head == Head::kReplacedToken)
       return take_rows(replaced_logits(pass, head, encode(pass, model_, sum_TD).hidden_TD.back()), rows_N);
     return token_logits(pass, head, encode_rows(pass, model_, sum_TD, rows_N), *choose_rows(*pass.tokens, rows_N));

@@ -78,8 +78,8 @@ TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, cons
   const bool reads_sequences =
       loss == TaskLoss::kClass || loss == TaskLoss::kScore || loss == TaskLoss::kLabels || loss == TaskLoss::kChoice;
   if (reads_sequences) {
-    const at::Tensor hidden_BD = encode_rows(pass, model, sum_TD, first_rows(*pass.tokens));
-    return {sequence_logits(pass, model.head, hidden_BD), batch.questions};
+    const at::Tensor pooled_BD = pooled_states(pass, model, sum_TD);
+    return {sequence_logits(pass, model.head, pooled_BD), batch.questions};
   }
   const at::Tensor hidden_TD = encode(pass, model, sum_TD).hidden_TD.back();
   if (loss == TaskLoss::kTokens) return {logits_of_rows(pass, model, hidden_TD, batch.input.rows_P)};

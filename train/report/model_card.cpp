@@ -92,11 +92,17 @@ bool is_own_form(const Json& config) {
   return is_for_training_alone(config) || is(config, "scale_by_terms", false);
 }
 
+// A head that transformers has not; it refuses the model_type.
+bool pools_all_tokens(const Json& config) {
+  return text_of(config, "model_type").ends_with("-pooled");
+}
+
 // Whether transformers computes the answers of the model, not only its encoder.
 bool answers_with_transformers(const RunRecord& record, const Kind& kind) {
   const bool has_decoder = kind.architecture == "ForMaskedLM" && has_mask_decoder(*record.config);
   return *kind.auto_class != '\0' && &kind != &kDiscriminator && !has_decoder &&
-         !text_of(*record.config, "model_type").empty() && !is_own_form(*record.config);
+         !text_of(*record.config, "model_type").empty() && !is_own_form(*record.config) &&
+         !pools_all_tokens(*record.config);
 }
 
 std::string detail(const RunRecord& record, const std::string& name) {
@@ -190,6 +196,12 @@ std::string use_part(const RunRecord& record, const Kind& kind) {
     return text + "transformers cannot read its config.json, which has no model_type.\n\n";
   if (is_own_form(*record.config))
     return text + "transformers cannot compute it: it would ignore keys of its config.json, and answer wrongly.\n\n";
+  if (pools_all_tokens(*record.config))
+    return text + fmt::format(
+                      "transformers cannot compute it, and says so: model_type {} is not one of its own. Its "
+                      "DeBERTa would pool the first token alone; the head of this model pools all "
+                      "(classifier_pooling {} in config.json).\n\n",
+                      text_of(*record.config, "model_type"), text_of(*record.config, "classifier_pooling"));
   const bool is_whole = answers_with_transformers(record, kind);
   if (!is_whole)
     text += fmt::format("transformers has no {}; it computes the encoder:\n\n",

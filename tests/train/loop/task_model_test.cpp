@@ -75,5 +75,40 @@ TEST_F(TaskModelTest, NewLayersThatThereAreNotOrThatAreFrozenAreRefused) {
   EXPECT_EQ(first().new_layers.size(), 1U);
 }
 
+TEST_F(TaskModelTest, AnotherPoolingBeginsWithANewHeadAndTheSameOneKeepsIt) {
+  using Names = std::vector<std::string>;
+  const Names dense = {"pooler.dense.weight", "pooler.dense.bias", "classifier.weight", "classifier.bias"};
+  EXPECT_EQ(first().new_tensors, Names());
+  settings_.pooling = ClassifierPooling::kMean;
+  TaskModel mean = first();
+  EXPECT_EQ(mean.new_tensors, dense);
+  EXPECT_EQ(mean.model.form.config.classifier_pooling, ClassifierPooling::kMean);
+  config_.classifier_pooling = ClassifierPooling::kAttention;
+  write();
+  settings_.pooling.reset();
+  TaskModel kept = first();
+  EXPECT_EQ(kept.new_tensors, Names());
+  EXPECT_EQ(kept.model.form.config.classifier_pooling, ClassifierPooling::kAttention);
+  EXPECT_GT(tensor_of(kept.model, "pooler.attention.weight").abs().max().item<float>(), 0);
+  settings_.pooling = ClassifierPooling::kAttention;
+  EXPECT_EQ(first().new_tensors, Names());
+  settings_.pooling = ClassifierPooling::kFirst;
+  EXPECT_EQ(first().new_tensors, dense);
+}
+
+TEST_F(TaskModelTest, PoolingIsForHeadsOfSequences) {
+  settings_.task = &find_task("ner");
+  const auto tokens = [&] {
+    samples_ = {.loss = TaskLoss::kTokens, .labels = {"O", "B-A", "I-A"}};
+    return first_task_model(settings_, samples_);
+  };
+  config_.classifier_pooling = ClassifierPooling::kAttention;
+  write();
+  EXPECT_EQ(tokens().model.form.config.classifier_pooling, ClassifierPooling::kFirst);
+  settings_.pooling = ClassifierPooling::kMean;
+  EXPECT_ERROR(tokens(), kUsage,
+               "pooling: expected a task with a head of sequences, for classes, numbers or choices, got ner");
+}
+
 }  // namespace
 }  // namespace deberta::train

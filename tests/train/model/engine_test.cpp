@@ -39,7 +39,7 @@ deberta::Model to_engine(Model& model, MaskDecoder mask_decoder) {
 at::Tensor logits_of(const Pass& pass, const Model& model, const at::Tensor& hidden_TD, std::span<const int32_t> rows) {
   switch (model.form.head) {
     case Head::kSequence:
-      return sequence_logits(pass, model.head, take_rows(hidden_TD, first_rows(*pass.tokens)));
+      return sequence_logits(pass, model.head, pooled_states(pass, model, sum_embeddings(pass, model.embeddings)));
     case Head::kMaskedLm:
       return linear(pass.compute, word_states(pass, model, rows), model.embeddings.word_VE, model.head.bias_V);
     case Head::kReplacedToken:

@@ -25,7 +25,7 @@ at::Tensor scalar_of(const Model& model, const Batch& batch, const DropoutPlace&
     y = linear(pass.compute, word_states(pass, model, rows), model.embeddings.word_VE, model.head.bias_V);
   } else if (model.form.head == Head::kSequence) {
     const at::Tensor sum_TD = sum_embeddings(pass, model.embeddings);
-    y = sequence_logits(pass, model.head, encode_rows(pass, model, sum_TD, first_rows(*pass.tokens)));
+    y = sequence_logits(pass, model.head, pooled_states(pass, model, sum_TD));
   } else if (model.form.head == Head::kReplacedToken) {
     y = replaced_logits(pass, model.head, encode(pass, model).hidden_TD.back());
   } else if (model.form.head != Head::kNone) {

@@ -26,6 +26,11 @@ inline ModelForm make_form(
   return form;
 }
 
+template <ClassifierPooling kPooling>
+void with_pooling(ModelConfig& config) {
+  config.classifier_pooling = kPooling;
+}
+
 // The tiny version 3 with one thing changed at a time, then every head: what the engine computes too.
 inline std::vector<FormCase> engine_form_cases() {
   constexpr Head kNone = Head::kNone;
@@ -66,6 +71,9 @@ inline std::vector<FormCase> engine_form_cases() {
                                                      })},
       {"sequence", make_form(Head::kSequence)},
       {"sequence_tanh", make_form(Head::kSequence, [](ModelConfig& c) { c.pooler_hidden_act = Activation::kTanh; })},
+      {"sequence_mean", make_form(Head::kSequence, with_pooling<ClassifierPooling::kMean>)},
+      {"sequence_max", make_form(Head::kSequence, with_pooling<ClassifierPooling::kMax>)},
+      {"sequence_attention", make_form(Head::kSequence, with_pooling<ClassifierPooling::kAttention>)},
       {"token", make_form(Head::kToken)},
       {"token_original", make_form(Head::kTokenOriginal)},
       {"token_original_relu",
