@@ -9,7 +9,7 @@
 namespace deberta::fuzz {
 namespace {
 
-constexpr uint8_t kForms = 10;
+constexpr uint8_t kForms = 11;
 
 void check_spans(std::string_view text, const std::vector<TextSpan>& spans) {
   for (const TextSpan& span : spans) {
@@ -28,7 +28,9 @@ void check_example(const Example& example, ExampleForm form) {
   check_spans(example.pair.value_or(""), example.pair_spans);
   FUZZ_REQUIRE(form != ExampleForm::kWic || (example.text_spans.size() == 1 && example.pair_spans.size() == 1));
   FUZZ_REQUIRE(form != ExampleForm::kWsc || example.text_spans.size() == 2);
-  if (example.choices.empty()) return;
+  const auto is_of_each = [&](const auto& values) { return values.empty() || values.size() == example.choices.size(); };
+  FUZZ_REQUIRE(is_of_each(example.relevance) && is_of_each(example.teacher_scores));
+  if (example.choices.empty() || form == ExampleForm::kRanking) return;
   FUZZ_REQUIRE(example.choices.size() >= 2 && example.pair);
   if (example.label) FUZZ_REQUIRE(parse_number<size_t>(*example.label).value_or(SIZE_MAX) < example.choices.size());
 }

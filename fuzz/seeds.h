@@ -213,6 +213,9 @@ inline constexpr std::string_view kColumnSeeds[] = {
 
 // Each is read in every form of a task and as lines and tables.
 inline constexpr std::string_view kExampleSeeds[] = {
+    R"({"text": "a", "pair": ["b", {"text": "c"}], "labels": [1, 0], "scores": [2, -1]})",
+    "text,pair,label\na,b,1\na,c,0\nd,e,0.5\na,f,1\n",
+    R"({"text": "a", "pos": "b", "neg": ["c"], "margin": 1.5})",
     "text\tlabel\tgenre\nna\xC3\xAFve\t1\tfiction\nb\t-\t\nshort\n",
     "gj04\t1\t*\tA sentence .\n",
     "premise,hypothesis,label\r\n\"a, \"\"b\"\"\",c,neutral\r\n",

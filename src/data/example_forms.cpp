@@ -7,10 +7,7 @@
 #include "data/json_members.h"
 
 namespace deberta {
-namespace {
-
-// The first of the names that the row has as a field; nothing when it has none of them.
-std::string_view present(const Json& row, const std::vector<std::string>& names) {
+std::string_view present_name(const Json& row, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const Json* value = row.find(name);
     if (value != nullptr && !value->is_null()) return name;
@@ -19,13 +16,15 @@ std::string_view present(const Json& row, const std::vector<std::string>& names)
 }
 
 std::string needed_text(const Json& row, const std::vector<std::string>& names, const std::string& where) {
-  const std::string_view name = present(row, names);
+  const std::string_view name = present_name(row, names);
   if (name.empty()) {
     throw Error(ErrorCode::kInput, where,
                 fmt::format("expected a field named {}, got {}", fmt::join(names, " or "), key_list(row)));
   }
   return text_member(row, name, where);
 }
+
+namespace {
 
 std::string label_text(const Json& value, std::string_view key, const std::string& where) {
   if (value.is_string()) return value.as_string();
@@ -95,9 +94,9 @@ void read_text_form(const Json& row, const std::string& where, const ExampleRule
   example.text = needed_text(row, fields.text, where);
   if (!fields.pair.empty())
     example.pair = needed_text(row, fields.pair, where);
-  else if (!fields.maybe_pair.empty() && !present(row, {fields.maybe_pair}).empty())
+  else if (!fields.maybe_pair.empty() && !present_name(row, {fields.maybe_pair}).empty())
     example.pair = text_member(row, fields.maybe_pair, where);
-  if (const auto name = present(row, fields.label); !name.empty()) {
+  if (const auto name = present_name(row, fields.label); !name.empty()) {
     const Json* value = row.find(name);
     if (value->is_array() && !rules.has_label_lists)
       throw Error(ErrorCode::kTask, where,
@@ -105,8 +104,8 @@ void read_text_form(const Json& row, const std::string& where, const ExampleRule
     // The number may be a class or a score: the task says whether it means that there is no label.
     example.label = value->is_integer() ? value->dump() : label_member(row, name, where);
   }
-  if (const auto name = present(row, fields.genre); !name.empty()) example.genre = text_member(row, name, where);
-  if (const auto name = present(row, fields.id); !name.empty()) example.id = id_member(row, name, where);
+  if (const auto name = present_name(row, fields.genre); !name.empty()) example.genre = text_member(row, name, where);
+  if (const auto name = present_name(row, fields.id); !name.empty()) example.id = id_member(row, name, where);
   examples.push_back(std::move(example));
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "data/examples.h"
@@ -26,8 +27,25 @@ void read_swag(const Json& row, const std::string& where, const ExampleRules& ru
 void read_race(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
 void read_alpha_nli(const Json& row, const std::string& where, const ExampleRules& rules,
                     std::deque<Example>& examples);
+void read_ranking(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
+
+// Names of the field with the documents that are right, of a query (kRanking) without a list of them all.
+const std::vector<std::string>& positive_names();
+
+// ---- rows of one document each (kRanking): their `group` is the query
+
+// Adds the document of the next row.
+void append_document(Example next, Example& query);
+// Throws kInput where there are none or too many, where some alone have a label or a score, and for a label below 0.
+void check_documents(const Example& query);
 
 // ---- what the forms share
+
+// The first of the names that the row has as a field; empty when it has none of them.
+std::string_view present_name(const Json& row, const std::vector<std::string>& names);
+
+// The text under the first of the names that the row has. Throws kInput.
+std::string needed_text(const Json& row, const std::vector<std::string>& names, const std::string& where);
 
 // Each example holds its passage: throws kTooLarge when the copies of `shared` for one row would fill the memory.
 void check_copies(const Example& shared, size_t copies);

@@ -1,9 +1,11 @@
-// The loop over rows; the forms are in example_forms.cpp, choice_forms.cpp and superglue_forms.cpp.
+// The loop over rows; the forms are in example_forms.cpp, choice_forms.cpp, ranking_form.cpp and
+// superglue_forms.cpp.
 #include "data/examples.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -34,6 +36,8 @@ ReadForm function_of(ExampleForm form) {
       return read_race;
     case ExampleForm::kAlphaNli:
       return read_alpha_nli;
+    case ExampleForm::kRanking:
+      return read_ranking;
   }
   throw Error(ErrorCode::kInternal, "examples", "a form without a reader");
 }
@@ -45,7 +49,9 @@ RecordColumns columns_of(const ExampleRules& rules) {
   if (rules.form == ExampleForm::kAlphaNli) return {{{"obs1"}, {"obs2"}, {"hyp1"}, {"hyp2"}}, {}};
   RecordColumns columns{{}, rules.without_header};
   if (!rules.fields.text.empty()) columns.needed.push_back(rules.fields.text);
-  if (!rules.fields.pair.empty()) columns.needed.push_back(rules.fields.pair);
+  std::vector<std::string> second = rules.fields.pair;
+  if (rules.form == ExampleForm::kRanking) std::ranges::copy(positive_names(), std::back_inserter(second));
+  if (!second.empty()) columns.needed.push_back(std::move(second));
   if (rules.needs_label) columns.needed.push_back(rules.fields.label);
   if (!rules.slice_by.empty()) columns.needed.push_back({rules.slice_by});
   return columns;
@@ -92,6 +98,38 @@ ExampleReader::ExampleReader(ByteSource source, ExampleRules rules, std::optiona
       sought_(sought_fields(rules_)) {}
 
 bool ExampleReader::next(Example& example) {
+  if (!find_next()) return false;
+  example = std::move(ready_.front());
+  ready_.pop_front();
+  if (rules_.form == ExampleForm::kRanking && !example.group.empty()) join_documents(example);
+  return true;
+}
+
+// Of rows of one document each: those that follow with the same query. Bad ones between them come after it.
+void ExampleReader::join_documents(Example& example) {
+  std::deque<Example> bad;
+  for (; find_next(); ready_.pop_front()) {
+    Example& next = ready_.front();
+    if (next.group == example.group)
+      append_document(std::move(next), example);
+    else if (next.error)
+      bad.push_back(std::move(next));
+    else
+      break;
+  }
+  ready_.insert(ready_.begin(), std::make_move_iterator(bad.begin()), std::make_move_iterator(bad.end()));
+  try {
+    if (!queries_.insert(std::hash<std::string>()(example.group)).second)
+      throw Error(ErrorCode::kInput, example.where,
+                  "expected the rows of a query together, got more after those of another; sort the file by the query");
+    check_documents(example);
+  } catch (const Error& error) {
+    example.error = error;
+  }
+}
+
+// Whether there is one.
+bool ExampleReader::find_next() {
   while (ready_.empty()) {
     JsonRow row;
     if (!records_.next(row)) {
@@ -103,8 +141,6 @@ bool ExampleReader::next(Example& example) {
     }
     read(std::move(row));
   }
-  example = std::move(ready_.front());
-  ready_.pop_front();
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "data/code_points.h"
@@ -22,7 +23,7 @@ struct Example {
   std::string text;   // sentence; premise, passage, context, article, first observation; what a query is about
   // Second sentence; hypothesis, question, question and answer, second observation; "cause" or "effect" (COPA).
   std::optional<std::string> pair;
-  std::vector<std::string> choices;  // COPA, SWAG, RACE, AlphaNLI
+  std::vector<std::string> choices;  // COPA, SWAG, RACE, AlphaNLI; the documents of a query
   // WiC: a word in each text; WSC: both in the text; ReCoRD: the entities of the passage.
   std::vector<TextSpan> text_spans;
   std::vector<TextSpan> pair_spans;
@@ -30,6 +31,9 @@ struct Example {
   // the right one, from 0. None where the file does not tell.
   std::optional<std::string> label;
   std::vector<std::string> answers;  // ReCoRD: the texts of the right entities
+  // Of each document of a query: how relevant it is, at least 0, and the score of a teacher. Empty: the file does not
+  // tell.
+  std::vector<double> relevance, teacher_scores;
   std::string genre;
   std::optional<std::string> slice;  // what ExampleRules::slice_by names; none where the row has nothing there
   bool is_repaired = false;          // its lines held bytes that are not UTF-8
@@ -37,9 +41,10 @@ struct Example {
 };
 
 // kLines: as kText, but a file whose name does not tell its format has a text a line.
-enum class ExampleForm { kText, kLines, kWic, kWsc, kMultirc, kRecord, kCopa, kSwag, kRace, kAlphaNli };
+enum class ExampleForm { kText, kLines, kWic, kWsc, kMultirc, kRecord, kCopa, kSwag, kRace, kAlphaNli, kRanking };
 
-// Names of fields; the first one present counts. Only kText and kLines use them; the other forms have their own.
+// Names of fields; the first one present counts. Only kText, kLines and kRanking use them; the other forms have their
+// own.
 struct ExampleFields {
   std::vector<std::string> text;
   std::vector<std::string> pair;  // none: the rows have no second text
@@ -73,13 +78,16 @@ class ExampleReader {
                 std::optional<LineReader> labels = std::nullopt);
 
   // False at the end, and kInput there for a file without a field that it needs. A row that holds several examples
-  // gives one after the other; a bad part of it does not spoil the others. Throws what RecordReader::next throws, and
-  // kInput when there are not as many labels as rows.
+  // gives one after the other; a bad part of it does not spoil the others; rows of one document each (kRanking) that
+  // follow each other with the same query are one example. Throws what RecordReader::next throws, and kInput when there
+  // are not as many labels as rows.
   bool next(Example& example);
 
   const LineReader& lines() const { return records_.lines(); }
 
  private:
+  bool find_next();
+  void join_documents(Example& example);
   void read(JsonRow row);
   void take_label(Example& example);
   void look_for_fields(const JsonRow& row);
@@ -91,6 +99,7 @@ class ExampleReader {
   std::deque<Example> ready_;
   uint64_t rows_ = 0;
   std::vector<SoughtField> sought_;
+  std::unordered_set<size_t> queries_;  // hashes of those whose documents have rows of their own
 };
 
 }  // namespace deberta

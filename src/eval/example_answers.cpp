@@ -48,6 +48,9 @@ class Answers {
     } else if (task_.kind == TaskKind::kYesNo || task_.kind == TaskKind::kChoice) {
       choice_ = {rules_, choice_form()};
       choose(pipeline_, {}, choice_);
+    } else if (task_.kind == TaskKind::kRanking) {
+      order_ = {rules_, ScoreFunction::kNone, 0};
+      rerank(pipeline_, {}, order_);
     } else {
       sequence_ = {rules_, ScoreFunction::kNone, 0, settings.window_scores, settings.benign_labels};
       classify(pipeline_, {}, sequence_);
@@ -62,12 +65,14 @@ class Answers {
 
   EncodeRow encoder() const {
     if (task_.kind == TaskKind::kEntity) return {};  // the head makes the windows of passage and query
+    if (task_.kind == TaskKind::kRanking) return row_encoder(pipeline_.tokenizer, order_);
     return is_choice() ? row_encoder(pipeline_.tokenizer, choice_) : row_encoder(pipeline_.tokenizer, rules_);
   }
 
   // Answers some of the rows; they may come again when one of them fails.
   void answer(std::span<const size_t> numbers, std::span<const Row> rows) {
     if (task_.kind == TaskKind::kEntity) return answer_queries(numbers, rows);
+    if (task_.kind == TaskKind::kRanking) return score_documents(numbers, rows);
     if (is_choice()) {
       const auto results = choose(pipeline_, text_inputs(rows), choice_);
       for (size_t i = 0; i < rows.size(); ++i) {
@@ -200,6 +205,16 @@ class Answers {
     }
   }
 
+  void score_documents(std::span<const size_t> numbers, std::span<const Row> rows) {
+    const std::vector<RankAnswer> results = rerank(pipeline_, text_inputs(rows), order_);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      TaskAnswer answer;
+      answer.documents.resize(results[i].documents.size());
+      for (const RankedDocument& document : results[i].documents) answer.documents[document.index] = document.logit;
+      set(numbers[i], std::move(answer), results[i].cut_tokens);
+    }
+  }
+
   void set(size_t number, TaskAnswer answer, size_t cut_tokens) {
     if (answers_.size() <= number) answers_.resize(number + 1);
     answers_[number] = std::move(answer);
@@ -210,6 +225,7 @@ class Answers {
   EncodingRules rules_;
   const TaskRow& task_;
   ChoiceOptions choice_;
+  RankOptions order_;
   SequenceOptions sequence_;
   std::vector<size_t> classes_;  // the label of each class of the model
   std::vector<bool> findings_;   // which of them are one; empty: nobody asks

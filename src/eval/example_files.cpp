@@ -70,6 +70,7 @@ std::vector<std::string> find_labelled_files(const std::vector<std::string>& pat
 RowKey key_of(const TaskRow& task, const ExampleInput& input, const Example& example) {
   RowKey key{.neighbours = example.row};
   if (!input.group_field.empty()) key.group = example.slice;
+  if (task.kind == TaskKind::kRanking && !key.group) key.group = example.text;  // a query may have several rows
   if (task.target == TaskTarget::kClass) key.stratum = example.label.value_or("");
   return key;
 }

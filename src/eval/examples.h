@@ -1,4 +1,4 @@
-// Tasks whose answers are a class, a score, a choice or an entity.
+// Tasks whose answers are a class, a score, a choice, an entity or an order of documents.
 #pragma once
 #include <functional>
 #include <string>

@@ -15,6 +15,7 @@
 #include "metrics/answer_evaluation.h"
 #include "metrics/finding_evaluation.h"
 #include "metrics/label_evaluation.h"
+#include "metrics/order_evaluation.h"
 
 namespace deberta {
 namespace {
@@ -35,6 +36,16 @@ double parse_score(std::string_view text, const std::string& where) {
   if (!score || !std::isfinite(*score))
     throw Error(ErrorCode::kInput, where, "expected a number, got " + quote_json(text));
   return *score;
+}
+
+// Scores between commas.
+std::vector<double> parse_scores(std::string_view text, size_t documents, const std::string& where) {
+  std::vector<double> scores;
+  for (const std::string& one : split_words(text, ',')) scores.push_back(parse_score(strip(one), where));
+  if (scores.size() == documents) return scores;
+  throw Error(
+      ErrorCode::kInput, where,
+      fmt::format("expected {} scores between commas, one for each document, got {}", documents, scores.size()));
 }
 
 std::string shortest(double value) {
@@ -73,6 +84,11 @@ TaskAnswer TaskRows::parse_label(std::string_view given, const std::string& wher
 }
 
 TaskAnswer TaskRows::parse(size_t row, std::string_view text, const std::string& where) {
+  if (task_->target == TaskTarget::kOrder) {
+    TaskAnswer answer;
+    answer.documents = parse_scores(text, golds_[row].choices, where);
+    return answer;
+  }
   if (!has_choices(*task_)) return parse_label(text, where);
   auto number = parse_number<size_t>(text);
   if (task_->form == ExampleForm::kRace && text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z')
@@ -90,6 +106,11 @@ TaskAnswer TaskRows::parse(size_t row, std::string_view text, const std::string&
 std::string TaskRows::to_text(const TaskAnswer& answer) const {
   if (task_->target == TaskTarget::kScore) return shortest(answer.score);
   if (task_->target == TaskTarget::kText) return answer.text;
+  if (task_->target == TaskTarget::kOrder) {
+    std::string scores;
+    for (const double score : answer.documents) scores += (scores.empty() ? "" : ",") + shortest(score);
+    return scores;
+  }
   if (task_->target == TaskTarget::kClasses) {
     std::string names;
     for (const uint32_t label : answer.labels) names += (names.empty() ? "" : ",") + labels_.name(label);
@@ -178,6 +199,11 @@ void TaskRows::add_label(const Example& example, TaskGold& gold) {
     gold.is_labelled = !gold.texts.empty();
     return;
   }
+  if (task_->target == TaskTarget::kOrder) {
+    gold.answer.documents = example.relevance;
+    gold.is_labelled = !example.relevance.empty();
+    return;
+  }
   // For a set of classes an empty cell means that none holds; for all other targets it says nothing.
   const bool is_set = task_->target == TaskTarget::kClasses;
   const std::string label = example.label.value_or("");
@@ -240,6 +266,7 @@ RowSlices TaskRows::slices(Answers answers) const {
 std::unique_ptr<Evaluation> TaskRows::evaluate(Answers answers, const FindingRules& findings,
                                                const MetricPlan& plan) const {
   std::vector<std::string> metrics = plan.metrics.empty() ? split_words(task_->metrics) : plan.metrics;
+  if (task_->target == TaskTarget::kOrder) return evaluate_orders(answers, std::move(metrics));
   std::unique_ptr<Evaluation> found = task_->target == TaskTarget::kClass
                                           ? evaluate_classes(answers, plan, std::move(metrics))
                                           : evaluate_others(answers, plan, std::move(metrics));
@@ -267,6 +294,13 @@ std::unique_ptr<Evaluation> TaskRows::evaluate_others(Answers answers, const Met
   if (task_->target == TaskTarget::kText) return make_evaluation(texts, std::move(metrics));
   if (task_->target == TaskTarget::kScore) return make_evaluation(std::move(scores), std::move(metrics));
   return make_evaluation(std::move(sets), std::move(metrics), plan.rules);
+}
+
+std::unique_ptr<Evaluation> TaskRows::evaluate_orders(Answers answers, std::vector<std::string> metrics) const {
+  std::vector<OrderOutcome> outcomes;
+  for (const size_t row : counted_rows(answers))
+    outcomes.push_back({golds_[row].answer.documents, answers[row]->documents});
+  return make_evaluation(outcomes, std::move(metrics));
 }
 
 // Less the logarithm of what the model gives the truth; of several classes the mean over them.

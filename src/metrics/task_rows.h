@@ -21,12 +21,13 @@ namespace deberta {
 
 // A gold label or a prediction. The task's target decides which part counts.
 struct TaskAnswer {
-  size_t label = 0;              // kClass: index of the label or of the choice
-  double finding = 0;            // kClass, of a guard: the highest score of a class that is a finding
-  double score = 0;              // kScore
-  std::vector<uint32_t> labels;  // kClasses, ascending
-  std::string text;              // kText
-  std::vector<float> scores;     // by label, where they are asked for: as the model's answers show them
+  size_t label = 0;               // kClass: index of the label or of the choice
+  double finding = 0;             // kClass, of a guard: the highest score of a class that is a finding
+  double score = 0;               // kScore
+  std::vector<uint32_t> labels;   // kClasses, ascending
+  std::string text;               // kText
+  std::vector<double> documents;  // kOrder: of each its relevance, or its score
+  std::vector<float> scores;      // by label, where they are asked for: as the model's answers show them
   // By label, where the log loss is: kClass: logarithms of probabilities; kClasses: logits.
   std::vector<double> logits;
 };
@@ -34,7 +35,7 @@ struct TaskAnswer {
 struct TaskGold {
   std::string where;
   std::string id;
-  size_t choices = 0;  // of a task with choices
+  size_t choices = 0;  // of a task with choices, or documents
   bool is_labelled = false;
   TaskAnswer answer;
   std::vector<std::string> texts;  // kText: all correct answers
@@ -108,6 +109,7 @@ class TaskRows {
                                                std::vector<std::string> metrics) const;
   std::unique_ptr<Evaluation> evaluate_others(Answers answers, const MetricPlan& plan,
                                               std::vector<std::string> metrics) const;
+  std::unique_ptr<Evaluation> evaluate_orders(Answers answers, std::vector<std::string> metrics) const;
   std::unique_ptr<Evaluation> evaluate_findings(Answers answers, const FindingRules& findings,
                                                 std::unique_ptr<Evaluation> classes) const;
   std::unique_ptr<Evaluation> evaluate_thresholds(Answers answers, const MetricPlan& plan,

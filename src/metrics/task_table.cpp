@@ -327,6 +327,19 @@ constexpr std::array kTasks = {
             .file = "dev.jsonl",
             .input = "text, or a pair",
             .tensors = kSequenceHead},
+    TaskRow{.name = "ranking",
+            .aliases = "rerank reranking",
+            .what = "which documents a query asks for",
+            .kind = kRanking,
+            .target = kOrder,
+            .metrics = "ndcg@10 mrr@10 map",
+            .form = ExampleForm::kRanking,
+            .fields = {.text = "query|question",
+                       .pair = "documents|document|passages|passage",
+                       .label = "labels|label|relevance"},
+            .file = "dev.jsonl",
+            .input = "query, document; the documents are ordered by their scores",
+            .tensors = "pooler.dense, classifier with one row"},
     TaskRow{.name = "mlm",
             .aliases = "masked-lm wikitext",
             .what = "the masked pieces of a fixed sample of masks; one text per line",
@@ -424,6 +437,8 @@ std::string_view verb_of(const TaskRow& task) {
     case TaskKind::kChoice:
     case TaskKind::kYesNo:
       return "choose";
+    case TaskKind::kRanking:
+      return "rerank";
     default:
       return task.labels == kNliLabels ? "nli" : "classify";
   }
@@ -432,7 +447,9 @@ std::string_view verb_of(const TaskRow& task) {
 ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& text_fields,
                            std::string_view label_field) {
   ExampleRules rules{task.form, {}, {}};
-  if (task.form != ExampleForm::kText && task.form != ExampleForm::kLines) return rules;
+  const bool has_fields =
+      task.form == ExampleForm::kText || task.form == ExampleForm::kLines || task.form == ExampleForm::kRanking;
+  if (!has_fields) return rules;
   const auto names = [](std::string_view fields) { return split_words(fields, '|'); };
   rules.fields = {.text = names(task.fields.text),
                   .pair = names(task.fields.pair),

@@ -20,6 +20,7 @@ enum class TaskKind {
   kAnswers,    // yes or no for each answer to a question (MultiRC)
   kYesNo,      // the choice that a head for pairs scores highest (COPA, AlphaNLI)
   kChoice,     // a head with one score per choice (RACE, SWAG)
+  kRanking,    // a head with one score per document of a query
   kEntity,     // the mention that fills a gap (ReCoRD)
   kQuestion,   // a span of a context (SQuAD)
   kTokens,     // a label for each word (CoNLL)
@@ -28,9 +29,9 @@ enum class TaskKind {
 };
 
 // What is predicted.
-enum class TaskTarget { kClass, kClasses, kScore, kText, kTags };
+enum class TaskTarget { kClass, kClasses, kScore, kText, kTags, kOrder };
 
-// Fields of the published files, "a|b": the first one present. Only the text forms have them.
+// Fields of the published files, "a|b": the first one present. Only the text forms and kRanking have them.
 struct TaskFields {
   std::string_view text = {};
   std::string_view pair = {};

@@ -34,6 +34,7 @@ enum class SharingChoice { kGdes, kEs, kNes };
 enum class GeneratorInitChoice { kAuto, kDiscriminator, kRandom };
 enum class BoundaryChoice { kNone, kSep, kBlock };
 enum class OptimizerChoice { kXAdam, kAdamW };
+enum class RankingLossChoice { kPointwise, kPairwise, kListwise, kMarginMse };
 enum class TaskLossChoice { kNone, kClass, kScore, kLabels, kTokens, kSpan, kChoice, kMention };
 enum class AdversarialChoice { kNone, kSift, kVat };
 enum class VatLossChoice { kSymmetricKl, kKl, kMse };
@@ -201,6 +202,12 @@ inline constexpr auto kChoiceWords<TaskLossChoice> =
                                                {"span", TaskLossChoice::kSpan},
                                                {"choice", TaskLossChoice::kChoice},
                                                {"mention", TaskLossChoice::kMention}});
+template <>
+inline constexpr auto kChoiceWords<RankingLossChoice> =
+    std::to_array<ChoiceWord<RankingLossChoice>>({{"pointwise", RankingLossChoice::kPointwise},
+                                                  {"pairwise", RankingLossChoice::kPairwise},
+                                                  {"listwise", RankingLossChoice::kListwise},
+                                                  {"margin-mse", RankingLossChoice::kMarginMse}});
 template <>
 inline constexpr auto kChoiceWords<AdversarialChoice> = std::to_array<ChoiceWord<AdversarialChoice>>(
     {{"none", AdversarialChoice::kNone}, {"sift", AdversarialChoice::kSift}, {"vat", AdversarialChoice::kVat}});

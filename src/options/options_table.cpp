@@ -460,6 +460,13 @@ constexpr OptionRow kOptions[] = {
               "share of each label that is spread over all classes"},
     OptionRow{"class-weights", 0, kList, "", "WEIGHTS", "finetune", "Training",
               "a weight for each class, in the order of the model's labels, or `balanced`: by how rare it is"},
+    OptionRow{"ranking-loss", 0, kChoice, "pairwise", "pointwise|pairwise|listwise|margin-mse", "finetune", "Training",
+              "ranking: what is learned of a query's documents: the label of each by itself (pointwise), which of two "
+              "is more relevant (pairwise, RankNet), which of all is (listwise, softmax cross-entropy), or how far a "
+              "teacher's scores of two are apart (margin-mse)"},
+    OptionRow{"max-documents", 0, kInteger, "8", "0..1000", "finetune", "Training",
+              "ranking: documents of a query in a step, the relevant ones and others that are drawn for each epoch; 0: "
+              "all"},
     OptionRow{"frozen-layers", 0, kInteger, "auto", "auto|0..1000", "finetune", "Training",
               "leave the embeddings and so many of the first layers as they are; auto: train everything"},
     OptionRow{"teacher", 0, kText, "", "DIR", "finetune replay", "Training",
@@ -778,9 +785,8 @@ constexpr OptionRow kOptions[] = {
     OptionRow{
         "task", 't', kText, "", "NAME", "eval", "Input",
         "the task, which sets file format and metrics: cola sst-2 mrpc qqp sts-b mnli mnli-mm qnli rte wnli boolq cb "
-        "copa "
-        "alphanli wic wsc multirc record squad squad2 race swag ner nli classification regression multi-label mlm "
-        "causal"},
+        "copa alphanli wic wsc multirc record squad squad2 race swag ner nli classification regression multi-label "
+        "ranking mlm causal"},
     OptionRow{
         "predictions", 'p', kText, "", "FILE", "eval", "Input",
         "score these answers instead of running a model: tsv with the columns index and prediction, jsonl with idx "

@@ -495,6 +495,8 @@ struct FinetuneVerb : AnyVerb {
   double label_smoothing_factor = option("label-smoothing-factor");
   std::vector<std::string> class_weights = option("class-weights");
   TeacherSettings teacher{given()};
+  Setting<RankingLossChoice> ranking_loss = option("ranking-loss");
+  Setting<size_t> max_documents = option("max-documents");
   Setting<std::optional<int64_t>> frozen_layers = option("frozen-layers");  // none: auto
   int64_t lora_rank = option("lora-rank");
   Setting<double> lora_alpha = option("lora-alpha");

@@ -41,6 +41,8 @@ FILES = {
     "classification": {"dev.csv": "text,label\r\n\"good, very\",positive\r\nbad,negative\r\n"},
     "regression": {"dev.jsonl": jsonl({"a": "It rained .", "b": "It was wet .", "score": 4.5}, {"a": "x", "b": "y", "score": 1})},
     "multi-label": {"dev.jsonl": jsonl({"text": "good", "labels": ["positive"]}, {"text": "so so", "labels": ["positive", "negative"]})},
+    "ranking": {"dev.jsonl": jsonl({"query": "it rained", "documents": ["It was dry .", "It rained .", "x"], "labels": [0, 1, 0]},
+                                   {"query": "a cat", "positive": "A cat sat .", "negative": "A dog ."})},
     "mlm": {"valid.txt": " = A title = \n \n It rained .\n"},
     "causal": {"valid.txt": " = A title = \n \n It rained .\n"},
 }

@@ -18,7 +18,7 @@ def models(tmp_path_factory):
 
     def get(task):
         labels = {"mnli": NLI, "mnli-mm": NLI, "cb": NLI, "nli": NLI, "qnli": ("entailment", "not_entailment"), "rte": ("entailment", "not_entailment"),
-                  "wnli": ("entailment", "not_entailment"), "sts-b": ("LABEL_0",), "regression": ("LABEL_0",), "race": ("LABEL_0",), "swag": ("LABEL_0",),
+                  "wnli": ("entailment", "not_entailment"), "sts-b": ("LABEL_0",), "regression": ("LABEL_0",), "ranking": ("LABEL_0",), "race": ("LABEL_0",), "swag": ("LABEL_0",),
                   "record": ("LABEL_0",), "ner": ("O", "B-PER", "I-PER", "B-LOC", "I-LOC"), "classification": ("negative", "positive"),
                   "multi-label": ("negative", "positive")}.get(task, ("LABEL_0", "LABEL_1"))
         head = {"record": "entity", "squad": "span", "squad2": "span", "ner": "token", "mlm": "lm", "causal": "lm"}.get(task, "sequence")

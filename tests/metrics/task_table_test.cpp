@@ -60,10 +60,13 @@ TEST(TaskTable, EveryMetricOfEveryTaskCanBeComputed) {
                         ? "1"
                         : "a";
     example.answers = {"t"};
+    example.relevance = {1, 0};
     rows.add(example);
     rows.add(example);
     ASSERT_FALSE(rows.golds()[0].error) << task.name << ": " << rows.golds()[0].error->what();
-    const std::vector<std::optional<TaskAnswer>> answers(2, TaskAnswer{});
+    TaskAnswer answer;
+    answer.documents = {0.5, 2};
+    const std::vector<std::optional<TaskAnswer>> answers(2, answer);
     std::vector<std::string> names;
     for (const Metric& metric : evaluate(*rows.evaluate(answers), {.samples = 2})) names.push_back(metric.name);
     EXPECT_EQ(names, split_words(task.metrics)) << task.name;

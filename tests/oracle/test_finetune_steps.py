@@ -99,10 +99,63 @@ def losses_of(model, base, rows, *rates):
     return losses
 
 
-def losses_of_program(base, rows, out, *words):
-    run("finetune", "--task", "classification", "-m", base, "--train-file", rows, "-o", out, "--batch-size", "12", "--max-steps", STEPS, "--logging-steps", "1", "--save-steps", "0",
+def losses_of_program(base, rows, out, *words, task="classification"):
+    run("finetune", "--task", task, "-m", base, "--train-file", rows, "-o", out, "--batch-size", "12", "--max-steps", STEPS, "--logging-steps", "1", "--save-steps", "0",
         "--optimizer", "adamw", "--learning-rate", RATE, "--weight-decay", WEIGHT_DECAY, "--lr-scheduler-type", "linear", "--warmup-steps", WARMUP, "--dtype", "fp32", *words)
     return [line["loss"] for line in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if "loss" in line]
+
+
+RANKING = {  # the losses of a query's scores and labels, as formulas of torch; each is a mean over what it gives
+    "pointwise": lambda s, y: torch.nn.functional.binary_cross_entropy_with_logits(s, y, reduction="none"),
+    "pairwise": lambda s, y: -torch.nn.functional.logsigmoid(s[:, None] - s[None, :])[y[:, None] > y[None, :]],
+    "listwise": lambda s, y: torch.nn.functional.cross_entropy(s[None], (y / y.sum())[None], reduction="none"),
+}
+
+
+@pytest.fixture(scope="module")
+def reranker(tmp_path_factory, base):
+    """The same model with one score."""
+    folder = tmp_path_factory.mktemp("reranker")
+    torch.manual_seed(1)
+    model = transformers.DebertaV2ForSequenceClassification.from_pretrained(base, num_labels=1, ignore_mismatched_sizes=True, attn_implementation="eager")
+    model.save_pretrained(folder)
+    shutil.copy(SPM, folder / "spm.model")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def queries(tmp_path_factory):
+    """2 to 5 documents each, of three grades."""
+    dice = random.Random(2)
+    file = tmp_path_factory.mktemp("queries") / "queries.jsonl"
+    text = lambda: " ".join(dice.choices(WORDS, k=dice.randrange(2, 6)))  # noqa: E731
+    rows = [{"query": text(), "documents": [text() for _ in range(2 + n % 4)], "labels": [1.0] + [0.0 if place % 2 else 0.5 for place in range(1 + n % 4)]} for n in range(6)]
+    file.write_text(jsonl(*rows))
+    return file
+
+
+def ranking_losses_of_torch(folder, queries, loss):
+    model = transformers.DebertaV2ForSequenceClassification.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").train()
+    rows = [json.loads(line) for line in queries.read_text().splitlines()]
+    pairs = queries.parent / "pairs.jsonl"
+    pairs.write_text(jsonl(*({"text": row["query"], "text_pair": document} for row in rows for document in row["documents"])))
+    read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", folder, "-i", pairs, "--format", "jsonl", "--keep", "none").splitlines()]
+    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
+    labels = [torch.tensor(row["labels"]) for row in rows]
+    groups = [{"params": [parameter], "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY} for name, parameter in model.named_parameters()]
+    optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.999), eps=1e-6)
+    schedule = transformers.get_linear_schedule_with_warmup(optimizer, WARMUP, STEPS)
+    losses = []
+    for _ in range(STEPS):
+        scores = model(input_ids=ids, attention_mask=(ids != 0).long()).logits[:, 0].split([len(y) for y in labels])
+        mean = torch.cat([RANKING[loss](s, y) for s, y in zip(scores, labels)]).mean()
+        mean.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad()
+        losses.append(mean.item())
+    return losses
 
 
 def difference(ours, theirs):
@@ -120,3 +173,11 @@ def test_the_losses_of_layer_decay_and_a_rate_of_the_head_are_those_of_parameter
 def test_the_losses_of_one_rate_are_those_of_one_group(base, rows, tmp_path):
     ours = losses_of_program(base, rows, tmp_path / "out")
     assert difference(ours, losses_of_transformers(base, rows, RATE, 1)) <= TOLERANCE
+
+
+def test_the_losses_of_rerankers_are_those_of_torchs_formulas(reranker, queries, tmp_path):
+    theirs = {loss: ranking_losses_of_torch(reranker, queries, loss) for loss in RANKING}
+    for loss in RANKING:
+        ours = losses_of_program(reranker, queries, tmp_path / loss, "--ranking-loss", loss, "--max-documents", "0", task="ranking")
+        assert difference(ours, theirs[loss]) <= TOLERANCE, loss
+    assert difference(theirs["pairwise"], theirs["listwise"]) > 100 * TOLERANCE

@@ -23,6 +23,7 @@ MASK = (IDS != 0).astype(numpy.int32)
 TASKS = {  # the class, and the names of its outputs
     "rte": ("ForSequenceClassification", ["logits"]), "sts-b": ("ForSequenceClassification", ["logits"]), "multi-label": ("ForSequenceClassification", ["logits"]),
     "ner": ("ForTokenClassification", ["logits"]), "squad": ("ForQuestionAnswering", ["start_logits", "end_logits"]), "swag": ("ForMultipleChoice", ["logits"]),
+    "ranking": ("ForSequenceClassification", ["logits"]),
 }
 
 

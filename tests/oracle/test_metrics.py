@@ -264,3 +264,20 @@ def test_record(evaluate, kind):
 def test_the_made_rows_are_those_of_the_maker():
     for task, make in MADE.items():
         assert digest(make()) == OFFICIAL["made"][task]["digest"], task
+
+
+def test_ranking(evaluate):
+    """The gain is linear, as in scikit-learn and trec_eval; scores differ, as equal ones are its mean over all orders and ours the worst."""
+    dice = random.Random(7)
+    queries = []
+    for number in range(200):
+        labels = [dice.choice([0, 0, 0, 1, 2]) for _ in range(2 + number % 30)]
+        labels[0] = labels[0] or 1
+        queries.append((labels, dice.sample(range(-500, 500), len(labels))))
+    gold = "".join(json.dumps({"query": f"q{n}", "documents": ["d"] * len(labels), "labels": labels}) + "\n" for n, (labels, _) in enumerate(queries))
+    answers = glue_answers([",".join(map(str, scores)) for _, scores in queries])
+    metrics = evaluate("ranking", ("dev.jsonl", gold), answers)
+    first = [next(rank for rank, place in enumerate(numpy.argsort(-numpy.array(scores)), 1) if labels[place]) for labels, scores in queries]
+    near(metrics, {"ndcg@10": numpy.mean([sklearn.metrics.ndcg_score([labels], [scores], k=10) for labels, scores in queries]),
+                   "mrr@10": numpy.mean([1 / rank if rank <= 10 else 0 for rank in first]),
+                   "map": numpy.mean([sklearn.metrics.average_precision_score([label > 0 for label in labels], scores) for labels, scores in queries])})

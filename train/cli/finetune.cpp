@@ -26,6 +26,7 @@
 #include "train/cli/fallback_note.h"
 #include "train/cli/optimizer_options.h"
 #include "train/cli/part_options.h"
+#include "train/cli/ranking_options.h"
 #include "train/cli/run_options.h"
 #include "train/cli/run_reporter.h"
 #include "train/cli/teacher_options.h"
@@ -179,8 +180,9 @@ void set_windows(const FinetuneVerb& options, FinetuneSettings& settings) {
                 "expected " + std::string(expected) + " for the task " + std::string(settings.task->name));
   };
   if (has_own && chosen == TruncateChoice::kRight) refuse("auto or window, as contexts are learned in windows,");
-  const bool has_choices = loss == TaskLoss::kChoice || settings.task->form == ExampleForm::kCopa;
-  if (has_choices && is_window) refuse("auto or right, as choices have no windows,");
+  const bool has_choices =
+      loss == TaskLoss::kChoice || loss == TaskLoss::kRanking || settings.task->form == ExampleForm::kCopa;
+  if (has_choices && is_window) refuse("auto or right, as choices and documents have no windows,");
   TaskReading& training = settings.training;
   const bool has_windows = has_own || is_window || (loss == TaskLoss::kTokens && chosen == TruncateChoice::kAuto);
   if (options.stride.is_given() && (!has_windows || loss == TaskLoss::kMention))
@@ -238,6 +240,7 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   settings.training.max_examples = options.max_train_samples;
   settings.bad_rows = options.on_bad_row;
   settings.training.merges_sentences = options.merge_sentences;
+  settings.training.ranking = ranking_rules(options, *settings.task);
   settings.evaluation = input_of(options, options.validation_file, options.validation_labels_file);
   if (holds_out(options)) part_training(options, settings);
   settings.evaluation_rules = evaluation_rules(*settings.task, settings.model_folder);
@@ -291,6 +294,7 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
   if (!samples.labels.empty()) text += "labels\t" + listed(samples.labels) + "\n";
   if (samples.loss == TaskLoss::kSpan)
     text += "windows without an answer\t" + std::to_string(samples.unanswered) + "\n";
+  if (samples.unordered > 0) text += "queries that teach no order\t" + std::to_string(samples.unordered) + "\n";
   for (const std::string& note : notes_of(samples)) text += "note\t" + note + "\n";
   for (const std::string& name : dry->new_layers) text += "new layer\t" + name + "\n";
   for (const std::string& note : dry->notes) text += "note\t" + note + "\n";

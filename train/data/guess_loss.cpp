@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "train/data/ranking_samples.h"
+
 namespace deberta::train {
 namespace {
 
@@ -41,6 +43,44 @@ double mentions_loss(const TaskSamples& samples) {
   return entropy({right, wrong});
 }
 
+// Of documents that a step may draw, all with the same score: what the loss is a mean over, and its sum.
+struct Guess {
+  double sum = 0, count = 0, relevance = 0;
+};
+
+void add_guess(const TaskSample& query, RankingLoss loss, Guess& guess) {
+  const size_t documents = query.values.size();
+  if (loss == RankingLoss::kPointwise) {
+    for (const float relevance : query.values) guess.relevance += double{relevance};
+    guess.count += static_cast<double>(documents);
+    return;
+  }
+  if (loss == RankingLoss::kListwise) {
+    guess.sum += std::log(static_cast<double>(documents));
+    ++guess.count;
+    return;
+  }
+  for (size_t i = 0; i < documents; ++i) {
+    for (size_t j = 0; j < documents; ++j) {
+      if (query.values[i] <= query.values[j]) continue;
+      ++guess.count;
+      guess.sum += loss == RankingLoss::kPairwise
+                       ? std::log(2)
+                       : std::pow(double{query.teacher_scores[i]} - double{query.teacher_scores[j]}, 2);
+    }
+  }
+}
+
+double queries_loss(const TaskSamples& samples) {
+  Guess guess;
+  uint32_t number = 0;
+  for (const TaskSample& query : samples.samples)
+    add_guess(with_documents(query, draw_documents(query.values, samples.ranking.max_documents, 0, 0, number++)),
+              samples.ranking.loss, guess);
+  if (samples.ranking.loss == RankingLoss::kPointwise) return entropy({guess.relevance, guess.count - guess.relevance});
+  return guess.sum / guess.count;
+}
+
 // Of choices their number, else the tokens of the sequence.
 double even_loss(const TaskSamples& samples) {
   double sum = 0;
@@ -66,6 +106,8 @@ double guess_loss(const TaskSamples& samples) {
       return variance(samples);
     case TaskLoss::kLabels:
       return labels_loss(samples);
+    case TaskLoss::kRanking:
+      return queries_loss(samples);
     case TaskLoss::kMention:
       return mentions_loss(samples);
     case TaskLoss::kChoice:

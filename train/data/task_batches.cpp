@@ -1,9 +1,12 @@
 #include "train/data/task_batches.h"
 
 #include <algorithm>
+#include <deque>
 #include <string>
+#include <utility>
 
 #include "deberta/error.h"
+#include "train/data/ranking_samples.h"
 #include "train/data/sample_order.h"
 #include "train/ops/random_domains.h"
 
@@ -34,6 +37,16 @@ void add_mentions(const TaskSample& sample, int32_t sequence, int32_t start, Tas
   }
 }
 
+void add_values(const TaskSample& sample, TaskBatch& batch) {
+  batch.values_BC.insert(batch.values_BC.end(), sample.values.begin(), sample.values.end());
+  batch.teacher_B.insert(batch.teacher_B.end(), sample.teacher_scores.begin(), sample.teacher_scores.end());
+}
+
+void add_group(const TaskSample& sample, int32_t sequence, TaskBatch& batch) {
+  if (batch.questions.empty()) batch.questions.push_back(0);
+  batch.questions.push_back(sequence + static_cast<int32_t>(sample.sequences.size()));
+}
+
 void add_labels(TaskLoss loss, const TaskSample& sample, int32_t sequence, int32_t start, TaskBatch& batch) {
   switch (loss) {
     case TaskLoss::kClass:
@@ -41,7 +54,7 @@ void add_labels(TaskLoss loss, const TaskSample& sample, int32_t sequence, int32
       break;
     case TaskLoss::kScore:
     case TaskLoss::kLabels:
-      batch.values_BC.insert(batch.values_BC.end(), sample.values.begin(), sample.values.end());
+      add_values(sample, batch);
       break;
     case TaskLoss::kTokens:
       for (const auto& [token, label] : sample.tags) {
@@ -54,9 +67,12 @@ void add_labels(TaskLoss loss, const TaskSample& sample, int32_t sequence, int32
       batch.last_B.push_back(row_of(start, sample.last));
       break;
     case TaskLoss::kChoice:
-      if (batch.questions.empty()) batch.questions.push_back(0);
-      batch.questions.push_back(sequence + static_cast<int32_t>(sample.sequences.size()));
+      add_group(sample, sequence, batch);
       batch.right_Q.push_back(sample.label);
+      break;
+    case TaskLoss::kRanking:
+      add_group(sample, sequence, batch);
+      add_values(sample, batch);
       break;
     case TaskLoss::kMention:
       add_mentions(sample, sequence, start, batch);
@@ -107,11 +123,20 @@ std::vector<TaskBatch> TaskBatches::make(int64_t step) const {
   const size_t end = std::min(samples_.samples.size(), first + settings_.samples_per_step);
   const size_t part = settings_.samples_per_step / settings_.accumulation;
   const SampleOrder order(samples_.samples.size(), random_key(settings_.seed, RandomDomain::kOrder), epoch);
+  const uint64_t key = random_key(settings_.seed, RandomDomain::kDocuments);
+  std::deque<TaskSample> drawn;  // queries with more documents than a step has
+  const auto sample_of = [&](size_t number) {
+    const TaskSample& sample = samples_.samples[number];
+    const size_t most = samples_.ranking.max_documents;
+    if (samples_.loss != TaskLoss::kRanking || most == 0 || sample.sequences.size() <= most) return &sample;
+    const auto documents = draw_documents(sample.values, most, key, epoch, static_cast<uint32_t>(number));
+    return &std::as_const(drawn.emplace_back(with_documents(sample, documents)));
+  };
   std::vector<TaskBatch> batches;
   uint32_t sequences = 0;
   for (size_t begin = first; begin < end; begin += part) {
     std::vector<const TaskSample*> samples;
-    for (size_t i = begin; i < std::min(end, begin + part); ++i) samples.push_back(&samples_.samples[order(i)]);
+    for (size_t i = begin; i < std::min(end, begin + part); ++i) samples.push_back(sample_of(order(i)));
     batches.push_back(pack_samples(samples_.loss, samples, sequences));
     sequences += count_sequences(samples);
   }

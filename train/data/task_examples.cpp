@@ -12,6 +12,7 @@
 #include "metrics/task_inputs.h"
 #include "metrics/task_rows.h"
 #include "train/data/data_notes.h"
+#include "train/data/ranking_samples.h"
 #include "train/data/task_sources.h"
 
 namespace deberta::train {
@@ -148,6 +149,7 @@ class Examples {
 
   void encode(const Example& example, const TaskGold& gold) {
     if (samples_.loss == TaskLoss::kMention) return encode_entities(example);
+    if (samples_.loss == TaskLoss::kRanking) return add_query(source_, example, samples_);
     const TaskInput input = input_of(source_.task, example);
     if (!input.choices.empty()) return encode_choices(example, input, gold);
     TextInput text{.text = input.text};

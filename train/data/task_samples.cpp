@@ -39,6 +39,8 @@ TaskLoss loss_of(const TaskRow& task) {
   switch (task.kind) {
     case TaskKind::kChoice:
       return TaskLoss::kChoice;
+    case TaskKind::kRanking:
+      return TaskLoss::kRanking;
     case TaskKind::kEntity:
       return TaskLoss::kMention;
     case TaskKind::kQuestion:
@@ -86,7 +88,7 @@ void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, 
 
 std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskReading& reading,
                                              const Tokenizer& tokenizer, const ReadingHooks& hooks) {
-  TaskSamples samples{.loss = loss_of(task)};
+  TaskSamples samples{.loss = loss_of(task), .ranking = reading.ranking};
   const SampleSource source{task, reading, tokenizer, hooks};
   switch (samples.loss) {
     case TaskLoss::kTokens:
@@ -101,6 +103,10 @@ std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskRead
   if (hooks.is_stopped()) return std::nullopt;
   if (!samples.samples.empty()) return samples;
   const std::string where = reading.input.files.empty() ? "files" : reading.input.files.front();
+  if (samples.unordered > 0)
+    throw Error(ErrorCode::kInput, where,
+                "expected queries with documents that are not equally relevant, got none of " +
+                    std::to_string(samples.unordered));
   if (samples.unlabelled == 0) throw Error(ErrorCode::kInput, where, "expected labelled examples, got none");
   throw Error(ErrorCode::kInput,
               {{.where = where,

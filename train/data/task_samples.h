@@ -29,9 +29,10 @@ struct TaskMention {
 // What is trained on at once. TaskBatch has the same fields for several of them.
 struct TaskSample {
   std::string where = {};
-  std::vector<TaskSequence> sequences = {};            // one; of a question the choices
+  std::vector<TaskSequence> sequences = {};            // one; of a question the choices, of a query the documents
   int32_t label = -1;                                  // kClass; kChoice: which of the sequences
-  std::vector<float> values = {};                      // kScore, kLabels
+  std::vector<float> values = {};                      // kScore, kLabels; kRanking: relevance of each sequence
+  std::vector<float> teacher_scores = {};              // kRanking: of each sequence; empty: the file has none
   std::vector<std::pair<int32_t, int32_t>> tags = {};  // kTokens: token and class
   int32_t first = 0, last = 0;                         // kSpan: tokens; both 0, [CLS], without an answer here
   std::vector<TaskMention> mentions = {};              // kMention
@@ -39,8 +40,15 @@ struct TaskSample {
   size_t tokens() const;
 };
 
+// kRanking.
+struct RankingRules {
+  RankingLoss loss = RankingLoss::kPairwise;
+  size_t max_documents = 8;  // of a query in a step (ranking_samples.h); 0: all
+};
+
 struct TaskSamples {
   TaskLoss loss = TaskLoss::kClass;
+  RankingRules ranking = {};
   // Names of the classes, by number: in the task's order; where it has none, sorted. kClass, kLabels, kTokens.
   std::vector<std::string> labels = {};
   std::vector<TaskSample> samples = {};
@@ -53,6 +61,7 @@ struct TaskSamples {
   size_t cut = 0;         // sequences longer than max_tokens, which lost their ends
   size_t in_windows = 0;  // texts longer than max_tokens, of which each window is a sample
   size_t unanswered = 0;  // kSpan: samples without an answer, or with it in another window
+  size_t unordered = 0;   // kRanking: queries that are left out, as their loss learns no order from them
   // Of examples (not of sentences and questions):
   size_t repaired = 0;                    // with bytes that are not UTF-8
   size_t empty = 0;                       // with nothing to read
@@ -67,6 +76,7 @@ struct TaskReading {
   size_t stride = 128;            // tokens that consecutive windows share; also of contexts
   size_t max_examples = 0;        // of the files' first; 0: all
   bool merges_sentences = false;  // kTokens: as many sentences of a document as fit are one text
+  RankingRules ranking = {};
 };
 
 // What a task's head learns, and its loss.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "train/data/data_notes.h"
+#include "train/data/ranking_samples.h"
 #include "train/loop/adapter_files.h"
 #include "train/loop/batch_size_search.h"
 #include "train/loop/task_evaluation.h"
@@ -45,6 +46,8 @@ void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
       std::to_string(samples.samples.size()) + " samples from " + std::to_string(samples.examples) + " examples";
   if (samples.held_out > 0) text += "; " + describe_held_out(samples);
   if (samples.unlabelled > 0) text += "; " + std::to_string(samples.unlabelled) + " without a label are left out";
+  if (samples.unordered > 0)
+    text += "; " + std::to_string(samples.unordered) + " queries teach no order and are left out";
   if (samples.bad > 0) text += "; " + std::to_string(samples.bad) + " bad rows are left out";
   if (samples.in_windows > 0)
     text += "; " + std::to_string(samples.in_windows) + " texts were too long and are learned in windows";
@@ -90,6 +93,9 @@ std::optional<size_t> find_accumulation(const FinetuneSettings& settings, const 
   std::optional<TaskSamples> samples = read_training(settings, hooks);
   if (!samples) return std::nullopt;
   Model model = first_task_model(settings, *samples).model;
+  if (samples->loss == TaskLoss::kRanking) {
+    for (TaskSample& query : samples->samples) query = with_longest(query, samples->ranking.max_documents);
+  }
   std::ranges::stable_sort(samples->samples, std::greater(), &TaskSample::tokens);
   samples->samples.resize(std::min(samples->samples.size(), settings.samples_per_step));
   FinetuneSettings tried = settings;

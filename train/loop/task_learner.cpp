@@ -44,6 +44,7 @@ std::string hash_of(const TaskSamples& samples) {
     }
     add(hash, numbers);
     add(hash, sample.values);
+    if (!sample.teacher_scores.empty()) add(hash, sample.teacher_scores);
     for (const TaskSequence& sequence : sample.sequences) {
       numbers = sequence.ids;
       numbers.push_back(sequence.second);
@@ -76,7 +77,8 @@ std::vector<float> balanced_weights(const TaskSamples& samples) {
 }
 
 TaskOptions options_of(const FinetuneSettings& settings, const TaskSamples& samples) {
-  TaskOptions options{.loss = samples.loss, .label_smoothing = settings.label_smoothing};
+  TaskOptions options{
+      .loss = samples.loss, .label_smoothing = settings.label_smoothing, .ranking = samples.ranking.loss};
   options.class_weights_C = settings.balances_classes ? balanced_weights(samples) : settings.class_weights;
   const size_t given = options.class_weights_C.size(), classes = samples.labels.size();
   if (given > 0 && given != classes) {
@@ -102,6 +104,20 @@ void check_rates(const FinetuneSettings& settings) {
           settings.learning_rate);
   }
   if (!problems.empty()) throw Error(ErrorCode::kUsage, std::move(problems));
+}
+
+// Scores of documents are compared with each other: how far apart those of two models are says little.
+void check_ranking(const FinetuneSettings& settings) {
+  if (loss_of(*settings.task) != TaskLoss::kRanking) return;
+  const auto refuse = [](const char* argument, std::vector<Remedy> remedies) {
+    throw Error(
+        ErrorCode::kUsage,
+        {{.message = "expected another task than ranking", .argument = argument, .remedies = std::move(remedies)}});
+  };
+  if (!settings.teacher_folder.empty())
+    refuse("teacher",
+           {{"write a teacher's scores into the file and learn them with {}", "ranking_loss", "margin-mse"}});
+  if (settings.adversarial) refuse("adversarial", {});
 }
 
 LayerRates rates_of(const FinetuneSettings& settings) {
@@ -256,6 +272,7 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
 
 std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const RunHooks& hooks) {
   check_rates(settings);
+  check_ranking(settings);
   if (!settings.evaluation.part) check_separate(settings.training.input.files, settings.evaluation.files);
   const Tokenizer tokenizer = settings.tokenizer().load();
   std::optional<TaskSamples> samples =

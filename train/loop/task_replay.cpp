@@ -54,6 +54,8 @@ class Step {
       case TaskLoss::kMention:
         add_mentions(batch);
         break;
+      case TaskLoss::kRanking:  // given batches have no queries
+        break;
     }
     return batch;
   }

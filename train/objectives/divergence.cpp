@@ -26,6 +26,7 @@ Over over_of(TaskLoss loss) {
     case TaskLoss::kMention:
       return Over::kLabels;
     case TaskLoss::kScore:
+    case TaskLoss::kRanking:
       return Over::kScores;
   }
   return Over::kClasses;

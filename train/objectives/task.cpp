@@ -6,6 +6,7 @@
 
 #include "train/objectives/language_model.h"
 #include "train/objectives/mentions.h"
+#include "train/objectives/ranking.h"
 #include "train/objectives/task_check.h"
 #include "train/objectives/task_losses.h"
 
@@ -75,8 +76,7 @@ Loss mention_loss(const at::Tensor& logits_M1, const TaskBatch& batch) {
 
 TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, const TaskBatch& batch,
                        const at::Tensor& sum_TD) {
-  const bool reads_sequences =
-      loss == TaskLoss::kClass || loss == TaskLoss::kScore || loss == TaskLoss::kLabels || loss == TaskLoss::kChoice;
+  const bool reads_sequences = loss != TaskLoss::kTokens && loss != TaskLoss::kSpan && loss != TaskLoss::kMention;
   if (reads_sequences) {
     const at::Tensor pooled_BD = pooled_states(pass, model, sum_TD);
     return {sequence_logits(pass, model.head, pooled_BD), batch.questions};
@@ -106,6 +106,8 @@ Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptio
       return group_loss(logits_NC, logits.groups, span_labels(batch), smoothing);
     case TaskLoss::kChoice:
       return group_loss(logits_NC, logits.groups, batch.right_Q, smoothing);
+    case TaskLoss::kRanking:
+      return ranking_loss(logits_NC, {logits.groups, batch.values_BC, batch.teacher_B}, options.ranking);
     case TaskLoss::kMention:
       return mention_loss(logits_NC, batch);
   }

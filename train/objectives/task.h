@@ -13,14 +13,16 @@ namespace deberta::train {
 struct TaskOptions {
   TaskLoss loss = TaskLoss::kClass;
   double label_smoothing = 0;  // kClass, kTokens, kSpan, kChoice: share of each label that is spread evenly; below 1
-  std::vector<float> class_weights_C = {};  // kClass, kTokens: of a label's class, above 0; empty: 1
+  std::vector<float> class_weights_C = {};       // kClass, kTokens: of a label's class, above 0; empty: 1
+  RankingLoss ranking = RankingLoss::kPairwise;  // kRanking
 };
 
 struct TaskLogits {
-  // A row for each sequence (kClass, kScore, kLabels, kChoice), row of the batch (kTokens), token that is not masked
-  // (kSpan, columns first and last), mention (kMention).
+  // A row for each sequence (kClass, kScore, kLabels, kChoice, kRanking), row of the batch (kTokens), token that is not
+  // masked (kSpan, columns first and last), mention (kMention).
   at::Tensor logits_NC;
-  std::vector<int32_t> groups = {};  // kSpan: the rows of each sequence, as `starts`; kChoice: of each question
+  // kSpan: the rows of each sequence, as `starts`; kChoice, kRanking: of each question.
+  std::vector<int32_t> groups = {};
 };
 
 // From the summed embeddings on. The batch fits.
@@ -28,7 +30,8 @@ TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, cons
                        const at::Tensor& sum_TD);
 
 // The count of a loss: sequences, rows, sequences, questions that have a label; of kLabels every label of each
-// sequence, of kMention mentions with pieces. Those without a label give no loss and no gradient.
+// sequence, of kMention mentions with pieces, of kRanking what its loss counts. Those without a label give no loss and
+// no gradient.
 Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options);
 
 // All of it. Throws what check_task(), check_batch() and make_pass() throw.

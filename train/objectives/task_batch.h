@@ -17,19 +17,26 @@ enum class TaskLoss {
   kTokens,   // a class of some rows: cross-entropy; Head::kToken or kTokenOriginal
   kSpan,     // the first and the last token of an answer in each sequence: two cross-entropies; Head::kSpan
   kChoice,   // which of a question's sequences: cross-entropy over them; Head::kSequence with one class
+  kRanking,  // how a query's documents are ordered: RankingLoss; Head::kSequence with one class
   kMention,  // which mentions in each sequence are right: binary cross-entropy; Head::kTokenOriginal with one class
 };
+
+// The loss of kRanking (objectives/ranking.h).
+enum class RankingLoss { kPointwise, kPairwise, kListwise, kMarginMse };
 
 // Only what `loss` needs is set.
 struct TaskBatch {
   TrainBatch input;  // kTokens: rows_P and labels_P are rows and their classes; otherwise both are empty
 
-  std::vector<int32_t> classes_B;        // kClass; below 0: does not count
-  std::vector<float> values_BC;          // kScore (C = 1); kLabels: 0 or 1; kClass in place of classes_B: distributions
+  std::vector<int32_t> classes_B;  // kClass; below 0: does not count
+  std::vector<float> values_BC;    // kScore (C = 1); kLabels: 0 or 1; kClass in place of classes_B: distributions;
+                                   // kRanking: the relevance of each document (C = 1), at least 0
   std::vector<int32_t> first_B, last_B;  // kSpan: packed rows, in their sequence; without an answer: its row of [CLS]
 
-  std::vector<int32_t> questions;  // kChoice: first sequence of each, as `starts` [Q + 1]
+  std::vector<int32_t> questions;  // kChoice, kRanking: first sequence of each, as `starts` [Q + 1]
   std::vector<int32_t> right_Q;    // kChoice: the right choice, from 0; below 0: does not count
+
+  std::vector<float> teacher_B;  // kRanking, RankingLoss::kMarginMse: a teacher's score of each document
 
   std::vector<int32_t> mentions;      // kMention: where the rows of each begin in mention_rows, as `starts` [M + 1]
   std::vector<int32_t> mention_rows;  // packed rows of the pieces of all mentions, mention by mention

@@ -25,6 +25,7 @@ constexpr HeadRow kHeads[] = {
     {TaskLoss::kTokens, Head::kTokenOriginal, 2, kAny, "a head of tokens with 2 classes or more"},
     {TaskLoss::kSpan, Head::kSpan, 0, kAny, "a head of spans"},
     {TaskLoss::kChoice, Head::kSequence, 1, 1, "a head of sequences with 1 class"},
+    {TaskLoss::kRanking, Head::kSequence, 1, 1, "a head of sequences with 1 class"},
     {TaskLoss::kMention, Head::kTokenOriginal, 1, 1, "the original head of tokens with 1 class"},
 };
 
@@ -173,6 +174,15 @@ void check_choices(const TaskBatch& batch) {
   }
 }
 
+void check_queries(const TaskBatch& batch) {
+  const size_t documents = batch.input.sequences();
+  check_starts(batch.questions, documents, "query", false);
+  check_count("values", batch.values_BC.size(), documents, "document");
+  check_values(batch.values_BC, 1, "document", 0, INFINITY);
+  if (!batch.teacher_B.empty()) check_count("scores of a teacher", batch.teacher_B.size(), documents, "document");
+  check_values(batch.teacher_B, 1, "document", -INFINITY, INFINITY);
+}
+
 void check_mentions(const TaskBatch& batch) {
   check_starts(batch.mentions, batch.mention_rows.size(), "mention", true);
   const size_t mentions = batch.mentions.size() - 1;
@@ -218,6 +228,8 @@ void check_batch(const ModelForm& form, const TaskBatch& batch, TaskLoss loss) {
       return check_spans(batch);
     case TaskLoss::kChoice:
       return check_choices(batch);
+    case TaskLoss::kRanking:
+      return check_queries(batch);
     case TaskLoss::kMention:
       return check_mentions(batch);
   }

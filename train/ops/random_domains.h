@@ -28,6 +28,7 @@ enum class RandomDomain : uint32_t {
   kPerturbedDropout,      // mixed into the seed of its second pass,
   kAdversarialDropout,    // and of its third: their places have the domains above
   kCut,                   // which samples are cut into short sequences, and how short
+  kDocuments,             // which documents of a query a step learns from
 };
 
 // The key of a domain. A seed for kernels/dropout.h, whose key is its seed.

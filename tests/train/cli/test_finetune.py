@@ -85,6 +85,11 @@ def gap(number, word, is_first):
             "qas": [{"idx": number, "query": "@placeholder looked", "answers": [answer]}]}
 
 
+def query(number):
+    """Each word has a document of its own, among three others."""
+    return {"query": f"a {WORDS[number]} ?", "documents": [f"{WORDS[8 * ((number + place) % 2) + (number * 3 + place) % 8]} ." for place in range(4)], "labels": [int(place == number % 4) for place in range(4)]}
+
+
 # One task for each loss: its 16 examples.
 SIXTEEN = {
     "classification": jsonl(*({"text": f"a {word} .", "label": "abc"[n % 3]} for n, word in enumerate(WORDS))),
@@ -94,6 +99,7 @@ SIXTEEN = {
     "ner": "".join(f"a DT O O\n{word} NN O {'O' if n % 2 else 'B-PER'}\n\n" for n, word in enumerate(WORDS)),
     "squad": squad([(f"The {word} sat by the {WORDS[n - 1]} .", word) for n, word in enumerate(WORDS)]),
     "race": jsonl(*map(race, range(16))),
+    "ranking": jsonl(*map(query, range(16))),
     "record": jsonl(*(gap(n, word, n % 3 == 0) for n, word in enumerate(WORDS))),
 }
 NAMES = {"ner": "train.txt", "squad": "train.json"}
