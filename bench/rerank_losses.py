@@ -82,7 +82,7 @@ def evaluate(model: str, dev: pathlib.Path, threads: int) -> dict:
 
 def measure(model: str, loss: str, seed: int, train: pathlib.Path, dev: pathlib.Path, a: argparse.Namespace) -> dict:
     with tempfile.TemporaryDirectory() as folder:
-        run(["finetune", "--task", "ranking", "-m", model, "--train-file", train, "--ranking-loss", loss, "--seed", seed, "--batch-size", 8, "--num-train-epochs", 1, "--max-tokens", 96,
+        run(["finetune", "--task", "ranking", "-m", model, "--train-file", train, "--ranking-loss", loss, "--seed", seed, "--batch-size", 8, "--num-train-epochs", 1,
              "--threads", a.threads, "--progress", "off", "-o", folder])
         metrics = evaluate(folder, dev, a.threads)
     return dict(zip(KEY, (model, loss, seed, a.queries, a.documents))) | {"metrics": metrics}

@@ -105,10 +105,11 @@ def losses_of_program(base, rows, out, *words, task="classification"):
     return [line["loss"] for line in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if "loss" in line]
 
 
-RANKING = {  # the losses of a query's scores and labels, as formulas of torch; each is a mean over what it gives
-    "pointwise": lambda s, y: torch.nn.functional.binary_cross_entropy_with_logits(s, y, reduction="none"),
-    "pairwise": lambda s, y: -torch.nn.functional.logsigmoid(s[:, None] - s[None, :])[y[:, None] > y[None, :]],
-    "listwise": lambda s, y: torch.nn.functional.cross_entropy(s[None], (y / y.sum())[None], reduction="none"),
+RANKING = {  # the losses of a query's scores, labels and a teacher's scores, as formulas of torch; each is a mean over what it gives
+    "pointwise": lambda s, y, t: torch.nn.functional.binary_cross_entropy_with_logits(s, y, reduction="none"),
+    "pairwise": lambda s, y, t: -torch.nn.functional.logsigmoid(s[:, None] - s[None, :])[y[:, None] > y[None, :]],
+    "listwise": lambda s, y, t: torch.nn.functional.cross_entropy(s[None], (y / y.sum())[None], reduction="none"),
+    "margin-mse": lambda s, y, t: ((s[:, None] - s[None, :]) - (t[:, None] - t[None, :])).square()[y[:, None] > y[None, :]],
 }
 
 
@@ -129,7 +130,8 @@ def queries(tmp_path_factory):
     dice = random.Random(2)
     file = tmp_path_factory.mktemp("queries") / "queries.jsonl"
     text = lambda: " ".join(dice.choices(WORDS, k=dice.randrange(2, 6)))  # noqa: E731
-    rows = [{"query": text(), "documents": [text() for _ in range(2 + n % 4)], "labels": [1.0] + [0.0 if place % 2 else 0.5 for place in range(1 + n % 4)]} for n in range(6)]
+    rows = [{"query": text(), "documents": [text() for _ in range(2 + n % 4)], "labels": [1.0] + [0.0 if place % 2 else 0.5 for place in range(1 + n % 4)], "scores": [dice.uniform(-1, 1) for _ in range(2 + n % 4)]}
+            for n in range(6)]
     file.write_text(jsonl(*rows))
     return file
 
@@ -141,14 +143,14 @@ def ranking_losses_of_torch(folder, queries, loss):
     pairs.write_text(jsonl(*({"text": row["query"], "text_pair": document} for row in rows for document in row["documents"])))
     read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", folder, "-i", pairs, "--format", "jsonl", "--keep", "none").splitlines()]
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
-    labels = [torch.tensor(row["labels"]) for row in rows]
+    labels, teacher = ([torch.tensor(row[name]) for row in rows] for name in ("labels", "scores"))
     groups = [{"params": [parameter], "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY} for name, parameter in model.named_parameters()]
     optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.999), eps=1e-6)
     schedule = transformers.get_linear_schedule_with_warmup(optimizer, WARMUP, STEPS)
     losses = []
     for _ in range(STEPS):
         scores = model(input_ids=ids, attention_mask=(ids != 0).long()).logits[:, 0].split([len(y) for y in labels])
-        mean = torch.cat([RANKING[loss](s, y) for s, y in zip(scores, labels)]).mean()
+        mean = torch.cat([RANKING[loss](*of_query) for of_query in zip(scores, labels, teacher)]).mean()
         mean.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()

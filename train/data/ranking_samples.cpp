@@ -1,5 +1,7 @@
 #include "train/data/ranking_samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -7,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/json.h"
 #include "base/philox.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
@@ -22,7 +23,7 @@ namespace {
 void check_learnable(const Example& query, RankingLoss loss) {
   const double most = std::ranges::max(query.relevance);
   if (loss == RankingLoss::kPointwise && most > 1)
-    refuse_query("label: expected 0 to 1 for the pointwise loss, got " + Json(most).dump(),
+    refuse_query(fmt::format("label: expected at most 1 for the pointwise loss, got {}", most),
                  {{"{} learns any labels", "ranking_loss", "pairwise"}});
   if (loss == RankingLoss::kMarginMse && query.teacher_scores.empty())
     refuse_query("expected a margin, or a score of each document, got neither",

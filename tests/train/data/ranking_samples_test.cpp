@@ -70,8 +70,9 @@ TEST_F(RankingSamples, QueriesThatTeachNoOrderAreCountedAndLeftOut) {
 
 TEST_F(RankingSamples, LabelsThatALossDoesNotLearnAreBadRows) {
   const std::string graded = "{\"query\": \"q\", \"documents\": [\"a\", \"b\"], \"labels\": [0, 3]}\n";
-  EXPECT_ERROR(read(graded, RankingLoss::kPointwise), kInput,
-               "train.jsonl:1: label: expected 0 to 1 for the pointwise loss, got 3; ranking_loss=pairwise learns any");
+  EXPECT_ERROR(
+      read(graded, RankingLoss::kPointwise), kInput,
+      "train.jsonl:1: label: expected at most 1 for the pointwise loss, got 3; ranking_loss=pairwise learns any");
   EXPECT_ERROR(read(graded, RankingLoss::kMarginMse), kInput,
                "train.jsonl:1: expected a margin, or a score of each document, got neither");
   const TaskSamples rest = read(graded + kTriple, RankingLoss::kPointwise, {.bad_rows = BadRows::kSkip});
