@@ -25,7 +25,7 @@ struct WindowAnswer {
 };
 
 struct SequenceAnswer {
-  std::vector<LabelScore> labels;  // best first
+  std::vector<LabelScore> labels;  // best first; all scores of a regression model as it has them
   std::vector<float> scores;       // of all classes, in the model's order
   size_t tokens = 0;
   size_t cut_tokens = 0;

@@ -92,7 +92,7 @@ enum class WindowScores {
 struct SequenceOptions {
   EncodingRules rules;
   std::optional<ScoreFunction> function;  // none: as the configuration says
-  size_t top_k = 0;                       // 0: the best label, or all of a multi-label model
+  size_t top_k = 0;                       // 0: the best label, or all of a multi-label or regression model
   WindowScores window_scores = WindowScores::kMean;
   // Of kMax: the classes that are no finding; none: those that the model's configuration names benign, safe, clean, ham
   // or legit. Throws kUsage for a name that is no class, and where none or all of the classes are benign.

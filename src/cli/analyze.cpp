@@ -15,6 +15,7 @@
 #include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
+#include "decode/classification.h"
 #include "program/interrupt.h"
 #include "program/output.h"
 #include "program/progress_printer.h"
@@ -130,7 +131,7 @@ Json occlusion_json(const AnalyzeVerb& verb, const Pipeline& pipeline, const Row
                                {"end", uint64_t{start + count_code_points(word)}},
                                {"fall", whole[best] - answers[i + 1].scores[best]}});
   }
-  return JsonObject{{"label", answers.front().labels.front().label}, {"score", whole[best]}, {"words", falls}};
+  return JsonObject{{"label", label_name(pipeline.config.labels, best)}, {"score", whole[best]}, {"words", falls}};
 }
 
 void check_page(const Pipeline& pipeline, const Row& row, size_t tokens) {

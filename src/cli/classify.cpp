@@ -73,9 +73,7 @@ int run(const ClassifyVerb& options) {
   if (options.pair) reading.shape = pair_shape();
   const Pipeline pipeline = open_model(options.model);
   const auto classes = static_cast<size_t>(pipeline.model.labels());
-  const size_t shown = sequence.top_k > 0                ? std::min(sequence.top_k, classes)
-                       : is_multi_label(pipeline.config) ? classes
-                                                         : 1;
+  const size_t shown = shown_labels(pipeline.config, classes, sequence.top_k);
   return run_text_verb(
       options, reading, pipeline, columns_for(shown, sequence.window_scores == WindowScores::kEach),
       [&](std::span<const TextInput> inputs) { return classify(pipeline, inputs, sequence); },

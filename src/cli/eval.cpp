@@ -48,7 +48,7 @@ ExampleInput example_input(const EvalVerb& options) {
   return {.files = options.arguments,
           .format = parse_row_form(options.input_format),
           .input_fields = options.input_field,
-          .label_field = options.label_field,
+          .label_fields = options.label_field,
           .labels_file = options.labels_file,
           .by = options.by};
 }
@@ -255,6 +255,7 @@ int run(const EvalVerb& given) {
   check_aggregate(options, task);
   check_guard_options(options, task);
   check_asked(task, asked_metrics(options), options.predictions.empty());
+  check_label_fields(task, options.label_field);
   check_by(options, task);
   if (!options.output_dir.empty()) check_results(options.output_dir);
   if (predicts_pieces(task)) refuse_predictions(options, task);

@@ -61,6 +61,10 @@ std::string id_member(const Json& row, std::string_view key, const std::string& 
 // key. Throws kInput.
 std::optional<std::string> slice_member(const Json& row, std::string_view key, const std::string& where);
 
+// What a row weighs: 0, or from 1e-6 to 1e6, as a number or its text; 1 for no key. Throws kInput, also where it is
+// missing.
+double weight_member(const Json& row, std::string_view key, const std::string& where);
+
 // The number of a choice, below `choices`, from its text; "A" is 0 where letters count. Throws kInput.
 std::string choice_label(std::string_view text, size_t choices, std::string_view key, const std::string& where);
 

@@ -42,6 +42,15 @@ ReadForm function_of(ExampleForm form) {
   throw Error(ErrorCode::kInternal, "examples", "a form without a reader");
 }
 
+// Fields that a file must have under this very name.
+std::vector<std::string> fields_by_themselves(const ExampleRules& rules) {
+  std::vector<std::string> names = rules.value_fields;
+  for (const std::string& name : {rules.slice_by, rules.weight_field}) {
+    if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+
 // The published tables come with these columns.
 RecordColumns columns_of(const ExampleRules& rules) {
   if (rules.form == ExampleForm::kSwag) return {{{"sent1", "prompt"}, {"ending0", "A"}, {"ending1", "B"}}, {}};
@@ -53,14 +62,14 @@ RecordColumns columns_of(const ExampleRules& rules) {
   if (rules.form == ExampleForm::kRanking) std::ranges::copy(positive_names(), std::back_inserter(second));
   if (!second.empty()) columns.needed.push_back(std::move(second));
   if (rules.needs_label) columns.needed.push_back(rules.fields.label);
-  if (!rules.slice_by.empty()) columns.needed.push_back({rules.slice_by});
+  for (std::string& name : fields_by_themselves(rules)) columns.needed.push_back({std::move(name)});
   return columns;
 }
 
 std::vector<SoughtField> sought_fields(const ExampleRules& rules) {
   std::vector<SoughtField> sought;
   if (rules.needs_label) sought.push_back({rules.fields.label});
-  if (!rules.slice_by.empty()) sought.push_back({{rules.slice_by}});
+  for (std::string& name : fields_by_themselves(rules)) sought.push_back({{std::move(name)}});
   return sought;
 }
 
@@ -158,8 +167,12 @@ void ExampleReader::read(JsonRow row) {
       refuse(*row.error);
     } else {
       const std::optional<std::string> slice = slice_member(row.value, rules_.slice_by, where);
+      const double weight = weight_member(row.value, rules_.weight_field, where);
       function_of(rules_.form)(row.value, where, rules_, ready_);
-      for (Example& example : ready_) example.slice = slice;
+      for (Example& example : ready_) {
+        example.slice = slice;
+        example.weight = weight;
+      }
     }
   } catch (const Error& error) {
     refuse(error);

@@ -14,6 +14,12 @@
 
 namespace deberta {
 
+// A number under the name of its field, or of its class.
+struct NamedNumber {
+  std::string name;
+  double value = 0;
+};
+
 // One thing to answer. Which parts are set depends on the format.
 struct Example {
   std::string where;  // "dev.tsv:12", "val.jsonl:3: passage/questions/1/answers/0"
@@ -30,6 +36,9 @@ struct Example {
   // As the file says it: a name, a number, the names of a multi-label row between commas; with choices the number of
   // the right one, from 0. None where the file does not tell.
   std::optional<std::string> label;
+  // In place of `label`: the numbers of ExampleRules::value_fields, or the shares of an object of classes.
+  std::vector<NamedNumber> values = {};
+  double weight = 1;                 // what ExampleRules::weight_field names
   std::vector<std::string> answers;  // ReCoRD: the texts of the right entities
   // Of each document of a query: how relevant it is, at least 0, and the score of a teacher. Empty: the file does not
   // tell.
@@ -61,6 +70,10 @@ struct ExampleRules {
   bool needs_label = false;                 // a file none of whose rows has the field of the label is refused
   bool has_label_lists = false;             // kText: a label may be a list of names; else that is refused
   std::string slice_by = {};                // a field of rows: refused where none of a file's has it; empty: none
+  // kText: fields that hold a number each, which are the label together: a row has all of them or none.
+  std::vector<std::string> value_fields = {};
+  bool has_shares = false;        // kText: such numbers are shares of classes; a label may be an object of them
+  std::string weight_field = {};  // a number of 0 or more in each row; empty: none
 };
 
 // A field that some row of a file must have.

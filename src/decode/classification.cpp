@@ -35,8 +35,11 @@ ScoreFunction score_function_of(const ModelConfig& config, size_t labels) {
   return labels == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kSoftmax;
 }
 
-bool is_multi_label(const ModelConfig& config) {
-  return config.problem_type == ProblemType::kMultiLabel;
+size_t shown_labels(const ModelConfig& config, size_t classes, size_t top_k) {
+  if (top_k > 0) return std::min(top_k, classes);
+  const bool shows_all =
+      config.problem_type == ProblemType::kMultiLabel || config.problem_type == ProblemType::kRegression;
+  return shows_all ? classes : 1;
 }
 
 std::vector<float> scores_of_logits(std::span<const float> logits_C, ScoreFunction function) {
@@ -57,6 +60,14 @@ std::vector<float> scores_of_logits(std::span<const float> logits_C, ScoreFuncti
 
 std::string label_name(const std::vector<std::string>& labels, size_t number) {
   return number < labels.size() ? labels[number] : "LABEL_" + std::to_string(number);
+}
+
+std::vector<LabelScore> labels_of_answer(std::span<const float> scores_C, const ModelConfig& config, size_t top_k) {
+  if (top_k > 0 || config.problem_type != ProblemType::kRegression)
+    return rank_labels(scores_C, config.labels, shown_labels(config, scores_C.size(), top_k));
+  std::vector<LabelScore> labels;  // a score is not better than another
+  for (size_t c = 0; c < scores_C.size(); ++c) labels.push_back({label_name(config.labels, c), scores_C[c]});
+  return labels;
 }
 
 std::vector<LabelScore> rank_labels(std::span<const float> scores_C, const std::vector<std::string>& labels,

@@ -55,7 +55,7 @@ class Answers {
       sequence_ = {rules_, ScoreFunction::kNone, 0, settings.window_scores, settings.benign_labels};
       classify(pipeline_, {}, sequence_);
       map_classes_of(rows, settings.label_map);
-      labels_ = rows.labels().size();
+      labels_ = std::max<size_t>(1, rows.labels().size());
       has_scores_ = settings.asked.needs_scores();
       has_logits_ = settings.asked.has("log_loss");
       if (has_logits_) check_scores_are_probabilities();
@@ -114,10 +114,25 @@ class Answers {
       const bool is_own = rows.task().labels.empty();  // the labels are the model's
       classes_ =
           map_classes(rows.labels(), is_own ? rows.labels().names() : pipeline_.config.labels, classes, label_map);
-    } else if (classes != 1) {
-      throw Error(ErrorCode::kTask, "eval",
-                  fmt::format("expected a model with one score for {}, got {} classes", task_.name, classes));
+    } else {
+      map_targets_of(rows, classes, label_map);
     }
+  }
+
+  void map_targets_of(const TaskRows& rows, size_t classes, const std::vector<std::string>& label_map) {
+    const std::vector<std::string> targets = rows.labels().names();
+    if (classes != std::max<size_t>(1, targets.size())) {
+      const std::string expected =
+          targets.empty() ? "one score" : fmt::format("the {} scores {}", targets.size(), fmt::join(targets, ", "));
+      throw Error(
+          ErrorCode::kTask,
+          {{.where = "eval",
+            .message = fmt::format("expected a model with {} for {}, got {} classes", expected, task_.name, classes),
+            .argument = "label_field",
+            .remedies = {{"name a column or key for each score of the model with {}", "label_field"}}}});
+    }
+    classes_ = {0};
+    if (!targets.empty()) classes_ = map_classes(rows.labels(), pipeline_.config.labels, classes, label_map);
   }
 
   ScoreFunction function() const {
@@ -159,7 +174,7 @@ class Answers {
     if (has_scores_) answer.scores = by_label(scores_of_logits(logits_C, function()));
     if (has_logits_) answer.logits = by_label(comparable(logits_C));
     if (task_.target == TaskTarget::kScore) {
-      answer.score = logits_C.front();
+      answer.values = by_label(std::vector<double>(logits_C.begin(), logits_C.end()));
     } else if (task_.target == TaskTarget::kClasses) {
       for (size_t i = 0; i < logits_C.size(); ++i) {
         if (logits_C[i] >= 0) answer.labels.push_back(static_cast<uint32_t>(classes_[i]));  // probability .5

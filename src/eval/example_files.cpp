@@ -71,7 +71,9 @@ RowKey key_of(const TaskRow& task, const ExampleInput& input, const Example& exa
   RowKey key{.neighbours = example.row};
   if (!input.group_field.empty()) key.group = example.slice;
   if (task.kind == TaskKind::kRanking && !key.group) key.group = example.text;  // a query may have several rows
-  if (task.target == TaskTarget::kClass) key.stratum = example.label.value_or("");
+  if (task.target != TaskTarget::kClass) return key;
+  key.stratum = example.label.value_or("");
+  if (!example.values.empty()) key.stratum = std::ranges::max_element(example.values, {}, &NamedNumber::value)->name;
   return key;
 }
 
@@ -84,7 +86,8 @@ ExampleFiles::ExampleFiles(const ExampleInput& input, const TaskRow& task, std::
 void ExampleFiles::open_next() {
   std::optional<LineReader> labels;
   if (!input_.labels_file.empty()) labels.emplace(ByteSource(input_.labels_file));
-  ExampleRules rules = example_rules(task_, input_.input_fields, input_.label_field);
+  ExampleRules rules = example_rules(task_, input_.input_fields, input_.label_fields);
+  rules.weight_field = input_.weight_field;
   rules.slice_by = input_.by.empty() ? input_.group_field : input_.by;
   if (!input_.by.empty()) rules.fields.genre.clear();  // slices take their place
   reader_.emplace(ByteSource(input_.files[opened_++], is_stopped_), std::move(rules), input_.format, std::move(labels));

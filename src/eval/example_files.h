@@ -22,10 +22,11 @@ struct ExampleInput {
   std::vector<std::string> files;
   std::optional<RowForm> format = std::nullopt;  // none: by the file's name, else the task's
   std::vector<std::string> input_fields = {};    // the text, and its pair; none: the task's
-  std::string label_field = {};                  // empty: the task's
+  std::vector<std::string> label_fields = {};    // none: the task's; several: check_label_fields()
   std::string labels_file = {};                  // AlphaNLI: the labels, one per line
   std::string by = {};                           // a field by whose values metrics are told apart; empty: none
   std::string group_field = {};                  // without `by`: a field whose values keep rows in one part
+  std::string weight_field = {};                 // of what rows weigh in training; empty: they weigh the same
   std::optional<RowPart> part = std::nullopt;    // none: all rows
 };
 

@@ -91,8 +91,10 @@ bool has_labels_of_model(const TaskRow& task) {
   return has_classes && task.kind != TaskKind::kChoice && task.labels.empty();
 }
 
-// The task's labels, or the model's if it has none.
+// The task's labels, or the model's if it has none; the names of several scores.
 TaskLabels labels_of(const ExampleSettings& settings, const TaskRow& task, const Pipeline* pipeline) {
+  const std::vector<std::string>& fields = settings.input.label_fields;
+  if (task.target == TaskTarget::kScore && fields.size() > 1) return TaskLabels(fields);
   if (pipeline == nullptr || !has_labels_of_model(task)) return TaskLabels(task);
   return TaskLabels(class_names(*pipeline, settings.label_map));
 }
@@ -164,6 +166,7 @@ AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& setting
                              const EvalHooks& hooks) {
   if (!settings.false_positive_rates.empty()) check_guard(task, settings);
   check_asked(task, settings.asked, settings.predictions.empty());
+  check_label_fields(task, settings.input.label_fields);
   const Pipeline* pipeline = settings.predictions.empty() ? &opened(open_model) : nullptr;
   AnsweredRows answered;
   const auto examples = std::make_shared<Examples>(Examples{TaskRows(task, labels_of(settings, task, pipeline)), {}});
@@ -178,7 +181,7 @@ AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& setting
   }
   count(rows, answers, hooks, answered.result);
   answered.result.label_fields =
-      example_rules(task, settings.input.input_fields, settings.input.label_field).fields.label;
+      example_rules(task, settings.input.input_fields, settings.input.label_fields).fields.label;
   answered.evaluation = rows.evaluate(answers, findings, plan_metrics(task, rows.labels(), settings.asked));
   answered.result.settings = settings_of(task, settings.asked, rows.labels());
   answered.result.by = settings.input.by;

@@ -184,6 +184,45 @@ class ScoreEvaluation final : public Evaluation {
   std::vector<std::string> metrics_;
 };
 
+// Of several targets.
+class ScoresEvaluation final : public Evaluation {
+ public:
+  ScoresEvaluation(std::vector<ScoreOutcomes> outcomes, std::vector<std::string> names,
+                   const std::vector<std::string>& metrics)
+      : names_(std::move(names)), metrics_(metrics) {
+    for (ScoreOutcomes& one : outcomes) targets_.emplace_back(std::move(one), metrics);
+  }
+
+  size_t units() const override { return targets_.front().units(); }
+
+  std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
+    std::vector<Metric> found, of_targets;
+    for (size_t t = 0; t < targets_.size(); ++t) {
+      for (Metric& metric : targets_[t].metrics(units)) {
+        metric.name += "_" + names_[t];
+        of_targets.push_back(std::move(metric));
+      }
+    }
+    for (size_t m = 0; m < metrics_.size(); ++m) found.push_back(mean_of(m, of_targets));
+    found.insert(found.end(), of_targets.begin(), of_targets.end());
+    return found;
+  }
+
+ private:
+  // Of that metric of each target; not defined where one is not.
+  Metric mean_of(size_t number, const std::vector<Metric>& of_targets) const {
+    double sum = 0;
+    for (size_t i = number; i < of_targets.size(); i += metrics_.size()) {
+      if (!of_targets[i].value) return {metrics_[number], std::nullopt, of_targets[i].note};
+      sum += *of_targets[i].value;
+    }
+    return {metrics_[number], sum / static_cast<double>(targets_.size())};
+  }
+
+  std::vector<ScoreEvaluation> targets_;
+  std::vector<std::string> names_, metrics_;
+};
+
 class ClassSetEvaluation final : public Evaluation {
  public:
   ClassSetEvaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics, MetricRules rules)
@@ -278,6 +317,10 @@ std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<
 }
 std::unique_ptr<Evaluation> make_evaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics) {
   return std::make_unique<ScoreEvaluation>(std::move(outcomes), std::move(metrics));
+}
+std::unique_ptr<Evaluation> make_evaluation(std::vector<ScoreOutcomes> outcomes, std::vector<std::string> names,
+                                            const std::vector<std::string>& metrics) {
+  return std::make_unique<ScoresEvaluation>(std::move(outcomes), std::move(names), metrics);
 }
 std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics,
                                             MetricRules rules) {

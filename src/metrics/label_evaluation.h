@@ -47,6 +47,9 @@ std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<
 std::unique_ptr<Evaluation> make_evaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics);
 std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics,
                                             MetricRules rules = {});
+// Of several scores of the same rows: the mean of each metric over them, then "pearson_NAME" and so on of each.
+std::unique_ptr<Evaluation> make_evaluation(std::vector<ScoreOutcomes> outcomes, std::vector<std::string> names,
+                                            const std::vector<std::string>& metrics);
 
 // f_beta_macro for beta 2 is f2_macro.
 std::string with_beta(const std::string& metric, double beta);

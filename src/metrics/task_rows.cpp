@@ -39,7 +39,7 @@ double parse_score(std::string_view text, const std::string& where) {
 }
 
 // Scores between commas.
-std::vector<double> parse_scores(std::string_view text, size_t documents, const std::string& where) {
+std::vector<double> parse_document_scores(std::string_view text, size_t documents, const std::string& where) {
   std::vector<double> scores;
   for (const std::string& one : split_words(text, ',')) scores.push_back(parse_score(strip(one), where));
   if (scores.size() == documents) return scores;
@@ -69,7 +69,7 @@ TaskAnswer TaskRows::parse_label(std::string_view given, const std::string& wher
   TaskAnswer answer;
   const std::string_view text = task_->target == TaskTarget::kText ? given : strip(given);  // blanks make no new class
   if (task_->target == TaskTarget::kScore) {
-    answer.score = parse_score(text, where);
+    answer.values = parse_scores(text, where);
   } else if (task_->target == TaskTarget::kClasses) {
     for (const std::string& name : split_words(text, ','))
       answer.labels.push_back(static_cast<uint32_t>(labels_.label_of(strip(name), where)));
@@ -83,10 +83,35 @@ TaskAnswer TaskRows::parse_label(std::string_view given, const std::string& wher
   return answer;
 }
 
+// As many numbers between commas as there are targets.
+std::vector<double> TaskRows::parse_scores(std::string_view text, const std::string& where) const {
+  if (targets() == 1) return {parse_score(text, where)};
+  const std::vector<std::string> parts = split_words(text, ',');
+  if (parts.size() != targets())
+    throw Error(ErrorCode::kInput, where,
+                fmt::format("expected {} numbers between commas, of {}, got {}", targets(),
+                            fmt::join(labels_.names(), ", "), quote_json(text)));
+  std::vector<double> scores;
+  for (const std::string& part : parts) scores.push_back(parse_score(strip(part), where));
+  return scores;
+}
+
+// The label of shares is the one with the largest.
+TaskAnswer TaskRows::answer_of(const std::vector<NamedNumber>& values, const std::string& where) {
+  TaskAnswer answer;
+  for (const NamedNumber& named : values) {
+    const size_t label = labels_.label_of(named.name, where);
+    if (answer.values.size() <= label) answer.values.resize(label + 1);
+    answer.values[label] += named.value;
+  }
+  answer.label = static_cast<size_t>(std::ranges::max_element(answer.values) - answer.values.begin());
+  return answer;
+}
+
 TaskAnswer TaskRows::parse(size_t row, std::string_view text, const std::string& where) {
   if (task_->target == TaskTarget::kOrder) {
     TaskAnswer answer;
-    answer.documents = parse_scores(text, golds_[row].choices, where);
+    answer.documents = parse_document_scores(text, golds_[row].choices, where);
     return answer;
   }
   if (!has_choices(*task_)) return parse_label(text, where);
@@ -104,7 +129,11 @@ TaskAnswer TaskRows::parse(size_t row, std::string_view text, const std::string&
 }
 
 std::string TaskRows::to_text(const TaskAnswer& answer) const {
-  if (task_->target == TaskTarget::kScore) return shortest(answer.score);
+  if (task_->target == TaskTarget::kScore) {
+    std::string text;
+    for (const double value : answer.values) text += (text.empty() ? "" : ",") + shortest(value);
+    return text;
+  }
   if (task_->target == TaskTarget::kText) return answer.text;
   if (task_->target == TaskTarget::kOrder) {
     std::string scores;
@@ -159,7 +188,7 @@ void TaskRows::check_labels() const {
   const TaskGold& first = golds_[first_unknown_];
   Problem problem = first.error->problems().front();
   problem.message += fmt::format("; the same holds for {} of {} rows", unknown_rows_, golds_.size());
-  if (task_->target == TaskTarget::kClass && !has_choices(*task_)) {
+  if (task_->target == TaskTarget::kClass && !has_choices(*task_) && !found_labels_.empty()) {
     std::vector<std::string> found;
     for (const auto& [label, rows] : found_labels_) found.push_back(fmt::format("{} ({})", label, rows));
     problem.message += fmt::format(", whose labels are {}", fmt::join(found, ", "));
@@ -202,6 +231,11 @@ void TaskRows::add_label(const Example& example, TaskGold& gold) {
   if (task_->target == TaskTarget::kOrder) {
     gold.answer.documents = example.relevance;
     gold.is_labelled = !example.relevance.empty();
+    return;
+  }
+  if (!example.values.empty()) {
+    gold.answer = answer_of(example.values, example.where);
+    gold.is_labelled = true;
     return;
   }
   // For a set of classes an empty cell means that none holds; for all other targets it says nothing.
@@ -276,8 +310,8 @@ std::unique_ptr<Evaluation> TaskRows::evaluate(Answers answers, const FindingRul
 
 std::unique_ptr<Evaluation> TaskRows::evaluate_others(Answers answers, const MetricPlan& plan,
                                                       std::vector<std::string> metrics) const {
+  if (task_->target == TaskTarget::kScore) return evaluate_scores(answers, std::move(metrics));
   std::vector<AnswerOutcome> texts;
-  ScoreOutcomes scores;
   ClassSetOutcomes sets;
   for (const size_t row : counted_rows(answers)) {
     const auto& answer = answers[row];
@@ -285,14 +319,11 @@ std::unique_ptr<Evaluation> TaskRows::evaluate_others(Answers answers, const Met
       texts.push_back({answer ? std::optional(answer->text) : std::nullopt, golds_[row].texts});
       continue;
     }
-    scores.gold.push_back(golds_[row].answer.score);
-    scores.predicted.push_back(answer->score);
     sets.gold.push_back(golds_[row].answer.labels);
     sets.predicted.push_back(answer->labels);
     sets.losses.push_back(loss_of(row, *answer));
   }
   if (task_->target == TaskTarget::kText) return make_evaluation(texts, std::move(metrics));
-  if (task_->target == TaskTarget::kScore) return make_evaluation(std::move(scores), std::move(metrics));
   return make_evaluation(std::move(sets), std::move(metrics), plan.rules);
 }
 
@@ -303,10 +334,29 @@ std::unique_ptr<Evaluation> TaskRows::evaluate_orders(Answers answers, std::vect
   return make_evaluation(outcomes, std::move(metrics));
 }
 
-// Less the logarithm of what the model gives the truth; of several classes the mean over them.
+std::unique_ptr<Evaluation> TaskRows::evaluate_scores(Answers answers, std::vector<std::string> metrics) const {
+  std::vector<ScoreOutcomes> outcomes(targets());
+  for (const size_t row : counted_rows(answers)) {
+    for (size_t t = 0; t < outcomes.size(); ++t) {
+      outcomes[t].gold.push_back(golds_[row].answer.values[t]);
+      outcomes[t].predicted.push_back(answers[row]->values[t]);
+    }
+  }
+  if (outcomes.size() == 1) return make_evaluation(std::move(outcomes.front()), std::move(metrics));
+  return make_evaluation(std::move(outcomes), labels_.names(), std::move(metrics));
+}
+
+// Less the logarithm of what the model gives the truth, of shares their mean; of several classes the mean over them.
 double TaskRows::loss_of(size_t row, const TaskAnswer& answer) const {
   const TaskAnswer& gold = golds_[row].answer;
   if (answer.logits.empty()) return 0;
+  if (task_->target == TaskTarget::kClass && !gold.values.empty()) {
+    double loss = 0;
+    for (size_t label = 0; label < gold.values.size(); ++label) {
+      if (gold.values[label] > 0) loss -= gold.values[label] * answer.logits[label];
+    }
+    return loss;
+  }
   if (task_->target == TaskTarget::kClass) return -answer.logits[gold.label];
   double sum = 0;
   for (const double logit : answer.logits) sum += std::max(logit, 0.0) + std::log1p(std::exp(-std::abs(logit)));

@@ -23,7 +23,7 @@ namespace deberta {
 struct TaskAnswer {
   size_t label = 0;               // kClass: index of the label or of the choice
   double finding = 0;             // kClass, of a guard: the highest score of a class that is a finding
-  double score = 0;               // kScore
+  std::vector<double> values;     // kScore: by target; kClass: shares by label, of a row that has them
   std::vector<uint32_t> labels;   // kClasses, ascending
   std::string text;               // kText
   std::vector<double> documents;  // kOrder: of each its relevance, or its score
@@ -68,6 +68,7 @@ constexpr size_t kMostSlices = 100;
 
 class TaskRows {
  public:
+  // `labels`: of kScore the names of the targets, where there are several; none: those of the rows' fields.
   TaskRows(const TaskRow& task, TaskLabels labels) : task_(&task), labels_(std::move(labels)) {}
 
   // Adds a row, even a bad one, so that rows keep their numbers. Throws kInput for more than kMostSlices slices.
@@ -98,6 +99,9 @@ class TaskRows {
 
  private:
   void add_label(const Example& example, TaskGold& gold);
+  TaskAnswer answer_of(const std::vector<NamedNumber>& values, const std::string& where);
+  std::vector<double> parse_scores(std::string_view text, const std::string& where) const;
+  size_t targets() const { return labels_.size() == 0 ? 1 : labels_.size(); }  // kScore
   TaskAnswer parse_label(std::string_view given, const std::string& where);
   using Answers = std::span<const std::optional<TaskAnswer>>;
   void add_slice(const std::string& value, TaskGold& gold);
@@ -105,6 +109,7 @@ class TaskRows {
   // Of each of those rows.
   std::vector<uint32_t> units_of(std::span<const size_t> rows) const;
   double loss_of(size_t row, const TaskAnswer& answer) const;
+  std::unique_ptr<Evaluation> evaluate_scores(Answers answers, std::vector<std::string> metrics) const;
   std::unique_ptr<Evaluation> evaluate_classes(Answers answers, const MetricPlan& plan,
                                                std::vector<std::string> metrics) const;
   std::unique_ptr<Evaluation> evaluate_others(Answers answers, const MetricPlan& plan,

@@ -316,7 +316,7 @@ constexpr std::array kTasks = {
             .label_field = "score",
             .pair_fields = "a,b",
             .input = "text, or a pair",
-            .tensors = "pooler.dense, classifier with one row"},
+            .tensors = "pooler.dense, classifier with a row for each score"},
     TaskRow{.name = "multi-label",
             .aliases = "multilabel",
             .what = "any number of classes at once, separated by commas",
@@ -445,7 +445,7 @@ std::string_view verb_of(const TaskRow& task) {
 }
 
 ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& text_fields,
-                           std::string_view label_field) {
+                           const std::vector<std::string>& label_fields) {
   ExampleRules rules{task.form, {}, {}};
   const bool has_fields =
       task.form == ExampleForm::kText || task.form == ExampleForm::kLines || task.form == ExampleForm::kRanking;
@@ -462,11 +462,31 @@ ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& 
   if (!task.pair_fields.empty() && text_fields.empty()) rules.fields.maybe_pair = "text_pair";
   if (!text_fields.empty()) rules.fields.text = {text_fields[0]};
   if (text_fields.size() > 1) rules.fields.pair = {text_fields[1]};
-  if (!label_field.empty()) {
-    rules.fields.label = {std::string(label_field)};
-    rules.needs_label = true;
-  }
+  rules.has_shares = task.target == TaskTarget::kClass;
+  if (!label_fields.empty()) rules.fields.label = label_fields;
+  rules.needs_label = label_fields.size() == 1;
+  if (label_fields.size() > 1) rules.value_fields = label_fields;
   return rules;
+}
+
+void check_label_fields(const TaskRow& task, const std::vector<std::string>& label_fields) {
+  const auto refuse = [](std::string message) {
+    throw Error(ErrorCode::kUsage, {{.message = std::move(message), .argument = "label_field"}});
+  };
+  if (label_fields.size() < 2) return;
+  const bool has_own = !task.pair_fields.empty() && task.target != TaskTarget::kClasses;
+  if (!has_own)
+    refuse(
+        fmt::format("expected one name for the task {}, got {}; several are those of the scores of regression, or "
+                    "of the shares of the classes of classification",
+                    task.name, label_fields.size()));
+  for (size_t i = 0; i < label_fields.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (lower_case(label_fields[i]) == lower_case(label_fields[j]))
+        refuse(fmt::format("expected names that differ in more than capitals, got {} and {}", label_fields[j],
+                           label_fields[i]));
+    }
+  }
 }
 
 }  // namespace deberta

@@ -97,7 +97,11 @@ std::string_view verb_of(const TaskRow& task);
 std::vector<std::string> split_words(std::string_view text, char separator = ' ');
 
 // How the task's files are read. Given names replace the table's: those of the text and its pair; that of the label.
+// Several of the label: its numbers (check_label_fields()).
 ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& text_fields = {},
-                           std::string_view label_field = {});
+                           const std::vector<std::string>& label_fields = {});
+
+// Throws kUsage for several fields where the task has neither scores nor classes of the user's own, and for equal ones.
+void check_label_fields(const TaskRow& task, const std::vector<std::string>& label_fields);
 
 }  // namespace deberta

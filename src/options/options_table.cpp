@@ -408,8 +408,12 @@ constexpr OptionRow kOptions[] = {
               "format of the files; auto: by their extension (before .gz, .xz, .zst, .bz2), else by the task"},
     OptionRow{"input-field", 0, kList, "", "NAMES", "finetune", "Input",
               "columns or keys of the text and, after a comma, of its pair, if they differ from the task's"},
-    OptionRow{"label-field", 0, kText, "", "NAME", "finetune", "Input",
-              "column or key of the label, if it differs from the task's"},
+    OptionRow{"label-field", 0, kList, "", "NAMES", "finetune", "Input",
+              "column or key of the label, if it differs from the task's; of several between commas each holds a score "
+              "(regression) or the share of the class of its name (classification)"},
+    OptionRow{"weight-field", 0, kText, "", "NAME", "finetune", "Input",
+              "column or key of what each training row weighs: 0 or more; a step's loss is the weighted mean of its "
+              "rows (tasks whose rows have a class, classes or scores); evaluations are not weighted"},
     OptionRow{"merge-sentences", 0, kFlag, "", "", "finetune", "Input",
               "ner: join the sentences of a document, up to --max-tokens, as in the training of the published models"},
     OptionRow{
@@ -597,7 +601,7 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kEncodingVerbs, "Input",
               "how to break ties in a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)"},
     OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify", "Answer",
-              "number of labels per text; 0: the best one, or all of a multi-label model"},
+              "number of labels per text; 0: the best one, or all of a multi-label or regression model"},
     OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "fill", "Answer", "number of tokens per mask; 0: five"},
     OptionRow{"top-k", 'k', kInteger, "1", "1..1000", "qa", "Answer", "number of answers per question"},
     OptionRow{"max-answer-len", 0, kInteger, "15", "1..100000", "qa", "Answer", "maximum answer length in tokens"},
@@ -800,8 +804,9 @@ constexpr OptionRow kOptions[] = {
               "format of the files; auto: by their extension (before .gz, .xz, .zst, .bz2), else by the task"},
     OptionRow{"input-field", 0, kList, "", "NAMES", "eval", "Input",
               "columns or keys of the text and, after a comma, of its pair, if they differ from the task's"},
-    OptionRow{"label-field", 0, kText, "", "NAME", "eval", "Input",
-              "column or key of the label, if it differs from the task's"},
+    OptionRow{"label-field", 0, kList, "", "NAMES", "eval", "Input",
+              "column or key of the label, if it differs from the task's; of several between commas each holds a score "
+              "(regression) or the share of the class of its name (classification)"},
     OptionRow{"labels-file", 0, kText, "", "FILE", "eval", "Input", "alphanli: the labels, 1 or 2, one per line"},
     OptionRow{
         "max-tokens", 0, kInteger, "auto", "auto|3..1048576", "eval", "Input",

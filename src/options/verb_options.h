@@ -237,7 +237,7 @@ struct EvalVerb : AnyVerb {
   std::vector<std::string> input = option("input");  // files, in addition to those among the arguments
   std::string input_format = option("input-format");
   std::vector<std::string> input_field = option("input-field");
-  std::string label_field = option("label-field");
+  std::vector<std::string> label_field = option("label-field");
   std::string labels_file = option("labels-file");
   BadRows on_bad_row = option("on-bad-row");
   std::string predictions = option("predictions");
@@ -471,7 +471,8 @@ struct FinetuneVerb : AnyVerb {
   std::string validation_labels_file = option("validation-labels-file");
   std::string input_format = option("input-format");
   std::vector<std::string> input_field = option("input-field");
-  std::string label_field = option("label-field");
+  std::vector<std::string> label_field = option("label-field");
+  std::string weight_field = option("weight-field");
   bool merge_sentences = option("merge-sentences");
   BadRows on_bad_row = option("on-bad-row");
   size_t max_train_samples = option("max-train-samples");

@@ -38,9 +38,7 @@ struct Rules {
 Rules rules_of(const Pipeline& pipeline, const SequenceOptions& options) {
   const auto classes = static_cast<size_t>(pipeline.model.labels());
   Rules rules{.function = options.function ? *options.function : score_function_of(pipeline.config, classes),
-              .top_k = options.top_k > 0                 ? options.top_k
-                       : is_multi_label(pipeline.config) ? classes
-                                                         : 1};
+              .top_k = options.top_k};
   if (options.window_scores != WindowScores::kMax) return rules;
   rules.findings = finding_classes(pipeline, options.benign_labels);
   rules.finding_function = score_function_of(pipeline.config, classes);
@@ -90,7 +88,7 @@ std::vector<SequenceAnswer> answers_of(const Pipeline& pipeline, const SequenceL
   const std::span<const float> logits_BC = found.logits_BC;
   const auto rank = [&](std::span<const float> logits_C, SequenceAnswer& answer) {
     answer.scores = scores_of_logits(logits_C, rules.function);
-    answer.labels = rank_labels(answer.scores, pipeline.config.labels, rules.top_k);
+    answer.labels = labels_of_answer(answer.scores, pipeline.config, rules.top_k);
   };
   std::vector<SequenceAnswer> answers;
   for (size_t i = 0; i < sequences.inputs(); ++i) {

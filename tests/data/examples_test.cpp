@@ -87,6 +87,61 @@ TEST(Examples, AFieldOfSlicesThatNoRowHasIsRefused) {
                "expected a header line with columns named sentence or text, topik");
 }
 
+TEST(Examples, ALabelMayBeSeveralNumbers) {
+  ExampleRules rules = text_rules();
+  rules.value_fields = {"b", "a"};
+  const auto rows = read("a\tb\ttext\n1\t -2.5\tx\n\t\ty\n1\t\tz\nx\t1\tz\n", rules, "in.tsv");
+  ASSERT_EQ(rows.size(), 4u);
+  ASSERT_EQ(rows[0].values.size(), 2u);
+  EXPECT_EQ(rows[0].values[0].name, "b");
+  EXPECT_EQ(rows[0].values[0].value, -2.5);
+  EXPECT_TRUE(rows[1].values.empty() && !rows[1].error) << "a row without any of them has no label";
+  EXPECT_STREQ(rows[2].error->what(), "in.tsv:4: b: expected a number beside a, got none");
+  EXPECT_STREQ(rows[3].error->what(), "in.tsv:5: a: expected a number, got \"x\" (string)");
+  EXPECT_ERROR(read("a\ttext\n1\tx\n", rules, "in.tsv"), kInput, "columns named sentence or text, b, a, got");
+  EXPECT_ERROR(read("{\"text\": \"x\", \"a\": 1}\n", rules, "in.jsonl"), kInput,
+               "expected a field named b in this row or another, got text, a");
+}
+
+TEST(Examples, ALabelMayBeSharesOfClasses) {
+  ExampleRules rules = text_rules();
+  rules.has_shares = true;
+  const auto rows = read(
+      "{\"text\": \"a\", \"label\": {\"x\": 0.7, \" y\": 0.3005}}\n{\"text\": \"b\", \"label\": {\"x\": 1.2, \"y\": "
+      "-0.2}}\n"
+      "{\"text\": \"c\", \"label\": {\"x\": 0.5, \"y\": 0.4}}\n{\"text\": \"d\", \"label\": {\"x\": \"1\"}}\n"
+      "{\"text\": \"e\", \"label\": {}}\n{\"text\": \"f\", \"label\": \"x\"}\n{\"text\": \"g\", \"label\": [0.5, "
+      "0.5]}\n",
+      rules, "in.jsonl");
+  ASSERT_EQ(rows.size(), 7u);
+  EXPECT_EQ(rows[0].values[1].name, "y");
+  EXPECT_DOUBLE_EQ(rows[0].values[0].value, 0.7 / 1.0005);
+  EXPECT_STREQ(rows[1].error->what(), "in.jsonl:2: y: expected a share of 0 or more, got -0.2");
+  EXPECT_STREQ(rows[2].error->what(), "in.jsonl:3: expected shares of classes that sum to 1 within .001, got 0.9");
+  EXPECT_STREQ(rows[3].error->what(), "in.jsonl:4: label: x: expected the share of a class, got \"1\" (string)");
+  EXPECT_STREQ(rows[4].error->what(), "in.jsonl:5: label: expected shares of classes, got an empty object");
+  EXPECT_TRUE(rows[5].values.empty() && rows[5].label == "x");
+  EXPECT_TRUE(rows[6].error) << "a list names no class";
+  const auto others = read("{\"text\": \"a\", \"label\": {\"x\": 1}}\n", text_rules(), "in.jsonl");
+  EXPECT_STREQ(others[0].error->what(), "in.jsonl:1: label: expected a label, got an object");
+}
+
+TEST(Examples, AFieldSaysWhatARowWeighs) {
+  ExampleRules rules = text_rules();
+  rules.weight_field = "w";
+  const auto rows = read(
+      "{\"text\": \"a\", \"w\": 2}\n{\"text\": \"b\", \"w\": 0}\n{\"text\": \"c\"}\n{\"text\": \"d\", \"w\": 1e7}\n"
+      "{\"text\": \"e\", \"w\": \"much\"}\n",
+      rules, "in.jsonl");
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0].weight, 2);
+  EXPECT_EQ(rows[1].weight, 0);
+  EXPECT_STREQ(rows[2].error->what(), "in.jsonl:3: w: expected a weight of the row, 0 or from 1e-6 to 1e6, got none");
+  EXPECT_STREQ(rows[3].error->what(),
+               "in.jsonl:4: w: expected a weight of the row, 0 or from 1e-6 to 1e6, got 10000000");
+  EXPECT_STREQ(rows[4].error->what(), "in.jsonl:5: w: expected a number, got \"much\" (string)");
+}
+
 TEST(Examples, ColumnsGoByTheNamesInTheHeader) {
   const auto examples =
       read("\xEF\xBB\xBFindex\tlabel\tgenre\tsentence\r\n7\t1\tfiction\ta \"quoted\" one\r\n", text_rules(), "in.tsv");

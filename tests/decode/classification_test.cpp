@@ -66,6 +66,23 @@ TEST(ScoresOfLogits, ANonFiniteLogitIsAnErrorNotANumber) {
   EXPECT_ERROR(scores_of_logits(infinite, ScoreFunction::kNone), kNotFinite, "infinite");
 }
 
+TEST(LabelsOfAnswer, ScoresOfARegressionModelStandInItsOrder) {
+  ModelConfig config;
+  config.labels = {"a", "b", "c"};
+  const float scores[] = {0.25f, 3, -1};
+  EXPECT_EQ(labels_of_answer(scores, config, 0).size(), 1u);
+  config.problem_type = ProblemType::kRegression;
+  const auto all = labels_of_answer(scores, config, 0);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].label, "a");
+  EXPECT_EQ(all[2].score, -1);
+  EXPECT_EQ(labels_of_answer(scores, config, 2)[0].label, "b") << "the highest, where that is asked";
+  config.problem_type = ProblemType::kMultiLabel;
+  EXPECT_EQ(labels_of_answer(scores, config, 0)[0].label, "b");
+  EXPECT_EQ(shown_labels(config, 3, 0), 3u);
+  EXPECT_EQ(shown_labels(config, 3, 9), 3u);
+}
+
 TEST(RankLabels, BestFirstTiesInLabelOrder) {
   const float scores[] = {0.25f, 0.5f, 0.25f};
   const auto all = rank_labels(scores, {"a", "b"}, 0);

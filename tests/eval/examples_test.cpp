@@ -41,6 +41,40 @@ TEST_F(Examples, PredictionsHaveTheirAccuracyWithAnInterval) {
   EXPECT_EQ(progress_.size(), 11u);
 }
 
+// The same weights, whose scores have their names in another order.
+TEST_F(Examples, SeveralScoresOfAModelGoByTheirNames) {
+  const TaskRow& task = find_task("regression");
+  ExampleSettings asked = settings("text\ta\tb\ngood\t1\t2\nbad\t3\t1\nfine\t0\t0\n", "");
+  asked.input.label_fields = {"a", "b"};
+  const auto answers_of = [&](const std::vector<std::string>& names) {
+    return answer_examples(task, asked, model(Head::kSequence, names), hooks());
+  };
+  const AnsweredRows one = answers_of({"a", "b"}), turned = answers_of({"b", "a"});
+  const auto swapped = [](const std::string& text) {  // "0\tx,y" as "0\ty,x"
+    std::string all;
+    for (size_t at = 0; at < text.size();) {
+      const size_t tab = text.find('\t', at), comma = text.find(',', at), end = text.find('\n', at);
+      if (comma > end)
+        all += text.substr(at, end + 1 - at);
+      else
+        all += text.substr(at, tab + 1 - at) + text.substr(comma + 1, end - comma - 1) + "," +
+               text.substr(tab + 1, comma - tab - 1) + "\n";
+      at = end + 1;
+    }
+    return all;
+  };
+  EXPECT_EQ(written(turned), swapped(written(one)));
+  EXPECT_NE(written(turned), written(one));
+  const EvalResult result = score(one, {.samples = 0});
+  EXPECT_DOUBLE_EQ(value(result, "mse"), (value(result, "mse_a") + value(result, "mse_b")) / 2);
+  EXPECT_EQ(written(answers_of({"LABEL_0", "LABEL_1"})), written(one)) << "without names by their order";
+  EXPECT_ERROR(answers_of({"a", "c"}), kTask, "got 2 classes: a, c");
+  EXPECT_ERROR(answers_of({"a", "b", "c"}), kTask,
+               "expected a model with the 2 scores a, b for regression, got 3 classes");
+  asked.input.label_fields = {"a"};
+  EXPECT_ERROR(answers_of({"a", "b"}), kTask, "expected a model with one score for regression, got 2 classes");
+}
+
 TEST_F(Examples, WithoutAModelThereMustBePredictions) {
   EXPECT_ERROR(answer_examples(task_, settings(kGold, ""), {}), kUsage, "predictions: expected a file or a model");
   EXPECT_ERROR(answer_examples(task_, settings(kGold, "0\t1\n"), {}), kInput,

@@ -51,7 +51,8 @@ TEST(TaskTable, EveryMetricOfEveryTaskCanBeComputed) {
     const bool has_other_rows =
         task.kind == TaskKind::kQuestion || task.kind == TaskKind::kTokens || predicts_pieces(task);
     if (has_other_rows) continue;  // each has a test of its own
-    TaskRows rows(task, TaskLabels(std::vector<std::string>{"a", "b"}));
+    const bool is_score = task.target == TaskTarget::kScore;
+    TaskRows rows(task, is_score ? TaskLabels(task) : TaskLabels(std::vector<std::string>{"a", "b"}));
     Example example;
     example.text = "t";
     example.group = "g";
@@ -66,6 +67,7 @@ TEST(TaskTable, EveryMetricOfEveryTaskCanBeComputed) {
     ASSERT_FALSE(rows.golds()[0].error) << task.name << ": " << rows.golds()[0].error->what();
     TaskAnswer answer;
     answer.documents = {0.5, 2};
+    if (is_score) answer.values = {0};
     const std::vector<std::optional<TaskAnswer>> answers(2, answer);
     std::vector<std::string> names;
     for (const Metric& metric : evaluate(*rows.evaluate(answers), {.samples = 2})) names.push_back(metric.name);
@@ -200,12 +202,80 @@ TEST(TaskRows, ScoresAreFiniteNumbers) {
   std::string shown;
   for (const TaskGold& gold : rows.golds()) shown += gold.error ? 'E' : gold.is_labelled ? 'L' : '-';
   EXPECT_EQ(shown, "L-EEE-");
-  EXPECT_EQ(rows.golds()[0].answer.score, 4.5);
+  EXPECT_EQ(rows.golds()[0].answer.values, std::vector<double>{4.5});
   TaskRows own(find_task("regression"), TaskLabels(find_task("regression")));
   own.add(labelled("-1"));
-  EXPECT_EQ(own.golds()[0].answer.score, -1);  // in sts-b it marks a row without a score
+  EXPECT_EQ(own.golds()[0].answer.values, std::vector<double>{-1});  // in sts-b it marks a row without a score
   EXPECT_EQ(rows.to_text(rows.parse(0, "0.1", "p")), "0.1");
   EXPECT_ERROR(rows.parse(0, "x", "p:2"), kInput, "p:2: expected a number, got \"x\"");
+}
+
+Example with_values(std::vector<NamedNumber> values) {
+  Example example;
+  example.where = "in:1";
+  example.text = "t";
+  example.values = std::move(values);
+  return example;
+}
+
+TEST(TaskRows, SeveralScoresGoByTheirNames) {
+  TaskRows rows(find_task("regression"), TaskLabels(std::vector<std::string>{"a", "b"}));
+  rows.add(with_values({{"b", 2}, {"a", 1}}));
+  rows.add(with_values({{"a", 3}, {"b", 8}}));
+  EXPECT_EQ(rows.golds()[0].answer.values, (std::vector<double>{1, 2}));
+  const TaskAnswer parsed = rows.parse(0, "2, 4.5", "p:1");
+  EXPECT_EQ(rows.to_text(parsed), "2,4.5");
+  EXPECT_ERROR(rows.parse(0, "2", "p:1"), kInput, "p:1: expected 2 numbers between commas, of a, b, got \"2\"");
+  const std::vector<std::optional<TaskAnswer>> answers = {parsed, rows.parse(1, "3,8", "p:2")};
+  const std::vector<Metric> metrics = evaluate(*rows.evaluate(answers), {.samples = 0});
+  ASSERT_EQ(metrics.size(), 9u);
+  EXPECT_EQ(metrics[2].name, "mse");
+  EXPECT_DOUBLE_EQ(*metrics[2].value, (0.5 + 6.25 / 2) / 2) << "the mean over both";
+  EXPECT_EQ(metrics[5].name, "mse_a");
+  EXPECT_DOUBLE_EQ(*metrics[5].value, 0.5);
+  EXPECT_EQ(metrics[6].name, "pearson_b");
+  EXPECT_DOUBLE_EQ(*metrics[8].value, 6.25 / 2);
+}
+
+TEST(TaskRows, AMeanOverScoresIsNotDefinedWhereOneIsNot) {
+  TaskRows rows(find_task("regression"), TaskLabels(std::vector<std::string>{"a", "b"}));
+  for (const double value : {1.0, 2.0}) rows.add(with_values({{"a", value}, {"b", 5}}));
+  const std::vector<std::optional<TaskAnswer>> answers = {rows.parse(0, "1,2", "p"), rows.parse(1, "2,1", "p")};
+  const std::vector<Metric> metrics = evaluate(*rows.evaluate(answers), {.samples = 0});
+  EXPECT_FALSE(metrics[0].value);
+  EXPECT_EQ(metrics[0].note, "not defined: all values are the same");
+  EXPECT_TRUE(metrics[2].value && metrics[3].value && !metrics[6].value);
+}
+
+// Cross-entropy with the shares; the class with the largest share is the right one.
+TEST(TaskRows, SharesOfClassesHaveALossAndALargestClass) {
+  TaskRows rows(find_task("classification"), TaskLabels(std::vector<std::string>{"x", "y", "z"}));
+  rows.add(with_values({{"z", .75}, {"X", .25}}));
+  EXPECT_EQ(rows.golds()[0].answer.label, 2u);
+  TaskAnswer answer;
+  answer.label = 2;
+  answer.logits = {std::log(.5), std::log(.125), std::log(.375)};
+  const std::vector<std::optional<TaskAnswer>> answers = {answer};
+  const std::vector<Metric> metrics =
+      evaluate(*rows.evaluate(answers, {}, {.metrics = {"accuracy", "log_loss"}}), {.samples = 0});
+  EXPECT_EQ(metrics[0].value, 1);
+  EXPECT_DOUBLE_EQ(*metrics[1].value, -.25 * std::log(.5) - .75 * std::log(.375));
+  rows.add(with_values({{"other", 1}}));
+  EXPECT_ERROR(rows.check_labels(), kTask, "label: expected one of x, y, z, got \"other\"");
+}
+
+TEST(TaskTable, SeveralFieldsOfALabelAreOfTasksOfOnesOwn) {
+  EXPECT_NO_THROW(check_label_fields(find_task("regression"), {"a", "b"}));
+  EXPECT_NO_THROW(check_label_fields(find_task("classification"), {"a", "b"}));
+  EXPECT_NO_THROW(check_label_fields(find_task("sst-2"), {"a"}));
+  for (const char* task : {"sst-2", "multi-label", "race"})
+    EXPECT_ERROR(check_label_fields(find_task(task), {"a", "b"}), kUsage, "expected one name for the task");
+  EXPECT_ERROR(check_label_fields(find_task("regression"), {"a", "b", "A"}), kUsage,
+               "expected names that differ in more than capitals, got a and A");
+  const ExampleRules rules = example_rules(find_task("classification"), {}, {"a", "b"});
+  EXPECT_EQ(rules.value_fields, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(rules.has_shares && !rules.needs_label);
+  EXPECT_FALSE(example_rules(find_task("regression"), {}, {"a", "b"}).has_shares);
 }
 
 TEST(TaskRows, ChoicesAreCountedAsThePublishedFilesCountThem) {

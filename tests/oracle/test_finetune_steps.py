@@ -183,3 +183,75 @@ def test_the_losses_of_rerankers_are_those_of_torchs_formulas(reranker, queries,
         ours = losses_of_program(reranker, queries, tmp_path / loss, "--ranking-loss", loss, "--max-documents", "0", task="ranking")
         assert difference(ours, theirs[loss]) <= TOLERANCE, loss
     assert difference(theirs["pairwise"], theirs["listwise"]) > 100 * TOLERANCE
+
+
+def with_problem_type(base, folder, problem_type):
+    shutil.copytree(base, folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"problem_type": problem_type}))
+    return folder
+
+
+def ids_of(base, rows):
+    read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", base, "-i", rows, "--format", "jsonl", "--keep", "none").splitlines()]
+    return torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
+
+
+def losses_of_torch(base, ids, loss_of):
+    """With one rate; loss_of(model, inputs)"""
+    model = transformers.DebertaV2ForSequenceClassification.from_pretrained(base, dtype=torch.float32, attn_implementation="eager").train()
+    groups = [{"params": [parameter], "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY} for name, parameter in model.named_parameters()]
+    optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.999), eps=1e-6)
+    schedule = transformers.get_linear_schedule_with_warmup(optimizer, WARMUP, STEPS)
+    losses = []
+    for _ in range(STEPS):
+        loss = loss_of(model, {"input_ids": ids, "attention_mask": (ids != 0).long()})
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+    return losses
+
+
+def test_the_losses_of_several_scores_are_those_of_transformers_which_reads_the_result(base, rows, tmp_path):
+    """Its own loss: MSELoss over all scores."""
+    dice, names = random.Random(2), ["grammar", "style", "order"]
+    objects = [json.loads(line) | {name: dice.uniform(-1, 2) for name in names} for line in rows.read_text().splitlines()]
+    file, model = tmp_path / "scores.jsonl", with_problem_type(base, tmp_path / "base", "regression")
+    file.write_text(jsonl(*objects))
+    ours = losses_of_program(model, file, tmp_path / "out", "--label-field", ",".join(names), task="regression")
+    ids, scores = ids_of(base, rows), torch.tensor([[one[name] for name in names] for one in objects])
+    assert difference(ours, losses_of_torch(model, ids, lambda model, inputs: model(**inputs, labels=scores).loss)) <= TOLERANCE
+    read = transformers.DebertaV2ForSequenceClassification.from_pretrained(tmp_path / "out", attn_implementation="eager").eval()
+    assert read.config.problem_type == "regression" and read.config.id2label == dict(enumerate(names))
+    with torch.no_grad():
+        logits = read(input_ids=ids, attention_mask=(ids != 0).long()).logits
+    answers = [json.loads(line)["labels"] for line in run("classify", "-q", "-m", tmp_path / "out", "-i", file, "--format", "jsonl", "--dtype", "fp32").splitlines()]
+    assert [[one["label"] for one in answer] for answer in answers] == [names] * len(objects)
+    assert (torch.tensor([[one["score"] for one in answer] for answer in answers]) - logits).abs().max() < 1e-5
+
+
+def test_the_losses_of_shares_and_weights_of_rows_are_those_of_torch(base, rows, tmp_path):
+    """With weights of classes and smoothing, as torch combines them with probabilities."""
+    dice, objects = random.Random(3), []
+    for line in rows.read_text().splitlines():
+        parts = [dice.random() for _ in "abc"]
+        objects.append(json.loads(line) | {"label": {name: part / sum(parts) for name, part in zip("abc", parts)}, "w": dice.uniform(0.1, 3)})
+    file = tmp_path / "shares.jsonl"
+    file.write_text(jsonl(*objects))
+    ids, shares = ids_of(base, rows), torch.tensor([list(one["label"].values()) for one in objects])
+    weights, of_classes = torch.tensor([one["w"] for one in objects]), torch.tensor([0.5, 1.0, 2.0])
+
+    def loss_of(weights, **more):
+        def loss(model, inputs):
+            of_rows = torch.nn.functional.cross_entropy(model(**inputs).logits, shares, reduction="none", **more)
+            return (weights * of_rows).sum() / weights.sum()
+        return loss
+
+    ours = losses_of_program(base, file, tmp_path / "out", "--weight-field", "w")
+    assert difference(ours, losses_of_torch(base, ids, loss_of(weights))) <= TOLERANCE
+    assert difference(ours, losses_of_torch(base, ids, loss_of(torch.ones(len(objects))))) > 100 * TOLERANCE
+    ours = losses_of_program(base, file, tmp_path / "more", "--weight-field", "w", "--class-weights", "0.5,1,2", "--label-smoothing-factor", "0.1")
+    assert difference(ours, losses_of_torch(base, ids, loss_of(weights, weight=of_classes, label_smoothing=0.1))) <= TOLERANCE

@@ -22,7 +22,9 @@ SIZES = {"vocab_size": VOCABULARY, "hidden_size": 64, "num_hidden_layers": 2, "n
          "share_att_key": True, "norm_rel_ebd": "layer_norm", "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "pooler_dropout": 0.0, "cls_dropout": 0.0,
          "attn_implementation": "eager"}
 HEADS = {"class": transformers.DebertaV2ForSequenceClassification, "score": transformers.DebertaV2ForSequenceClassification,
+         "scores": transformers.DebertaV2ForSequenceClassification, "shares": transformers.DebertaV2ForSequenceClassification,
          "labels": transformers.DebertaV2ForSequenceClassification, "tokens": transformers.DebertaV2ForTokenClassification}
+LOSSES_OF = {"scores": "score", "shares": "class"}  # --task-loss, of another name
 
 
 def make(folder, task, seed, layers=2):
@@ -37,14 +39,21 @@ def make(folder, task, seed, layers=2):
 
 
 def batches(task):
+    """Of several scores and of shares the rows have weights."""
     random = numpy.random.default_rng(3)
-    shapes = {"class": (ROWS,), "score": (ROWS,), "labels": (ROWS, CLASSES), "tokens": (ROWS, LENGTH)}
+    shapes = {"class": (ROWS,), "score": (ROWS,), "scores": (ROWS, CLASSES), "labels": (ROWS, CLASSES), "tokens": (ROWS, LENGTH)}
     for _ in range(STEPS):
         ids = random.integers(1, VOCABULARY, (ROWS, LENGTH))
-        labels = random.normal(size=ROWS).astype(numpy.float32) if task == "score" else random.integers(0, 2 if task == "labels" else CLASSES, shapes[task])
+        if task == "shares":
+            labels = random.dirichlet([0.7] * CLASSES, ROWS).astype(numpy.float32)
+        elif task in ("score", "scores"):
+            labels = random.normal(size=shapes[task]).astype(numpy.float32)
+        else:
+            labels = random.integers(0, 2 if task == "labels" else CLASSES, shapes[task])
         if task == "tokens":
             labels[random.random(labels.shape) < 0.4] = -100
-        yield {"input_ids": ids, "labels": labels}
+        weights = {"weights": random.uniform(0.1, 4, ROWS).astype(numpy.float32)} if task in LOSSES_OF else {}
+        yield {"input_ids": ids, "labels": labels} | weights
 
 
 def optimizer_of(model):
@@ -56,7 +65,7 @@ def optimizer_of(model):
 def ours(folder, given, task, *words):
     tensors = {f"{step}.{name}": array.astype(numpy.float32) if array.dtype == numpy.float64 else array for step, batch in enumerate(given) for name, array in batch.items()}
     write_safetensors(folder / "batches.safetensors", tensors)
-    done = subprocess.run([BINARY, "replay", "-q", "-m", folder / "student", "--task-loss", task, "--batches", folder / "batches.safetensors", "-o", folder / "out.safetensors",
+    done = subprocess.run([BINARY, "replay", "-q", "-m", folder / "student", "--task-loss", LOSSES_OF.get(task, task), "--batches", folder / "batches.safetensors", "-o", folder / "out.safetensors",
                            "--optimizer", "adamw", "--learning-rate", str(RATE), "--weight-decay", str(DECAY), *words],
                           capture_output=True, text=True, env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")})
     assert done.returncode == 0, done.stderr
@@ -76,16 +85,29 @@ def theirs(model, given, loss_of):
     return losses
 
 
-def task_loss(task, logits, labels):
+def mean_of(rows, weights):
+    return (rows * weights).sum() / weights.sum()
+
+
+def task_loss(task, logits, labels, weights):
     if task == "score":
         return torch.nn.functional.mse_loss(logits[:, 0], labels)
+    if task == "scores":
+        return mean_of(torch.nn.functional.mse_loss(logits, labels, reduction="none").mean(1), weights)
+    if task == "shares":
+        return mean_of(torch.nn.functional.cross_entropy(logits, labels, reduction="none"), weights)
     if task == "labels":
         return torch.nn.functional.binary_cross_entropy_with_logits(logits, labels.float())
     return torch.nn.functional.cross_entropy(logits.flatten(0, -2), labels.flatten(), ignore_index=-100)
 
 
-def divergence(task, student, teacher, labels, t):
+def divergence(task, student, teacher, labels, weights, t):
     """As torch has it: kl_div of log-softmaxes, batchmean."""
+    if task == "scores":
+        return mean_of(torch.nn.functional.mse_loss(student, teacher, reduction="none").mean(1), weights)
+    if task == "shares":
+        log_p, log_q = (teacher / t).log_softmax(-1), (student / t).log_softmax(-1)
+        return t * t * mean_of(torch.nn.functional.kl_div(log_q, log_p, reduction="none", log_target=True).sum(1), weights)
     if task == "score":
         return torch.nn.functional.mse_loss(student, teacher)
     if task == "labels":
@@ -102,7 +124,7 @@ def test_twenty_steps_with_and_without_a_teacher(tmp_path, task, teacher_weight,
     given = list(batches(task))
     student, words = make(tmp_path / "student", task, 1), ()
     if teacher_weight is None:
-        loss_of = lambda model, batch: task_loss(task, model(input_ids=batch["input_ids"]).logits, batch["labels"])  # noqa: E731
+        loss_of = lambda model, batch: task_loss(task, model(input_ids=batch["input_ids"]).logits, batch["labels"], batch.get("weights"))  # noqa: E731
     else:
         teacher = make(tmp_path / "teacher", task, 2, layers=3).eval()
         words = ("--teacher", tmp_path / "teacher", "--teacher-weight", str(teacher_weight), "--teacher-temperature", str(temperature))
@@ -111,7 +133,8 @@ def test_twenty_steps_with_and_without_a_teacher(tmp_path, task, teacher_weight,
             logits = model(input_ids=batch["input_ids"]).logits
             with torch.no_grad():
                 its = teacher(input_ids=batch["input_ids"]).logits
-            return (1 - teacher_weight) * task_loss(task, logits, batch["labels"]) + teacher_weight * divergence(task, logits, its, batch["labels"], temperature)
+            labels, weights = batch["labels"], batch.get("weights")
+            return (1 - teacher_weight) * task_loss(task, logits, labels, weights) + teacher_weight * divergence(task, logits, its, labels, weights, temperature)
     expected, got = theirs(student, given, loss_of), ours(tmp_path, given, task, *words)
     errors = numpy.abs(numpy.array(got) - numpy.array(expected))
     assert errors.max() <= LOSSES * max(1, max(expected)), (errors.max(), expected)

@@ -82,7 +82,7 @@ ExampleInput input_of(const FinetuneVerb& options, const std::vector<std::string
   if (!files.empty()) input.files = find_labelled_files(files);
   input.format = parse_row_form(options.input_format);
   input.input_fields = options.input_field;
-  input.label_field = options.label_field;
+  input.label_fields = options.label_field;
   input.labels_file = labels_file;
   return input;
 }
@@ -212,11 +212,17 @@ void read_as_trained(FinetuneSettings& settings) {
 void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (!evaluates(options)) return;
   std::vector<std::string> names = metrics_with_loss(*settings.task);
+  const std::string loss = names.back() == "log_loss" || names.back() == "mse" ? names.back() : "";
+  if (settings.task->target == TaskTarget::kScore && options.label_field.size() > 1) {
+    for (size_t i = 0, means = names.size(); i < means; ++i) {
+      for (const std::string& score : options.label_field) names.push_back(names[i] + "_" + score);
+    }
+  }
   if (!options.best_metric.empty()) {
     const bool has_prefix = options.best_metric.starts_with("eval_");  // as the log has it
-    const std::string name = options.best_metric.substr(has_prefix ? 5 : 0);
-    const bool is_loss = name == "loss" && (names.back() == "log_loss" || names.back() == "mse");
-    const auto chosen = is_loss ? std::prev(names.end()) : std::ranges::find(names, name);
+    std::string name = options.best_metric.substr(has_prefix ? 5 : 0);
+    if (name == "loss" && !loss.empty()) name = loss;
+    const auto chosen = std::ranges::find(names, name);
     if (chosen == names.end())
       throw Error(ErrorCode::kUsage, "--best-metric",
                   "expected one of " + listed(names) + ", got \"" + options.best_metric + "\"");
@@ -226,10 +232,23 @@ void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
   settings.run.best = BestRule{.metrics = std::move(names), .patience = options.early_stopping_patience};
 }
 
+// Weights of the rows that are trained on; evaluations have none.
+void set_weights(const FinetuneVerb& options, FinetuneSettings& settings) {
+  if (options.weight_field.empty()) return;
+  const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kUsage, "--weight-field", what); };
+  if (!has_row_weights(loss_of(*settings.task)))
+    refuse("expected a task whose rows have a class, classes or scores, got " + std::string(settings.task->name) +
+           ", of which a row is no sample of its own");
+  if (settings.adversarial && settings.adversarial->is_original)
+    refuse("expected --sift-compat corrected, as the original code compares rows without weights");
+  settings.training.input.weight_field = options.weight_field;
+}
+
 FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) {
   check_given(options);
   FinetuneSettings settings;
   settings.task = &task_of(options);
+  check_label_fields(*settings.task, options.label_field);
   settings.model_folder = cli::model_path(options.model);
   settings.added_tokens = added_tokens(options.add_tokens);
   settings.run = run_settings(options.run, options.optimizer);
@@ -245,6 +264,7 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   if (holds_out(options)) part_training(options, settings);
   settings.evaluation_rules = evaluation_rules(*settings.task, settings.model_folder);
   settings.adversarial = adversarial_options(options.adversarial);
+  set_weights(options, settings);
   set_lora(options, settings);
   set_hyper_parameters(options, settings);
   set_windows(options, settings);
@@ -291,7 +311,9 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
                      std::to_string(samples.samples.size()) + "\ntexts in windows\t" +
                      std::to_string(samples.in_windows) + "\nsequences that lost their ends\t" +
                      std::to_string(samples.cut) + "\nsteps\t" + std::to_string(dry->total_steps) + "\n";
-  if (!samples.labels.empty()) text += "labels\t" + listed(samples.labels) + "\n";
+  if (samples.has_weights) text += "of weight 0\t" + std::to_string(samples.weightless) + "\n";
+  if (!samples.labels.empty())
+    text += (samples.loss == TaskLoss::kScore ? "scores\t" : "labels\t") + listed(samples.labels) + "\n";
   if (samples.loss == TaskLoss::kSpan)
     text += "windows without an answer\t" + std::to_string(samples.unanswered) + "\n";
   if (samples.unordered > 0) text += "queries that teach no order\t" + std::to_string(samples.unordered) + "\n";

@@ -1,5 +1,9 @@
 #include "train/cli/part_options.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "base/checked.h"
 #include "base/file.h"
 #include "deberta/error.h"
@@ -21,6 +25,19 @@ void check_group(const FinetuneVerb& options) {
   const TaskKind kind = find_task(options.task).kind;
   if (kind == TaskKind::kTokens || kind == TaskKind::kQuestion)
     refuse("--group-field", "expected a task whose rows have columns, got " + options.task);
+}
+
+// The results of all folds have "eval_pearson_NAME" and, as its spread, "eval_pearson_NAME_std".
+void check_score_names(const FinetuneVerb& options) {
+  const std::vector<std::string>& names = options.label_field;
+  if (names.size() < 2 || options.fold.empty() || find_task(options.task).target != TaskTarget::kScore) return;
+  for (const std::string& name : names) {
+    for (const std::string& ending : {std::string("std"), std::string("by_fold")}) {
+      const bool is_taken = std::ranges::any_of(names, [&](const auto& other) { return name == other + "_" + ending; });
+      if (name == ending || is_taken)
+        refuse("--label-field", "expected names that are none of a figure over the folds, got " + name);
+    }
+  }
 }
 
 }  // namespace
@@ -45,6 +62,7 @@ void check_part(const FinetuneVerb& options) {
   check_group(options);
   if (!holds_out(options)) return;
   fold_of(options);
+  check_score_names(options);
   const std::string option = options.fold.empty() ? "--validation-split" : "--fold";
   if (!options.fold.empty() && options.validation_split > 0)
     refuse("--fold", "expected this or --validation-split, got both");

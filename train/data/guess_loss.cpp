@@ -17,12 +17,17 @@ double entropy(const std::vector<double>& counts) {
   return sum;
 }
 
+// The mean over the scores of a sample.
 double variance(const TaskSamples& samples) {
-  double sum = 0, squares = 0;
-  for (const TaskSample& sample : samples.samples) sum += sample.values.front();
   const auto count = static_cast<double>(samples.samples.size());
-  for (const TaskSample& sample : samples.samples) squares += std::pow(sample.values.front() - sum / count, 2);
-  return squares / count;
+  const size_t scores = samples.samples.front().values.size();
+  double squares = 0;
+  for (size_t i = 0; i < scores; ++i) {
+    double sum = 0;
+    for (const TaskSample& sample : samples.samples) sum += sample.values[i];
+    for (const TaskSample& sample : samples.samples) squares += std::pow(sample.values[i] - sum / count, 2);
+  }
+  return squares / count / static_cast<double>(scores);
 }
 
 double labels_loss(const TaskSamples& samples) {
@@ -94,7 +99,9 @@ double even_loss(const TaskSamples& samples) {
 std::vector<double> count_classes(const TaskSamples& samples) {
   std::vector<double> counts(samples.labels.size());
   for (const TaskSample& sample : samples.samples) {
-    if (samples.loss == TaskLoss::kClass) counts[static_cast<size_t>(sample.label)] += 1;
+    if (samples.loss == TaskLoss::kClass && sample.values.empty()) counts[static_cast<size_t>(sample.label)] += 1;
+    for (size_t c = 0; samples.loss == TaskLoss::kClass && c < sample.values.size(); ++c)
+      counts[c] += double{sample.values[c]};
     for (const auto& [token, label] : sample.tags) counts[static_cast<size_t>(label)] += 1;
   }
   return counts;

@@ -8,11 +8,11 @@ namespace deberta::train {
 
 // The mean loss of the answer that is the same for every sample and fits them best: for classes the entropy of their
 // shares, for scores their variance. For choices and spans every choice and token is as likely as the others; the
-// documents of a query, of one draw, have the same score, of pointwise the mean relevance. Without weights of classes
-// and smoothing. Requires samples.
+// documents of a query, of one draw, have the same score, of pointwise the mean relevance. Without weights of rows
+// and classes and smoothing. Requires samples.
 double guess_loss(const TaskSamples& samples);
 
-// Of how many samples each class is, of kTokens of how many words, by number.
+// Of how many samples each class is, of kTokens of how many words, by number; a share of a sample counts as a part.
 std::vector<double> count_classes(const TaskSamples& samples);
 
 }  // namespace deberta::train

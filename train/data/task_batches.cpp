@@ -50,8 +50,11 @@ void add_group(const TaskSample& sample, int32_t sequence, TaskBatch& batch) {
 void add_labels(TaskLoss loss, const TaskSample& sample, int32_t sequence, int32_t start, TaskBatch& batch) {
   switch (loss) {
     case TaskLoss::kClass:
-      batch.classes_B.push_back(sample.label);
-      break;
+      if (sample.values.empty()) {
+        batch.classes_B.push_back(sample.label);
+        break;
+      }
+      [[fallthrough]];
     case TaskLoss::kScore:
     case TaskLoss::kLabels:
       add_values(sample, batch);
@@ -88,7 +91,8 @@ uint32_t count_sequences(const std::vector<const TaskSample*>& samples) {
 
 }  // namespace
 
-TaskBatch pack_samples(TaskLoss loss, const std::vector<const TaskSample*>& samples, uint32_t first_sequence) {
+TaskBatch pack_samples(TaskLoss loss, const std::vector<const TaskSample*>& samples, uint32_t first_sequence,
+                       bool has_weights) {
   TaskBatch batch;
   batch.input.first_sequence = first_sequence;
   for (const TaskSample* sample : samples) {
@@ -96,6 +100,7 @@ TaskBatch pack_samples(TaskLoss loss, const std::vector<const TaskSample*>& samp
     const auto start = static_cast<int32_t>(batch.input.tokens());
     for (const TaskSequence& text : sample->sequences) add_sequence(text, batch.input);
     add_labels(loss, *sample, sequence, start, batch);
+    if (has_weights) batch.weights_B.push_back(sample->weight);
   }
   return batch;
 }
@@ -137,7 +142,7 @@ std::vector<TaskBatch> TaskBatches::make(int64_t step) const {
   for (size_t begin = first; begin < end; begin += part) {
     std::vector<const TaskSample*> samples;
     for (size_t i = begin; i < std::min(end, begin + part); ++i) samples.push_back(sample_of(order(i)));
-    batches.push_back(pack_samples(samples_.loss, samples, sequences));
+    batches.push_back(pack_samples(samples_.loss, samples, sequences, samples_.has_weights));
     sequences += count_sequences(samples);
   }
   return batches;

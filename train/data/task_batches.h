@@ -31,7 +31,9 @@ class TaskBatches {
   TaskBatchSettings settings_;
 };
 
-// Samples one after the other as one pack. `first_sequence`: the number of the first one in its step.
-TaskBatch pack_samples(TaskLoss loss, const std::vector<const TaskSample*>& samples, uint32_t first_sequence);
+// Samples one after the other as one pack. `first_sequence`: the number of the first one in its step. `has_weights`: of
+// the rows, which are counted with them.
+TaskBatch pack_samples(TaskLoss loss, const std::vector<const TaskSample*>& samples, uint32_t first_sequence,
+                       bool has_weights = false);
 
 }  // namespace deberta::train

@@ -80,6 +80,10 @@ class Examples {
       ++samples_.unlabelled;
       return;
     }
+    if (example.weight == 0) {
+      ++samples_.weightless;
+      return;
+    }
     try {
       encode(example, gold);
     } catch (const Error& error) {
@@ -91,15 +95,19 @@ class Examples {
     for (const size_t hash : held_out_) samples_.repeated += samples_.texts.contains(hash);
     samples_.repaired = rows_.repaired();
     rows_.check_labels();
+    if (samples_.loss == TaskLoss::kScore) samples_.labels = rows_.labels().names();
     if (samples_.loss != TaskLoss::kClass && samples_.loss != TaskLoss::kLabels) return;
     if (rows_.labels().is_open()) check_classes();
     samples_.labels = rows_.labels().names();
     std::vector<int32_t> numbers(samples_.labels.size());
     std::iota(numbers.begin(), numbers.end(), 0);
     if (rows_.labels().is_open()) numbers = sort_labels(samples_.labels);
+    const bool has_shares = std::ranges::any_of(samples_.samples, [](const auto& one) { return !one.values.empty(); });
     for (TaskSample& sample : samples_.samples) {
-      if (samples_.loss == TaskLoss::kClass) sample.label = numbers[static_cast<size_t>(sample.label)];
       if (samples_.loss == TaskLoss::kLabels) spread(sample, numbers);
+      if (samples_.loss != TaskLoss::kClass) continue;
+      if (has_shares) order_shares(sample, numbers);
+      sample.label = numbers[static_cast<size_t>(sample.label)];
     }
   }
 
@@ -111,7 +119,7 @@ class Examples {
     if (is_held_out) return held_out_.push_back(hash);
     samples_.texts.insert(hash);
     samples_.empty += is_blank(example.text) && (!example.pair || is_blank(*example.pair));
-    if (samples_.loss != TaskLoss::kClass || gold.error || !gold.is_labelled) return;
+    if (samples_.loss != TaskLoss::kClass || gold.error || !gold.is_labelled || !gold.answer.values.empty()) return;
     const auto [first, is_new] = labels_.emplace(hash, gold.answer.label);
     samples_.contradicted += !is_new && first->second != gold.answer.label;
   }
@@ -147,6 +155,15 @@ class Examples {
     sample.values = std::move(values);
   }
 
+  // Where some rows have shares of classes, one class is a share of 1.
+  void order_shares(TaskSample& sample, const std::vector<int32_t>& numbers) const {
+    std::vector<float> shares(samples_.labels.size(), 0);
+    if (sample.values.empty()) shares[static_cast<size_t>(numbers[static_cast<size_t>(sample.label)])] = 1;
+    for (size_t old = 0; old < sample.values.size(); ++old)
+      shares[static_cast<size_t>(numbers[old])] = sample.values[old];
+    sample.values = std::move(shares);
+  }
+
   void encode(const Example& example, const TaskGold& gold) {
     if (samples_.loss == TaskLoss::kMention) return encode_entities(example);
     if (samples_.loss == TaskLoss::kRanking) return add_query(source_, example, samples_);
@@ -154,8 +171,8 @@ class Examples {
     if (!input.choices.empty()) return encode_choices(example, input, gold);
     TextInput text{.text = input.text};
     if (input.pair) text.pair = *input.pair;
-    TaskSample sample{.where = example.where};
-    if (samples_.loss == TaskLoss::kScore) sample.values = {static_cast<float>(gold.answer.score)};
+    TaskSample sample{.where = example.where, .weight = static_cast<float>(example.weight)};
+    for (const double value : gold.answer.values) sample.values.push_back(static_cast<float>(value));
     if (samples_.loss == TaskLoss::kLabels) sample.values.assign(gold.answer.labels.begin(), gold.answer.labels.end());
     if (samples_.loss == TaskLoss::kClass) sample.label = static_cast<int32_t>(gold.answer.label);
     for (const Encoding& sequence : sequences_of(source_, text, samples_).sequences.all) {
@@ -176,7 +193,8 @@ class Examples {
       return;
     }
     for (size_t choice = 0; choice < encodings.size(); ++choice) {
-      TaskSample sample{.where = example.where, .label = choice == gold.answer.label};
+      TaskSample sample{
+          .where = example.where, .label = choice == gold.answer.label, .weight = static_cast<float>(example.weight)};
       push(sample, encodings[choice]);
       samples_.samples.push_back(std::move(sample));
     }

@@ -59,6 +59,10 @@ TaskLoss loss_of(const TaskRow& task) {
   return task.target == TaskTarget::kClasses ? TaskLoss::kLabels : TaskLoss::kClass;
 }
 
+bool has_row_weights(TaskLoss loss) {
+  return loss == TaskLoss::kClass || loss == TaskLoss::kScore || loss == TaskLoss::kLabels;
+}
+
 std::vector<int32_t> places_of_labels(const TaskRow& task, const std::vector<std::string>& names,
                                       const TaskSamples& samples) {
   const bool has_own = !task.labels.empty() && TaskLabels(task).size() == samples.labels.size();
@@ -88,7 +92,8 @@ void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, 
 
 std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskReading& reading,
                                              const Tokenizer& tokenizer, const ReadingHooks& hooks) {
-  TaskSamples samples{.loss = loss_of(task), .ranking = reading.ranking};
+  TaskSamples samples{
+      .loss = loss_of(task), .ranking = reading.ranking, .has_weights = !reading.input.weight_field.empty()};
   const SampleSource source{task, reading, tokenizer, hooks};
   switch (samples.loss) {
     case TaskLoss::kTokens:
@@ -107,6 +112,9 @@ std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskRead
     throw Error(ErrorCode::kInput, where,
                 "expected queries with documents that are not equally relevant, got none of " +
                     std::to_string(samples.unordered));
+  if (samples.weightless > 0)
+    throw Error(ErrorCode::kInput, where,
+                "expected examples of a weight above 0, got " + std::to_string(samples.weightless) + " of weight 0");
   if (samples.unlabelled == 0) throw Error(ErrorCode::kInput, where, "expected labelled examples, got none");
   throw Error(ErrorCode::kInput,
               {{.where = where,

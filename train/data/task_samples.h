@@ -31,8 +31,9 @@ struct TaskSample {
   std::string where = {};
   std::vector<TaskSequence> sequences = {};            // one; of a question the choices, of a query the documents
   int32_t label = -1;                                  // kClass; kChoice: which of the sequences
-  std::vector<float> values = {};                      // kScore, kLabels; kRanking: relevance of each sequence
+  std::vector<float> values = {};                      // kScore, kLabels; kClass: shares; kRanking: relevances
   std::vector<float> teacher_scores = {};              // kRanking: of each sequence; empty: the file has none
+  float weight = 1;                                    // above 0
   std::vector<std::pair<int32_t, int32_t>> tags = {};  // kTokens: token and class
   int32_t first = 0, last = 0;                         // kSpan: tokens; both 0, [CLS], without an answer here
   std::vector<TaskMention> mentions = {};              // kMention
@@ -49,12 +50,15 @@ struct RankingRules {
 struct TaskSamples {
   TaskLoss loss = TaskLoss::kClass;
   RankingRules ranking = {};
-  // Names of the classes, by number: in the task's order; where it has none, sorted. kClass, kLabels, kTokens.
+  bool has_weights = false;  // of rows; else all are 1
+  // Names of the classes, by number: in the task's order; where it has none, sorted. kClass, kLabels, kTokens. kScore:
+  // of the scores, where there are several, in the order of their fields.
   std::vector<std::string> labels = {};
   std::vector<TaskSample> samples = {};
   size_t examples = 0;    // read
   size_t unlabelled = 0;  // of them left out: the file does not say
   size_t bad = 0;         // rows that cannot be read and are left out
+  size_t weightless = 0;  // of the examples those of weight 0, which are left out
   size_t held_out = 0;    // examples of the files that are not read: those of the other part
   size_t held_out_labelled = 0;
   size_t repeated = 0;    // of those held out, whose texts are among the others too; of examples alone
@@ -81,6 +85,9 @@ struct TaskReading {
 
 // What a task's head learns, and its loss.
 TaskLoss loss_of(const TaskRow& task);
+
+// Whether each sample is a row of a file, which may weigh more than others.
+bool has_row_weights(TaskLoss loss);
 
 struct ReadingHooks {
   BadRows bad_rows = BadRows::kFail;  // kReport: its error goes to on_bad_row

@@ -49,6 +49,7 @@ void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
   if (samples.unordered > 0)
     text += "; " + std::to_string(samples.unordered) + " queries teach no order and are left out";
   if (samples.bad > 0) text += "; " + std::to_string(samples.bad) + " bad rows are left out";
+  if (samples.weightless > 0) text += "; " + std::to_string(samples.weightless) + " of weight 0 are left out";
   if (samples.in_windows > 0)
     text += "; " + std::to_string(samples.in_windows) + " texts were too long and are learned in windows";
   if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";

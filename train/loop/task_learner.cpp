@@ -45,6 +45,7 @@ std::string hash_of(const TaskSamples& samples) {
     add(hash, numbers);
     add(hash, sample.values);
     if (!sample.teacher_scores.empty()) add(hash, sample.teacher_scores);
+    if (samples.has_weights) add(hash, std::vector<float>{sample.weight});
     for (const TaskSequence& sequence : sample.sequences) {
       numbers = sequence.ids;
       numbers.push_back(sequence.second);
@@ -162,8 +163,8 @@ class TaskLearner : public SingleModelLearner {
     return hashes;
   }
   std::optional<double> guess_loss() const override {
-    const bool is_plain =
-        !settings_.adversarial && !teacher_ && options_.label_smoothing == 0 && options_.class_weights_C.empty();
+    const bool is_plain = !settings_.adversarial && !teacher_ && options_.label_smoothing == 0 &&
+                          options_.class_weights_C.empty() && !samples_.has_weights;
     return is_plain ? std::optional(train::guess_loss(samples_)) : std::nullopt;
   }
   void begin(int64_t) override {}

@@ -29,20 +29,17 @@ Head head_of(TaskLoss loss, const Checkpoint& weights) {
   }
 }
 
-bool has_classes(TaskLoss loss) {
-  return loss == TaskLoss::kClass || loss == TaskLoss::kLabels || loss == TaskLoss::kTokens;
-}
-
 bool says_nothing(const std::vector<std::string>& names) {
   return std::ranges::all_of(names, [](const std::string& name) { return name.starts_with("LABEL_"); });
 }
 
-// True where the classifier is for the same classes; the samples then have them in its order.
+// True where the classifier is for the same classes or scores; the samples then have them in its order.
 bool keeps_classifier(const TaskRow& task, const ModelConfig& config, Head head, const Checkpoint& weights,
                       TaskSamples& samples) {
   if (detect_head(weights) != head) return false;
-  if (!has_classes(samples.loss)) return head == Head::kSpan || count_labels(weights) == 1;
+  if (samples.labels.empty()) return head == Head::kSpan || count_labels(weights) == 1;
   if (static_cast<size_t>(count_labels(weights)) != samples.labels.size()) return false;
+  if (samples.loss == TaskLoss::kScore && config.problem_type != ProblemType::kRegression) return false;
   if (config.labels.empty() || says_nothing(config.labels)) return true;
   try {
     reorder_labels(task, config.labels, samples);
@@ -97,7 +94,7 @@ void set_labels(const std::vector<std::string>& labels, ConfigDocument& document
 
 // As many as the head has outputs, which transformers takes from them.
 std::vector<std::string> labels_of(const TaskSamples& samples) {
-  if (has_classes(samples.loss)) return samples.labels;
+  if (!samples.labels.empty()) return samples.labels;
   if (samples.loss == TaskLoss::kSpan) return {"LABEL_0", "LABEL_1"};
   return {"LABEL_0"};
 }
@@ -185,7 +182,7 @@ TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& sample
   form.config = config_of(settings, base, samples, pooling);
   std::vector<std::string> notes;
   const WordRows rows = make_room_for_tokens(settings, form.config, notes);
-  form.labels = has_classes(samples.loss) ? static_cast<int64_t>(samples.labels.size()) : 1;
+  form.labels = samples.labels.empty() ? 1 : static_cast<int64_t>(samples.labels.size());
   form.frozen_layers = settings.frozen_layers;
   form.lora = settings.lora;
   TaskModel result{.model = make_model(form), .notes = std::move(notes)};

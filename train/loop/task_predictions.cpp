@@ -49,8 +49,9 @@ class Predictor {
  public:
   Predictor(const Pipeline& pipeline, const FinetuneSettings& settings, const TaskRows& rows)
       : pipeline_(pipeline), rules_(settings.evaluation_rules), rows_(rows), task_(*settings.task) {
-    predictions_.kind = is_score() ? PredictionKind::kScore : PredictionKind::kClass;
-    if (!is_score())
+    predictions_.kind = kind();
+    if (kind() == PredictionKind::kScores) predictions_.scores = rows.labels().names();
+    if (kind() != PredictionKind::kScore)
       classes_ = map_classes(rows.labels(), pipeline.config.labels, static_cast<size_t>(pipeline.model.labels()), {});
   }
 
@@ -69,14 +70,24 @@ class Predictor {
 
  private:
   bool is_score() const { return task_.target == TaskTarget::kScore; }
+  PredictionKind kind() const {
+    if (!is_score()) return PredictionKind::kClass;
+    return rows_.labels().size() > 0 ? PredictionKind::kScores : PredictionKind::kScore;
+  }
 
   void add(const LabelledRow& row, const std::vector<float>& scores_C) {
     PredictedRow& made = predictions_.rows.emplace_back();
     made.where = place_in_report(row.where);
     made.text = row.input.text;
     made.pair = row.input.pair.value_or("");
+    if (kind() == PredictionKind::kScores) {
+      made.gold_scores = row.gold.values;
+      made.predicted_scores.resize(classes_.size());
+      for (size_t c = 0; c < classes_.size(); ++c) made.predicted_scores[classes_[c]] = scores_C[c];
+      return;
+    }
     if (is_score()) {
-      made.gold_score = row.gold.score;
+      made.gold_score = row.gold.values.front();
       made.predicted_score = scores_C.front();
       return;
     }
@@ -91,7 +102,7 @@ class Predictor {
   const EncodingRules& rules_;
   const TaskRows& rows_;
   const TaskRow& task_;
-  std::vector<size_t> classes_;  // the label of each class of the model
+  std::vector<size_t> classes_;  // the label of each class of the model, of several scores too
   PredictedRows predictions_;
 };
 
@@ -99,7 +110,10 @@ std::optional<PredictedRows> predict_answers(const Pipeline& pipeline, const Fin
                                              const RunHooks& hooks) {
   const TaskRow& task = *settings.task;
   const bool is_open = task.target == TaskTarget::kClass && task.labels.empty();
-  TaskRows rows(task, is_open ? TaskLabels(pipeline.config.labels) : TaskLabels(task));
+  const bool has_scores = task.target == TaskTarget::kScore && settings.evaluation.label_fields.size() > 1;
+  TaskRows rows(task, is_open      ? TaskLabels(pipeline.config.labels)
+                      : has_scores ? TaskLabels(settings.evaluation.label_fields)
+                                   : TaskLabels(task));
   const std::vector<LabelledRow> labelled = read_rows(settings, pipeline.tokenizer, rows, hooks);
   Predictor predictor(pipeline, settings, rows);
   for (size_t first = 0; first < labelled.size(); first += kRowsAtOnce) {

@@ -30,6 +30,7 @@ class Step {
   TaskBatch batch() const {
     TaskBatch batch;
     batch.input = read_.batch;
+    if (file_.find(name_ + ".weights") != nullptr) batch.weights_B = to_fp32(tensor("weights"));
     switch (*settings_.task) {
       case TaskLoss::kClass:
         if (tensor("labels").shape.size() == 2)

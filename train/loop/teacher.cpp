@@ -24,18 +24,22 @@ std::vector<int64_t> columns_of(const FinetuneSettings& settings, const ModelCon
     std::string expected, got;
     for (const std::string& name : samples.labels) expected += (expected.empty() ? "" : ", ") + name;
     for (const std::string& name : config.labels) got += (got.empty() ? "" : ", ") + name;
-    throw Error(ErrorCode::kTask, {{.where = settings.teacher_folder,
-                                    .message = "id2label: expected the classes of the files, " + expected + ", got " +
-                                               (got.empty() ? "none" : got)}});
+    throw Error(ErrorCode::kTask,
+                {{.where = settings.teacher_folder,
+                  .message = std::string("id2label: expected the ") +
+                             (samples.loss == TaskLoss::kScore ? "scores" : "classes") + " of the files, " + expected +
+                             ", got " + (got.empty() ? "none" : got)}});
   }
 }
 
-void check_head(const std::string& folder, const ModelForm& form, TaskLoss loss) {
+void check_head(const std::string& folder, const ModelForm& form, const TaskSamples& samples) {
   try {
-    check_task(form, {.loss = loss});
+    check_task(form, {.loss = samples.loss});
   } catch (const Error& error) {
     throw Error(error.code(), folder, error.message());
   }
+  if (samples.loss == TaskLoss::kScore && samples.labels.empty() && form.labels != 1)
+    throw Error(ErrorCode::kTask, folder, "head: expected one score, got " + std::to_string(form.labels));
 }
 
 void check_length(const FinetuneSettings& settings, const ModelConfig& config) {
@@ -57,7 +61,7 @@ std::optional<Teacher> load_teacher(const FinetuneSettings& settings, const Task
     throw Error(ErrorCode::kUsage,
                 {{.message = "expected this or adversarial training, got both", .argument = "teacher"}});
   const ModelForm form = find_task_form(folder);
-  check_head(folder, form, samples.loss);
+  check_head(folder, form, samples);
   check_length(settings, form.config);
   check_pieces_of_teacher(folder, settings.tokenizer());
   return Teacher{.model = load_task_model(folder), .columns_C = columns_of(settings, form.config, samples)};

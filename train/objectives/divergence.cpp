@@ -50,6 +50,10 @@ void set_question_weights(const TaskBatch& batch, std::vector<double>& weights_N
   }
 }
 
+void multiply_by_rows(const TaskBatch& batch, std::vector<double>& weights_N) {
+  for (size_t n = 0; n < batch.weights_B.size(); ++n) weights_N[n] *= double{batch.weights_B[n]};
+}
+
 void set_mention_weights(const TaskBatch& batch, std::vector<double>& weights_N) {
   for (size_t m = 0; m < weights_N.size(); ++m) weights_N[m] = batch.mentions[m + 1] > batch.mentions[m] ? 1 : 0;
 }
@@ -79,6 +83,7 @@ Comparison compare_task(const TaskLogits& logits, const TaskBatch& batch, const 
                     comparison.weights_N);
   set_question_weights(batch, comparison.weights_N);
   if (options.loss == TaskLoss::kMention) set_mention_weights(batch, comparison.weights_N);
+  multiply_by_rows(batch, comparison.weights_N);
   return comparison;
 }
 
@@ -94,7 +99,8 @@ Comparison compare_originally(const TaskLogits& logits, const TaskBatch& batch, 
     comparison.over = Over::kGroups;
     count = comparison.groups.size() - 1;
   }
-  std::ranges::fill(comparison.weights_N, options.loss == TaskLoss::kSpan ? 0.5 : 1);
+  const bool has_columns = options.loss == TaskLoss::kSpan || options.loss == TaskLoss::kScore;  // of which the mean
+  std::ranges::fill(comparison.weights_N, has_columns ? 1.0 / static_cast<double>(logits.logits_NC.size(1)) : 1);
   comparison.factor = divisor / static_cast<double>(count);
   return comparison;
 }

@@ -27,7 +27,8 @@ struct Comparison {
 Comparison compare_task(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options);
 
 // The published code: rows of logits whatever the head, labelled or not, and of scores the whole batch as one row. A
-// span, which it does not have, and a choice are as above. `divisor`: of the task's loss.
+// span and several scores, which it does not have, and a choice are as above. `divisor`: of the task's loss. It has no
+// weights of rows: the batch has none.
 Comparison compare_originally(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options,
                               double divisor);
 

@@ -12,7 +12,7 @@ struct Loss {
   at::Tensor sum;       // a double, to call backward() on
   int64_t count = 0;    // labels that it is a sum over
   int64_t correct = 0;  // of them, where the largest logit is the label's; 0 where nothing can be right or wrong
-  std::optional<double> weight = std::nullopt;  // of these labels together, where classes have weights
+  std::optional<double> weight = std::nullopt;  // of these labels together, where classes or rows have weights
 
   // What the sums of a step are divided by, all together: its mean.
   double divisor() const { return weight.value_or(static_cast<double>(count)); }

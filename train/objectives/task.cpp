@@ -91,15 +91,15 @@ TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, cons
 Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options) {
   const at::Tensor& logits_NC = logits.logits_NC;
   const double smoothing = options.label_smoothing;
-  const ClassOptions of_classes{smoothing, options.class_weights_C};
+  const ClassOptions of_classes{smoothing, options.class_weights_C, batch.weights_B};
   switch (options.loss) {
     case TaskLoss::kClass:
       if (!batch.values_BC.empty()) return soft_class_loss(logits_NC, batch.values_BC, of_classes);
       return class_loss(logits_NC, batch.classes_B, of_classes);
     case TaskLoss::kScore:
-      return regression_loss(logits_NC, batch.values_BC);
+      return regression_loss(logits_NC, batch.values_BC, batch.weights_B);
     case TaskLoss::kLabels:
-      return binary_loss(logits_NC, batch.values_BC);
+      return binary_loss(logits_NC, batch.values_BC, batch.weights_B);
     case TaskLoss::kTokens:
       return class_loss(logits_NC, batch.input.labels_P, of_classes);
     case TaskLoss::kSpan:

@@ -29,9 +29,9 @@ struct TaskLogits {
 TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, const TaskBatch& batch,
                        const at::Tensor& sum_TD);
 
-// The count of a loss: sequences, rows, sequences, questions that have a label; of kLabels every label of each
-// sequence, of kMention mentions with pieces, of kRanking what its loss counts. Those without a label give no loss and
-// no gradient.
+// The count of a loss: sequences, rows, sequences, questions that have a label; of kScore and kLabels every score and
+// label of each sequence, of kMention mentions with pieces, of kRanking what its loss counts. Those without a label give
+// no loss and no gradient.
 Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options);
 
 // All of it. Throws what check_task(), check_batch() and make_pass() throw.

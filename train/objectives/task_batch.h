@@ -12,7 +12,7 @@ namespace deberta::train {
 // What is learnt, and so the head and its loss (algorithm.md 13).
 enum class TaskLoss {
   kClass,    // a class of each sequence: cross-entropy; Head::kSequence
-  kScore,    // a number for each sequence: squared error; Head::kSequence with one class
+  kScore,    // one or several numbers for each sequence: squared error; Head::kSequence
   kLabels,   // any number of classes of each sequence: binary cross-entropy; Head::kSequence
   kTokens,   // a class of some rows: cross-entropy; Head::kToken or kTokenOriginal
   kSpan,     // the first and the last token of an answer in each sequence: two cross-entropies; Head::kSpan
@@ -29,8 +29,10 @@ struct TaskBatch {
   TrainBatch input;  // kTokens: rows_P and labels_P are rows and their classes; otherwise both are empty
 
   std::vector<int32_t> classes_B;  // kClass; below 0: does not count
-  std::vector<float> values_BC;    // kScore (C = 1); kLabels: 0 or 1; kClass in place of classes_B: distributions;
-                                   // kRanking: the relevance of each document (C = 1), at least 0
+  // kScore; kLabels: 0 or 1; kClass in place of classes_B: distributions; kRanking: the relevance of each document
+  // (C = 1), at least 0.
+  std::vector<float> values_BC;
+  std::vector<float> weights_B;  // kClass, kScore, kLabels: of the sequences, above 0; empty: 1
   std::vector<int32_t> first_B, last_B;  // kSpan: packed rows, in their sequence; without an answer: its row of [CLS]
 
   std::vector<int32_t> questions;  // kChoice, kRanking: first sequence of each, as `starts` [Q + 1]

@@ -19,7 +19,7 @@ struct HeadRow {
 constexpr int64_t kAny = INT64_MAX;
 constexpr HeadRow kHeads[] = {
     {TaskLoss::kClass, Head::kSequence, 2, kAny, "a head of sequences with 2 classes or more"},
-    {TaskLoss::kScore, Head::kSequence, 1, 1, "a head of sequences with 1 class"},
+    {TaskLoss::kScore, Head::kSequence, 1, kAny, "a head of sequences"},
     {TaskLoss::kLabels, Head::kSequence, 1, kAny, "a head of sequences"},
     {TaskLoss::kTokens, Head::kToken, 2, kAny, "a head of tokens with 2 classes or more"},
     {TaskLoss::kTokens, Head::kTokenOriginal, 2, kAny, "a head of tokens with 2 classes or more"},
@@ -140,6 +140,16 @@ void check_tokens(const ModelForm& form, const TrainBatch& input) {
   check_classes(input.labels_P, form.labels, "label");
 }
 
+void check_row_weights(const TaskBatch& batch, TaskLoss loss) {
+  const bool has_rows = loss == TaskLoss::kClass || loss == TaskLoss::kScore || loss == TaskLoss::kLabels;
+  check_count("weights", batch.weights_B.size(), has_rows ? batch.input.sequences() : 0, "sequence");
+  for (size_t b = 0; b < batch.weights_B.size(); ++b) {
+    const float weight = batch.weights_B[b];
+    if (!(weight > 0 && std::isfinite(weight)))
+      refuse("sequence", b, "weight: expected a number above 0, got " + to_string(weight));
+  }
+}
+
 bool is_token_of(const TrainBatch& input, size_t sequence, int32_t row) {
   return row >= input.starts[sequence] && row < input.starts[sequence + 1] &&
          (input.mask_T.empty() || input.mask_T[static_cast<size_t>(row)] != 0);
@@ -215,6 +225,7 @@ void check_task(const ModelForm& form, const TaskOptions& options) {
 
 void check_batch(const ModelForm& form, const TaskBatch& batch, TaskLoss loss) {
   check_starts(batch.input.starts, batch.input.tokens(), "sequence", false);
+  if (!batch.weights_B.empty()) check_row_weights(batch, loss);
   switch (loss) {
     case TaskLoss::kClass:
       return check_class_labels(form, batch);

@@ -6,6 +6,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "train/objectives/groups.h"
 
@@ -21,6 +22,18 @@ at::Tensor to_tensor(std::span<const float> values, at::IntArrayRef shape, const
 // log p, of each class times its weight.
 at::Tensor weighted(const at::Tensor& log_p_NC, std::span<const float> weights_C) {
   return weights_C.empty() ? log_p_NC : log_p_NC * to_tensor(weights_C, {log_p_NC.size(1)}, log_p_NC);
+}
+
+// Rows, each times its weight.
+at::Tensor weigh_rows(const at::Tensor& rows_NC, std::span<const float> weights_N) {
+  if (weights_N.empty()) return rows_NC;
+  return rows_NC * to_tensor(weights_N, {rows_NC.size(0), 1}, rows_NC);
+}
+
+// What `labels` of each row weigh together; none where all rows weigh the same.
+std::optional<double> weight_of(std::span<const float> weights_N, int64_t labels) {
+  if (weights_N.empty()) return std::nullopt;
+  return std::accumulate(weights_N.begin(), weights_N.end(), 0.0) * static_cast<double>(labels);
 }
 
 // (1 - s) label + s even.
@@ -62,13 +75,17 @@ Loss class_loss(const at::Tensor& logits_NC, std::span<const int32_t> labels_N, 
   const at::Tensor log_p_NC = weighted(logits_NC.log_softmax(1), options.weights_C);
   const at::Tensor right_N1 = logits_NC.argmax(1, true).eq(labels_N1);
   const at::Tensor row_N1 =
-      smooth(log_p_NC.gather(1, labels_N1.clamp_min(0)), log_p_NC.mean(1, true), options.label_smoothing);
+      weigh_rows(smooth(log_p_NC.gather(1, labels_N1.clamp_min(0)), log_p_NC.mean(1, true), options.label_smoothing),
+                 options.weights_N);
   Loss loss{-row_N1.masked_fill(counts_N1.logical_not(), 0).sum(at::kDouble), counts_N1.sum().item<int64_t>(),
             right_N1.sum().item<int64_t>()};
-  if (options.weights_C.empty()) return loss;
+  if (options.weights_C.empty() && options.weights_N.empty()) return loss;
   loss.weight = 0;
-  for (const int32_t label : labels_N) {
-    if (label >= 0) *loss.weight += double{options.weights_C[static_cast<size_t>(label)]};
+  for (size_t n = 0; n < labels_N.size(); ++n) {
+    if (labels_N[n] < 0) continue;
+    const double of_row = options.weights_N.empty() ? 1 : double{options.weights_N[n]};
+    const double of_class = options.weights_C.empty() ? 1 : double{options.weights_C[static_cast<size_t>(labels_N[n])]};
+    *loss.weight += of_row * of_class;
   }
   return loss;
 }
@@ -76,8 +93,10 @@ Loss class_loss(const at::Tensor& logits_NC, std::span<const int32_t> labels_N, 
 Loss soft_class_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC, const ClassOptions& options) {
   const at::Tensor labels = to_tensor(labels_NC, logits_NC.sizes(), logits_NC);
   const at::Tensor log_p_NC = weighted(logits_NC.log_softmax(1), options.weights_C);
-  const at::Tensor row_N = smooth((log_p_NC * labels).sum(1), log_p_NC.mean(1), options.label_smoothing);
-  return {-row_N.sum(at::kDouble), logits_NC.size(0), logits_NC.argmax(1).eq(labels.argmax(1)).sum().item<int64_t>()};
+  const at::Tensor row_N1 = weigh_rows(
+      smooth((log_p_NC * labels).sum(1, true), log_p_NC.mean(1, true), options.label_smoothing), options.weights_N);
+  return {-row_N1.sum(at::kDouble), logits_NC.size(0), logits_NC.argmax(1).eq(labels.argmax(1)).sum().item<int64_t>(),
+          weight_of(options.weights_N, 1)};
 }
 
 Loss group_loss(const at::Tensor& logits_ND, std::span<const int32_t> starts, std::span<const int32_t> labels_GD,
@@ -102,16 +121,17 @@ Loss group_loss(const at::Tensor& logits_ND, std::span<const int32_t> starts, st
   return loss;
 }
 
-Loss regression_loss(const at::Tensor& logits_N1, std::span<const float> labels_N) {
-  const at::Tensor labels = to_tensor(labels_N, logits_N1.sizes(), logits_N1);
-  return {(logits_N1 - labels).square().sum(at::kDouble), logits_N1.numel(), 0};
+Loss regression_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC, std::span<const float> weights_N) {
+  const at::Tensor labels = to_tensor(labels_NC, logits_NC.sizes(), logits_NC);
+  return {weigh_rows((logits_NC - labels).square(), weights_N).sum(at::kDouble), logits_NC.numel(), 0,
+          weight_of(weights_N, logits_NC.size(1))};
 }
 
-Loss binary_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC) {
+Loss binary_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC, std::span<const float> weights_N) {
   const at::Tensor labels = to_tensor(labels_NC, logits_NC.sizes(), logits_NC);
   const at::Tensor right = logits_NC.ge(0).eq(labels.ge(0.5));
-  return {(at::softplus(logits_NC) - logits_NC * labels).sum(at::kDouble), logits_NC.numel(),
-          right.sum().item<int64_t>()};
+  return {weigh_rows(at::softplus(logits_NC) - logits_NC * labels, weights_N).sum(at::kDouble), logits_NC.numel(),
+          right.sum().item<int64_t>(), weight_of(weights_N, logits_NC.size(1))};
 }
 
 }  // namespace deberta::train

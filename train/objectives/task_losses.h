@@ -10,12 +10,14 @@ namespace deberta::train {
 struct ClassOptions {
   double label_smoothing = 0;             // share of each label that is spread evenly over all classes
   std::span<const float> weights_C = {};  // of a label's class, above 0: the mean divides by them; empty: 1
+  std::span<const float> weights_N = {};  // of a row, above 0, beside that: the mean divides by both; empty: 1
 };
 
 // Cross-entropy over labels >= 0; others do not count. Logits [N, C].
 Loss class_loss(const at::Tensor& logits_NC, std::span<const int32_t> labels_N, const ClassOptions& options = {});
 
-// Cross-entropy with a distribution for each row; its classes are weighted one by one, and the mean is over rows.
+// Cross-entropy with a distribution for each row; its classes are weighted one by one, and the mean is over rows, by
+// their weights.
 Loss soft_class_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC, const ClassOptions& options = {});
 
 // Cross-entropy over the rows of each group (objectives/groups.h): which of a question's choices, which token of a
@@ -24,10 +26,11 @@ Loss soft_class_loss(const at::Tensor& logits_NC, std::span<const float> labels_
 Loss group_loss(const at::Tensor& logits_ND, std::span<const int32_t> starts, std::span<const int32_t> labels_GD,
                 double label_smoothing = 0);
 
-// Squared error, flat.
-Loss regression_loss(const at::Tensor& logits_N1, std::span<const float> labels_N);
+// Squared error of every score; the count is that of all N * C scores. `weights_N`: of rows; empty: 1.
+Loss regression_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC,
+                     std::span<const float> weights_N = {});
 
 // Binary cross-entropy of every label by itself; the count is that of all N * C labels. correct: by the sign.
-Loss binary_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC);
+Loss binary_loss(const at::Tensor& logits_NC, std::span<const float> labels_NC, std::span<const float> weights_N = {});
 
 }  // namespace deberta::train

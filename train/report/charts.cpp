@@ -90,6 +90,10 @@ ChartLine line_of(const RunRecord& record, const std::string& metric) {
 
 bool is_lower_better(std::string_view metric) {
   constexpr auto kErrors = std::to_array<std::string_view>({"loss", "perplexity", "mse", "error"});
+  // Of one score among several, whose name is the user's: "mse_NAME".
+  const std::string_view own = metric.starts_with(kEvaluation) ? metric.substr(kEvaluation.size()) : metric;
+  if (own.starts_with("mse_")) return true;
+  if (own.starts_with("pearson_") || own.starts_with("spearmanr_")) return false;
   return std::any_of(kErrors.begin(), kErrors.end(), [&](std::string_view part) { return metric.ends_with(part); });
 }
 

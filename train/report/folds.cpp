@@ -37,6 +37,7 @@ void join_predictions(const std::string& folder, size_t folds) {
     if (!is_regular_file(path)) return;  // a task whose answers are not written
     PredictedRows some = load_predictions(path);
     all.kind = some.kind;
+    all.scores = some.scores;
     std::ranges::move(some.rows, std::back_inserter(all.rows));
   }
   std::ranges::stable_sort(all.rows, {}, [](const PredictedRow& row) { return place_of(row.where); });

@@ -86,12 +86,23 @@ std::string wrong_tags(const PredictedRow& row) {
   return differences;
 }
 
+// "grammar 4.5, style 3"
+std::string listed_scores(const std::vector<std::string>& names, const std::vector<double>& numbers) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", names[i], exact_number(numbers[i]));
+  return escape_html(text);
+}
+
 // What is wrong with a row, in the columns of worst_header().
-std::vector<std::string> worst_cells(const PredictedRow& row, PredictionKind kind) {
+std::vector<std::string> worst_cells(const PredictedRow& row, const PredictedRows& predictions) {
+  const PredictionKind kind = predictions.kind;
   if (kind == PredictionKind::kTags) return {shown(wrong_tags(row))};
   if (kind == PredictionKind::kClass) return {escape_html(row.gold), escape_html(row.predicted)};
-  return {exact_number(row.predicted_score - row.gold_score), exact_number(row.gold_score),
-          exact_number(row.predicted_score)};
+  if (kind == PredictionKind::kScores)
+    return {exact_number(score_error(kind, row)), listed_scores(predictions.scores, row.gold_scores),
+            listed_scores(predictions.scores, row.predicted_scores)};
+  return {exact_number(score_error(kind, row)), exact_number(row.gold_score), exact_number(row.predicted_score)};
 }
 
 std::vector<std::string> worst_header(PredictionKind kind) {
@@ -119,14 +130,15 @@ std::string worst_table(const PredictedRows& predictions) {
     const PredictedRow& row = predictions.rows[index];
     std::vector<std::string> cells{escape_html(row.where)};
     if (has_p) cells.push_back(row.p_gold ? exact_number(*row.p_gold) : "");
-    for (std::string& cell : worst_cells(row, kind)) cells.push_back(std::move(cell));
+    for (std::string& cell : worst_cells(row, predictions)) cells.push_back(std::move(cell));
     cells.push_back(shown(row.text));
     if (has_pairs) cells.push_back(shown(row.pair));
     table.rows.push_back(std::move(cells));
   }
   const std::string drawn = draw(table);
   if (drawn.empty()) return note("No row is answered wrongly.");
-  return heading(kind == PredictionKind::kScore ? "The largest errors" : "The worst rows") + drawn;
+  const bool has_scores = kind == PredictionKind::kScore || kind == PredictionKind::kScores;
+  return heading(has_scores ? "The largest errors" : "The worst rows") + drawn;
 }
 
 }  // namespace

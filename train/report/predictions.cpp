@@ -24,10 +24,16 @@ JsonArray to_array(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
-Json to_json(PredictionKind kind, const PredictedRow& row) {
+JsonObject by_name(const std::vector<std::string>& names, const std::vector<double>& numbers) {
+  JsonObject object;
+  for (size_t i = 0; i < names.size(); ++i) object.emplace_back(names[i], to_json_number(numbers.at(i)));
+  return object;
+}
+
+Json to_json(const PredictedRows& predictions, const PredictedRow& row) {
   JsonObject object{{"where", row.where}, {"text", row.text}};
   if (!row.pair.empty()) object.emplace_back("pair", row.pair);
-  switch (kind) {
+  switch (predictions.kind) {
     case PredictionKind::kClass:
       object.emplace_back("gold", row.gold);
       object.emplace_back("predicted", row.predicted);
@@ -39,6 +45,10 @@ Json to_json(PredictionKind kind, const PredictedRow& row) {
     case PredictionKind::kScore:
       object.emplace_back("gold", to_json_number(row.gold_score));
       object.emplace_back("predicted", to_json_number(row.predicted_score));
+      break;
+    case PredictionKind::kScores:
+      object.emplace_back("gold", by_name(predictions.scores, row.gold_scores));
+      object.emplace_back("predicted", by_name(predictions.scores, row.predicted_scores));
       break;
   }
   if (row.p_gold) object.emplace_back("p_gold", to_json_number(*row.p_gold));
@@ -78,17 +88,34 @@ std::vector<std::string> texts_of(const Json& object, const char* name, const st
   return texts;
 }
 
+std::vector<std::string> names_of(const Json& gold) {
+  std::vector<std::string> names;
+  for (const JsonMember& score : gold.as_object()) names.push_back(score.first);
+  return names;
+}
+
+std::vector<double> numbers_of(const Json& object, const char* name, const std::vector<std::string>& names,
+                               const std::string& where) {
+  const Json& value = member(object, name, where);
+  if (!value.is_object() || names_of(value) != names)
+    refuse(where, fmt::format("{}: expected an object of {}, got {}", name, fmt::join(names, ", "), value.describe()));
+  std::vector<double> numbers;
+  for (const std::string& score : names) numbers.push_back(number_of(value, score.c_str(), where));
+  return numbers;
+}
+
 PredictionKind kind_of(const Json& object, const std::string& where) {
   const Json& gold = member(object, "gold", where);
   if (gold.is_array()) return PredictionKind::kTags;
+  if (gold.is_object()) return PredictionKind::kScores;
   return gold.is_number() ? PredictionKind::kScore : PredictionKind::kClass;
 }
 
-PredictedRow row_of(const Json& object, PredictionKind kind, const std::string& where) {
+PredictedRow row_of(const Json& object, const PredictedRows& predictions, const std::string& where) {
   PredictedRow row{.where = text_of(object, "where", where), .text = text_of(object, "text", where)};
   if (object.find("pair") != nullptr) row.pair = text_of(object, "pair", where);
   if (object.find("p_gold") != nullptr) row.p_gold = number_of(object, "p_gold", where);
-  switch (kind) {
+  switch (predictions.kind) {
     case PredictionKind::kClass:
       row.gold = text_of(object, "gold", where);
       row.predicted = text_of(object, "predicted", where);
@@ -103,6 +130,10 @@ PredictedRow row_of(const Json& object, PredictionKind kind, const std::string& 
     case PredictionKind::kScore:
       row.gold_score = number_of(object, "gold", where);
       row.predicted_score = number_of(object, "predicted", where);
+      break;
+    case PredictionKind::kScores:
+      row.gold_scores = numbers_of(object, "gold", predictions.scores, where);
+      row.predicted_scores = numbers_of(object, "predicted", predictions.scores, where);
       break;
   }
   return row;
@@ -131,8 +162,8 @@ void count_entities(const PredictedRow& row, const TagSet& set, std::map<std::st
 }
 
 double badness(PredictionKind kind, const PredictedRow& row) {
-  if (kind == PredictionKind::kScore) {
-    const double error = std::abs(row.gold_score - row.predicted_score);
+  if (kind == PredictionKind::kScore || kind == PredictionKind::kScores) {
+    const double error = std::abs(score_error(kind, row));
     return std::isnan(error) ? INFINITY : error;
   }
   if (row.p_gold) return std::isnan(*row.p_gold) ? INFINITY : 1 - *row.p_gold;
@@ -143,6 +174,14 @@ double badness(PredictionKind kind, const PredictedRow& row) {
 }
 
 }  // namespace
+
+double score_error(PredictionKind kind, const PredictedRow& row) {
+  if (kind == PredictionKind::kScore) return row.predicted_score - row.gold_score;
+  double squares = 0;
+  for (size_t i = 0; i < row.gold_scores.size(); ++i)
+    squares += std::pow(row.predicted_scores[i] - row.gold_scores[i], 2);
+  return std::sqrt(squares / static_cast<double>(row.gold_scores.size()));
+}
 
 double ClassFigures::precision() const {
   return part(both, predicted);
@@ -156,7 +195,7 @@ double ClassFigures::f1() const {
 
 void write_predictions(const std::string& path, const PredictedRows& predictions) {
   write_output_file(path, [&](FileWriter& file) {
-    for (const PredictedRow& row : predictions.rows) file.write(to_json(predictions.kind, row).dump() + "\n");
+    for (const PredictedRow& row : predictions.rows) file.write(to_json(predictions, row).dump() + "\n");
   });
 }
 
@@ -170,7 +209,8 @@ PredictedRows load_predictions(const std::string& path) {
     const Json object = parse_json(text.substr(0, end), where, {.max_bytes = size_t{1} << 24});
     if (!object.is_object()) refuse(where, fmt::format("expected an object, got {}", object.describe()));
     if (number == 1) predictions.kind = kind_of(object, where);
-    predictions.rows.push_back(row_of(object, predictions.kind, where));
+    if (number == 1 && predictions.kind == PredictionKind::kScores) predictions.scores = names_of(*object.find("gold"));
+    predictions.rows.push_back(row_of(object, predictions, where));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return predictions;

@@ -11,8 +11,8 @@ namespace deberta::train {
 
 constexpr const char* kPredictionsName = "eval_predictions.jsonl";
 
-// What a row is answered with: a class, a tag for each word, a score.
-enum class PredictionKind { kClass, kTags, kScore };
+// What a row is answered with: a class, a tag for each word, a score, several scores.
+enum class PredictionKind { kClass, kTags, kScore, kScores };
 
 struct PredictedRow {
   std::string where;                                             // file and line
@@ -21,16 +21,18 @@ struct PredictedRow {
   std::string gold = {}, predicted = {};                         // kClass
   std::vector<std::string> gold_tags = {}, predicted_tags = {};  // kTags: one per word
   double gold_score = 0, predicted_score = 0;                    // kScore
+  std::vector<double> gold_scores = {}, predicted_scores = {};   // kScores: by PredictedRows::scores
   std::optional<double> p_gold = {};  // probability of what is right; of tags the lowest of the row
 };
 
 struct PredictedRows {
   PredictionKind kind = PredictionKind::kClass;
   std::vector<PredictedRow> rows = {};
+  std::vector<std::string> scores = {};  // kScores: their names
 };
 
-// An object a line: where, text, pair if there is one, gold and predicted (a string, strings or a number), p_gold.
-// Replaces the file as a whole. Throws kFileWrite.
+// An object a line: where, text, pair if there is one, gold and predicted (a string, strings, a number, or numbers by
+// name), p_gold. Replaces the file as a whole. Throws kFileWrite.
 void write_predictions(const std::string& path, const PredictedRows& predictions);
 
 // What write_predictions() makes; the kind is that of the first row. Throws kJson (the first line that is none of this
@@ -55,9 +57,12 @@ std::vector<ClassFigures> class_figures(const PredictedRows& predictions);
 // Of classes: counts[gold][predicted], both in the order of `names`. Rows of other classes are not counted.
 std::vector<std::vector<uint64_t>> confusion(const PredictedRows& predictions, const std::vector<std::string>& names);
 
+// Of a row with scores: the answer less what is right; of several the root of the mean square.
+double score_error(PredictionKind kind, const PredictedRow& row);
+
 // Indices of the `most` worst rows, the worst first: of classes and tags those whose right answer had the lowest
 // probability (without probabilities: the wrong ones, of tags by the number of wrong words), of scores the largest
-// errors. Equally bad rows as they are in the file.
+// errors (score_error()). Equally bad rows as they are in the file.
 std::vector<size_t> worst_rows(const PredictedRows& predictions, size_t most);
 
 }  // namespace deberta::train

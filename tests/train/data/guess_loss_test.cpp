@@ -29,6 +29,18 @@ TEST(GuessLoss, OfScoresIsTheirVariance) {
                    8.0 / 3);
 }
 
+TEST(GuessLoss, OfSeveralScoresIsTheMeanOfTheirVariances) {
+  EXPECT_DOUBLE_EQ(guess_loss(samples_of(TaskLoss::kScore, {{.values = {1, 0}}, {.values = {3, 4}}}, {"a", "b"})),
+                   (1.0 + 4.0) / 2);
+}
+
+TEST(GuessLoss, OfSharesOfClassesIsTheEntropyOfTheirMean) {
+  const TaskSamples samples = samples_of(
+      TaskLoss::kClass, {{.label = 1, .values = {.25f, .75f}}, {.label = 1, .values = {.25f, .75f}}}, {"a", "b"});
+  EXPECT_DOUBLE_EQ(guess_loss(samples), -.25 * std::log(.25) - .75 * std::log(.75));
+  EXPECT_EQ(count_classes(samples), (std::vector<double>{.5, 1.5}));
+}
+
 TEST(GuessLoss, OfLabelsIsTheMeanOfTheirEntropies) {
   const TaskSamples samples = samples_of(TaskLoss::kLabels, {{.values = {1, 0}}, {.values = {0, 0}}}, {"a", "b"});
   EXPECT_DOUBLE_EQ(guess_loss(samples), std::log(2.0) / 2);

@@ -63,6 +63,20 @@ TEST(TaskBatches, PartsOfAStepAreTheSameSamplesAndCountTheirSequences) {
                "expected a divisor of the batch of 8 samples, got 3");
 }
 
+TEST(TaskBatches, WeightsGoWithTheirSamples) {
+  TaskSamples samples = numbered(21);
+  samples.has_weights = true;
+  for (TaskSample& sample : samples.samples) sample.weight = 1 + static_cast<float>(sample.sequences[0].ids[0]);
+  for (const TaskBatch& batch : TaskBatches(samples, {.samples_per_step = 8, .accumulation = 2}).make(1)) {
+    ASSERT_EQ(batch.weights_B.size(), 4u);
+    for (size_t b = 0; b < 4; ++b)
+      EXPECT_EQ(batch.weights_B[b],
+                1 + static_cast<float>(batch.input.ids_T[static_cast<size_t>(batch.input.starts[b])]));
+  }
+  samples.has_weights = false;
+  EXPECT_TRUE(TaskBatches(samples, {}).make(0)[0].weights_B.empty());
+}
+
 TEST(TaskBatches, SamplesArePackedOneAfterTheOther) {
   TaskSample first, second;
   first.sequences = {{{1, 7, 8, 2}, 2}, {{1, 9, 2}, 3}};

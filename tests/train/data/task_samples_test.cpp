@@ -105,6 +105,53 @@ TEST_F(TaskSamplesTest, SeveralClassesAreZerosAndOnes) {
   EXPECT_EQ(samples.samples.back().values, (std::vector<float>{1, 0, 0}));
 }
 
+TEST_F(TaskSamplesTest, SeveralScoresAreInTheOrderOfTheirFields) {
+  TaskReading reading;
+  reading.input.label_fields = {"style", "grammar"};
+  const TaskSamples samples = read("regression", "train.csv", "text,grammar,style\na,1,2\nb,,\nc,-3,.5\n", reading);
+  EXPECT_EQ(samples.labels, (std::vector<std::string>{"style", "grammar"}));
+  ASSERT_EQ(samples.samples.size(), 2u);
+  EXPECT_EQ(samples.samples[1].values, (std::vector<float>{.5f, -3}));
+  EXPECT_EQ(samples.unlabelled, 1u) << "without any score";
+  EXPECT_ERROR(read("regression", "train.csv", "text,grammar,style\na,1,\n", reading), kInput,
+               "train.csv:2: style: expected a number beside grammar, got none");
+}
+
+TEST_F(TaskSamplesTest, SharesOfClassesStandInTheOrderOfTheClasses) {
+  const TaskSamples objects = read("classification", "train.jsonl",
+                                   "{\"text\": \"a\", \"label\": {\"pos\": 0.75, \"neg\": 0.25}}\n"
+                                   "{\"text\": \"b\", \"label\": \"pos\"}\n"
+                                   "{\"text\": \"c\", \"label\": {\"even\": 1}}\n");
+  EXPECT_EQ(objects.labels, (std::vector<std::string>{"even", "neg", "pos"}));
+  EXPECT_EQ(objects.samples[0].values, (std::vector<float>{0, .25f, .75f}));
+  EXPECT_EQ(objects.samples[1].values, (std::vector<float>{0, 0, 1})) << "one class is a share of 1";
+  EXPECT_EQ(objects.samples[2].values, (std::vector<float>{1, 0, 0}));
+  EXPECT_EQ(objects.samples[0].label, 2);
+  TaskReading reading;
+  reading.input.label_fields = {"pos", "neg"};
+  const TaskSamples columns = read("classification", "train.tsv", "text\tneg\tpos\na\t.75\t.2505\n", reading);
+  EXPECT_EQ(columns.labels, (std::vector<std::string>{"neg", "pos"}));
+  EXPECT_FLOAT_EQ(columns.samples[0].values[1], .2505f / 1.0005f) << "they sum to 1";
+}
+
+TEST_F(TaskSamplesTest, RowsWeighWhatTheirFieldSays) {
+  TaskReading reading;
+  reading.input.weight_field = "w";
+  const std::string rows = "text,label,w\na,x,2\nb,y,0\nc,y, .5\n";
+  const TaskSamples samples = read("classification", "train.csv", rows, reading);
+  EXPECT_TRUE(samples.has_weights);
+  EXPECT_EQ(samples.labels, (std::vector<std::string>{"x", "y"}));
+  ASSERT_EQ(samples.samples.size(), 2u);
+  EXPECT_EQ(samples.weightless, 1u);
+  EXPECT_EQ(samples.samples[0].weight, 2);
+  EXPECT_EQ(samples.samples[1].weight, .5f);
+  EXPECT_ERROR(read("classification", "train.csv", rows + "d,x,\n", reading), kInput,
+               "train.csv:5: w: expected a weight of the row, 0 or from 1e-6 to 1e6, got none");
+  EXPECT_ERROR(read("classification", "train.csv", rows + "d,x,-1\n", reading), kInput, "to 1e6, got -1");
+  EXPECT_ERROR(read("classification", "train.csv", "text,label,w\na,x,0\nb,y,0\n", reading), kInput,
+               "expected examples of a weight above 0, got 2 of weight 0");
+}
+
 TEST_F(TaskSamplesTest, AChoiceIsASampleOfSequencesOrOneForEachChoice) {
   const std::string race =
       R"({"article": "It rained .", "id": "1", "questions": ["How was it ?"], "options": [["wet", "dry", "hot", "cold"]], "answers": ["C"]})";

@@ -35,6 +35,7 @@ struct Step {
   Sums sums;
   std::vector<std::byte> moments;  // of the optimiser: the gradients, of a first step
   Metrics metrics = {};
+  std::string hash = {};  // of what is trained on
 };
 
 Step first_step(TaskLoss loss, bool is_balanced, const std::vector<float>& weights) {
@@ -63,6 +64,43 @@ TEST(TaskLearner, BalancedClassesWeighByTheInverseOfTheirCounts) {
     EXPECT_EQ(balanced.moments, given.moments);
     EXPECT_NE(balanced.moments, first_step(loss, false, {}).moments);
   }
+}
+
+Step weighted_step(std::vector<float> weights, size_t accumulation) {
+  const FinetuneSettings settings{
+      .steps = 1, .samples_per_step = 4, .accumulation = accumulation, .learning_rate = 1e-3};
+  const Workplace place({.threads = 1});
+  TaskSamples samples = unequal_samples(TaskLoss::kClass);
+  samples.has_weights = !weights.empty();
+  for (size_t n = 0; n < weights.size(); ++n) samples.samples[n].weight = weights[n];
+  const auto learner = make_task_learner(settings, std::move(samples), test::small_model(Head::kSequence, 5, 3), place);
+  Step step;
+  learner->begin(0);
+  learner->step({}, step.sums);
+  step.metrics = learner->metrics(step.sums);
+  step.hash = learner->hashes().at("training files and tokenizer");
+  return step;
+}
+
+// Over the whole step, however its rows lie in parts.
+TEST(TaskLearner, ALossOfWeightedRowsIsTheMeanByTheirWeights) {
+  const Step whole = weighted_step({1, 5, 2, 0.5f}, 1), parts = weighted_step({1, 5, 2, 0.5f}, 4);
+  EXPECT_EQ(whole.sums.at("divisor"), 8.5);
+  EXPECT_EQ(parts.sums.at("divisor"), 8.5);
+  EXPECT_EQ(whole.sums.at("labels"), 4);
+  EXPECT_NEAR(whole.sums.at("loss"), parts.sums.at("loss"), 1e-5);
+  EXPECT_EQ(whole.metrics[0].first, "loss");
+  EXPECT_DOUBLE_EQ(whole.metrics[0].second, whole.sums.at("loss") / 8.5);
+  const Step equal = weighted_step({3, 3, 3, 3}, 1), plain = weighted_step({}, 1);
+  EXPECT_NEAR(equal.metrics[0].second, plain.metrics[0].second, 1e-6);
+  EXPECT_GT(std::abs(whole.metrics[0].second - plain.metrics[0].second), 1e-4);
+}
+
+TEST(TaskLearner, WeightsAreOfTheRun) {
+  const std::string hash = weighted_step({1, 5, 2, 0.5f}, 1).hash;
+  EXPECT_EQ(hash, weighted_step({1, 5, 2, 0.5f}, 2).hash);
+  EXPECT_NE(hash, weighted_step({1, 5, 2, 1}, 1).hash);
+  EXPECT_NE(weighted_step({1, 1, 1, 1}, 1).hash, weighted_step({}, 1).hash);
 }
 
 struct Rates {

@@ -63,6 +63,30 @@ TEST_F(TaskModelTest, TheLastLayersBeginAsThoseOfANewModelOfTheSeed) {
   EXPECT_EQ(first().new_layers, (std::vector<std::string>{"encoder.layer.0", "encoder.layer.1"}));
 }
 
+// As LABEL_0 and so on say nothing, they are those of the files in their order.
+TEST_F(TaskModelTest, AHeadOfTheSameScoresIsKeptInItsOrder) {
+  settings_.task = &find_task("regression");
+  const auto first_of = [&](ProblemType type, std::vector<std::string> names) {
+    config_.problem_type = type;
+    config_.labels = std::move(names);
+    write();
+    samples_ = {.loss = TaskLoss::kScore, .labels = {"a", "b", "c"}, .samples = {{.values = {1, 2, 3}}}};
+    return first_task_model(settings_, samples_);
+  };
+  TaskModel kept = first_of(ProblemType::kRegression, {"c", "a", "b"});
+  EXPECT_TRUE(kept.new_tensors.empty());
+  EXPECT_EQ(samples_.labels, (std::vector<std::string>{"c", "a", "b"}));
+  EXPECT_EQ(samples_.samples[0].values, (std::vector<float>{3, 1, 2}));
+  EXPECT_EQ(kept.model.form.config.labels, samples_.labels);
+  EXPECT_EQ(kept.model.form.config.problem_type, ProblemType::kRegression);
+  EXPECT_TRUE(first_of(ProblemType::kRegression, {}).new_tensors.empty());
+  for (const auto& other :
+       {first_of(ProblemType::kSingleLabel, {"c", "a", "b"}), first_of(ProblemType::kRegression, {"c", "a", "x"})}) {
+    EXPECT_EQ(other.new_tensors, (std::vector<std::string>{"classifier.bias", "classifier.weight"}));
+    EXPECT_EQ(other.model.form.labels, 3);
+  }
+}
+
 TEST_F(TaskModelTest, NewLayersThatThereAreNotOrThatAreFrozenAreRefused) {
   settings_.reinit_layers = 3;
   EXPECT_ERROR(first(), kUsage, "reinit_layers: expected at most 2, the layers that there are, got 3");

@@ -157,6 +157,25 @@ TEST(Distillation, WeighsClassesAsTheTaskDoes) {
   EXPECT_EQ(got.loss.divisor(), task_loss(student, batch, weighted).divisor());
 }
 
+// Three times a row is that row three times.
+TEST(Distillation, WeighsRowsAsTheTaskDoes) {
+  for (const size_t number : {0u, 1u, 3u, 8u}) {
+    const TaskCase task = task_cases()[number];
+    const Model model = make_tiny(form_of(task), at::kDouble);
+    TaskBatch batch = make_task(task, 1, 2);
+    const TaskLogits student = logits_of(model, task, batch);
+    const at::Tensor other = other_logits(student.logits_NC);
+    const double both = distillation_loss(student, other, batch, {.loss = task.loss}, {}).distillation;
+    batch.weights_B = {1, 3};
+    const DistillationLoss got = distillation_loss(student, other, batch, {.loss = task.loss}, {});
+    batch.weights_B = {3, 1};
+    const DistillationLoss turned = distillation_loss(student, other, batch, {.loss = task.loss}, {});
+    EXPECT_NEAR(got.distillation + turned.distillation, 4 * both, 1e-10) << task.name;
+    EXPECT_GT(std::abs(got.distillation - turned.distillation), 1e-3) << task.name;
+    EXPECT_EQ(got.loss.divisor(), task_loss(student, batch, {.loss = task.loss}).divisor()) << task.name;
+  }
+}
+
 TEST(Distillation, TakesTheTeachersColumnsInTheStudentsOrder) {
   const TaskCase task = task_cases()[0];
   const Model student = make_tiny(form_of(task), at::kDouble);

@@ -78,5 +78,18 @@ TEST(Divergence, OfScoresIsSquared) {
   }
 }
 
+// The published code has one score; of several it is the mean.
+TEST(Divergence, OfSeveralScoresIsOriginallyTheMeanOfEach) {
+  const Pair pair;
+  const auto original = [](const at::Tensor& changed_NC, const at::Tensor& clean_NC) {
+    const Comparison comparison = compare_originally({clean_NC}, {}, {.loss = TaskLoss::kScore}, 5);
+    return comparison.factor *
+           divergence(DivergenceKind::kSymmetricKl, changed_NC, clean_NC, comparison).item<double>();
+  };
+  double sum = 0;
+  for (int64_t c = 0; c < 2; ++c) sum += original(pair.changed_NC.slice(1, c, c + 1), pair.clean_NC.slice(1, c, c + 1));
+  EXPECT_NEAR(original(pair.changed_NC, pair.clean_NC), sum / 2, 1e-12);
+}
+
 }  // namespace
 }  // namespace deberta::train

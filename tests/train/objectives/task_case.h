@@ -21,15 +21,12 @@ struct TaskCase {
 };
 
 inline std::vector<TaskCase> task_cases() {
-  return {{"class", TaskLoss::kClass, Head::kSequence, 3},
-          {"distribution", TaskLoss::kClass, Head::kSequence, 3, true},
-          {"score", TaskLoss::kScore, Head::kSequence, 1},
-          {"labels", TaskLoss::kLabels, Head::kSequence, 3},
-          {"tokens", TaskLoss::kTokens, Head::kToken, 3},
-          {"tokens_original", TaskLoss::kTokens, Head::kTokenOriginal, 3},
-          {"span", TaskLoss::kSpan, Head::kSpan, 2},
-          {"choice", TaskLoss::kChoice, Head::kSequence, 1},
-          {"mention", TaskLoss::kMention, Head::kTokenOriginal, 1}};
+  return {
+      {"class", TaskLoss::kClass, Head::kSequence, 3},  {"distribution", TaskLoss::kClass, Head::kSequence, 3, true},
+      {"score", TaskLoss::kScore, Head::kSequence, 1},  {"labels", TaskLoss::kLabels, Head::kSequence, 3},
+      {"tokens", TaskLoss::kTokens, Head::kToken, 3},   {"tokens_original", TaskLoss::kTokens, Head::kTokenOriginal, 3},
+      {"span", TaskLoss::kSpan, Head::kSpan, 2},        {"choice", TaskLoss::kChoice, Head::kSequence, 1},
+      {"scores", TaskLoss::kScore, Head::kSequence, 3}, {"mention", TaskLoss::kMention, Head::kTokenOriginal, 1}};
 }
 
 inline ModelForm form_of(const TaskCase& task, bool has_fast_heads = false) {
@@ -82,7 +79,7 @@ inline void add_item(TaskBatch& batch, const TaskCase& task, uint32_t number) {
   } else if (task.loss == TaskLoss::kClass) {
     batch.classes_B.push_back(turn);
   } else if (task.loss == TaskLoss::kScore) {
-    batch.values_BC.push_back(0.75f * static_cast<float>(turn));
+    for (int64_t c = 0; c < task.labels; ++c) batch.values_BC.push_back(0.75f * static_cast<float>(turn + c));
   } else if (task.loss == TaskLoss::kLabels) {
     for (uint32_t c = 0; c < 3; ++c) batch.values_BC.push_back(static_cast<float>((number + c) % 2));
   } else if (task.loss == TaskLoss::kTokens) {

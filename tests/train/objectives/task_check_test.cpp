@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-enum Number { kClass, kDistribution, kScore, kLabels, kTokens, kTokensOriginal, kSpan, kChoice, kMention };
+enum Number { kClass, kDistribution, kScore, kLabels, kTokens, kTokensOriginal, kSpan, kChoice, kScores, kMention };
 
 // The batch of three items, changed, then checked.
 template <class Change>
@@ -36,7 +36,7 @@ TEST(TaskCheck, RefusesOtherHeads) {
   EXPECT_ERROR(check(kTokens, TaskLoss::kClass), kTask,
                "model: head: expected a head of sequences with 2 classes or more, got the head");
   EXPECT_ERROR(check(kScore, TaskLoss::kClass), kTask, "with 1");
-  EXPECT_ERROR(check(kClass, TaskLoss::kScore), kTask, "expected a head of sequences with 1 class");
+  EXPECT_ERROR(check(kTokens, TaskLoss::kScore), kTask, "expected a head of sequences, got the head");
   EXPECT_ERROR(check(kClass, TaskLoss::kChoice), kTask, "expected a head of sequences with 1 class");
   EXPECT_ERROR(check(kSpan, TaskLoss::kLabels), kTask, "expected a head of sequences");
   EXPECT_ERROR(check(kMention, TaskLoss::kTokens), kTask, "expected a head of tokens with 2 classes or more");
@@ -78,6 +78,17 @@ TEST(TaskCheck, RefusesClassesAndValuesOutOfRange) {
                "batch, label 1: row: expected ascending numbers below 21, got 0");
   EXPECT_ERROR(check_changed(kTokens, [](TaskBatch& b) { b.input.labels_P.pop_back(); }), kInput,
                "batch: labels: expected 9, one for each row, got 8");
+}
+
+TEST(TaskCheck, RefusesWeightsOfRowsThatAreNone) {
+  const auto weigh = [](std::vector<float> weights_B) { return [=](TaskBatch& b) { b.weights_B = weights_B; }; };
+  EXPECT_NO_THROW(check_changed(kScores, weigh({1, 0.5f, 3})));
+  EXPECT_ERROR(check_changed(kLabels, weigh({1, 2})), kInput,
+               "batch: weights: expected 3, one for each sequence, got 2");
+  EXPECT_ERROR(check_changed(kClass, weigh({1, 0, 2})), kInput,
+               "batch, sequence 1: weight: expected a number above 0, got 0.0");
+  EXPECT_ERROR(check_changed(kScore, weigh({1, 1, NAN})), kInput, "batch, sequence 2: weight: expected a number");
+  EXPECT_ERROR(check_changed(kTokens, weigh({1, 1, 1})), kInput, "batch: weights: expected 0");
 }
 
 TEST(TaskCheck, RefusesSpansOutsideTheirSequence) {

@@ -45,6 +45,31 @@ TEST(ClassLoss, IsAMeanOverWeightsOfClasses) {
   EXPECT_EQ(loss.count, 2);
 }
 
+// Rows 0 and 2 weigh 2 and .5 beside their classes' 3 and 1; row 1 has no label.
+TEST(ClassLoss, IsAMeanOverWeightsOfRowsAndClasses) {
+  const at::Tensor logits = logits_of({0, std::log(3), 5, 5, 0, 0}, 2);
+  const std::vector<int32_t> labels = {1, -1, 0};
+  const std::vector<float> of_classes = {1, 3}, of_rows = {2, 7, 0.5f};
+  const Loss both = class_loss(logits, labels, {.weights_C = of_classes, .weights_N = of_rows});
+  EXPECT_NEAR(both.sum.item<double>(), 6 * std::log(4.0 / 3) + 0.5 * std::log(2), 1e-12);
+  EXPECT_EQ(both.divisor(), 6.5);
+  const Loss rows = class_loss(logits, labels, {.weights_N = of_rows});
+  EXPECT_NEAR(rows.sum.item<double>(), 2 * std::log(4.0 / 3) + 0.5 * std::log(2), 1e-12);
+  EXPECT_EQ(rows.divisor(), 2.5);
+  EXPECT_EQ(rows.count, 2);
+}
+
+// Of classes the mean has none, as torch has it with probabilities.
+TEST(SoftClassLoss, IsAMeanOverWeightsOfRowsAlone) {
+  const at::Tensor logits = logits_of({0, std::log(3), 0, 0}, 2);
+  const std::vector<float> shares = {0.25f, 0.75f, 1, 0}, of_classes = {1, 2}, of_rows = {4, 0.5f};
+  const Loss loss = soft_class_loss(logits, shares, {.weights_C = of_classes, .weights_N = of_rows});
+  EXPECT_NEAR(loss.sum.item<double>(), 4 * (0.25 * std::log(4) + 2 * 0.75 * std::log(4.0 / 3)) + 0.5 * std::log(2),
+              1e-12);
+  EXPECT_EQ(loss.divisor(), 4.5);
+  EXPECT_EQ(loss.count, 2);
+}
+
 TEST(ClassLoss, SpreadsASmoothedLabelOverAllClasses) {
   const at::Tensor logits = logits_of({0, std::log(3)}, 2);
   const Loss loss = class_loss(logits, std::vector<int32_t>{1}, {.label_smoothing = 0.2});
@@ -74,6 +99,25 @@ TEST(RegressionLoss, IsTheSquaredErrorOfEachRow) {
   EXPECT_EQ(loss.correct, 0);
 }
 
+TEST(RegressionLoss, IsAMeanOverScoresAndWeightsOfRows) {
+  const std::vector<float> scores = {3, 2, 0, 1}, of_rows = {2, 0.5f};
+  const at::Tensor logits = logits_of({1, 2.5, 1, 1}, 2);
+  const Loss plain = regression_loss(logits, scores);
+  EXPECT_DOUBLE_EQ(plain.sum.item<double>(), 4 + 0.25 + 1);
+  EXPECT_EQ(plain.divisor(), 4);
+  const Loss weighted = regression_loss(logits, scores, of_rows);
+  EXPECT_DOUBLE_EQ(weighted.sum.item<double>(), 2 * 4.25 + 0.5 * 1);
+  EXPECT_EQ(weighted.divisor(), 5);
+  EXPECT_EQ(weighted.count, 4);
+}
+
+TEST(BinaryLoss, IsAMeanOverWeightsOfRows) {
+  const std::vector<float> of_rows = {3, 1};
+  const Loss loss = binary_loss(logits_of({0, std::log(3), 0, 0}, 2), std::vector<float>{1, 0, 0, 1}, of_rows);
+  EXPECT_NEAR(loss.sum.item<double>(), 3 * (std::log(2) + std::log(4)) + 2 * std::log(2), 1e-12);
+  EXPECT_EQ(loss.divisor(), 8);
+}
+
 TEST(BinaryLoss, CountsEveryLabelByItself) {
   const Loss loss = binary_loss(logits_of({0, std::log(3), -std::log(3), 0}, 2), std::vector<float>{1, 0, 0, 1});
   EXPECT_NEAR(loss.sum.item<double>(), std::log(2) + std::log(4) + std::log(4.0 / 3) + std::log(2), 1e-12);
@@ -88,12 +132,16 @@ TEST(TaskLosses, HaveTheirFiniteDifferencesAsGradients) {
   EXPECT_LE(worst_gradient_error({logits}, [&] { return class_loss(logits, labels).sum; }), 1e-8);
   EXPECT_LE(worst_gradient_error({logits}, [&] { return soft_class_loss(logits, values).sum; }), 1e-8);
   const std::vector<float> weights = {0.5f, 1, 2};
-  const ClassOptions options{.label_smoothing = 0.2, .weights_C = weights};
+  const std::vector<float> rows = {1, 3, 0.5f, 2};
+  const ClassOptions options{.label_smoothing = 0.2, .weights_C = weights, .weights_N = rows};
   const std::vector<int32_t> starts = {0, 1, 4}, of_columns = {0, 0, 0, 2, 0, 1};
   EXPECT_LE(worst_gradient_error({logits}, [&] { return group_loss(logits, starts, of_columns, 0.1).sum; }), 1e-8);
   EXPECT_LE(worst_gradient_error({logits}, [&] { return class_loss(logits, labels, options).sum; }), 1e-8);
   EXPECT_LE(worst_gradient_error({logits}, [&] { return regression_loss(logits, values).sum; }), 1e-8);
   EXPECT_LE(worst_gradient_error({logits}, [&] { return binary_loss(logits, values).sum; }), 1e-8);
+  EXPECT_LE(worst_gradient_error({logits}, [&] { return soft_class_loss(logits, values, options).sum; }), 1e-8);
+  EXPECT_LE(worst_gradient_error({logits}, [&] { return regression_loss(logits, values, rows).sum; }), 1e-8);
+  EXPECT_LE(worst_gradient_error({logits}, [&] { return binary_loss(logits, values, rows).sum; }), 1e-8);
 }
 
 }  // namespace

@@ -103,6 +103,27 @@ TEST(PredictionFiles, AreReadAsTheyWereWritten) {
   }
 }
 
+PredictedRows several_scores() {
+  PredictedRows predictions{PredictionKind::kScores, {}, {"b", "a"}};
+  predictions.rows = {{.where = "f:1", .text = "t", .gold_scores = {1, 2}, .predicted_scores = {1, 2.5}},
+                      {.where = "f:2", .text = "u", .gold_scores = {1, 2}, .predicted_scores = {4, 6}}};
+  return predictions;
+}
+
+TEST(PredictionFiles, HaveSeveralScoresByTheirNames) {
+  const test::RunCase run;
+  write_predictions(run.path("p"), several_scores());
+  const PredictedRows read = load_predictions(run.path("p"));
+  EXPECT_EQ(read.kind, PredictionKind::kScores);
+  EXPECT_EQ(read.scores, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(read.rows[1].predicted_scores, (std::vector<double>{4, 6}));
+  EXPECT_EQ(score_error(read.kind, read.rows[1]), std::sqrt(12.5));
+  EXPECT_EQ(worst_rows(read, 20), (std::vector<size_t>{1, 0}));
+  EXPECT_NE(prediction_tables(read).find("<td>b 4, a 6</td>"), std::string::npos);
+  run.write("p", "{\"where\": \"f\", \"text\": \"t\", \"gold\": {\"a\": 1}, \"predicted\": {\"b\": 1}}\n");
+  EXPECT_ERROR(load_predictions(run.path("p")), kJson, "predicted: expected an object of a, got");
+}
+
 TEST(PredictionFiles, ThatAreDamagedAreRefusedWithTheirLine) {
   const test::RunCase run;
   const std::string good = "{\"where\": \"f:1\", \"text\": \"t\", \"gold\": \"a\", \"predicted\": \"b\"}\n";
