@@ -91,8 +91,10 @@ TEST(AskedMetrics, ThePositiveClassIsNeverGuessed) {
 TEST(AskedMetrics, EachOfThemCanBeComputed) {
   for (const TaskRow& task : task_table()) {
     const TaskLabels labels(std::vector<std::string>{"0", "1"});
-    TaskRows rows(task, labels);
+    const bool is_score = task.target == TaskTarget::kScore;
+    TaskRows rows(task, is_score ? TaskLabels(task) : labels);
     TaskAnswer answer;
+    if (is_score) answer.values = {0};
     answer.scores = {.25f, .75f};
     answer.logits = {-1, -2};
     for (const char* label : {"0", "1"}) {
