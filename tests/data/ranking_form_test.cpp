@@ -11,8 +11,8 @@ using Texts = std::vector<std::string>;
 using Numbers = std::vector<double>;
 
 std::vector<Example> read_queries(const std::string& text, const std::string& name = "in.jsonl") {
-  ExampleRules rules{ExampleForm::kRanking,
-                     {{"query", "question"}, {"documents", "document"}, {"labels", "label"}, {}, {"id"}}};
+  ExampleRules rules{ExampleForm::kRanking, {}, {}};
+  rules.fields = {{"query", "question"}, {"documents", "document"}, {"labels", "label"}, {}, {"id"}};
   ExampleReader reader(ByteSource(to_bytes(text), name), rules);
   std::vector<Example> queries;
   for (Example query; reader.next(query);) queries.push_back(query);

@@ -1,6 +1,7 @@
 // Queries with documents against predictions and against a model.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,9 @@ TEST_F(Ranking, PredictionsAreTheScoresOfAQuerysDocuments) {
 TEST_F(Ranking, AModelsScoresAreThoseOfRerankByTheOrderOfTheFile) {
   const OpenModel open = model(Head::kSequence, {"LABEL_0"});
   const AnsweredRows rows = answer_examples(task_, settings(), open, hooks());
-  const std::vector<RankAnswer> expected =
-      rerank(*pipeline_, std::vector<TextInput>{{.text = "it rained", .items = {"a", "it rained and rained", "dry"}},
-                                                {.text = "cat", .items = {"a cat sat", "a dog"}}});
+  const std::vector<std::string> of_rain = {"a", "it rained and rained", "dry"}, of_cat = {"a cat sat", "a dog"};
+  const std::vector<TextInput> inputs = {{.text = "it rained", .items = of_rain}, {.text = "cat", .items = of_cat}};
+  const std::vector<RankAnswer> expected = rerank(*pipeline_, inputs);
   std::vector<std::vector<double>> logits;
   for (const RankAnswer& answer : expected) {
     logits.emplace_back(answer.documents.size());

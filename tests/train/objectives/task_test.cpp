@@ -145,6 +145,8 @@ struct PlainLoops {
         return of_choices();
       case TaskLoss::kMention:
         return of_mentions();
+      case TaskLoss::kRanking:  // ranking_test.cpp
+        break;
     }
     return {};
   }
