@@ -41,8 +41,8 @@ void run(Bytes input) {
   Cutter cut(input);
   const uint8_t choice = cut.byte();
   ExampleRules rules{static_cast<ExampleForm>(choice % kForms), {}, {}};
-  rules.fields = {{"text", "premise"}, {}, {"label", "labels"}, {"genre"}, {"idx"}};
-  if (choice % 2 == 0) rules.fields.pair = {"pair", "hypothesis"};
+  rules.fields = {{{"text", "premise"}}, {}, {{"label", "labels"}}, {"genre"}, {"idx"}};
+  if (choice % 2 == 0) rules.fields.pair = {{"pair", "hypothesis"}};
   rules.without_header = {"source", "label", "mark", "text"};
   if (choice % 3 == 1) rules.has_shares = true;
   if (choice % 5 == 1) rules.value_fields = {"a", "b"};

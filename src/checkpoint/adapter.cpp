@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "checkpoint/adapter_settings.h"
 #include "checkpoint/cast.h"
 #include "checkpoint/folder_kind.h"
@@ -84,11 +85,17 @@ std::vector<std::byte> to_bytes_of(const std::vector<float>& values, DType dtype
 
 class Merger {
  public:
-  Merger(const Checkpoint& base, const AdapterSettings& settings, const Checkpoint& adapter)
-      : base_(base), settings_(settings), adapter_(adapter), where_(adapter.paths().front()) {}
+  Merger(const Checkpoint& base, const AdapterSettings& settings, const Checkpoint& adapter,
+         std::optional<AdapterBase> trained_on)
+      : base_(base),
+        settings_(settings),
+        adapter_(adapter),
+        trained_on_(std::move(trained_on)),
+        where_(adapter.paths().front()) {}
 
   std::vector<MadeTensor> run() {
     for (const TensorView& tensor : adapter_.tensors()) sort_in(tensor);
+    check_base();
     for (const auto& [module, lora] : modules_) merge(module, lora);
     if (!problems_.empty()) throw Error(ErrorCode::kTensors, std::move(problems_));
     std::vector<MadeTensor> made;
@@ -116,6 +123,20 @@ class Merger {
     }
     if (name.find(".lora_") != name.npos) return refuse(tensor.name, "an unsupported part of LoRA");
     if (name.find(".original_module") == name.npos) replace(std::string(to_canonical_name(name)), tensor);
+  }
+
+  // Other weights give a model that nobody has trained: the sums fit, and mean nothing.
+  void check_base() {
+    if (!trained_on_) return;
+    std::vector<TensorView> matrices;
+    for (const auto& [module, lora] : modules_) {
+      if (const TensorView* weight = base_.find(module + ".weight"); weight != nullptr) matrices.push_back(*weight);
+    }
+    if (hash_of_base(std::move(matrices)) == trained_on_->sha256) return;
+    warn(
+        fmt::format("{}: expected the weights that the adapter was trained on, those of {} (SHA-256 {}...), got others "
+                    "in {}; the merged model is not the one that was trained",
+                    where_, trained_on_->name, trained_on_->sha256.substr(0, 8), base_.paths().front()));
   }
 
   // A tensor that was trained as a whole. The head may be new, or have another number of classes.
@@ -218,6 +239,7 @@ class Merger {
   const Checkpoint& base_;
   const AdapterSettings& settings_;
   const Checkpoint& adapter_;
+  std::optional<AdapterBase> trained_on_;
   std::string where_;
   std::map<std::string, Lora> modules_;
   std::map<std::string, MadeTensor> made_;
@@ -271,7 +293,7 @@ MergedModel merge_adapter(const Checkpoint& base, const ModelConfig& config, con
   check_folder_kind(folder, FolderUse::kAdapter);
   const AdapterSettings settings = load_adapter_settings(folder);
   const Checkpoint adapter = open_adapter(folder, options);
-  Merger merger(base, settings, adapter);
+  Merger merger(base, settings, adapter, load_adapter_base(folder));
   MergedModel model{replace_tensors(base, merger.run()), config, merger.take_changes()};
   check_head(model.checkpoint, settings, folder);
   model.config = config_of(config, model.checkpoint, model.changes);

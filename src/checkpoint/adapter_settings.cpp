@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -103,6 +105,29 @@ struct SettingsReader {
 };
 
 }  // namespace
+
+std::optional<AdapterBase> load_adapter_base(const std::string& folder) {
+  const std::string path = folder + "/" + kAdapterBaseName;
+  if (!is_regular_file(path)) return std::nullopt;
+  const Json document = load_json(path);
+  const auto text = [&](std::string_view key) {
+    const Json* value = document.find(key);
+    if (value == nullptr || !value->is_string())
+      throw Error(ErrorCode::kConfig, path, fmt::format("{}: expected a string", key));
+    return value->as_string();
+  };
+  return AdapterBase{text("name"), text("sha256")};
+}
+
+std::string hash_of_base(std::vector<TensorView> matrices) {
+  std::ranges::sort(matrices, {}, &TensorView::name);
+  Sha256 hash;
+  for (const TensorView& matrix : matrices) {
+    hash.update(to_bytes(matrix.name + "\n"));
+    hash.update(std::as_bytes(std::span<const float>(to_fp32(matrix))));
+  }
+  return hash.finish();
+}
 
 double AdapterSettings::scale(std::string_view module, size_t rank) const {
   double own = alpha;

@@ -1,11 +1,27 @@
 // adapter_config.json of peft, as far as it affects the merged weights.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "deberta/checkpoint.h"
+
 namespace deberta {
+
+// Beside adapters of our own: {"name", "sha256"} of the model that it was trained on (hash_of_base()).
+constexpr const char* kAdapterBaseName = "base_model.json";
+
+struct AdapterBase {
+  std::string name;  // as it was given
+  std::string sha256;
+};
+// Nothing where the folder does not say. Throws kConfig, and what reading throws.
+std::optional<AdapterBase> load_adapter_base(const std::string& folder);
+
+// SHA-256 of matrices that an adapter adds to: their names and numbers in fp32, whatever their type and order.
+std::string hash_of_base(std::vector<TensorView> matrices);
 
 struct AdapterSettings {
   std::string base_model;  // as the file names it; for messages

@@ -127,11 +127,8 @@ AveragedModel average_models(const Checkpoint& base, const ModelConfig& config, 
   if (!of_configs.empty()) throw Error(ErrorCode::kConfig, std::move(of_configs));
   if (!of_tensors.empty()) throw Error(ErrorCode::kTensors, std::move(of_tensors));
   AveragedModel model{replace_tensors(base, means_of(base, others)), {}};
-  for (const TensorView& tensor : base.tensors()) {
-    if (tensor.dtype == DType::kF32)
-      model.changes.push_back(
-          {std::string(base.stored_name(tensor.name)), "averaged", fmt::format("of {} models", others.size() + 1)});
-  }
+  const auto averaged = std::ranges::count(base.tensors(), DType::kF32, &TensorView::dtype);
+  model.changes.push_back({"weights", "averaged", fmt::format("{} tensors of {} models", averaged, others.size() + 1)});
   return model;
 }
 

@@ -331,6 +331,10 @@ void check_folder_kind(const std::string& folder, FolderUse use) {
   }
 }
 
+bool has_weight_files(const std::string& folder) {
+  return Listing(folder).has_weights();
+}
+
 bool is_file_of_model(std::string_view name) {
   const auto begins_with_one_of = [&](std::initializer_list<std::string_view> starts) {
     return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });

@@ -13,6 +13,9 @@ enum class FolderUse { kModel, kTokenizer, kAdapter };
 // adapter_config.json.
 void check_folder_kind(const std::string& folder, FolderUse use);
 
+// Whether the folder has weights under a name that is read here.
+bool has_weight_files(const std::string& folder);
+
 // Whether a model is read from files of this name: its configuration, tokenizer, weights, modules or card.
 bool is_file_of_model(std::string_view name);
 

@@ -245,6 +245,7 @@ int run(const EvalVerb& given) {
   }
   if (given.task.empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
   const TaskRow& task = find_task(given.task);
+  check_field_names(task, given.input_field, given.label_field);
   EvalVerb options = given;
   if (given.hold_out_every > 0 && !predicts_pieces(task))
     throw Error(ErrorCode::kUsage, "--hold-out-every",
@@ -255,7 +256,6 @@ int run(const EvalVerb& given) {
   check_aggregate(options, task);
   check_guard_options(options, task);
   check_asked(task, asked_metrics(options), options.predictions.empty());
-  check_label_fields(task, options.label_field);
   check_by(options, task);
   if (!options.output_dir.empty()) check_results(options.output_dir);
   if (predicts_pieces(task)) refuse_predictions(options, task);

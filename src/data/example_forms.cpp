@@ -18,12 +18,9 @@ std::string_view present_name(const Json& row, const std::vector<std::string>& n
   return {};
 }
 
-std::string needed_text(const Json& row, const std::vector<std::string>& names, const std::string& where) {
-  const std::string_view name = present_name(row, names);
-  if (name.empty()) {
-    throw Error(ErrorCode::kInput, where,
-                fmt::format("expected a field named {}, got {}", fmt::join(names, " or "), key_list(row)));
-  }
+std::string needed_text(const Json& row, const FieldNames& field, const std::string& where) {
+  const std::string_view name = present_name(row, field.names);
+  if (name.empty()) throw missing_field(field, "", row, where);
   return text_member(row, name, where);
 }
 
@@ -108,6 +105,14 @@ std::vector<NamedNumber> read_values(const Json& row, const ExampleRules& rules,
 
 }  // namespace
 
+Error missing_field(const FieldNames& field, std::string_view place, const Json& row, const std::string& where) {
+  std::string comma = place.empty() ? ", " : " ";
+  return {ErrorCode::kInput,
+          {{.where = where,
+            .message = fmt::format("expected a field named {}{}{}got {}", field.text(), comma, place, key_list(row)),
+            .remedies = field.remedies()}}};
+}
+
 void check_copies(const Example& shared, size_t copies) {
   constexpr size_t kMaxBytes = size_t{128} << 20;
   const size_t size = shared.text.size() + shared.text_spans.size() * sizeof(TextSpan) + sizeof(Example);
@@ -176,13 +181,13 @@ void read_text_form(const Json& row, const std::string& where, const ExampleRule
   Example example;
   example.where = where;
   example.text = needed_text(row, fields.text, where);
-  if (!fields.pair.empty())
+  if (!fields.pair.names.empty())
     example.pair = needed_text(row, fields.pair, where);
   else if (!fields.maybe_pair.empty() && !present_name(row, {fields.maybe_pair}).empty())
     example.pair = text_member(row, fields.maybe_pair, where);
   example.values = read_values(row, rules, where);
   const bool has_one_field = example.values.empty() && rules.value_fields.empty();
-  if (const auto name = present_name(row, fields.label); has_one_field && !name.empty()) {
+  if (const auto name = present_name(row, fields.label.names); has_one_field && !name.empty()) {
     const Json* value = row.find(name);
     if (value->is_array() && !rules.has_label_lists)
       throw Error(ErrorCode::kTask, where,

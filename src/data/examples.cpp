@@ -42,35 +42,35 @@ ReadForm function_of(ExampleForm form) {
   throw Error(ErrorCode::kInternal, "examples", "a form without a reader");
 }
 
-// Fields that a file must have under this very name.
-std::vector<std::string> fields_by_themselves(const ExampleRules& rules) {
-  std::vector<std::string> names = rules.value_fields;
-  for (const std::string& name : {rules.slice_by, rules.weight_field}) {
-    if (!name.empty()) names.push_back(name);
+std::vector<SoughtField> sought_fields(const ExampleRules& rules) {
+  std::vector<SoughtField> sought;
+  if (rules.needs_label) sought.push_back({rules.fields.label});
+  for (const std::string& name : rules.value_fields) sought.push_back({{{name}, "label_field"}});
+  for (const FieldNames& field : {rules.slice_by, rules.weight_field}) {
+    if (!field.names.empty()) sought.push_back({field});
   }
-  return names;
+  return sought;
+}
+
+RecordColumns needed(const std::vector<std::vector<std::string>>& columns) {
+  RecordColumns made;
+  for (const std::vector<std::string>& names : columns) made.needed.push_back({names});
+  return made;
 }
 
 // The published tables come with these columns.
 RecordColumns columns_of(const ExampleRules& rules) {
-  if (rules.form == ExampleForm::kSwag) return {{{"sent1", "prompt"}, {"ending0", "A"}, {"ending1", "B"}}, {}};
-  if (rules.form == ExampleForm::kCopa) return {{{"premise"}, {"choice1"}, {"choice2"}, {"question"}}, {}};
-  if (rules.form == ExampleForm::kAlphaNli) return {{{"obs1"}, {"obs2"}, {"hyp1"}, {"hyp2"}}, {}};
+  if (rules.form == ExampleForm::kSwag) return needed({{"sent1", "prompt"}, {"ending0", "A"}, {"ending1", "B"}});
+  if (rules.form == ExampleForm::kCopa) return needed({{"premise"}, {"choice1"}, {"choice2"}, {"question"}});
+  if (rules.form == ExampleForm::kAlphaNli) return needed({{"obs1"}, {"obs2"}, {"hyp1"}, {"hyp2"}});
   RecordColumns columns{{}, rules.without_header};
-  if (!rules.fields.text.empty()) columns.needed.push_back(rules.fields.text);
-  std::vector<std::string> second = rules.fields.pair;
-  if (rules.form == ExampleForm::kRanking) std::ranges::copy(positive_names(), std::back_inserter(second));
-  if (!second.empty()) columns.needed.push_back(std::move(second));
-  if (rules.needs_label) columns.needed.push_back(rules.fields.label);
-  for (std::string& name : fields_by_themselves(rules)) columns.needed.push_back({std::move(name)});
+  FieldNames second = rules.fields.pair;
+  if (rules.form == ExampleForm::kRanking) std::ranges::copy(positive_names(), std::back_inserter(second.names));
+  for (const FieldNames& field : {rules.fields.text, second}) {
+    if (!field.names.empty()) columns.needed.push_back(field);
+  }
+  for (const SoughtField& sought : sought_fields(rules)) columns.needed.push_back(sought.field);
   return columns;
-}
-
-std::vector<SoughtField> sought_fields(const ExampleRules& rules) {
-  std::vector<SoughtField> sought;
-  if (rules.needs_label) sought.push_back({rules.fields.label});
-  for (std::string& name : fields_by_themselves(rules)) sought.push_back({{std::move(name)}});
-  return sought;
 }
 
 // Rows of these forms hold lists: no table can.
@@ -166,8 +166,8 @@ void ExampleReader::read(JsonRow row) {
     if (row.error) {
       refuse(*row.error);
     } else {
-      const std::optional<std::string> slice = slice_member(row.value, rules_.slice_by, where);
-      const double weight = weight_member(row.value, rules_.weight_field, where);
+      const std::optional<std::string> slice = slice_member(row.value, rules_.slice_by.first(), where);
+      const double weight = weight_member(row.value, rules_.weight_field.first(), where);
       function_of(rules_.form)(row.value, where, rules_, ready_);
       for (Example& example : ready_) {
         example.slice = slice;
@@ -182,13 +182,11 @@ void ExampleReader::read(JsonRow row) {
 }
 
 void ExampleReader::look_for_fields(const JsonRow& row) {
-  for (SoughtField& field : sought_) {
+  for (SoughtField& sought : sought_) {
     const auto has = [&](const std::string& name) { return row.value.find(name) != nullptr; };
-    field.is_found |= std::ranges::any_of(field.names, has);
-    if (field.is_found || field.first_without) continue;
-    field.first_without.emplace(ErrorCode::kInput, row.where,
-                                fmt::format("expected a field named {} in this row or another, got {}",
-                                            fmt::join(field.names, " or "), key_list(row.value)));
+    sought.is_found |= std::ranges::any_of(sought.field.names, has);
+    if (sought.is_found || sought.first_without) continue;
+    sought.first_without = missing_field(sought.field, "in this row or another, ", row.value, row.where);
   }
 }
 

@@ -55,9 +55,9 @@ enum class ExampleForm { kText, kLines, kWic, kWsc, kMultirc, kRecord, kCopa, kS
 // Names of fields; the first one present counts. Only kText, kLines and kRanking use them; the other forms have their
 // own.
 struct ExampleFields {
-  std::vector<std::string> text;
-  std::vector<std::string> pair;  // none: the rows have no second text
-  std::vector<std::string> label;
+  FieldNames text;
+  FieldNames pair;  // none: the rows have no second text
+  FieldNames label;
   std::vector<std::string> genre;
   std::vector<std::string> id;
   std::string maybe_pair = {};  // a second text, of rows that have it, without `pair`
@@ -69,16 +69,16 @@ struct ExampleRules {
   std::vector<std::string> without_header;  // columns of a table that does not name them
   bool needs_label = false;                 // a file none of whose rows has the field of the label is refused
   bool has_label_lists = false;             // kText: a label may be a list of names; else that is refused
-  std::string slice_by = {};                // a field of rows: refused where none of a file's has it; empty: none
+  FieldNames slice_by = {};                 // of rows: refused where none of a file's has it; none: there is none
   // kText: fields that hold a number each, which are the label together: a row has all of them or none.
   std::vector<std::string> value_fields = {};
-  bool has_shares = false;        // kText: such numbers are shares of classes; a label may be an object of them
-  std::string weight_field = {};  // a number of 0 or more in each row; empty: none
+  bool has_shares = false;       // kText: such numbers are shares of classes; a label may be an object of them
+  FieldNames weight_field = {};  // a number of 0 or more in each row; none: there is none
 };
 
 // A field that some row of a file must have.
 struct SoughtField {
-  std::vector<std::string> names;
+  FieldNames field;
   bool is_found = false;                    // in the rows so far
   std::optional<Error> first_without = {};  // about the first of them that has none
 };

@@ -63,7 +63,7 @@ void Predictions::add(const std::string& key, std::string text, const std::strin
 void Predictions::read_table(ByteSource source) {
   goes_by_number_ = true;
   RecordReader reader(LineReader(std::move(source)), RowForm::kTsv,
-                      {{{"index"}, {"prediction"}}, {"index", "prediction"}});
+                      {.needed = {{{"index"}}, {{"prediction"}}}, .without_header = {"index", "prediction"}});
   for (JsonRow row; reader.next(row);) {
     if (row.error) throw *row.error;
     const std::string& index = text_member(row.value, "index", row.where);

@@ -55,7 +55,7 @@ void read_documents(const Json& row, std::string_view key, const ExampleFields& 
   example.choices = texts_under(row, key, example.where);
   const bool is_list = row.find(key)->is_array();
   if (!is_list) example.group = example.text;
-  const std::string_view label = present_name(row, fields.label);
+  const std::string_view label = present_name(row, fields.label.names);
   if (!label.empty()) example.relevance = numbers_of(row, label, example.choices.size(), example.where);
   example.teacher_scores = numbers_of(row, is_list ? "scores" : "score", example.choices.size(), example.where);
 }
@@ -132,7 +132,7 @@ void read_ranking(const Json& row, const std::string& where, const ExampleRules&
   example.text = needed_text(row, fields.text, where);
   if (strip(example.text).empty()) throw Error(ErrorCode::kInput, where, "query: expected a text, got an empty one");
   if (const auto name = present_name(row, fields.id); !name.empty()) example.id = id_member(row, name, where);
-  const std::string_view documents = present_name(row, fields.pair);
+  const std::string_view documents = present_name(row, fields.pair.names);
   if (documents.empty())
     read_sides(row, fields, example);
   else

@@ -30,6 +30,15 @@ bool next_line(LineReader& lines, TextLine& line) {
 
 }  // namespace
 
+std::string FieldNames::text() const {
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+std::vector<Remedy> FieldNames::remedies() const {
+  if (argument.empty()) return {};
+  return {{"name one that is there with {}", argument}};
+}
+
 RecordReader::RecordReader(LineReader lines, RowForm form, RecordColumns columns)
     : form_(form), columns_(std::move(columns)), lines_(std::move(lines)) {
   if (form_ == RowForm::kConll) throw Error(ErrorCode::kInternal, lines_.source().name(), "sentences are no records");
@@ -45,7 +54,7 @@ bool RecordReader::next(JsonRow& row) {
 // Whether the first line is a header; else it is a row.
 bool RecordReader::take_header(TableRow first) {
   if (first.error) throw *first.error;
-  const auto is_named = [&](const std::vector<std::string>& wanted) { return has_one_of(first.cells, wanted); };
+  const auto is_named = [&](const FieldNames& wanted) { return has_one_of(first.cells, wanted.names); };
   if (std::all_of(columns_.needed.begin(), columns_.needed.end(), is_named)) {
     table_->name_columns(std::move(first));
     return true;
@@ -57,10 +66,12 @@ bool RecordReader::take_header(TableRow first) {
     return false;
   }
   std::vector<std::string> wanted;
-  for (const auto& names : columns_.needed) wanted.push_back(fmt::format("{}", fmt::join(names, " or ")));
-  throw Error(ErrorCode::kInput, first.where,
-              fmt::format("expected a header line with columns named {}, got {}", fmt::join(wanted, ", "),
-                          quote_begin(fmt::format("{}", fmt::join(first.cells, ", ")))));
+  for (const FieldNames& field : columns_.needed) wanted.push_back(field.text());
+  throw Error(ErrorCode::kInput,
+              {{.where = first.where,
+                .message = fmt::format("expected a header line with columns named {}, got {}", fmt::join(wanted, ", "),
+                                       quote_begin(fmt::format("{}", fmt::join(first.cells, ", ")))),
+                .remedies = std::ranges::find_if_not(columns_.needed, is_named)->remedies()}});
 }
 
 bool RecordReader::next_of_table(JsonRow& row) {

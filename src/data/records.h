@@ -11,13 +11,24 @@
 #include "data/lines.h"
 #include "data/row_form.h"
 #include "data/table.h"
+#include "deberta/error.h"
 
 namespace deberta {
+
+// Names of a field, of which the first that is there counts.
+struct FieldNames {
+  std::vector<std::string> names;
+  std::string argument = {};  // that named it; empty: the format does
+
+  std::string_view first() const { return names.empty() ? std::string_view() : std::string_view(names.front()); }
+  std::string text() const;              // "a or b"
+  std::vector<Remedy> remedies() const;  // where it is missing
+};
 
 // What a table must have. JSON needs no such rules: each row says what its fields are.
 struct RecordColumns {
   // At least one name of each list stands in the header line.
-  std::vector<std::vector<std::string>> needed;
+  std::vector<FieldNames> needed;
   // The columns of a file whose first line is not a header: that line has none of the needed names, and as many cells.
   std::vector<std::string> without_header;
 };

@@ -87,8 +87,11 @@ void ExampleFiles::open_next() {
   std::optional<LineReader> labels;
   if (!input_.labels_file.empty()) labels.emplace(ByteSource(input_.labels_file));
   ExampleRules rules = example_rules(task_, input_.input_fields, input_.label_fields);
-  rules.weight_field = input_.weight_field;
-  rules.slice_by = input_.by.empty() ? input_.group_field : input_.by;
+  if (!input_.by.empty())
+    rules.slice_by = {{input_.by}, "by"};
+  else if (!input_.group_field.empty())
+    rules.slice_by = {{input_.group_field}, "group_field"};
+  if (!input_.weight_field.empty()) rules.weight_field = {{input_.weight_field}, "weight_field"};
   if (!input_.by.empty()) rules.fields.genre.clear();  // slices take their place
   reader_.emplace(ByteSource(input_.files[opened_++], is_stopped_), std::move(rules), input_.format, std::move(labels));
 }

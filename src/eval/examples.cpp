@@ -181,7 +181,7 @@ AnsweredRows answer_examples(const TaskRow& task, const ExampleSettings& setting
   }
   count(rows, answers, hooks, answered.result);
   answered.result.label_fields =
-      example_rules(task, settings.input.input_fields, settings.input.label_fields).fields.label;
+      example_rules(task, settings.input.input_fields, settings.input.label_fields).fields.label.names;
   answered.evaluation = rows.evaluate(answers, findings, plan_metrics(task, rows.labels(), settings.asked));
   answered.result.settings = settings_of(task, settings.asked, rows.labels());
   answered.result.by = settings.input.by;

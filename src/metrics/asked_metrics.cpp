@@ -116,6 +116,11 @@ bool needs_positive(const TaskRow& task, const AskedMetrics& asked) {
          (asked.has_thresholds() || std::ranges::any_of(asked.names, is_of_one_class));
 }
 
+[[noreturn]] void refuse_without_positive(const std::vector<std::string>& names) {
+  refuse_asked("positive_label", fmt::format("expected the class that the figures are about, one of {}, got none",
+                                             fmt::join(names, ", ")));
+}
+
 void check_labels_asked(const TaskRow& task, const AskedMetrics& asked) {
   const bool has_kappa = task.target == TaskTarget::kClass && asked.has("quadratic_weighted_kappa");
   if (!asked.label_order.empty() && !has_kappa)
@@ -126,11 +131,8 @@ void check_labels_asked(const TaskRow& task, const AskedMetrics& asked) {
   if (!asked.positive_label.empty() && !is_used)
     refuse_asked("positive_label", "expected a metric of one class or a threshold, got none",
                  {{"name f1, precision, recall or another with {}", "metrics"}, {"ask for {}", "best_threshold"}});
-  if (is_needed && positive_label_of(task, asked).empty())
-    refuse_asked(
-        "positive_label",
-        fmt::format("expected the class that the figures are about{}, got none",
-                    task.labels.empty() ? "" : fmt::format(", one of {}", fmt::join(TaskLabels(task).names(), ", "))));
+  if (is_needed && !task.labels.empty() && positive_label_of(task, asked).empty())
+    refuse_without_positive(TaskLabels(task).names());  // of other tasks the plan knows them
 }
 
 size_t label_named(const TaskLabels& labels, const std::string& name, const char* argument) {
@@ -224,6 +226,7 @@ MetricPlan plan_metrics(const TaskRow& task, const TaskLabels& labels, const Ask
     if (std::ranges::none_of(plan.metrics, is_same)) plan.metrics.push_back(name);
   }
   const std::string positive = positive_label_of(task, asked);
+  if (positive.empty() && needs_positive(task, asked)) refuse_without_positive(labels.names());
   if (!positive.empty()) {
     const size_t label = label_named(labels, positive, "positive_label");
     plan.rules.positive = static_cast<int32_t>(label);

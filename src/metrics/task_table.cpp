@@ -370,6 +370,11 @@ std::string canonical(std::string_view name) {
   return text;
 }
 
+// Its files have fields that options may name.
+bool has_named_fields(const TaskRow& task) {
+  return task.form == ExampleForm::kText || task.form == ExampleForm::kLines || task.form == ExampleForm::kRanking;
+}
+
 }  // namespace
 
 std::array<SizedRecipe, 9> sized_recipes(const TaskRecipe& recipe) {
@@ -444,26 +449,38 @@ std::string_view verb_of(const TaskRow& task) {
   }
 }
 
+void check_field_names(const TaskRow& task, const std::vector<std::string>& text_fields,
+                       const std::vector<std::string>& label_fields) {
+  const bool has_rows = task.kind != TaskKind::kTokens && task.kind != TaskKind::kQuestion;
+  const bool has_names = has_rows && has_named_fields(task);
+  const auto refuse = [&](const char* argument) {
+    throw Error(ErrorCode::kUsage, {{.message = fmt::format("expected none for the task {}, whose files name {} fields",
+                                                            task.name, has_rows ? "their own" : "no"),
+                                     .argument = argument}});
+  };
+  if (!text_fields.empty() && !has_names) refuse("fields");
+  if (!label_fields.empty() && (!has_names || predicts_pieces(task))) refuse("label_field");
+  check_label_fields(task, label_fields);
+}
+
 ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& text_fields,
                            const std::vector<std::string>& label_fields) {
   ExampleRules rules{task.form, {}, {}};
-  const bool has_fields =
-      task.form == ExampleForm::kText || task.form == ExampleForm::kLines || task.form == ExampleForm::kRanking;
-  if (!has_fields) return rules;
+  if (!has_named_fields(task)) return rules;
   const auto names = [](std::string_view fields) { return split_words(fields, '|'); };
-  rules.fields = {.text = names(task.fields.text),
-                  .pair = names(task.fields.pair),
-                  .label = names(task.fields.label),
+  rules.fields = {.text = {names(task.fields.text)},
+                  .pair = {names(task.fields.pair)},
+                  .label = {names(task.fields.label)},
                   .genre = names(task.fields.genre),
                   .id = {"idx", "id", "index", "guid", "pairID"}};
   rules.without_header = split_words(task.fields.without_header);
   rules.has_label_lists = task.target == TaskTarget::kClasses;
   // A file of one's own, which may have pairs: as the verbs read it.
   if (!task.pair_fields.empty() && text_fields.empty()) rules.fields.maybe_pair = "text_pair";
-  if (!text_fields.empty()) rules.fields.text = {text_fields[0]};
-  if (text_fields.size() > 1) rules.fields.pair = {text_fields[1]};
+  if (!text_fields.empty()) rules.fields.text = {{text_fields[0]}, "fields"};
+  if (text_fields.size() > 1) rules.fields.pair = {{text_fields[1]}, "fields"};
   rules.has_shares = task.target == TaskTarget::kClass;
-  if (!label_fields.empty()) rules.fields.label = label_fields;
+  if (!label_fields.empty()) rules.fields.label = {label_fields, "label_field"};
   rules.needs_label = label_fields.size() == 1;
   if (label_fields.size() > 1) rules.value_fields = label_fields;
   return rules;

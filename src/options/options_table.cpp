@@ -296,21 +296,22 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"gradient-accumulation-steps", 0, kInteger, "1", "1..1M", "pretrain finetune", "Training",
               "parts that a step is computed in, one after the other, to use less memory"},
     OptionRow{"auto-find-batch-size", 0, kFlag, "", "", "pretrain finetune", "Training",
-              "compute a step in as few parts as memory has room for: found before the run begins, at least "
+              "before the run, find the smallest number of parts per step that fits in memory, starting from "
               "--gradient-accumulation-steps"},
     OptionRow{"gradient-checkpointing", 0, kFlag, "", "", "pretrain finetune", "Training",
               "keep only the input of each layer, and compute the layer again when its gradient is: less memory, a "
               "third more time, the same result"},
     OptionRow{"loss-scale", 0, kNumber, "0", "0..16777216", "pretrain finetune", "Training",
-              "multiply losses by this before gradients are computed, twice that after 250 steps, half where they "
-              "overflow; for 16-bit floats; 0: off"},
+              "initial scale of the loss for gradients in 16-bit floats; it doubles after 250 steps and halves when "
+              "gradients overflow; 0: off"},
     OptionRow{"ema-decay", 0, kNumber, "0", "0..1", "pretrain finetune", "Training",
-              "evaluate and keep running averages of the weights, in which each step counts 1 less this; 0: off"},
+              "decay of an exponential moving average of the weights, which is then evaluated and is the result; 0: "
+              "off"},
     OptionRow{"max-steps", 0, kInteger, "0", "0..16777215", "pretrain", "Training",
               "length of the run in steps; give this, --max-train-tokens or --num-train-epochs"},
     OptionRow{"max-time", 0, kText, "0", "DURATION", "pretrain finetune", "Training",
-              "end after the step at which so much time is over, in seconds or as 90m or 8h, with a checkpoint and a "
-              "model; the same command goes on; 0: never"},
+              "stop at the end of the step in which this much time has passed (seconds, or 90m, 8h), and write a "
+              "checkpoint and the model; the same command continues the run; 0: no limit"},
     OptionRow{"max-train-tokens", 0, kSize, "0", "0..1000G", "pretrain", "Training",
               "length of the run in tokens; give this, --max-steps or --num-train-epochs"},
     OptionRow{"num-train-epochs", 0, kNumber, "0", "0..100000", "pretrain", "Training",
@@ -450,10 +451,11 @@ constexpr OptionRow kOptions[] = {
         "highest learning rate; auto: by the size of the model, from 2e-4 for the smallest to 1e-5 for large ones "
         "(docs/training.md)"},
     OptionRow{"head-learning-rate", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
-              "highest learning rate of the head, which is all but the encoder; auto: --learning-rate"},
+              "peak learning rate of the head (every tensor outside the encoder and the embeddings); auto: "
+              "--learning-rate"},
     OptionRow{"layer-decay", 0, kNumber, "1", "0..1", "finetune", "Training",
-              "multiply the learning rate of the last layer by this, of the one before it by its square, and so on "
-              "down to the embeddings; 1: one rate for all layers"},
+              "layer-wise decay of the learning rate: the last layer's rate is multiplied by this factor, the layer "
+              "before it by its square, and so on down to the embeddings; 1: the same rate for all layers"},
     OptionRow{"cls-dropout", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
               "dropout before the classifier; auto: as the model's config.json says"},
     OptionRow{"pooling", 0, kChoice, "auto", "auto|first|mean|max|attention", "finetune", "Training",
@@ -511,7 +513,8 @@ constexpr OptionRow kOptions[] = {
     OptionRow{
         "best-metric", 0, kText, "", "NAME", "finetune", "Output",
         "the metric that chooses the best model and ends the run early: one of the task, or loss (log_loss of classes, "
-        "mse of scores); ties go by its other metrics (default: the main metric of the task; deberta eval --list)"},
+        "mse of scores, eval_loss of all others); ties go by its other metrics (default: the main metric of the task; "
+        "deberta eval --list)"},
     OptionRow{"early-stopping-patience", 0, kInteger, "0", "0..1M", "finetune", "Output",
               "end after so many evaluations without a better one; 0: never"},
     OptionRow{"task-loss", 0, kChoice, "none", "none|class|score|labels|tokens|span|choice|mention", "replay",
@@ -655,7 +658,7 @@ constexpr OptionRow kOptions[] = {
         "log_loss f1_micro "
         "f_beta_micro pearson spearmanr mse, as far as the task has them"},
     OptionRow{"beta", 0, kNumber, "auto", "auto|0..1000", "eval", "Answer",
-              "how many times as much recall counts as precision, for f_beta and --best-threshold; auto: 1 for "
+              "beta of f_beta and of --best-threshold: recall counts beta times as much as precision; auto: 1 for "
               "--best-threshold"},
     OptionRow{"positive-label", 0, kText, "", "LABEL", "eval", "Answer",
               "the class that f1, f_beta, precision, recall, roc_auc, average_precision and thresholds are about, by "
@@ -758,10 +761,9 @@ constexpr OptionRow kOptions[] = {
               "v1: fused projections, model_type deberta; v2: separate projections, model_type deberta-v2"},
     OptionRow{"head-names", 0, kChoice, "original", "original|hf", "convert", "Answer",
               "names of the language-model head: lm_predictions.lm_head.*, or transformers' cls.predictions.*"},
-    OptionRow{
-        "drop-delta", 0, kFlag, "", "", "convert", "Answer",
-        "leave out the tensor _weight of a discriminator: what its table of words is beyond the generator's, which "
-        "only `pretrain --objective rtd -m` reads, and can compute from both models"},
+    OptionRow{"drop-delta", 0, kFlag, "", "", "convert", "Answer",
+              "leave out a discriminator's word_embeddings._weight, the difference between its word embeddings and the "
+              "generator's: only `pretrain --objective rtd -m` reads it, and can compute it from both models"},
     OptionRow{"shard-size", 0, kSize, "5G", "1..1000G", "convert", "Output",
               "maximum size of a weight file; a larger model is written as shards with an index"},
     OptionRow{"verify", 0, kFlag, "", "", "convert", "Output",

@@ -441,10 +441,10 @@ struct AdversarialSettings : OptionGroup {
   using OptionGroup::OptionGroup;
   AdversarialChoice adversarial = option("adversarial");
   Setting<double> vat_lambda = option("vat-lambda");
-  double vat_learning_rate = option("vat-learning-rate");
-  double vat_init_perturbation = option("vat-init-perturbation");
-  VatLossChoice vat_loss_fn = option("vat-loss-fn");
-  SiftCompat sift_compat = option("sift-compat");
+  Setting<double> vat_learning_rate = option("vat-learning-rate");
+  Setting<double> vat_init_perturbation = option("vat-init-perturbation");
+  Setting<VatLossChoice> vat_loss_fn = option("vat-loss-fn");
+  Setting<SiftCompat> sift_compat = option("sift-compat");
 };
 
 // Distillation.

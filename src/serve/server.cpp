@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cost/operations.h"
 #include "deberta/library.h"
+#include "hub/module_list.h"
 #include "serve/api_error.h"
 #include "serve/call.h"
 #include "serve/server_state.h"
@@ -51,13 +52,12 @@ HttpResponse page_response(const RouteMatch& match) {
       .body = std::string(file->text)};
 }
 
-// Tokens of a text: at most `given`, or without it as many as the program reads by default.
-size_t input_length(std::optional<size_t> given, std::optional<size_t> of_model, const ModelConfig& config) {
-  constexpr size_t kUsual = 512, kMost = 8192;
-  const auto table = static_cast<size_t>(config.max_position_embeddings);
-  if (config.position_biased_input) of_model = std::min(of_model.value_or(table), table);
-  if (given) return std::min(*given, of_model.value_or(*given));
-  return of_model && (*of_model < kUsual || is_stated_length(*of_model)) ? std::min(*of_model, kMost) : kUsual;
+// Tokens of a text: at most `given`, or without it as many as other verbs read of this folder.
+size_t input_length(std::optional<size_t> given, const std::string& folder) {
+  constexpr size_t kUsual = EncodeOptions{}.max_tokens, kMost = 8192;
+  const TextLimits limits = read_text_limits(folder);
+  if (given) return std::min(*given, limits.max_tokens.value_or(*given));
+  return std::min(limits.length_for(kUsual).value_or(kUsual), kMost);
 }
 
 }  // namespace
@@ -78,8 +78,7 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
                                                 .cuts = settings.cuts},
                                       .worker = nullptr});
   const ModelConfig& config = served->model.pipeline.config;
-  served->model.max_input_length =
-      input_length(settings.max_input_length, served->model.pipeline.tokenizer.max_length(), config);
+  served->model.max_input_length = input_length(settings.max_input_length, transformer_folder(path));
   QueueLimits limits = settings.queue;
   limits.even_length = even_length(config);
   const Model& model = served->model.pipeline.model;

@@ -159,7 +159,10 @@ def test_slices_of_predictions_and_of_choices(deberta, tmp_path):
 
 def test_a_column_that_is_not_there_or_has_too_many_values_is_refused(deberta, stars, file, tmp_path):
     done = deberta("eval", "--task", "classification", "-m", stars, file, "--by", "topik")
-    assert done.returncode == 1 and done.stdout == "" and "rows.jsonl:1: expected a field named topik in this row or another, got text, label, topic, long, id" in done.stderr
+    assert done.returncode == 1 and done.stdout == "" and "rows.jsonl:1: expected a field named topik in this row or another, got text, label, topic, long, id; name one that is there with --by" in done.stderr
+    for more, option in (["--input-field", "texd"], "--input-field"), (["--label-field", "topik"], "--label-field"):
+        done = deberta("eval", "--task", "classification", "-m", stars, file, *more)
+        assert done.returncode == 1 and f"; name one that is there with {option}" in done.stderr, done.stderr
     done = deberta("eval", "--task", "classification", "-m", stars, file, "--by", "id")
     assert done.returncode == 1 and done.stdout == "" and 'expected at most 100 values by which metrics are told apart, got "100" as one more' in done.stderr, done.stderr
 
@@ -175,7 +178,7 @@ def test_what_is_not_defined_is_null(deberta, tmp_path):
 @pytest.mark.parametrize("words, message", [
     (["--metrics", "bleu"], '--metrics: expected some of accuracy, f1_macro, f1, precision, recall, f_beta, roc_auc, average_precision, f_beta_macro, matthews_correlation, quadratic_weighted_kappa, log_loss for the task '
      'classification, got "bleu"'),
-    (["--metrics", "f1"], "--positive-label: expected the class that the figures are about, got none"),
+    (["--metrics", "f1"], "--positive-label: expected the class that the figures are about, one of 1, 2, 3, got none"),
     (["--metrics", "f1", "--positive-label", "4"], '--positive-label: expected one of the labels 1, 2, 3, got "4"'),
     (["--best-threshold"], "--positive-label: expected the class"),
     (["--metrics", "f_beta_macro"], "--beta: expected a number for f_beta, got none"),

@@ -212,6 +212,16 @@ def test_choose_takes_the_choice_with_the_largest_score(deberta, score_model):
     assert three.returncode == 1 and "choices: expected at least two, got 1" in three.stdout
 
 
+def test_choose_reads_the_columns_of_swag(deberta, score_model, tmp_path):
+    (tmp_path / "val.csv").write_text(",video-id,sent1,sent2,ending0,ending1,ending2,ending3,label\n0,v,It rained all day .,The street,was wet .,was dry .,sang .,fell asleep .,0\n"
+                                      "1,v,A cat sat .,It,purred .,flew .,sank .,rang .,2\n")
+    chosen = rows(deberta("choose", "-m", score_model, "-f", "jsonl", "-i", tmp_path / "val.csv"))
+    assert chosen[0]["choice"] in ("was wet .", "was dry .", "sang .", "fell asleep .") and chosen[0]["scores"] == rows(
+        deberta("choose", "-m", score_model, "-f", "jsonl", "It rained all day .", "The street", "was wet .", "was dry .", "sang .", "fell asleep ."))[0]["scores"]
+    scored = deberta("eval", "--task", "swag", "-m", score_model, tmp_path / "val.csv", "-f", "json")
+    assert json.loads(scored.stdout)["metrics"]["accuracy"] == sum(row["index"] == right for row, right in zip(chosen, (0, 2), strict=True)) / 2, scored.stderr
+
+
 def test_choose_takes_two_classes_that_mean_no_and_yes_in_either_order(deberta, tmp_path):
     texts = ("-f", "jsonl", "it rained all day .", "the street was", "wet", "dry")
     scores = {}

@@ -12,7 +12,7 @@ namespace deberta {
 namespace {
 
 ExampleRules text_rules() {
-  return {ExampleForm::kText, {{"sentence", "text"}, {}, {"label"}, {"genre"}, {"idx", "index"}}, {}};
+  return {ExampleForm::kText, {{{"sentence", "text"}}, {}, {{"label"}}, {"genre"}, {"idx", "index"}}, {}};
 }
 ExampleRules list_rules() {
   ExampleRules rules = text_rules();
@@ -20,7 +20,7 @@ ExampleRules list_rules() {
   return rules;
 }
 ExampleRules pair_rules() {
-  return {ExampleForm::kText, {{"premise"}, {"hypothesis"}, {"gold_label", "label"}, {"genre"}, {"idx"}}, {}};
+  return {ExampleForm::kText, {{{"premise"}}, {{"hypothesis"}}, {{"gold_label", "label"}}, {"genre"}, {"idx"}}, {}};
 }
 ExampleRules form_rules(ExampleForm form) {
   return {form, {}, {}};
@@ -53,7 +53,7 @@ std::string part(const std::string& text, const TextSpan& span) {
 
 TEST(Examples, AFieldOfTheRowIsTheSliceOfItsExamples) {
   ExampleRules rules = text_rules();
-  rules.slice_by = "topic";
+  rules.slice_by = {{"topic"}, "by"};
   const auto rows = read(
       "{\"text\": \"a\", \"topic\": \"x y\"}\n{\"text\": \"b\", \"topic\": 2}\n{\"text\": \"c\", \"topic\": true}\n"
       "{\"text\": \"d\", \"topic\": null}\n{\"text\": \"e\"}\n{\"text\": \"f\", \"topic\": [1]}\n",
@@ -69,7 +69,7 @@ TEST(Examples, AFieldOfTheRowIsTheSliceOfItsExamples) {
   EXPECT_FALSE(cells.at(1).slice) << "an empty cell is no value";
 
   ExampleRules nested = form_rules(ExampleForm::kMultirc);
-  nested.slice_by = "source";
+  nested.slice_by = {{"source"}, "by"};
   const auto answers = read(
       "{\"source\": \"news\", \"passage\": {\"text\": \"P.\", \"questions\": [{\"question\": \"Q?\", \"answers\": "
       "[{\"text\": \"a\", \"label\": 1}, {\"text\": \"b\", \"label\": 0}]}]}}\n",
@@ -80,9 +80,11 @@ TEST(Examples, AFieldOfTheRowIsTheSliceOfItsExamples) {
 
 TEST(Examples, AFieldOfSlicesThatNoRowHasIsRefused) {
   ExampleRules rules = text_rules();
-  rules.slice_by = "topik";
-  EXPECT_ERROR(read("{\"text\": \"a\", \"topic\": \"x\"}\n", rules, "in.jsonl"), kInput,
-               "in.jsonl:1: expected a field named topik in this row or another, got text, topic");
+  rules.slice_by = {{"topik"}, "by"};
+  EXPECT_ERROR(
+      read("{\"text\": \"a\", \"topic\": \"x\"}\n", rules, "in.jsonl"), kInput,
+      "in.jsonl:1: expected a field named topik in this row or another, got text, topic; name one that is there "
+      "with by");
   EXPECT_ERROR(read("topic\ttext\nx\ta\n", rules, "in.tsv"), kInput,
                "expected a header line with columns named sentence or text, topik");
 }
@@ -536,7 +538,7 @@ TEST(Examples, PublishedFilesAreReadWhole) {
   ExampleRules cola = text_rules();
   cola.without_header = {"source", "label", "mark", "sentence"};
   const auto pair = [](const std::string& first, const std::string& second, const std::string& label) {
-    return ExampleRules{ExampleForm::kText, {{first}, {second}, {label}, {}, {}}, {}};
+    return ExampleRules{ExampleForm::kText, {{{first}}, {{second}}, {{label}}, {}, {}}, {}};
   };
   const std::vector<Published> files = {
       {"glue/CoLA/dev.tsv.xz", cola, 1043},

@@ -35,7 +35,7 @@ TEST(RowForm, AnEndingSaysItInAnyCaseAndBeforeThatOfACompression) {
 
 TEST(RowForm, AnEndingOfTextsOrSentencesSaysNothingOfExamples) {
   const auto read = [](const char* name) {
-    ExampleRules rules{ExampleForm::kText, {{"text"}, {}, {}, {}, {}}, {}};
+    ExampleRules rules{ExampleForm::kText, {{{"text"}}, {}, {}, {}, {}}, {}};
     ExampleReader reader(ByteSource(to_bytes("text\tlabel\na,b\t1\n"), name), std::move(rules));
     Example example;
     EXPECT_TRUE(reader.next(example)) << name;

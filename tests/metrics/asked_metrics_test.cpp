@@ -81,8 +81,8 @@ TEST(AskedMetrics, ThePositiveClassIsNeverGuessed) {
   EXPECT_EQ(positive_label_of(find_task("sst-2"), best), "1");
   EXPECT_EQ(positive_label_of(find_task("rte"), {.names = {"recall"}}), "entailment");
   EXPECT_EQ(positive_label_of(find_task("sst-2"), {.names = {"accuracy"}}), "") << "nothing is about it";
-  EXPECT_ERROR(check("classification", best), kUsage,
-               "positive_label: expected the class that the figures are about, got");
+  EXPECT_ERROR(plan_metrics(find_task("classification"), TaskLabels(std::vector<std::string>{"ham", "spam"}), best),
+               kUsage, "positive_label: expected the class that the figures are about, one of ham, spam, got none");
   EXPECT_ERROR(check("mnli", {.names = {"precision"}}), kUsage,
                "about, one of contradiction, neutral, entailment, got none");
   EXPECT_NO_THROW(check("multi-label", best));

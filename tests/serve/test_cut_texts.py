@@ -1,8 +1,10 @@
 """Texts that are too long: told where they are cut, refused where the client's family refuses them, read in windows on request."""
 import json
 
+import numpy
 import pytest
 from conftest import PATIENT
+from models import make_model, read_safetensors, write_safetensors
 
 LONG = "word " * 3000
 PLAIN = "a fine film"
@@ -54,6 +56,19 @@ def test_families_that_refuse_long_texts_do_so_here(server, lenient, path, body,
     assert told[0] == old[0] == 200 and json.loads(told[2]) == json.loads(old[2]) and old[1]["x-truncated-inputs"] == "1"
     status, headers, _ = server.request("POST", path, json.loads(json.dumps(body).replace(LONG, PLAIN)), {"x-model": model})
     assert status == 200 and "x-truncated-inputs" not in headers
+
+
+def test_a_text_may_be_as_long_as_in_other_verbs(serve, tmp_path):
+    """A length that the folder states, unless its table of positions is shorter: then the usual one."""
+    stated, table = make_model(tmp_path / "stated", "sequence"), make_model(tmp_path / "table", "sequence", position_biased_input=True, max_position_embeddings=600)
+    tensors = read_safetensors(table / "model.safetensors")
+    write_safetensors(table / "model.safetensors", tensors | {"deberta.embeddings.position_embeddings.weight": numpy.zeros((600, 16), numpy.float32)})
+    for folder in stated, table:
+        (folder / "tokenizer_config.json").write_text('{"model_max_length": 1000}')
+    server = serve("-m", f"stated={stated}", "-m", f"table={table}")
+    for model, most in ("stated", 1000), ("table", 512):
+        status, answer = server.refused("/predict", {"inputs": LONG}, x_model=model)
+        assert status == 422 and f"expected at most {most} tokens" in json.dumps(answer)
 
 
 def test_windows_on_request(server, deberta, models):

@@ -9,11 +9,13 @@
 #include "base/sha256.h"
 #include "deberta/error.h"
 #include "train/ablation/forms.h"
+#include "train/report/folds.h"
 
 namespace deberta::train {
 namespace {
 
 constexpr const char* kOverrides = "config-overrides";
+constexpr const char* kFolds = "folds";
 
 // Collects what is wrong, so that all of it is told at once.
 class Problems {
@@ -81,6 +83,16 @@ void check_names(const Json& object, const std::set<std::string>& known, const s
   }
 }
 
+size_t folds_of(const Json& task, const std::string& at, Problems& problems) {
+  const Json* value = task.find(kFolds);
+  if (value == nullptr) return 0;
+  const bool is_right =
+      value->is_integer() && value->as_integer() >= 2 && value->as_integer() <= static_cast<int64_t>(kMostFolds);
+  if (is_right) return static_cast<size_t>(value->as_integer());
+  problems.add(at + "." + kFolds, fmt::format("expected a number from 2 to {}, got {}", kMostFolds, value->describe()));
+  return 0;
+}
+
 std::vector<PlanTask> tasks_of(const Json& document, const JsonObject& common, Problems& problems) {
   std::vector<PlanTask> tasks;
   for (const auto& [name, value] : object_of(document, "tasks", "", problems)) {
@@ -89,13 +101,13 @@ std::vector<PlanTask> tasks_of(const Json& document, const JsonObject& common, P
       problems.add(at, "expected an object of options, got " + value.describe());
       continue;
     }
-    PlanTask task{.name = name, .metric = {}, .options = {}};
+    PlanTask task{.name = name, .metric = {}, .options = {}, .folds = folds_of(value, at, problems)};
     JsonObject own = value.as_object();
     if (const Json* metric = find_member(own, "metric"); metric != nullptr && metric->is_string())
       task.metric = metric->as_string();
     else
       problems.add(at + ".metric", "expected the name of a metric, such as accuracy");
-    std::erase_if(own, [](const JsonMember& member) { return member.first == "metric"; });
+    std::erase_if(own, [](const JsonMember& member) { return member.first == "metric" || member.first == kFolds; });
     task.options = merged(merged({{"task", name}}, common), own);
     tasks.push_back(std::move(task));
   }
@@ -185,6 +197,20 @@ void check_forms_of_model(const Plan& plan, Problems& problems) {
   if (plan.tasks.empty()) problems.add("tasks", "expected at least one to fine-tune the model for, got none");
 }
 
+// Rows are held out in one way.
+void check_folds(const Plan& plan, Problems& problems) {
+  for (const PlanTask& task : plan.tasks) {
+    const auto check = [&](const JsonObject& options, const std::string& at) {
+      for (const auto& [name, value] : options) {
+        if (task.folds > 0 && name.starts_with("validation-"))
+          problems.add(at + "." + name, fmt::format("expected none, as the task {} has folds", task.name));
+      }
+    };
+    check(task.options, "tasks." + task.name);
+    for (const PlanForm& form : plan.forms) check(form.finetune, "forms." + form.name + ".finetune");
+  }
+}
+
 std::vector<std::string> corpora_of(const Json& document, Problems& problems) {
   std::vector<std::string> corpora;
   if (document.find("model") != nullptr) return corpora;
@@ -209,7 +235,11 @@ Json sorted(const Json& value) {
 std::string hash_of(const Plan& plan, const Cell& cell) {
   JsonArray corpora(plan.corpora.begin(), plan.corpora.end());
   JsonObject tasks;
-  for (const auto& [task, options] : cell.finetune) tasks.emplace_back(task, options);
+  for (size_t i = 0; i < plan.tasks.size(); ++i) {
+    const auto& [task, options] = cell.finetune[i];
+    const auto folds = static_cast<uint64_t>(plan.tasks[i].folds);
+    tasks.emplace_back(task, folds == 0 ? options : merged(options, {{kFolds, folds}}));
+  }
   JsonObject all{{"corpora", corpora}, {"pretrain", cell.pretrain}, {"finetune", tasks}};
   if (!plan.model.empty()) all.emplace_back("model", plan.model);
   const std::string text = sorted(all).dump();
@@ -229,6 +259,7 @@ Plan parse_plan(const Json& document, const std::string& where) {
   plan.tasks = tasks_of(document, object_of(document, "finetune", "", problems), problems);
   plan.forms = forms_of(document, object_of(document, "pretrain", "", problems), problems);
   if (!plan.model.empty()) check_forms_of_model(plan, problems);
+  check_folds(plan, problems);
   const Json* reference = document.find("reference");
   plan.reference = reference != nullptr && reference->is_string() ? reference->as_string()
                    : plan.forms.empty()                           ? ""

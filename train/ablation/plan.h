@@ -3,6 +3,7 @@
 //    "tasks": {"cola": {"metric": "matthews_correlation", options}},
 //    "seeds": [1, 2, 3], "reference": "full",
 //    "forms": {"full": {}, "no c2p": {"form": "-C2P", "seeds": [1], "pretrain": {options}}}}
+// A task may have "folds": 5 in place of files to evaluate on: it is then fine-tuned once for each fold.
 // With "model": "DIR" in place of corpora and pretrain the forms differ in fine-tuning alone; "finetune" of a form are
 // options of all its fine-tunings. Paths in it are relative to the folder of its file.
 #pragma once
@@ -19,6 +20,7 @@ struct PlanTask {
   std::string name;
   std::string metric;  // of the evaluation, without eval_
   JsonObject options;  // of finetune
+  size_t folds = 0;    // of its training files, each held out in a run of its own; 0: one run, with other files
 };
 
 struct PlanForm {

@@ -28,7 +28,9 @@
 #include "train/ablation/summary.h"
 #include "train/cli/child_run.h"
 #include "train/cli/verbs.h"
+#include "train/report/folds.h"
 #include "train/report/run_record.h"
+#include "train/state/checkpoint_folder.h"
 #include "train/state/run_folder.h"
 
 namespace deberta::train {
@@ -65,7 +67,7 @@ void check_options(const std::string& verb, const JsonObject& given, const std::
       continue;
     }
     if (name == "fold") {
-      add("expected --validation-file, as each run of a plan has one folder");
+      add("expected \"folds\" of a task, which are all run");
       continue;
     }
     if (name == "max-time") {
@@ -179,6 +181,10 @@ struct Removed {
     for (const std::string& path : paths) fs::remove(path, ignored);
   }
 };
+
+void remove_checkpoints(const std::string& folder) {
+  for (const int64_t step : checkpoint_steps(folder)) fs::remove_all(folder + "/" + checkpoint_name(step));
+}
 
 class Ablation {
  public:
@@ -318,25 +324,44 @@ class Ablation {
     return PretrainVerb(pretraining).objective == ObjectiveChoice::kRtd;
   }
 
+  // A fine-tuning: of a task with folds one for each.
+  struct TaskRun {
+    std::string folder;  // in that of the cell
+    std::string fold;    // "2/5"; empty: the task has none
+  };
+  static std::vector<TaskRun> runs_of(const PlanTask& task) {
+    if (task.folds == 0) return {{task.name, ""}};
+    std::vector<TaskRun> runs;
+    for (size_t number = 1; number <= task.folds; ++number)
+      runs.push_back(
+          {task.name + "/" + fold_name(number, task.folds), std::to_string(number) + "/" + std::to_string(task.folds)});
+    return runs;
+  }
+
   // Nothing once stopped.
   std::optional<CellResult> run_cell(const Cell& cell) {
     fs::create_directories(place(cell.name));
-    double pretraining = cell.finetune.empty() ? 1 : 0.6;  // of the time of a cell, about
+    double begin = cell.finetune.empty() ? 1 : 0.6;  // of the fine-tunings in the time of a cell, about
     std::string model = place(cell.name + (is_pair(pretraining_of(cell)) ? "/pretrain/discriminator" : "/pretrain"));
     CellResult result{.form = cell.form, .seed = cell.seed, .hash = cell.hash};
     if (plan_.model.empty()) {
-      if (!run_verb(cell, "pretrain", "pretrain", cell.pretrain, corpora(), 0, pretraining)) return std::nullopt;
+      if (!run_verb(cell, "pretrain", "pretrain", cell.pretrain, corpora(), 0, begin)) return std::nullopt;
       add_pretraining(cell, result);
     } else {
-      pretraining = 0;
+      begin = 0;
       model = from_root(plan_.model);
     }
-    const double share = (1 - pretraining) / static_cast<double>(std::max<size_t>(1, cell.finetune.size()));
+    size_t runs = 0;
+    for (const PlanTask& task : plan_.tasks) runs += runs_of(task).size();
+    const double share = (1 - begin) / static_cast<double>(std::max<size_t>(1, runs));
     for (size_t i = 0; i < cell.finetune.size(); ++i) {
-      const auto& [task, options] = cell.finetune[i];
-      if (!run_verb(cell, "finetune", task, options, {"--model", model}, pretraining + share * static_cast<double>(i),
-                    share))
-        return std::nullopt;
+      for (const TaskRun& run : runs_of(plan_.tasks[i])) {
+        std::vector<std::string> words = {"--model", model};
+        if (!run.fold.empty()) words.insert(words.end(), {"--fold", run.fold});
+        if (!run_verb(cell, "finetune", plan_.tasks[i].name, cell.finetune[i].second, words, begin, share))
+          return std::nullopt;
+        begin += share;
+      }
       add_task(cell, plan_.tasks[i], result);
     }
     return result;
@@ -380,16 +405,17 @@ class Ablation {
     }
   }
 
+  // Of a task with folds the mean, which the last of them has written.
   void add_task(const Cell& cell, const PlanTask& task, CellResult& result) const {
     const Json results = results_of(cell, task.name);
     const std::string where = cell.name + "/" + task.name;
-    result.seconds += seconds_of(cell, task.name);
+    for (const TaskRun& run : runs_of(task)) result.seconds += seconds_of(cell, run.folder);
     result.tasks.emplace_back(task.name, number(results, "eval_" + task.metric, where));
   }
 
   // The result and the log of the first run, also where results are kept; what a finished run no longer needs goes.
   void keep(const Cell& cell, const CellResult& result) {
-    const std::string first = plan_.model.empty() ? "pretrain" : cell.finetune.front().first;
+    const std::string first = plan_.model.empty() ? "pretrain" : runs_of(plan_.tasks.front()).front().folder;
     const std::string log = read_file(place(cell.name + "/" + first + "/" + kMetricsName), uint64_t{1} << 30);
     std::vector<std::string> folders{options_.output_dir};
     if (!options_.results.empty()) folders.push_back(options_.results);
@@ -399,12 +425,12 @@ class Ablation {
       write_text(folder + "/" + cell.name + ".json",
                  to_json(result).dump(2) + "\n");  // last: with it the cell is finished
     }
-    for (const auto& entry : fs::directory_iterator(place(cell.name))) {
-      if (!entry.is_directory()) continue;
-      for (const auto& inner : fs::directory_iterator(entry.path())) {
-        if (inner.path().filename().string().starts_with("checkpoint-")) fs::remove_all(inner.path());
-      }
+    std::vector<std::string> runs;
+    if (plan_.model.empty()) runs.emplace_back("pretrain");
+    for (const PlanTask& task : plan_.tasks) {
+      for (const TaskRun& run : runs_of(task)) runs.push_back(run.folder);
     }
+    for (const std::string& run : runs) remove_checkpoints(place(cell.name + "/" + run));
   }
 
   void write_tables() {

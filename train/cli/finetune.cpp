@@ -15,7 +15,6 @@
 #include "deberta/error.h"
 #include "eval/example_files.h"
 #include "eval/questions.h"
-#include "metrics/asked_metrics.h"
 #include "options/verb_options.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
@@ -32,6 +31,7 @@
 #include "train/cli/teacher_options.h"
 #include "train/cli/verbs.h"
 #include "train/data/data_notes.h"
+#include "train/loop/evaluation_loss.h"
 #include "train/loop/finetune.h"
 #include "train/loop/recipe.h"
 #include "train/report/folds.h"
@@ -211,8 +211,9 @@ void read_as_trained(FinetuneSettings& settings) {
 // The metric that was named, else the task's main one; its others decide between equal evaluations.
 void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (!evaluates(options)) return;
-  std::vector<std::string> names = metrics_with_loss(*settings.task);
-  const std::string loss = names.back() == "log_loss" || names.back() == "mse" ? names.back() : "";
+  std::vector<std::string> names = metrics_of_evaluation(*settings.task);
+  const bool has_loss = names.back() == "loss" || names.back() == "log_loss" || names.back() == "mse";
+  const std::string loss = has_loss ? names.back() : "";
   if (settings.task->target == TaskTarget::kScore && options.label_field.size() > 1) {
     for (size_t i = 0, means = names.size(); i < means; ++i) {
       for (const std::string& score : options.label_field) names.push_back(names[i] + "_" + score);
@@ -221,7 +222,7 @@ void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (!options.best_metric.empty()) {
     const bool has_prefix = options.best_metric.starts_with("eval_");  // as the log has it
     std::string name = options.best_metric.substr(has_prefix ? 5 : 0);
-    if (name == "loss" && !loss.empty()) name = loss;
+    if (name == "loss" && has_loss) name = loss;
     const auto chosen = std::ranges::find(names, name);
     if (chosen == names.end())
       throw Error(ErrorCode::kUsage, "--best-metric",
@@ -248,8 +249,9 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   check_given(options);
   FinetuneSettings settings;
   settings.task = &task_of(options);
-  check_label_fields(*settings.task, options.label_field);
+  check_field_names(*settings.task, options.input_field, options.label_field);
   settings.model_folder = cli::model_path(options.model);
+  settings.model_name = options.model;
   settings.added_tokens = added_tokens(options.add_tokens);
   settings.run = run_settings(options.run, options.optimizer);
   settings.run.output = folder_of_run(options);

@@ -13,8 +13,6 @@
 namespace deberta::train {
 namespace {
 
-constexpr size_t kMostFolds = 100;
-
 [[noreturn]] void refuse(const std::string& option, const std::string& what) {
   throw Error(ErrorCode::kUsage, option, what);
 }

@@ -28,6 +28,7 @@
 #include "train/cli/run_reporter.h"
 #include "train/cli/verbs.h"
 #include "train/data/describe.h"
+#include "train/loop/generator_files.h"
 #include "train/loop/pretrain.h"
 
 namespace deberta::train {
@@ -109,8 +110,16 @@ DocumentBoundary boundary_of(BoundaryChoice choice) {
   return choice == BoundaryChoice::kBlock ? DocumentBoundary::kBlock : DocumentBoundary::kNone;
 }
 
+// A folder with the files of a generator alone is no model to other verbs.
+std::string model_or_generator_path(const std::string& name) {
+  const std::string root = cli::model_root(name);
+  return has_generator_alone(root) ? root : cli::model_path(name);
+}
+
 void set_model(const PretrainVerb& options, PretrainSettings& settings) {
-  if (!options.model.empty()) settings.model_folder = cli::model_path(options.model);
+  const bool is_pair = options.objective == ObjectiveChoice::kRtd;  // which begins with a discriminator
+  if (!options.model.empty())
+    settings.model_folder = is_pair ? cli::model_path(options.model) : model_or_generator_path(options.model);
   if (options.tokenizer_name.empty() && options.model.empty()) {
     throw Error(ErrorCode::kUsage, "--tokenizer-name",
                 "expected a folder with a tokenizer, or a model to begin with (-m); `train-tokenizer` makes one");
@@ -144,7 +153,7 @@ void set_objective(const PretrainVerb& options, PretrainSettings& settings) {
                                    (options.generator_init.value == GeneratorInitChoice::kAuto &&
                                     settings.objective == Objective::kReplaced && !options.model.empty());
   } else {
-    replaced.generator_folder = cli::model_path(given.generator_model.value);
+    replaced.generator_folder = model_or_generator_path(given.generator_model.value);
     if (options.generator_init.is_given() || options.generator_layers.is_given())
       throw Error(ErrorCode::kUsage, "--generator-model",
                   "expected no --generator-init and no --generator-layers: the folder says both");
@@ -193,20 +202,50 @@ std::string describe(const DescribedSequence& sequence) {
   return text;
 }
 
+std::string percent(double share) {
+  return short_number(100 * share) + " %";
+}
+
+// What is read: all of it, and which share of the sequences is drawn from each corpus.
+std::string describe(const std::vector<CorpusPart>& parts, const std::vector<CorpusPaths>& corpora) {
+  uint64_t tokens = 0, documents = 0;
+  std::string each;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    tokens += parts[i].tokens;
+    documents += parts[i].documents;
+    each += "from " + tsv_cell(corpora[i].paths.front()) + "\t" + percent(parts[i].share) + " of the sequences, of " +
+            std::to_string(parts[i].tokens) + " tokens in " + std::to_string(parts[i].documents) + " documents\n";
+  }
+  return "corpus tokens\t" + std::to_string(tokens) + "\ndocuments\t" + std::to_string(documents) + "\n" + each;
+}
+
+// The masks of the first step beside those that are asked for.
+std::string describe_masks(const BatchDescription& first, const MaskOptions& asked) {
+  const auto share = [](size_t count, size_t of) {
+    return of == 0 ? 0 : static_cast<double>(count) / static_cast<double>(of);
+  };
+  const size_t all = first.predictions;
+  return "predicted tokens\t" + percent(share(all, first.tokens)) + "; asked " + percent(asked.rate) +
+         "\nof them\t[MASK] " + percent(share(first.masked, all)) + ", kept " + percent(share(first.kept, all)) +
+         ", random " + percent(share(first.replaced, all)) + "; asked " + percent(asked.mask_share) + ", " +
+         percent(asked.keep_share) + ", " + percent(std::max(0.0, 1 - asked.mask_share - asked.keep_share)) + "\n";
+}
+
 int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Reporter& reporter) {
   const std::optional<DryRun> dry = dry_run(settings, hooks);
   reporter.end_phase();
   if (!dry) return cli::interrupted();
   const Tokenizer tokenizer = settings.tokenizer().load();
   constexpr size_t kShown = 3;
-  const BatchDescription first = describe(dry->batches, tokenizer, kShown, settings.objective == Objective::kCausal);
-  const auto percent = [](double share) { return short_number(100 * share) + " %"; };
-  std::string text = "parameters\t" + std::to_string(dry->parameters) + "\ncorpus tokens\t" +
-                     std::to_string(dry->corpus_tokens) + "\ndocuments\t" + std::to_string(dry->documents) +
-                     "\nsteps\t" + std::to_string(dry->total_steps) + "\nsequences of the first step\t" +
-                     std::to_string(first.sequences) + "\ntokens of the first step\t" + std::to_string(first.tokens) +
-                     "\nto predict\t" + std::to_string(first.predictions) + "\nunknown pieces\t" +
-                     percent(first.unknown_share()) + "\nbyte pieces\t" + percent(first.spelled_share()) + "\n";
+  const bool is_causal = settings.objective == Objective::kCausal;
+  const BatchDescription first = describe(dry->batches, tokenizer, kShown, is_causal);
+  std::string text = "parameters\t" + std::to_string(dry->parameters) + "\n" +
+                     describe(dry->corpora, settings.corpora) + "steps\t" + std::to_string(dry->total_steps) +
+                     "\nsequences of the first step\t" + std::to_string(first.sequences) +
+                     "\ntokens of the first step\t" + std::to_string(first.tokens) + "\nto predict\t" +
+                     std::to_string(first.predictions) + "\nunknown pieces\t" + percent(first.unknown_share()) +
+                     "\nbyte pieces\t" + percent(first.spelled_share()) + "\n";
+  if (!is_causal) text += describe_masks(first, dry->masks);
   for (const std::string& note : dry->notes) text += "note\t" + note + "\n";
   for (const DescribedSequence& sequence : first.first) text += "sequence\t" + tsv_cell(describe(sequence)) + "\n";
   cli::print(text);

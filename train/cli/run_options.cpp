@@ -118,6 +118,9 @@ void describe_run(const Options& options, const WorkplaceSettings& workplace, Ru
   const std::string dtype(to_string(workplace.precision));
   run.options = options_of_run(options);
   run.options[kDtype] = dtype;
+  std::erase_if(run.overridden, [](const std::string& name) {
+    return std::ranges::find(kFree, name) != kFree.end();
+  });  // they may differ
   run.details = details_of_run(options);
   for (auto& [name, value] : run.details) {
     if (name == kDtype) value = dtype;

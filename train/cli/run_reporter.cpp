@@ -75,6 +75,7 @@ RunHooks hooks_of(Reporter& reporter) {
                 reporter.say("step " + std::to_string(step) + ": " + describe(metrics));
               },
           .on_note = [&](const std::string& text) { reporter.say(text); },
+          .on_beginning = [&](const std::string& text) { reporter.say(text); },
           .stop = stop_request};
 }
 

@@ -39,6 +39,7 @@ class Batches {
   std::vector<TrainBatch> make(uint64_t step);
 
   const StepPlan& plan() const { return plan_; }
+  const Sources& sources() const { return sources_; }
   // Of a step: samples plan().at(step).first + index.
   SampleOrigin origin(uint64_t step, size_t index);
 

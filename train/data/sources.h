@@ -36,6 +36,7 @@ class Sources {
   size_t size() const { return sources_.size(); }
   // Of each 4096 samples.
   const std::vector<uint32_t>& shares() const { return shares_; }
+  double share(size_t source) const { return static_cast<double>(shares_[source]) / kBlock; }
 
  private:
   static constexpr uint32_t kBlock = 4096;

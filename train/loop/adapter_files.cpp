@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/json.h"
+#include "checkpoint/adapter_settings.h"
 #include "checkpoint/manifest_writer.h"
 #include "checkpoint/safetensors.h"
 #include "train/model/parameters.h"
@@ -69,6 +71,17 @@ std::string settings_of(Model& model, const std::string& base_model) {
   return settings.dump(2, JsonForm::kPython) + "\n";
 }
 
+// What tells the model that is added to from others.
+std::string base_of(const Model& model, const std::string& name) {
+  std::vector<TensorView> matrices;
+  for (const LoraMatrices& m : model.lora) {
+    const std::span values(m.base_OI.const_data_ptr<float>(), static_cast<size_t>(m.base_OI.numel()));
+    matrices.push_back({m.module + ".weight", DType::kF32, m.shape_OI, std::as_bytes(values)});
+  }
+  const Json base(JsonObject{{"name", name}, {"sha256", hash_of_base(std::move(matrices))}});
+  return base.dump(2, JsonForm::kPython) + "\n";
+}
+
 }  // namespace
 
 std::optional<std::string> find_adapter_obstacle(const ModelForm& form) {
@@ -85,6 +98,7 @@ void write_adapter(const std::string& folder, Model& model, const std::string& b
   StagedFolder staged(folder);
   ManifestWriter files(staged);
   files.add_text("adapter_config.json", settings_of(model, base_model));
+  files.add_text(kAdapterBaseName, base_of(model, base_model));
   files.add(kWeights, [&](FileWriter& file) {
     write_safetensors(file, staged.path() + "/" + kWeights, to_write(adapter_tensors(model)), {{"format", "pt"}});
   });

@@ -11,7 +11,7 @@ namespace deberta::train {
 // Why peft and transformers have no such adapter; nothing: they have.
 std::optional<std::string> find_adapter_obstacle(const ModelForm& form);
 
-// Replaces the folder as a whole. `base_model`: the folder or name to begin with. Throws kFileWrite.
+// Replaces the folder as a whole. `base_model`: the model to begin with, as it was named. Throws kFileWrite.
 void write_adapter(const std::string& folder, Model& model, const std::string& base_model);
 
 }  // namespace deberta::train

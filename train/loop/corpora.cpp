@@ -44,10 +44,6 @@ std::vector<LengthStage> stages_of(const PretrainSettings& settings, int64_t ste
   return two_lengths(static_cast<uint64_t>(steps), settings.max_tokens, settings.long_tokens, settings.long_share);
 }
 
-MaskOptions masks_of(const PretrainSettings& settings) {
-  return settings.objective == Objective::kReplaced ? masks_for_replaced_tokens(settings.masks) : settings.masks;
-}
-
 // "a/b/" -> "b"
 std::string last_name(const std::string& path) {
   const size_t end = path.find_last_not_of('/');
@@ -57,6 +53,10 @@ std::string last_name(const std::string& path) {
 }
 
 }  // namespace
+
+MaskOptions masks_of(const PretrainSettings& settings) {
+  return settings.objective == Objective::kReplaced ? masks_for_replaced_tokens(settings.masks) : settings.masks;
+}
 
 std::string Corpora::hash() const {
   Sha256 hash;

@@ -29,6 +29,9 @@ struct Corpora {
 std::optional<Corpora> open_corpora(const PretrainSettings& settings, const Tokenizer& tokenizer,
                                     const Parallel& parallel, const RunHooks& hooks);
 
+// As the objective has them.
+MaskOptions masks_of(const PretrainSettings& settings);
+
 // What each corpus is called, without its folder, and how much it holds.
 Details details_of(const PretrainSettings& settings, const Corpora& corpora);
 
@@ -50,6 +53,7 @@ class BatchStream {
 
   const Corpora& corpora() const { return corpora_; }
   int64_t total_steps() const { return total_steps_; }
+  double share(size_t corpus) const { return batches_.sources().share(corpus); }  // of the samples
 
   // The micro-batches of `step`, and then of each that follows.
   void begin(int64_t step);

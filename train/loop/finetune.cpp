@@ -41,6 +41,7 @@ void tell_of_lora(Model& model, const RunHooks& hooks) {
     hooks.on_note("the result is the merged model alone, without an adapter for peft: " + *obstacle);
 }
 
+// hooks.on_beginning is told what a run that goes on reads from its checkpoint.
 void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
   std::string text =
       std::to_string(samples.samples.size()) + " samples from " + std::to_string(samples.examples) + " examples";
@@ -56,13 +57,13 @@ void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
   hooks.on_note(text);
   for (const std::string& note : notes_of(samples)) hooks.on_note(note);
   tell_of_lora(first.model, hooks);
-  for (const std::string& note : first.notes) hooks.on_note(note);
+  for (const std::string& note : first.notes) hooks.on_beginning(note);
   if (first.new_layers.empty() && first.new_tensors.empty()) return;
   text = "new, with random weights:";
   for (const auto* names : {&first.new_layers, &first.new_tensors}) {
     for (const std::string& name : *names) text += " " + name;
   }
-  hooks.on_note(text);
+  hooks.on_beginning(text);
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ RunResult finetune(const FinetuneSettings& settings, const RunHooks& hooks) {
     if (!samples) return nullptr;
     if (!check_evaluation(settings, *samples, polled)) return nullptr;
     TaskModel first = first_task_model(settings, *samples);
-    tell(*samples, first, hooks);
+    tell(*samples, first, polled);
     return make_task_learner(settings, std::move(*samples), std::move(first.model), place);
   };
   return run(settings.run, make_learner, hooks);

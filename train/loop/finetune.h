@@ -24,6 +24,7 @@ struct FinetuneSettings {
   RunSettings run = {};  // its `best` and evaluations need `evaluation`
   const TaskRow* task = nullptr;
   std::string model_folder = {};  // weights to begin with, and the tokenizer
+  std::string model_name = {};    // as it was named
   std::vector<std::string> added_tokens = {};
   TaskReading training = {};
   BadRows bad_rows = BadRows::kFail;  // of all files; kReport: told as a note

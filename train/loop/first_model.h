@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "deberta/tokenizer.h"
 #include "train/loop/pretrain.h"
@@ -18,6 +19,10 @@ ModelForm form_of_run(const PretrainSettings& settings, const Tokenizer& tokeniz
 // and of new tables. Throws what word_rows() does.
 WordRows rows_of_run(const PretrainSettings& settings, const Tokenizer& tokenizer,
                      const std::function<void(const std::string&)>& note);
+
+// What a run takes of `settings.model_folder` other than a reader of the folder would expect: a generator, what is
+// dropped of a pair, a new head, and which head predicts words.
+std::vector<std::string> notes_of_base(const PretrainSettings& settings);
 
 // Random weights, or those of `settings.model_folder`; a head that it lacks is random. Throws what rows_of_run() and
 // load_parameters() do.

@@ -34,6 +34,8 @@ struct RunHooks {
   std::function<void(const RunProgress&)> on_progress = [](const RunProgress&) {};
   std::function<void(int64_t step, const Metrics&)> on_log = [](int64_t, const Metrics&) {};  // a line of the log
   std::function<void(const std::string&)> on_note = [](const std::string&) {};                // for a person
+  // The same, of the weights that a run begins with: run() keeps it from runs that go on, which read others.
+  std::function<void(const std::string&)> on_beginning = [](const std::string&) {};
   // Polled in every phase and between micro-batches. kSave is answered once.
   std::function<StopRequest()> stop = [] { return StopRequest::kNone; };
 };

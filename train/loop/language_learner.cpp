@@ -63,7 +63,7 @@ StepReport LanguageLearner::step(const StepRequest& request, Sums& sums) {
 
 std::unique_ptr<Learner> make_language_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
                                                const Workplace& place, const RunHooks& hooks) {
-  Model model = first_model(settings, tokenizer, hooks.on_note);
+  Model model = first_model(settings, tokenizer, hooks.on_beginning);
   std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
   if (batches == nullptr) return nullptr;
   return std::make_unique<LanguageLearner>(settings, place, std::move(batches), std::move(model));

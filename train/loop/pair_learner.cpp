@@ -244,7 +244,7 @@ void PairLearner::load_discriminator(const Checkpoint& files) {
 
 std::unique_ptr<Learner> make_pair_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
                                            const Workplace& place, const RunHooks& hooks) {
-  FirstPair models = first_pair(settings, tokenizer, hooks.on_note);
+  FirstPair models = first_pair(settings, tokenizer, hooks.on_beginning);
   std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
   if (batches == nullptr) return nullptr;
   const int64_t alone = settings.replaced_tokens.steps_of_generator_alone, total = batches->total_steps();

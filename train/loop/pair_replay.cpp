@@ -25,7 +25,7 @@ Model load_model(ModelConfig config, Head head, const Checkpoint& weights) {
 }
 
 Model load_generator(const ReplaySettings& settings) {
-  GeneratorFiles files = open_generator(settings.generator_folder);
+  OpenedFiles files = open_generator(settings.generator_folder);
   if (settings.decoder_passes) files.config.mask_decoder_passes = *settings.decoder_passes;
   return load_model(files.config, Head::kMaskedLm, files.weights);
 }

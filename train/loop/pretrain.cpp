@@ -1,5 +1,7 @@
 #include "train/loop/pretrain.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "deberta/tokenizer.h"
@@ -28,14 +30,23 @@ int64_t count_parameters(const PretrainSettings& settings, const Tokenizer& toke
   return count_parameters(forms.generator) + count_parameters(forms.discriminator);
 }
 
-std::vector<std::string> notes_of_vocabulary(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+std::vector<std::string> notes_of_first(const PretrainSettings& settings, const Tokenizer& tokenizer) {
   std::vector<std::string> notes;
   const auto add = [&](const std::string& note) { notes.push_back(note); };
   if (settings.objective == Objective::kReplaced)
     rows_of_pair(settings, tokenizer, add);
   else
     rows_of_run(settings, tokenizer, add);
+  std::ranges::move(notes_of_base(settings), std::back_inserter(notes));
   return notes;
+}
+
+std::vector<CorpusPart> parts_of(const BatchStream& batches) {
+  const std::vector<TokenFile>& files = batches.corpora().files;
+  std::vector<CorpusPart> parts;
+  for (size_t i = 0; i < files.size(); ++i)
+    parts.push_back({.share = batches.share(i), .tokens = files[i].tokens(), .documents = files[i].documents()});
+  return parts;
 }
 
 std::unique_ptr<Learner> make_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
@@ -65,7 +76,7 @@ std::optional<size_t> find_accumulation(const PretrainSettings& settings, const 
   const Workplace place(settings.workplace);
   const Tokenizer tokenizer = settings.tokenizer().load();
   RunHooks quiet = hooks;  // the run itself tells what it begins with
-  quiet.on_note = [](const std::string&) {};
+  quiet.on_note = quiet.on_beginning = [](const std::string&) {};
   PretrainSettings tried = settings;
   tried.replaced_tokens.steps_of_generator_alone = 0;
   return find_accumulation(settings.sequences_per_step, settings.accumulation, [&](size_t accumulation) {
@@ -77,13 +88,13 @@ std::optional<size_t> find_accumulation(const PretrainSettings& settings, const 
 std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& hooks) {
   const Workplace place(settings.workplace);
   const Tokenizer tokenizer = settings.tokenizer().load();
-  std::vector<std::string> notes = notes_of_vocabulary(settings, tokenizer);
+  std::vector<std::string> notes = notes_of_first(settings, tokenizer);
   const int64_t parameters = count_parameters(settings, tokenizer);
   const std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
   if (batches == nullptr) return std::nullopt;
   DryRun dry{.total_steps = batches->total_steps(),
-             .corpus_tokens = batches->corpora().tokens,
-             .documents = batches->corpora().documents,
+             .corpora = parts_of(*batches),
+             .masks = masks_of(settings),
              .parameters = parameters,
              .notes = std::move(notes)};
   schedule_of(settings.run, dry.total_steps);

@@ -89,13 +89,19 @@ std::optional<RateSearch> search_rates(const PretrainSettings& settings, const R
 // The fewest micro-batches of a step, at least settings.accumulation, that memory has room for; nothing once stopped.
 std::optional<size_t> find_accumulation(const PretrainSettings& settings, const RunHooks& hooks);
 
+// What a run reads of one corpus.
+struct CorpusPart {
+  double share = 0;  // of the samples
+  uint64_t tokens = 0, documents = 0;
+};
+
 // What the first step would train on, without training.
 struct DryRun {
   int64_t total_steps = 0;
-  uint64_t corpus_tokens = 0;
-  uint64_t documents = 0;
+  std::vector<CorpusPart> corpora = {};
+  MaskOptions masks = {};  // as the objective has them
   int64_t parameters = 0;
-  std::vector<std::string> notes = {};   // of the vocabulary
+  std::vector<std::string> notes = {};   // of the vocabulary and the weights
   std::vector<TrainBatch> batches = {};  // of the first step
 };
 std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& hooks);  // nothing once stopped

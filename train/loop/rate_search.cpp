@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "train/data/refuse_argument.h"
+
 namespace deberta::train {
 namespace {
 
@@ -39,6 +41,9 @@ void choose(RateSearch& search) {
 }  // namespace
 
 std::optional<RateSearch> search_rates(Learner& learner, const RateSearchSettings& settings, const RunHooks& hooks) {
+  if (!(settings.learning_rate > 0))
+    refuse_argument("learning_rate",
+                    "expected a number above 0, as the rates that are tried are multiples of it, got 0");
   RateSearch search;
   const int64_t steps = std::min(settings.steps, learner.total_steps());
   const auto check_stop = [&] {

@@ -54,6 +54,7 @@ class Run {
   Run(const RunSettings& settings, const RunHooks& hooks)
       : settings_(settings), hooks_(hooks), polled_(hooks), schedule_(find_schedule(settings.schedule)) {
     polled_.stop = [this] { return poll(); };
+    polled_.on_beginning = [this](const std::string& text) { beginning_.push_back(text); };
   }
 
   RunResult go(const MakeLearner& make_learner);
@@ -61,6 +62,7 @@ class Run {
  private:
   void prepare();
   void resume(const FoundCheckpoint& found);
+  void tell_beginning() const;
   void note_start();
   void train();
   bool take_step();
@@ -77,6 +79,7 @@ class Run {
   CheckpointContents contents();
   bool is_better(const Metrics& metrics) const;
   void compare_with_best(const Metrics& metrics);
+  void drop_lost_best();
   void take_best();
   void write_models();
   void finish();
@@ -89,6 +92,8 @@ class Run {
   const RunSettings& settings_;
   const RunHooks& hooks_;
   RunHooks polled_;  // the same, with poll()
+  std::vector<std::string> beginning_;
+  std::optional<BestMetric> saved_best_;  // of the evaluations whose steps were saved
   const Schedule& schedule_;
   ScheduleSettings schedule_settings_;
 
@@ -131,11 +136,16 @@ void Run::prepare() {
   state_.options = settings_.options;
   state_.hashes = learner_->hashes();
   folder_ = std::make_unique<RunFolder>(settings_.output, settings_.resumes);
-  if (folder_->found()) resume(*folder_->found());
+  check_overridden(settings_.overridden, state_, folder_->found() ? &folder_->found()->state : nullptr);
+  folder_->found() ? resume(*folder_->found()) : tell_beginning();
   journal_ = std::make_unique<Journal>(*folder_, state_.step);
   note_start();
   if (const std::optional<Error> error = missing_space(folder_->path(), contents()))
     warn(std::string("a checkpoint does not fit on the disk: ") + error->what());
+}
+
+void Run::tell_beginning() const {
+  for (const std::string& text : beginning_) hooks_.on_beginning(text);
 }
 
 void Run::note_start() {
@@ -159,6 +169,7 @@ void Run::resume(const FoundCheckpoint& found) {
   state_.total_steps = now.total_steps;
   result_.is_degraded = found.is_degraded;
   saved_step_ = state_.step;
+  saved_best_ = state_.best;
   learner_->load(found.folder);
   hooks_.on_note("going on from " + found.folder);
 }
@@ -251,11 +262,13 @@ void Run::save() {
   const bool was_asked_for = wants_save_.exchange(false);
   try {
     journal_->sync();
+    drop_lost_best();
     const std::string folder =
         save_checkpoint(folder_->path(), contents(),
                         {.keep_last = settings_.save_total_limit,
                          .best_step = state_.best ? std::optional(state_.best->step) : std::nullopt});
     saved_step_ = state_.step;
+    if (state_.best && state_.best->step == state_.step) saved_best_ = state_.best;
     failed_saves_ = 0;
     if (was_asked_for) hooks_.on_note("saved " + folder);
   } catch (const Error& error) {
@@ -323,6 +336,7 @@ bool Run::is_better(const Metrics& metrics) const {
 
 void Run::compare_with_best(const Metrics& metrics) {
   if (!settings_.best || find(metrics, settings_.best->metrics.front()) == nullptr) return;
+  drop_lost_best();
   int64_t& not_better = state_.counters[kNotBetter];
   if (!is_better(metrics)) {
     ++not_better;
@@ -360,14 +374,23 @@ void Run::train() {
   if ((saved_step_ != state_.step && !has_failed) || is_found) save();
 }
 
+// A step whose save failed can be the best while its model is here: afterwards it is the best of those that were saved.
+void Run::drop_lost_best() {
+  if (!state_.best || state_.best->step == state_.step) return;
+  if (is_directory(folder_->file(checkpoint_name(state_.best->step)))) return;
+  if (saved_best_ && saved_best_->step == state_.best->step) saved_best_.reset();  // somebody has removed it
+  warn("the best model so far, of step " + std::to_string(state_.best->step) + ", was not saved; " +
+       (saved_best_ ? "the best of those that were is of step " + std::to_string(saved_best_->step)
+                    : std::string("no other was")));
+  state_.best = saved_best_;
+}
+
 // The learner has the models of the best step afterwards.
 void Run::take_best() {
+  drop_lost_best();
   result_.best_step = state_.best ? state_.best->step : state_.step;
   if (result_.best_step == state_.step) return;
-  const std::string checkpoint = folder_->file(checkpoint_name(result_.best_step));
-  if (is_directory(checkpoint)) return learner_->load(checkpoint);
-  warn("the best model was not saved, and that of the last step is the result: expected " + checkpoint);
-  result_.best_step = state_.step;
+  learner_->load(folder_->file(checkpoint_name(result_.best_step)));
 }
 
 Json results_of(const RunResult& result) {
@@ -409,7 +432,12 @@ void Run::finish() {
 }
 
 RunResult Run::go(const MakeLearner& make_learner) {
-  learner_ = make_learner(polled_);
+  try {
+    learner_ = make_learner(polled_);
+  } catch (...) {
+    tell_beginning();  // it may say why
+    throw;
+  }
   if (learner_ != nullptr) {
     prepare();
     result_.total_steps = state_.total_steps;

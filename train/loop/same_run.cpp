@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/checked.h"
+#include "base/nearest.h"
 #include "deberta/error.h"
+#include "train/data/refuse_argument.h"
 
 namespace deberta::train {
 namespace {
@@ -67,6 +70,19 @@ void check_same_run(const TrainerState& before, const TrainerState& now, const s
   problems.back().remedies = {
       {"give what the run began with"}, {"name another folder"}, {"name what may change in {}", "resume_override"}};
   throw Error(ErrorCode::kUsage, std::move(problems));
+}
+
+void check_overridden(const std::vector<std::string>& overridden, const TrainerState& now, const TrainerState* before) {
+  std::vector<std::string_view> known;
+  for (const auto& [name, value] : now.options) known.push_back(name);
+  for (const auto& [name, hash] : now.hashes) known.push_back(name);
+  for (const auto& [name, hash] : before == nullptr ? now.hashes : before->hashes) known.push_back(name);
+  for (const std::string& name : overridden) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const std::string_view near = nearest_match(name, known);
+    refuse_argument("resume_override", "expected names of options that a run compares, without dashes, got \"" + name +
+                                           "\"" + (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+  }
 }
 
 }  // namespace deberta::train

@@ -12,4 +12,8 @@ namespace deberta::train {
 void check_same_run(const TrainerState& before, const TrainerState& now, const std::vector<std::string>& overridden,
                     const std::string& folder);
 
+// Throws kUsage for names of nothing that check_same_run() compares. `before`: of the run that goes on; null: none
+// does.
+void check_overridden(const std::vector<std::string>& overridden, const TrainerState& now, const TrainerState* before);
+
 }  // namespace deberta::train

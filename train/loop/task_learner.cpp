@@ -9,6 +9,7 @@
 #include "train/data/guess_loss.h"
 #include "train/loop/adapter_files.h"
 #include "train/loop/evaluation.h"
+#include "train/loop/evaluation_loss.h"
 #include "train/loop/first_model.h"
 #include "train/loop/model_files.h"
 #include "train/loop/separate_files.h"
@@ -151,7 +152,8 @@ class TaskLearner : public SingleModelLearner {
         samples_(std::move(samples)),
         batches_(samples_, {settings.run.seed, settings.samples_per_step, settings.accumulation}),
         options_(options_of(settings, samples_)),
-        teacher_(load_teacher(settings, samples_)) {}
+        teacher_(load_teacher(settings, samples_)),
+        evaluation_loss_(settings, samples_.labels) {}
 
   int64_t total_steps() const override { return count_steps(settings_, batches_); }
   int64_t evaluation_steps() const override { return batches_.steps_per_epoch(); }
@@ -171,13 +173,17 @@ class TaskLearner : public SingleModelLearner {
   StepReport step(const StepRequest& request, Sums& sums) override;
   Metrics metrics(const Sums& sums) const override;
   Metrics evaluate(EvaluationPart, const RunHooks& hooks) override {
-    return evaluate_task(model(), settings_, place_, hooks);
+    Metrics metrics = evaluate_task(model(), settings_, place_, hooks);
+    if (metrics.empty()) return metrics;
+    const std::optional<double> loss = evaluation_loss_.compute(model(), place_, hooks);
+    if (loss) metrics.emplace_back("eval_loss", *loss);
+    return loss || hooks.stop() != StopRequest::kStop ? metrics : Metrics();
   }
 
   void write_models(const std::string& folder) override {
     SingleModelLearner::write_models(folder);
     const bool has_adapter = model().form.lora && !find_adapter_obstacle(model().form);
-    if (has_adapter) write_adapter(folder + "/adapter", model(), settings_.model_folder);
+    if (has_adapter) write_adapter(folder + "/adapter", model(), settings_.model_name);
   }
 
   void write_answers(const std::string& folder, const RunHooks& hooks) override {
@@ -198,6 +204,7 @@ class TaskLearner : public SingleModelLearner {
   TaskBatches batches_;
   TaskOptions options_;
   std::optional<Teacher> teacher_;
+  EvaluationLoss evaluation_loss_;
   int64_t steps_ = 0;  // done
 };
 

@@ -9,6 +9,7 @@
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "train/loop/generator_files.h"
 #include "train/loop/vocabulary.h"
 #include "train/model/lora.h"
 #include "train/model/parameters.h"
@@ -182,6 +183,7 @@ TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& sample
   form.config = config_of(settings, base, samples, pooling);
   std::vector<std::string> notes;
   const WordRows rows = make_room_for_tokens(settings, form.config, notes);
+  if (const auto dropped = describe_dropped(settings.model_folder, weights)) notes.push_back(*dropped);
   form.labels = samples.labels.empty() ? 1 : static_cast<int64_t>(samples.labels.size());
   form.frozen_layers = settings.frozen_layers;
   form.lora = settings.lora;

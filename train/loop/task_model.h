@@ -13,7 +13,7 @@ struct TaskModel {
   Model model;
   std::vector<std::string> new_layers = {};   // random, as the settings want it
   std::vector<std::string> new_tensors = {};  // random: the model to begin with has none, or one for other classes
-  std::vector<std::string> notes = {};        // of tokens that the run adds
+  std::vector<std::string> notes = {};        // of tokens that the run adds, and of what is dropped of a pair
 };
 
 // Where the model to begin with has a classifier for the same classes, it is kept, and `samples` take its order.

@@ -128,10 +128,25 @@ std::string training_charts(const RunRecord& record) {
   return html;
 }
 
+std::optional<std::pair<std::string, std::string>> metric_of_class(std::string_view name) {
+  const size_t slash = name.find('/');
+  if (!is_evaluation(name) || slash == std::string_view::npos) return std::nullopt;
+  return std::pair(std::string(name.substr(0, slash)), std::string(name.substr(slash + 1)));
+}
+
+std::vector<std::string> evaluation_metrics(const RunRecord& record) {
+  std::vector<std::string> names = record.metric_names();
+  std::erase_if(names, [](const std::string& name) { return !is_evaluation(name) || metric_of_class(name); });
+  const bool has_best = record.state && record.state->best;
+  const auto decides = has_best ? std::ranges::find(names, record.state->best->name) : names.end();
+  if (decides != names.end()) std::rotate(names.begin(), decides, decides + 1);
+  return names;
+}
+
 std::string evaluation_charts(const RunRecord& record) {
   std::string html;
-  for (const std::string& name : record.metric_names()) {
-    if (!is_evaluation(name) || is_count(name)) continue;
+  for (const std::string& name : evaluation_metrics(record)) {
+    if (is_count(name)) continue;
     const std::string label = readable(std::string_view(name).substr(kEvaluation.size()));
     html += draw({.title = "Evaluation: " + label,
                   .unit = "",

@@ -1,6 +1,10 @@
 // Which metrics of a run share a chart.
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "train/report/run_record.h"
 
@@ -9,6 +13,12 @@ namespace deberta::train {
 // A figure for each group of metrics that the log has; "" for a log without one.
 std::string training_charts(const RunRecord& record);
 std::string evaluation_charts(const RunRecord& record);
+
+// Names of the metrics of evaluations that are about all answers, the one that chooses the best model first.
+std::vector<std::string> evaluation_metrics(const RunRecord& record);
+
+// What a metric of one class is about: {"eval_f1", "card/arrival"} of "eval_f1/card/arrival"; nothing for others.
+std::optional<std::pair<std::string, std::string>> metric_of_class(std::string_view name);
 
 // Whether a lower value of this metric is better: losses, perplexities, errors.
 bool is_lower_better(std::string_view metric);

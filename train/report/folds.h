@@ -7,6 +7,7 @@
 namespace deberta::train {
 
 constexpr const char* kOutOfFoldName = "out_of_fold.jsonl";
+constexpr size_t kMostFolds = 100;
 
 // "fold-2-of-5"; `number` from 1.
 std::string fold_name(size_t number, size_t folds);

@@ -42,8 +42,8 @@ std::string tiles(const RunRecord& record) {
   for (const char* name : {"loss", "generator_loss", "discriminator_loss"}) {
     if (const auto value = record.last_value(name)) html += tile(axis_number(*value), "last " + readable(name));
   }
-  for (const std::string& name : record.metric_names()) {
-    if (!name.starts_with(kEvaluation) || name.find("pieces") != std::string::npos) continue;
+  for (const std::string& name : evaluation_metrics(record)) {
+    if (name.find("pieces") != std::string::npos) continue;
     html += tile(axis_number(*record.last_value(name)), "evaluation: " + readable(name.substr(kEvaluation.size())));
   }
   const double seconds = record.seconds();
@@ -77,8 +77,7 @@ std::string warnings(const RunRecord& record) {
 
 std::string evaluation_table(const RunRecord& record) {
   Table table{.header = {"metric", "last", "best", "step of the best", "evaluations"}, .rows = {}};
-  for (const std::string& name : record.metric_names()) {
-    if (!name.starts_with(kEvaluation)) continue;
+  for (const std::string& name : evaluation_metrics(record)) {
     const std::vector<Point> points = record.series(name);
     const bool is_count = name.find("pieces") != std::string::npos || name.ends_with("words");
     const Point* best = nullptr;
@@ -92,6 +91,32 @@ std::string evaluation_table(const RunRecord& record) {
     table.rows.push_back({escape_html(readable(name.substr(kEvaluation.size()))), exact_number(points.back().value),
                           has_best ? exact_number(best->value) : "", has_best ? grouped(best->step) : "",
                           grouped(static_cast<int64_t>(points.size()))});
+  }
+  return draw(table);
+}
+
+// The last evaluation of each class.
+std::string class_table(const RunRecord& record) {
+  Table table{.header = {"class"}, .rows = {}};
+  std::vector<std::string> metrics, classes;
+  const auto place_of = [](std::vector<std::string>& names, const std::string& name) {
+    const auto found = std::ranges::find(names, name);
+    if (found != names.end()) return static_cast<size_t>(found - names.begin());
+    names.push_back(name);
+    return names.size() - 1;
+  };
+  std::map<std::pair<size_t, size_t>, std::string> cells;
+  for (const std::string& name : record.metric_names()) {
+    const auto of_class = metric_of_class(name);
+    if (!of_class) continue;
+    const size_t row = place_of(classes, of_class->second), column = place_of(metrics, of_class->first);
+    cells[{row, column}] = exact_number(*record.last_value(name));
+  }
+  for (const std::string& metric : metrics)
+    table.header.push_back(escape_html(readable(metric.substr(kEvaluation.size()))));
+  for (size_t row = 0; row < classes.size(); ++row) {
+    std::vector<std::string>& line = table.rows.emplace_back(1, escape_html(classes[row]));
+    for (size_t column = 0; column < metrics.size(); ++column) line.push_back(cells[{row, column}]);
   }
   return draw(table);
 }
@@ -180,7 +205,7 @@ std::string make_run_page(const RunRecord& record, const std::optional<Predicted
                                  escape_html(when));
   body += tiles(record) + warnings(record);
   body += section("Training", charts(training_charts(record)));
-  body += section("Evaluation", charts(evaluation_charts(record)) + evaluation_table(record));
+  body += section("Evaluation", charts(evaluation_charts(record)) + evaluation_table(record) + class_table(record));
   if (predictions) body += section("Answers of the evaluation", prediction_tables(*predictions));
   body += "<div class=\"columns\">\n" + section("Checkpoints", checkpoint_table(record)) +
           section("What happened", event_table(record)) + deciding_options_part(record) + origin_part(record) +

@@ -68,6 +68,29 @@ TEST(Plans, ACellIsTheSameWhileItsOptionsAre) {
   EXPECT_EQ(cells_of(plan_of(more))[0].hash, cells[0].hash) << "another form changes no cell";
 }
 
+TEST(Plans, FoldsOfATaskArePartOfTheCellAndNoOptionOfItsRuns) {
+  std::string text = kPlan;
+  text.replace(text.find("\"metric\": \"accuracy\""), 20, "\"metric\": \"accuracy\", \"folds\": 5");
+  const Plan plan = plan_of(text);
+  EXPECT_EQ(plan.tasks[0].folds, 0u);
+  EXPECT_EQ(plan.tasks[1].folds, 5u);
+  const Cell cell = cells_of(plan)[0];
+  EXPECT_EQ(option(cell.finetune[1].second, "folds"), nullptr);
+  EXPECT_NE(cell.hash, cells_of(plan_of(kPlan))[0].hash);
+  text.replace(text.find("\"folds\": 5"), 10, "\"folds\": 6");
+  EXPECT_NE(cell.hash, cells_of(plan_of(text))[0].hash);
+  text.replace(text.find("\"folds\": 6"), 10, "\"folds\": 1");
+  EXPECT_ERROR(plan_of(text), kUsage, "tasks.rte.folds: expected a number from 2 to 100, got 1");
+}
+
+TEST(Plans, RowsAreHeldOutInOneWay) {
+  const std::string begin = R"({"model": "m", "seeds": [1], "tasks": {"rte": {"metric": "accuracy", "folds": 5)";
+  EXPECT_ERROR(plan_of(begin + R"(, "validation-file": "dev.tsv"}}, "forms": {"a": {}}})"), kUsage,
+               "tasks.rte.validation-file: expected none, as the task rte has folds");
+  EXPECT_ERROR(plan_of(begin + R"(}}, "forms": {"a": {"finetune": {"validation-split": 0.1}}}})"), kUsage,
+               "forms.a.finetune.validation-split: expected none, as the task rte has folds");
+}
+
 constexpr const char* kPlanOfModel = R"({
   "model": "m", "finetune": {"learning-rate": 1e-4, "cls-dropout": 0.2},
   "tasks": {"rte": {"metric": "accuracy", "learning-rate": 2e-4}}, "seeds": [1],

@@ -199,6 +199,27 @@ def test_a_plan_of_a_model_fine_tunes_it(deberta, pretrain, plan, tmp_path):
     assert done.returncode == 2 and "forms.SiFT.finetune.adversariel: unknown option of finetune" in done.stderr
 
 
+def test_a_task_with_folds_has_their_mean_for_each_seed(deberta, plan, rows, dropping_base, tmp_path):
+    task = {"metric": "accuracy", "train-file": rows.name, "folds": 2}
+    file = plan({"plain": {}}, tasks={"classification": task})
+    file.write_text(json.dumps({key: value for key, value in json.loads(file.read_text()).items() if key not in ("corpora", "pretrain")} | {"model": os.path.relpath(dropping_base, tmp_path)}))
+    done = deberta("ablate", file, "-o", tmp_path / "out", "--results", tmp_path / "kept")
+    assert done.returncode == 0, done.stderr
+    results = results_in(tmp_path / "out")
+    assert sorted(results) == ["plain-seed1", "plain-seed2"] and results == results_in(tmp_path / "kept")
+    for cell, result in results.items():
+        folds = [json.loads((tmp_path / "out" / cell / f"classification/fold-{number}-of-2/all_results.json").read_text())["eval_accuracy"] for number in (1, 2)]
+        assert result["tasks"] == {"classification": pytest.approx(sum(folds) / 2)}
+        assert len((tmp_path / "out" / cell / "classification/out_of_fold.jsonl").read_text().splitlines()) == 40
+        assert log_of(tmp_path / "out" / cell / "classification/fold-1-of-2") == [without_times(json.loads(line)) for line in (tmp_path / "kept" / f"{cell}.jsonl").read_text().splitlines()]
+    assert not list((tmp_path / "out").rglob("checkpoint-*"))
+    other = deberta("ablate", file, "-o", tmp_path / "other", "--results", tmp_path / "kept")
+    assert other.returncode == 0 and (tmp_path / "other/table.md").read_text() == (tmp_path / "out/table.md").read_text() and not list((tmp_path / "other").glob("*/classification"))
+    wrong = plan({"plain": {}}, name="wrong.json", tasks={"classification": task | {"fold": "1/2"}})
+    done = deberta("ablate", wrong, "-o", tmp_path / "wrong")
+    assert done.returncode == 2 and 'tasks.classification.fold: expected "folds" of a task, which are all run' in done.stderr, done.stderr
+
+
 def expect_refused(done):
     assert done.returncode == 1 and "a form of ablations, which is trained and evaluated but not served" in done.stderr, done.stderr
 

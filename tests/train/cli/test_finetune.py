@@ -52,7 +52,7 @@ def test_every_task_is_one_command_and_its_figure_is_that_of_eval(deberta, base,
     assert scored.returncode == 0, scored.stderr
     metrics = {"eval_" + name: value["value"] if isinstance(value, dict) else value for name, value in json.loads(scored.stdout)["metrics"].items()}
     found = evaluation_of(out)
-    assert found and set(found) - set(metrics) <= {"eval_log_loss", "eval_mse"}
+    assert len({"eval_log_loss", "eval_mse", "eval_loss"} & set(found)) == 1 and set(found) - set(metrics) <= {"eval_log_loss", "eval_mse", "eval_loss"}
     found = {key: found[key] for key in found if key in metrics}
     for key, value in found.items():
         assert metrics[key] == value or (metrics[key] is None and value == "NaN"), key
@@ -176,6 +176,35 @@ def test_the_best_step_is_the_result(finetune, deberta, tmp_path, dev_rows):
     kept = sorted(path.name for path in out.glob("checkpoint-*"))
     assert f"checkpoint-{best['step']:06}" in kept and f"checkpoint-{lines[-1]['step']:06}" in kept
     assert weights_of(out) == weights_of(out / f"checkpoint-{best['step']:06}")
+
+
+@pytest.mark.parametrize("task", ["ner", "squad2", "race", "record"])
+def test_the_loss_of_an_evaluation_is_that_of_its_labels_in_training(deberta, base, tmp_path, task):
+    write_files(tmp_path, FILES[task])
+    write_files(tmp_path / "trained", {name: in_other_bytes(name, text) for name, text in FILES[task].items()})
+    name = COMMANDS[task][0]
+    out = tmp_path / "out"
+    words = ["--task", task, "-m", base, "--train-file", f"trained/{name}", "--validation-file", name, "--batch-size", "64", "--max-steps", "1", "--logging-steps", "1", "--learning-rate", "0"]
+    words += ["--max-tokens", "40", "--stride", "8"] if task == "squad2" else []  # contexts in several windows
+    done = deberta("finetune", *words, "--best-metric", "loss", "-o", out, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert evaluation_of(out)["eval_loss"] == pytest.approx(log_of(out)[0]["loss"], rel=1e-6)
+    state = json.loads((out / "trainer_state.json").read_text())
+    assert state["best_metric"] == evaluation_of(out)["eval_loss"]
+    done = deberta("finetune", *words, "--best-metric", "rouge", "-o", tmp_path / "other", cwd=tmp_path)
+    assert done.returncode == 2 and ', loss, got "rouge"' in done.stderr, done.stderr
+
+
+def test_words_with_tags_that_the_model_lacks_are_left_out_of_the_loss(deberta, base, tmp_path):
+    known = "Ada B-PER\nwrote O\n\nin O\nLondon B-LOC\n\n"
+    (tmp_path / "train.txt").write_text(known)
+    losses = []
+    for name, more in (("some", ""), ("more", "at O\nBell B-ORG\nhome O\n")):
+        (tmp_path / f"{name}.txt").write_text(known + "\n" + "at O\nhome O\n" + more)
+        done = deberta("finetune", "--task", "ner", "-m", base, "--train-file", "train.txt", "--validation-file", f"{name}.txt", "--max-steps", "1", "--learning-rate", "0", "-o", tmp_path / name, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        losses.append(evaluation_of(tmp_path / name)["eval_loss"])
+    assert all(0 < loss < 10 for loss in losses) and losses[0] != losses[1]
 
 
 def test_frozen_layers_stay_as_they_were(finetune, dropping_base, tmp_path):

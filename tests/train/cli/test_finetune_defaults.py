@@ -109,6 +109,30 @@ def test_splits_that_cannot_be_are_refused(finetune, tmp_path, words, message):
     assert not (tmp_path / "out/config.json").exists()
 
 
+@pytest.mark.parametrize("words, message", [
+    (["--vat-lambda", "2"], "--vat-lambda: expected --adversarial sift or vat as well"),
+    (["--vat-learning-rate", "1e-4"], "--vat-learning-rate: expected --adversarial sift or vat as well"),
+    (["--vat-init-perturbation", "1e-2"], "--vat-init-perturbation: expected --adversarial sift or vat as well"),
+    (["--vat-loss-fn", "kl"], "--vat-loss-fn: expected --adversarial sift or vat as well"),
+    (["--sift-compat", "original"], "--sift-compat: expected --adversarial sift or vat as well"),
+    (["--find-lr", "--learning-rate", "0"], "--learning-rate: expected a number above 0, as the rates that are tried are multiples of it, got 0"),
+    (["--resume-override", "max-stepz"], '--resume-override: expected names of options that a run compares, without dashes, got "max-stepz"; did you mean max-steps?'),
+    (["swag", "--label-field", "answer"], "--label-field: expected none for the task swag, whose files name their own fields"),
+    (["ner", "--input-field", "tokens"], "--input-field: expected none for the task ner, whose files name no fields"),
+])
+def test_options_that_would_change_nothing_are_refused(finetune, tmp_path, words, message):
+    task = "classification" if words[0].startswith("--") else words.pop(0)
+    done = finetune(*words, "--max-steps", "1", text=jsonl(*rows(8)), task=task)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+    assert not (tmp_path / "out/config.json").exists()
+
+
+def test_names_that_may_always_differ_can_be_overridden(finetune):
+    for _ in range(2):
+        done = finetune("--max-steps", "1", "--resume-override", "save-steps,training files and tokenizer", text=jsonl(*rows(8)))
+        assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("labels, message", [
     ([f"id {n}" for n in range(60)], "expected labels that several examples share, got 60 classes in 60 examples: id 0, id 1, id 2, ...; "
                                      "name the column or key of the label with --label-field"),
@@ -175,7 +199,7 @@ def test_pairs_of_ones_own_file_are_pairs_everywhere(finetune, deberta, tmp_path
 
 def test_a_label_field_that_no_row_has_lists_what_there_is(finetune, deberta, base, tmp_path):
     done = finetune("--label-field", "topic", text=jsonl(*rows(4)))
-    assert done.returncode == 1 and "train.jsonl:1: expected a field named topic in this row or another, got text, label" in done.stderr, done.stderr
+    assert done.returncode == 1 and "train.jsonl:1: expected a field named topic in this row or another, got text, label; name one that is there with --label-field" in done.stderr, done.stderr
     (tmp_path / "train.csv").write_text("text,kind\na,b\nc,d\n")
     for verb in ["finetune", "--train-file"], ["eval", "-i"]:
         done = deberta(verb[0], "--task", "classification", "-m", base if verb[0] == "finetune" else make_model(tmp_path / "s", "sequence"), verb[1], tmp_path / "train.csv", "--label-field", "topic",

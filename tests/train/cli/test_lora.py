@@ -39,9 +39,24 @@ def test_the_result_is_a_model_and_its_adapter(finetune, deberta, dropping_base,
     assert refused.returncode == 1 and "got a peft adapter (LORA)" in refused.stderr and "merge it: convert -m" in refused.stderr
     merged = deberta("convert", "-m", dropping_base, "--adapter", tmp_path / "out/adapter", "-o", tmp_path / "merged")
     assert merged.returncode == 0 and "rank 4, scale 1.5" in merged.stdout, merged.stderr
+    assert "the weights that the adapter was trained on" not in merged.stderr
+    assert json.loads((tmp_path / "out/adapter/base_model.json").read_text())["name"] == str(dropping_base)
+    other = shutil.copytree(dropping_base, tmp_path / "other")
+    name = next(name for name in before if is_target(name))
+    write_safetensors(other / "model.safetensors", before | {name: before[name] * numpy.float32(1.5)})
+    warned = deberta("convert", "-m", other, "--adapter", tmp_path / "out/adapter", "-o", tmp_path / "wrong")
+    assert warned.returncode == 0 and f"expected the weights that the adapter was trained on, those of {dropping_base} (SHA-256 " in warned.stderr, warned.stderr
     for name, tensor in tensors_of(tmp_path / "merged").items():
         if name in after:  # all but the head of the language model
             numpy.testing.assert_allclose(tensor, after[name], rtol=0, atol=1e-6, err_msg=name)
+
+
+def test_the_adapter_names_the_model_as_the_user_did(deberta, rows, tmp_path):
+    done = deberta("finetune", "--task", "classification", "-m", "builtin:fill", "--train-file", rows, "-o", tmp_path / "out", "--max-steps", "1", *LORA)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out/adapter/adapter_config.json").read_text())["base_model_name_or_path"] == "builtin:fill"
+    merged = deberta("convert", "-m", "builtin:fill", "--adapter", tmp_path / "out/adapter", "-o", tmp_path / "merged")
+    assert merged.returncode == 0 and "trained on" not in merged.stderr, merged.stderr
 
 
 def test_every_target_has_its_matrices(finetune, dropping_base, tmp_path):

@@ -1,5 +1,6 @@
 """`deberta pretrain`: what it leaves, that a run is a function of its options, that it goes on after any end, and what it refuses."""
 import json
+import re
 import shutil
 
 import pytest
@@ -78,6 +79,32 @@ def test_a_dry_run_shows_what_would_be_read_and_writes_nothing(pretrain, tmp_pat
     lines = dict(line.split("\t", 1) for line in done.stdout.splitlines() if not line.startswith("sequence\t"))
     assert lines["steps"] == "5" and lines["sequences of the first step"] == "8" and lines["documents"] == "54"
     assert "|" in done.stdout and not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_shows_what_is_drawn_from_each_corpus_and_the_split_of_masks(deberta, tokenizer, corpus, tmp_path):
+    small = tmp_path / "small.txt"
+    small.write_text("".join(corpus.read_text().splitlines(keepends=True)[:70]))
+
+    def lines_of(*words):
+        done = deberta("pretrain", "--tokenizer-name", tokenizer, *SMALL[:2], "--max-tokens", "32", "--max-steps", "5", "--batch-size", "256", "--dry-run", *words, corpus, small)
+        assert done.returncode == 0, done.stderr
+        return dict(line.split("\t", 1) for line in done.stdout.splitlines() if not line.startswith("sequence\t"))
+
+    def drawn(lines):
+        return [(float(share), int(tokens), int(documents)) for share, tokens, documents in
+                (re.fullmatch(r"([\d.]+) % of the sequences, of (\d+) tokens in (\d+) documents", lines[f"from {path}"]).groups() for path in (corpus, small))]
+    lines = lines_of("--source-weights", "1,3", "--source-exponent", "0")
+    parts = drawn(lines)
+    assert [part[0] for part in parts] == [25, 75] and sum(part[1] for part in parts) == int(lines["corpus tokens"]) and sum(part[2] for part in parts) == int(lines["documents"])
+    by_size = drawn(lines_of())
+    assert by_size[0][0] == pytest.approx(100 * by_size[0][1] / (by_size[0][1] + by_size[1][1]), abs=0.05)
+    found, asked = lines["of them"].split("; asked ")
+    found = [float(number) for number in re.findall(r"[\d.]+", found)]
+    assert asked == "80 %, 10 %, 10 %" and sum(found) == pytest.approx(100, abs=0.1) and found == pytest.approx([80, 10, 10], abs=5)
+    predicted, asked = re.fullmatch(r"([\d.]+) %; asked ([\d.]+) %", lines_of("--mlm-probability", "0.25")["predicted tokens"]).groups()
+    assert asked == "25" and float(predicted) == pytest.approx(25, abs=3)
+    assert "[MASK] 100 %, kept 0 %, random 0 %; asked 100 %, 0 %, 0 %" == lines_of("--objective", "rtd")["of them"]
+    assert "of them" not in lines_of("--objective", "causal")
 
 
 def test_weights_of_a_model_are_trained_further(pretrain, deberta, corpus, tmp_path):

@@ -28,6 +28,7 @@ struct Plan {
   int64_t steps = 6;
   std::vector<int64_t> bad = {};                                         // steps that are not finite
   std::function<void(int64_t step)> before_step = [](int64_t) {};        // may throw
+  std::function<void(double weight)> on_save = [](double) {};            // may throw
   std::function<void(const RunHooks&)> on_answers = [](const auto&) {};  // while they are written
   std::vector<Metrics> evaluations = {};                                 // one after the other; none: of the weight
 };
@@ -53,7 +54,10 @@ class CountingLearner : public Learner {
     return plan_.evaluations.at(evaluated_++);
   }
   std::vector<TensorView> optimizer_tensors() override { return {}; }
-  void add_models(ManifestWriter& files) override { files.add_text(kModel, std::to_string(weight_)); }
+  void add_models(ManifestWriter& files) override {
+    plan_.on_save(weight_);
+    files.add_text(kModel, std::to_string(weight_));
+  }
   uint64_t models_bytes() override { return 8; }
   void load(const std::string& checkpoint) override {
     weight_ = std::stod(read_file(checkpoint + "/" + kModel, 100));
@@ -143,6 +147,49 @@ TEST_F(RunTest, TheBestIsTheGreaterOrOfLossesTheLowerAndOthersDecideBetweenEqual
     plan_.evaluations.push_back(plan_.evaluations.front());  // of the result, where its step is not the last
     EXPECT_EQ(go().best_step, one.best) << one.metrics.front() << ' ' << &one - cases;
   }
+}
+
+TEST_F(RunTest, WhereTheBestStepCannotBeSavedTheBestOfThoseThatWereIsTheResult) {
+  const struct {
+    std::vector<double> values;  // of the evaluations, each of a step
+    double lost;                 // the step that cannot be saved
+    int64_t best;
+  } cases[] = {{{.5, .9, .7, .6}, 2, 3}, {{.5, .9, .4, .3}, 2, 1}, {{.9, .7, .6}, 1, 2}, {{.5, .6, .9}, 3, 3}};
+  for (const auto& one : cases) {
+    settings_.output = folder_.path("lost" + std::to_string(&one - cases));
+    settings_.eval_steps = 1;
+    settings_.save_steps = 0;
+    settings_.save_total_limit = 1;
+    settings_.best = BestRule{.metrics = {"eval_accuracy"}};
+    plan_.steps = static_cast<int64_t>(one.values.size());
+    plan_.evaluations.clear();
+    for (const double value : one.values) plan_.evaluations.push_back({{"eval_accuracy", value}});
+    plan_.evaluations.push_back({{"eval_accuracy", 0.0}});  // of the result, where its step is not the last
+    plan_.on_save = [&](double weight) {
+      if (weight == one.lost) throw Error(ErrorCode::kFileWrite, "disk", "no space");
+    };
+    EXPECT_EQ(go().best_step, one.best) << &one - cases;
+    EXPECT_EQ(number(kModel), static_cast<double>(one.best) / 2) << "the average";
+  }
+}
+
+TEST_F(RunTest, WhatIsToldOfTheBeginningIsToldOfNoRunThatGoesOn) {
+  std::vector<std::string> told;
+  hooks_.on_beginning = [&](const std::string& text) { told.push_back(text); };
+  const auto begin = [&] {
+    return run(
+        settings_,
+        [this](const RunHooks& hooks) {
+          hooks.on_beginning("new weights");
+          return std::make_unique<CountingLearner>(plan_);
+        },
+        hooks_);
+  };
+  begin();
+  EXPECT_EQ(told, std::vector<std::string>{"new weights"});
+  plan_.steps = 8;
+  begin();
+  EXPECT_EQ(told.size(), 1u);
 }
 
 TEST_F(RunTest, EvaluationsThatAreNoNumbersAreNeverTheBest) {

@@ -39,6 +39,27 @@ TEST(RunPages, ShowAWholeRun) {
   EXPECT_FALSE(holds(page, "To know about this run"));
 }
 
+TEST(RunPages, HaveATableOfTheClassesAndChartTheMetricThatDecidesFirst) {
+  RunRecord record{.folder = "run"};
+  LoggedLine line{.step = 5, .metrics = {{"eval_accuracy", .5}, {"eval_f1_macro", .25}}};
+  for (int number = 0; number < 77; ++number) {
+    const std::string name = "card_" + std::to_string(number) + "/x";
+    line.metrics.emplace_back("eval_f1/" + name, .125);
+    line.metrics.emplace_back("eval_support/" + name, number);
+  }
+  record.log = {line};
+  std::string page = page_of(record);
+  EXPECT_EQ(times_in("<figure>", page), 2u);
+  EXPECT_LT(page.find("<figcaption>Evaluation: accuracy"), page.find("<figcaption>Evaluation: f1 macro"));
+  EXPECT_TRUE(holds(page, "<th>class</th><th>f1</th><th>support</th>"));
+  EXPECT_TRUE(holds(page, "<td>card_76/x</td><td>0.125</td><td>76</td>"));
+  EXPECT_FALSE(holds(page, "f1/card")) << "neither a tile nor a row for each";
+  record.state = TrainerState{.step = 5};
+  record.state->best = BestMetric{"eval_f1_macro", .25, 5};
+  page = page_of(record);
+  EXPECT_LT(page.find("<figcaption>Evaluation: f1 macro"), page.find("<figcaption>Evaluation: accuracy"));
+}
+
 TEST(RunPages, SayThatTheTimeWasOver) {
   const RunCase run;
   run.make_whole();
