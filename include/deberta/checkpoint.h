@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "deberta/config.h"
 #include "deberta/error.h"
 
 namespace deberta {

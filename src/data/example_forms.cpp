@@ -96,7 +96,7 @@ void normalise_shares(std::vector<NamedNumber>& shares, const std::string& where
 std::vector<NamedNumber> read_values(const Json& row, const ExampleRules& rules, const std::string& where) {
   std::vector<NamedNumber> values = numbers_of(row, rules.value_fields, where);
   if (rules.value_fields.empty() && rules.has_shares) {
-    const std::string_view name = present_name(row, rules.fields.label);
+    const std::string_view name = present_name(row, rules.fields.label.names);
     if (!name.empty() && row.find(name)->is_object()) values = shares_of(*row.find(name), name, where);
   }
   if (rules.has_shares && !values.empty()) normalise_shares(values, where);

@@ -45,7 +45,7 @@ void check_documents(const Example& query);
 std::string_view present_name(const Json& row, const std::vector<std::string>& names);
 
 // The text under the first of the names that the row has. Throws kInput.
-std::string needed_text(const Json& row, const std::vector<std::string>& names, const std::string& where);
+std::string needed_text(const Json& row, const FieldNames& field, const std::string& where);
 
 // Each example holds its passage: throws kTooLarge when the copies of `shared` for one row would fill the memory.
 void check_copies(const Example& shared, size_t copies);

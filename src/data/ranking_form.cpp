@@ -80,7 +80,7 @@ void read_sides(const Json& row, const ExampleFields& fields, Example& example) 
   const std::string_view positive = present_name(row, positive_names());
   if (positive.empty())
     throw Error(ErrorCode::kInput, example.where,
-                fmt::format("expected a field named {} or {}, got {}", fmt::join(fields.pair, " or "),
+                fmt::format("expected a field named {} or {}, got {}", fields.pair.text(),
                             fmt::join(positive_names(), " or "), key_list(row)));
   example.choices = texts_under(row, positive, example.where);
   const size_t right = example.choices.size();

@@ -105,6 +105,7 @@ ExampleRules example_rules(const TaskRow& task, const std::vector<std::string>& 
 void check_label_fields(const TaskRow& task, const std::vector<std::string>& label_fields);
 
 // Throws kUsage for such names where the files of the task have none to replace.
-void check_field_names(const TaskRow& task, const std::vector<std::string>& text_fields, std::string_view label_field);
+void check_field_names(const TaskRow& task, const std::vector<std::string>& text_fields,
+                       const std::vector<std::string>& label_fields);
 
 }  // namespace deberta
