@@ -7,8 +7,8 @@ rerank_losses.py --results FILE --table
 A query is a question of SQuAD, its documents are sentences of one article: the one that has the answer, the others of its paragraph, and, up to N documents, sentences of other
 paragraphs drawn by the question's number. Training has questions of the training file, of different paragraphs, from as many articles as there are; evaluation those of the dev file.
 Each run is one command of `deberta finetune --task ranking`, for an epoch, everything else by default but batches of 8 queries, then `deberta eval` on the last step. FILE gets a line of
-JSON for each; runs that it has are not made again. The model before training is a row of its own ("none"). The table has means over the seeds and their standard errors. Needs the built
-programs; DEBERTA_BINARY names deberta."""
+JSON for each; runs that it has are not made again. The table has means over the seeds and their standard errors, and how far each loss is above pointwise with the same seed. Needs the
+built programs; DEBERTA_BINARY names deberta."""
 import argparse
 import itertools
 import json
@@ -107,16 +107,19 @@ def measure_all(a: argparse.Namespace) -> None:
             print(line, flush=True)
 
 
+def mean_of(values: list[float]) -> str:
+    """With its standard error."""
+    return f"{statistics.mean(values):.1f}" + (f" +- {statistics.stdev(values) / math.sqrt(len(values)):.1f}" if len(values) > 1 else "")
+
+
 def print_table(lines: list[dict]) -> None:
-    print("| model | loss | seeds | " + " | ".join(METRICS) + " |\n|" + "---|" * (3 + len(METRICS)))
-    for model, loss in dict.fromkeys((line["model"], line["loss"]) for line in lines):
-        cells, count = [], 0
-        for metric in METRICS:
-            values = [100 * line["metrics"][metric] for line in lines if (line["model"], line["loss"]) == (model, loss)]
-            count = len(values)
-            error = statistics.stdev(values) / math.sqrt(count) if count > 1 else None
-            cells.append(f"{statistics.mean(values):.1f}" + (f" +- {error:.1f}" if error is not None else ""))
-        print(f"| {model.removeprefix('builtin:')} | {loss} | {count} | " + " | ".join(cells) + " |")
+    values = {(line["model"], line["loss"], line["seed"]): {metric: 100 * line["metrics"][metric] for metric in METRICS} for line in lines}
+    print("| model | loss | seeds | " + " | ".join(METRICS) + f" | {METRICS[0]} - pointwise |\n|" + "---|" * (4 + len(METRICS)))
+    for model, loss in sorted({key[:2] for key in values}, key=lambda row: (row[0] != MODELS[0], LOSSES.index(row[1]))):
+        seeds = sorted(seed for *row, seed in values if tuple(row) == (model, loss))
+        means = [mean_of([values[model, loss, seed][metric] for seed in seeds]) for metric in METRICS]
+        above = [values[model, loss, seed][METRICS[0]] - values[model, LOSSES[0], seed][METRICS[0]] for seed in seeds if (model, LOSSES[0], seed) in values]
+        print(f"| {model.removeprefix('builtin:')} | {loss} | {len(seeds)} | " + " | ".join(means) + f" | {mean_of(above) if above and loss != LOSSES[0] else ''} |")
 
 
 def main() -> None:
