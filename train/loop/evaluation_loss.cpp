@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kPackTokens = 4096;
 
-// Not where answers have probabilities or scores, whose log_loss or mse is among the metrics of the evaluation itself, and
-// not of an order of documents.
+// Not where answers have probabilities or scores, whose log_loss or mse is among the metrics of the evaluation itself,
+// and not of an order of documents.
 bool has_own_loss(const TaskRow& task) {
   return asked_metrics_of(task).empty() && task.kind != TaskKind::kRanking;
 }

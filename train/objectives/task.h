@@ -30,8 +30,8 @@ TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, cons
                        const at::Tensor& sum_TD);
 
 // The count of a loss: sequences, rows, sequences, questions that have a label; of kScore and kLabels every score and
-// label of each sequence, of kMention mentions with pieces, of kRanking what its loss counts. Those without a label give
-// no loss and no gradient.
+// label of each sequence, of kMention mentions with pieces, of kRanking what its loss counts. Those without a label
+// give no loss and no gradient.
 Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options);
 
 // All of it. Throws what check_task(), check_batch() and make_pass() throw.

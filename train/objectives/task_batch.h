@@ -32,7 +32,7 @@ struct TaskBatch {
   // kScore; kLabels: 0 or 1; kClass in place of classes_B: distributions; kRanking: the relevance of each document
   // (C = 1), at least 0.
   std::vector<float> values_BC;
-  std::vector<float> weights_B;  // kClass, kScore, kLabels: of the sequences, above 0; empty: 1
+  std::vector<float> weights_B;          // kClass, kScore, kLabels: of the sequences, above 0; empty: 1
   std::vector<int32_t> first_B, last_B;  // kSpan: packed rows, in their sequence; without an answer: its row of [CLS]
 
   std::vector<int32_t> questions;  // kChoice, kRanking: first sequence of each, as `starts` [Q + 1]
