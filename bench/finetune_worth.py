@@ -84,7 +84,7 @@ class Bench:
         return self.score(self.finetune(f"{self.name}-taught-{self.seed}", "--max-train-samples", self.a.rows, "--teacher", teacher)) | {"teacher": self.score(teacher)}
 
     def average(self, out: str, models: list[pathlib.Path]) -> dict:
-        deberta("convert", "--average", *models, "-o", self.folder / out)
+        deberta("convert", "-m", models[0], *itertools.chain(*(("--average", model) for model in models[1:])), "-o", self.folder / out)
         return self.score(self.folder / out)
 
     def checkpoints(self) -> dict:
@@ -109,7 +109,7 @@ class Bench:
         self.finetune(few.name, files=["--train-file", labelled], task="classification")
         asked = self.folder / f"{self.name}-asked-{self.seed}.jsonl"
         asked.write_text("".join(json.dumps(texts) + "\n" for texts, _ in rows[self.a.rows // 4 :]))
-        answers = deberta("classify", "-m", few, "-f", "jsonl", "--top-k", "all", *COMMON, asked)
+        answers = deberta("classify", "-m", few, "-f", "jsonl", "--top-k", 100, *COMMON, asked)
         out = [json.loads(line) | {"weight": 1} for line in lines]
         for (texts, _), line in zip(rows[self.a.rows // 4 :], answers.splitlines(), strict=True):
             out.append(texts | {"label": {one["label"]: one["score"] for one in json.loads(line)["labels"]}, "weight": weight})
