@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,9 +69,12 @@ TEST_F(TaskModelTest, TheLastLayersBeginAsThoseOfANewModelOfTheSeed) {
 TEST_F(TaskModelTest, AHeadOfTheSameScoresIsKeptInItsOrder) {
   settings_.task = &find_task("regression");
   const auto first_of = [&](ProblemType type, std::vector<std::string> names) {
-    config_.problem_type = type;
     config_.labels = std::move(names);
     write();
+    std::ifstream file(folder_.path("config.json"));
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    write_text(folder_.path("config.json"),
+               "{\"problem_type\": \"" + std::string(to_string(type)) + "\"," + text.substr(1));
     samples_ = {.loss = TaskLoss::kScore, .labels = {"a", "b", "c"}, .samples = {{.values = {1, 2, 3}}}};
     return first_task_model(settings_, samples_);
   };
@@ -82,7 +87,7 @@ TEST_F(TaskModelTest, AHeadOfTheSameScoresIsKeptInItsOrder) {
   EXPECT_TRUE(first_of(ProblemType::kRegression, {}).new_tensors.empty());
   for (const auto& other :
        {first_of(ProblemType::kSingleLabel, {"c", "a", "b"}), first_of(ProblemType::kRegression, {"c", "a", "x"})}) {
-    EXPECT_EQ(other.new_tensors, (std::vector<std::string>{"classifier.bias", "classifier.weight"}));
+    EXPECT_EQ(other.new_tensors, (std::vector<std::string>{"classifier.weight", "classifier.bias"}));
     EXPECT_EQ(other.model.form.labels, 3);
   }
 }
