@@ -46,7 +46,7 @@ void run(Bytes input) {
   rules.without_header = {"source", "label", "mark", "text"};
   if (choice % 3 == 1) rules.has_shares = true;
   if (choice % 5 == 1) rules.value_fields = {"a", "b"};
-  if (choice % 7 == 1) rules.weight_field = "weight";
+  if (choice % 7 == 1) rules.weight_field = {{"weight"}};
   constexpr RowForm kRowForms[] = {RowForm::kTsv, RowForm::kCsv, RowForm::kJsonl, RowForm::kText};
   const std::string_view text = cut.rest();
   ExampleReader reader(ByteSource(to_bytes(text), "in"), rules, kRowForms[choice / kForms % 4]);

@@ -130,7 +130,7 @@ TEST(Examples, ALabelMayBeSharesOfClasses) {
 
 TEST(Examples, AFieldSaysWhatARowWeighs) {
   ExampleRules rules = text_rules();
-  rules.weight_field = "w";
+  rules.weight_field = {{"w"}, "weight_field"};
   const auto rows = read(
       "{\"text\": \"a\", \"w\": 2}\n{\"text\": \"b\", \"w\": 0}\n{\"text\": \"c\"}\n{\"text\": \"d\", \"w\": 1e7}\n"
       "{\"text\": \"e\", \"w\": \"much\"}\n",

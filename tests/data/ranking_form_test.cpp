@@ -12,7 +12,7 @@ using Numbers = std::vector<double>;
 
 std::vector<Example> read_queries(const std::string& text, const std::string& name = "in.jsonl") {
   ExampleRules rules{ExampleForm::kRanking, {}, {}};
-  rules.fields = {{"query", "question"}, {"documents", "document"}, {"labels", "label"}, {}, {"id"}};
+  rules.fields = {{{"query", "question"}}, {{"documents", "document"}}, {{"labels", "label"}}, {}, {"id"}};
   ExampleReader reader(ByteSource(to_bytes(text), name), rules);
   std::vector<Example> queries;
   for (Example query; reader.next(query);) queries.push_back(query);
