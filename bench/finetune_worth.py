@@ -109,7 +109,7 @@ class Bench:
         self.finetune(few.name, files=["--train-file", labelled], task="classification")
         asked = self.folder / f"{self.name}-asked-{self.seed}.jsonl"
         asked.write_text("".join(json.dumps(texts) + "\n" for texts, _ in rows[self.a.rows // 4 :]))
-        answers = deberta("classify", "-m", few, "-f", "jsonl", "--top-k", 100, *COMMON, asked)
+        answers = deberta("classify", "-m", few, "-f", "jsonl", "--top-k", 100, *COMMON, "-i", asked)
         out = [json.loads(line) | {"weight": 1} for line in lines]
         for (texts, _), line in zip(rows[self.a.rows // 4 :], answers.splitlines(), strict=True):
             out.append(texts | {"label": {one["label"]: one["score"] for one in json.loads(line)["labels"]}, "weight": weight})
@@ -150,8 +150,8 @@ def score_of(metrics: dict) -> float:
 
 def fold_scores(metrics: dict, few: float) -> tuple[float, float]:
     """How far the mean of the folds, and the score of one split, are from the dev file's score of the same rows."""
-    main = next(name for name in metrics["folds"]["mean"] if "accuracy" in name or "matthews" in name)
-    return 100 * metrics["folds"]["mean"][main] - few, 100 * metrics["split"][main] - few
+    main = next(name for name in metrics["folds"] if name in ("eval_accuracy", "eval_matthews_correlation"))
+    return 100 * metrics["folds"][main] - few, 100 * metrics["split"][main] - few
 
 
 def print_table(lines: list[dict]) -> None:
