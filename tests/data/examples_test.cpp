@@ -39,11 +39,14 @@ Example read_one(const std::string& text, ExampleForm form) {
   EXPECT_FALSE(examples.at(0).error) << examples.at(0).error->what();
   return examples.at(0);
 }
+std::string error_of(const Example& row) {
+  return row.error ? row.error->what() : "no error";
+}
 // What is wrong with the one row; the row after it must still be read.
 std::string refusal(const std::string& row, ExampleForm form, const std::string& right_row) {
   const auto examples = read(row + "\n" + right_row + "\n", form_rules(form));
   EXPECT_FALSE(examples.empty() || examples.back().error) << row;
-  return examples.front().error ? examples.front().error->what() : "no error";
+  return error_of(examples.front());
 }
 std::string part(const std::string& text, const TextSpan& span) {
   EXPECT_EQ(count_code_points(std::string_view(text).substr(0, span.begin_byte)), span.begin_char);
@@ -98,8 +101,8 @@ TEST(Examples, ALabelMayBeSeveralNumbers) {
   EXPECT_EQ(rows[0].values[0].name, "b");
   EXPECT_EQ(rows[0].values[0].value, -2.5);
   EXPECT_TRUE(rows[1].values.empty() && !rows[1].error) << "a row without any of them has no label";
-  EXPECT_STREQ(rows[2].error->what(), "in.tsv:4: b: expected a number beside a, got none");
-  EXPECT_STREQ(rows[3].error->what(), "in.tsv:5: a: expected a number, got \"x\" (string)");
+  EXPECT_EQ(error_of(rows[2]), "in.tsv:4: b: expected a number beside a, got none");
+  EXPECT_EQ(error_of(rows[3]), "in.tsv:5: a: expected a number, got \"x\" (string)");
   EXPECT_ERROR(read("a\ttext\n1\tx\n", rules, "in.tsv"), kInput, "columns named sentence or text, b, a, got");
   EXPECT_ERROR(read("{\"text\": \"x\", \"a\": 1}\n", rules, "in.jsonl"), kInput,
                "expected a field named b in this row or another, got text, a");
@@ -118,14 +121,14 @@ TEST(Examples, ALabelMayBeSharesOfClasses) {
   ASSERT_EQ(rows.size(), 7u);
   EXPECT_EQ(rows[0].values[1].name, "y");
   EXPECT_DOUBLE_EQ(rows[0].values[0].value, 0.7 / 1.0005);
-  EXPECT_STREQ(rows[1].error->what(), "in.jsonl:2: y: expected a share of 0 or more, got -0.2");
-  EXPECT_STREQ(rows[2].error->what(), "in.jsonl:3: expected shares of classes that sum to 1 within .001, got 0.9");
-  EXPECT_STREQ(rows[3].error->what(), "in.jsonl:4: label: x: expected the share of a class, got \"1\" (string)");
-  EXPECT_STREQ(rows[4].error->what(), "in.jsonl:5: label: expected shares of classes, got an empty object");
+  EXPECT_EQ(error_of(rows[1]), "in.jsonl:2: y: expected a share of 0 or more, got -0.2");
+  EXPECT_EQ(error_of(rows[2]), "in.jsonl:3: expected shares of classes that sum to 1 within .001, got 0.9");
+  EXPECT_EQ(error_of(rows[3]), "in.jsonl:4: label: x: expected the share of a class, got \"1\" (string)");
+  EXPECT_EQ(error_of(rows[4]), "in.jsonl:5: label: expected shares of classes, got an empty object");
   EXPECT_TRUE(rows[5].values.empty() && rows[5].label == "x");
   EXPECT_TRUE(rows[6].error) << "a list names no class";
   const auto others = read("{\"text\": \"a\", \"label\": {\"x\": 1}}\n", text_rules(), "in.jsonl");
-  EXPECT_STREQ(others[0].error->what(), "in.jsonl:1: label: expected a label, got an object");
+  EXPECT_EQ(error_of(others[0]), "in.jsonl:1: label: expected a label, got an object");
 }
 
 TEST(Examples, AFieldSaysWhatARowWeighs) {
@@ -138,10 +141,9 @@ TEST(Examples, AFieldSaysWhatARowWeighs) {
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_EQ(rows[0].weight, 2);
   EXPECT_EQ(rows[1].weight, 0);
-  EXPECT_STREQ(rows[2].error->what(), "in.jsonl:3: w: expected a weight of the row, 0 or from 1e-6 to 1e6, got none");
-  EXPECT_STREQ(rows[3].error->what(),
-               "in.jsonl:4: w: expected a weight of the row, 0 or from 1e-6 to 1e6, got 10000000");
-  EXPECT_STREQ(rows[4].error->what(), "in.jsonl:5: w: expected a number, got \"much\" (string)");
+  EXPECT_EQ(error_of(rows[2]), "in.jsonl:3: w: expected a weight of the row, 0 or from 1e-6 to 1e6, got none");
+  EXPECT_EQ(error_of(rows[3]), "in.jsonl:4: w: expected a weight of the row, 0 or from 1e-6 to 1e6, got 10000000");
+  EXPECT_EQ(error_of(rows[4]), "in.jsonl:5: w: expected a number, got \"much\" (string)");
 }
 
 TEST(Examples, ColumnsGoByTheNamesInTheHeader) {

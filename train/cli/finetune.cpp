@@ -182,7 +182,9 @@ void set_windows(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (has_own && chosen == TruncateChoice::kRight) refuse("auto or window, as contexts are learned in windows,");
   const bool has_choices =
       loss == TaskLoss::kChoice || loss == TaskLoss::kRanking || settings.task->form == ExampleForm::kCopa;
-  if (has_choices && is_window) refuse("auto or right, as choices and documents have no windows,");
+  if (has_choices && is_window)
+    refuse(loss == TaskLoss::kRanking ? "auto or right, as documents have no windows,"
+                                      : "auto or right, as choices have no windows,");
   TaskReading& training = settings.training;
   const bool has_windows = has_own || is_window || (loss == TaskLoss::kTokens && chosen == TruncateChoice::kAuto);
   if (options.stride.is_given() && (!has_windows || loss == TaskLoss::kMention))

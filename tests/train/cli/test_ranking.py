@@ -124,7 +124,7 @@ def test_the_held_out_queries_choose_the_model_by_their_ndcg(deberta, base, long
     (("--ranking-loss", "pointwise"), 1, "train.jsonl:1: label: expected at most 1 for the pointwise loss, got 2; --ranking-loss pairwise learns any labels"),
     (("--ranking-loss", "margin-mse"), 1, "train.jsonl:1: expected a margin, or a score of each document, got neither"),
     (("--max-documents", "1"), 2, "--max-documents: expected 2 or more, or 0 for all, got 1"),
-    (("--truncate", "window"), 2, "--truncate: expected auto or right, as choices and documents have no windows,"),
+    (("--truncate", "window"), 2, "--truncate: expected auto or right, as documents have no windows,"),
     (("--label-smoothing-factor", "0.1"), 2, "expected 0, as this loss is no cross-entropy"),
     (("--adversarial", "sift"), 2, "--adversarial: expected another task than ranking"),
     (("--teacher", "BASE"), 2, "--teacher: expected another task than ranking; write a teacher's scores into the file and learn them with --ranking-loss margin-mse"),
