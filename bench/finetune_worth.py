@@ -21,15 +21,12 @@ import csv
 import itertools
 import json
 import lzma
-import os
 import pathlib
 import statistics
-import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/release/deberta"))
+from finetune_rates import read, run
+
 TASKS = {"sick": ("nli", "nli/sick/train.csv.xz", "nli/sick/dev.csv.xz"), "cola": ("cola", "glue/CoLA/train.tsv.xz", "glue/CoLA/dev.tsv.xz")}
 OPTIONS = {
     "default": "", "layer decay": "--layer-decay 0.9", "head rate": "--head-learning-rate 1e-3", "new layer": "--reinit-layers 1", "LoRA": "--lora-rank 8",
@@ -40,10 +37,7 @@ KEY = ("task", "rows", "form", "seed")
 
 
 def deberta(*words) -> str:
-    done = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, words))}\n{done.stderr}")
-    return done.stdout
+    return run(list(words))
 
 
 class Bench:
@@ -124,10 +118,6 @@ class Bench:
         results = json.loads((self.folder / f"{self.name}-folds-{self.seed}" / "all_results.json").read_text())
         split = self.finetune(f"{self.name}-split-{self.seed}", *given, "--validation-split", 0.2)
         return {"folds": results, "split": json.loads((split / "all_results.json").read_text())}
-
-
-def read(path: pathlib.Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def measure_all(a: argparse.Namespace) -> None:

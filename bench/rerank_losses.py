@@ -14,28 +14,18 @@ import itertools
 import json
 import lzma
 import math
-import os
 import pathlib
 import random
 import re
 import statistics
-import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/release/deberta"))
+from finetune_rates import run
+
 MODELS = ["builtin:fill", "builtin:entailment"]
 LOSSES = ["pointwise", "pairwise", "listwise"]
 METRICS = ["ndcg@10", "mrr@10", "map"]
 KEY = ("model", "loss", "seed", "queries", "documents")
-
-
-def run(words: list) -> str:
-    done = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, words))}\n{done.stderr}")
-    return done.stdout
 
 
 def sentences_of(text: str) -> list[tuple[int, str]]:

@@ -36,15 +36,8 @@ std::string label_text(const Json& value, std::string_view key, const std::strin
 std::optional<double> number_member(const Json& row, std::string_view key, const std::string& where) {
   const Json* value = row.find(key);
   if (value == nullptr || value->is_null()) return std::nullopt;
-  std::optional<double> number;
-  if (value->is_number()) number = value->as_number();
-  if (value->is_string()) {
-    const std::string_view text = strip(value->as_string());
-    if (text.empty()) return std::nullopt;
-    number = parse_number<double>(text);
-  }
-  if (number && std::isfinite(*number)) return number;
-  throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a number, got {}", key, value->describe()));
+  if (value->is_string() && strip(value->as_string()).empty()) return std::nullopt;
+  return number_value(*value, key, where);
 }
 
 // The numbers of all these fields; none where all are blank.
@@ -104,6 +97,14 @@ std::vector<NamedNumber> read_values(const Json& row, const ExampleRules& rules,
 }
 
 }  // namespace
+
+double number_value(const Json& value, std::string_view key, const std::string& where) {
+  std::optional<double> number;
+  if (value.is_number()) number = value.as_number();
+  if (value.is_string()) number = parse_number<double>(strip(value.as_string()));
+  if (number && std::isfinite(*number)) return *number;
+  throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a number, got {}", key, value.describe()));
+}
 
 Error missing_field(const FieldNames& field, std::string_view place, const Json& row, const std::string& where) {
   std::string comma = place.empty() ? ", " : " ";

@@ -53,6 +53,9 @@ void check_copies(const Example& shared, size_t copies);
 // About a row without the field; `place`: where else it could be. kInput.
 Error missing_field(const FieldNames& field, std::string_view place, const Json& row, const std::string& where);
 
+// A finite number, or the text of one, as cells are. Throws kInput.
+double number_value(const Json& value, std::string_view key, const std::string& where);
+
 // A label as text: a name as it is, a number as JSON writes it, true or false; a list of names joined by commas.
 // Nothing if the member is missing or null, or -1, which stands for a hidden label. Throws kInput.
 std::optional<std::string> label_member(const Json& row, std::string_view key, const std::string& where);

@@ -1,11 +1,9 @@
 // A query and its documents: a list of them, those that are right and those that are not, or one a row.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <utility>
 
 #include "base/ascii.h"
-#include "base/checked.h"
 #include "data/example_forms.h"
 #include "data/json_members.h"
 
@@ -14,22 +12,14 @@ namespace {
 
 constexpr size_t kMostDocuments = 1000;
 
-double number_of(const Json& value, std::string_view key, const std::string& where) {
-  std::optional<double> number;
-  if (value.is_number()) number = value.as_number();
-  if (value.is_string()) number = parse_number<double>(strip(value.as_string()));
-  if (number && std::isfinite(*number)) return *number;
-  throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a number, got {}", key, value.describe()));
-}
-
 // One for each of so many documents, or for a single one without a list; empty where the row has none.
 std::vector<double> numbers_of(const Json& row, std::string_view key, size_t documents, const std::string& where) {
   const Json* value = row.find(key);
   if (value == nullptr || value->is_null() || (value->is_string() && strip(value->as_string()).empty())) return {};
   std::vector<double> numbers;
-  if (!value->is_array()) numbers.push_back(number_of(*value, key, where));
+  if (!value->is_array()) numbers.push_back(number_value(*value, key, where));
   if (value->is_array()) {
-    for (const Json& item : value->as_array()) numbers.push_back(number_of(item, key, where));
+    for (const Json& item : value->as_array()) numbers.push_back(number_value(item, key, where));
   }
   if (numbers.size() == documents) return numbers;
   throw Error(ErrorCode::kInput, where,

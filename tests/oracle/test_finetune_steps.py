@@ -80,16 +80,24 @@ def losses_of_transformers(base, rows, *rates):
 
 
 def losses_of(model, base, rows, *rates):
-    read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", base, "-i", rows, "--format", "jsonl", "--keep", "none").splitlines()]
-    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
     labels = torch.tensor(["abc".index(json.loads(line)["label"]) for line in rows.read_text().splitlines()])
-    groups = [{"params": [parameter], "lr": rate_of(name, *rates), "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY}
+    return losses_of_torch(model, ids_of(base, rows), lambda model, inputs: model(**inputs, labels=labels).loss, lambda name: rate_of(name, *rates))
+
+
+def ids_of(base, rows):
+    read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", base, "-i", rows, "--format", "jsonl", "--keep", "none").splitlines()]
+    return torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
+
+
+def losses_of_torch(model, ids, loss_of, rate=lambda name: RATE):
+    """loss_of(model, inputs); rate(name of a tensor)"""
+    groups = [{"params": [parameter], "lr": rate(name), "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY}
               for name, parameter in model.named_parameters()]
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-6)
     schedule = transformers.get_linear_schedule_with_warmup(optimizer, WARMUP, STEPS)
     losses = []
     for _ in range(STEPS):
-        loss = model(input_ids=ids, attention_mask=(ids != 0).long(), labels=labels).loss
+        loss = loss_of(model, {"input_ids": ids, "attention_mask": (ids != 0).long()})
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
@@ -137,27 +145,16 @@ def queries(tmp_path_factory):
 
 
 def ranking_losses_of_torch(folder, queries, loss):
-    model = transformers.DebertaV2ForSequenceClassification.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").train()
     rows = [json.loads(line) for line in queries.read_text().splitlines()]
     pairs = queries.parent / "pairs.jsonl"
     pairs.write_text(jsonl(*({"text": row["query"], "text_pair": document} for row in rows for document in row["documents"])))
-    read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", folder, "-i", pairs, "--format", "jsonl", "--keep", "none").splitlines()]
-    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
     labels, teacher = ([torch.tensor(row[name]) for row in rows] for name in ("labels", "scores"))
-    groups = [{"params": [parameter], "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY} for name, parameter in model.named_parameters()]
-    optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.999), eps=1e-6)
-    schedule = transformers.get_linear_schedule_with_warmup(optimizer, WARMUP, STEPS)
-    losses = []
-    for _ in range(STEPS):
-        scores = model(input_ids=ids, attention_mask=(ids != 0).long()).logits[:, 0].split([len(y) for y in labels])
-        mean = torch.cat([RANKING[loss](*of_query) for of_query in zip(scores, labels, teacher)]).mean()
-        mean.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        losses.append(mean.item())
-    return losses
+
+    def mean_of(model, inputs):
+        scores = model(**inputs).logits[:, 0].split([len(y) for y in labels])
+        return torch.cat([RANKING[loss](*of_query) for of_query in zip(scores, labels, teacher)]).mean()
+
+    return losses_of_torch(load(folder), ids_of(folder, pairs), mean_of)
 
 
 def difference(ours, theirs):
@@ -192,29 +189,6 @@ def with_problem_type(base, folder, problem_type):
     return folder
 
 
-def ids_of(base, rows):
-    read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", base, "-i", rows, "--format", "jsonl", "--keep", "none").splitlines()]
-    return torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
-
-
-def losses_of_torch(base, ids, loss_of):
-    """With one rate; loss_of(model, inputs)"""
-    model = transformers.DebertaV2ForSequenceClassification.from_pretrained(base, dtype=torch.float32, attn_implementation="eager").train()
-    groups = [{"params": [parameter], "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY} for name, parameter in model.named_parameters()]
-    optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.999), eps=1e-6)
-    schedule = transformers.get_linear_schedule_with_warmup(optimizer, WARMUP, STEPS)
-    losses = []
-    for _ in range(STEPS):
-        loss = loss_of(model, {"input_ids": ids, "attention_mask": (ids != 0).long()})
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        losses.append(loss.item())
-    return losses
-
-
 def test_the_losses_of_several_scores_are_those_of_transformers_which_reads_the_result(base, rows, tmp_path):
     """Its own loss: MSELoss over all scores."""
     dice, names = random.Random(2), ["grammar", "style", "order"]
@@ -223,7 +197,7 @@ def test_the_losses_of_several_scores_are_those_of_transformers_which_reads_the_
     file.write_text(jsonl(*objects))
     ours = losses_of_program(model, file, tmp_path / "out", "--label-field", ",".join(names), task="regression")
     ids, scores = ids_of(base, rows), torch.tensor([[one[name] for name in names] for one in objects])
-    assert difference(ours, losses_of_torch(model, ids, lambda model, inputs: model(**inputs, labels=scores).loss)) <= TOLERANCE
+    assert difference(ours, losses_of_torch(load(model), ids, lambda model, inputs: model(**inputs, labels=scores).loss)) <= TOLERANCE
     read = transformers.DebertaV2ForSequenceClassification.from_pretrained(tmp_path / "out", attn_implementation="eager").eval()
     assert read.config.problem_type == "regression" and read.config.id2label == dict(enumerate(names))
     with torch.no_grad():
@@ -251,7 +225,7 @@ def test_the_losses_of_shares_and_weights_of_rows_are_those_of_torch(base, rows,
         return loss
 
     ours = losses_of_program(base, file, tmp_path / "out", "--weight-field", "w")
-    assert difference(ours, losses_of_torch(base, ids, loss_of(weights))) <= TOLERANCE
-    assert difference(ours, losses_of_torch(base, ids, loss_of(torch.ones(len(objects))))) > 100 * TOLERANCE
+    assert difference(ours, losses_of_torch(load(base), ids, loss_of(weights))) <= TOLERANCE
+    assert difference(ours, losses_of_torch(load(base), ids, loss_of(torch.ones(len(objects))))) > 100 * TOLERANCE
     ours = losses_of_program(base, file, tmp_path / "more", "--weight-field", "w", "--class-weights", "0.5,1,2", "--label-smoothing-factor", "0.1")
-    assert difference(ours, losses_of_torch(base, ids, loss_of(weights, weight=of_classes, label_smoothing=0.1))) <= TOLERANCE
+    assert difference(ours, losses_of_torch(load(base), ids, loss_of(weights, weight=of_classes, label_smoothing=0.1))) <= TOLERANCE

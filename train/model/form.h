@@ -29,10 +29,7 @@ struct ModelForm {
   std::optional<LoraForm> lora = std::nullopt;  // then only these and the head are trained
 
   // A language model whose embeddings have no positions gets them in the mask decoder (algorithm.md 8).
-  bool has_mask_decoder() const {
-    return head == Head::kMaskedLm && !config.position_biased_input && config.mask_decoder_passes > 0 &&
-           !config.is_causal;
-  }
+  bool has_mask_decoder() const { return head == Head::kMaskedLm && config.has_mask_decoder(); }
   // Of the absolute table: otherwise the model has none.
   bool reads_positions() const { return config.position_biased_input || has_mask_decoder(); }
   bool has_c2p() const { return config.relative_attention && config.has_c2p; }
