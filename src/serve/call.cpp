@@ -82,10 +82,30 @@ void Call::start() {
       ++server_.explaining;
       return server_.explainer->post([self = shared_from_this()] { self->explain(); });
     }
-    server_.pool->post(client_, size_of(request().body.size()), [self = shared_from_this()] { self->read(); });
+    if (size_of(request().body.size()) == WorkSize::kLarge) return await_turn();
+    server_.pool->post(client_, WorkSize::kSmall, [self = shared_from_this()] { self->read(); });
   } catch (...) {
     fail(std::current_exception());
   }
+}
+
+// Reads the body when its turn comes.
+void Call::await_turn() {
+  exchange_->on_disconnect([weak = weak_from_this()] {
+    if (const std::shared_ptr<Call> self = weak.lock()) self->has_left_ = true;
+  });
+  const auto is_over = [self = shared_from_this(), deadline = info().deadline] {
+    return self->has_left_ || microseconds() >= deadline;
+  };
+  server_.turns.wait(client_, {is_over, [self = shared_from_this()](std::unique_ptr<ReadTurns::Turn> turn) {
+                                 if (turn == nullptr) return self->fail_late();
+                                 self->turn_ = std::move(turn);
+                                 self->server_.pool->post(self->client_, WorkSize::kLarge, [self] { self->read(); });
+                               }});
+}
+
+void Call::fail_late() {
+  fail(std::make_exception_ptr(ApiError(ApiCode::kDeadline, "the deadline has passed")));
 }
 
 Priority Call::priority() const {
@@ -169,6 +189,7 @@ void Call::hold(const Answering& made) {
 
 // From the body to the sequences that run.
 void Call::read() {
+  if (has_left_) return;
   try {
     const std::string text = exchange_->take_body();
     const Json json = body_json(text);
@@ -180,6 +201,7 @@ void Call::read() {
     Answering made = make(body);
     note_unknown(body);
     hold(made);
+    if (turn_) turn_->has_read(made.tokens);
     facts_.items = made.items;
     facts_.tokens = made.tokens;
     facts_.is_batch = made.items > 1;
@@ -301,13 +323,13 @@ void Call::submit(Answering made) {
     served_->worker->cancel(id);
     throw;
   }
-  if (microseconds() >= info().deadline) throw ApiError(ApiCode::kDeadline, "the deadline has passed");
+  if (microseconds() >= info().deadline) return fail_late();
   throw ApiError(ApiCode::kOverloaded, "the queue is full");
 }
 
 void Call::finish(const std::function<HttpResponse()>& respond_with) {
   try {
-    if (outcome_.kind == Outcome::Kind::kLate) throw ApiError(ApiCode::kDeadline, "the deadline has passed");
+    if (outcome_.kind == Outcome::Kind::kLate) return fail_late();
     if (outcome_.kind == Outcome::Kind::kFailed) return fail(outcome_.error);
     facts_.has_run = submitted_ > 0;
     facts_.tokenization_s = seconds_of(read_ - begun_);
@@ -321,6 +343,7 @@ void Call::finish(const std::function<HttpResponse()>& respond_with) {
 
 // Whoever has its answer may ask again at once, and finds the place of a request that did not run free.
 void Call::leave_queue() {
+  turn_.reset();
   if (admitted_) served_->worker->cancel(*std::exchange(admitted_, std::nullopt));
 }
 

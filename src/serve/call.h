@@ -38,7 +38,9 @@ class Call : public std::enable_shared_from_this<Call> {
   Json body_json(std::string_view body) const;
   std::string model_name(Body& body) const;
   std::shared_ptr<Served> find_model(Body& body) const;
+  void await_turn();
   void read();
+  void fail_late();
   Answering make(Body& body);
   void note_unknown(const Body& body);
   void administer();
@@ -65,6 +67,7 @@ class Call : public std::enable_shared_from_this<Call> {
   std::optional<Key> key_;
   std::string client_;  // whose share of the work it has
   std::optional<RequestId> admitted_;
+  std::unique_ptr<ReadTurns::Turn> turn_;  // of a large body
   Outcome outcome_;
   RequestFacts facts_;
   size_t characters_ = 0, answer_bytes_ = 0;

@@ -338,6 +338,7 @@ void Server::State::write_line(RequestLog line, bool is_whole) {
 
 void Server::State::expire() {
   for (const std::shared_ptr<Served>& served : models.open_ones()) served->worker->expire();
+  turns.expire();
   if (!is_closing.exchange(true)) {
     loader->post([this] {
       models.close_unused();
@@ -379,6 +380,7 @@ Server::Server(const ServerSettings& settings, std::function<void(const RequestL
 Server::~Server() {
   if (state_->metrics_http) state_->metrics_http->stop();
   state_->http->stop();
+  state_->turns.stop();
   state_->explainer.reset();
   state_->loader.reset();
   state_->models.stop();

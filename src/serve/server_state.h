@@ -13,6 +13,7 @@
 #include "serve/explain.h"
 #include "serve/model_set.h"
 #include "serve/rate_limits.h"
+#include "serve/read_turns.h"
 #include "serve/routes.h"
 #include "serve/server.h"
 #include "serve/work_pool.h"
@@ -31,6 +32,7 @@ struct Server::State {
         keys_(std::make_shared<const Keys>(settings_.keys)),
         metrics(settings_.has_tei_metrics),
         shares(settings_.shares),
+        turns({.reading = std::max<size_t>(1, settings_.readers)}),
         pool(std::make_unique<WorkPool>(std::max<size_t>(1, settings_.readers), 1)),
         models(settings_.models, [this](const ModelPlace& place) { return open(place); }),
         rates(settings_.rate_limit),
@@ -77,6 +79,7 @@ struct Server::State {
   std::atomic<bool> is_leaving = false;   // it says that it is not ready, and answers
   std::atomic<bool> is_draining = false;  // it refuses what has not begun
   ClientShares shares;
+  ReadTurns turns;
   std::unique_ptr<HttpServer> http;          // its memory outlives the responses that come late
   std::unique_ptr<HttpServer> metrics_http;  // null: /metrics is at the same port
   std::unique_ptr<WorkPool> pool;

@@ -96,6 +96,18 @@ def test_answers_that_nobody_reads(serve, models):
     assert len(server.post("/embed_all", {"inputs": ["word " * 400] * 40})) == 40
 
 
+def test_large_bodies_of_one_client_wait_for_their_turn(serve, models):
+    """Three of them, once read, would have all that the client may have: the others are read later, and none is refused."""
+    server = serve("-m", models["labels"], "--max-client-bytes", "4MiB", *PATIENT)
+    many = message("/predict", {"inputs": [["word " * 400] for _ in range(50)]}, "labels")  # 1.3 MB once it is read
+    with contextlib.ExitStack() as stack:
+        asking = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS)) for _ in range(16)]
+        for one in asking:
+            one.sendall(many.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+        assert {read_all(one)[:12] for one in asking} == {b"HTTP/1.1 200"}
+    wait_for(lambda: held(server) == 0)
+
+
 def test_what_never_has_room_is_too_large(serve, models):
     server = serve("-m", f"labels={models['labels']}", "-m", f"token={models['token']}", "--max-client-bytes", "1MiB", "--max-body", "1MiB", *PATIENT)
     status, headers, answer = server.request("POST", "/tokenize", {"inputs": ["word " * 2000] * 90}, {"x-model": "labels"})

@@ -1,0 +1,90 @@
+#include "serve/read_turns.h"
+
+#include <utility>
+#include <vector>
+
+namespace deberta::serve {
+
+bool ReadTurns::may_begin(const Client& its) const {
+  return its.reading + its.read < limits_.always || (its.tokens < limits_.tokens && its.reading < limits_.reading);
+}
+
+void ReadTurns::wait(const std::string& client, Body body) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopped_) return;
+    clients_[client].waiting.push_back(std::move(body));
+  }
+  begin_next(client);
+}
+
+// As many of the client's as may begin, the oldest first.
+void ReadTurns::begin_next(const std::string& client) {
+  std::vector<std::pair<Body, std::unique_ptr<Turn>>> begun;  // told once the lock is released
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = clients_.find(client);
+    if (found == clients_.end()) return;
+    Client& its = found->second;
+    while (!its.waiting.empty() && may_begin(its)) {
+      ++its.reading;
+      begun.emplace_back(std::move(its.waiting.front()), std::unique_ptr<Turn>(new Turn(*this, client)));
+      its.waiting.pop_front();
+    }
+  }
+  for (auto& [body, turn] : begun) body.begin(std::move(turn));
+}
+
+void ReadTurns::Turn::has_read(size_t tokens) {
+  {
+    const std::lock_guard lock(turns_.mutex_);
+    Client& its = turns_.clients_.at(client_);
+    --its.reading;
+    ++its.read;
+    its.tokens += tokens;
+    tokens_ = tokens;
+    is_read_ = true;
+  }
+  turns_.begin_next(client_);
+}
+
+ReadTurns::Turn::~Turn() {
+  turns_.end(*this);
+}
+
+void ReadTurns::end(const Turn& turn) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = clients_.find(turn.client_);
+    Client& its = found->second;
+    --(turn.is_read_ ? its.read : its.reading);
+    its.tokens -= turn.tokens_;
+    if (its.waiting.empty() && its.reading + its.read == 0) clients_.erase(found);
+  }
+  begin_next(turn.client_);
+}
+
+void ReadTurns::expire() {
+  std::vector<Body> over;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, its] : clients_) {
+      for (Body& body : std::exchange(its.waiting, {})) {
+        if (body.is_over())
+          over.push_back(std::move(body));
+        else
+          its.waiting.push_back(std::move(body));
+      }
+    }
+  }
+  for (Body& body : over) body.begin(nullptr);
+}
+
+void ReadTurns::stop() {
+  std::unordered_map<std::string, std::deque<Body>> forgotten;  // they end after the lock
+  const std::lock_guard lock(mutex_);
+  is_stopped_ = true;
+  for (auto& [name, its] : clients_) forgotten[name].swap(its.waiting);
+}
+
+}  // namespace deberta::serve
