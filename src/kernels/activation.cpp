@@ -178,9 +178,18 @@ int vector_activation(KernelActivation activation) {
       return 4;
     case KernelActivation::kSwish:
       return 5;
-    default:
-      return 0;
+    case KernelActivation::kLinear:
+    case KernelActivation::kGelu10:
+    case KernelActivation::kRelu2:
+    case KernelActivation::kRelu6:
+    case KernelActivation::kLeakyRelu:
+    case KernelActivation::kMish:
+    case KernelActivation::kTanh:
+    case KernelActivation::kSigmoid:
+    case KernelActivation::kLaplace:
+      break;
   }
+  return 0;
 }
 
 }  // namespace deberta

@@ -24,10 +24,6 @@ void for_each_piece(const Parallel& parallel, size_t count, Function&& function)
                [&](size_t task, size_t) { function(task * kPiece, std::min(kPiece, count - task * kPiece)); });
 }
 
-const RowKernel* kernel_of(KernelLevel level, KernelActivation activation) {
-  return is_vector_activation(activation) ? row_kernel(level) : nullptr;
-}
-
 template <class Params>
 float input(const Params& p, size_t i) {
   return p.x != nullptr ? p.x[i] : from_bf16(p.x_bf16[i]);
@@ -49,7 +45,8 @@ const float* read_piece(const RowKernel* kernel, const Params& p, size_t begin, 
 
 void run(KernelLevel level, const ActivationParams& p) {
   count_call(Operation::kActivation, level);
-  const RowKernel* kernel = kernel_of(level, p.activation);
+  const RowKernel* rows = kernel_of(level, &ImplementationRow::rows);
+  const RowKernel* kernel = is_vector_activation(p.activation) ? rows : nullptr;
   for_each_piece(p.parallel, p.count, [&](size_t begin, size_t count) {
     float x_room[kPiece], y_room[kPiece];
     float* y = p.y != nullptr ? p.y + begin : y_room;
@@ -58,13 +55,14 @@ void run(KernelLevel level, const ActivationParams& p) {
     } else {
       for (size_t i = 0; i < count; ++i) y[i] = static_cast<float>(exact(p, begin + i));
     }
-    if (p.y_bf16 != nullptr) narrow_row(row_kernel(level), y, p.y_bf16 + begin, count);
+    if (p.y_bf16 != nullptr) narrow_row(rows, y, p.y_bf16 + begin, count);
   });
 }
 
 void run(KernelLevel level, const ActivationGradientParams& p) {
   count_call(Operation::kActivation, level);
-  const RowKernel* kernel = kernel_of(level, p.activation);
+  const RowKernel* rows = kernel_of(level, &ImplementationRow::rows);
+  const RowKernel* kernel = is_vector_activation(p.activation) ? rows : nullptr;
   for_each_piece(p.parallel, p.count, [&](size_t begin, size_t count) {
     if (kernel != nullptr) {
       float room[kPiece];

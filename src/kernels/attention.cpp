@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "kernels/attention_kernel.h"
 #include "kernels/attention_task.h"
+#include "kernels/implementations.h"
 #include "kernels/operand.h"
 #include "kernels/profile.h"
 #include "kernels/reference/reference.h"
@@ -21,7 +22,7 @@ namespace deberta {
 namespace {
 
 void check_table(const KernelSet& kernels, const AttentionParams& p, const RelativeTable& table, bool is_reversed) {
-  const bool has_pairs = attention_table_level(kernels, p.precision, p.head_size) > KernelLevel::kAvx512;
+  const bool has_pairs = attention_table_has_pairs(kernels, p.precision, p.head_size);
   require(Operation::kAttention,
           table.has_pairs == has_pairs && table.is_reversed == is_reversed && table.head_size == p.head_size,
           "a table packed for another implementation");
@@ -49,17 +50,6 @@ void check_arguments(const KernelSet& kernels, const AttentionParams& p) {
   }
   require(Operation::kAttention, end_of_attention_positions(p) <= p.lut->max_length(),
           "a sequence longer than the table of rows");
-}
-
-const AttentionKernel* kernel_of(KernelLevel level) {
-#if DEBERTA_HAS_X86
-  if (level == KernelLevel::kAmx) return &attention_bf16_amx_kernel();
-  if (level == KernelLevel::kAvx512Bf16) return &attention_bf16_avx512bf16_kernel();
-  if (level == KernelLevel::kAvx512) return &attention_fp32_avx512_kernel();
-  if (level == KernelLevel::kAvx2) return &attention_fp32_avx2_kernel();
-#endif
-  (void)level;
-  return nullptr;
 }
 
 // Where the parts of a call's scratch begin.
@@ -147,7 +137,7 @@ void run_reference(const AttentionParams& p) {
 }
 
 void run(KernelLevel level, const AttentionParams& p) {
-  const AttentionKernel* kernel = kernel_of(level);
+  const AttentionKernel* kernel = kernel_of(level, &ImplementationRow::attention, p.precision);
   count_call(Operation::kAttention, level, p.precision);
   if (kernel == nullptr) return run_reference(p);
   const Plan plan(*kernel, p);
@@ -192,7 +182,8 @@ KernelLevel attention_level(const KernelSet& kernels, const AttentionParams& p) 
 
 size_t attention_scratch_bytes(const KernelSet& kernels, const AttentionParams& params) {
   const size_t reference = reference_attention_scratch_bytes(params) * params.parallel.workers;
-  const AttentionKernel* kernel = kernel_of(attention_table_level(kernels, params.precision, params.head_size));
+  const KernelLevel level = attention_table_level(kernels, params.precision, params.head_size);
+  const AttentionKernel* kernel = kernel_of(level, &ImplementationRow::attention, params.precision);
   return kernel == nullptr ? reference : std::max(reference, Plan(*kernel, params).size_bytes);
 }
 

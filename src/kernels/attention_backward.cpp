@@ -24,17 +24,6 @@ namespace {
 constexpr Operation kOperation = Operation::kAttentionBackward;
 using Params = AttentionBackwardParams;
 
-const AttentionBackwardKernel* kernel_of(KernelLevel level) {
-#if DEBERTA_HAS_X86
-  if (level == KernelLevel::kAmx) return &attention_backward_bf16_amx_kernel();
-  if (level == KernelLevel::kAvx512Bf16) return &attention_backward_bf16_avx512bf16_kernel();
-  if (level == KernelLevel::kAvx512) return &attention_backward_fp32_avx512_kernel();
-  if (level == KernelLevel::kAvx2) return &attention_backward_fp32_avx2_kernel();
-#endif
-  (void)level;
-  return nullptr;
-}
-
 // The forward call, without its outputs and tables.
 AttentionParams forward_of(const Params& p) {
   const auto input = [&](const HeadRows<const float>& fp32, const HeadRows<const Bf16>& bf16) {
@@ -99,8 +88,8 @@ void check_arguments(const Params& p, KernelLevel level) {
 
 // A kernel as a call runs it.
 struct Chosen {
-  KernelLevel level;
   const AttentionBackwardKernel& kernel;
+  bool reads_pairs;    // packed tables
   bool rounds_tables;  // before the kernel reads them
 };
 
@@ -115,7 +104,7 @@ struct Plan {
   Plan(const Chosen& chosen, const Params& p)
       : table{.heads = p.heads, .head_size = p.head_size, .rows = p.relative_rows, .parallel = p.parallel},
         extent(attention_extent(forward_of(p))) {
-    table_bytes = has_terms(p) ? Arena::bytes_for<std::byte>(attention_table_bytes(chosen.level, table)) : 0;
+    table_bytes = has_terms(p) ? Arena::bytes_for<std::byte>(attention_table_bytes(chosen.reads_pairs, table)) : 0;
     sum_count = has_terms(p) ? p.relative_rows * p.head_size : 0;
     sums = 2 * table_bytes;
     workers = sums + Arena::bytes_for<float>(kGradientChunks * p.heads * 2 * sum_count);
@@ -178,12 +167,12 @@ AttentionBackwardTask make_task(const Params& p, const AttentionParams& forward,
 }
 
 // The tables as the scores read them.
-AttentionParams with_tables(KernelLevel level, const Plan& plan, const Params& p) {
+AttentionParams with_tables(bool has_pairs, const Plan& plan, const Params& p) {
   AttentionParams forward = forward_of(p);
   RelativeTableParams table = plan.table;
-  if (forward.has_p2c) forward.qr = attention_pack_table(level, table, p.qr, plan.at(p, plan.table_bytes));
+  if (forward.has_p2c) forward.qr = attention_pack_table(has_pairs, table, p.qr, plan.at(p, plan.table_bytes));
   table.is_reversed = true;
-  if (forward.has_c2p) forward.kr = attention_pack_table(level, table, p.kr, plan.at(p, 0));
+  if (forward.has_c2p) forward.kr = attention_pack_table(has_pairs, table, p.kr, plan.at(p, 0));
   return forward;
 }
 
@@ -203,7 +192,7 @@ void store_table(const Plan& plan, const Params& p, size_t head, size_t which, c
 void run_kernel(const Chosen& chosen, const Params& params) {
   const Plan plan(chosen, params);
   const Params p = chosen.rounds_tables ? with_rounded_tables(params, plan.at(params, plan.rounded)) : params;
-  const AttentionParams forward = with_tables(chosen.level, plan, p);
+  const AttentionParams forward = with_tables(chosen.reads_pairs, plan, p);
   parallel_for(p.parallel, kGradientChunks * p.heads, [&](size_t index, size_t worker) {
     const size_t chunk = index / p.heads, head = index % p.heads;
     const Run run = run_of(p, chunk);
@@ -246,7 +235,9 @@ void run_reference(const KernelSet& kernels, const Params& params) {
 
 // For a level that has a kernel.
 Chosen chosen_for(const KernelSet& kernels, KernelLevel level, const Params& p) {
-  return {level, *kernel_of(level), level <= KernelLevel::kAvx512 && has_rounded_tables(kernels, p)};
+  const bool reads_pairs = implementation(level).multiplies_pairs;
+  return {*kernel_of(level, &ImplementationRow::attention_backward, p.precision), reads_pairs,
+          !reads_pairs && has_rounded_tables(kernels, p)};
 }
 
 void run(const KernelSet& kernels, KernelLevel level, const Params& p) {
@@ -296,12 +287,10 @@ void run_checked(const KernelSet& kernels, KernelLevel level, const Params& p, K
 }  // namespace
 
 KernelLevel attention_backward_level(const KernelSet& kernels, const Params& p) {
-  constexpr size_t kWhole = 16;
-  const bool needs_reference = p.head_size % kWhole != 0 || (has_terms(p) && !p.lut->has_unit_steps());
-  if (needs_reference) return KernelLevel::kReference;
-  const KernelLevel level = kernels.level_of(kOperation, p.precision);
-  if (level <= KernelLevel::kAvx512 || p.head_size % (2 * kWhole) == 0) return level;
-  return capped_level(usable_levels(), kOperation, p.precision, KernelLevel::kAvx512);
+  const KernelLevel level =
+      level_for_heads(usable_levels(), kOperation, p.precision, kernels.level_of(kOperation, p.precision), p.head_size);
+  if (level == KernelLevel::kReference || !has_terms(p) || p.lut->has_unit_steps()) return level;
+  return KernelLevel::kReference;
 }
 
 size_t attention_backward_scratch_bytes(const KernelSet& kernels, const Params& params) {

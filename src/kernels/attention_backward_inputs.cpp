@@ -42,7 +42,7 @@ size_t queries_of(const Params& p) {
 
 bool has_rounded_tables(const KernelSet& kernels, const Params& p) {
   return p.precision == Precision::kBf16 && (p.kr.data != nullptr || p.qr.data != nullptr) &&
-         attention_table_level(kernels, p.precision, p.head_size) > KernelLevel::kAvx512;
+         attention_table_has_pairs(kernels, p.precision, p.head_size);
 }
 
 size_t rounded_tables_bytes(const Params& params) {

@@ -6,19 +6,18 @@
 
 #include "kernels/bf16.h"
 #include "kernels/choice.h"
-#include "kernels/processor.h"
 
 namespace deberta {
 namespace {
 
 constexpr size_t kUnit = 16;
 
-RelativeTable shape_of(KernelLevel reader, const RelativeTableParams& p) {
+RelativeTable shape_of(bool has_pairs, const RelativeTableParams& p) {
   return {.rows = p.rows,
           .head_size = p.head_size,
           .stride = (p.rows + kUnit - 1) / kUnit * kUnit + kUnit,
           .is_reversed = p.is_reversed,
-          .has_pairs = reader > KernelLevel::kAvx512};
+          .has_pairs = has_pairs};
 }
 
 void pack_columns(const RelativeTable& table, const HeadRows<const float>& rows, size_t head, size_t begin, size_t end,
@@ -47,28 +46,31 @@ void pack_columns(const RelativeTable& table, const HeadRows<const float>& rows,
 }  // namespace
 
 KernelLevel attention_table_level(const KernelSet& kernels, Precision precision, size_t head_size) {
-  if (head_size % kUnit != 0) return KernelLevel::kReference;
-  const KernelLevel level = kernels.level_of(Operation::kAttention, precision);
-  if (level <= KernelLevel::kAvx512 || head_size % (2 * kUnit) == 0) return level;
-  return capped_level(usable_levels(), Operation::kAttention, precision, KernelLevel::kAvx512);
+  return level_for_heads(usable_levels(), Operation::kAttention, precision,
+                         kernels.level_of(Operation::kAttention, precision), head_size);
+}
+
+bool attention_table_has_pairs(const KernelSet& kernels, Precision precision, size_t head_size) {
+  return implementation(attention_table_level(kernels, precision, head_size)).multiplies_pairs;
 }
 
 size_t attention_table_bytes(const KernelSet& kernels, const RelativeTableParams& params) {
-  return attention_table_bytes(attention_table_level(kernels, params.precision, params.head_size), params);
+  return attention_table_bytes(attention_table_has_pairs(kernels, params.precision, params.head_size), params);
 }
 
-size_t attention_table_bytes(KernelLevel reader, const RelativeTableParams& params) {
-  return shape_of(reader, params).head_bytes() * params.heads;
+size_t attention_table_bytes(bool has_pairs, const RelativeTableParams& params) {
+  return shape_of(has_pairs, params).head_bytes() * params.heads;
 }
 
 RelativeTable attention_pack_table(const KernelSet& kernels, const RelativeTableParams& params,
                                    const HeadRows<const float>& rows, void* packed) {
-  return attention_pack_table(attention_table_level(kernels, params.precision, params.head_size), params, rows, packed);
+  const bool has_pairs = attention_table_has_pairs(kernels, params.precision, params.head_size);
+  return attention_pack_table(has_pairs, params, rows, packed);
 }
 
-RelativeTable attention_pack_table(KernelLevel reader, const RelativeTableParams& params,
-                                   const HeadRows<const float>& rows, void* packed) {
-  RelativeTable table = shape_of(reader, params);
+RelativeTable attention_pack_table(bool has_pairs, const RelativeTableParams& params, const HeadRows<const float>& rows,
+                                   void* packed) {
+  RelativeTable table = shape_of(has_pairs, params);
   table.data = packed;
   parallel_for(params.parallel, params.heads, [&](size_t head, size_t) {
     std::byte* out = static_cast<std::byte*>(packed) + head * table.head_bytes();

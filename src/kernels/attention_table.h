@@ -44,16 +44,17 @@ struct RelativeTableParams {
 };
 
 size_t attention_table_bytes(const KernelSet& kernels, const RelativeTableParams& params);
-size_t attention_table_bytes(KernelLevel reader, const RelativeTableParams& params);
+size_t attention_table_bytes(bool has_pairs, const RelativeTableParams& params);
 
 // Into `packed`, 64-byte aligned.
 RelativeTable attention_pack_table(const KernelSet& kernels, const RelativeTableParams& params,
                                    const HeadRows<const float>& rows, void* packed);
 // For an implementation that is not the one of `kernels`.
-RelativeTable attention_pack_table(KernelLevel reader, const RelativeTableParams& params,
-                                   const HeadRows<const float>& rows, void* packed);
+RelativeTable attention_pack_table(bool has_pairs, const RelativeTableParams& params, const HeadRows<const float>& rows,
+                                   void* packed);
 
-// The best implementation for heads of this size, whatever else a call asks for.
+// The best implementation for heads of this size, whatever else a call asks for, and whether it reads pairs.
 KernelLevel attention_table_level(const KernelSet& kernels, Precision precision, size_t head_size);
+bool attention_table_has_pairs(const KernelSet& kernels, Precision precision, size_t head_size);
 
 }  // namespace deberta

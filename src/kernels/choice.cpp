@@ -1,4 +1,4 @@
-// The implementations that exist, the kinds of processors, the rule.
+// The kinds of processors, the rule, and what a forced level means.
 #include "kernels/choice.h"
 
 #include <algorithm>
@@ -6,28 +6,8 @@
 namespace deberta {
 namespace {
 
-// For each operation and precision its levels.
-constexpr LevelSet kRef = level_bit(KernelLevel::kReference);
-constexpr LevelSet kWide = kRef | level_bit(KernelLevel::kAvx2) | level_bit(KernelLevel::kAvx512);
-constexpr LevelSet kVnni = level_bit(KernelLevel::kAvxVnni) | level_bit(KernelLevel::kAvx512Vnni);
-constexpr LevelSet kBf16 = level_bit(KernelLevel::kAvx512Bf16);
-constexpr LevelSet kAmx = level_bit(KernelLevel::kAmx);
-constexpr LevelSet kExists[kOperations][kPrecisions] = {
-    // fp32, bf16, int8
-    {kWide, kWide | kBf16 | kAmx, kWide | kVnni | kAmx},  // gemm
-    {kWide, kWide | kBf16 | kAmx, kRef},                  // attention
-    {kWide, kWide, kWide},                                // layer_norm: fp32 sums in every precision, as in all below
-    {kWide, kWide, kWide},                                // quantize
-    {kWide, kWide, kWide},                                // embedding
-    {kWide, kWide, kWide},                                // convolution
-    {kWide, kWide | kBf16 | kAmx, kRef},                  // attention_backward
-    {kWide, kWide, kWide},                                // layer_norm_gradient
-    {kWide, kWide, kWide},                                // activation
-    {kWide, kWide, kWide},                                // softmax
-};
-
-LevelSet existing(Operation operation, Precision precision) {
-  return kExists[static_cast<size_t>(operation)][static_cast<size_t>(precision)];
+bool can_run(LevelSet usable, Operation operation, Precision precision, KernelLevel level) {
+  return (usable & level_bit(level)) != 0 && exists(operation, precision, level);
 }
 
 // Operations a cycle of one core, by instruction.
@@ -83,24 +63,33 @@ constexpr ProcessorKind kKinds[] = {
     {.name = "Emerald Rapids", .vendor = "GenuineIntel", .family = 6, .models = {0xCF, 0xCF}, .peaks = kGoldenCove},
 };
 
-// The part of a peak that products of matrices reach, roughly. Tiles multiply faster than the second-level cache can
-// feed them: 0.16 to 0.42, the others 0.8 and more.
-constexpr double reached(KernelLevel level) {
-  return level == KernelLevel::kAmx ? 0.3 : 1;
-}
-
 // Operations on rows follow fp32's multiplier: it says what wide registers are worth.
 Precision followed(Operation operation, Precision precision) {
-  const bool is_product =
-      operation == Operation::kGemm || operation == Operation::kAttention || operation == Operation::kAttentionBackward;
-  return is_product ? precision : Precision::kFp32;
+  switch (operation) {
+    case Operation::kGemm:
+    case Operation::kAttention:
+    case Operation::kAttentionBackward:
+      return precision;
+    case Operation::kLayerNorm:
+    case Operation::kQuantize:
+    case Operation::kEmbedding:
+    case Operation::kConvolution:
+    case Operation::kLayerNormGradient:
+    case Operation::kActivation:
+    case Operation::kSoftmax:
+      break;
+  }
+  return Precision::kFp32;
+}
+
+double product_speed(const Peaks& peaks, Precision precision, KernelLevel level) {
+  return implementation(level).reached * peaks.of(precision, level);
 }
 
 KernelLevel fastest_level(LevelSet usable, Operation operation, Precision precision, const Peaks& peaks) {
-  const LevelSet levels = existing(operation, precision) & usable;
   const auto speed = [&](KernelLevel level) {
-    const bool is_there = (levels & level_bit(level)) != 0;
-    return is_there ? reached(level) * peaks.of(followed(operation, precision), level) : 0;
+    if (!can_run(usable, operation, precision, level)) return 0.0;
+    return product_speed(peaks, followed(operation, precision), level);
   };
   double most = 0;
   for (const KernelLevel level : kLevels) most = std::max(most, speed(level));
@@ -109,6 +98,16 @@ KernelLevel fastest_level(LevelSet usable, Operation operation, Precision precis
     if (speed(level) > 0 && kCloseRatio * speed(level) >= most) best = level;
   }
   return best;
+}
+
+// The reference where no level is.
+template <class IsRight>
+KernelLevel last_level_up_to(KernelLevel cap, IsRight is_right) {
+  KernelLevel last = KernelLevel::kReference;
+  for (const ImplementationRow& row : rows_up_to(cap)) {
+    if (is_right(row.level)) last = row.level;
+  }
+  return last;
 }
 
 template <class Choose>
@@ -124,20 +123,22 @@ ChosenLevels for_every_operation(Choose choose_level) {
 
 }  // namespace
 
-bool exists(Operation operation, Precision precision, KernelLevel level) {
-  return (existing(operation, precision) & level_bit(level)) != 0;
-}
-
-KernelLevel capped_level(LevelSet usable, Operation operation, Precision precision, KernelLevel cap) {
-  const LevelSet levels = existing(operation, precision) & usable;
-  size_t level = static_cast<size_t>(cap);
-  while (level > 0 && (levels & level_bit(kLevels[level])) == 0) --level;
-  return kLevels[level];
-}
-
 ChosenLevels capped_levels(LevelSet usable, KernelLevel cap) {
-  return for_every_operation(
-      [&](Operation operation, Precision precision) { return capped_level(usable, operation, precision, cap); });
+  return for_every_operation([&](Operation operation, Precision precision) {
+    return last_level_up_to(cap, [&](KernelLevel level) { return can_run(usable, operation, precision, level); });
+  });
+}
+
+KernelLevel level_for_heads(LevelSet usable, Operation operation, Precision precision, KernelLevel level,
+                            size_t head_size) {
+  constexpr size_t kVector = 16;
+  if (head_size % kVector != 0) return KernelLevel::kReference;
+  const auto takes = [&](KernelLevel one) {
+    return head_size % (2 * kVector) == 0 || !implementation(one).multiplies_pairs;
+  };
+  if (takes(level)) return level;
+  return last_level_up_to(level,
+                          [&](KernelLevel one) { return takes(one) && can_run(usable, operation, precision, one); });
 }
 
 ChosenLevels fastest_levels(LevelSet usable, const Peaks& peaks) {
@@ -148,7 +149,7 @@ ChosenLevels fastest_levels(LevelSet usable, const Peaks& peaks) {
 bool gains_speed(const ChosenLevels& levels, const Peaks& peaks, Precision precision) {
   const auto speed = [&](Precision one) {
     const KernelLevel level = levels[static_cast<size_t>(Operation::kGemm)][static_cast<size_t>(one)];
-    return reached(level) * peaks.of(one, level);
+    return product_speed(peaks, one, level);
   };
   return speed(precision) > kCloseRatio * speed(Precision::kFp32);
 }

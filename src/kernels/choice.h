@@ -6,25 +6,26 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/dispatch.h"
+#include "kernels/implementations.h"
 #include "kernels/peak.h"
-#include "kernels/processor.h"
 
 namespace deberta {
 
-// Whether the operation has an implementation of its own at this level.
-bool exists(Operation operation, Precision precision, KernelLevel level);
-
-// The highest implementation at or below `cap` among `usable`, and that of every operation: what a forced level means.
-KernelLevel capped_level(LevelSet usable, Operation operation, Precision precision, KernelLevel cap);
+// What a forced level means: for each operation the last row of the table up to `cap` that is among `usable` and has an
+// implementation of it.
 ChosenLevels capped_levels(LevelSet usable, KernelLevel cap);
+
+// Attention at `level` for heads of this size: at the last level up to it that takes them. Every level takes whole
+// vectors of 16, those that multiply pairs of bf16 whole 32; the reference takes the others.
+KernelLevel level_for_heads(LevelSet usable, Operation operation, Precision precision, KernelLevel level,
+                            size_t head_size);
 
 // Figures this close may be in the wrong order: the multipliers of one processor differ by factors of two, and sqrt 2
 // lies in the middle, so neither measurement noise nor a clock that drops under load changes a choice.
 inline constexpr double kCloseRatio = 1.4;
 
-// For each, the highest level within kCloseRatio of the fastest. Higher levels need fewer other instructions for the
-// same products (wider registers, no widening), so they win close calls.
+// For each, the last level of the table within kCloseRatio of the fastest. Later levels need fewer other instructions
+// for the same products (wider registers, no widening), so they win close calls.
 ChosenLevels fastest_levels(LevelSet usable, const Peaks& peaks);
 
 // Whether `precision` multiplies faster than fp32 does, by more than kCloseRatio. False where either has only the

@@ -58,7 +58,7 @@ void loss_row(const RowKernel& kernel, const CrossEntropyParams& p, size_t row) 
 }
 
 void run(KernelLevel level, const CrossEntropyParams& p) {
-  const RowKernel* kernel = row_kernel(level);
+  const RowKernel* kernel = kernel_of(level, &ImplementationRow::rows);
   count_call(Operation::kSoftmax, level);
   for_each_row(p.parallel, p.rows, p.classes, [&](size_t row) {
     if (p.labels_R[row] == p.ignored_label) return ignore_row(p, row);

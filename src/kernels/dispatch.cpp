@@ -10,16 +10,24 @@
 
 #include "deberta/error.h"
 #include "kernels/choice.h"
-#include "kernels/processor.h"
+#include "kernels/implementations.h"
 
 namespace deberta {
 namespace {
 
 std::atomic<uint64_t> counters[kOperations][kPrecisions][kKernelLevels];
 
-std::string list_of_names() {
+std::vector<KernelLevel> levels_in(LevelSet set) {
+  std::vector<KernelLevel> levels;
+  for (const KernelLevel level : kLevels) {
+    if ((set & level_bit(level)) != 0) levels.push_back(level);
+  }
+  return levels;
+}
+
+std::string list_of_names(LevelSet usable) {
   std::string names = "auto, check";
-  for (const KernelLevel level : available_levels()) names += fmt::format(", {}", to_string(level));
+  for (const KernelLevel level : levels_in(usable)) names += fmt::format(", {}", to_string(level));
   return names;
 }
 
@@ -56,23 +64,7 @@ std::string_view to_string(Operation operation) {
 }
 
 std::string_view to_string(KernelLevel level) {
-  switch (level) {
-    case KernelLevel::kReference:
-      return "reference";
-    case KernelLevel::kAvx2:
-      return "avx2";
-    case KernelLevel::kAvxVnni:
-      return "avx_vnni";
-    case KernelLevel::kAvx512:
-      return "avx512";
-    case KernelLevel::kAvx512Vnni:
-      return "avx512_vnni";
-    case KernelLevel::kAvx512Bf16:
-      return "avx512_bf16";
-    case KernelLevel::kAmx:
-      return "amx";
-  }
-  return "";
+  return implementation(level).name;
 }
 
 std::string_view to_string(Precision precision) {
@@ -88,11 +80,7 @@ std::string_view to_string(Precision precision) {
 }
 
 std::vector<KernelLevel> available_levels() {
-  std::vector<KernelLevel> levels;
-  for (const KernelLevel level : kLevels) {
-    if ((usable_levels() & level_bit(level)) != 0) levels.push_back(level);
-  }
-  return levels;
+  return levels_in(usable_levels());
 }
 
 void KernelCheck::record(Operation operation, double difference, std::string_view where) {
@@ -109,17 +97,21 @@ KernelCheck::Difference KernelCheck::worst(Operation operation) const {
   return differences_[static_cast<size_t>(operation)];
 }
 
+ChosenLevels forced_levels(std::string_view name, LevelSet usable) {
+  for (const KernelLevel level : kLevels) {
+    if (name != to_string(level)) continue;
+    if ((usable & level_bit(level)) != 0) return capped_levels(usable, level);
+    throw Error(ErrorCode::kKernels, "kernels",
+                fmt::format("this processor cannot run {}; it has {}", name, list_of_names(usable)));
+  }
+  throw Error(ErrorCode::kKernels, "kernels",
+              fmt::format("unknown name \"{}\"; this processor has {}", name, list_of_names(usable)));
+}
+
 KernelSet select_kernels(std::string_view name) {
   if (name == "auto") return {.levels = automatic_choice().levels};
   if (name == "check") return {.levels = automatic_choice().levels, .check = std::make_shared<KernelCheck>()};
-  for (const KernelLevel level : kLevels) {
-    if (name != to_string(level)) continue;
-    if ((usable_levels() & level_bit(level)) != 0) return {.levels = capped_levels(usable_levels(), level)};
-    throw Error(ErrorCode::kKernels, "kernels",
-                fmt::format("this processor cannot run {}; it has {}", name, list_of_names()));
-  }
-  throw Error(ErrorCode::kKernels, "kernels",
-              fmt::format("unknown name \"{}\"; this processor has {}", name, list_of_names()));
+  return {.levels = forced_levels(name, usable_levels())};
 }
 
 std::vector<KernelCount> kernel_counts() {

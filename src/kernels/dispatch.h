@@ -28,14 +28,26 @@ enum class Operation {
 };
 inline constexpr size_t kOperations = 10;
 
-// Ascending: a forced level is a cap, and each operation takes, for its precision, the highest implementation at or
-// below it that the processor can run. Features are not nested (a processor may have VNNI without BF16). The highest is
-// not always the fastest: choice.h decides what runs unless a level is forced.
-enum class KernelLevel { kReference, kAvx2, kAvxVnni, kAvx512, kAvx512Vnni, kAvx512Bf16, kAmx };
-inline constexpr size_t kKernelLevels = 7;
-inline constexpr std::array<KernelLevel, kKernelLevels> kLevels = {
-    KernelLevel::kReference,  KernelLevel::kAvx2,       KernelLevel::kAvxVnni, KernelLevel::kAvx512,
-    KernelLevel::kAvx512Vnni, KernelLevel::kAvx512Bf16, KernelLevel::kAmx};
+// A row of the table of implementations (implementations.inc): the reference, or what an instruction set offers.
+enum class KernelLevel {
+#define DEBERTA_IMPLEMENTATION(level, ...) level,
+#include "kernels/implementations.inc"
+#undef DEBERTA_IMPLEMENTATION
+};
+inline constexpr std::array kLevels = {
+#define DEBERTA_IMPLEMENTATION(level, ...) KernelLevel::level,
+#include "kernels/implementations.inc"
+#undef DEBERTA_IMPLEMENTATION
+};
+inline constexpr size_t kKernelLevels = kLevels.size();
+
+// No level includes another: a processor may have VNNI without BF16, and a card has neither. What one needs and
+// provides is in its row (implementations.h).
+bool operator<(KernelLevel, KernelLevel) = delete;
+bool operator>(KernelLevel, KernelLevel) = delete;
+bool operator<=(KernelLevel, KernelLevel) = delete;
+bool operator>=(KernelLevel, KernelLevel) = delete;
+
 inline constexpr size_t kPrecisions = 3;
 inline constexpr std::array<Precision, kPrecisions> kAllPrecisions = {Precision::kFp32, Precision::kBf16,
                                                                       Precision::kInt8};
@@ -54,7 +66,7 @@ std::string_view to_string(KernelLevel level);
 // What an operation expects of its caller. Throws kInternal, naming the operation.
 void require(Operation operation, bool is_right, const char* what);
 
-// The levels that this processor can run (processor.h), kReference first.
+// The levels that this processor can run, kReference first.
 std::vector<KernelLevel> available_levels();
 
 // What `check` found: for each operation the largest |kernel - reference| and where. Thread-safe.
@@ -84,10 +96,13 @@ struct KernelSet {
   }
 };
 
-// "auto" (the fastest that this processor has: choice.h), "check" (auto, with the reference run at each call),
-// "reference", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "amx". Throws kKernels, listing what this
-// processor has, for another name or a level it cannot run.
+// "auto" (the fastest that this processor has: choice.h), "check" (auto, with the reference run at each call), or the
+// name of a level, which is a cap (capped_levels() in choice.h). Throws kKernels, listing what this processor has, for
+// another name or a level that it cannot run.
 KernelSet select_kernels(std::string_view name);
+
+// The same for the name of a level, on a processor that can run `usable`.
+ChosenLevels forced_levels(std::string_view name, LevelSet usable);
 
 // How often each implementation was called in this process (once per call of the operation, not per tile).
 struct KernelCount {

@@ -68,7 +68,7 @@ void dropout_rows(const KernelSet& kernels, const DropoutRowsParams& params) {
   require(Operation::kLayerNorm, params.x_TD != nullptr && params.y_TD != nullptr, "a null pointer in dropout_rows");
   check_dropout(params.dropout, params.rows);
   const bool is_on = params.dropout.is_on();
-  const RowKernel* kernel = row_kernel(kernels.level_of(Operation::kLayerNorm));
+  const RowKernel* kernel = kernel_of(kernels.level_of(Operation::kLayerNorm), &ImplementationRow::rows);
   for_each_row(params.parallel, params.rows, params.columns, [&](size_t row) {
     const float* x_D = params.x_TD + row * params.columns;
     float* y_D = params.y_TD + row * params.columns;

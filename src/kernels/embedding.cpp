@@ -48,7 +48,7 @@ void sum_rows(const RowKernel& kernel, const EmbeddingParams& p, size_t token) {
 }
 
 void run(KernelLevel level, const EmbeddingParams& p) {
-  const RowKernel* kernel = row_kernel(level);
+  const RowKernel* kernel = kernel_of(level, &ImplementationRow::rows);
   count_call(Operation::kEmbedding, level);
   for_each_row(p.parallel, p.tokens, p.columns, [&](size_t token) {
     if (kernel != nullptr) return sum_rows(*kernel, p, token);

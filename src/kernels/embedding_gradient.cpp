@@ -57,7 +57,7 @@ void embedding_gradient(const KernelSet& kernels, const EmbeddingGradientParams&
     if (params.ids_T[t] != params.skipped_id) keys[count++] = key_of(params.ids_T[t], t);
   }
   std::sort(keys, keys + count);
-  const RowKernel* kernel = row_kernel(kernels.level_of(Operation::kEmbedding));
+  const RowKernel* kernel = kernel_of(kernels.level_of(Operation::kEmbedding), &ImplementationRow::rows);
   parallel_for(params.parallel, (count + kPiece - 1) / kPiece, [&](size_t task, size_t) {
     const size_t end = next_begin(keys, count, (task + 1) * kPiece);
     for (size_t i = next_begin(keys, count, task * kPiece); i < end; ++i) add_row(kernel, params, keys[i]);

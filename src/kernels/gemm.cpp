@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/gemm_layout.h"
+#include "kernels/implementations.h"
 #include "kernels/operand.h"
 #include "kernels/profile.h"
 #include "kernels/reference/reference.h"
@@ -310,10 +311,10 @@ void compute_block(const Work& work, Span rows, Span tiles, Ahead after) {
 
 Work make_work(const GemmKernel& kernel, KernelLevel level, const GemmParams& p) {
   const PackedWeights& w = p.weights;
-  Work work{.p = p, .kernel = kernel, .layout = PanelLayout(w.precision, level, w.depth), .finish = nullptr};
-#if DEBERTA_HAS_X86
-  work.finish = level < KernelLevel::kAvx512 ? gemm_finish_avx2() : gemm_finish_avx512();
-#endif
+  Work work{.p = p,
+            .kernel = kernel,
+            .layout = PanelLayout(w.precision, level, w.depth),
+            .finish = kernel_of(level, &ImplementationRow::finish)->finish};
   work.shared.activation = vector_activation(p.activation);
   work.is_scalar = !is_vector_activation(p.activation);
   if (w.precision != Precision::kInt8) return work;
@@ -350,7 +351,7 @@ struct Columns {
 // Where the product that follows begins, for the worker that takes a task of it.
 Ahead begin_of_next(const GemmParams& p, size_t block_rows, size_t task) {
   if (p.next == nullptr || p.next->panels == nullptr) return {};
-  const GemmKernel* kernel = gemm_kernel(p.next->precision, p.next->level);
+  const GemmKernel* kernel = kernel_of(p.next->level, &ImplementationRow::gemm, p.next->precision);
   if (kernel == nullptr) return {};
   const Columns next(*kernel, *p.next, block_rows, p.parallel.workers);
   return task < next.tasks ? next.first_panels(task) : Ahead{};
@@ -387,7 +388,8 @@ void run_tiles(const GemmKernel& kernel, KernelLevel level, const GemmParams& p)
 
 void run(KernelLevel level, const GemmParams& p) {
   count_call(Operation::kGemm, level, p.weights.precision);
-  if (const GemmKernel* kernel = gemm_kernel(p.weights.precision, level)) return run_tiles(*kernel, level, p);
+  const GemmKernel* kernel = kernel_of(level, &ImplementationRow::gemm, p.weights.precision);
+  if (kernel != nullptr) return run_tiles(*kernel, level, p);
   parallel_for(p.parallel, p.rows, [&](size_t row, size_t) {
     for (size_t n = 0; n < p.weights.outputs; ++n) store(p, row, n, static_cast<float>(reference_gemm(p, row, n)));
   });
@@ -414,37 +416,9 @@ void run_checked(KernelLevel level, const GemmParams& p, KernelCheck& check) {
 
 }  // namespace
 
-const GemmKernel* gemm_kernel(Precision precision, KernelLevel level) {
-#if DEBERTA_HAS_X86
-  const bool is_bf16 = precision == Precision::kBf16;
-  const bool is_fp32 = precision == Precision::kFp32;
-  switch (level) {
-    case KernelLevel::kReference:
-      return nullptr;
-    case KernelLevel::kAvx2:
-      return is_fp32   ? &gemm_fp32_avx2_kernel()
-             : is_bf16 ? &gemm_bf16_as_fp32_avx2_kernel()
-                       : &gemm_int8_as_int16_avx2_kernel();
-    case KernelLevel::kAvxVnni:
-      return &gemm_int8_avxvnni_kernel();
-    case KernelLevel::kAvx512:
-      return is_fp32   ? &gemm_fp32_avx512_kernel()
-             : is_bf16 ? &gemm_bf16_as_fp32_avx512_kernel()
-                       : &gemm_int8_as_int16_avx512_kernel();
-    case KernelLevel::kAvx512Vnni:
-      return &gemm_int8_avx512vnni_kernel();
-    case KernelLevel::kAvx512Bf16:
-      return &gemm_bf16_avx512bf16_kernel();
-    case KernelLevel::kAmx:
-      return is_bf16 ? &gemm_amx_kernels().bf16 : &gemm_amx_kernels().int8;
-  }
-#endif
-  (void)precision, (void)level;
-  return nullptr;
-}
-
 GemmBlocking gemm_blocking(const KernelSet& kernels, Precision precision) {
-  const GemmKernel* kernel = gemm_kernel(precision, kernels.level_of(Operation::kGemm, precision));
+  const KernelLevel level = kernels.level_of(Operation::kGemm, precision);
+  const GemmKernel* kernel = kernel_of(level, &ImplementationRow::gemm, precision);
   if (kernel == nullptr) return {};
   return {.strip_rows = kernel->max_rows, .block_rows = kernel->block_rows, .split_rows = kernel->split_rows};
 }

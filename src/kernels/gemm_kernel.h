@@ -33,6 +33,9 @@ struct GemmFinish {
   size_t c_stride;
 };
 using GemmFinishFunction = void (*)(const GemmFinish& finish, size_t begin, size_t end);  // these rows
+struct GemmFinishKernel {
+  GemmFinishFunction finish;
+};
 
 // tile_MW[m][w] = sum over k of a_MK[m][k] * panel[k][w], m < rows: one chain per output, k ascending. Sums are fp32,
 // or int32 for int8. The panel holds groups of `group` consecutive k side by side (layout: kernels/gemm.h). A tile may
@@ -120,8 +123,8 @@ const GemmKernel& gemm_int8_as_int16_avx512_kernel();
 const GemmKernel& gemm_int8_avxvnni_kernel();
 const GemmKernel& gemm_int8_avx512vnni_kernel();
 const GemmAmxKernels& gemm_amx_kernels();
-GemmFinishFunction gemm_finish_avx2();
-GemmFinishFunction gemm_finish_avx512();
+const GemmFinishKernel& gemm_finish_avx2_kernel();
+const GemmFinishKernel& gemm_finish_avx512_kernel();
 const GemmPackKernel& gemm_pack_avx2_kernel();
 const GemmPackKernel& gemm_pack_avx512_kernel();
 

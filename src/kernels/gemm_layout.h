@@ -5,9 +5,7 @@
 
 namespace deberta {
 
-// Null for the reference.
-const GemmKernel* gemm_kernel(Precision precision, KernelLevel level);
-
+// Plain loops for the reference.
 const GemmPackKernel& gemm_pack_kernel(KernelLevel level);
 
 struct PanelLayout {

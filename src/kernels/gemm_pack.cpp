@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "deberta/error.h"
 #include "kernels/gemm_layout.h"
+#include "kernels/implementations.h"
 #include "kernels/operand.h"
 #include "kernels/row_blocks.h"
 
@@ -197,17 +198,13 @@ void pack_panel(const Packing& p, size_t panel) {
 }  // namespace
 
 const GemmPackKernel& gemm_pack_kernel(KernelLevel level) {
-#if DEBERTA_HAS_X86
-  if (level >= KernelLevel::kAvx512) return gemm_pack_avx512_kernel();
-  if (level != KernelLevel::kReference) return gemm_pack_avx2_kernel();
-#endif
-  (void)level;
-  return kPlain;
+  const GemmPackKernel* kernel = kernel_of(level, &ImplementationRow::pack);
+  return kernel != nullptr ? *kernel : kPlain;
 }
 
 PanelLayout::PanelLayout(Precision precision, KernelLevel level, size_t depth) {
   size_t unit = 1;
-  if (const GemmKernel* kernel = gemm_kernel(precision, level)) {
+  if (const GemmKernel* kernel = kernel_of(level, &ImplementationRow::gemm, precision)) {
     width = kernel->panel_width;
     group = kernel->group;
     unit = kernel->unit;
@@ -233,7 +230,7 @@ PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const Wei
             .source = source,
             .layout = layout,
             .kernel = gemm_pack_kernel(level),
-            .rows = row_kernel(level),
+            .rows = kernel_of(level, &ImplementationRow::rows),
             .panels = static_cast<std::byte*>(memory)};
   require(Operation::kGemm, source.w_bf16_KN == nullptr || precision == Precision::kBf16, "a weight of bf16");
   if (precision == Precision::kInt8) {

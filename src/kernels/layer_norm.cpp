@@ -67,7 +67,7 @@ void norm_row(const RowKernel* kernel, const LayerNormParams& p, size_t row) {
 }
 
 void run(KernelLevel level, const LayerNormParams& p) {
-  const RowKernel* kernel = row_kernel(level);
+  const RowKernel* kernel = kernel_of(level, &ImplementationRow::rows);
   const QuantizeParams quantization = quantization_of(p);
   const bool wants_bytes = p.quantized.values_TK != nullptr;
   count_call(Operation::kLayerNorm, level);

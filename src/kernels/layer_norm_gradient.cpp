@@ -61,7 +61,7 @@ void add_blocks(const float* sums, size_t blocks, size_t stride, size_t column, 
 }
 
 void run(KernelLevel level, const LayerNormGradientParams& p) {
-  const RowKernel* kernel = row_kernel(level);
+  const RowKernel* kernel = kernel_of(level, &ImplementationRow::rows);
   count_call(Operation::kLayerNormGradient, level);
   float* sums = static_cast<float*>(p.scratch);  // [blocks][2][D]: dgamma, dbeta
   const size_t blocks = blocks_of(p.rows), stride = 2 * p.columns;

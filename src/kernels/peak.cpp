@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/choice.h"
+#include "kernels/implementations.h"
 #include "kernels/peak_kernel.h"
 
 namespace deberta {
@@ -20,38 +20,14 @@ constexpr size_t kRounds = 20000;  // a tenth of a millisecond or a little more:
 constexpr int kTurns = 24;
 constexpr size_t kBurst = 1000;
 
-// Null for the reference.
-const PeakKernels* peak_kernels(KernelLevel level) {
-#if DEBERTA_HAS_X86
-  switch (level) {
-    case KernelLevel::kReference:
-      return nullptr;
-    case KernelLevel::kAvx2:
-      return &peak_avx2_kernels();
-    case KernelLevel::kAvxVnni:
-      return &peak_avxvnni_kernels();
-    case KernelLevel::kAvx512:
-      return &peak_avx512_kernels();
-    case KernelLevel::kAvx512Vnni:
-      return &peak_avx512vnni_kernels();
-    case KernelLevel::kAvx512Bf16:
-      return &peak_avx512bf16_kernels();
-    case KernelLevel::kAmx:
-      return &peak_amx_kernels();
-  }
-#endif
-  (void)level;
-  return nullptr;
-}
-
 // It uses fp32's instruction.
 bool is_widened(Precision precision, KernelLevel level) {
-  return precision == Precision::kBf16 && level <= KernelLevel::kAvx512;
+  return precision == Precision::kBf16 && !implementation(level).multiplies_pairs;
 }
 
 // Null where there is none.
 const PeakKernel* peak_kernel(Precision precision, KernelLevel level) {
-  const PeakKernels* kernels = peak_kernels(level);
+  const PeakKernels* kernels = kernel_of(level, &ImplementationRow::peaks);
   if (kernels == nullptr) return nullptr;
   const bool is_fp32 = precision == Precision::kFp32 || is_widened(precision, level);
   const PeakKernel& kernel = is_fp32 ? kernels->fp32 : precision == Precision::kBf16 ? kernels->bf16 : kernels->int8;
@@ -99,27 +75,6 @@ Peaks compare_multipliers(LevelSet usable) {
     }
   }
   return best;
-}
-
-std::string_view multiplier_name(Precision precision, KernelLevel level) {
-  const bool is_int8 = precision == Precision::kInt8;
-  switch (level) {
-    case KernelLevel::kReference:
-      return "";
-    case KernelLevel::kAvx2:
-      return is_int8 ? "vpmaddwd ymm" : "vfmadd231ps ymm";
-    case KernelLevel::kAvxVnni:
-      return "vpdpbusd ymm";
-    case KernelLevel::kAvx512:
-      return is_int8 ? "vpmaddwd zmm" : "vfmadd231ps zmm";
-    case KernelLevel::kAvx512Vnni:
-      return "vpdpbusd zmm";
-    case KernelLevel::kAvx512Bf16:
-      return "vdpbf16ps zmm";
-    case KernelLevel::kAmx:
-      return is_int8 ? "tdpbusd" : "tdpbf16ps";
-  }
-  return "";
 }
 
 double sustained_peak(Precision precision, KernelLevel level, const Parallel& parallel, double seconds) {

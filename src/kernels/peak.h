@@ -3,7 +3,6 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <string_view>
 
 #include "base/parallel.h"
 #include "kernels/dispatch.h"
@@ -26,9 +25,6 @@ struct Peaks {
 // Operations a second of the calling thread, for every multiplier of `usable`: short bursts in turns, the best of each.
 // Takes less than 1 ms, with tiles perhaps 2.
 Peaks compare_multipliers(LevelSet usable);
-
-// The instruction that the GEMM of `precision` at `level` is made of: "vdpbf16ps zmm". Empty for the reference.
-std::string_view multiplier_name(Precision precision, KernelLevel level);
 
 // Long enough to be sustained, short enough to fall between interruptions.
 inline constexpr double kPeakWindowSeconds = 0.005;

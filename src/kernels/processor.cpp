@@ -1,4 +1,5 @@
-// Detection. Nothing here knows which implementation is the faster one (choice.h).
+// Detection. Nothing here knows what needs a feature (implementations.inc) or which implementation is the faster one
+// (choice.h).
 #include "kernels/processor.h"
 
 #include <algorithm>
@@ -23,10 +24,6 @@ Cpuid cpuid(unsigned leaf, unsigned part = 0) {
   return r;
 }
 
-bool has_all(unsigned bits, unsigned wanted) {
-  return (bits & wanted) == wanted;
-}
-
 // The register state that the operating system saves; the instruction exists only with OSXSAVE.
 unsigned saved_state() {
   if (!has_all(cpuid(1).c, bit_OSXSAVE)) return 0;
@@ -41,24 +38,10 @@ bool has_avx2() {
          has_all(cpuid(7).b, bit_AVX2 | bit_BMI | bit_BMI2) && has_all(cpuid(0x80000001).c, bit_LZCNT);
 }
 
-bool has_avx_vnni() {
-  constexpr unsigned kVectorNeural = 1u << 4;
-  return has_avx2() && has_all(cpuid(7, 1).a, kVectorNeural);
-}
-
 // Everything that -march=x86-64-v4 adds.
 bool has_avx512() {
-  return has_avx2() && has_all(saved_state(), 0xE6) &&
+  return has_all(saved_state(), 0xE6) &&
          has_all(cpuid(7).b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL);
-}
-bool has_vnni() {
-  constexpr unsigned kVectorNeural = 1u << 11;
-  return has_avx512() && has_all(cpuid(7).c, kVectorNeural);
-}
-
-bool has_bf16() {
-  constexpr unsigned kVectorBf16 = 1u << 5;
-  return has_avx512() && has_all(cpuid(7, 1).a, kVectorBf16);
 }
 
 // Tiles are state that Linux gives only to a process that asks; the permission holds for all its threads.
@@ -73,19 +56,19 @@ bool may_use_tiles() {
 
 bool has_amx() {
   constexpr unsigned kTileState = 3u << 17, kTileBf16 = 1u << 22, kTile = 1u << 24, kTileInt8 = 1u << 25;
-  return has_vnni() && has_bf16() && has_all(saved_state(), kTileState) &&
-         has_all(cpuid(7).d, kTileBf16 | kTile | kTileInt8) && may_use_tiles();
+  return has_all(saved_state(), kTileState) && has_all(cpuid(7).d, kTileBf16 | kTile | kTileInt8) && may_use_tiles();
 }
 
-LevelSet detect_levels() {
-  LevelSet levels = level_bit(KernelLevel::kReference);
-  if (has_avx2()) levels |= level_bit(KernelLevel::kAvx2);
-  if (has_avx_vnni()) levels |= level_bit(KernelLevel::kAvxVnni);
-  if (has_avx512()) levels |= level_bit(KernelLevel::kAvx512);
-  if (has_vnni()) levels |= level_bit(KernelLevel::kAvx512Vnni);
-  if (has_bf16()) levels |= level_bit(KernelLevel::kAvx512Bf16);
-  if (has_amx()) levels |= level_bit(KernelLevel::kAmx);
-  return levels;
+FeatureSet detect_features() {
+  constexpr unsigned kVectorNeural256 = 1u << 4, kVectorNeural512 = 1u << 11, kVectorBf16 = 1u << 5;
+  FeatureSet features = 0;
+  if (has_avx2()) features |= feature_set({Feature::kAvx2});
+  if (has_all(cpuid(7, 1).a, kVectorNeural256)) features |= feature_set({Feature::kAvxVnni});
+  if (has_avx512()) features |= feature_set({Feature::kAvx512});
+  if (has_all(cpuid(7).c, kVectorNeural512)) features |= feature_set({Feature::kAvx512Vnni});
+  if (has_all(cpuid(7, 1).a, kVectorBf16)) features |= feature_set({Feature::kAvx512Bf16});
+  if (has_amx()) features |= feature_set({Feature::kAmx});
+  return features;
 }
 
 // Four characters a register.
@@ -121,8 +104,8 @@ Processor detect_processor() {
   return processor;
 }
 #else
-LevelSet detect_levels() {
-  return level_bit(KernelLevel::kReference);
+FeatureSet detect_features() {
+  return 0;
 }
 
 Processor detect_processor() {
@@ -137,9 +120,9 @@ const Processor& this_processor() {
   return processor;
 }
 
-LevelSet usable_levels() {
-  static const LevelSet levels = detect_levels();
-  return levels;
+FeatureSet processor_features() {
+  static const FeatureSet features = detect_features();
+  return features;
 }
 
 }  // namespace deberta

@@ -1,8 +1,7 @@
-// What this processor is and which levels it can run: cpuid, XGETBV and, for tiles, permission from Linux.
+// What this processor is and which instruction sets it has: cpuid, XGETBV and, for tiles, permission from Linux.
 #pragma once
+#include <initializer_list>
 #include <string>
-
-#include "kernels/dispatch.h"
 
 namespace deberta {
 
@@ -14,8 +13,28 @@ struct Processor {
 };
 const Processor& this_processor();
 
-// What this processor and its operating system can run and what was built in, the reference always. The first call asks
-// Linux for the tile registers (arch_prctl), for the whole process.
-LevelSet usable_levels();
+// By the flags of the compiler (cmake/isa.cmake). None of them includes another.
+enum class Feature {
+  kAvx2,  // all that -march=haswell allows
+  kAvxVnni,
+  kAvx512,  // all that -march=x86-64-v4 adds
+  kAvx512Vnni,
+  kAvx512Bf16,
+  kAmx,  // tiles, in bf16 and int8
+};
+
+using FeatureSet = unsigned;  // bits
+constexpr FeatureSet feature_set(std::initializer_list<Feature> features) {
+  FeatureSet set = 0;
+  for (const Feature feature : features) set |= 1u << static_cast<unsigned>(feature);
+  return set;
+}
+constexpr bool has_all(FeatureSet set, FeatureSet wanted) {
+  return (set & wanted) == wanted;
+}
+
+// What this processor and its operating system support. The first call asks Linux for the tile registers (arch_prctl),
+// for the whole process.
+FeatureSet processor_features();
 
 }  // namespace deberta

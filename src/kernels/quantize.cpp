@@ -23,7 +23,7 @@ size_t x_stride_of(const QuantizeParams& p) {
 
 void run(KernelLevel level, const QuantizeParams& p) {
   count_call(Operation::kQuantize, level);
-  const RowKernel* kernel = row_kernel(level);
+  const RowKernel* kernel = kernel_of(level, &ImplementationRow::rows);
   for_each_row(p.parallel, p.rows, p.columns, [&](size_t row) { quantize_row(kernel, p, row); });
 }
 

@@ -1,18 +1,9 @@
-// The row kernel of a level; rounding to bf16; where results differ most.
+// Rounding to bf16; where results differ most.
 #include "kernels/row_blocks.h"
 
 #include <algorithm>
 
 namespace deberta {
-
-const RowKernel* row_kernel(KernelLevel level) {
-#if DEBERTA_HAS_X86
-  if (level >= KernelLevel::kAvx512) return &row_operations_avx512_kernel();
-  if (level == KernelLevel::kAvx2) return &row_operations_avx2_kernel();
-#endif
-  (void)level;
-  return nullptr;
-}
 
 void narrow_row(const RowKernel* kernel, const float* x, Bf16* y, size_t columns) {
   if (kernel != nullptr) return kernel->narrow(x, y, columns);

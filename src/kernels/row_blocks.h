@@ -1,5 +1,5 @@
-// What the operations on rows share: the kernel of a level, and the split of rows among threads. Not for files compiled
-// with wider flags.
+// What the operations on rows share: the split of rows among threads, and rounding. Not for files compiled with wider
+// flags.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,13 +8,10 @@
 
 #include "base/parallel.h"
 #include "kernels/bf16.h"
-#include "kernels/dispatch.h"
+#include "kernels/implementations.h"
 #include "kernels/row_kernel.h"
 
 namespace deberta {
-
-// The widest that the level includes; null for the reference.
-const RowKernel* row_kernel(KernelLevel level);
 
 // y = x rounded to bf16. `kernel` null: the reference.
 void narrow_row(const RowKernel* kernel, const float* x, Bf16* y, size_t columns);

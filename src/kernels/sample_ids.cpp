@@ -72,7 +72,7 @@ void sample_ids(const KernelSet& kernels, const SampleIdsParams& p) {
   if (p.rows == 0) return;
   check_arguments(p);
   const KernelLevel level = kernels.level_of(Operation::kSoftmax);
-  const RowKernel* kernel = row_kernel(level);
+  const RowKernel* kernel = kernel_of(level, &ImplementationRow::rows);
   count_call(Operation::kSoftmax, level);
   for_each_row(p.parallel, p.rows, p.classes, [&](size_t row) {
     p.ids_R[row] = kernel != nullptr ? sample_row(*kernel, p, row) : reference_sample_id(p, row);

@@ -76,7 +76,7 @@ void transpose_rows(const KernelSet& kernels, const TransposeRowsParams& params)
   if (params.columns == 0) return;
   check_arguments(params);
   const KernelLevel level = kernels.level_of(Operation::kGemm);
-  const Transposition work{params, gemm_pack_kernel(level), row_kernel(level)};
+  const Transposition work{params, gemm_pack_kernel(level), kernel_of(level, &ImplementationRow::rows)};
   parallel_for(params.parallel, (params.columns + kStrip - 1) / kStrip, [&](size_t task, size_t) {
     work.strip(task * kStrip, std::min(kStrip, params.columns - task * kStrip));
   });

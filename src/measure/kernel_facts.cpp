@@ -116,7 +116,7 @@ JsonArray multipliers(const Peaks& peaks) {
       if (!exists(Operation::kGemm, precision, level) || level == KernelLevel::kReference) continue;
       rows.push_back(JsonObject{{"precision", to_string(precision)},
                                 {"level", to_string(level)},
-                                {"instruction", multiplier_name(precision, level)},
+                                {"instruction", implementation(level).multipliers.of(precision)},
                                 {"gops", std::round(peaks.of(precision, level) / 1e8) / 10}});
     }
   }

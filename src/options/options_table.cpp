@@ -29,6 +29,13 @@ constexpr std::string_view kTableVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize inspect check convert "
     "bench";
 
+// Those of the table of implementations.
+constexpr std::string_view kKernelNames = "auto|check"
+#define DEBERTA_IMPLEMENTATION(level, name, ...) "|" name
+#include "kernels/implementations.inc"
+#undef DEBERTA_IMPLEMENTATION
+    ;
+
 constexpr std::array kVerbs = {
     VerbRow{"classify", "label or score texts or pairs of texts", "[TEXT...]",
             "classify -m DIR \"a gorgeous , witty , seductive movie .\"",
@@ -212,7 +219,7 @@ constexpr OptionRow kOptions[] = {
               "truncated while in use"},
     OptionRow{"no-crc", 0, kFlag, "", "", kWeightVerbs, "Model",
               "do not check the CRC-32 of weights in a pytorch_model.bin"},
-    OptionRow{"kernels", 0, kChoice, "auto", "auto|check|reference|avx2|avx_vnni|avx512|avx512_vnni|avx512_bf16|amx",
+    OptionRow{"kernels", 0, kChoice, "auto", kKernelNames,
               "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench info "
               "serve pretrain "
               "finetune replay",

@@ -40,8 +40,19 @@ void run_one_gemm(const KernelSet& kernels) {
 
 // What a cap means for fp32.
 KernelLevel fp32_level(KernelLevel cap) {
-  if (cap == KernelLevel::kAvxVnni) return KernelLevel::kAvx2;
-  return std::min(cap, KernelLevel::kAvx512);
+  switch (cap) {
+    case KernelLevel::kReference:
+    case KernelLevel::kAvx2:
+    case KernelLevel::kAvx512:
+      return cap;
+    case KernelLevel::kAvxVnni:
+      return KernelLevel::kAvx2;
+    case KernelLevel::kAvx512Vnni:
+    case KernelLevel::kAvx512Bf16:
+    case KernelLevel::kAmx:
+      break;
+  }
+  return KernelLevel::kAvx512;
 }
 
 TEST(Dispatch, OnlyTheForcedImplementationRuns) {
@@ -67,7 +78,7 @@ TEST(Dispatch, AutoAndCheckTakeTheChoiceForThisProcessor) {
 
 TEST(Dispatch, AnOperationWithoutThatLevelTakesTheNextLower) {
   for (const KernelLevel level : available_levels()) {
-    EXPECT_LE(select_kernels(to_string(level)).level_of(Operation::kLayerNorm), level);
+    EXPECT_EQ(select_kernels(to_string(level)).level_of(Operation::kLayerNorm), fp32_level(level));
     EXPECT_EQ(select_kernels(to_string(level)).level_of(Operation::kGemm), fp32_level(level));
   }
 }
@@ -77,6 +88,7 @@ TEST(Dispatch, UnknownNamesListWhatThisProcessorHas) {
                "unknown name \"avx9000\"; this processor has auto, check, reference");
   EXPECT_ERROR(select_kernels(""), kKernels, "unknown name");
   EXPECT_ERROR(select_kernels("AVX2"), kKernels, "unknown name");
+  EXPECT_ERROR(select_kernels("cuda"), kKernels, "unknown name \"cuda\"");
   try {
     select_kernels("avx9000");
   } catch (const Error& error) {

@@ -12,7 +12,7 @@
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
-#include "kernels/dispatch.h"
+#include "support/implementations.h"
 
 namespace deberta::test {
 namespace {
@@ -249,10 +249,10 @@ void check_packing(const Packed& packed, const std::string& where, GoldenReport&
   if (found != real) report.failures.push_back(fmt::format("{}: {} real tokens, {} packed", where, real, found));
 }
 
-std::map<KernelLevel, uint64_t> attention_calls() {
-  std::map<KernelLevel, uint64_t> calls;
+std::map<std::string_view, uint64_t> attention_calls() {
+  std::map<std::string_view, uint64_t> calls;
   for (const KernelCount& count : kernel_counts()) {
-    if (count.operation == Operation::kAttention) calls[count.level] += count.calls;
+    if (count.operation == Operation::kAttention) calls[to_string(count.level)] += count.calls;
   }
   return calls;
 }
@@ -312,9 +312,7 @@ GoldenReport compare_with_engine(const Golden& golden, const std::string& kernel
 
 std::vector<std::string> usable_kernels() {
   std::vector<std::string> names{"auto"};
-  for (const KernelLevel level : available_levels()) {
-    if (level <= KernelLevel::kAvx512) names.emplace_back(to_string(level));  // the wider ones differ in bf16 and int8
-  }
+  for (const KernelLevel level : levels_of(Operation::kGemm)) names.emplace_back(to_string(level));
   return names;
 }
 

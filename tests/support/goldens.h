@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checkpoint/tensor.h"
@@ -24,11 +25,11 @@ struct Golden {
 };
 
 struct GoldenReport {
-  std::string unsupported;                          // why the engine cannot run it; empty: it ran
-  std::vector<std::string> failures;                // `case, kernels: tensor: error x, bound y`
-  std::map<std::string, double> errors;             // of each output that is not a score
-  std::map<KernelLevel, uint64_t> attention_calls;  // by the level that took them, as long as no scores are wanted
-  size_t compared = 0;                              // outputs
+  std::string unsupported;                               // why the engine cannot run it; empty: it ran
+  std::vector<std::string> failures;                     // `case, kernels: tensor: error x, bound y`
+  std::map<std::string, double> errors;                  // of each output that is not a score
+  std::map<std::string_view, uint64_t> attention_calls;  // by name of the level, as long as no scores are wanted
+  size_t compared = 0;                                   // outputs
 };
 
 // Runs the engine with the named kernels (engine/model.h), and once more for scores where there are any: only the
@@ -37,7 +38,7 @@ struct GoldenReport {
 GoldenReport compare_with_engine(const Golden& golden, const std::string& kernels,
                                  Precision precision = Precision::kFp32);
 
-// "auto" and every level that this machine can run.
+// "auto" and every level of fp32 that this machine can run.
 std::vector<std::string> usable_kernels();
 
 }  // namespace deberta::test

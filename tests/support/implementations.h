@@ -1,20 +1,18 @@
-// The implementations of an operation that this processor can run, each once: caps that choose the same one are left
-// out. Tests take them as parameters, benchmarks as rows.
+// The implementations of an operation that this processor can run, from the table of implementations. Tests take them
+// as parameters, benchmarks as rows.
 #pragma once
 #include <initializer_list>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "kernels/dispatch.h"
+#include "kernels/implementations.h"
 
 namespace deberta::test {
 
 inline std::vector<KernelLevel> levels_of(Operation operation, Precision precision = Precision::kFp32) {
   std::vector<KernelLevel> levels = available_levels();
-  std::erase_if(levels, [&](KernelLevel level) {
-    return select_kernels(to_string(level)).level_of(operation, precision) != level;
-  });
+  std::erase_if(levels, [&](KernelLevel level) { return !exists(operation, precision, level); });
   return levels;
 }
 

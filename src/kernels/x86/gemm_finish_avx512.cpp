@@ -20,7 +20,11 @@ inline Vector add_as_float(Vector a, Vector b) {
 #include "kernels/x86/gemm_finish.inc.h"
 
 namespace deberta {
-GemmFinishFunction gemm_finish_avx512() {
-  return finish;
+namespace {
+constexpr GemmFinishKernel kKernel = {.finish = finish};
+}
+
+const GemmFinishKernel& gemm_finish_avx512_kernel() {
+  return kKernel;
 }
 }  // namespace deberta
