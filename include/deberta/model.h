@@ -87,11 +87,6 @@ struct ModelOptions {
   ConfigRules config_rules = ConfigRules::kOriginal;  // of open_pipeline(), which reads the file
 };
 
-// Not part of the library's interface:
-struct ActivationRanges;  // engine/calibration.h
-struct Variant;           // engine/variant.h
-class Computation;        // engine/computation.h
-
 // One mention of an entity (ReCoRD): its pieces as packed rows of one sequence. Without pieces its logit is -10000.
 struct Mention {
   int32_t sequence = 0;
@@ -104,7 +99,6 @@ struct ForwardOptions {
   std::vector<int32_t> rows;      // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
   std::vector<Mention> mentions;  // original token head with one class: a logit for each mention, not for tokens
   bool wants_scores = false;      // per-term attention scores of every layer (reference path)
-  ActivationRanges* ranges = nullptr;  // fp32, no masks: widened to what the linear layers read
 };
 
 // Scores of one layer and one sequence, [H, L, L] each; empty when the model lacks the term. c2c + c2p + p2c = sum,
@@ -136,8 +130,6 @@ class DEBERTA_API Model {
   // kOutOfMemory.
   // The checkpoint's files stay mapped as long as the model lives.
   static Model load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options = {});
-  // Of passes that other code computes: a model in training, of a form that the engine lacks.
-  static Model of(const Variant& variant, int64_t labels, Computation* owned);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -157,8 +149,9 @@ class DEBERTA_API Model {
   // empty.
   std::string check_report() const;
 
+  struct State;  // what a model holds, for the engine alone
+
  private:
-  struct State;
   explicit Model(State* state);
   // An owned pointer: <memory> would double the compile time of this header.
   State* state_;

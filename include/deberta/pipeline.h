@@ -58,7 +58,7 @@ struct TextInput {
   std::string_view text;                      // or the question of a context, the query of documents
   std::optional<std::string_view> pair = {};  // the second text, the context of a question, the question of choices
   std::span<const std::string> items = {};    // documents of a query, choices
-  std::span<const Encoding> encodings = {};   // by encode_input() with the same options; saves encoding it again
+  std::span<const Encoding> encodings = {};   // by encode_input() with the same rules; saves encoding it again
 };
 
 // What happens to a text above encode.max_tokens.
@@ -78,9 +78,38 @@ struct EncodingRules {
   std::optional<std::string> prompt = {};  // put before each text; none: embed() uses the folder's, others use none
 };
 
-// The sequences that the functions below run for an input, for a thread that encodes while another one computes. The
-// first is that of one text or pair, uncut if windows were requested. Throws as those functions do.
-DEBERTA_API Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules);
+// How a context, a question and a choice become a sequence.
+enum class ChoiceForm {
+  kRace,   // [CLS] context [SEP] question choice [SEP]; white space runs are one space; question and choice 160 pieces
+  kPlain,  // the same without these two rules (SWAG); without a question the choice alone (AlphaNLI)
+  kCopa,   // the question is "cause": [CLS] choice [SEP] context [SEP], or "effect": [CLS] context [SEP] choice [SEP]
+};
+
+// Which sequences an input becomes.
+enum class SequenceForm {
+  kText,        // the text or the pair: one sequence, uncut if windows were requested
+  kHypotheses,  // the text with each hypothesis
+  kDocuments,   // the text with each of the items
+  kChoices,     // context and question with each of the items
+  kContext,     // the question with each window of its context
+  kTexts,       // the text, its pair and each of the items, each by itself
+};
+
+// How an input becomes the sequences that a task runs for it: `encoding` alone for tasks that run one, else what
+// sequence_rules() of the task's options gives.
+struct SequenceRules {
+  EncodingRules encoding;
+  SequenceForm form = SequenceForm::kText;
+  std::vector<std::string> hypotheses = {};  // of kHypotheses
+  ChoiceForm choice = ChoiceForm::kRace;     // of kChoices
+  size_t max_question_tokens = 0;            // of kContext
+  bool as_transformers = false;              // of kContext: QuestionOptions
+};
+
+// The sequences that the functions below run for an input, for a thread that encodes while another one computes. Throws
+// as those functions do.
+DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
+                                               const SequenceRules& rules);
 
 // What becomes of the windows of a text.
 enum class WindowScores {
@@ -121,10 +150,9 @@ struct ZeroShotOptions {
   std::string hypothesis_template = "This example is {}.";
   bool is_multi_label = false;         // each label by itself, entailment against contradiction; also for one candidate
   std::vector<std::string> label_map;  // as EntailmentOptions
-};
 
-DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
-                                               const ZeroShotOptions& options);
+  DEBERTA_API SequenceRules sequence_rules() const;  // throws kUsage as zero_shot()
+};
 
 // Throws as nli, kUsage without candidates or for a template without {}, with two of them, or with {{ or }}; kTask for
 // labels by themselves when the model has no class for contradiction.
@@ -135,30 +163,21 @@ struct RankOptions {
   EncodingRules rules;
   std::optional<ScoreFunction> function;  // none: sigmoid, or as the configuration says
   size_t top_n = 0;                       // 0: all
-};
 
-DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
-                                               const RankOptions& options);
+  DEBERTA_API SequenceRules sequence_rules() const;
+};
 
 // Scores of the documents `items` for the query `text`, by a cross-encoder or reward model. Throws kTask unless the
 // checkpoint has a sequence head with one class, kInput for an input without documents.
 DEBERTA_API std::vector<RankAnswer> rerank(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                            const RankOptions& options = {});
 
-// How a context, a question and a choice become a sequence.
-enum class ChoiceForm {
-  kRace,   // [CLS] context [SEP] question choice [SEP]; white space runs are one space; question and choice 160 pieces
-  kPlain,  // the same without these two rules (SWAG); without a question the choice alone (AlphaNLI)
-  kCopa,   // the question is "cause": [CLS] choice [SEP] context [SEP], or "effect": [CLS] context [SEP] choice [SEP]
-};
-
 struct ChoiceOptions {
   EncodingRules rules;
   ChoiceForm form = ChoiceForm::kRace;
-};
 
-DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
-                                               const ChoiceOptions& options);
+  DEBERTA_API SequenceRules sequence_rules() const;
+};
 
 // Which of the choices `items` fits the context `text` and the question `pair` (if any). A head with one class gives
 // one logit per choice; with two classes it is the logit of class 1 minus that of class 0. Throws kTask for another
@@ -177,10 +196,9 @@ struct QuestionOptions {
   std::optional<float> null_threshold;  // the answer exactly when its logit exceeds the best span's by more than this
   bool as_transformers = false;         // as its pipeline: each window's probabilities sum to 1, words are cut by the
                                         // edges of windows, equal answers are merged only after equal spaces
-};
 
-DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
-                                               const QuestionOptions& options);
+  DEBERTA_API SequenceRules sequence_rules() const;
+};
 
 // Where the context `pair` answers the question `text`. Throws kTask when the checkpoint has no span head, kInput for
 // an input without a context.
@@ -238,11 +256,9 @@ DEBERTA_API std::vector<EmbeddingAnswer> embed(const Pipeline& pipeline, std::sp
 
 struct SimilarityOptions {
   EmbeddingOptions embedding;  // with pools
-};
 
-// Encodes the text, then the pair or each of the items, separately.
-DEBERTA_API std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
-                                               const SimilarityOptions& options);
+  DEBERTA_API SequenceRules sequence_rules() const;
+};
 
 // Cosines of the vector of a text with those of its pair, or of its items in their order. Throws as embed, kInput for
 // an input with nothing to compare, kUsage without pooling.

@@ -16,6 +16,7 @@
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/classification.h"
+#include "pipeline/encodings.h"
 #include "program/interrupt.h"
 #include "program/output.h"
 #include "program/progress_printer.h"
@@ -31,15 +32,11 @@ struct HeadsAnswer {
   size_t cut_tokens = 0;
 };
 
-Encoding encoding_of(const Pipeline& pipeline, const TextInput& input, const EncodingRules& rules) {
-  return input.encodings.empty() ? encode_input(pipeline.tokenizer, input, rules) : input.encodings.front();
-}
-
 std::vector<HeadsAnswer> heads_of(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                   const EncodingRules& rules) {
   std::vector<HeadsAnswer> answers;
   for (const TextInput& input : inputs) {
-    const Encoding encoding = encoding_of(pipeline, input, rules);
+    const Encoding encoding = encode_one(pipeline.tokenizer, input, rules);
     const AttentionTerms terms = attention_terms(pipeline.model, encoding);
     check_finite(terms);
     answers.push_back({head_figures(terms), heads_json(terms), encoding.size(), encoding.cut_tokens});
@@ -152,7 +149,7 @@ std::string page_of(const AnalyzeVerb& options, const Pipeline& pipeline, const 
   const EncodingRules rules = encoding_rules(options.encoding);
   TextInput input{.text = row.text};
   if (row.pair) input.pair = *row.pair;
-  const Encoding encoding = encode_input(pipeline.tokenizer, input, rules);
+  const Encoding encoding = encode_one(pipeline.tokenizer, input, rules);
   check_page(pipeline, row, encoding.size());
   const AttentionTerms terms = attention_terms(pipeline.model, encoding);
   check_finite(terms);

@@ -40,7 +40,7 @@ class TextProgress {
 std::vector<Encoding> read_calibration_texts(const CalibrationRules& rules, ShowProgress progress,
                                              const std::string& model_folder) {
   const Tokenizer tokenizer = Tokenizer::load(model_folder, rules.tokenizer);
-  const EncodeRow encode = row_encoder(tokenizer, rules.encoding);
+  const EncodeRow encode = row_encoder(tokenizer, {rules.encoding});
   std::vector<Encoding> texts;
   collect_rows(rules.reading, progress,
                [&](std::span<const Row> rows) {

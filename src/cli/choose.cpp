@@ -27,7 +27,7 @@ int run(const ChooseVerb& options) {
   return run_text_verb(
       options, reading, pipeline, {"index", "score", "choice"},
       [&](std::span<const TextInput> inputs) { return choose(pipeline, inputs, settings); }, to_answer,
-      row_encoder(pipeline.tokenizer, settings));
+      row_encoder(pipeline.tokenizer, settings.sequence_rules()));
 }
 
 }  // namespace deberta::cli

@@ -107,7 +107,7 @@ int write_file(const EmbedVerb& options, const RowReading& reading, const Pipeli
       if (!embedding.pools) vectors.starts.push_back(static_cast<int64_t>(vectors.values.size() / vectors.columns));
     }
   };
-  const int code = collect_rows(reading, options.progress, take, row_encoder(pipeline.tokenizer, embedding.rules));
+  const int code = collect_rows(reading, options.progress, take, row_encoder(pipeline.tokenizer, {embedding.rules}));
   if (code != 0) leave_unwritten(path);
   note_cut_rows(options.encoding, cut, done, embedding.rules.encode.max_tokens);
   write_vectors(path, vectors, dtype);
@@ -127,7 +127,7 @@ int show_similarity(const EmbedVerb& options, const RowReading& reading, const P
       [](const Row&, const SimilarityAnswer& result) {
         return RowAnswer{{to_json(result), {{cell(result.cosines.front())}}}, result.tokens, result.cut_tokens};
       },
-      row_encoder(pipeline.tokenizer, similar));
+      row_encoder(pipeline.tokenizer, similar.sequence_rules()));
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ int run(const EmbedVerb& given) {
       [&](const Row&, const EmbeddingAnswer& result) {
         return to_answer(result, columns, embedding.pools, digits_of(options.output));
       },
-      row_encoder(pipeline.tokenizer, embedding.rules));
+      row_encoder(pipeline.tokenizer, {embedding.rules}));
 }
 
 }  // namespace deberta::cli

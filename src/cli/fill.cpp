@@ -44,7 +44,7 @@ int run(const FillVerb& options) {
       {std::vector<std::string>{"mask", "token_str", "score", "token", "sequence"}, true},
       [&](std::span<const TextInput> inputs) { return fill(pipeline, inputs, settings); },
       [](const Row&, const FillAnswer& result) { return to_answer(result); },
-      row_encoder(pipeline.tokenizer, settings.rules));
+      row_encoder(pipeline.tokenizer, {settings.rules}));
 }
 
 }  // namespace deberta::cli

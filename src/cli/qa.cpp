@@ -48,7 +48,8 @@ int run(const QaVerb& options) {
       options, reading, pipeline, {std::vector<std::string>{"answer", "score", "start", "end"}, settings.top_k > 1},
       [&](std::span<const TextInput> inputs) { return qa(pipeline, inputs, settings); },
       [&](const Row& row, const QuestionAnswer& result) { return to_answer(row, result, options); },
-      row_encoder(pipeline.tokenizer, settings), [&](size_t cut, size_t rows) {  // contexts are never cut
+      row_encoder(pipeline.tokenizer, settings.sequence_rules()),
+      [&](size_t cut, size_t rows) {  // contexts are never cut
         note(fmt::format("note: {} of {} questions cut to {} tokens (--max-question-len)", cut, rows,
                          options.max_question_len));
       });

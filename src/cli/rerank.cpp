@@ -148,7 +148,7 @@ int run(const RerankVerb& options) {
         if (is_run) answer.answer.words = run_lines(row, result, queries);
         return answer;
       },
-      row_encoder(pipeline.tokenizer, settings));
+      row_encoder(pipeline.tokenizer, settings.sequence_rules()));
   if (rows > 1 && alone == rows)
     note("note: each query has one document, so that every rank is 1; a row has all documents of its query, as a list");
   return code;

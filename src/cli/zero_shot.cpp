@@ -66,7 +66,7 @@ int run(const ZeroShotVerb& options) {
   return run_text_verb(
       options, reading, pipeline, columns,
       [&](std::span<const TextInput> inputs) { return zero_shot(pipeline, inputs, settings); }, to_answer,
-      row_encoder(pipeline.tokenizer, settings));
+      row_encoder(pipeline.tokenizer, settings.sequence_rules()));
 }
 
 }  // namespace deberta::cli

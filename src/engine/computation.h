@@ -1,4 +1,4 @@
-// What computes the passes of a Model: the engine (model.cpp), or other code in its place (Model::of).
+// What computes the passes of a Model: the engine (model.cpp), or other code in its place (model_access.h).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,6 +7,8 @@
 
 namespace deberta {
 
+struct ActivationRanges;  // engine/calibration.h
+
 class Computation {
  public:
   Computation() = default;
@@ -14,8 +16,10 @@ class Computation {
   Computation& operator=(const Computation&) = delete;
   virtual ~Computation() = default;
 
-  // The batch and the options have passed their checks; the result is empty. One call at a time.
-  virtual void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) = 0;
+  // The batch and the options have passed their checks; the result is empty. `ranges`: forward_with_ranges(), or null.
+  // One call at a time.
+  virtual void forward(const Batch& batch, const ForwardOptions& options, ActivationRanges* ranges,
+                       ForwardResult& result) = 0;
   virtual uint64_t memory_bytes() const { return 0; }
   virtual std::string check_report() const { return {}; }
 };

@@ -20,6 +20,7 @@
 #include "engine/computation.h"
 #include "engine/forward.h"
 #include "engine/memory_check.h"
+#include "engine/model_access.h"
 #include "engine/variant.h"
 #include "engine/weights.h"
 #include "kernels/rel_lut.h"
@@ -104,7 +105,8 @@ class EngineComputation : public Computation {
     if (has_relative_term(of.config)) lut_.emplace(lut_params_);
   }
 
-  void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) override;
+  void forward(const Batch& batch, const ForwardOptions& options, ActivationRanges* ranges,
+               ForwardResult& result) override;
   int64_t labels() const { return weights_.labels; }
   uint64_t memory_bytes() const override { return weights_.store.size_bytes(); }
   std::string check_report() const override;
@@ -131,11 +133,12 @@ class EngineComputation : public Computation {
   std::optional<RelLut> lut_;
 };
 
-void EngineComputation::forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) {
-  std::optional<RangeCollector> ranges;
-  if (options.ranges != nullptr) {
+void EngineComputation::forward(const Batch& batch, const ForwardOptions& options, ActivationRanges* ranges,
+                                ForwardResult& result) {
+  std::optional<RangeCollector> collector;
+  if (ranges != nullptr) {
     check_ranges(batch, weights_);
-    ranges.emplace(weights_, variant_.config, *options.ranges);
+    collector.emplace(weights_, variant_.config, *ranges);
   }
   const Pass pass{.config = variant_.config,
                   .weights = weights_,
@@ -146,7 +149,7 @@ void EngineComputation::forward(const Batch& batch, const ForwardOptions& option
                   .batch = batch,
                   .options = options,
                   .empty_rows = empty_rows_,
-                  .ranges = ranges ? &*ranges : nullptr};
+                  .ranges = collector ? &*collector : nullptr};
   run_forward(pass, arena_, result);
 }
 
@@ -170,7 +173,23 @@ struct __attribute__((visibility("hidden"))) Model::State {
   int64_t labels = 0;
   std::unique_ptr<Computation> computation;
   std::mutex mutex;  // one pass at a time: it owns the pool, the arena and the table of rows
+
+  static Model make(const Variant& variant, int64_t labels, std::unique_ptr<Computation> computation) {
+    return Model(new State{.variant = variant, .labels = labels, .computation = std::move(computation), .mutex = {}});
+  }
+  static State& of(const Model& model) { return *model.state_; }
+  void forward(const Batch& batch, const ForwardOptions& options, ActivationRanges* ranges, ForwardResult& result);
 };
+
+void Model::State::forward(const Batch& batch, const ForwardOptions& options, ActivationRanges* ranges,
+                           ForwardResult& result) {
+  clear(result);
+  check_batch(batch, variant, options);
+  check_options(options, batch, variant, labels);
+  const std::lock_guard lock(mutex);
+  computation->forward(batch, options, ranges, result);
+  check_finite(result, as_size(variant.config.hidden_size));
+}
 
 Model::Model(State* state) : state_(state) {}
 Model::~Model() {
@@ -188,22 +207,20 @@ Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const
   auto engine = std::make_unique<EngineComputation>(checkpoint, variant, options,
                                                     find_calibration(checkpoint, variant.config, options));
   const int64_t labels = engine->labels();
-  return of(variant, labels, engine.release());
+  return make_model(variant, labels, std::move(engine));
 }
 
-Model Model::of(const Variant& variant, int64_t labels, Computation* owned) {
-  std::unique_ptr<Computation> computation(owned);
-  return Model(new State{.variant = variant, .labels = labels, .computation = std::move(computation), .mutex = {}});
+Model make_model(const Variant& variant, int64_t labels, std::unique_ptr<Computation> computation) {
+  return Model::State::make(variant, labels, std::move(computation));
 }
 
 void Model::forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const {
-  State& s = *state_;
-  clear(result);
-  check_batch(batch, s.variant, options);
-  check_options(options, batch, s.variant, labels());
-  const std::lock_guard lock(s.mutex);
-  s.computation->forward(batch, options, result);
-  check_finite(result, as_size(s.variant.config.hidden_size));
+  state_->forward(batch, options, nullptr, result);
+}
+
+void forward_with_ranges(const Model& model, const Batch& batch, const ForwardOptions& options,
+                         ActivationRanges& ranges, ForwardResult& result) {
+  Model::State::of(model).forward(batch, options, &ranges, result);
 }
 
 const ModelConfig& Model::config() const {

@@ -65,8 +65,8 @@ class Answers {
 
   EncodeRow encoder() const {
     if (task_.kind == TaskKind::kEntity) return {};  // the head makes the windows of passage and query
-    if (task_.kind == TaskKind::kRanking) return row_encoder(pipeline_.tokenizer, order_);
-    return is_choice() ? row_encoder(pipeline_.tokenizer, choice_) : row_encoder(pipeline_.tokenizer, rules_);
+    if (task_.kind == TaskKind::kRanking) return row_encoder(pipeline_.tokenizer, order_.sequence_rules());
+    return row_encoder(pipeline_.tokenizer, is_choice() ? choice_.sequence_rules() : SequenceRules{rules_});
   }
 
   // Answers some of the rows; they may come again when one of them fails.

@@ -39,8 +39,8 @@ AnsweredRows answer_language_model(const TaskRow& task, const LanguageModelSetti
     return settings.held_out ? held_out_rows(*settings.held_out, is_stopped)
                              : example_rows(settings.input, task, is_stopped, fill);
   };
-  run_model_rows(open, row_encoder(pipeline.tokenizer, rules), rules.batch_tokens, {.answer = answer, .refuse = refuse},
-                 hooks);
+  run_model_rows(open, row_encoder(pipeline.tokenizer, {rules}), rules.batch_tokens,
+                 {.answer = answer, .refuse = refuse}, hooks);
   result.cut.of = result.rows;
   result.cut.max_tokens = rules.encode.max_tokens;
   const PredictedPieces predicted = task.kind == TaskKind::kMasked ? PredictedPieces::kMasked : PredictedPieces::kNext;

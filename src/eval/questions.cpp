@@ -154,7 +154,7 @@ void run_model(const Pipeline& pipeline, const QuestionOptions& question, std::v
     report_bad_row(hooks, error);
   };
   run_model_rows([&](const auto&) { return std::make_unique<QuestionRows>(questions); },
-                 row_encoder(pipeline.tokenizer, question), question.rules.batch_tokens,
+                 row_encoder(pipeline.tokenizer, question.sequence_rules()), question.rules.batch_tokens,
                  {.answer = answer, .refuse = refuse}, hooks);
   result.cut.of = questions.size();
   result.cut.max_tokens = question.max_question_tokens;

@@ -223,7 +223,7 @@ void run_model(const TaskRow& task, const TagSettings& settings, const Pipeline&
     for (TaggedSentence& sentence : of(number)) sentence.error = error;
   };
   run_model_rows([&](const auto&) { return std::make_unique<SentenceRows>(sentences, texts); },
-                 row_encoder(pipeline.tokenizer, token.rules), token.rules.batch_tokens,
+                 row_encoder(pipeline.tokenizer, {token.rules}), token.rules.batch_tokens,
                  {.answer = answer, .refuse = refuse}, hooks);
   result.cut.of = texts.size();
   result.cut.max_tokens = token.rules.encode.max_tokens;

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/philox.h"
 #include "deberta/error.h"
+#include "pipeline/packer.h"
 #include "program/interrupt.h"
 
 namespace deberta::cli {
@@ -85,16 +86,14 @@ Batch random_batch(std::span<const int32_t> lengths, int64_t vocab_size) {
   return batch;
 }
 
-std::vector<Batch> packed_batches(std::vector<int32_t> lengths, size_t budget_tokens, int64_t vocab_size) {
-  std::sort(lengths.begin(), lengths.end());
+std::vector<Batch> packed_batches(const std::vector<int32_t>& lengths, size_t budget_tokens, int64_t vocab_size) {
+  const std::vector<size_t> tokens(lengths.begin(), lengths.end());
+  Packer packer(tokens, {.tokens = budget_tokens, .order = PackOrder::kByLength});
   std::vector<Batch> batches;
-  for (size_t begin = 0; begin < lengths.size();) {
-    size_t end = begin, tokens = 0;
-    while (end < lengths.size() && (end == begin || tokens + static_cast<size_t>(lengths[end]) <= budget_tokens)) {
-      tokens += static_cast<size_t>(lengths[end++]);
-    }
-    batches.push_back(random_batch(std::span(lengths).subspan(begin, end - begin), vocab_size));
-    begin = end;
+  for (std::span<const size_t> pack = packer.next(); !pack.empty(); pack = packer.next()) {
+    std::vector<int32_t> own;
+    for (const size_t sequence : pack) own.push_back(lengths[sequence]);
+    batches.push_back(random_batch(own, vocab_size));
   }
   return batches;
 }

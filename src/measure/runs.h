@@ -35,8 +35,8 @@ std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<con
 // Sequences of random ids: the same for the same lengths.
 Batch random_batch(std::span<const int32_t> lengths, int64_t vocab_size);
 
-// Lengths sorted and packed, at most `budget_tokens` in a batch (a longer sequence gets its own).
-std::vector<Batch> packed_batches(std::vector<int32_t> lengths, size_t budget_tokens, int64_t vocab_size);
+// Random ids in packs of at most `budget_tokens`, by length (pipeline/packer.h).
+std::vector<Batch> packed_batches(const std::vector<int32_t>& lengths, size_t budget_tokens, int64_t vocab_size);
 
 // One length per line. Throws kInput for a line that is not a number in 1 .. 2^20, and what reading the file throws.
 std::vector<int32_t> load_lengths(const std::string& path);

@@ -7,15 +7,29 @@
 
 #include "deberta/error.h"
 #include "engine/calibration.h"
-#include "pipeline/batches.h"
+#include "engine/model_access.h"
+#include "pipeline/packer.h"
+#include "pipeline/plan.h"
 
 namespace deberta {
 namespace {
 
 constexpr int64_t kMultilingualWords = 250000;
 // A language model's logits are wide: only some rows, of small packs.
-constexpr size_t kPackTokens = 2048;
 constexpr int32_t kRowStep = 16;
+
+// Runs the packs of the texts, and tells on_texts how many texts they have had.
+void run_packs(std::span<const Encoding> texts, const OnTexts& on_texts,
+               const std::function<void(const Batch& batch)>& run) {
+  const SequenceSource sequences(texts);
+  Packer packer(sequences.tokens(), {.tokens = kMaskedPackTokens});
+  for (std::span<const size_t> pack = packer.next(); !pack.empty(); pack = packer.next()) {
+    Batch batch;
+    for (const size_t text : pack) sequences.add(text, batch);
+    run(batch);
+    on_texts(pack.back() + 1);
+  }
+}
 
 void ask_for_some_rows(const Batch& batch, ForwardOptions& options) {
   for (size_t b = 0; b < batch.sequences(); ++b) {
@@ -141,13 +155,11 @@ Calibration calibrate(const Model& model, const Checkpoint& checkpoint, std::spa
   ActivationRanges ranges;
   uint64_t tokens = 0;
   ForwardResult result;
-  for_each_batch(texts, kPackTokens, [&](size_t first, const Batch& batch) {
+  run_packs(texts, on_texts, [&](const Batch& batch) {
     ForwardOptions options = options_for(model, batch);
     ask_for_last_layer(model, options);  // else it runs on the head's rows alone
-    options.ranges = &ranges;
-    model.forward(batch, options, result);
+    forward_with_ranges(model, batch, options, ranges, result);
     tokens += batch.tokens();
-    on_texts(first + batch.sequences());
   });
   Calibration calibration = make_calibration(checkpoint, model.config(), ranges, smoothing);
   calibration.texts = texts.size();
@@ -158,10 +170,7 @@ Calibration calibrate(const Model& model, const Checkpoint& checkpoint, std::spa
 OutputComparison compare_outputs(const Model& expected, const Model& model, std::span<const Encoding> texts,
                                  const OnTexts& on_texts) {
   Comparer comparer(expected, model);
-  for_each_batch(texts, kPackTokens, [&](size_t first, const Batch& batch) {
-    comparer.add(batch);
-    on_texts(first + batch.sequences());
-  });
+  run_packs(texts, on_texts, [&](const Batch& batch) { comparer.add(batch); });
   return comparer.finish();
 }
 

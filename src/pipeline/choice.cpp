@@ -15,6 +15,7 @@
 #include "decode/classification.h"
 #include "pipeline/plan.h"
 #include "pipeline/requirements.h"
+#include "pipeline/sequence_forms.h"
 
 namespace deberta {
 namespace {
@@ -59,19 +60,19 @@ std::string tidy(std::string_view text) {
 }
 
 Encoding encode_choice(const Tokenizer& tokenizer, const TextInput& input, const std::string& choice,
-                       const ChoiceOptions& options) {
+                       const SequenceRules& form) {
   const std::string question(input.pair.value_or(""));
-  EncodingRules rules = options.rules;
-  if (options.form == ChoiceForm::kCopa) {
-    if (question == "cause") return encode_input(tokenizer, {choice, input.text}, rules);
-    if (question == "effect") return encode_input(tokenizer, {input.text, choice}, rules);
+  EncodingRules rules = form.encoding;
+  if (form.choice == ChoiceForm::kCopa) {
+    if (question == "cause") return encode_one(tokenizer, {choice, input.text}, rules);
+    if (question == "effect") return encode_one(tokenizer, {input.text, choice}, rules);
     throw Error(ErrorCode::kInput, "question", "expected cause or effect, got \"" + question + "\"");
   }
   std::string second = question.empty() ? choice : question + " " + choice;
-  if (options.form == ChoiceForm::kPlain) return encode_input(tokenizer, {input.text, second}, rules);
+  if (form.choice == ChoiceForm::kPlain) return encode_one(tokenizer, {input.text, second}, rules);
   rules.encode.max_second_tokens = kRaceChoiceTokens;
   second = tidy(second);
-  Encoding encoding = encode_input(tokenizer, {tidy(input.text), second}, rules);
+  Encoding encoding = encode_one(tokenizer, {tidy(input.text), second}, rules);
   const bool is_refused = rules.long_text == LongText::kRefuse && encoding.cut_tokens > 0;
   if (!is_refused) return encoding;
   throw Error(ErrorCode::kTextTooLong, {{.where = "question and choice",
@@ -107,21 +108,24 @@ std::vector<ChoiceAnswer> answers_of(const SequenceLogits& found, const ChoiceHe
 
 }  // namespace
 
-std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const ChoiceOptions& options) {
+SequenceRules ChoiceOptions::sequence_rules() const {
+  return {.encoding = rules, .form = SequenceForm::kChoices, .choice = form};
+}
+
+std::vector<Encoding> encode_choices(const Tokenizer& tokenizer, const TextInput& input, const SequenceRules& rules) {
   if (input.items.size() < 2) {
     throw Error(ErrorCode::kInput, "choices", "expected at least two, got " + std::to_string(input.items.size()));
   }
   std::vector<Encoding> encodings;
-  for (const std::string& choice : input.items) encodings.push_back(encode_choice(tokenizer, input, choice, options));
+  for (const std::string& choice : input.items) encodings.push_back(encode_choice(tokenizer, input, choice, rules));
   return encodings;
 }
 
 Planned<ChoiceAnswer> plan_choose(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                   const ChoiceOptions& options) {
   const ChoiceHead head = choice_head(pipeline.model);
-  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, options.rules, [&](const TextInput& input) {
-                                    return encode_input(pipeline.tokenizer, input, options);
-                                  }));
+  LogitsPlan logits =
+      plan_logits(pipeline.model, gather_sequences(pipeline.tokenizer, inputs, options.sequence_rules()));
   return {std::move(logits.plan), [found = std::move(logits.found), head] { return answers_of(*found, head); }};
 }
 

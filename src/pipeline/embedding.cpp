@@ -9,6 +9,7 @@
 #include "decode/pooling.h"
 #include "pipeline/plan.h"
 #include "pipeline/sentence_modules.h"
+#include "pipeline/sequence_forms.h"
 
 namespace deberta {
 namespace {
@@ -75,7 +76,7 @@ EmbeddingPlan plan_vectors(const Pipeline& pipeline, std::vector<Encoding> encod
   auto embedded = std::make_shared<Embedded>(Embedded{std::move(encodings), {}});
   embedded->answers.resize(embedded->encodings.size());
   SequencePlan plan;
-  plan.sequences = embedded->encodings;
+  plan.sequences = SequenceSource(embedded->encodings);
   plan.layer = layer_of(options.layer, pipeline.config.num_hidden_layers);
   plan.take = [embedded, columns, modules = std::move(modules), pools = options.pools, normalizes = options.normalizes](
                   size_t sequence, std::span<const float> rows_LD) {
@@ -101,12 +102,15 @@ std::vector<EmbeddingAnswer> embed(const Pipeline& pipeline, std::span<const Tex
   return run_planned(pipeline, plan_embed(pipeline, inputs, options), options.rules);
 }
 
-std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input,
-                                   const SimilarityOptions& options) {
-  const EncodingRules& rules = options.embedding.rules;
-  std::vector<Encoding> encodings{encode_input(tokenizer, TextInput{input.text}, rules)};
-  if (input.pair) encodings.push_back(encode_input(tokenizer, TextInput{*input.pair}, rules));
-  for (const std::string& item : input.items) encodings.push_back(encode_input(tokenizer, TextInput{item}, rules));
+SequenceRules SimilarityOptions::sequence_rules() const {
+  return {.encoding = embedding.rules, .form = SequenceForm::kTexts};
+}
+
+std::vector<Encoding> encode_texts(const Tokenizer& tokenizer, const TextInput& input, const SequenceRules& rules) {
+  const auto encode = [&](std::string_view text) { return encode_one(tokenizer, TextInput{text}, rules.encoding); };
+  std::vector<Encoding> encodings{encode(input.text)};
+  if (input.pair) encodings.push_back(encode(*input.pair));
+  for (const std::string& item : input.items) encodings.push_back(encode(item));
   if (encodings.size() == 1) throw Error(ErrorCode::kInput, "text_pair", "expected a text to compare with, got none");
   return encodings;
 }
@@ -133,9 +137,7 @@ Planned<SimilarityAnswer> plan_similarity(const Pipeline& pipeline, std::span<co
     throw Error(ErrorCode::kUsage, {{.message = "expected one vector per text, got none", .argument = "pooling"}});
   SimilarityOptions prompted = options;
   prompted.embedding.rules = rules_of(pipeline, options.embedding);
-  Sequences sequences = gather_sequences(inputs, prompted.embedding.rules, [&](const TextInput& input) {
-    return encode_input(pipeline.tokenizer, input, prompted);
-  });
+  Sequences sequences = gather_sequences(pipeline.tokenizer, inputs, prompted.sequence_rules());
   EmbeddingPlan vectors = plan_vectors(pipeline, sequences.all, options.embedding);
   return {std::move(vectors.plan), [embedded = std::move(vectors.embedded), sequences = std::move(sequences)] {
             return cosines_of(sequences, embedded->answers);

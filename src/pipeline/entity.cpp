@@ -1,16 +1,17 @@
-// Windows of a passage, each followed by the query, mentions as packed rows.
+// Windows of a passage, each followed by the query; a logit for each mention of an entity.
 #include "pipeline/entity.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/utf8.h"
 #include "deberta/error.h"
 #include "decode/windows.h"
-#include "pipeline/batches.h"
 #include "pipeline/requirements.h"
 
 namespace deberta {
@@ -105,72 +106,67 @@ struct Question {
   std::vector<double> sums;  // of log sigmoid, by entity
   std::vector<size_t> counts;
   size_t tokens = 0;
+
+  EntityScores mean_scores() const {
+    EntityScores scores{{}, tokens};
+    for (size_t e = 0; e < sums.size(); ++e) {
+      const bool is_seen = counts[e] > 0;
+      const double mean = is_seen ? sums[e] / static_cast<double>(counts[e]) : 0;
+      scores.scores.push_back(is_seen ? static_cast<float>(std::exp(mean) - 0.5) : -0.5f);
+    }
+    return scores;
+  }
 };
 
+// The windows of all queries, each with the entities that it holds and their logits.
 class Entities {
  public:
-  Entities(const Pipeline& pipeline, const EncodingRules& rules) : pipeline_(pipeline), rules_(rules) {}
-
-  void add(const EntityQuery& query) {
+  void add(const Tokenizer& tokenizer, const EntityQuery& query, const EncodingRules& rules) {
     Question& question = questions_.emplace_back();
     question.sums.resize(query.entities.size());
     question.counts.resize(query.entities.size());
-    for (EntityWindow& window : entity_windows(pipeline_.tokenizer, query, rules_)) {
+    for (EntityWindow& window : entity_windows(tokenizer, query, rules)) {
       question.tokens += window.sequence.size();
       sequences_.push_back(std::move(window.sequence));
-      held_.push_back({questions_.size() - 1, std::move(window.entities)});
+      Piece& piece = pieces_.emplace_back(Piece{questions_.size() - 1, {}, {}, {}});
+      for (EntityWindow::Held& held : window.entities) {
+        piece.entities.push_back(held.entity);
+        piece.mentions.push_back(std::move(held.tokens));
+      }
     }
   }
 
-  std::vector<EntityScores> run() {
-    for_each_batch(sequences_, rules_.batch_tokens, [&](size_t first, const Batch& batch) { take(first, batch); });
-    std::vector<EntityScores> all;
-    for (const Question& question : questions_) {
-      EntityScores scores{{}, question.tokens};
-      for (size_t e = 0; e < question.sums.size(); ++e) {
-        const bool is_seen = question.counts[e] > 0;
-        const double mean = is_seen ? question.sums[e] / static_cast<double>(question.counts[e]) : 0;
-        scores.scores.push_back(is_seen ? static_cast<float>(std::exp(mean) - 0.5) : -0.5f);
+  std::span<const Encoding> sequences() const { return sequences_; }
+  std::span<const std::vector<int32_t>> mentions_of(size_t sequence) const { return pieces_[sequence].mentions; }
+  void take(size_t sequence, std::span<const float> logits) {
+    pieces_[sequence].logits.assign(logits.begin(), logits.end());
+  }
+
+  std::vector<EntityScores> finish() {
+    for (const Piece& piece : pieces_) {
+      Question& question = questions_[piece.question];
+      for (size_t m = 0; m < piece.entities.size(); ++m) {
+        const double logit = piece.logits[m];
+        question.sums[piece.entities[m]] += std::min(logit, 0.0) - std::log1p(std::exp(-std::abs(logit)));
+        question.counts[piece.entities[m]] += 1;
       }
-      all.push_back(std::move(scores));
     }
+    std::vector<EntityScores> all;
+    for (const Question& question : questions_) all.push_back(question.mean_scores());
     return all;
   }
 
  private:
   struct Piece {
     size_t question = 0;
-    std::vector<EntityWindow::Held> entities;
+    std::vector<size_t> entities;
+    std::vector<std::vector<int32_t>> mentions;  // tokens of each entity
+    std::vector<float> logits;                   // of each
   };
 
-  // Mentions of the entities that each window of the pack holds.
-  void take(size_t first, const Batch& batch) {
-    ForwardOptions options;
-    std::vector<std::pair<size_t, size_t>> asked;  // question, entity
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      const Piece& piece = held_[first + b];
-      for (const EntityWindow::Held& held : piece.entities) {
-        Mention& mention = options.mentions.emplace_back(Mention{static_cast<int32_t>(b), {}});
-        for (const int32_t token : held.tokens) mention.rows.push_back(batch.starts[b] + token);
-        asked.emplace_back(piece.question, held.entity);
-      }
-    }
-    if (options.mentions.empty()) return;
-    pipeline_.model.forward(batch, options, result_);
-    for (size_t m = 0; m < asked.size(); ++m) {
-      Question& question = questions_[asked[m].first];
-      const double logit = result_.logits[m];
-      question.sums[asked[m].second] += std::min(logit, 0.0) - std::log1p(std::exp(-std::abs(logit)));
-      question.counts[asked[m].second] += 1;
-    }
-  }
-
-  const Pipeline& pipeline_;
-  EncodingRules rules_;
   std::vector<Question> questions_;
   std::vector<Encoding> sequences_;
-  std::vector<Piece> held_;  // by sequence
-  ForwardResult result_;
+  std::vector<Piece> pieces_;  // by sequence
 };
 
 }  // namespace
@@ -194,12 +190,21 @@ std::vector<EntityWindow> entity_windows(const Tokenizer& tokenizer, const Entit
   return windows;
 }
 
+Planned<EntityScores> plan_entities(const Pipeline& pipeline, std::span<const EntityQuery> queries,
+                                    const EncodingRules& rules) {
+  check_entity_head(pipeline.model);
+  const auto entities = std::make_shared<Entities>();
+  for (const EntityQuery& query : queries) entities->add(pipeline.tokenizer, query, rules);
+  SequencePlan plan;
+  plan.sequences = SequenceSource(entities->sequences());
+  plan.mentions = [entities](size_t sequence) { return entities->mentions_of(sequence); };
+  plan.take = [entities](size_t sequence, std::span<const float> logits) { entities->take(sequence, logits); };
+  return {std::move(plan), [entities] { return entities->finish(); }};
+}
+
 std::vector<EntityScores> score_entities(const Pipeline& pipeline, std::span<const EntityQuery> queries,
                                          const EncodingRules& rules) {
-  check_entity_head(pipeline.model);
-  Entities entities(pipeline, rules);
-  for (const EntityQuery& query : queries) entities.add(query);
-  return entities.run();
+  return run_planned(pipeline, plan_entities(pipeline, queries, rules), rules);
 }
 
 }  // namespace deberta

@@ -8,6 +8,7 @@
 
 #include "deberta/pipeline.h"
 #include "deberta/tokenizer.h"
+#include "pipeline/plan.h"
 
 namespace deberta {
 
@@ -40,6 +41,8 @@ struct EntityScores {
 
 // An entity counts in the windows that hold all of it. One that no window holds has score -1/2. Throws kTask unless the
 // checkpoint has the original token head with one class, and what entity_windows() throws.
+Planned<EntityScores> plan_entities(const Pipeline& pipeline, std::span<const EntityQuery> queries,
+                                    const EncodingRules& rules);
 std::vector<EntityScores> score_entities(const Pipeline& pipeline, std::span<const EntityQuery> queries,
                                          const EncodingRules& rules);
 

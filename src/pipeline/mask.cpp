@@ -81,6 +81,7 @@ namespace {
 
 struct Masked {
   std::vector<Encoding> texts;
+  std::vector<std::vector<size_t>> masks;  // of each text
   std::vector<FillAnswer> answers;
 };
 
@@ -89,20 +90,22 @@ struct Masked {
 Planned<FillAnswer> plan_fill(const Pipeline& pipeline, std::span<const TextInput> inputs, const FillOptions& options) {
   check_masked_lm("fill", pipeline);
   const auto masked = std::make_shared<Masked>();
-  SequencePlan plan;
   EncodingRules rules = options.rules;
   rules.encode.parse_mask = true;
   for_each_input(inputs.size(), [&](size_t i) {
     const Encoding& text = masked->texts.emplace_back(encode_one(pipeline.tokenizer, inputs[i], rules));
-    plan.rows.push_back(mask_positions(text, pipeline.tokenizer.special().mask));
+    masked->masks.push_back(mask_positions(text, pipeline.tokenizer.special().mask));
     masked->answers.push_back({.masks = {}, .tokens = text.size(), .cut_tokens = text.cut_tokens});
   });
-  plan.sequences = masked->texts;
-  plan.take = [masked, &pipeline, options, masks = plan.rows](size_t text, std::span<const float> logits_RV) {
-    const size_t columns = logits_RV.size() / masks[text].size();
+  SequencePlan plan;
+  plan.sequences = SequenceSource(masked->texts);
+  plan.rows = [masked](size_t text) { return std::span<const size_t>(masked->masks[text]); };
+  plan.take = [masked, &pipeline, options](size_t text, std::span<const float> logits_RV) {
+    const std::vector<size_t>& masks = masked->masks[text];
+    const size_t columns = logits_RV.size() / masks.size();
     masked->answers[text].masks.clear();  // a pack that failed half-way is run again
-    for (size_t i = 0; i < masks[text].size(); ++i)
-      masked->answers[text].masks.push_back(fill_one(pipeline.tokenizer, masked->texts[text], masks[text][i],
+    for (size_t i = 0; i < masks.size(); ++i)
+      masked->answers[text].masks.push_back(fill_one(pipeline.tokenizer, masked->texts[text], masks[i],
                                                      logits_RV.subspan(i * columns, columns), options));
   };
   return {std::move(plan), [masked] { return std::move(masked->answers); }};

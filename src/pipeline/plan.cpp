@@ -1,68 +1,88 @@
-// One pack: what every sequence of it gets of the model's result.
+// One pack: what is asked for each of its sequences, and what each gets of the model's result.
 #include "pipeline/plan.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "pipeline/packer.h"
+
 namespace deberta {
 namespace {
 
-bool gives_a_row_per_sequence(const Model& model) {
-  return model.head() == Head::kSequence;
+constexpr uint64_t kPlainKind = 0, kRowsKind = 1, kMentionsKind = 2, kFirstLayerKind = 3;
+
+// Asks for the values of a sequence that the pack gets next. Returns how many rows of the result they are.
+size_t ask_for(const PlannedSequence& one, const Model& model, const Batch& batch, ForwardOptions& options) {
+  const SequencePlan& plan = *one.plan;
+  const size_t tokens = plan.sequences.tokens()[one.sequence];
+  if (plan.layer) return tokens;
+  if (plan.rows) {
+    const std::span<const size_t> rows = plan.rows(one.sequence);
+    for (const size_t row : rows) options.rows.push_back(static_cast<int32_t>(batch.tokens() + row));
+    return rows.size();
+  }
+  if (plan.mentions) {
+    const std::span<const std::vector<int32_t>> mentions = plan.mentions(one.sequence);
+    for (const std::vector<int32_t>& pieces : mentions) {
+      Mention& mention = options.mentions.emplace_back(Mention{static_cast<int32_t>(batch.sequences()), {}});
+      for (const int32_t token : pieces) mention.rows.push_back(static_cast<int32_t>(batch.tokens()) + token);
+    }
+    return mentions.size();
+  }
+  return model.head() == Head::kSequence ? 1 : tokens;
 }
 
-// Rows of the result that belong to each sequence of the pack, and their width.
-struct Rows {
-  std::vector<size_t> starts;  // [B + 1]
-  std::span<const float> values;
-  size_t columns = 0;
-};
-
-Rows rows_of(const Model& model, std::span<const PlannedSequence> pack, const Batch& batch,
-             const ForwardResult& result) {
-  Rows rows{{0}, result.logits, result.logits_columns};
-  const SequencePlan& first = *pack.front().plan;
-  if (first.layer) {
-    rows.values = result.hidden.front().rows_TD;
-    rows.columns = rows.values.size() / batch.tokens();
-  }
+// Gives each sequence its values. counts[b]: rows of sequence b.
+void take_values(std::span<const PlannedSequence> pack, const std::vector<size_t>& counts,
+                 std::span<const float> values, size_t columns) {
+  size_t begin = 0;
   for (size_t b = 0; b < pack.size(); ++b) {
-    const SequencePlan& plan = *pack[b].plan;
-    const auto tokens = static_cast<size_t>(batch.starts[b + 1] - batch.starts[b]);
-    const size_t count = plan.layer                        ? tokens
-                         : !plan.rows.empty()              ? plan.rows[pack[b].sequence].size()
-                         : gives_a_row_per_sequence(model) ? 1
-                                                           : tokens;
-    rows.starts.push_back(rows.starts.back() + count);
+    const size_t size = counts[b] * columns;
+    if (size > 0) pack[b].plan->take(pack[b].sequence, values.subspan(begin, size));
+    begin += size;
   }
-  return rows;
 }
 
 }  // namespace
 
+SequenceSource::SequenceSource(std::span<const Encoding> encodings) : encodings_(encodings) {
+  tokens_.reserve(encodings.size());
+  for (const Encoding& encoding : encodings) tokens_.push_back(encoding.size());
+}
+
+SequenceSource::SequenceSource(std::span<const Encoding> encodings, std::vector<size_t> tokens, Add add)
+    : encodings_(encodings), tokens_(std::move(tokens)), add_(std::move(add)) {}
+
+void SequenceSource::add(size_t sequence, Batch& pack) const {
+  if (add_) return add_(sequence, pack);
+  pack.add(encodings_[sequence].ids, encodings_[sequence].type_ids);
+}
+
+uint64_t kind_of(const SequencePlan& plan) {
+  if (plan.layer) return kFirstLayerKind + static_cast<uint64_t>(*plan.layer);
+  if (plan.rows) return kRowsKind;
+  return plan.mentions ? kMentionsKind : kPlainKind;
+}
+
 void run_pack(const Model& model, std::span<const PlannedSequence> pack, ForwardResult& result) {
   Batch batch;
   ForwardOptions options;
+  std::vector<size_t> counts;
   const SequencePlan& first = *pack.front().plan;
   if (first.layer) {
     options.layers = {*first.layer};
     options.wants_logits = false;
   }
   for (const PlannedSequence& one : pack) {
-    const Encoding& sequence = one.plan->sequences[one.sequence];
-    if (!one.plan->rows.empty()) {
-      for (const size_t row : one.plan->rows[one.sequence])
-        options.rows.push_back(static_cast<int32_t>(batch.tokens() + row));
-    }
-    batch.add(sequence.ids, sequence.type_ids);
+    counts.push_back(ask_for(one, model, batch, options));
+    one.plan->sequences.add(one.sequence, batch);
   }
-  if (!first.rows.empty() && options.rows.empty()) return;
+  if (first.rows && options.rows.empty()) return;
+  if (first.mentions && options.mentions.empty()) return;
   model.forward(batch, options, result);
-  const Rows rows = rows_of(model, pack, batch, result);
-  for (size_t b = 0; b < pack.size(); ++b) {
-    const size_t begin = rows.starts[b] * rows.columns, end = rows.starts[b + 1] * rows.columns;
-    if (end > begin) pack[b].plan->take(pack[b].sequence, rows.values.subspan(begin, end - begin));
-  }
+  if (!first.layer) return take_values(pack, counts, result.logits, result.logits_columns);
+  const std::vector<float>& rows_TD = result.hidden.front().rows_TD;
+  take_values(pack, counts, rows_TD, rows_TD.size() / batch.tokens());
 }
 
 LogitsPlan plan_logits(const Model& model, Sequences sequences) {
@@ -70,7 +90,7 @@ LogitsPlan plan_logits(const Model& model, Sequences sequences) {
   auto found = std::make_shared<SequenceLogits>(SequenceLogits{std::move(sequences), {}});
   found->logits_BC.resize(found->sequences.all.size() * classes);
   SequencePlan plan;
-  plan.sequences = found->sequences.all;
+  plan.sequences = SequenceSource(found->sequences.all);
   plan.take = [found, classes](size_t sequence, std::span<const float> row_C) {
     std::copy(row_C.begin(), row_C.end(), found->logits_BC.begin() + static_cast<std::ptrdiff_t>(sequence * classes));
   };
@@ -78,22 +98,14 @@ LogitsPlan plan_logits(const Model& model, Sequences sequences) {
 }
 
 void run_plan(const Model& model, const SequencePlan& plan, size_t batch_tokens) {
-  const size_t most = plan.rows.empty() ? batch_tokens : std::min(batch_tokens, kMaskedPackTokens);
+  const size_t tokens = plan.rows ? std::min(batch_tokens, kMaskedPackTokens) : batch_tokens;
+  Packer packer(plan.sequences.tokens(), {.tokens = tokens, .sequences = plan.most_in_pack});
   ForwardResult result;
-  std::vector<PlannedSequence> pack;
-  size_t tokens = 0;
-  const auto flush = [&] {
-    if (!pack.empty()) run_pack(model, pack, result);
-    pack.clear();
-    tokens = 0;
-  };
-  for (size_t i = 0; i < plan.sequences.size(); ++i) {
-    const size_t size = plan.sequences[i].size();
-    if (tokens + size > most) flush();
-    pack.push_back({&plan, i});
-    tokens += size;
+  for (std::span<const size_t> numbers = packer.next(); !numbers.empty(); numbers = packer.next()) {
+    std::vector<PlannedSequence> pack;
+    for (const size_t sequence : numbers) pack.push_back({&plan, sequence});
+    run_pack(model, pack, result);
   }
-  flush();
 }
 
 }  // namespace deberta

@@ -10,23 +10,55 @@
 #include <vector>
 
 #include "deberta/pipeline.h"
-#include "pipeline/batches.h"
+#include "pipeline/encodings.h"
 
 namespace deberta {
 
+// The sequences of a plan. Either they are there, or each is made when its pack is: scoring a text of n tokens runs n
+// copies of it, which must not all be there at once.
+class SequenceSource {
+ public:
+  using Add = std::function<void(size_t sequence, Batch& pack)>;  // appends that sequence to the pack
+
+  SequenceSource() = default;
+  // `encodings` are the sequences. They live as long as the plan.
+  explicit SequenceSource(std::span<const Encoding> encodings);
+  // Sequence i has tokens[i] tokens; `add` makes it from `encodings`, which live as long as the plan.
+  SequenceSource(std::span<const Encoding> encodings, std::vector<size_t> tokens, Add add);
+
+  size_t size() const { return tokens_.size(); }
+  std::span<const size_t> tokens() const { return tokens_; }          // of each sequence
+  std::span<const Encoding> encodings() const { return encodings_; }  // what is there until the plan ends
+  bool makes_sequences() const { return static_cast<bool>(add_); }    // which are not among `encodings`
+  void add(size_t sequence, Batch& pack) const;
+
+ private:
+  std::span<const Encoding> encodings_;
+  std::vector<size_t> tokens_;
+  Add add_;
+};
+
 struct SequencePlan {
-  std::span<const Encoding> sequences;    // they live as long as `take`
-  std::vector<std::vector<size_t>> rows;  // of a language model: the tokens of each sequence to give logits for
-  std::optional<int32_t> layer;           // hidden states of this layer instead of logits
-  // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], or [L, D] of a layer. Called
-  // for each sequence that has values, in any order, by one thread at a time; again where a pack is run again.
+  SequenceSource sequences;
+  // What is asked for each sequence, for as long as the plan lives. None of them: the head's logits of the sequence.
+  std::function<std::span<const size_t>(size_t sequence)> rows;  // of a language model: logits of these tokens
+  std::function<std::span<const std::vector<int32_t>>(size_t sequence)> mentions;  // a logit of the tokens of each
+  std::optional<int32_t> layer;                                                    // hidden states of this layer
+  size_t most_in_pack = SIZE_MAX;  // sequences that run_plan() packs together
+  // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], [mentions, 1], or [L, D] of a
+  // layer. Called for each sequence that has values, in any order, by one thread at a time; again where a pack is run
+  // again.
   std::function<void(size_t sequence, std::span<const float> values)> take;
 };
 
-// Calls plan.take for every sequence, in order, from packs of at most `batch_tokens`. Throws what the model throws.
+// Plans of one kind ask for values of the same form: their sequences can share a pack.
+uint64_t kind_of(const SequencePlan& plan);
+
+// Calls plan.take for every sequence, in order, from packs of at most `batch_tokens`. Only the sequences of one pack
+// are made at a time. Throws what the model throws.
 void run_plan(const Model& model, const SequencePlan& plan, size_t batch_tokens);
 
-// Runs sequences[i] of plans[i] in one pack. Their models, and whether they ask for rows and which layer, are the same.
+// Runs sequences[i] of plans[i] in one pack. Their models and their kinds are the same.
 struct PlannedSequence {
   const SequencePlan* plan;
   size_t sequence;
@@ -73,6 +105,8 @@ Planned<QuestionAnswer> plan_qa(const Pipeline& pipeline, std::span<const TextIn
                                 const QuestionOptions& options);
 Planned<TokenAnswer> plan_ner(const Pipeline& pipeline, std::span<const TextInput> inputs, const TokenOptions& options);
 Planned<FillAnswer> plan_fill(const Pipeline& pipeline, std::span<const TextInput> inputs, const FillOptions& options);
+Planned<TextScoreAnswer> plan_score(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                    const EncodingRules& rules);
 Planned<EmbeddingAnswer> plan_embed(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                     const EmbeddingOptions& options);
 Planned<SimilarityAnswer> plan_similarity(const Pipeline& pipeline, std::span<const TextInput> inputs,

@@ -1,40 +1,85 @@
-// Encode, forward with logits of the rows that predict, compare.
+// Encode, logits of the rows that predict, compare.
 #include "pipeline/predicted_pieces.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "decode/text_score.h"
-#include "pipeline/batches.h"
+#include "pipeline/packer.h"
 
 namespace deberta {
 namespace {
 
-void add_guess(std::span<const float> logits_V, int32_t id, PieceOutcome& outcome) {
-  const auto best = std::max_element(logits_V.begin(), logits_V.end()) - logits_V.begin();
-  outcome.log_probability += log_probability(logits_V, id);
-  outcome.right += best == id;
-  ++outcome.pieces;
-}
-
-constexpr size_t kMostLogits = size_t{1} << 24;  // of a pack
-
-// What a sequence predicts: a text, or a window of one.
-struct NextPieces {
-  size_t text = 0;
-  std::vector<size_t> rows;  // whose next token is a piece that no window before has
+struct Guess {
+  double log_probability = 0;  // of the piece that is there
+  bool is_right = false;
 };
 
-void add_parts(const WindowedInputs& windowed, size_t text, std::vector<NextPieces>& parts) {
+Guess guess_of(std::span<const float> logits_V, int32_t piece) {
+  const auto best = std::max_element(logits_V.begin(), logits_V.end()) - logits_V.begin();
+  return {log_probability(logits_V, piece), best == piece};
+}
+
+// Texts, or windows of them, and what each predicts.
+struct Predictions {
+  std::vector<Encoding> sequences;
+  std::vector<size_t> texts;                 // of each sequence
+  std::vector<std::vector<size_t>> rows;     // of each sequence: those that predict
+  std::vector<std::vector<int32_t>> pieces;  // that they should predict
+  std::vector<std::vector<Guess>> guesses;   // what they do
+  std::vector<PieceAnswer> answers;          // of each text
+
+  void take(size_t sequence, std::span<const float> logits_RV) {
+    const std::vector<int32_t>& wanted = pieces[sequence];
+    const size_t columns = logits_RV.size() / wanted.size();
+    guesses[sequence].clear();  // a pack that failed half-way is run again
+    for (size_t i = 0; i < wanted.size(); ++i)
+      guesses[sequence].push_back(guess_of(logits_RV.subspan(i * columns, columns), wanted[i]));
+  }
+
+  std::vector<PieceAnswer> finish() {
+    for (size_t sequence = 0; sequence < sequences.size(); ++sequence) {
+      PieceOutcome& outcome = answers[texts[sequence]].outcome;
+      for (const Guess& guess : guesses[sequence]) {
+        outcome.log_probability += guess.log_probability;
+        outcome.right += guess.is_right;
+        ++outcome.pieces;
+      }
+    }
+    return std::move(answers);
+  }
+};
+
+Planned<PieceAnswer> plan_predictions(const std::shared_ptr<Predictions>& predictions) {
+  predictions->guesses.resize(predictions->sequences.size());
+  SequencePlan plan;
+  plan.sequences = SequenceSource(predictions->sequences);
+  plan.rows = [predictions](size_t sequence) { return std::span<const size_t>(predictions->rows[sequence]); };
+  plan.take = [predictions](size_t sequence, std::span<const float> logits_RV) {
+    predictions->take(sequence, logits_RV);
+  };
+  return {std::move(plan), [predictions] { return predictions->finish(); }};
+}
+
+// Every row whose next token is a piece that no window before has.
+void add_next_pieces(const WindowedInputs& windowed, size_t text, Predictions& predictions) {
   const std::vector<Window>& windows = windowed.windows[text];
   const size_t first = windowed.sequences.starts[text];
   for (size_t i = first; i < windowed.sequences.starts[text + 1]; ++i) {
     const Encoding& sequence = windowed.sequences.all[i];
     size_t seen = i == first ? 0 : windows[i - first - 1].last - windows[i - first].first;
-    NextPieces& part = parts.emplace_back(NextPieces{.text = text, .rows = {}});
+    predictions.texts.push_back(text);
+    std::vector<size_t>& rows = predictions.rows.emplace_back();
+    std::vector<int32_t>& pieces = predictions.pieces.emplace_back();
     for (size_t token = 1; token < sequence.size(); ++token) {
       if (sequence.is_special[token] != 0) continue;
-      if (seen == 0) part.rows.push_back(token - 1);
-      if (seen > 0) --seen;
+      if (seen > 0) {
+        --seen;
+        continue;
+      }
+      rows.push_back(token - 1);
+      pieces.push_back(sequence.ids[token]);
     }
   }
 }
@@ -45,53 +90,53 @@ size_t count_words(const Encoding& text) {
   return last == text.words.end() ? 0 : static_cast<size_t>(*last + 1);  // -1: special tokens alone
 }
 
+// Every row has logits: fewer tokens at once, the larger the vocabulary.
+EncodingRules with_small_packs(const Pipeline& pipeline, EncodingRules rules) {
+  rules.batch_tokens = std::min(rules.batch_tokens, most_logit_rows(pipeline.config.vocab_size));
+  return rules;
+}
+
 }  // namespace
+
+Planned<PieceAnswer> plan_masked_pieces(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                        std::span<const size_t> numbers, const MaskedSampleRules& rules) {
+  check_masked_lm("eval", pipeline);
+  const auto predictions = std::make_shared<Predictions>();
+  predictions->sequences = encode_inputs(pipeline.tokenizer, inputs, rules.rules);
+  for (size_t i = 0; i < predictions->sequences.size(); ++i) {
+    Encoding& text = predictions->sequences[i];
+    predictions->texts.push_back(i);
+    predictions->answers.push_back({{}, text.size(), text.cut_tokens});
+    predictions->rows.push_back(draw_masks(text, rules.share, rules.seed, numbers[i]));
+    std::vector<int32_t>& pieces = predictions->pieces.emplace_back();
+    for (const size_t row : predictions->rows.back())
+      pieces.push_back(std::exchange(text.ids[row], pipeline.tokenizer.special().mask));
+  }
+  return plan_predictions(predictions);
+}
 
 std::vector<PieceAnswer> predict_masked_pieces(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                                std::span<const size_t> numbers, const MaskedSampleRules& rules) {
-  check_masked_lm("eval", pipeline);
-  std::vector<Encoding> texts = encode_inputs(pipeline.tokenizer, inputs, rules.rules);
-  std::vector<std::vector<size_t>> masks;
-  std::vector<std::vector<int32_t>> hidden;  // the ids behind the masks
-  for (size_t i = 0; i < texts.size(); ++i) {
-    masks.push_back(draw_masks(texts[i], rules.share, rules.seed, numbers[i]));
-    hidden.emplace_back();
-    for (const size_t place : masks.back()) {
-      hidden.back().push_back(texts[i].ids[place]);
-      texts[i].ids[place] = pipeline.tokenizer.special().mask;
-    }
+  return run_planned(pipeline, plan_masked_pieces(pipeline, inputs, numbers, rules), rules.rules);
+}
+
+Planned<PieceAnswer> plan_next_pieces(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                      const EncodingRules& rules) {
+  check_causal_lm("eval", pipeline);
+  WindowedInputs windowed = window_inputs(pipeline.tokenizer, inputs, rules);
+  const auto predictions = std::make_shared<Predictions>();
+  for (size_t text = 0; text < windowed.texts.size(); ++text) {
+    const Encoding& whole = windowed.texts[text];
+    predictions->answers.push_back({{.words = count_words(whole)}, whole.size(), whole.cut_tokens});
+    add_next_pieces(windowed, text, *predictions);
   }
-  std::vector<PieceAnswer> answers;
-  answers.reserve(texts.size());
-  for (const Encoding& text : texts) answers.push_back({{}, text.size(), text.cut_tokens});
-  for_each_masked(pipeline.model, texts, masks, rules.rules.batch_tokens,
-                  [&](size_t text, size_t i, std::span<const float> logits_V) {
-                    add_guess(logits_V, hidden[text][i], answers[text].outcome);
-                  });
-  return answers;
+  predictions->sequences = std::move(windowed.sequences.all);
+  return plan_predictions(predictions);
 }
 
 std::vector<PieceAnswer> predict_next_pieces(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                              const EncodingRules& rules) {
-  check_causal_lm("eval", pipeline);
-  const WindowedInputs windowed = window_inputs(pipeline.tokenizer, inputs, rules);
-  std::vector<PieceAnswer> answers;
-  std::vector<NextPieces> parts;
-  for (size_t text = 0; text < windowed.texts.size(); ++text) {
-    const Encoding& whole = windowed.texts[text];
-    answers.push_back({{.words = count_words(whole)}, whole.size(), whole.cut_tokens});
-    add_parts(windowed, text, parts);
-  }
-  std::vector<std::vector<size_t>> rows;
-  for (const NextPieces& part : parts) rows.push_back(part.rows);
-  // Every row has logits: fewer tokens at once, the larger the vocabulary.
-  const size_t most_tokens = kMostLogits / static_cast<size_t>(pipeline.config.vocab_size);
-  for_each_masked(pipeline.model, windowed.sequences.all, rows, std::min(rules.batch_tokens, most_tokens),
-                  [&](size_t part, size_t i, std::span<const float> logits_V) {
-                    const int32_t next = windowed.sequences.all[part].ids[rows[part][i] + 1];
-                    add_guess(logits_V, next, answers[parts[part].text].outcome);
-                  });
-  return answers;
+  return run_planned(pipeline, plan_next_pieces(pipeline, inputs, rules), with_small_packs(pipeline, rules));
 }
 
 }  // namespace deberta

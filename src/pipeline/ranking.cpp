@@ -7,6 +7,7 @@
 #include "decode/classification.h"
 #include "pipeline/plan.h"
 #include "pipeline/requirements.h"
+#include "pipeline/sequence_forms.h"
 
 namespace deberta {
 namespace {
@@ -39,20 +40,23 @@ std::vector<RankAnswer> answers_of(const SequenceLogits& found, ScoreFunction fu
 
 }  // namespace
 
-std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const RankOptions& options) {
+SequenceRules RankOptions::sequence_rules() const {
+  return {.encoding = rules, .form = SequenceForm::kDocuments};
+}
+
+std::vector<Encoding> encode_documents(const Tokenizer& tokenizer, const TextInput& input, const SequenceRules& rules) {
   if (input.items.empty()) throw Error(ErrorCode::kInput, "documents", "expected at least one, got none");
   std::vector<Encoding> encodings;
   for (const std::string& document : input.items)
-    encodings.push_back(encode_input(tokenizer, {input.text, document}, options.rules));
+    encodings.push_back(encode_one(tokenizer, {input.text, document}, rules.encoding));
   return encodings;
 }
 
 Planned<RankAnswer> plan_rerank(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                 const RankOptions& options) {
   check_ranking_head(pipeline.model);
-  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, options.rules, [&](const TextInput& input) {
-                                    return encode_input(pipeline.tokenizer, input, options);
-                                  }));
+  LogitsPlan logits =
+      plan_logits(pipeline.model, gather_sequences(pipeline.tokenizer, inputs, options.sequence_rules()));
   const ScoreFunction function = options.function ? *options.function : score_function_of(pipeline.config, 1);
   return {std::move(logits.plan), [found = std::move(logits.found), function, top_n = options.top_n] {
             return answers_of(*found, function, top_n);

@@ -40,7 +40,7 @@ Planned<ReplacedAnswer> plan_detect(const Pipeline& pipeline, std::span<const Te
   replaced->texts = encode_inputs(pipeline.tokenizer, inputs, rules);
   replaced->answers.resize(inputs.size());
   SequencePlan plan;
-  plan.sequences = replaced->texts;
+  plan.sequences = SequenceSource(replaced->texts);
   plan.take = [replaced, &pipeline](size_t text, std::span<const float> logits_L) {
     replaced->answers[text] = answer_of(pipeline.tokenizer, replaced->texts[text], logits_L);
   };

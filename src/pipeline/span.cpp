@@ -12,6 +12,7 @@
 #include "decode/windows.h"
 #include "pipeline/plan.h"
 #include "pipeline/requirements.h"
+#include "pipeline/sequence_forms.h"
 
 namespace deberta {
 namespace {
@@ -75,11 +76,18 @@ std::vector<QuestionAnswer> answers_of(const Tokenizer& tokenizer, const Windows
 
 }  // namespace
 
-std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const QuestionOptions& options) {
+SequenceRules QuestionOptions::sequence_rules() const {
+  return {.encoding = rules,
+          .form = SequenceForm::kContext,
+          .max_question_tokens = max_question_tokens,
+          .as_transformers = as_transformers};
+}
+
+std::vector<Encoding> encode_context(const Tokenizer& tokenizer, const TextInput& input, const SequenceRules& rules) {
   if (!input.pair) throw Error(ErrorCode::kInput, "context", "expected a question and a context, got one text");
   check_plain_pairs("qa", tokenizer);
-  const EncodeOptions& encode = options.rules.encode;
-  const Encoding question = encode_part(tokenizer, input.text, encode, options.max_question_tokens);
+  const EncodeOptions& encode = rules.encoding.encode;
+  const Encoding question = encode_part(tokenizer, input.text, encode, rules.max_question_tokens);
   const Encoding context = encode_part(tokenizer, *input.pair, encode, SIZE_MAX);
   const size_t taken = question.size() + kTemplateTokens;
   if (taken >= encode.max_tokens) {
@@ -91,9 +99,9 @@ std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& 
                   .limit = encode.max_tokens,
                   .remedies = {{"raise {}", "max_tokens"}, {"lower {}", "max_question_tokens"}}}});
   }
-  const size_t room = encode.max_tokens - taken, most = options.as_transformers ? room - 1 : room / 2;
+  const size_t room = encode.max_tokens - taken, most = rules.as_transformers ? room - 1 : room / 2;
   std::vector<Encoding> encodings;
-  for (const Window& window : make_windows(context.size(), room, std::min(options.rules.stride, most)))
+  for (const Window& window : make_windows(context.size(), room, std::min(rules.encoding.stride, most)))
     encodings.push_back(window_encoding(question, context, window, tokenizer.special()));
   encodings.front().cut_tokens = question.cut_tokens;
   return encodings;
@@ -103,12 +111,11 @@ Planned<QuestionAnswer> plan_qa(const Pipeline& pipeline, std::span<const TextIn
                                 const QuestionOptions& options) {
   if (pipeline.model.head() != Head::kSpan) refuse_head("qa", "span", pipeline.model);
   auto windows = std::make_shared<Windows>();
-  windows->sequences = gather_sequences(
-      inputs, options.rules, [&](const TextInput& input) { return encode_input(pipeline.tokenizer, input, options); });
+  windows->sequences = gather_sequences(pipeline.tokenizer, inputs, options.sequence_rules());
   for (const TextInput& input : inputs) windows->contexts.emplace_back(input.pair.value_or(""));
   windows->logits.resize(windows->sequences.all.size());
   SequencePlan plan;
-  plan.sequences = windows->sequences.all;
+  plan.sequences = SequenceSource(windows->sequences.all);
   plan.take = [windows](size_t sequence, std::span<const float> rows_L2) {
     windows->logits[sequence] = span_logits(windows->sequences.all[sequence], rows_L2);
   };

@@ -114,7 +114,7 @@ Planned<TokenAnswer> plan_ner(const Pipeline& pipeline, std::span<const TextInpu
   const auto logits = std::make_shared<TokenLogits>(window_inputs(pipeline.tokenizer, inputs, options.rules),
                                                     static_cast<size_t>(pipeline.model.labels()));
   SequencePlan plan;
-  plan.sequences = logits->inputs().sequences.all;
+  plan.sequences = SequenceSource(logits->inputs().sequences.all);
   plan.take = [logits](size_t sequence, std::span<const float> rows_LC) { logits->take(sequence, rows_LC); };
   std::vector<Tag> tags_C = tags_of(labels);
   EntityRules rules = options.entities;

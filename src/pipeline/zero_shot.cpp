@@ -9,6 +9,7 @@
 #include "decode/entailment.h"
 #include "pipeline/plan.h"
 #include "pipeline/requirements.h"
+#include "pipeline/sequence_forms.h"
 
 namespace deberta {
 namespace {
@@ -89,27 +90,33 @@ std::vector<ZeroShotAnswer> answers_of(const SequenceLogits& found, const Candid
 
 }  // namespace
 
-std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const ZeroShotOptions& options) {
-  EncodingRules rules = options.rules;
-  rules.encode.pair_cut = PairCut::kFirst;
+SequenceRules ZeroShotOptions::sequence_rules() const {
+  check_options(*this);
+  SequenceRules sequences{.encoding = rules, .form = SequenceForm::kHypotheses};
+  for (const std::string& label : labels) sequences.hypotheses.push_back(hypothesis_of(*this, label));
+  return sequences;
+}
+
+std::vector<Encoding> encode_hypotheses(const Tokenizer& tokenizer, const TextInput& input,
+                                        const SequenceRules& rules) {
+  EncodingRules encoding = rules.encoding;
+  encoding.encode.pair_cut = PairCut::kFirst;
   std::vector<Encoding> encodings;
-  for (const std::string& label : options.labels)
-    encodings.push_back(encode_input(tokenizer, {input.text, hypothesis_of(options, label)}, rules));
+  for (const std::string& hypothesis : rules.hypotheses)
+    encodings.push_back(encode_one(tokenizer, {input.text, hypothesis}, encoding));
   return encodings;
 }
 
 Planned<ZeroShotAnswer> plan_zero_shot(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                        const ZeroShotOptions& options) {
-  check_options(options);
+  const SequenceRules rules = options.sequence_rules();
   if (pipeline.model.head() != Head::kSequence) refuse_head("zero-shot", "sequence classification", pipeline.model);
   const auto classes = static_cast<size_t>(pipeline.model.labels());
   const EntailmentLabels labels =
       find_entailment_labels(pipeline.config.labels, classes, options.label_map, "zero-shot");
   Candidates candidates{classes, labels.entailment, std::nullopt, options.labels};
   if (options.is_multi_label || options.labels.size() == 1) candidates.opposite = opposite_of(labels, classes);
-  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(inputs, options.rules, [&](const TextInput& input) {
-                                    return encode_input(pipeline.tokenizer, input, options);
-                                  }));
+  LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(pipeline.tokenizer, inputs, rules));
   return {std::move(logits.plan), [found = std::move(logits.found), candidates = std::move(candidates)] {
             return answers_of(*found, candidates);
           }};

@@ -35,7 +35,7 @@ template <class AnswerTexts, class ToAnswer>
 int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipeline& pipeline,
                   const AnswerColumns& columns, const AnswerTexts& answer, const ToAnswer& to_answer) {
   return run_text_verb(options, reading, pipeline, columns, answer, to_answer,
-                       row_encoder(pipeline.tokenizer, encoding_rules(options.encoding)));
+                       row_encoder(pipeline.tokenizer, {encoding_rules(options.encoding)}));
 }
 
 }  // namespace deberta::cli

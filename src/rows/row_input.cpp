@@ -12,10 +12,8 @@ std::vector<TextInput> text_inputs(std::span<const Row> rows) {
   return inputs;
 }
 
-EncodeRow row_encoder(const Tokenizer& tokenizer, const EncodingRules& rules) {
-  return [&tokenizer, rules](const Row& row) {
-    return std::vector<Encoding>{encode_input(tokenizer, text_input(row), rules)};
-  };
+EncodeRow row_encoder(const Tokenizer& tokenizer, const SequenceRules& rules) {
+  return [&tokenizer, rules](const Row& row) { return encode_input(tokenizer, text_input(row), rules); };
 }
 
 }  // namespace deberta

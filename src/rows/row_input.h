@@ -12,13 +12,7 @@ namespace deberta {
 TextInput text_input(const Row& row);
 std::vector<TextInput> text_inputs(std::span<const Row> rows);
 
-// For tasks that run one sequence per input. The tokenizer must outlive it.
-EncodeRow row_encoder(const Tokenizer& tokenizer, const EncodingRules& rules);
-
-// For tasks that run several: by the encode_input of their options.
-template <class TaskOptions>
-EncodeRow row_encoder(const Tokenizer& tokenizer, const TaskOptions& task) {
-  return [&tokenizer, task](const Row& row) { return encode_input(tokenizer, text_input(row), task); };
-}
+// By encode_input(). The tokenizer must outlive it.
+EncodeRow row_encoder(const Tokenizer& tokenizer, const SequenceRules& rules);
 
 }  // namespace deberta

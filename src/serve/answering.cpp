@@ -82,12 +82,14 @@ void VectorTexts::add_row(size_t i, std::string_view open, std::string_view clos
 
 Answering answering_of(SequencePlan plan) {
   Answering made;
-  made.kind = plan.layer ? 1 + static_cast<uint64_t>(*plan.layer) : 0;
-  for (const Encoding& sequence : plan.sequences) {
-    made.tokens += sequence.size();
-    made.cut_inputs += sequence.cut_tokens > 0;
-    made.cut_tokens += sequence.cut_tokens;
+  made.kind = kind_of(plan);
+  for (const size_t tokens : plan.sequences.tokens()) made.tokens += tokens;
+  for (const Encoding& encoding : plan.sequences.encodings()) {
+    made.plan_bytes += encoding.size() * kHeldTokenBytes;
+    made.cut_inputs += encoding.cut_tokens > 0;
+    made.cut_tokens += encoding.cut_tokens;
   }
+  if (plan.sequences.makes_sequences()) made.plan_bytes += plan.sequences.size() * kMadeSequenceBytes;
   made.plan = std::make_shared<SequencePlan>(std::move(plan));
   return made;
 }

@@ -35,13 +35,15 @@ struct ServedModel {
 
 constexpr size_t kReadTokenBytes = 100;  // of a token while its text is read: in its text, its windows and on the way
 constexpr size_t kHeldTokenBytes = 64;   // the same from then on until its answer
+constexpr size_t kMadeSequenceBytes = 200;  // of a sequence that is made when it runs: in the plan, queue and answer
 
 struct Answering {
   std::shared_ptr<const SequencePlan> plan;  // null: nothing runs
   uint64_t kind = 0;                         // of its sequences, as ModelWorker has it
   std::function<HttpResponse()> respond;
   size_t items = 0;
-  size_t tokens = 0;
+  size_t tokens = 0;      // of all sequences, also of those that are made when they run
+  size_t plan_bytes = 0;  // that the plan has until the answer
   size_t characters = 0;
   size_t cut_inputs = 0, cut_tokens = 0;  // texts that were too long, and what they lost
   size_t answer_bytes = 0;                // that the answer may have, about; 0: less than the request

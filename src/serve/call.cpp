@@ -183,8 +183,7 @@ void Call::hold(const Answering& made) {
                    fmt::format("expected a request whose answer has at most {} bytes, got one of about {}",
                                server_.settings.max_answer, made.answer_bytes));
   answer_bytes_ = made.answer_bytes;
-  request().share->resize(made.tokens * kHeldTokenBytes + made.characters +
-                          made.held_bytes.value_or(made.answer_bytes));
+  request().share->resize(made.plan_bytes + made.characters + made.held_bytes.value_or(made.answer_bytes));
 }
 
 // From the body to the sequences that run.

@@ -100,7 +100,7 @@ HttpResponse Explanations::explain(const ServedModel& model, Body& body, const s
   const Places places(tokenizer, rules, nullptr, [&]() -> std::vector<PlacedText> {
     return {{*text, body.pointer_of("text"), pair, body.pointer_of("text_pair")}};
   });
-  const Encoding encoding = places.plan([&] { return encode_input(tokenizer, input, rules); });
+  const Encoding encoding = places.plan([&] { return encode_one(tokenizer, input, rules); });
   AttentionTerms terms = attention_terms(model.pipeline.model, encoding);
   check_finite(terms);
   JsonObject about{{"model", model.name}};

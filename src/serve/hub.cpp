@@ -218,7 +218,7 @@ size_t fill_bytes(const Inputs& inputs, const SequencePlan& plan, const FillOpti
   const std::vector<TextInput> texts = inputs.views();
   size_t bytes = 0;
   for (size_t i = 0; i < texts.size(); ++i)
-    bytes += plan.rows[i].size() * words * (kSequenceBytes + texts[i].text.size());
+    bytes += plan.rows(i).size() * words * (kSequenceBytes + texts[i].text.size());
   return bytes;
 }
 
@@ -397,7 +397,7 @@ std::string longest_place(const Tokenizer& tokenizer, Body& asked, const TextInp
     TextInput one{.text = input.text, .items = both};
     if (input.pair) one.pair = question;
     try {
-      encode_input(tokenizer, one, options);
+      encode_input(tokenizer, one, options.sequence_rules());
       return false;
     } catch (const Error&) {
       return true;

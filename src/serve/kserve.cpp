@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "deberta/error.h"
 #include "serve/answering.h"
@@ -359,6 +360,7 @@ HttpResponse response_of(const ServedModel& model, const Json& id, const Output&
 // behind a text that is shorter than the longest.
 struct Found {
   std::vector<Encoding> sequences;
+  std::vector<size_t> numbers;  // of tokens: 0, 1, ... of the longest sequence
   std::vector<std::vector<float>> values;
 };
 
@@ -401,16 +403,15 @@ Answering logits(const ServedModel& model, const Given& given, const EncodingRul
   found->sequences = given.encodings;
   const Places places = places_of(given, model, rules);
   for (const TextInput& text : given.texts.views())
-    found->sequences.push_back(places.plan([&] { return encode_input(model.pipeline.tokenizer, text, rules); }));
+    found->sequences.push_back(places.plan([&] { return encode_one(model.pipeline.tokenizer, text, rules); }));
   check_size(model, found->sequences);
   found->values.resize(found->sequences.size());
   SequencePlan plan;
-  plan.sequences = found->sequences;
+  plan.sequences = SequenceSource(found->sequences);
   if (model.pipeline.model.head() == Head::kMaskedLm) {
-    for (const Encoding& sequence : found->sequences) {
-      std::vector<size_t>& rows = plan.rows.emplace_back(sequence.size());
-      for (size_t i = 0; i < rows.size(); ++i) rows[i] = i;
-    }
+    found->numbers.resize(std::ranges::max(plan.sequences.tokens()));
+    std::iota(found->numbers.begin(), found->numbers.end(), size_t{0});
+    plan.rows = [found](size_t sequence) { return std::span(found->numbers).first(found->sequences[sequence].size()); };
   }
   plan.take = [found](size_t sequence, std::span<const float> values) {
     found->values[sequence].assign(values.begin(), values.end());
@@ -450,7 +451,7 @@ size_t answered_values(const ServedModel& model, const Answering& made, size_t c
   const Head head = model.pipeline.model.head();
   const auto classes = static_cast<size_t>(
       head == Head::kMaskedLm ? model.pipeline.config.vocab_size : std::max<int64_t>(1, model.pipeline.model.labels()));
-  for (const Encoding& sequence : made.plan->sequences) columns = std::max(columns, sequence.size());
+  for (const size_t tokens : made.plan->sequences.tokens()) columns = std::max(columns, tokens);
   return made.plan->sequences.size() * classes * (head == Head::kSequence ? 1 : columns);
 }
 

@@ -33,11 +33,12 @@ void check_finite(const Served& fresh) {
   const Pipeline& pipeline = fresh.model.pipeline;
   std::vector<Encoding> encodings;
   for (const std::string_view text : kProbes)
-    encodings.push_back(encode_input(pipeline.tokenizer, TextInput{.text = text}, EncodingRules()));
+    encodings.push_back(encode_one(pipeline.tokenizer, TextInput{.text = text}, EncodingRules()));
   SequencePlan plan;
-  plan.sequences = encodings;
+  plan.sequences = SequenceSource(encodings);
   if (pipeline.model.head() == Head::kNone) plan.layer = pipeline.config.num_hidden_layers;
-  if (pipeline.model.head() == Head::kMaskedLm) plan.rows.assign(encodings.size(), {0});
+  constexpr size_t kFirst[] = {0};
+  if (pipeline.model.head() == Head::kMaskedLm) plan.rows = [&](size_t) { return std::span(kFirst); };
   plan.take = [&](size_t, std::span<const float> values) {
     if (!std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); }))
       throw Error(ErrorCode::kNotFinite, "results", "expected finite numbers");

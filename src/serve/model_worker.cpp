@@ -187,10 +187,9 @@ std::optional<RequestId> ModelWorker::admit(const RequestInfo& info, size_t toke
 
 bool ModelWorker::submit(RequestId request, std::shared_ptr<const SequencePlan> plan, uint64_t kind,
                          std::function<void(const Outcome&)> done) {
-  std::vector<size_t> tokens;
-  for (const Encoding& sequence : plan->sequences) tokens.push_back(sequence.size());
-  auto job = std::make_shared<Job>();
+  const auto job = std::make_shared<Job>();
   job->plan = std::move(plan);
+  const std::span<const size_t> tokens = job->plan->sequences.tokens();
   job->done = std::move(done);
   job->left = tokens.size();
   job->submitted = microseconds();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "pipeline/encodings.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve {
@@ -9,7 +10,7 @@ namespace {
 
 bool is_refused(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
   try {
-    encode_input(tokenizer, input, rules);
+    encode_one(tokenizer, input, rules);
     return false;
   } catch (const Error&) {
     return true;

@@ -9,6 +9,7 @@
 #include "cost/operations.h"
 #include "deberta/library.h"
 #include "hub/module_list.h"
+#include "pipeline/packer.h"
 #include "serve/api_error.h"
 #include "serve/call.h"
 #include "serve/server_state.h"
@@ -83,7 +84,10 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
   limits.even_length = even_length(config);
   const Model& model = served->model.pipeline.model;
   // Logits of every word of the vocabulary are large: packs as small as the program's.
-  if (model.head() == Head::kMaskedLm) limits.batch_work = std::min(limits.batch_work, double{kMaskedPackTokens});
+  if (model.head() == Head::kMaskedLm) {
+    limits.batch_work = std::min(limits.batch_work, double{kMaskedPackTokens});
+    limits.batch_sequences = std::min(limits.batch_sequences, most_logit_rows(config.vocab_size));
+  }
   served->worker =
       std::make_unique<ModelWorker>(limits, [&model](uint64_t, std::span<const PlannedSequence> pack,
                                                      ForwardResult& result) { run_pack(model, pack, result); });

@@ -13,6 +13,7 @@
 #include "base/output_file.h"
 #include "deberta/library.h"
 #include "engine/engine_case.h"
+#include "engine/model_access.h"
 #include "support/expect_error.h"
 #include "support/implementations.h"
 
@@ -32,8 +33,8 @@ ActivationRanges ranges_of(const Model& model, const std::vector<Batch>& batches
   ForwardOptions options;
   options.layers = {static_cast<int32_t>(model.config().num_hidden_layers)};
   options.wants_logits = model.head() != Head::kNone;
-  options.ranges = &ranges;
-  for (const Batch& batch : batches) run(model, batch, options);
+  ForwardResult result;
+  for (const Batch& batch : batches) forward_with_ranges(model, batch, options, ranges, result);
   return ranges;
 }
 

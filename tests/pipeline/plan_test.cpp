@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "deberta/pipeline.h"
+#include "decode/text_score.h"
 #include "pipeline/answer_json.h"
+#include "pipeline/entity.h"
+#include "pipeline/packer.h"
+#include "pipeline/predicted_pieces.h"
 #include "support/paths.h"
 #include "support/tiny_pipeline.h"
 
@@ -22,10 +27,16 @@ class Plans : public testing::Test {
     labels.resize(static_cast<size_t>(classes));
     return test::tiny_pipeline(folder_, head, std::move(labels), classes);
   }
+  Pipeline make_causal() {
+    ModelConfig config = test::tiny_config();
+    config.is_causal = true;
+    return test::tiny_pipeline(folder_, config, Head::kMaskedLm, 0);
+  }
   test::TemporaryFolder folder_;
 };
 
-// As a server might run them: from the last to the first, those of both plans by turns, three to a pack.
+// As a server might run them: from the last to the first, those of both plans by turns, three to a pack, and each pack
+// again, as if it had failed half-way.
 void run_mixed(const Model& model, const SequencePlan& a, const SequencePlan& b) {
   std::vector<PlannedSequence> all;
   for (size_t left = std::max(a.sequences.size(), b.sequences.size()); left > 0; --left) {
@@ -33,8 +44,10 @@ void run_mixed(const Model& model, const SequencePlan& a, const SequencePlan& b)
     if (left <= b.sequences.size()) all.push_back({&b, left - 1});
   }
   ForwardResult result;
-  for (size_t at = 0; at < all.size(); at += 3)
-    run_pack(model, std::span(all).subspan(at, std::min<size_t>(3, all.size() - at)), result);
+  for (size_t at = 0; at < all.size(); at += 3) {
+    for (int time = 0; time < 2; ++time)
+      run_pack(model, std::span(all).subspan(at, std::min<size_t>(3, all.size() - at)), result);
+  }
 }
 
 template <class Answer, class ToText>
@@ -137,6 +150,126 @@ TEST_F(Plans, MasksAndReplacedPieces) {
               detect(replaced, kFew, {}), [](const ReplacedAnswer& answer) {
                 return json_text(to_json(answer, std::string(kMore[0].text), OffsetUnit::kBytes, 0.5));
               });
+}
+
+const std::vector<TextInput> kTexts = {{"a house of cards"}, {"so"}, {"word by word it goes on and on"}};
+
+std::string score_text_of(const TextScoreAnswer& answer) {
+  std::string text = json_text(to_json(answer));
+  for (const TextScoreAnswer::Token& piece : answer.pieces)
+    text += " " + std::to_string(piece.bytes.begin) + " " + Json(piece.log_probability).dump();
+  return text;
+}
+
+TEST_F(Plans, MaskedCopiesOfTexts) {
+  const Pipeline pipeline = make(Head::kMaskedLm, 0);
+  EncodingRules small;
+  small.batch_tokens = 16;
+  const std::vector<TextInput> others(kTexts.rbegin(), kTexts.rend());
+  expect_same(pipeline, plan_score(pipeline, kTexts, {}), score_text(pipeline, kTexts, small),
+              plan_score(pipeline, others, {}), score_text(pipeline, others, {}), score_text_of);
+}
+
+// A copy by itself, with the token masked that it is for.
+TEST_F(Plans, AScoreIsThatOfItsCopiesOneByOne) {
+  const Pipeline pipeline = make(Head::kMaskedLm, 0);
+  const std::vector<TextScoreAnswer> answers = score_text(pipeline, kTexts);
+  for (size_t text = 0; text < kTexts.size(); ++text) {
+    const Encoding encoding = pipeline.tokenizer.encode(kTexts[text].text);
+    ASSERT_EQ(answers[text].pieces.size(), encoding.size() - 2);
+    double sum = 0;
+    for (size_t i = 1; i + 1 < encoding.size(); ++i) {
+      std::vector<int32_t> ids = encoding.ids;
+      ids[i] = pipeline.tokenizer.special().mask;
+      Batch batch;
+      batch.add(ids, encoding.type_ids);
+      ForwardOptions options;
+      options.rows = {static_cast<int32_t>(i)};
+      ForwardResult result;
+      pipeline.model.forward(batch, options, result);
+      const auto expected = static_cast<float>(log_probability(result.logits, encoding.ids[i]));
+      EXPECT_EQ(answers[text].pieces[i - 1].log_probability, expected) << text << ": " << i;
+      sum += double{expected};
+    }
+    EXPECT_EQ(answers[text].log_probability, sum);
+    EXPECT_EQ(answers[text].tokens, encoding.size());
+  }
+}
+
+TEST_F(Plans, OfAScoreHoldTheTextsAndNotTheirCopies) {
+  const Pipeline pipeline = make(Head::kMaskedLm, 0);
+  const Planned<TextScoreAnswer> planned = plan_score(pipeline, kTexts, {});
+  const SequenceSource& sequences = planned.plan.sequences;
+  ASSERT_EQ(sequences.encodings().size(), kTexts.size());
+  EXPECT_TRUE(sequences.makes_sequences());
+  size_t copies = 0;
+  for (const Encoding& text : sequences.encodings()) {
+    for (size_t i = 0; i + 2 < text.size(); ++i) EXPECT_EQ(sequences.tokens()[copies++], text.size());
+  }
+  EXPECT_EQ(copies, sequences.size());
+  EXPECT_EQ(planned.plan.most_in_pack, most_logit_rows(pipeline.config.vocab_size));
+}
+
+std::string outcome_text(const PieceAnswer& answer) {
+  return Json(answer.outcome.log_probability).dump() + " " + std::to_string(answer.outcome.pieces) + " " +
+         std::to_string(answer.outcome.right) + " " + std::to_string(answer.outcome.words) + " " +
+         std::to_string(answer.tokens);
+}
+
+TEST_F(Plans, SamplesOfMaskedPieces) {
+  const Pipeline pipeline = make(Head::kMaskedLm, 0);
+  const std::vector<size_t> numbers = {4, 0, 7};
+  MaskedSampleRules some, all;
+  all.share = 1;
+  all.rules.batch_tokens = 8;
+  expect_same(pipeline, plan_masked_pieces(pipeline, kTexts, numbers, some),
+              predict_masked_pieces(pipeline, kTexts, numbers, some),
+              plan_masked_pieces(pipeline, kTexts, numbers, all), predict_masked_pieces(pipeline, kTexts, numbers, all),
+              outcome_text);
+}
+
+TEST_F(Plans, PiecesFromThoseBefore) {
+  const Pipeline pipeline = make_causal();
+  EncodingRules windows;
+  windows.long_text = LongText::kWindow;
+  windows.encode.max_tokens = 8;
+  windows.stride = 3;
+  expect_same(pipeline, plan_next_pieces(pipeline, kTexts, {}), predict_next_pieces(pipeline, kTexts, {}),
+              plan_next_pieces(pipeline, kMore, windows), predict_next_pieces(pipeline, kMore, windows), outcome_text);
+}
+
+TEST_F(Plans, EntitiesOfPassages) {
+  const Pipeline pipeline = make(Head::kTokenOriginal, 1);
+  const std::string passage = "Ada met Bob in Rome and Ada left . Bob stayed in Rome and never met Ada again .";
+  const std::vector<Offset> entities = {{0, 3}, {8, 11}, {24, 27}};
+  const std::vector<EntityQuery> queries = {{passage, "@placeholder met Bob", entities},
+                                            {passage, "who left? @placeholder", {}},
+                                            {passage, "Ada met @placeholder", entities}};
+  EncodingRules windows;
+  windows.encode.max_tokens = pipeline.tokenizer.encode(queries[1].query).size() + 12;
+  windows.stride = 4;
+  windows.batch_tokens = 30;
+  EncodingRules whole;
+  whole.stride = 16;
+  const auto text = [](const EntityScores& scores) {
+    return Json(JsonArray(scores.scores.begin(), scores.scores.end())).dump() + " " + std::to_string(scores.tokens);
+  };
+  expect_same(pipeline, plan_entities(pipeline, queries, windows), score_entities(pipeline, queries, windows),
+              plan_entities(pipeline, queries, whole), score_entities(pipeline, queries, whole), text);
+}
+
+TEST_F(Plans, OfOneKindAskForTheSameForm) {
+  const Pipeline words = make(Head::kMaskedLm, 0);
+  const std::vector<TextInput> texts = {{"a [MASK]"}};
+  const uint64_t rows = kind_of(plan_fill(words, texts, {}).plan);
+  EXPECT_EQ(kind_of(plan_score(words, texts, {}).plan), rows);
+  EmbeddingOptions first;
+  first.layer = 1;
+  const uint64_t layers[] = {kind_of(plan_embed(words, texts, {}).plan), kind_of(plan_embed(words, texts, first).plan)};
+  const Pipeline tokens = make(Head::kTokenOriginal, 1);
+  const uint64_t plain = kind_of(plan_ner(tokens, texts, {}).plan);
+  const uint64_t mentions = kind_of(plan_entities(tokens, {}, {}).plan);
+  EXPECT_EQ((std::set<uint64_t>{rows, layers[0], layers[1], plain, mentions}).size(), 5u);
 }
 
 TEST_F(Plans, VectorsAndTheirCosines) {

@@ -241,13 +241,13 @@ TEST_F(TaskHeads, ZeroShotCutsTheTextAndNeverTheHypothesis) {
   options.labels = {"sports"};
   options.rules.encode.max_tokens = 24;
   options.rules.encode.truncate = Truncate::kRight;
-  const Encoding encoding = encode_input(pipeline.tokenizer, {text}, options).at(0);
+  const Encoding encoding = encode_input(pipeline.tokenizer, {text}, options.sequence_rules()).at(0);
   const Encoding hypothesis = pipeline.tokenizer.encode("This example is sports.");
   EXPECT_EQ(encoding.size(), 24u);
   EXPECT_EQ(std::count(encoding.type_ids.begin(), encoding.type_ids.end(), 1),
             static_cast<std::ptrdiff_t>(hypothesis.size() - 1));
   options.rules.encode.max_tokens = 5;
-  EXPECT_ERROR(encode_input(pipeline.tokenizer, {text}, options), kTextTooLong,
+  EXPECT_ERROR(encode_input(pipeline.tokenizer, {text}, options.sequence_rules()), kTextTooLong,
                "second text: expected at most 2 tokens");
 }
 

@@ -34,7 +34,7 @@ struct Texts {
 
 std::shared_ptr<const SequencePlan> plan_of(const std::shared_ptr<Texts>& texts) {
   auto plan = std::make_shared<SequencePlan>();
-  plan->sequences = texts->encodings;
+  plan->sequences = SequenceSource(texts->encodings);
   plan->take = [texts](size_t sequence, std::span<const float>) { ++texts->taken[sequence]; };
   return plan;
 }
@@ -50,7 +50,7 @@ class StandIn {
         changed_.wait(lock, [this] { return !is_held_; });
       }
       for (const PlannedSequence& one : pack) {
-        if (one.plan->sequences[one.sequence].ids.front() == -1) throw std::runtime_error("not finite");
+        if (one.plan->sequences.encodings()[one.sequence].ids.front() == -1) throw std::runtime_error("not finite");
       }
       for (const PlannedSequence& one : pack) one.plan->take(one.sequence, {});
     };
@@ -258,6 +258,30 @@ TEST(ModelWorker, AnswersOfARealModelKeepTheirBits) {
   for (int thread = 0; thread < 8; ++thread) threads.emplace_back(ask_many, thread);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+  expect_at_rest(worker);
+}
+
+TEST(ModelWorker, SequencesThatAreMadeWhenTheyRunHaveTheBitsOfTheProgram) {
+  const test::TemporaryFolder folder;
+  const Pipeline pipeline = test::tiny_pipeline(folder, Head::kMaskedLm, {}, 0);
+  QueueLimits limits;
+  limits.batch_work = 40;
+  ModelWorker worker(limits, [&](uint64_t, std::span<const PlannedSequence> pack, ForwardResult& result) {
+    run_pack(pipeline.model, pack, result);
+  });
+  const std::vector<TextInput> texts = {{"a house of cards"}, {"so"}};
+  const Planned<TextScoreAnswer> planned = plan_score(pipeline, texts, {});
+  std::promise<void> ended;
+  const RequestId id = worker.admit({.client = "a"}, 1).value();
+  ASSERT_TRUE(worker.submit(id, std::make_shared<SequencePlan>(planned.plan), kind_of(planned.plan),
+                            [&](const Outcome&) { ended.set_value(); }));
+  ended.get_future().wait();
+  const std::vector<TextScoreAnswer> answers = planned.finish(), expected = score_text(pipeline, texts);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    ASSERT_EQ(answers[i].pieces.size(), expected[i].pieces.size());
+    for (size_t j = 0; j < answers[i].pieces.size(); ++j)
+      EXPECT_EQ(answers[i].pieces[j].log_probability, expected[i].pieces[j].log_probability) << i << ": " << j;
+  }
   expect_at_rest(worker);
 }
 

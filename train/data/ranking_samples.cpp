@@ -46,7 +46,8 @@ void add_query(const SampleSource& source, const Example& example, TaskSamples& 
   }
   const TextInput text{.text = example.text, .items = example.choices};
   TaskSample sample{.where = example.where};
-  for (const Encoding& encoding : encode_input(source.tokenizer, text, RankOptions{source.rules(), {}, 0})) {
+  for (const Encoding& encoding :
+       encode_input(source.tokenizer, text, RankOptions{source.rules(), {}, 0}.sequence_rules())) {
     samples.cut += encoding.cut_tokens > 0;
     sample.sequences.push_back(to_sequence(encoding));
   }

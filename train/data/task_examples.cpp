@@ -185,7 +185,8 @@ class Examples {
   void encode_choices(const Example& example, const TaskInput& input, const TaskGold& gold) {
     TextInput text{.text = input.text, .items = input.choices};
     if (input.pair) text.pair = *input.pair;
-    const std::vector<Encoding> encodings = encode_input(source_.tokenizer, text, choice_options(source_));
+    const std::vector<Encoding> encodings =
+        encode_input(source_.tokenizer, text, choice_options(source_).sequence_rules());
     if (samples_.loss == TaskLoss::kChoice) {
       TaskSample sample{.where = example.where, .label = static_cast<int32_t>(gold.answer.label)};
       for (const Encoding& encoding : encodings) push(sample, encoding);

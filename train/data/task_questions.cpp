@@ -44,8 +44,8 @@ void add_question(const SampleSource& source, const std::string& context, const 
   options.rules.stride = source.reading.stride;
   std::optional<Offset> answer;
   if (!question.answers.empty()) answer = bytes_of(question.answers.front());
-  for (const Encoding& window :
-       encode_input(source.tokenizer, TextInput{.text = question.question, .pair = context}, options)) {
+  for (const Encoding& window : encode_input(source.tokenizer, TextInput{.text = question.question, .pair = context},
+                                             options.sequence_rules())) {
     TaskSample sample{.where = where, .sequences = {to_sequence(window)}};
     const std::optional<TokenSpan> span = answer ? find_answer(window, *answer) : std::nullopt;
     if (span) {

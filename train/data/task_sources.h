@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/batches.h"
+#include "pipeline/encodings.h"
 #include "pipeline/entity.h"
 #include "train/data/task_samples.h"
 

@@ -13,7 +13,7 @@
 #include "eval/questions.h"
 #include "metrics/asked_metrics.h"
 #include "metrics/task_inputs.h"
-#include "pipeline/batches.h"
+#include "pipeline/encodings.h"
 #include "train/data/data_notes.h"
 #include "train/loop/evaluation.h"
 #include "train/loop/model_files.h"

@@ -2,12 +2,12 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "deberta/error.h"
-#include "engine/computation.h"
-#include "engine/variant.h"
+#include "engine/model_access.h"
 #include "train/model/heads.h"
 #include "train/ops/linear.h"
 
@@ -22,8 +22,8 @@ std::vector<int32_t> rows_to_give(const Batch& batch, const ForwardOptions& opti
   return rows_N;
 }
 
-void check_asked(const Batch& batch, const ForwardOptions& options) {
-  const bool is_unusual = !options.layers.empty() || options.wants_scores || options.ranges != nullptr ||
+void check_asked(const Batch& batch, const ForwardOptions& options, const ActivationRanges* ranges) {
+  const bool is_unusual = !options.layers.empty() || options.wants_scores || ranges != nullptr ||
                           !options.mentions.empty() || !batch.masks_B.empty() || !batch.given_buckets_LL.empty();
   if (!is_unusual) return;
   throw Error(
@@ -38,8 +38,9 @@ class TrainedComputation : public Computation {
     compute_.store = nullptr;  // of weights that change between passes
   }
 
-  void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) override {
-    check_asked(batch, options);
+  void forward(const Batch& batch, const ForwardOptions& options, ActivationRanges* ranges,
+               ForwardResult& result) override {
+    check_asked(batch, options, ranges);
     if (!options.wants_logits || batch.tokens() == 0) return;
     const at::NoGradGuard no_gradients;
     const Pass pass = make_pass(model_, compute_,
@@ -81,7 +82,7 @@ bool is_for_training_alone(const ModelForm& form) {
 deberta::Model compute_by_training(Model& model, const Compute& compute) {
   Variant variant{model.form.config, model.form.head, model.form.has_mask_decoder()};
   variant.config.layout = Layout::kV2;
-  return deberta::Model::of(variant, model.form.labels, new TrainedComputation(model, compute));
+  return deberta::make_model(variant, model.form.labels, std::make_unique<TrainedComputation>(model, compute));
 }
 
 }  // namespace deberta::train

@@ -1,4 +1,4 @@
-// Groups encodings, in order, into packs with a limited number of tokens.
+// Texts to the sequences that run.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -32,9 +32,8 @@ struct Sequences {
   size_t inputs() const { return starts.size() - 1; }
 };
 
-// Takes the encodings that came with an input, or those that `encode` makes.
-Sequences gather_sequences(std::span<const TextInput> inputs, const EncodingRules& rules,
-                           const std::function<std::vector<Encoding>(const TextInput&)>& encode);
+// Takes the encodings that came with an input, or those of encode_input().
+Sequences gather_sequences(const Tokenizer& tokenizer, std::span<const TextInput> inputs, const SequenceRules& rules);
 
 // ---- windows
 
@@ -48,25 +47,11 @@ struct WindowedInputs {
 };
 WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs, const EncodingRules& rules);
 
-// ---- masked language models
-
-// A row of logits is V floats (half a megabyte): small packs bound the memory.
-constexpr size_t kMaskedPackTokens = 2048;
-
-// Calls take(text, i, logits_V) for each of the chosen places, in order; place i of a text is places[text][i].
-void for_each_masked(const Model& model, std::span<const Encoding> texts, std::span<const std::vector<size_t>> places,
-                     size_t batch_tokens,
-                     const std::function<void(size_t text, size_t i, std::span<const float> logits_V)>& take);
+// ---- language models
 
 // Throws kTask unless the checkpoint is a masked language model whose tokenizer has a mask token.
 void check_masked_lm(const std::string& verb, const Pipeline& pipeline);
 // Throws kTask unless the checkpoint is a language model that reads from left to right.
 void check_causal_lm(const std::string& verb, const Pipeline& pipeline);
-
-// ---- packs
-
-// Calls run(first, batch) for consecutive packs; the pack holds encodings[first], encodings[first + 1], ...
-void for_each_batch(std::span<const Encoding> encodings, size_t batch_tokens,
-                    const std::function<void(size_t first, const Batch& batch)>& run);
 
 }  // namespace deberta

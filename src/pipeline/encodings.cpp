@@ -1,5 +1,5 @@
-// Texts to encodings, encodings to packs.
-#include "pipeline/batches.h"
+// Texts to encodings, whole or in windows.
+#include "pipeline/encodings.h"
 
 #include <fmt/core.h>
 
@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "deberta/error.h"
 #include "pipeline/requirements.h"
+#include "pipeline/sequence_forms.h"
 
 namespace deberta {
 namespace {
@@ -91,14 +92,15 @@ void for_each_input(size_t count, const std::function<void(size_t i)>& run) {
 
 // ---- one sequence per input
 
-Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
+Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
+  if (!input.encodings.empty()) return input.encodings.front();
   if (!is_valid_utf8(input.text) || !is_valid_utf8(input.pair.value_or("")))
     throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
   if (rules.prompt && !rules.prompt->empty()) {
     EncodingRules plain = rules;
     plain.prompt.reset();
     const std::string text = *rules.prompt + std::string(input.text);
-    return encode_input(tokenizer, TextInput{.text = text, .pair = input.pair}, plain);
+    return encode_one(tokenizer, TextInput{.text = text, .pair = input.pair}, plain);
   }
   EncodeOptions options = rules.encode;
   if (rules.long_text != LongText::kCut) options.truncate = Truncate::kNone;
@@ -106,10 +108,6 @@ Encoding encode_input(const Tokenizer& tokenizer, const TextInput& input, const 
       input.pair ? tokenizer.encode_pair(input.text, *input.pair, options) : tokenizer.encode(input.text, options);
   check_size(encoding, rules);
   return encoding;
-}
-
-Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const EncodingRules& rules) {
-  return input.encodings.empty() ? encode_input(tokenizer, input, rules) : input.encodings.front();
 }
 
 std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
@@ -139,13 +137,30 @@ size_t Sequences::cut_tokens_of(size_t input) const {
   return cut;
 }
 
-Sequences gather_sequences(std::span<const TextInput> inputs, const EncodingRules& rules,
-                           const std::function<std::vector<Encoding>(const TextInput&)>& encode) {
+std::vector<Encoding> encode_input(const Tokenizer& tokenizer, const TextInput& input, const SequenceRules& rules) {
+  switch (rules.form) {
+    case SequenceForm::kText:
+      return {encode_one(tokenizer, TextInput{.text = input.text, .pair = input.pair}, rules.encoding)};
+    case SequenceForm::kHypotheses:
+      return encode_hypotheses(tokenizer, input, rules);
+    case SequenceForm::kDocuments:
+      return encode_documents(tokenizer, input, rules);
+    case SequenceForm::kChoices:
+      return encode_choices(tokenizer, input, rules);
+    case SequenceForm::kContext:
+      return encode_context(tokenizer, input, rules);
+    case SequenceForm::kTexts:
+      return encode_texts(tokenizer, input, rules);
+  }
+  return {};
+}
+
+Sequences gather_sequences(const Tokenizer& tokenizer, std::span<const TextInput> inputs, const SequenceRules& rules) {
   Sequences sequences{{}, {0}};
-  TokenCount count(rules);
+  TokenCount count(rules.encoding);
   for_each_input(inputs.size(), [&](size_t i) {
     if (inputs[i].encodings.empty()) {
-      for (Encoding& encoding : encode(inputs[i])) sequences.all.push_back(std::move(encoding));
+      for (Encoding& encoding : encode_input(tokenizer, inputs[i], rules)) sequences.all.push_back(std::move(encoding));
     } else {
       sequences.all.insert(sequences.all.end(), inputs[i].encodings.begin(), inputs[i].encodings.end());
     }
@@ -178,7 +193,7 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
   return windowed;
 }
 
-// ---- masked language models
+// ---- language models
 
 void check_masked_lm(const std::string& verb, const Pipeline& pipeline) {
   if (pipeline.model.head() != Head::kMaskedLm || pipeline.config.is_causal)
@@ -189,44 +204,6 @@ void check_masked_lm(const std::string& verb, const Pipeline& pipeline) {
 void check_causal_lm(const std::string& verb, const Pipeline& pipeline) {
   if (pipeline.model.head() != Head::kMaskedLm || !pipeline.config.is_causal)
     refuse_head(verb, "causal language model", pipeline.model);
-}
-
-void for_each_masked(const Model& model, std::span<const Encoding> texts, std::span<const std::vector<size_t>> places,
-                     size_t batch_tokens,
-                     const std::function<void(size_t text, size_t i, std::span<const float> logits_V)>& take) {
-  ForwardResult result;
-  for_each_batch(texts, std::min(batch_tokens, kMaskedPackTokens), [&](size_t first, const Batch& batch) {
-    ForwardOptions forward;
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      for (const size_t place : places[first + b])
-        forward.rows.push_back(batch.starts[b] + static_cast<int32_t>(place));
-    }
-    if (forward.rows.empty()) return;
-    model.forward(batch, forward, result);
-    std::span<const float> logits_RV = result.logits;
-    for (size_t b = 0; b < batch.sequences(); ++b) {
-      for (size_t i = 0; i < places[first + b].size(); ++i) {
-        take(first + b, i, logits_RV.first(result.logits_columns));
-        logits_RV = logits_RV.subspan(result.logits_columns);
-      }
-    }
-  });
-}
-
-// ---- packs
-
-void for_each_batch(std::span<const Encoding> encodings, size_t batch_tokens,
-                    const std::function<void(size_t first, const Batch& batch)>& run) {
-  for (size_t first = 0; first < encodings.size();) {
-    Batch batch;
-    size_t last = first;
-    while (last < encodings.size() && (last == first || batch.tokens() + encodings[last].size() <= batch_tokens)) {
-      batch.add(encodings[last].ids, encodings[last].type_ids);
-      ++last;
-    }
-    run(first, batch);
-    first = last;
-  }
 }
 
 }  // namespace deberta

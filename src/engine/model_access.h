@@ -1,0 +1,20 @@
+// What the house does with a Model beyond its public interface.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "deberta/model.h"
+#include "engine/computation.h"
+#include "engine/variant.h"
+
+namespace deberta {
+
+// A model whose passes other code computes: one in training, of a form that the engine lacks.
+Model make_model(const Variant& variant, int64_t labels, std::unique_ptr<Computation> computation);
+
+// forward(), which also widens `ranges` (engine/calibration.h) to what the linear layers read. Throws what forward()
+// throws, kInput unless the model is in fp32 and the batch without masks, kUnsupported for a model in training.
+void forward_with_ranges(const Model& model, const Batch& batch, const ForwardOptions& options,
+                         ActivationRanges& ranges, ForwardResult& result);
+
+}  // namespace deberta
