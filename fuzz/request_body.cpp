@@ -58,9 +58,9 @@ std::vector<Asked> all_asked() {
   for (const serve::Route& route : serve::all_routes()) {
     if (route.kind == serve::RouteKind::kAnswer) asked.push_back({route.answer, route.dialect, route.has_tail});
   }
-  for (const char* task :
-       {"text-classification", "token-classification", "question-answering", "fill-mask", "replaced-token-detection",
-        "feature-extraction", "zero-shot-classification", "sentence-similarity", "text-ranking", "multiple-choice"})
+  for (const char* task : {"text-classification", "token-classification", "question-answering", "fill-mask",
+                           "text-scoring", "replaced-token-detection", "feature-extraction", "zero-shot-classification",
+                           "sentence-similarity", "text-ranking", "multiple-choice"})
     asked.push_back({serve::hub::find_task(task, ""), serve::Dialect::kTei});
   asked.push_back({serve::hub::find_task("zero-shot-classification", "hf_hub/0.20.0"), serve::Dialect::kTei});
   return asked;

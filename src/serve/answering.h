@@ -63,6 +63,7 @@ constexpr size_t kEncodedBytes = 32;   // of a token of an encoding
 constexpr size_t kTokenBytes = 120;    // of what an answer says of a token or an entity, beside its text
 constexpr size_t kLabelBytes = 60;     // of a label with its score, beside its name
 constexpr size_t kSequenceBytes = 80;  // of a filled mask, beside the text
+constexpr size_t kScoreBytes = 150;    // of how probable a text is, beside its tokens
 
 // Vectors of texts, each cut to its rows; they outlive the answering. Throws kNotFinite.
 class VectorTexts {

@@ -385,6 +385,35 @@ Answering replaced_tokens(const ServedModel& model, Body& body) {
   return made;
 }
 
+// How probable the text is, one of its tokens after the other masked: as many sequences as it has tokens.
+Answering text_scoring(const ServedModel& model, Body& body) {
+  bool is_list = false;
+  const Inputs inputs = texts_of_inputs(model, body, is_list);
+  Parameters parameters(body);
+  const EncodingRules rules = rules_of(model, parameters.get(), LongText::kCut);
+  const OffsetUnit unit = offsets_of(parameters.get());
+  const bool has_tokens = parameters.get().flag("tokens").value_or(false);
+  const auto answer_json = [=, &tokenizer = model.pipeline.tokenizer,
+                            texts = inputs.texts()](const std::vector<TextScoreAnswer>& answers) -> Json {
+    JsonArray all;
+    for (size_t i = 0; i < answers.size(); ++i) {
+      JsonObject one = to_json(answers[i]);
+      if (has_tokens) one.emplace_back("tokens", to_json(answers[i].pieces, texts[i], unit, tokenizer));
+      all.push_back(std::move(one));
+    }
+    if (!is_list) return std::move(all.front());
+    return all;
+  };
+  Answering made = counted(answering(places_of(model, rules, parameters.get(), inputs).plan([&] {
+                             return plan_score(model.pipeline, inputs.views(), rules);
+                           }),
+                                     answer_json),
+                           inputs);
+  made.answer_bytes = inputs.size() * kScoreBytes;
+  if (has_tokens) made.answer_bytes += made.plan->sequences.size() * kTokenBytes + made.characters;
+  return made;
+}
+
 Answering sentence_similarity(const ServedModel& model, Body& body) {
   return tei::similarity(model, body, LongText::kCut);
 }
@@ -463,6 +492,7 @@ constexpr std::array kTasks = {
     TaskRow{"token-classification", token_classification, Head::kToken},
     TaskRow{"question-answering", question_answering, Head::kSpan},
     TaskRow{"fill-mask", fill_mask, Head::kMaskedLm},
+    TaskRow{"text-scoring", text_scoring, Head::kMaskedLm},
     TaskRow{"replaced-token-detection", replaced_tokens, Head::kReplacedToken},
     TaskRow{"feature-extraction", feature_extraction, Head::kNone},
     TaskRow{"zero-shot-classification", zero_shot_classification, Head::kSequence},

@@ -69,6 +69,8 @@ def kinds():
         "zero-shot": ("entailment", "/models/entailment/pipeline/zero-shot-classification", {"inputs": LONG * 40, "parameters": {"candidate_labels": [f"label {i}" for i in range(200)]}}),
         "questions": ("span", "/models/span", {"inputs": {"question": "who?", "context": LONG * 5000}, "parameters": {"top_k": 1000}}),
         "masks": ("fill", "/models/fill", {"inputs": "[MASK] " * 200, "parameters": {"top_k": 1000}}),
+        "a scored text": ("fill", "/models/fill/pipeline/text-scoring", {"inputs": LONG * 60}),
+        "scored texts": ("fill", "/models/fill/pipeline/text-scoring", {"inputs": texts(256, 250), "parameters": {"tokens": True}}),
         "feature extraction": ("sentiment", "/models/sentiment/pipeline/feature-extraction", {"inputs": texts(100, 2500)}),
         "infer": ("sentiment", "/v2/models/sentiment/infer", {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [256], "data": texts(256, 2500)}]}),
         "explain": ("sentiment", "/explain/tokens", {"inputs": LONG * 200}),

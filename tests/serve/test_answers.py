@@ -112,6 +112,9 @@ def test_tasks_of_the_hub(server, deberta, models):
     assert filled == [{k: one[k] for k in ("score", "token", "token_str", "sequence")} for one in expected]
     two = task("fill-mask", "words", {"inputs": "a [MASK] or [MASK] film"})
     assert [len(one) for one in two] == [5, 5]
+    assert task("text-scoring", "words", {"inputs": TEXT}) == deberta("score", "-m", models["words"], TEXT)[0]
+    shown = {"inputs": TEXTS, "parameters": {"tokens": True, "offsets": "bytes"}}
+    assert task("text-scoring", "words", shown) == deberta("score", "-m", models["words"], "--tokens", "--offsets", "bytes", *TEXTS)
     candidates = deberta("zero-shot", "-m", models["nli"], "--labels", "sports,politics,films", TEXT)[0]
     parameters = {"candidate_labels": ["sports", "politics", "films"]}
     assert task("zero-shot-classification", "nli", {"inputs": TEXT, "parameters": parameters | {"shape": "pipeline"}}) == candidates
@@ -125,6 +128,21 @@ def test_tasks_of_the_hub(server, deberta, models):
     assert task("multiple-choice", "score", {"inputs": choices}) == deberta("choose", "-m", models["score"], choices["context"], choices["question"], "wet", "dry")[0]
     ranked = task("text-ranking", "score", {"inputs": {"query": "which film", "texts": TEXTS}})
     assert ranked == server.post("/rerank", {"query": "which film", "texts": TEXTS}, x_model="score")
+
+
+def test_a_scored_text_counts_as_its_masked_copies(serve, models):
+    """One for each of its tokens, as long as the text: counted before any of them is made, and refused where the queue does not hold so many tokens."""
+    server, path = serve("-m", models["words"], "--batch-tokens", "1000"), "/models/words/pipeline/text-scoring"
+    text = "word " * 20
+    tokens = len(server.post("/tokenize", {"inputs": text})[0])
+    status, headers, _ = server.request("POST", path, {"inputs": text})
+    assert status == 200 and int(headers["x-compute-tokens"]) == tokens * (tokens - 2)
+    total = totals(server)
+    assert total("deberta_batch_tokens_sum") == tokens * (tokens - 2) and total("deberta_batch_items_sum") == tokens - 2
+    status, headers, answer = server.request("POST", path, {"inputs": "word " * 600})
+    assert status == 413 and "expected at most 64000 tokens in a request, got" in answer and "retry-after" not in headers, answer
+    assert totals(server)("deberta_batch_items_sum") == tokens - 2  # nothing more was computed
+    assert len(server.post(path, {"inputs": [text, "so"]})) == 2
 
 
 def test_a_model_has_a_task_of_its_own(server, deberta, models):

@@ -52,14 +52,14 @@ ROUTES = {
     "labels": ("/predict", {"inputs": TEXT}), "rerank": ("/rerank", {"query": TEXT, "texts": [TEXT]}), "vectors": ("/embed", {"inputs": TEXT}), "all vectors": ("/embed_all", {"inputs": TEXT}),
     "openai": ("/v1/embeddings", {"input": TEXT}), "similarity": ("/similarity", {"inputs": {"source_sentence": TEXT, "sentences": [TEXT]}}), "pieces": ("/tokenize", {"inputs": TEXT}),
     **{task: (f"/models/MODEL/pipeline/{task}", {"inputs": inputs} | more) for task, inputs, more in (
-        ("text-classification", TEXT, {}), ("token-classification", TEXT, {}), ("question-answering", {"question": "who?", "context": TEXT}, {}), ("fill-mask", "a [MASK] film", {}),
+        ("text-classification", TEXT, {}), ("token-classification", TEXT, {}), ("question-answering", {"question": "who?", "context": TEXT}, {}), ("fill-mask", "a [MASK] film", {}), ("text-scoring", TEXT, {}),
         ("replaced-token-detection", TEXT, {}), ("feature-extraction", TEXT, {}), ("zero-shot-classification", TEXT, {"parameters": {"candidate_labels": ["a", "b"]}}),
         ("sentence-similarity", {"source_sentence": TEXT, "sentences": [TEXT]}, {}), ("text-ranking", {"query": TEXT, "texts": [TEXT]}, {}))},
 }
 EVERY = {"vectors", "all vectors", "openai", "similarity", "pieces", "feature-extraction", "sentence-similarity"}  # whatever the head
 LABELS = {"labels", "text-classification"}
 ANSWERED = {"labels": LABELS, "nli": LABELS | {"zero-shot-classification"}, "score": LABELS | {"rerank", "text-ranking"}, "many": LABELS, "token": {"token-classification"},
-            "span": {"question-answering"}, "words": {"fill-mask"}, "replaced": {"replaced-token-detection"}}
+            "span": {"question-answering"}, "words": {"fill-mask", "text-scoring"}, "replaced": {"replaced-token-detection"}}
 
 
 def test_every_head_answers_its_own_routes_and_no_others(server):

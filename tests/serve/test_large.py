@@ -67,7 +67,7 @@ def test_answers_that_would_be_too_long_are_refused_before_they_are_computed(ser
     asked = [("/embed_all", "labels", {"inputs": many}), ("/tokenize", "labels", {"inputs": many}), 
              ("/models/labels/pipeline/feature-extraction", "labels", {"inputs": many, "parameters": {"shape": "pipeline"}}), ("/models/token", "token", {"inputs": many}),
              ("/models/words", "words", {"inputs": "[MASK] " * 100, "parameters": {"top_k": 1000}}), ("/models/span", "span", {"inputs": {"question": "who?", "context": many[0] * 5}, "parameters": {"top_k": 1000}}),
-             ("/v2/models/token/infer", "token", {"inputs": [text]})]
+             ("/models/words/pipeline/text-scoring", "words", {"inputs": ["word " * 100] * 20, "parameters": {"tokens": True}}), ("/v2/models/token/infer", "token", {"inputs": [text]})]
     for path, model, body in asked:
         status, headers, answer = server.request("POST", path, body, {"x-model": model})
         assert status == 413 and "answer has at most 65536 bytes" in answer and "retry-after" not in headers, (path, answer)

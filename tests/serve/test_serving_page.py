@@ -29,7 +29,7 @@ def answers_of(script, server):
 def test_the_lines_for_each_task_answer(serve, models):
     built_in, own = lines_of("A line for each task")
     answers = answers_of(built_in, serve())
-    assert len(answers) == 9 and "positive" in str(answers[0]) and "London" in str(answers[1])
+    assert len(answers) == 10 and "positive" in str(answers[0]) and "London" in str(answers[1])
     header, question, order = built_in.splitlines()[0], *own.splitlines()
     assert "answer" in str(answers_of(f"{header}\n{question}\n", serve("-m", models["span"])))
     assert len(answers_of(f"{header}\n{order}\n", serve("-m", models["score"]))[0]) == 2

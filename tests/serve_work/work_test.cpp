@@ -108,6 +108,7 @@ TEST_F(Work, OfTextsIsLinear) {
   expect_linear("pairs", nli, tei::predict, pairs);
   expect_linear("objects", nli, hub::find_task("text-classification", ""), objects);
   expect_linear("texts of entities", token, hub::find_task("token-classification", ""), texts);
+  expect_linear("texts that are scored", words, hub::find_task("text-scoring", ""), texts);
   expect_linear("documents", nli, hub::find_task("zero-shot-classification", ""), [](size_t count) {
     return "{\"inputs\": [" + repeat("\"a\"", count) + "], \"parameters\": {\"candidate_labels\": [\"x\", \"y\"]}}";
   });
