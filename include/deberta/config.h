@@ -1,5 +1,5 @@
-// The configuration of a DeBERTa of any version (algorithm.md 2), read from config.json and written back to it. Unknown
-// keys are kept.
+// The configuration of a DeBERTa of any version (model.md#configuration), read from config.json and written back to it.
+// Unknown keys are kept.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -40,7 +40,7 @@ enum class ClassifierPooling { kFirst, kMean, kMax, kAttention };
 enum class ConfigRules { kOriginal, kHf };  // which rules to read config.json by: docs/transformers.md
 // What stands on the last layer, or on the mask decoder.
 enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kReplacedToken };
-enum class DistanceRule { kOriginal, kHf };  // algorithm.md 5.3: distances beyond max_relative_positions
+enum class DistanceRule { kOriginal, kHf };  // distances beyond max_relative_positions (model.md#far-distances)
 
 DEBERTA_API std::string_view to_string(Activation activation);
 DEBERTA_API std::string_view to_string(Layout layout);  // the model_type
@@ -110,7 +110,8 @@ struct ModelConfig {
   bool has_mask_decoder() const { return !position_biased_input && !is_causal && mask_decoder_passes > 0; }
   // Rows of half the relative table: position_buckets when > 0, else max_relative_positions.
   int64_t span() const { return position_buckets > 0 ? position_buckets : max_relative_positions; }
-  // n_types of algorithm.md 5.1: c2c plus those of c2p, p2c and p2p that are named, even without relative_attention.
+  // The terms of model.md#disentangled-attention: c2c plus those of c2p, p2c and p2p that are named, even without
+  // relative_attention.
   int64_t attention_terms() const {
     if (!scales_by_terms) return 1;
     return 1 + (has_c2p ? 1 : 0) + (has_p2c ? 1 : 0) + (has_p2p ? 1 : 0) + (layout == Layout::kV1 ? other_terms : 0);

@@ -62,7 +62,7 @@ struct PaddedInput {
 };
 DEBERTA_API PackedRows pack(const PaddedInput& input);
 
-// The enhanced mask decoder of a masked language model (algorithm.md 8).
+// The enhanced mask decoder of a masked language model (model.md#mask-decoder).
 enum class MaskDecoder {
   kAuto,  // when the checkpoint has its position table and position_biased_input is false
   kOn,    // kUnsupported with the reason when it cannot run

@@ -62,8 +62,8 @@ struct EncodeOptions {
   PairCut pair_cut = PairCut::kLongestFirst;  // kFirst: kTextTooLong when the second alone does not fit
   size_t max_tokens = 512;                    // including the special tokens; used when truncating
   size_t max_second_tokens = SIZE_MAX;        // of a pair: first the second text is cut to this many, from its end
-  size_t max_text_bytes =
-      size_t{1} << 20;            // a longer text throws kTextTooLong, and one that becomes half as long again
+  // A longer text throws kTextTooLong, and one that becomes half as long again.
+  size_t max_text_bytes = size_t{1} << 20;
   size_t most_tokens = SIZE_MAX;  // more, once it is cut, throw kTextTooLong; of a task: of all its sequences
   SpmTies spm_ties = SpmTies::kFloat;
 };

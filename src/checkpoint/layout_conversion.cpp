@@ -1,4 +1,5 @@
-// D hidden  H heads  K head size. in_proj is [H, 3, K, D]: for each head first its rows of q, then k, then v.
+// in_proj is [H, 3, K, D]: for each head first its rows of q, then k, then v.
+// D hidden  H heads  K head size
 #include "checkpoint/layout_conversion.h"
 
 #include <fmt/format.h>

@@ -250,8 +250,8 @@ int run(const EvalVerb& given) {
   if (given.hold_out_every > 0 && !predicts_pieces(task))
     throw Error(ErrorCode::kUsage, "--hold-out-every",
                 fmt::format("expected the task mlm or causal, got {}", task.name));
-  options.arguments =
-      given.hold_out_every > 0 ? given_paths(given) : labelled_files(given);  // before a model is opened
+  // Before a model is opened.
+  options.arguments = given.hold_out_every > 0 ? given_paths(given) : labelled_files(given);
   if (!predicts_pieces(task)) check_predictions_name(options.write_predictions, task);
   check_aggregate(options, task);
   check_guard_options(options, task);

@@ -1,6 +1,9 @@
-// The enhanced mask decoder (He et al. 2021, section 3.2; algorithm.md 8): the last layer twice, on the rows to
+// The enhanced mask decoder (He et al. 2021, section 3.2; model.md#mask-decoder): the last layer twice, on the rows to
 // predict.
-//   h = h_{N-1};  z = position[p] + h;  q1 = layer_N(keys and values h, queries z);  q2 = layer_N(h, queries q1)
+//   h  = h_{N-1}
+//   z  = position[p] + h
+//   q1 = layer_N(keys and values h, queries z)
+//   q2 = layer_N(keys and values h, queries q1)
 #pragma once
 #include "engine/pass.h"
 #include "engine/workspace.h"

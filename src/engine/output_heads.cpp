@@ -1,4 +1,4 @@
-// The heads (algorithm.md 7, 10 and 13), each in a few lines.
+// The heads (model.md#heads), each in a few lines.
 // N rows given to the head: one per sequence (pooler), per mention, or the rows asked for  T packed tokens  D hidden
 // E embedding size  V vocabulary  C classes
 #include "engine/output_heads.h"

@@ -5,7 +5,8 @@
 //   max        of each column the largest h_t
 //   attention  sum of a_t h_t;  a = softmax over t of h_t . w
 // Sums are in double and in the order of the tokens: a row depends on its own sequence alone. The trainer calls this
-// too. B sequences  T packed tokens  D columns
+// too.
+// B sequences  T packed tokens  D columns
 #pragma once
 #include <cstddef>
 #include <cstdint>

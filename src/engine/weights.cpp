@@ -154,8 +154,8 @@ Linear Loader::weights_only(std::string_view name, Precision precision) {
   return pack(Dense(tensor(name)), precision, {});
 }
 
-// Version 1 (algorithm.md 5.4): one weight, head-major; within a head first its rows of q, then of k, then of v. There
-// is no key bias.
+// Version 1 (model.md#layout-of-version-1): one weight, head-major; within a head first its rows of q, then of k, then
+// of v. There is no key bias.
 std::array<Dense, 3> Loader::split_in_proj(const std::string& self) {
   const TensorView& view = tensor(self + "in_proj.weight");
   const std::vector<float> rows = to_fp32(view);
@@ -190,7 +190,7 @@ std::string Loader::relative_projection(std::string_view name) const {
   return fmt::format("{}{}_proj", config_.share_att_key ? "" : "pos_", name);
 }
 
-// P' of algorithm.md 5.1: normalised once for all layers.
+// P' of model.md#disentangled-attention: normalised once for all layers.
 std::vector<float> Loader::relative_table() {
   if (!config_.relative_attention || (!config_.has_c2p && !config_.has_p2c)) return {};
   std::vector<float> table_RD = to_fp32(tensor("encoder.rel_embeddings.weight"));

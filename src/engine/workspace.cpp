@@ -124,7 +124,7 @@ void leave_out_unseen(const std::vector<uint64_t>& mask, size_t length, uint8_t*
   }
 }
 
-// The 2-D mask; with 3-D masks also whether any query sees the token (algorithm.md 5.2).
+// The 2-D mask; with 3-D masks also whether any query sees the token (model.md#masks).
 const uint8_t* find_input_mask(const Batch& batch, uint8_t* buffer_T) {
   const uint8_t* given_T = batch.mask_T.empty() ? nullptr : batch.mask_T.data();
   if (batch.masks_B.empty()) return given_T;

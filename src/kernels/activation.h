@@ -1,4 +1,4 @@
-// The activations of algorithm.md 2 on numbers. Not a kernel: epilogues and references call it.
+// The activations of model.md#configuration on numbers. Not a kernel: epilogues and references call it.
 #pragma once
 #include <cstddef>
 

@@ -1,6 +1,7 @@
 // Activations as operations of their own, for training: the gradient needs the numbers before the activation, so no
 // epilogue may have applied it.
-//   y = f(x)        dx = dy f'(x)
+//   y  = f(x)
+//   dx = dy f'(x)
 // Computed in fp32; an element depends on itself alone. f' of relu, relu6 and relu2 at their corners is 0, of leaky
 // relu 0.01, of gelu10 that of gelu (as torch has them).
 #pragma once

@@ -1,10 +1,11 @@
-// Disentangled attention, forward (algorithm.md 5.1; He et al. 2021, equation 4), one pack of sequences:
+// Disentangled attention, forward (model.md#disentangled-attention; He et al. 2021, equation 4), one pack of sequences:
 //   A[i,j] = scale * ( q_i . k_j  +  [c2p] q_i . Kr[row(i-j)]  +  [p2c] k_j . Qr[row(i-j)] )
-//   P = softmax over the allowed j (masked entries exactly 0);   O_i = sum_j dropout(P)[i,j] v_j
+//   P      = softmax over the allowed j; masked entries are exactly 0
+//   O_i    = sum_j dropout(P)[i,j] v_j
 // c2p and p2c read the same row(i-j). A query without any allowed key gets zeros, unless requested otherwise. fp32 or
 // bf16 in and out, sums in fp32; the key bias must be in k (it does not cancel in p2c). An output depends on its own
-// sequence and head alone, and on positions within the sequence, so packing, order and threads never change a bit. B
-// sequences  T packed tokens  L queries, S keys of one sequence  H heads  K head size  R relative rows
+// sequence and head alone, and on positions within the sequence, so packing, order and threads never change a bit.
+// B sequences  T packed tokens  L queries, S keys of one sequence  H heads  K head size  R relative rows
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -58,8 +59,8 @@ struct AttentionParams {
   // alone hides it.
   const uint8_t* key_mask_T = nullptr;
   const uint8_t* query_mask_T = nullptr;
-  const uint64_t* const* masks_B =
-      nullptr;  // [L][ceil(S / 64)] words per sequence, bit j % 64 of word j / 64; null entry: all
+  // [L][ceil(S / 64)] words per sequence, bit j % 64 of word j / 64; null entry: all
+  const uint64_t* const* masks_B = nullptr;
   bool is_causal = false;
   // A query without any allowed key gets the mean of all values of its sequence, masked ones too, as transformers has
   // computed it since 4.47. Reference only.

@@ -1,8 +1,12 @@
-// Disentangled attention, backward (algorithm.md 5.6). W are the probabilities of attention.h, keep the mask of
-// dropout, c its scale; o is the element-wise product:
-//   rho_i = dO_i . O_i      G = scale * W o (c keep o (dO V^T) - rho)      dV = (c keep o W)^T dO
-//   dQ_i = sum_j G[i,j] (k_j + [c2p] Kr[row(i-j)])      dKr[r] = sum over all i, j with row(i-j) = r of G[i,j] q_i
-//   dK_j = sum_i G[i,j] (q_i + [p2c] Qr[row(i-j)])      dQr[r] = sum over all i, j with row(i-j) = r of G[i,j] k_j
+// Disentangled attention, backward (model.md#gradient-of-attention). W are the probabilities of attention.h, keep the
+// mask of dropout, c its scale; o is the element-wise product:
+//   rho_i  = dO_i . O_i
+//   G      = scale * W o (c keep o (dO V^T) - rho)
+//   dV     = (c keep o W)^T dO
+//   dQ_i   = sum_j G[i,j] (k_j + [c2p] Kr[row(i-j)])
+//   dK_j   = sum_i G[i,j] (q_i + [p2c] Qr[row(i-j)])
+//   dKr[r] = sum over all i, j with row(i-j) = r of G[i,j] q_i
+//   dQr[r] = sum over all i, j with row(i-j) = r of G[i,j] k_j
 // fp32 in and out, or q, k and v in bf16; sums in fp32, never an L x L buffer. The gradients of a sequence depend on it
 // alone; those of the tables are sums over the pack: of each of kGradientChunks runs of sequences, which `starts` alone
 // decides, in order, then of the runs in order. So threads never change a bit. Letters as in attention.h; D = H K

@@ -1,6 +1,7 @@
 // Kr and Qr of one layer, laid out once at load for the implementation that will read them: transposed, so that a
 // vector is neighbouring rows; Kr with its rows reversed, so that they grow with the key. The reference reads the same
-// layouts. H heads  K head size  R relative rows
+// layouts.
+// H heads  K head size  R relative rows
 #pragma once
 #include <cstddef>
 

@@ -1,5 +1,6 @@
 // Convolution: argument checks, packing, and the rows gathered for GEMM.
-//   many rows: each worker gathers blocks of 96 rows and multiplies them;  few: one gather, one GEMM over all workers
+//   many rows: each worker gathers blocks of 96 rows and multiplies them
+//   few rows:  one gather, one GEMM over all workers
 #include "kernels/convolution.h"
 
 #include <fmt/core.h>

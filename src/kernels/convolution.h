@@ -1,4 +1,4 @@
-// The convolution of version 2 (algorithm.md 6), over the rows of each sequence of a pack:
+// The convolution of version 2 (model.md#convolution), over the rows of each sequence of a pack:
 //   y[t,o] = activation( mask[t] * ( bias[o] + sum_{c,w} weight[o,c,w] * x[t + w - (W-1)/2, g(o) D/G + c] ) )
 // Rows beyond the sequence's borders and rows with mask 0 count as zeros, whatever they hold. fp32 in and out. A row
 // depends on its own sequence alone. One GEMM for each group: a row of A is the W rows around it, side by side.

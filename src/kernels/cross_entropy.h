@@ -1,7 +1,9 @@
 // The loss of rows of logits and its gradient:
-//   loss[r] = log sum_v e^x[r,v] - x[r, label]        gradient[r,v] = scale (e^x[r,v] / sum_u e^x[r,u] - [v = label])
+//   loss[r]       = log sum_v e^x[r,v] - x[r, label]
+//   gradient[r,v] = scale (e^x[r,v] / sum_u e^x[r,u] - [v = label])
 // The row's maximum is taken off before the exponentials; sums run in double, in one order. A row depends on itself
-// alone. A number that is none makes the loss one. R rows  V classes
+// alone. A number that is none makes the loss one.
+// R rows  V classes
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Dropout as a pure function of logical indices (algorithm.md 5.7): the same on every device, forward = backward,
+// Dropout as a pure function of logical indices (model.md#dropout): the same on every device, forward = backward,
 // packed = padded. One Philox call gives 16 bytes, one byte per element.
 #pragma once
 #include <array>

@@ -1,6 +1,7 @@
 // The gradient of a look-up: table[ids[t]] += dx[t]. Tokens are sorted by id; within an id they are added in ascending
 // order of t, by one thread. So each row of the table is one chain of sums, whatever the threads and the
-// implementation. Rows that no token names are not touched. T tokens  E columns
+// implementation. Rows that no token names are not touched.
+// T tokens  E columns
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,7 @@ struct EmbeddingGradientParams {
   size_t columns = 0;
   float* table_VE = nullptr;  // added to
   size_t table_rows = 0;      // V
-  int32_t skipped_id = -1;    // the padding id: its row gets nothing through the look-up (algorithm.md 3)
+  int32_t skipped_id = -1;    // the padding id: its row gets nothing through the look-up (model.md#embeddings)
   void* scratch = nullptr;    // embedding_gradient_scratch_bytes, 64-byte aligned, any contents
   Parallel parallel = serial();
 };

@@ -24,8 +24,8 @@ namespace {
 
 constexpr size_t kMaxTile = size_t{32} * 32;  // that of AMX; 6 x 64 is smaller
 constexpr size_t kMaxRows = 96;               // of a block that is widened
-constexpr size_t kMaxSums =
-    size_t{256} * 32 * 12;             // of a block of rows and the tiles that pass a block of k together: AMX
+// Of a block of rows and the tiles that pass a block of k together: AMX.
+constexpr size_t kMaxSums = size_t{256} * 32 * 12;
 constexpr size_t kStripsThatKeep = 4;  // a widened panel: with fewer, writing it takes longer than it saves
 constexpr size_t kBehindTile = 16;  // a head may begin within a vector: the epilogue reads that far past the last row
 

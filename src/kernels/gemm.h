@@ -2,7 +2,8 @@
 //   y[m,n] = activation( sum_k a[m,k] w[n,k] + bias[n] ) + residual[m,n]
 // A is fp32, bf16, or int8 as `quantize` makes it; sums are fp32 (int8: exact in int32). Deterministic: each output is
 // one chain in ascending k, so a row's bits do not depend on M, on its neighbours or on the number of threads. They do
-// depend on the implementation. M rows  N outputs  K depth  O outlier columns
+// depend on the implementation.
+// M rows  N outputs  K depth  O outlier columns
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -90,8 +91,8 @@ inline size_t gemm_offset(const GemmParams& p, size_t row, size_t column) {
 struct GemmBlocking {
   size_t strip_rows = 1;  // of a tile
   size_t block_rows = 1;  // that stay in the second-level cache while the weights stream through
-  size_t split_rows =
-      1;  // for each thread: with fewer, reading the weights once in each thread takes longer than the sums
+  // For each thread: with fewer, reading the weights once in each thread takes longer than the sums.
+  size_t split_rows = 1;
 };
 GemmBlocking gemm_blocking(const KernelSet& kernels, Precision precision);
 

@@ -1,7 +1,10 @@
-// y[t] = (z - mean(z)) / sqrt(variance(z) + eps) * gamma + beta,  z = dropout(x[t]) + residual[t]; rows with mask 0
-// become zeros. fp32 in and out, biased variance, eps inside the root, two passes (mean, then variance). A row depends
-// on itself alone. While a row is in the cache, y may also be written rounded to bf16, and as bytes for the int8 GEMM
-// (quantize.h, of y in fp32). T rows  D columns
+// The norm of a row, with the residual before it:
+//   z    = dropout(x[t]) + residual[t]
+//   y[t] = (z - mean(z)) / sqrt(variance(z) + eps) * gamma + beta
+// Rows with mask 0 become zeros. fp32 in and out, biased variance, eps inside the root, two passes (mean, then
+// variance). A row depends on itself alone. While a row is in the cache, y may also be written rounded to bf16, and as
+// bytes for the int8 GEMM (quantize.h, of y in fp32).
+// T rows  D columns
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,12 @@
 // The gradients of y = (z - mean) inverse gamma + beta (layer_norm.h), from dY, z, and the mean and inverse that
 // layer_norm wrote. With n = (z - mean) inverse and g = dy gamma, over the columns of a row:
-//   dz = inverse (g - mean(g) - n mean(g n))        dgamma = sum_t dy n        dbeta = sum_t dy
+//   dz     = inverse (g - mean(g) - n mean(g n))
+//   dgamma = sum_t dy n
+//   dbeta  = sum_t dy
 // dz is the gradient of the residual; that of x is dropout(dz), the same dropout as in the forward pass. Rows with mask
 // 0 get zeros and add nothing. dgamma and dbeta are sums over blocks of 64 rows, added in double in ascending order: no
-// bit depends on the number of threads. All rows lie one after the other. T rows  D columns
+// bit depends on the number of threads. All rows lie one after the other.
+// T rows  D columns
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,11 @@
 // The gradients of y = x W^T + b, W [N,K], from dY:
-//   dX = dY W        dW = dY^T X        db = sum_t dY[t]
+//   dX = dY W
+//   dW = dY^T X
+//   db = sum_t dY[t]
 // Operands of the products are fp32 or rounded to bf16; sums are fp32, and db is summed from dY in fp32. A row of dX
 // depends on its own row of dY alone. dW and db are sums over blocks of 1024 rows, in ascending order, each a chain
-// over ascending t: no bit depends on the number of threads. T rows  N outputs  K inputs
+// over ascending t: no bit depends on the number of threads.
+// T rows  N outputs  K inputs
 #pragma once
 #include <cstddef>
 

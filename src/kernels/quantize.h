@@ -1,9 +1,12 @@
 // Rows of activations as the int8 GEMM reads them (dynamic, one scale for each row):
-//   a' = x * reciprocal;  s = max |a'| / 127;  u = rint(a' * (127 / max |a'|)) + 128, so 1 .. 255 and 128 for zero
+//   a' = x * reciprocal
+//   s  = max |a'| / 127
+//   u  = rint(a' * (127 / max |a'|)) + 128, so 1 .. 255 and 128 for zero
 // A row whose largest is below 2^-120 counts as zeros: s = 1, every u = 128. A row with a value that is not finite gets
 // the scale NaN, which makes every output of the GEMM NaN: it must not be hidden.
 // Outlier columns leave the product of bytes: their reciprocal is 0, and x itself goes beside it, in bf16.
-// The same bits on every instruction set: fp32 products, each rounded to nearest even. T rows  K columns  O outliers
+// The same bits on every instruction set: fp32 products, each rounded to nearest even.
+// T rows  K columns  O outliers
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The bucket formula (algorithm.md 4) and the tables made from it.
+// The bucket formula (model.md#relative-positions) and the tables made from it.
 #include "kernels/rel_lut.h"
 
 #include <fmt/core.h>

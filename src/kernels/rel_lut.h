@@ -1,5 +1,5 @@
-// Rows of the relative table by distance t = i - j (algorithm.md 4): the only place that knows the bucket formula.
-// Kernels of every version and device read these fields and nothing else. Built on the host as the original or
+// Rows of the relative table by distance t = i - j (model.md#relative-positions): the only place that knows the bucket
+// formula. Kernels of every version and device read these fields and nothing else. Built on the host as the original or
 // transformers does, in double or in float: an error of 1e-7 in a logarithm moves a row.
 #pragma once
 #include <array>

@@ -1,6 +1,7 @@
 // One class drawn from the softmax of each row of logits: the first v with  sum_{u <= v} p[u] > uniform.  The uniform
 // number of a row is a function of the key, its sample's number and its position alone, so neither batches nor threads
-// change an id. Sums run in double, in one order. R rows  V classes
+// change an id. Sums run in double, in one order.
+// R rows  V classes
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
 // sum_i x[i]^2 in double, for the norm of gradients. Sums of blocks and the tree above them depend on the count alone:
-// the same bits for any number of threads and on every processor. N elements
+// the same bits for any number of threads and on every processor.
+// N elements
 #pragma once
 #include <cstddef>
 

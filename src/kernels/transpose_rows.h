@@ -1,6 +1,7 @@
 // y[n,t] = x[t,n], in fp32 or rounded to bf16, x itself rounded to bf16, and the sums of its columns: what the
 // gradients of a weight, of its input and of its bias need of dY. Sums are one chain over ascending t for each column;
-// no bit depends on threads or on the implementation. T rows  N columns
+// no bit depends on threads or on the implementation.
+// T rows  N columns
 #pragma once
 #include <cstddef>
 

@@ -59,8 +59,8 @@ class RowFields {
   std::optional<Error> missing_text(const std::string& where) const;
   std::optional<Error> missing_kept(const std::string& where) const;
 
-  bool keeps(
-      std::string_view name) const;  // it is kept by name, or all are kept, and it is no text or those are kept too
+  // It is kept by name, or all are kept, and it is no text or those are kept too.
+  bool keeps(std::string_view name) const;
 
  private:
   const Names& names_of(const Json& object, const std::string& where) const;

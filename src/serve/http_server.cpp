@@ -28,8 +28,8 @@ using Code = boost::system::error_code;
 using Socket = Listener::Socket;
 using Parser = http::request_parser<http::string_body>;
 
-constexpr size_t kMostDropped =
-    65536;                     // bytes of a refused body that are still read, so that the client sees the answer
+// Bytes of a refused body that are still read, so that the client sees the answer.
+constexpr size_t kMostDropped = 65536;
 constexpr double kLinger = 2;  // seconds that a refused client may still send
 constexpr auto kTick = std::chrono::milliseconds(20);
 

@@ -200,7 +200,7 @@ TEST(ModelConfig, KnowsTheActivations) {
     EXPECT_ERROR(parse("\"hidden_act\": \"" + name + "\""), kConfig, "(string)");
 }
 
-// algorithm.md 18: without a pooling block the original uses hidden_act, transformers uses gelu.
+// model.md#configuration: without a pooling block the original uses hidden_act, transformers uses gelu.
 TEST(ModelConfig, PoolerActivationDependsOnTheKindOfFile) {
   EXPECT_EQ(parse(R"("hidden_act": "relu")").pooler_hidden_act, Activation::kRelu);
   EXPECT_EQ(parse(R"("hidden_act": "relu", )" + kV2).pooler_hidden_act, Activation::kGelu);

@@ -106,7 +106,7 @@ struct AttentionCase {
     return std::all_of(out.begin(), out.begin() + 16, is_guard) && std::all_of(out.end() - 16, out.end(), is_guard);
   }
 
-  // b(r) of algorithm.md 4.
+  // b(r) of model.md#relative-positions.
   int64_t bucket(int64_t r) const {
     if (buckets <= 0) return r;
     const int64_t mid = buckets / 2;

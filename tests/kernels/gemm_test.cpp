@@ -70,8 +70,8 @@ TEST_P(Gemm, BiasActivationAndResidualFollowTheSum) {
       for (size_t n = 0; n < 70; ++n) {
         const double x = c.exact(m, n) + double{c.bias[n]};
         const double y = activate(activation, x);
-        const double slope =
-            activation == KernelActivation::kRelu2 ? std::max(1.0, 2 * x) : 1;  // times the sum's error
+        // Times the sum's error.
+        const double slope = activation == KernelActivation::kRelu2 ? std::max(1.0, 2 * x) : 1;
         ASSERT_NEAR(c.result(m, n), y + double{residual[m * c.c_stride() + n]}, slope * tolerance());
       }
     }

@@ -1,4 +1,4 @@
-// Rows of the relative table: the values of algorithm.md 4 and those of the original code.
+// Rows of the relative table: the values of model.md#relative-positions and those of the original code.
 #include "kernels/rel_lut.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-"""Disentangled attention, algorithm.md section 5.1 and 5.2.
+"""Disentangled attention (model.md#disentangled-attention, model.md#masks).
 
     A[i,j] = s (Q_i . K_j + Q_i . Kr[row(i-j)] + K_j . Qr[row(i-j)])
 

@@ -1,4 +1,4 @@
-"""The configuration: the keys of algorithm.md section 2 that change inference, defaults filled in."""
+"""The configuration: the keys of model.md#configuration that change inference, defaults filled in."""
 
 from dataclasses import dataclass
 

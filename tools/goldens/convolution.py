@@ -1,4 +1,4 @@
-"""The convolution after the first layer, algorithm.md section 6. Its input is the embedding output.
+"""The convolution after the first layer (model.md#convolution). Its input is the embedding output.
 
     y = Conv1d(h_0), zero padding;  y[masked] = 0;  y = act(y);  h_1 = LN(layer1(h_0) + y) * mask
 

@@ -1,4 +1,4 @@
-"""Embeddings, algorithm.md section 3: word (+ type) (+ absolute position), projected, normalised, masked.
+"""Embeddings (model.md#embeddings): word (+ type) (+ absolute position), projected, normalised, masked.
 
 B sequences  L positions  E embedding size  D hidden
 """

@@ -1,4 +1,4 @@
-"""One encoder layer, algorithm.md section 6: attention, then feed-forward, each with residual and norm after it.
+"""One encoder layer (model.md#encoder-layer): attention, then feed-forward, each with residual and norm after it.
 
 Rows of masked tokens are computed like any other; no key sees them.
 """

@@ -1,4 +1,4 @@
-"""The enhanced mask decoder, algorithm.md section 8: the last layer twice, absolute positions in the query state."""
+"""The enhanced mask decoder (model.md#mask-decoder): the last layer twice, absolute positions in the query state."""
 
 from embeddings import absolute_positions, position_ids
 from layer import forward_layer

@@ -1,4 +1,4 @@
-"""Rows of the relative table, algorithm.md sections 4 and 5.3.
+"""Rows of the relative table (model.md#relative-positions, model.md#far-distances).
 
 L queries  S keys  R rows = 2 * span  D hidden
 """

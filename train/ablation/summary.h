@@ -38,8 +38,8 @@ Summary summarize(const Plan& plan, const std::vector<CellResult>& results);
 // A win or a loss is one beyond two standard errors of the paired difference.
 bool is_beyond_two_errors(const Estimate& difference);
 
-Json to_json(
-    const Summary& summary);  // {"columns": [..], "rows": [{"form", "values": [{"mean", "error", "count"}]..}]}
+// {"columns": [..], "rows": [{"form", "values": [{"mean", "error", "count"}]..}]}
+Json to_json(const Summary& summary);
 std::string markdown_of(const Summary& summary);
 std::string page_of(const Summary& summary, const std::string& title);  // one HTML file with a chart for each column
 

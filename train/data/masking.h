@@ -1,5 +1,5 @@
-// Which positions of a sequence are predicted, and what stands in their place: the n-gram masking of algorithm.md 9. A
-// pure function of the seed, the number of the sample in the whole run, and the sequence.
+// Which positions of a sequence are predicted, and what stands in their place: the n-gram masking of
+// model.md#masked-words. A pure function of the seed, the number of the sample in the whole run, and the sequence.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -12,10 +12,10 @@ struct LengthStage {
   size_t max_tokens = 512;  // of a sequence, [CLS] and [SEP] included
 };
 
-// Samples are numbered over the whole run. Step t of stage s takes
-//   first = sum over the stages before s of steps * count,  + (t - first_step_s) * count_s,   count_s = tokens_per_step
-//   / max_tokens_s
-// to first + count_s - 1: each number belongs to one step, and the next step goes on where this one ends.
+// Samples are numbered over the whole run. Step t of stage s takes first to first + count_s - 1:
+//   count_s = tokens_per_step / max_tokens_s
+//   first   = sum over the stages before s of steps * count,  + (t - first_step_s) * count_s
+// Each number belongs to one step, and the next step goes on where this one ends.
 struct StepSamples {
   uint64_t first = 0;
   size_t count = 0;

@@ -68,8 +68,8 @@ class Examples {
   void add(const Example& example, bool is_held_out) {
     rows_.add(example);
     const TaskGold& gold = rows_.golds().back();
-    const bool is_bad =
-        gold.error && gold.error->code() != ErrorCode::kTask;  // labels are told at the end, all of them
+    // Labels are told at the end, all of them.
+    const bool is_bad = gold.error && gold.error->code() != ErrorCode::kTask;
     if (is_bad && !rows_.has_unknown_labels()) return source_.leave_out(*gold.error, samples_);
     samples_.examples += !is_held_out;
     samples_.held_out += is_held_out;

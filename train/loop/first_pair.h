@@ -1,5 +1,5 @@
 // The generator and the discriminator that a run of replaced-token detection begins with: new ones, or published files
-// (algorithm.md 10).
+// (model.md#replaced-token-detection).
 #pragma once
 #include <functional>
 #include <string>

@@ -52,8 +52,8 @@ struct PretrainSettings {
   std::string tokenizer_folder = {};
   std::vector<std::string> added_tokens = {};
   std::string model_folder = {};  // weights to begin with; empty: new ones of new_model
-  bool has_new_embeddings =
-      false;  // of model_folder all but what follows the vocabulary is kept, and rows of its pieces
+  // Of model_folder all but what follows the vocabulary is kept, and rows of its pieces.
+  bool has_new_embeddings = false;
   NewModel new_model = {};
   std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says, else 2
   Objective objective = Objective::kMasked;

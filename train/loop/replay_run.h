@@ -24,10 +24,13 @@ struct ReplaySettings {
   double discriminator_rate = 0;  // 0: learning_rate
   std::string generator_folder = {};
   // Of a task's head, in place of `objective`. N.labels are
-  //   kClass    classes [B], or distributions [B, C]       kScore    numbers [B]      kLabels  0 or 1 [B, C]
-  //   kTokens   classes [B, L], below 0: none              kSpan     N.first and N.last [B] instead, places in the
-  //   sequence kChoice   right choices [Q], the sequences being B / Q for each       kMention  0 or 1 [B, M], with
-  //   N.mentions [B, M, P], places in the sequence, 0: none
+  //   kClass    classes [B], or distributions [B, C]
+  //   kScore    numbers [B]
+  //   kLabels   0 or 1 [B, C]
+  //   kTokens   classes [B, L], below 0: none
+  //   kSpan     N.first and N.last [B] instead, places in the sequence
+  //   kChoice   right choices [Q], the sequences being B / Q for each
+  //   kMention  0 or 1 [B, M], with N.mentions [B, M, P], places in the sequence, 0: none
   // With `adversarial`, N.delta [B, L, D] is the first change of the inputs, and there are N.task_loss and
   // N.adversarial_loss too.
   std::optional<TaskLoss> task = std::nullopt;

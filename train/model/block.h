@@ -1,5 +1,6 @@
 // How the blocks of a layer, attention and feed-forward, begin and end.
-//   as published:  y = LN( dropout(block(x)) + x )        with norm_first:  y = dropout(block(LN(x))) + x
+//   as published     y = LN( dropout(block(x)) + x )
+//   with norm_first  y = dropout(block(LN(x))) + x
 // N rows  D hidden
 #pragma once
 #include <ATen/TensorOperators.h>

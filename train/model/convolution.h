@@ -1,6 +1,8 @@
-// The convolution of version 2 (nGiE, algorithm.md 6), after the first layer only:
-//   y = conv(h_0), 0 at masked tokens;   h_1 = LN( layer_1(h_0) + act(dropout(y)) ) * mask
-// Its input is the embeddings' output, not the layer's. T packed tokens  D hidden
+// The convolution of version 2 (nGiE, model.md#convolution), after the first layer only:
+//   y   = conv(h_0), 0 at masked tokens
+//   h_1 = LN( layer_1(h_0) + act(dropout(y)) ) * mask
+// Its input is the embeddings' output, not the layer's.
+// T packed tokens  D hidden
 #pragma once
 #include "train/model/pass.h"
 

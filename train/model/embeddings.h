@@ -1,4 +1,5 @@
-// Embeddings (algorithm.md 3):  h_0 = dropout( LN( embed_proj(word[id] + type[type id] + position[p]) ) * mask )
+// Embeddings (model.md#embeddings):
+//   h_0 = dropout( LN( embed_proj(word[id] + type[type id] + position[p]) ) * mask )
 // Types where the model has them, positions with position_biased_input; embed_proj where E != D.
 // T packed tokens  D hidden  E embedding size  V vocabulary  P absolute positions  Y token types
 #pragma once

@@ -1,5 +1,8 @@
-// The encoder:  h_n = layer_n(h_{n-1});  with a convolution  h_1 = convolution(h_0, layer_1(h_0));  with norm_first
-// h_N = LN(layer_N(h_{N-1})).  With share_layers all layers are one.
+// The encoder:
+//   h_n = layer_n(h_{n-1})
+//   h_1 = convolution(h_0, layer_1(h_0))   with a convolution
+//   h_N = LN(layer_N(h_{N-1}))             with norm_first
+// With share_layers all layers are one.
 // T packed tokens  D hidden  R relative rows
 #pragma once
 #include <vector>

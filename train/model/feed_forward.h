@@ -1,4 +1,5 @@
-// The feed-forward block of a layer (algorithm.md 6):  h = LN( dropout( act(a W1 + b1) W2 + b2 ) + a )
+// The feed-forward block of a layer (model.md#encoder-layer):
+//   h = LN( dropout( act(a W1 + b1) W2 + b2 ) + a )
 // block.h has the other order of the norm.
 // N rows  D hidden  F feed-forward
 #pragma once

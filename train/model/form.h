@@ -20,7 +20,8 @@ struct LoraForm {
 };
 
 struct ModelForm {
-  ModelConfig config;  // layout kV1: trained with split projections and key biases fixed at 0 (algorithm.md 5.4)
+  // layout kV1: trained with split projections and key biases fixed at 0 (model.md#layout-of-version-1)
+  ModelConfig config;
   Head head = Head::kNone;
   int64_t labels = 0;  // classes C of a classifier
   // The embeddings and so many of the first layers stay as they were read; of all layers, the relative table too. None:
@@ -28,7 +29,7 @@ struct ModelForm {
   std::optional<int64_t> frozen_layers = std::nullopt;
   std::optional<LoraForm> lora = std::nullopt;  // then only these and the head are trained
 
-  // A language model whose embeddings have no positions gets them in the mask decoder (algorithm.md 8).
+  // A language model whose embeddings have no positions gets them in the mask decoder (model.md#mask-decoder).
   bool has_mask_decoder() const { return head == Head::kMaskedLm && config.has_mask_decoder(); }
   // Of the absolute table: otherwise the model has none.
   bool reads_positions() const { return config.position_biased_input || has_mask_decoder(); }

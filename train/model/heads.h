@@ -1,10 +1,12 @@
-// The heads (algorithm.md 7, 10 and 13) on hidden states h. Sizes of the logits: C classes of the form.
-//   sequence, also regression, several labels and choices:
-//     classifier( drop( act( dense( drop(pooled) ) ) ) );  pooled: h_CLS, or what pooling.h makes of all tokens
-//   token: classifier( drop(h) );  original: classifier( drop( gelu( proj(h) ) ) )
-//   span: qa_outputs(h), start and end
-//   masked LM: z = LN( act( dense(h) ) );  logits = z . word^T + bias, whose output table is the input table
-//   replaced token: classifier( act( dense( LN(h_CLS + h) ) ) )
+// The heads (model.md#heads) on hidden states h:
+//   sequence         classifier( drop( act( dense( drop(pooled) ) ) ) )   also regression, several labels and choices
+//   token            classifier( drop(h) )
+//   original token   classifier( drop( gelu( proj(h) ) ) )
+//   span             qa_outputs(h)                                        start and end
+//   masked LM        z . word^T + bias,  z = LN( act( dense(h) ) )        the output table is the input table
+//   replaced token   classifier( act( dense( LN(h_CLS + h) ) ) )
+// pooled is h_CLS, or what pooling.h makes of all tokens. The logits have C columns, the classes of the form; of a span
+// 2, of a masked LM V, of replaced tokens 1.
 // B sequences  N rows  T packed tokens  D hidden  E embedding size  V vocabulary  C classes
 #pragma once
 #include "train/model/pass.h"

@@ -1,5 +1,6 @@
 // One layer: attention, then feed-forward (attention.h and feed_forward.h have the equations); for every token, or for
-// some query rows against the keys and values of all. N query rows  D hidden  R relative rows
+// some query rows against the keys and values of all.
+// N query rows  D hidden  R relative rows
 #pragma once
 #include "train/model/attention.h"
 #include "train/model/feed_forward.h"

@@ -1,7 +1,10 @@
 // LoRA (Hu et al. 2021): a matrix W0 of the encoder stays as it was read, and what is trained is added to it:
-//   W = W0 + s B A    s = alpha / r        dB = s dW A^T    dA = s B^T dW
+//   W  = W0 + s B A,  s = alpha / r
+//   dB = s dW A^T
+//   dA = s B^T dW
 // The model computes with W itself, once it is merged after each step, so that its passes, its files and the engine
-// know nothing of LoRA. I inputs  O outputs  R rank
+// know nothing of LoRA.
+// I inputs  O outputs  R rank
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,7 +1,10 @@
-// The enhanced mask decoder, DeBERTa (He et al. 2021) section 3.2 (algorithm.md 8), on the rows to predict:
-//   h = h_{N-1};  q_0 = position[p] + h;  q_k = layer_N(keys and values of h, query states q_{k-1})
+// The enhanced mask decoder, DeBERTa (He et al. 2021) section 3.2 (model.md#mask-decoder), on the rows to predict:
+//   h   = h_{N-1}
+//   q_0 = position[p] + h
+//   q_k = layer_N(keys and values of h, query states q_{k-1})
 // The last layer's weights serve every pass, in place of its ordinary use. With own_decoder_layers pass k has a layer
-// of its own, and h = h_N. P rows to predict  T packed tokens  D hidden
+// of its own, and h = h_N.
+// P rows to predict  T packed tokens  D hidden
 #pragma once
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
 // DeBERTa for training (He et al. 2021), of any form: embeddings, encoder, and the mask decoder or a head. Plain
-// structs of tensors; not here: files, threads, batches, losses. The engine (src/engine) computes the same. T packed
-// tokens  P rows to predict  D hidden  E embedding size
+// structs of tensors; not here: files, threads, batches, losses. The engine (src/engine) computes the same.
+// T packed tokens  P rows to predict  D hidden  E embedding size
 #pragma once
 #include <span>
 #include <vector>
@@ -12,7 +12,8 @@
 
 namespace deberta::train {
 
-// What is added to the weight of one linear layer (lora.h). R rank  I inputs  O outputs
+// What is added to the weight of one linear layer (lora.h).
+// R rank  I inputs  O outputs
 struct LoraMatrices {
   std::string module;  // the name of the weight, without ".weight"
   Shape shape_OI;

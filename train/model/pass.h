@@ -1,5 +1,6 @@
 // What one forward pass reads besides the weights: the rows of the batch by place, the table of distances, and which
-// numbers dropout draws. T packed tokens
+// numbers dropout draws.
+// T packed tokens
 #pragma once
 #include <ATen/core/Tensor.h>
 

@@ -1,5 +1,7 @@
-// The table of relative positions (algorithm.md 5.1):  P' = LN(P) once for each pass;  P~ = dropout(P') anew for each
-// layer that is computed. R relative rows  D hidden
+// The table of relative positions (model.md#disentangled-attention):
+//   P' = LN(P)         once for each pass
+//   P~ = dropout(P')   anew for each layer that is computed
+// R relative rows  D hidden
 #pragma once
 #include "train/model/pass.h"
 

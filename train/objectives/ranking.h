@@ -1,12 +1,14 @@
 // Losses of rerankers, on the scores s of the documents of queries with their relevance y.
-//   pointwise   softplus(s) - y s: the binary cross-entropy of each document, y in 0 to 1; the count is that of
-//   documents pairwise    log(1 + exp(s_j - s_i)), RankNet (Burges et al. 2005), for each pair of a query with y_i >
-//   y_j; pairs listwise    cross-entropy of softmax(s) over a query's documents with y / sum of y, ListNet with one
-//   relevant
-//               document (Cao et al. 2007), where it is InfoNCE; queries with a relevant document
+//   pointwise   softplus(s) - y s: the binary cross-entropy of each document, y in 0 to 1.
+//               Counted: documents
+//   pairwise    log(1 + exp(s_j - s_i)), RankNet (Burges et al. 2005), for each pair of a query with y_i > y_j.
+//               Counted: pairs
+//   listwise    cross-entropy of softmax(s) over a query's documents with y / sum of y, ListNet (Cao et al. 2007); with
+//               one relevant document it is InfoNCE. Counted: queries with a relevant document
 //   margin mse  ((s_i - s_j) - (t_i - t_j))^2, t the scores of a teacher (Hofstaetter et al. 2020), for the pairs of
-//               pairwise; pairs
-// Every document, pair or query that is counted weighs the same. N documents  Q queries
+//               pairwise. Counted: pairs
+// Every document, pair or query that is counted weighs the same.
+// N documents  Q queries
 #pragma once
 #include <span>
 

@@ -9,7 +9,7 @@
 
 namespace deberta::train {
 
-// What is learnt, and so the head and its loss (algorithm.md 13).
+// What is learnt, and so the head and its loss (model.md#fine-tuning).
 enum class TaskLoss {
   kClass,    // a class of each sequence: cross-entropy; Head::kSequence
   kScore,    // one or several numbers for each sequence: squared error; Head::kSequence

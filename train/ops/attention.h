@@ -1,6 +1,6 @@
 // Disentangled attention of a pack (kernels/attention.h has the equation), with gradients for q, k, v, Kr and Qr.
-// A query without any allowed key gets zeros. N query rows  T rows of keys  H heads  K head size  D = H K  R relative
-// rows
+// A query without any allowed key gets zeros.
+// N query rows  T rows of keys  H heads  K head size  D = H K  R relative rows
 #pragma once
 #include <ATen/core/Tensor.h>
 

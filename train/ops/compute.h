@@ -14,8 +14,8 @@ class PackedStore;
 struct Compute {
   KernelSet kernels;
   Parallel parallel = serial();
-  Precision precision =
-      Precision::kFp32;            // of the kernels' products, fp32 or bf16: what they multiply is rounded to it
+  // Of the kernels' products, fp32 or bf16: what they multiply is rounded to it.
+  Precision precision = Precision::kFp32;
   PackedStore* store = nullptr;    // where packed weights may be kept; null: each product packs its own
   bool composes = false;           // ATen's operators for everything
   bool recomputes_layers = false;  // in the backward pass, instead of keeping their activations (model/recompute.h)

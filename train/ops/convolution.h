@@ -1,6 +1,7 @@
 // The convolution of version 2 over the rows of each sequence of a pack, without its activation
 // (kernels/convolution.h): rows beyond the borders of a sequence and masked rows count as zeros; masked rows of the
-// result are zeros. T rows  D columns in and out  G groups  W width, odd
+// result are zeros.
+// T rows  D columns in and out  G groups  W width, odd
 #pragma once
 #include <ATen/core/Tensor.h>
 

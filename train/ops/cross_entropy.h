@@ -1,6 +1,9 @@
-// The loss of a tied output layer (algorithm.md 7): logits = h . table^T + bias, loss = sum over rows of
-// log sum exp(logits) - logits[label]. Rows are taken in chunks, and the gradients formed in the forward pass, so that
-// no more than one chunk's logits ever exist. P rows  E columns  V vocabulary
+// The loss of a tied output layer (model.md#language-model-head):
+//   logits = h . table^T + bias
+//   loss   = sum over rows of log sum exp(logits) - logits[label]
+// Rows are taken in chunks, and the gradients formed in the forward pass, so that no more than one chunk's logits ever
+// exist.
+// P rows  E columns  V vocabulary
 #pragma once
 #include <ATen/core/Tensor.h>
 

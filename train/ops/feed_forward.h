@@ -1,5 +1,6 @@
 // y = f(x W1^T + b1) W2^T + b2, as one operation: of what lies between, only the numbers before f are kept, and in bf16
-// half of their bytes. With gradients for x and all weights. N rows  D width  F inner width
+// half of their bytes. With gradients for x and all weights.
+// N rows  D width  F inner width
 #pragma once
 #include <ATen/core/Tensor.h>
 

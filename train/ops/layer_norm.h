@@ -1,5 +1,6 @@
 // y[n] = (x[n] - mean) / sqrt(variance + eps) * gamma + beta: biased variance, eps inside the root
-// (kernels/layer_norm.h). N rows  D columns
+// (kernels/layer_norm.h).
+// N rows  D columns
 #pragma once
 #include <ATen/core/Tensor.h>
 

@@ -1,4 +1,5 @@
-// y = x W^T + b. N rows  I inputs  O outputs
+// y = x W^T + b.
+// N rows  I inputs  O outputs
 #pragma once
 #include <ATen/core/Tensor.h>
 

@@ -1,5 +1,6 @@
 // What operations with linear layers in them have in common: operands as the products of a precision read them, and the
-// calls of the kernels. fp32 on the CPU. N rows  I inputs  O outputs
+// calls of the kernels. fp32 on the CPU.
+// N rows  I inputs  O outputs
 #pragma once
 #include "kernels/linear_gradient.h"
 #include "train/ops/kernel_call.h"

@@ -1,5 +1,6 @@
 // Weights of linear layers packed for the kernels: for one product, or kept while no weight changes, for a step that
-// reads each several times. I inputs  O outputs
+// reads each several times.
+// I inputs  O outputs
 #pragma once
 #include <ATen/core/Tensor.h>
 

@@ -14,7 +14,7 @@ enum class RandomDomain : uint32_t {
   kMask,              // positions of a sample to predict
   kReplace,           // what stands in their place
   kSource,            // which corpus a sample is taken from
-  kEmbeddingDropout,  // dropout, by place (algorithm.md 5.7); the discriminator's after the generator's
+  kEmbeddingDropout,  // dropout, by place (model.md#dropout); the discriminator's after the generator's
   kRelativeDropout,
   kAttentionDropout,
   kAttentionOutputDropout,

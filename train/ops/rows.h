@@ -1,4 +1,5 @@
-// Where the rows of a tensor stand in their pack. B sequences  N rows
+// Where the rows of a tensor stand in their pack.
+// B sequences  N rows
 #pragma once
 #include <cstddef>
 #include <cstdint>

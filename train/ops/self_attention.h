@@ -1,7 +1,8 @@
 // The projections of attention, attention (attention.h) and the linear layer behind it as one operation, where queries
 // and keys are the same rows:
 //   y = attention(x Wq^T + bq, x Wk^T + bk, x Wv^T + bv, Kr, Qr) Wo^T + bo
-// One product makes q, k and v, and one their gradients; x is kept once. T tokens  D hidden  O = D
+// One product makes q, k and v, and one their gradients; x is kept once.
+// T tokens  D hidden  O = D
 #pragma once
 #include "train/ops/attention.h"
 

@@ -1,5 +1,7 @@
 // Adam over flat buffers, with the switches of the original DeBERTa code (XAdam) and with bias correction (AdamW):
-//   g = gradient / divisor          m = b1 m + (1 - b1) g          v = b2 v + (1 - b2) g^2
+//   g = gradient / divisor
+//   m = b1 m + (1 - b1) g
+//   v = b2 v + (1 - b2) g^2
 //   w = w - rate (m / (sqrt(v) + eps) + weight_decay w)
 // A step is one pass over the buffers; its bits do not depend on the number of threads.
 #pragma once

@@ -25,7 +25,8 @@ struct AttentionItem {
 };
 
 // Pointers to device memory. Strides in elements, multiples of 8; the head h lies 64 h elements after the first. No
-// tensor has more than 2^31 elements. T tokens  R rows  H heads
+// tensor has more than 2^31 elements.
+// T tokens  R rows  H heads
 struct AttentionArguments {
   const uint16_t* q = nullptr;  // [T][H][64], scaled
   const uint16_t* k = nullptr;

@@ -1,8 +1,10 @@
 // The gradient of attention of one sequence and one head, without gathers and without an L x L buffer:
 //   K^T, P2C as for attention; V^T
-//   for each block of queries:  S as attention has it;  W = 2^(scale S - lse);  dP = dO V^T
-//                               S becomes c keep W, dP becomes G;  dV += (c keep W)^T dO;  dQ = G K;  dK += G^T Q
-//                               dQ_i += G[i][i-t] Kr[row(t)], dKr[row(t)] += G[i][i-t] Q_i;  the same for p2c
+//   for each block of queries:
+//     S, as attention has it;  W = 2^(scale S - lse);  dP = dO V^T
+//     S becomes c keep W, dP becomes G
+//     dV += (c keep W)^T dO;  dQ = G K;  dK += G^T Q
+//     dQ_i += G[i][i-t] Kr[row(t)], dKr[row(t)] += G[i][i-t] Q_i;  the same for p2c
 // over all distances t: G is copied between zeros, so that a skew of it is a matter of strides, and rows of the tables
 // are looked up, not copied. Beyond the last rows of the tables (t_lo, t_hi), entries of G are summed first. Queries
 // are placed by position for this: a query that was not asked for is a row of zeros. Each sum over queries is a chain

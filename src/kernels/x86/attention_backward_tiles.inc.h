@@ -9,9 +9,9 @@ namespace deberta {
 namespace {
 
 constexpr size_t kTurnedEdge = 16;  // numbers before the first position
-constexpr size_t kTurned =
-    kTurnedEdge + kBlock + kKeyUnit;  // of a row: a tile reads less than its depth behind a block
-constexpr int64_t kTile = 16;         // rows of a tile, and its columns of 32 bits
+// Of a row: a tile reads less than its depth behind a block.
+constexpr size_t kTurned = kTurnedEdge + kBlock + kKeyUnit;
+constexpr int64_t kTile = 16;  // rows of a tile, and its columns of 32 bits
 
 // Offsets in bytes, behind those of the pairs.
 struct TileLayout {

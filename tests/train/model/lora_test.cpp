@@ -1,4 +1,5 @@
-// LoRA: the sums that the model computes with, their gradients, which tensors there are. R rank  I inputs  O outputs
+// LoRA: the sums that the model computes with, their gradients, which tensors there are.
+// R rank  I inputs  O outputs
 #include "train/model/lora.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Names, initialisation, loading and refusals; what packing and dropout may not change. T packed tokens  D hidden
+// Names, initialisation, loading and refusals; what packing and dropout may not change.
+// T packed tokens  D hidden
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/gelu.h>

@@ -1,6 +1,6 @@
 // The trainer against outputs and gradients of the original code (as for the engine:
-// tests/engine/original_goldens_test.cpp), in double and in fp32. A case whose kind is in no list fails. B sequences  L
-// positions  T packed tokens  P rows to predict  D hidden
+// tests/engine/original_goldens_test.cpp), in double and in fp32. A case whose kind is in no list fails.
+// B sequences  L positions  T packed tokens  P rows to predict  D hidden
 #include <gtest/gtest.h>
 
 #include <algorithm>

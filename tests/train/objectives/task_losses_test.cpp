@@ -1,4 +1,5 @@
-// Losses of heads, by hand; their gradients against finite differences. N rows  C classes
+// Losses of heads, by hand; their gradients against finite differences.
+// N rows  C classes
 #include <gtest/gtest.h>
 
 #include <cmath>

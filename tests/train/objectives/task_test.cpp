@@ -1,5 +1,6 @@
 // Fine-tuning of every head: losses against plain loops in double, gradients against finite differences, and how items
-// and micro-batches add up. C classes
+// and micro-batches add up.
+// C classes
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +41,7 @@ struct Expected {
   double sum = 0, divisor = 0;
 };
 
-// By the definitions of algorithm.md 13, from logits in the order of the batch.
+// By the definitions of model.md#fine-tuning, from logits in the order of the batch.
 struct PlainLoops {
   const TaskCase& task;
   const TaskBatch& batch;

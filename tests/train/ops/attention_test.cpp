@@ -1,5 +1,6 @@
 // Disentangled attention with gradients: against the double loops of src/kernels/reference, against finite differences,
-// and what must not change with packing. T rows of keys  N query rows  D hidden  H heads  R relative rows
+// and what must not change with packing.
+// T rows of keys  N query rows  D hidden  H heads  R relative rows
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // What runs on kernels against the composition in double: values and gradients, whichever kernels; and no bit depends
-// on threads or on the pack. N rows  D columns  V vocabulary
+// on threads or on the pack.
+// N rows  D columns  V vocabulary
 #include <ATen/ops/cat.h>
 #include <gtest/gtest.h>
 

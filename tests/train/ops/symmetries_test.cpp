@@ -1,5 +1,6 @@
 // What the equation of disentangled attention leaves unchanged, in outputs and in gradients: composed in double, and by
-// the kernels. N query rows  T rows of keys  D hidden  R relative rows
+// the kernels.
+// N query rows  T rows of keys  D hidden  R relative rows
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <gtest/gtest.h>
