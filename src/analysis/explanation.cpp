@@ -1,3 +1,4 @@
+// Tokens, terms and figures of each head as JSON, and arrays of floats as half-precision bytes.
 #include "analysis/explanation.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// Entropy, distance and weight on the first token; a term's share is its part of the scores' variance.
 #include "analysis/head_figures.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Byte by byte, without a locale.
 #include "base/ascii.h"
 
 namespace deberta {

@@ -1,3 +1,4 @@
+// Parsing is strict: whole groups of four characters, and no bits left over at the end.
 #include "base/base64.h"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Keeps a stack of open arrays and objects, and counts depth, nodes and members as the parser reports them.
 #include "base/json_builder.h"
 
 #include <fmt/format.h>

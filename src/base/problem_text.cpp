@@ -1,3 +1,4 @@
+// Puts place, message and remedies into one sentence; arguments are named by the words that the caller supplies.
 #include "base/problem_text.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the keys of peft that matter to a merge, and refuses any that would compute something else.
 #include "checkpoint/adapter_settings.h"
 
 #include <fmt/format.h>

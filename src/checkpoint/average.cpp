@@ -1,3 +1,4 @@
+// Compares configurations and tensors first, reports every difference, then averages tensor by tensor.
 #include "checkpoint/average.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Each file is hashed on its way to the disk, so that the manifest never depends on reading it back.
 #include "checkpoint/manifest_writer.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Puts the style sheet, the scripts and the data into the page itself, so that it needs no other file.
 #include "cli/explorer_page.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Fills rectangular arrays of ids, masks and types from encodings of different lengths.
 #include "cli/id_arrays.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Both directions are read from the one table in the header.
 #include "config/aggregation.h"
 
 #include <algorithm>

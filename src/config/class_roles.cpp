@@ -1,3 +1,4 @@
+// Looks at how a name begins: entail, neutral, contradict, or a negation where there are two classes.
 #include "config/class_roles.h"
 
 #include <cctype>

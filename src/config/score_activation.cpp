@@ -1,3 +1,4 @@
+// A table of torch classes, each under the path that a configuration gives it.
 #include "config/score_activation.h"
 
 #include <array>

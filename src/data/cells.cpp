@@ -1,3 +1,4 @@
+// Escapes and quotes for TSV and CSV, so that tabs, line breaks and quotation marks survive a round trip.
 #include "data/cells.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Walks the text once and keeps the byte at which each code point begins.
 #include "data/code_points.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds the files of a corpus, tells documents apart by file or marker, and keeps or skips those that are held out.
 #include "data/corpus.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Compares the end of a path with a lower-case ending; the path may be in either case.
 #include "data/endings.h"
 
 #include <algorithm>

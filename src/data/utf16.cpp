@@ -1,3 +1,4 @@
+// Joins surrogate pairs across pieces; an unpaired one becomes a byte that UTF-8 repair will replace.
 #include "data/utf16.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// One pass over the values: a NaN or an infinity is an error, since no answer could be trusted.
 #include "decode/logits.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One switch over all activations, so that a new one fails to compile until the kernels have it.
 #include "engine/activation.h"
 
 namespace deberta {

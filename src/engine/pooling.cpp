@@ -1,3 +1,4 @@
+// One sequence at a time, a block of columns at a time; sums in double, in the order of the tokens.
 #include "engine/pooling.h"
 
 #include <algorithm>

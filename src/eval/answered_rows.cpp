@@ -1,3 +1,4 @@
+// Scores the answers with their bootstrap intervals, then those of every slice of the rows.
 #include "eval/answered_rows.h"
 
 #include <fmt/format.h>

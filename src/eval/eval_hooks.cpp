@@ -1,3 +1,4 @@
+// Every hook may be absent: a missing one reports nothing and never stops an evaluation.
 #include "eval/eval_hooks.h"
 
 #include <utility>

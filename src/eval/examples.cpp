@@ -1,3 +1,4 @@
+// Takes answers from predictions or from the pipeline's plans, matches them with labels, and picks the metrics.
 #include "eval/examples.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads each corpus with the trainer's own rule for held-out documents, so that both see the same lines.
 #include "eval/held_out_rows.h"
 
 #include <algorithm>

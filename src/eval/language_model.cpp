@@ -1,3 +1,4 @@
+// Collects the outcome of every predicted piece; the metrics are computed from these outcomes alone.
 #include "eval/language_model.h"
 
 #include <utility>

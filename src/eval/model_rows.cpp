@@ -1,3 +1,4 @@
+// Joins the reading thread (rows/read_ahead.h) to the function that answers groups of rows.
 #include "eval/model_rows.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads SQuAD files, takes answers from a file or from windows over each context, and writes predictions.
 #include "eval/questions.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Finds the task of each result file by its key or its folder, and takes the metrics of that task from it.
 #include "eval/results.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Draws the held-out row of each block, or the folds of each stratum, from Philox: no state but counters.
 #include "eval/row_part.h"
 
 #include <cmath>

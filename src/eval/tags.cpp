@@ -1,3 +1,4 @@
+// Joins sentences to texts for the model, splits its tags up again by sentence, and compares them with the gold tags.
 #include "eval/tags.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Tells a file from a missing folder, and suggests the sibling whose name is nearest.
 #include "hub/model_folder.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Checks every entry of the list, and finds the module that holds the transformer.
 #include "hub/module_list.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Collects figures as JSON objects, and prints them as JSON lines or as the columns of a table.
 #include "measure/figure_report.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Sorts the scores of benign rows and of findings; a threshold is read off where the benign ones reach their share.
 #include "metrics/finding_evaluation.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Walks down the distinct scores of a class once, and keeps the cut that is best by the metric asked for.
 #include "metrics/threshold_evaluation.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// A number with an optional unit, in seconds; whatever else stands there is a usage error.
 #include "options/duration.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Two tables, of options and of phrases, translate an error's arguments; everything else passes unchanged.
 #include "options/error_options.h"
 
 #include <algorithm>

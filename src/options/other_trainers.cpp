@@ -1,3 +1,4 @@
+// One row for each foreign option, with the verbs that it concerns and the answer to it.
 #include "options/other_trainers.h"
 
 #include <algorithm>

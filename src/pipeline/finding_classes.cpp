@@ -1,3 +1,4 @@
+// Takes the benign classes as given, or finds them among the labels by their usual names.
 #include "pipeline/finding_classes.h"
 
 #include <fmt/format.h>

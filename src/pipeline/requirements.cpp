@@ -1,3 +1,4 @@
+// Words the refusals: which verbs the model's head does serve, and what it lacks for this one.
 #include "pipeline/requirements.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Typed look-ups that name the file, the key and the value that was found in their errors.
 #include "pipeline/sentence_settings.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// A table of verbs and tasks with the built-in model that fits each, and the notes that go with its use.
 #include "program/builtin_model.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Two threads share a row queue; a failure of either one ends both, and is thrown where run() was called.
 #include "rows/read_ahead.h"
 
 #include <fmt/format.h>

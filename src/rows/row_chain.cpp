@@ -1,3 +1,4 @@
+// Row sources that wrap others: opened late, one after another, or gathered into the documents of a query.
 #include "rows/row_chain.h"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// Views of a row's texts, and the function by which the reading thread encodes them.
 #include "rows/row_input.h"
 
 namespace deberta {

@@ -1,3 +1,4 @@
+// A bounded queue under one mutex; limits count rows, bytes and tokens, and a pause lets out what is there.
 #include "rows/row_queue.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Sorts the rows of each group into good and bad, and counts them for the progress report.
 #include "rows/row_taker.h"
 
 #include <utility>

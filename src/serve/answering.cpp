@@ -1,3 +1,4 @@
+// Helpers that every family of routes uses: inputs and rules from a body, vectors and labels into a response.
 #include "serve/answering.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The table of codes with status, type and remedy, and the JSON in which each dialect reports them.
 #include "serve/api_error.h"
 
 #include <fmt/format.h>

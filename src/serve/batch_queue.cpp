@@ -1,3 +1,4 @@
+// Admission, fair choice and batch formation over plain maps; the caller holds the lock and supplies the time.
 #include "serve/batch_queue.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Typed readers of fields, the pointers of their errors, and the search for names that are one edit off.
 #include "serve/body.h"
 
 #include <fmt/format.h>

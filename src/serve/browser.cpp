@@ -1,3 +1,4 @@
+// Compares Host and Origin with the server's own names and the allowed pages, and adds the CORS headers.
 #include "serve/browser.h"
 
 #include <arpa/inet.h>

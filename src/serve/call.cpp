@@ -1,3 +1,4 @@
+// The stations of a request: read the body, find the model, queue its sequences, make the answer, log it.
 #include "serve/call.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Counts bytes and requests per client under one mutex; a share gives its own back when it is destroyed.
 #include "serve/client_shares.h"
 
 #include <fmt/format.h>

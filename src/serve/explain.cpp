@@ -1,3 +1,4 @@
+// Runs a text with its attention terms, keeps the most recent ones, and hands them out as bytes or JSON.
 #include "serve/explain.h"
 
 #include <fmt/format.h>

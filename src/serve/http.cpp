@@ -1,3 +1,4 @@
+// Makes random ids, looks headers up, and sees to it that each exchange is answered exactly once.
 #include "serve/http.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// A session per connection on Beast's asynchronous calls: head, body, handler, answer, and then the next request.
 #include "serve/http_server.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Parses key files, hashes the key of a request, and compares digests without an early exit.
 #include "serve/keys.h"
 
 #include <fmt/format.h>

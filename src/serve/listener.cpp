@@ -1,3 +1,4 @@
+// Binds and accepts on TCP and Unix sockets, removes the socket of a dead server, and waits when descriptors run out.
 #include "serve/listener.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// A thread with a bounded buffer writes in pieces that a pipe takes at once, and reopens the file on request.
 #include "serve/log_writer.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Counters and histograms by name and labels, written in Prometheus' text format.
 #include "serve/metrics.h"
 
 #include <fmt/format.h>

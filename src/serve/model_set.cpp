@@ -1,3 +1,4 @@
+// Opens a replacement beside the old model, probes it, and only then swaps the pointer that new requests get.
 #include "serve/model_set.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The thread that forms batches, runs them through pipeline plans, and tells requests of their end without the lock.
 #include "serve/model_worker.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Encodes the texts again one by one until the tokenizer refuses one: that text's field is at fault.
 #include "serve/places.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// One bucket of tokens per client, refilled by the time since its last request.
 #include "serve/rate_limits.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The table itself, and the match of a request's method and path against its patterns.
 #include "serve/routes.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Builds the parts of a server, decides early on a request's head, and logs every answer.
 #include "serve/server.h"
 
 #include <fmt/format.h>

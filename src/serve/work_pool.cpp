@@ -1,3 +1,4 @@
+// Start-time fair queueing over clients by measured time; some threads take small work only.
 #include "serve/work_pool.h"
 
 #include <algorithm>

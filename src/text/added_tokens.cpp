@@ -1,3 +1,4 @@
+// Gives each new token the next free id, and rewrites the JSON files of the folder so that all readers agree on it.
 #include "text/added_tokens.h"
 
 #include <fmt/format.h>

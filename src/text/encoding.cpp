@@ -1,3 +1,4 @@
+// A special token gets an empty offset and no word.
 #include "text/encoding.h"
 
 namespace deberta {

@@ -1,3 +1,4 @@
+// Makes the text model for the files that were chosen, then its special tokens, lower-casing and limits.
 #include "text/load_tokenizer.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The identity: every byte of the new text comes from the same byte of the old one.
 #include "text/mapped_text.h"
 
 #include "base/utf8.h"

@@ -1,3 +1,4 @@
+// A trie finds the longest token at each position; tokens then strip or absorb the white space beside them.
 #include "text/special_tokens.h"
 
 #include <algorithm>

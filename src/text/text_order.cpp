@@ -1,3 +1,4 @@
+// A radix sort on the first eight bytes, then a comparison sort among texts that share them.
 #include "text/text_order.h"
 
 #include <algorithm>

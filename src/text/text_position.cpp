@@ -1,3 +1,4 @@
+// Advances by one character, counting code points, and tells where a word ends.
 #include "text/text_position.h"
 
 #include "base/utf8.h"

@@ -1,3 +1,4 @@
+// Replays the order in which the slow and the fast tokenizer add tokens, since that order decides their ids.
 #include "text/tokenizer_config.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Tables of class names and model types, and the search for a file that the chosen class can read.
 #include "text/tokenizer_files.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads tokens in every form that the files allow, and refuses settings that change what the library computes.
 #include "text/tokenizer_settings.h"
 
 #include <fmt/format.h>

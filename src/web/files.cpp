@@ -1,3 +1,4 @@
+// Looks a name up in the table that cmake/web.cmake generates.
 #include "web/files.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The table of forms: each row is a name and the overrides of pretrain that produce it.
 #include "train/ablation/forms.h"
 
 #include <algorithm>

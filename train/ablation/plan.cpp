@@ -1,3 +1,4 @@
+// Reads the plan, merges the options of its levels, checks everything before any run, and lists the cells.
 #include "train/ablation/plan.h"
 
 #include <fmt/format.h>

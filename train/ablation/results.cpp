@@ -1,3 +1,4 @@
+// One JSON object per cell, used again only while the hash of the cell's options is the same.
 #include "train/ablation/results.h"
 
 #include "base/file.h"

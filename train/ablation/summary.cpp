@@ -1,3 +1,4 @@
+// Means, standard errors and paired differences, then the table as Markdown and as a page with dot charts.
 #include "train/ablation/summary.h"
 
 #include <fmt/format.h>

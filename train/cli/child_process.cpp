@@ -1,3 +1,4 @@
+// fork() with a pipe; the child dies with its parent and never returns from its function.
 #include "train/cli/child_process.h"
 
 #include <fcntl.h>

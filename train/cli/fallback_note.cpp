@@ -1,3 +1,4 @@
+// Wraps the progress hook, and looks once, after the first step, which operations the reference computed.
 #include "train/cli/fallback_note.h"
 
 #include <memory>

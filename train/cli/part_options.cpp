@@ -1,3 +1,4 @@
+// Turns --validation-split and --fold into a RowPart, and refuses inputs that cannot be read twice.
 #include "train/cli/part_options.h"
 
 #include <algorithm>

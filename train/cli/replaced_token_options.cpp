@@ -1,3 +1,4 @@
+// Checks which of these options the objective reads; one that nothing would read is a usage error.
 #include "train/cli/replaced_token_options.h"
 
 #include <string>

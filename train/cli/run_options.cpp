@@ -1,3 +1,4 @@
+// Collects the settings of a run, records the options that define it, and chooses precision and accumulation.
 #include "train/cli/run_options.h"
 
 #include <algorithm>

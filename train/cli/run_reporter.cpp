@@ -1,3 +1,4 @@
+// Words progress, notes and results, and warns when a run has learned next to nothing.
 #include "train/cli/run_reporter.h"
 
 #include <csignal>

@@ -1,3 +1,4 @@
+// Finds the runs of a step, cuts short ones where asked, masks each sequence, and packs them.
 #include "train/data/batches.h"
 
 #include <algorithm>

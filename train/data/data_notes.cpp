@@ -1,3 +1,4 @@
+// Words the counts that reading left behind, and the share of the largest class.
 #include "train/data/data_notes.h"
 
 #include <algorithm>

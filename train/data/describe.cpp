@@ -1,3 +1,4 @@
+// Decodes each sequence with its masks and labels marked, joining byte pieces into characters.
 #include "train/data/describe.h"
 
 #include <algorithm>

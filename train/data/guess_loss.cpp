@@ -1,3 +1,4 @@
+// The loss of the best constant answer: an entropy, a variance, or a logarithm of the number of choices.
 #include "train/data/guess_loss.h"
 
 #include <cmath>

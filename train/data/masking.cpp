@@ -1,3 +1,4 @@
+// Groups pieces into units, chooses spans window by window, and replaces pieces, all by Philox draws.
 #include "train/data/masking.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Classifies every piece once: special, beginning a word, or continuing one.
 #include "train/data/pieces.h"
 
 #include <algorithm>

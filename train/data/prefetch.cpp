@@ -1,3 +1,4 @@
+// A thread, a bounded queue, and the first exception, which next() throws on.
 #include "train/data/prefetch.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Refuses queries that teach no order; draws relevant documents first, and never only equal ones.
 #include "train/data/ranking_samples.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Copies a run out of the token file, with the separators or borders between documents that were asked for.
 #include "train/data/runs.h"
 
 #include <algorithm>

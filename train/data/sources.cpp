@@ -1,3 +1,4 @@
+// Deals blocks of samples out by share, shuffles each block, and walks every corpus in its own order.
 #include "train/data/sources.h"
 
 #include <fmt/format.h>

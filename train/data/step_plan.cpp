@@ -1,3 +1,4 @@
+// Checks the stages, then finds the samples of a step by counting those of the stages before it.
 #include "train/data/step_plan.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Packs samples into sequences with labels by packed row; the order of an epoch is a permutation by seed.
 #include "train/data/task_batches.h"
 
 #include <algorithm>

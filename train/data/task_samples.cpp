@@ -1,3 +1,4 @@
+// Chooses the reader for a task's kind, and brings labels into the order of the model's classes.
 #include "train/data/task_samples.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Hashes all that the tokens depend on, and builds the file under a lock unless a valid one is there.
 #include "train/data/token_cache.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Writes ids, documents and checksums in order with a trailer last, and verifies all of them on opening.
 #include "train/data/token_file.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Renames the matrices as peft does, and writes adapter_config.json with the hash of the base's weights.
 #include "train/loop/adapter_files.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tries throw-away steps in fewer and fewer parts, predicting from the growth so far what the next will take.
 #include "train/loop/batch_size_search.h"
 
 #include <algorithm>

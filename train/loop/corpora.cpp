@@ -1,3 +1,4 @@
+// Opens or builds each token cache, checks that batches divide evenly, and streams them through a prefetch thread.
 #include "train/loop/corpora.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Adapts the hooks of a run to those of src/eval, and names the metrics eval_*.
 #include "train/loop/evaluation.h"
 
 #include <cmath>

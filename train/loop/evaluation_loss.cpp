@@ -1,3 +1,4 @@
+// Packs the evaluation's samples without dropout, and computes the same loss as in training.
 #include "train/loop/evaluation_loss.h"
 
 #include <ATen/core/grad_mode.h>

@@ -1,3 +1,4 @@
+// Reads samples, makes the model and its learner, and hands both to the run.
 #include "train/loop/finetune.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens the weights or initialises new ones, and settles what the run writes into config.json.
 #include "train/loop/first_model.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sizes the generator, fills both models from files or the seed, and checks the tables that they share.
 #include "train/loop/first_pair.h"
 
 #include <ATen/TensorOperators.h>

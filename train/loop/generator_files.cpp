@@ -1,3 +1,4 @@
+// Tries pytorch_model.generator.bin with generator_config.json first, then an ordinary folder.
 #include "train/loop/generator_files.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Three writers, each of which may fail on its own: a failure becomes a warning, and the run goes on.
 #include "train/loop/journal.h"
 
 #include <functional>

@@ -1,3 +1,4 @@
+// Builds a pipeline from the weights in memory, and scores held-out lines with src/eval.
 #include "train/loop/language_evaluation.h"
 
 #include <cmath>

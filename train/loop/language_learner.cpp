@@ -1,3 +1,4 @@
+// Turns a step's batches into losses for the trainer.
 #include "train/loop/language_learner.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Converts the weights to the layout of their config.json, and plans weights, configuration and tokenizer files.
 #include "train/loop/model_files.h"
 
 #include <algorithm>

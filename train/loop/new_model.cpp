@@ -1,3 +1,4 @@
+// The published sizes as a table, and overrides of single keys, which config.json's own reader then checks.
 #include "train/loop/new_model.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads and writes the `_weight` tensors, and compares the loss with and without the difference.
 #include "train/loop/pair_difference.h"
 
 #include <ATen/ops/from_blob.h>

@@ -1,3 +1,4 @@
+// Trains the generator alone if asked, then both, and writes each to a folder of its own.
 #include "train/loop/pair_learner.h"
 
 #include <algorithm>

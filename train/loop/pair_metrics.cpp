@@ -1,3 +1,4 @@
+// Precision, recall and share of replaced tokens from counts, and the cosine between the two tables.
 #include "train/loop/pair_metrics.h"
 
 #include <cmath>

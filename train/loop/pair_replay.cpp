@@ -1,3 +1,4 @@
+// Loads both models, reads the words put in by another program, and records losses and gradients of each.
 #include "train/loop/pair_replay.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Runs generator and discriminator over the micro-batches of a step, with one optimiser or one after the other.
 #include "train/loop/pair_trainer.h"
 
 #include <ATen/TensorOperators.h>

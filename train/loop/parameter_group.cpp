@@ -1,3 +1,4 @@
+// Flat weights and gradients, the norm over all of them, the loss scale, and one step of Adam.
 #include "train/loop/parameter_group.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Picks the learner by objective and hands it to the run; the dry run stops before the first step.
 #include "train/loop/pretrain.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Takes steps at geometrically rising rates, smooths the losses, and picks the steepest fall before the minimum.
 #include "train/loop/rate_search.h"
 
 #include <algorithm>

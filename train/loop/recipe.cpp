@@ -1,3 +1,4 @@
+// Parses the table's texts into numbers; default rates follow from the number of weights in the layers.
 #include "train/loop/recipe.h"
 
 #include <algorithm>

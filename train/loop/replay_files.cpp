@@ -1,3 +1,4 @@
+// Reads the tensors of a step from safetensors, and collects results under their names.
 #include "train/loop/replay_files.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Runs the trainer on each batch of the file in turn, and stores loss, norm, gradients and weights.
 #include "train/loop/replay_run.h"
 
 #include <algorithm>

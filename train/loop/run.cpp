@@ -1,3 +1,4 @@
+// The loop: resume, step, log, evaluate, save, stop, and at the end take the best model and write the reports.
 #include "train/loop/run.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Compares the options and hashes of a checkpoint with those of this run, and reports all differences at once.
 #include "train/loop/same_run.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Compares files by size and bytes, so that a copy under another name is found as well.
 #include "train/loop/separate_files.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Saves and loads weights, LoRA matrices and optimiser state under the names of a checkpoint.
 #include "train/loop/single_model_learner.h"
 
 #include "checkpoint/safetensors.h"

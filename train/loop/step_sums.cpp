@@ -1,3 +1,4 @@
+// Adds what one step gives to named sums, and divides them when a line is logged.
 #include "train/loop/step_sums.h"
 
 #include <cmath>

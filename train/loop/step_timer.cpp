@@ -1,3 +1,4 @@
+// A classifier on random ids, stepped once and timed between forward, backward and update.
 #include "train/loop/step_timer.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Chooses the evaluation of src/eval by the kind of task, and runs it on a pipeline of the weights in memory.
 #include "train/loop/task_evaluation.h"
 
 #include <cstddef>

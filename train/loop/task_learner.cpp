@@ -1,3 +1,4 @@
+// Combines the task's loss with an adversarial one or a teacher's, and steps the trainer on it.
 #include "train/loop/task_learner.h"
 
 #include <cmath>

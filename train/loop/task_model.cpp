@@ -1,3 +1,4 @@
+// Decides which parts of the head are kept, and writes labels and architecture into the configuration.
 #include "train/loop/task_model.h"
 
 #include <algorithm>

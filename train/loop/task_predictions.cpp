@@ -1,3 +1,4 @@
+// Answers the evaluation's rows in groups, and pairs each answer with its gold label and probability.
 #include "train/loop/task_predictions.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Builds a task batch from the tensors of a step, padding removed, and runs the trainer on it.
 #include "train/loop/task_replay.h"
 
 #include <ATen/ops/from_blob.h>

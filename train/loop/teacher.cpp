@@ -1,3 +1,4 @@
+// Loads the teacher, and maps its classes to those of the samples by name.
 #include "train/loop/teacher.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Adds up the gradients of a step's losses, turns them into LoRA's, steps the group, and merges the result.
 #include "train/loop/trainer.h"
 
 #include <cmath>

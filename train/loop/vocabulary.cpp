@@ -1,3 +1,4 @@
+// Compares two tokenizers piece by piece, and lists for each id the row that it begins with.
 #include "train/loop/vocabulary.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Selects the kernels and starts the pool; ATen itself is held to one thread.
 #include "train/loop/workplace.h"
 
 #include <ATen/Parallel.h>

@@ -1,3 +1,4 @@
+// Projects queries, keys, values and the relative table, and calls ops/attention.h; p2p doubles the head size.
 #include "train/model/attention.h"
 
 #include <ATen/ops/cat.h>

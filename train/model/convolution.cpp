@@ -1,3 +1,4 @@
+// Convolution, dropout, activation, then residual, norm and mask, in this order.
 #include "train/model/convolution.h"
 
 #include "engine/activation.h"

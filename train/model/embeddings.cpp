@@ -1,3 +1,4 @@
+// The sum of the tables is apart from norm, mask and dropout, so that adversarial training can change it.
 #include "train/model/embeddings.h"
 
 #include <ATen/TensorOperators.h>

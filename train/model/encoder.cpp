@@ -1,3 +1,4 @@
+// Runs the layers in order, the convolution beside the first one, recomputing activations where asked.
 #include "train/model/encoder.h"
 
 #include "train/model/recompute.h"

@@ -1,3 +1,4 @@
+// Both linear layers as one operation, within the norm and residual of block.h.
 #include "train/model/feed_forward.h"
 
 #include "engine/activation.h"

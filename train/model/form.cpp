@@ -1,3 +1,4 @@
+// What is frozen, how deep each tensor lies, and every reason for which a form cannot be trained.
 #include "train/model/form.h"
 
 #include <algorithm>

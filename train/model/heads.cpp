@@ -1,3 +1,4 @@
+// The tensors of each head under their published names, and the composition of operations that it computes.
 #include "train/model/heads.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// Finds the matrices to be adapted, merges s B A into them, and splits their gradients into those of A and B.
 #include "train/model/lora.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// The loop over passes; keys and values are projected once from h, and again only for a layer of its own.
 #include "train/model/mask_decoder.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// Checks the input, makes the pass, and computes only the rows of the last layer that something reads.
 #include "train/model/model.h"
 
 #include <ATen/ops/zeros.h>

@@ -1,3 +1,4 @@
+// Initial values from Philox by name and place, loading with the splits of version 1, and views for files.
 #include "train/model/parameters.h"
 
 #include <ATen/ops/from_blob.h>

@@ -1,3 +1,4 @@
+// Choosing rows keeps each one's sequence, position and mask, which relative distances and dropout need.
 #include "train/model/pass.h"
 
 #include <ATen/ops/empty.h>

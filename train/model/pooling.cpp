@@ -1,3 +1,4 @@
+// Calls the engine's pooling forward, and hands each sequence's gradient back to the rows that made it.
 #include "train/model/pooling.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// An autograd function that saves a layer's inputs and runs the layer again in the backward pass.
 #include "train/model/recompute.h"
 
 #include <torch/csrc/autograd/autograd.h>

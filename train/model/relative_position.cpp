@@ -1,3 +1,4 @@
+// Keeps only the middle rows of the table, as many as the longest sequence of the pass can reach.
 #include "train/model/relative_position.h"
 
 #include "train/ops/dropout.h"

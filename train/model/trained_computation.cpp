@@ -1,3 +1,4 @@
+// Answers the engine's forward calls by the training model, without gradients and without dropout.
 #include "train/model/trained_computation.h"
 
 #include <ATen/core/grad_mode.h>

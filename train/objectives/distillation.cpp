@@ -1,3 +1,4 @@
+// Runs the teacher without gradients, and mixes its divergence with the task's loss.
 #include "train/objectives/distillation.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// Chooses over which axis the probabilities are taken and how rows weigh, then sums in double.
 #include "train/objectives/divergence.h"
 
 #include <ATen/TensorOperators.h>

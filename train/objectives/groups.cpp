@@ -1,3 +1,4 @@
+// Segment sums by index_add, with each group's maximum taken off before the exponential.
 #include "train/objectives/groups.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// Checks rows and labels, takes the words' states from the model, and calls the tied cross-entropy.
 #include "train/objectives/language_model.h"
 
 #include <string>

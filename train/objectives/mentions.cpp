@@ -1,3 +1,4 @@
+// A softmax over the pieces of each mention (groups.h), and their weighted sum.
 #include "train/objectives/mentions.h"
 
 #include <ATen/TensorOperators.h>

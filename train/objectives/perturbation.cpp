@@ -1,3 +1,4 @@
+// Three passes with different dropout: clean, perturbed to find delta, and perturbed by delta.
 #include "train/objectives/perturbation.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// Lists the document pairs of all queries, then computes each loss over pairs, documents or groups.
 #include "train/objectives/ranking.h"
 
 #include <ATen/TensorOperators.h>

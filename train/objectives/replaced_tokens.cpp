@@ -1,3 +1,4 @@
+// Draws the generator's words, relabels the batch, and scores the discriminator over all real tokens.
 #include "train/objectives/replaced_tokens.h"
 
 #include <ATen/TensorOperators.h>

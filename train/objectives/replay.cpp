@@ -1,3 +1,4 @@
+// Adds up the gradients of the given losses and copies them out by name.
 #include "train/objectives/replay.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// Maps each kind of task to the rows that its head reads and to its loss.
 #include "train/objectives/task.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// Plain ATen compositions, summed in double; a loss also counts its labels and its correct answers.
 #include "train/objectives/task_losses.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// The kernel's forward and slope inside an autograd function, or the same from ATen's operators.
 #include "train/ops/activation.h"
 
 #include <ATen/TensorOperators.h>

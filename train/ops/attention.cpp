@@ -1,3 +1,4 @@
+// The fused kernels with their backward pass as one autograd function, or the composition for doubles.
 #include "train/ops/attention.h"
 
 #include <ATen/ops/empty_like.h>

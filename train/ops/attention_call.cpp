@@ -1,3 +1,4 @@
+// Fills the kernels' parameter structs from tensors: head strides, masks, packed tables, scratch.
 #include "train/ops/attention_call.h"
 
 #include "kernels/attention.h"

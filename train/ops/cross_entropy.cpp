@@ -1,3 +1,4 @@
+// Multiplies a chunk by the packed table, takes loss and gradient from it, and adds both up before the next.
 #include "train/ops/cross_entropy.h"
 
 #include <ATen/TensorOperators.h>

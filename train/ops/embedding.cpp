@@ -1,3 +1,4 @@
+// Gathers rows in the forward pass; the gradient is a sparse tensor of the rows that were read.
 #include "train/ops/embedding.h"
 
 #include <ATen/ops/_sparse_coo_tensor_unsafe.h>

@@ -1,3 +1,4 @@
+// Keeps the numbers before the activation only, and recomputes the activation in the backward pass.
 #include "train/ops/feed_forward.h"
 
 #include "kernels/activation_rows.h"

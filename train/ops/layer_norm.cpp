@@ -1,3 +1,4 @@
+// Dropout, residual and norm in one kernel that saves z, mean and inverse for its gradient.
 #include "train/ops/layer_norm.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// One product forward, two backward; the weight is packed by packed_store.h.
 #include "train/ops/linear.h"
 
 #include <ATen/TensorOperators.h>

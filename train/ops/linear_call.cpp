@@ -1,3 +1,4 @@
+// Rounds operands to the precision of the products, and calls gemm and linear_gradient on them.
 #include "train/ops/linear_call.h"
 
 #include "kernels/gemm.h"

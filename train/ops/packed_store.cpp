@@ -1,3 +1,4 @@
+// Packs a weight for either direction, and keeps it while the scope of a step lasts.
 #include "train/ops/packed_store.h"
 
 #include <algorithm>

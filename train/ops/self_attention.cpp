@@ -1,3 +1,4 @@
+// One autograd function from x to the output projection; q, k and v are columns of one matrix.
 #include "train/ops/self_attention.h"
 
 #include <ATen/ops/cat.h>

@@ -1,3 +1,4 @@
+// A table of groups decides which metrics share a chart; whatever is left over gets one of its own.
 #include "train/report/charts.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Encodes the few protobuf fields that TensorBoard reads, and frames them with masked CRC-32C.
 #include "train/report/event_file.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Joins predictions in the order of the files, and gives each metric's mean and deviation over the folds.
 #include "train/report/folds.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Scales, ticks, thinned lines and markers, written as SVG elements.
 #include "train/report/line_chart.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Assembles the card part by part, and marks it with a hash so that a person's edits are recognised.
 #include "train/report/model_card.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The style sheet and the frame of a page, and tables as HTML.
 #include "train/report/page.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Figures per class, the confusion of the most frequent classes, and the rows that went most wrong.
 #include "train/report/prediction_tables.h"
 
 #include <fmt/format.h>

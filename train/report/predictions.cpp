@@ -1,3 +1,4 @@
+// Writes and reads the JSON lines, and computes precision, recall, confusion and the order of badness.
 #include "train/report/predictions.h"
 
 #include <fmt/format.h>

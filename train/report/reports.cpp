@@ -1,3 +1,4 @@
+// Writes the page at any time and the rest once a run has ended; a card that a person changed stays as it is.
 #include "train/report/reports.h"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// The page from top to bottom: tiles, warnings, charts, evaluations, checkpoints, options.
 #include "train/report/run_page.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads log, events and state, skips damaged lines, and answers questions about steps and metrics.
 #include "train/report/run_record.h"
 
 #include <fmt/format.h>

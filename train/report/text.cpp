@@ -1,3 +1,4 @@
+// Escapes for HTML and Markdown, and numbers, durations and dates as people read them.
 #include "train/report/text.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Cuts off what a killed process left half-written, and takes back a piece whose write failed.
 #include "train/state/appended_file.h"
 
 #include <fcntl.h>

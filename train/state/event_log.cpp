@@ -1,3 +1,4 @@
+// One JSON object per line, with the time at which it happened.
 #include "train/state/event_log.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Names each slot of a buffer, and checks shapes and types when they are read back.
 #include "train/state/flat_tensors.h"
 
 #include <fmt/format.h>

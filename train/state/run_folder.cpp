@@ -1,3 +1,4 @@
+// Locks the folder, refuses links and strangers' files, and finds the checkpoint to go on from.
 #include "train/state/run_folder.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Chooses the tile for each length, lists the pieces of work, and deals them out so that blocks end together.
 #include "kernels/cuda/attention_plan.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the pickled dictionary as plain values and turns GPT-2's ids into the model's pieces and merges.
 #include "text/bpe/bpe_encoder.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// A linked list of symbols and a queue of candidate pairs by rank; each round merges all pairs of the lowest rank.
 #include "text/bpe/bpe_merges.h"
 
 #include <algorithm>

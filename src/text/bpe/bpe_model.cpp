@@ -1,3 +1,4 @@
+// Checks ids and merges of the vocabulary, and builds the table from pairs of ids to their rank.
 #include "text/bpe/bpe_model.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Cuts a text into words, looks each up in the cache or merges it, and maps pieces back to whole characters.
 #include "text/bpe/bpe_text_model.h"
 
 #include "base/utf8.h"

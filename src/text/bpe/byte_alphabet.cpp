@@ -1,3 +1,4 @@
+// Computed in both directions from three ranges of bytes; no table is stored.
 #include "text/bpe/byte_alphabet.h"
 
 namespace deberta {

@@ -1,3 +1,4 @@
+// A hand-written matcher of GPT-2's regular expression, with a table of classes for ASCII.
 #include "text/bpe/gpt2_words.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Look-ups that throw kTokenizerFile with the component's place in the file.
 #include "text/hf_json/json_fields.h"
 
 #include <fmt/format.h>

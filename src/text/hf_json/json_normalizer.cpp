@@ -1,3 +1,4 @@
+// Each component is a function from one mapped text to the next; offsets follow the library's, quirks included.
 #include "text/hf_json/json_normalizer.h"
 
 #include <fmt/format.h>

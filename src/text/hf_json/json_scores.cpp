@@ -1,3 +1,4 @@
+// Multiplies the shortest digits by a power of ten, as the library does: last bits may differ from the double.
 #include "text/hf_json/json_scores.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Runs normalizer, added tokens and pre-tokenizer around the word splitter, and maps pieces back to the text.
 #include "text/hf_json/json_text_model.h"
 
 #include <fmt/format.h>

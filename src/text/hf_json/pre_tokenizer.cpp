@@ -1,3 +1,4 @@
+// A step finds ranges in a text; a behaviour (removed, isolated, merged) then says what becomes of the matches.
 #include "text/hf_json/pre_tokenizer.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Accepts BertProcessing, RobertaProcessing and TemplateProcessing where they amount to one of two templates.
 #include "text/hf_json/token_template.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Applies the charsmap rule by rule and keeps runs of source positions; plain ASCII takes a short cut.
 #include "text/spm/normalizer.h"
 
 #include <fmt/format.h>

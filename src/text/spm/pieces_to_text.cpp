@@ -1,3 +1,4 @@
+// Collects byte pieces into characters, turns U+2581 into a space, and drops the space that was put in front.
 #include "text/spm/pieces_to_text.h"
 
 #include "base/utf8.h"

@@ -1,3 +1,4 @@
+// Joins normaliser and splitter behind the interface of text models, and maps pieces back to the text.
 #include "text/spm/unigram_text_model.h"
 
 #include "text/spm/normalizer.h"

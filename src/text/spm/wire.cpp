@@ -1,3 +1,4 @@
+// Reads varints, fixed-size numbers and length-delimited fields from a span, with every bound checked.
 #include "text/spm/wire.h"
 
 #include <fmt/format.h>

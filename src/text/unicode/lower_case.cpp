@@ -1,3 +1,4 @@
+// Lower-cases one code point at a time, but leaves special tokens as they are written.
 #include "text/unicode/lower_case.h"
 
 #include "base/utf8.h"

@@ -1,3 +1,4 @@
+// Binary searches in generated tables of ranges; lower case is a difference within a run.
 #include "text/unicode/unicode.h"
 
 #include <algorithm>

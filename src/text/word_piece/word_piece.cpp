@@ -1,3 +1,4 @@
+// A trie of whole pieces and one of continuations; a word that cannot be covered becomes one unknown token.
 #include "text/word_piece/word_piece.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Two splitters of words, BERT's BasicTokenizer and the library's components, over one vocabulary.
 #include "text/word_piece/word_piece_text_model.h"
 
 #include <fmt/format.h>
