@@ -25,7 +25,7 @@ def marks(plan):
 
 
 def summaries(program):
-    """{plan: (its table.md, its table.json)} of the plans that have a result."""
+    """{plan: (its table in Markdown, its numbers)} of the plans that have a result."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         for plan in PLANS:

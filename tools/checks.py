@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks that need no test: format, layers, pages and tables that follow from something else. One table for the gate and for `./test --changed`.
+"""The checks that need no test: format, layers, comments, pages and tables that follow from something else. One table for the gate and for `./test --changed`.
 
 checks.py NAME...: runs those named. The last line is `N passed, N failed`."""
 import dataclasses
@@ -24,11 +24,12 @@ class Check:
 CHECKS = [
     Check("format", r"(src|train|include|examples|tests|fuzz)/.*\.(cpp|h)", "clang-format-14 --dry-run --Werror {files}", "clang-format-14"),
     Check("layers", r"(src|train|include)/.*|rooms\.txt|tools/(check_layers|rooms)\.py", "python3 tools/check_layers.py"),
+    Check("comments", r".*\.(cpp|h|inc|cu|cuh|js|py|md|cmake|txt|toml|sh)|[^.]+|\.ci/run", "python3 tools/check_comments.py"),
     Check("errors", r"include/deberta/error_codes\.inc|tests/.*\.cpp|tools/check_errors\.py", "python3 tools/check_errors.py"),
     Check("mutations", r"(src|train)/.*|tests/.*_test\.cpp|tools/mutat.*|docs/mistakes\.md", "tools/mutate --check"),
     Check("python", r".*\.py|tools/mutate", "{python} -m pyflakes {files}", "python"),
     Check("shell", r"run|test|\.ci/run|tools/long_checks|.*\.sh", "for file in {files}; do bash -n $file || exit; done"),
-    Check("pages", r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics)/.*|bench/.*|tools/(make_docs|rooms|check_errors)\.py",
+    Check("pages", r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics)/.*|bench/.*|tools/(make_docs|rooms|rooms_picture|check_errors)\.py",
           f"python3 tools/make_docs.py {PROGRAM} --check", "program"),
     Check("tables of plans", r"plans/.*|docs/learning\.md|docs/ablations\.svg|bench/ablation_tables\.py|train/ablation/.*",
           f"python3 bench/ablation_tables.py {PROGRAM} --check", "training program"),

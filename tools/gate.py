@@ -45,7 +45,7 @@ class Part:
 
 PARTS = [
     Part("format", "python3 tools/checks.py format"),
-    Part("layers", "python3 tools/checks.py layers errors mutations shell"),
+    Part("layers", "python3 tools/checks.py layers comments errors mutations shell"),
     Part("build-product", "rm -rf build/release && ./run --help >/dev/null && python3 tools/check_product.py build/release/deberta"),
     Part("tests", "./test all"),
     Part("docs", "python3 tools/checks.py python pages goldens 'tables of plans'"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the generated pages: docs/errors.md from the table of codes, docs/options.md, docs/tasks.md and docs/deberta.1 from what the
 program says about itself, docs/performance.md and the figures in README.md from bench/figures, the rooms in docs/how-it-works.md
-from rooms.txt.
+and their picture, docs/concepts/rooms.svg, from rooms.txt.
 
 make_docs.py BINARY [--check]: --check only compares, and fails when a page is stale."""
 import collections
@@ -18,6 +18,7 @@ from check_errors import ROOT, error_rows  # noqa: E402
 sys.path.insert(0, str(ROOT / "bench"))
 import performance_page  # noqa: E402
 from rooms import read_rooms  # noqa: E402
+from rooms_picture import picture  # noqa: E402
 
 ROOMS_BEGIN, ROOMS_END = "<!-- from rooms.txt, by tools/make_docs.py -->\n", "<!-- end of the rooms -->\n"
 
@@ -137,7 +138,7 @@ def main() -> int:
     binary, check = sys.argv[1], "--check" in sys.argv
     stale = 0
     pages = {"docs/errors.md": errors_page(), "docs/options.md": options_page(binary), "docs/tasks.md": tasks_page(binary), "docs/deberta.1": manual_page(binary),
-             "docs/how-it-works.md": rooms_page(),
+             "docs/how-it-works.md": rooms_page(), "docs/concepts/rooms.svg": picture(read_rooms(ROOT / "rooms.txt")),
              **performance_page.files(performance_page.load_kinds())}
     for name, text in pages.items():
         path = ROOT / name
