@@ -8,6 +8,8 @@ the file's own folder, in docs/ and in docs/concepts/; NAME.md stands for any. S
 A legend says what letters of shapes mean, two or more pairs with two spaces between:
 T packed tokens  D hidden
 
+No line with a comment of C++ is longer than 120 columns.
+
 The map of rooms in docs/concepts/architecture.md has every room of rooms.txt."""
 import ast
 import functools
@@ -26,6 +28,7 @@ C_LIKE = {".cpp", ".h", ".inc", ".cu", ".cuh", ".js"}
 HASHED = {".cmake", ".txt", ".toml", ".sh", ""}  # a comment begins with #
 PLACES = ("", "docs", "docs/concepts")
 MAP = "docs/concepts/architecture.md"
+COLUMNS = 120  # of a comment of C++: the formatter folds code and leaves comments as they are
 CITATION = re.compile(r"(?<![\w/.-])((?:[\w.-]+/)*[\w-]+\.md)(?:#([\w-]+)|(?: section)? (\d+(?:\.\d+)*))?")
 LINK = re.compile(r'\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"')
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.M)
@@ -147,6 +150,10 @@ def check(path: pathlib.Path, found: list[str], counts: dict[str, int]) -> None:
             counts["pointers"] += 1
             found += [f"{name}:{line}: {wrong}"] if wrong else []
         return
+    if path.suffix in (".cpp", ".h", ".cu", ".cuh"):
+        for line, words in enumerate(text.split("\n"), 1):
+            if len(words) > COLUMNS and "//" in words and not re.search(r'"[^"]*//', words):
+                found.append(f"{name}:{line}: expected a comment of at most {COLUMNS} columns, got {len(words)}")
     for line, comment in comments_of(path, text):
         for match in CITATION.finditer(comment):
             counts["pointers"] += 1

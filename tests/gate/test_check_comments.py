@@ -75,6 +75,12 @@ def test_a_legend_within_a_sentence_is_red(check, text):
     assert check("src/base/one.h", f"#pragma once\n{text}\n") == (1, [f"src/base/one.h:2: a legend stands on a line of its own, two spaces between its pairs: {text[3:]}"])
 
 
+def test_a_comment_has_at_most_120_columns(check):
+    assert check("src/base/one.h", "// " + "a" * 117 + "\n")[0] == 0
+    assert check("src/base/one.h", "int a;  // " + "a" * 117 + "\n") == (1, ["src/base/one.h:1: expected a comment of at most 120 columns, got 128"])
+    assert check("src/base/one.h", 'const char* a = "http://' + "a" * 117 + '";\n')[0] == 0, "a literal"
+
+
 def test_a_source_says_what_it_is_about(check):
     for name in ("src/base/one.cpp", "train/ops/one.cpp"):
         assert check(name, '#include "one.h"\n') == (1, [f"{name}:1: expected a comment that says what the file is about"])

@@ -1,6 +1,6 @@
-// Replaced-token detection, DeBERTaV3 (He et al. 2023) section 3 (model.md#replaced-token-detection): a generator G puts
-// words of its own in the masked places, and a discriminator D says of each token whether it is still the one that stood
-// there.
+// Replaced-token detection, DeBERTaV3 (He et al. 2023) section 3 (model.md#replaced-token-detection): a generator G
+// puts words of its own in the masked places, and a discriminator D says of each token whether it is still the one that
+// stood there.
 //   x'[row] ~ softmax(logits of G), without gradient
 //   y[t]    = 1 where x'[t] is not the word that belongs there, else 0
 //   L_D     = sum over all real tokens of log(1 + e^l[t]) - y[t] l[t]

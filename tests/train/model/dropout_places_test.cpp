@@ -1,4 +1,5 @@
-// Where the original drops (model.md#dropout), by hand: every place with its own numbers and its own rate, and no other.
+// Where the original drops (model.md#dropout), by hand: every place with its own numbers and its own rate, and no
+// other.
 // T packed tokens  B sequences  D hidden  R relative rows
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
