@@ -3,7 +3,8 @@
 
 A citation is a page, or a section of one: `kernels.md#attention`, the section by the name that GitHub gives its heading. It stands in a comment of C++,
 CMake, a shell or a table, or in a comment or docstring of Python; in a page it is a link, or has a path or a section. A page is looked for from the root, from
-the file's own folder, in docs/ and in docs/concepts/; NAME.md stands for any. Sections have no numbers: they would change.
+the file's own folder, in docs/ and in docs/concepts/; NAME.md stands for any. Sections have no numbers: they would change. In a page a path of
+the sources, `src/engine/layer`, leads to a file or a folder, or to files of that name with .h, .cpp or .py.
 
 A legend says what letters of shapes mean, two or more pairs with two spaces between:
 T packed tokens  D hidden
@@ -31,6 +32,8 @@ MAP = "docs/concepts/architecture.md"
 COLUMNS = 120  # of a comment of C++: the formatter folds code and leaves comments as they are
 CITATION = re.compile(r"(?<![\w/.-])((?:[\w.-]+/)*[\w-]+\.md)(?:#([\w-]+)|(?: section)? (\d+(?:\.\d+)*))?")
 LINK = re.compile(r'\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"')
+SOURCE = re.compile(r"`((?:src|train|include|tools|tests|bench|fuzz|cmake|plans|examples|deploy)/[\w./-]+)`")
+ENDINGS = ("", ".h", ".cpp", ".py")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.M)
 ANCHOR = re.compile(r'<a (?:id|name)="([^"]+)"')
 CODE = re.compile(r"^```.*?^```|^(?: {4}|\t).*$|`[^`\n]*`", re.M | re.S)
@@ -116,7 +119,7 @@ def wrong_link(target: str, page: pathlib.Path) -> str:
 
 
 def pointers_of_page(page: pathlib.Path, text: str):
-    """(line, what is wrong or "") of each link, and of citations that have a path or a section."""
+    """(line, what is wrong or "") of each link, of citations that have a path or a section, and of paths of sources."""
     plain = without_code(text)
     for match in LINK.finditer(plain):
         target = match[1] or match[2]
@@ -125,6 +128,9 @@ def pointers_of_page(page: pathlib.Path, text: str):
     for match in CITATION.finditer(LINK.sub("", text)):
         if match[3] or match[2] or match[1].startswith("docs/"):
             yield text.count("\n", 0, text.find(match[0])) + 1, wrong_citation(*match.groups(), page.parent)
+    for match in SOURCE.finditer(text):
+        is_there = re.search(r"[A-Z]{2}", match[1]) or any((ROOT / (match[1] + ending)).exists() for ending in ENDINGS)
+        yield text.count("\n", 0, match.start()) + 1, "" if is_there else f"no {match[1]} in this repository"
 
 
 def is_legend(comment: str) -> bool:

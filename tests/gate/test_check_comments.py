@@ -64,6 +64,13 @@ def test_a_page_cites_by_path_and_never_by_number(check):
     assert check("docs/one.md", "See kernels.md 4.1.\n") == (1, ["docs/one.md:1: kernels.md 4.1: cite a section by its name, as kernels.md#section"])
 
 
+def test_a_path_of_sources_in_a_page_leads_to_files(check, write):
+    write("src/base/file.h", "#pragma once\n")
+    for path in ("src/base/file.h", "src/base/file", "src/base", "src/base/", "src/ROOM/file.h", "other/file.h"):
+        assert check("docs/one.md", f"See `{path}`.\n")[0] == 0, path
+    assert check("docs/one.md", "\nSee `src/base/files`.\n") == (1, ["docs/one.md:2: no src/base/files in this repository"])
+
+
 @pytest.mark.parametrize("text", ["// T tokens  D hidden", "// T packed tokens, all of them keys  N rows  D = H K  R rows of the table", "int a;  // V words  E columns", "// Q = y W    K = x W",
                                   "// fp32      those\n// A block:  S becomes P"])
 def test_a_legend_on_a_line_of_its_own_is_green(check, text):
