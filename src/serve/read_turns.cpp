@@ -1,3 +1,4 @@
+// The clients and their bodies, under one lock; bodies are told to begin after it is released.
 #include "serve/read_turns.h"
 
 #include <utility>

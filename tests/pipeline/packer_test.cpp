@@ -103,7 +103,9 @@ TEST(SequencesOnDemand, AreThereForOnePackAtATime) {
 
 TEST(SequencesOnDemand, OfALanguageModelAreThereInSmallPacks) {
   const test::TemporaryFolder folder;
-  const Pipeline pipeline = test::tiny_pipeline(folder, Head::kMaskedLm, {}, 0);
+  ModelConfig config = test::tiny_config();
+  config.max_position_embeddings = 100;
+  const Pipeline pipeline = test::tiny_pipeline(folder, config, Head::kMaskedLm, 0);
   Made made(100, 100);
   SequencePlan plan = made.plan();
   const std::vector<size_t> row{3};

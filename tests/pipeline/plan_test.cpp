@@ -27,6 +27,12 @@ class Plans : public testing::Test {
     labels.resize(static_cast<size_t>(classes));
     return test::tiny_pipeline(folder_, head, std::move(labels), classes);
   }
+  // With positions for the mask decoder.
+  Pipeline make_masked() {
+    ModelConfig config = test::tiny_config();
+    config.max_position_embeddings = 64;
+    return test::tiny_pipeline(folder_, config, Head::kMaskedLm, 0);
+  }
   Pipeline make_causal() {
     ModelConfig config = test::tiny_config();
     config.is_causal = true;
@@ -139,7 +145,7 @@ TEST_F(Plans, AnswersOfContexts) {
 }
 
 TEST_F(Plans, MasksAndReplacedPieces) {
-  const Pipeline masked = make(Head::kMaskedLm, 0);
+  const Pipeline masked = make_masked();
   const std::vector<TextInput> texts = {{"a [MASK] of [MASK] words"}, {"one [MASK]"}};
   FillOptions two;
   two.top_k = 2;
@@ -162,7 +168,7 @@ std::string score_text_of(const TextScoreAnswer& answer) {
 }
 
 TEST_F(Plans, MaskedCopiesOfTexts) {
-  const Pipeline pipeline = make(Head::kMaskedLm, 0);
+  const Pipeline pipeline = make_masked();
   EncodingRules small;
   small.batch_tokens = 16;
   const std::vector<TextInput> others(kTexts.rbegin(), kTexts.rend());
@@ -172,7 +178,7 @@ TEST_F(Plans, MaskedCopiesOfTexts) {
 
 // A copy by itself, with the token masked that it is for.
 TEST_F(Plans, AScoreIsThatOfItsCopiesOneByOne) {
-  const Pipeline pipeline = make(Head::kMaskedLm, 0);
+  const Pipeline pipeline = make_masked();
   const std::vector<TextScoreAnswer> answers = score_text(pipeline, kTexts);
   for (size_t text = 0; text < kTexts.size(); ++text) {
     const Encoding encoding = pipeline.tokenizer.encode(kTexts[text].text);
@@ -197,7 +203,7 @@ TEST_F(Plans, AScoreIsThatOfItsCopiesOneByOne) {
 }
 
 TEST_F(Plans, OfAScoreHoldTheTextsAndNotTheirCopies) {
-  const Pipeline pipeline = make(Head::kMaskedLm, 0);
+  const Pipeline pipeline = make_masked();
   const Planned<TextScoreAnswer> planned = plan_score(pipeline, kTexts, {});
   const SequenceSource& sequences = planned.plan.sequences;
   ASSERT_EQ(sequences.encodings().size(), kTexts.size());
@@ -217,7 +223,7 @@ std::string outcome_text(const PieceAnswer& answer) {
 }
 
 TEST_F(Plans, SamplesOfMaskedPieces) {
-  const Pipeline pipeline = make(Head::kMaskedLm, 0);
+  const Pipeline pipeline = make_masked();
   const std::vector<size_t> numbers = {4, 0, 7};
   MaskedSampleRules some, all;
   all.share = 1;
@@ -259,7 +265,7 @@ TEST_F(Plans, EntitiesOfPassages) {
 }
 
 TEST_F(Plans, OfOneKindAskForTheSameForm) {
-  const Pipeline words = make(Head::kMaskedLm, 0);
+  const Pipeline words = make_masked();
   const std::vector<TextInput> texts = {{"a [MASK]"}};
   const uint64_t rows = kind_of(plan_fill(words, texts, {}).plan);
   EXPECT_EQ(kind_of(plan_score(words, texts, {}).plan), rows);
