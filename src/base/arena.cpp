@@ -19,9 +19,18 @@ size_t alignment_of(size_t size_bytes) {
   return size_bytes >= 2 * kLargePage ? kLargePage : Arena::kAlignment;
 }
 
+std::byte* allocate_host(size_t size_bytes, size_t alignment) {
+  void* block = ::operator new (size_bytes, std::align_val_t{alignment}, std::nothrow);
+  if (block == nullptr)
+    throw Error(ErrorCode::kOutOfMemory, "arena", fmt::format("cannot allocate {} bytes", size_bytes));
+  if (alignment == kLargePage) ::madvise(block, size_bytes, MADV_HUGEPAGE);  // a hint: failure is harmless
+  return static_cast<std::byte*>(block);
+}
+
 }  // namespace
 
 void ArenaFree::operator()(std::byte* block) const {
+  if (memory != nullptr) return memory->release(block, size_bytes);
   ::operator delete (block, std::align_val_t{alignment});
 }
 
@@ -31,11 +40,8 @@ void Arena::reserve(size_t size_bytes) {
   block_.reset();
   capacity_ = 0;
   const size_t alignment = alignment_of(size_bytes);
-  void* block = ::operator new (size_bytes, std::align_val_t{alignment}, std::nothrow);
-  if (block == nullptr)
-    throw Error(ErrorCode::kOutOfMemory, "arena", fmt::format("cannot allocate {} bytes", size_bytes));
-  if (alignment == kLargePage) ::madvise(block, size_bytes, MADV_HUGEPAGE);  // a hint: failure is harmless
-  block_ = {static_cast<std::byte*>(block), ArenaFree{alignment}};
+  std::byte* block = memory_ != nullptr ? memory_->allocate(size_bytes) : allocate_host(size_bytes, alignment);
+  block_ = {block, ArenaFree{size_bytes, alignment, memory_}};
   capacity_ = size_bytes;
 }
 

@@ -2,11 +2,15 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <utility>
+
+#include "base/device_memory.h"
 
 namespace deberta {
 
 struct ArenaFree {
-  size_t alignment = 64;  // the block's
+  size_t size_bytes = 0, alignment = 64;  // the block's
+  std::shared_ptr<DeviceMemory> memory = nullptr;
   void operator()(std::byte* block) const;
 };
 
@@ -14,7 +18,8 @@ class Arena {
  public:
   static constexpr size_t kAlignment = 64;  // bytes
 
-  Arena() = default;
+  // Blocks of the host's memory, or of a device's.
+  explicit Arena(std::shared_ptr<DeviceMemory> memory = nullptr) : memory_(std::move(memory)) {}
 
   // At least `size_bytes`; keeps a larger block. Earlier pointers become invalid. Throws kOutOfMemory.
   void reserve(size_t size_bytes);
@@ -36,6 +41,7 @@ class Arena {
  private:
   void* take_bytes(size_t size_bytes);
 
+  std::shared_ptr<DeviceMemory> memory_;  // null: the host's
   std::unique_ptr<std::byte, ArenaFree> block_;
   size_t capacity_ = 0;
   size_t used_ = 0;

@@ -39,4 +39,18 @@ KernelActivation to_kernel(Activation activation) {
   return KernelActivation::kLinear;
 }
 
+RowPooling to_kernel(ClassifierPooling pooling) {
+  switch (pooling) {
+    case ClassifierPooling::kFirst:
+      return RowPooling::kFirst;
+    case ClassifierPooling::kMean:
+      return RowPooling::kMean;
+    case ClassifierPooling::kMax:
+      return RowPooling::kMax;
+    case ClassifierPooling::kAttention:
+      break;
+  }
+  return RowPooling::kAttention;
+}
+
 }  // namespace deberta

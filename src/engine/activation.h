@@ -1,10 +1,12 @@
-// The activation that a configuration names, as the kernels name it. Linear for one of a pooler that no head reads.
+// What a configuration names, as the kernels name it.
 #pragma once
 #include "deberta/config.h"
 #include "kernels/activation.h"
+#include "kernels/pooling.h"
 
 namespace deberta {
 
-KernelActivation to_kernel(Activation activation);
+KernelActivation to_kernel(Activation activation);  // linear for one of a pooler that no head reads
+RowPooling to_kernel(ClassifierPooling pooling);
 
 }  // namespace deberta

@@ -191,6 +191,11 @@ void attention(const KernelSet& kernels, const AttentionParams& params) {
   if (params.sequences == 0) return;
   require(Operation::kAttention, params.starts != nullptr, "a null pointer");
   if (query_starts_of(params)[params.sequences] == 0) return;
+  const OperationScope scope(
+      kernels, {params.q.data, params.k.data, params.v.data, params.out.data, params.kr.data, params.qr.data,
+                params.query_positions, params.given_buckets_LS, params.key_mask_T, params.query_mask_T, params.masks_B,
+                params.lse_HT, params.scores.c2c, params.scores.c2p, params.scores.p2c, params.scores.probabilities,
+                params.scratch});
   check_arguments(kernels, params);
   const KernelLevel level = attention_level(kernels, params);
   const ProfileTimer timer(

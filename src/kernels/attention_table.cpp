@@ -64,6 +64,7 @@ size_t attention_table_bytes(bool has_pairs, const RelativeTableParams& params) 
 
 RelativeTable attention_pack_table(const KernelSet& kernels, const RelativeTableParams& params,
                                    const HeadRows<const float>& rows, void* packed) {
+  const OperationScope scope(kernels, {rows.data, packed});
   const bool has_pairs = attention_table_has_pairs(kernels, params.precision, params.head_size);
   return attention_pack_table(has_pairs, params, rows, packed);
 }

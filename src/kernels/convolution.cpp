@@ -168,6 +168,8 @@ void convolution(const KernelSet& kernels, const ConvolutionParams& params) {
   require(Operation::kConvolution, params.starts != nullptr, "a null pointer");
   const auto rows = static_cast<size_t>(params.starts[params.sequences]);
   if (rows == 0) return;
+  const OperationScope scope(
+      kernels, {params.x_TD, params.mask_T, params.weight_DGW, params.scratch, params.bias_D, params.y_TD});
   const bool is_reference = runs_reference(kernels);
   require(Operation::kConvolution, params.x_TD != nullptr && params.bias_D != nullptr && params.y_TD != nullptr,
           "a null pointer");

@@ -108,6 +108,14 @@ ChosenLevels forced_levels(std::string_view name, LevelSet usable) {
               fmt::format("unknown name \"{}\"; this processor has {}", name, list_of_names(usable)));
 }
 
+void OperationScope::begin(std::initializer_list<const void*> operands) {
+  for (const void* operand : operands) {
+    if (operand != nullptr && !memory_->holds(operand))
+      throw Error(ErrorCode::kInternal, "device", "an operand of an operation lies in the host's memory");
+  }
+  memory_->begin_operation();
+}
+
 KernelSet select_kernels(std::string_view name) {
   if (name == "auto") return {.levels = automatic_choice().levels};
   if (name == "check") return {.levels = automatic_choice().levels, .check = std::make_shared<KernelCheck>()};

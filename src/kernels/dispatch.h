@@ -4,12 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/device_memory.h"
 #include "deberta/precision.h"
 
 namespace deberta {
@@ -85,15 +87,38 @@ class KernelCheck {
   std::array<Difference, kOperations> differences_;
 };
 
-// A choice. Copies share the check.
+// A choice of implementations, and the device that they run on. Copies share the check and the memory.
+// What an operation reads and writes lies in that memory, but for what shapes the call itself: starts of sequences,
+// relative rows by distance, sources of packed weights.
 struct KernelSet {
-  ChosenLevels levels{};                         // kReference
-  std::shared_ptr<KernelCheck> check = nullptr;  // null unless "check" was asked for
+  ChosenLevels levels{};                           // kReference
+  std::shared_ptr<KernelCheck> check = nullptr;    // null unless "check" was asked for
+  std::shared_ptr<DeviceMemory> memory = nullptr;  // null: the host's
 
   // The level of the implementation that runs for `operation`.
   KernelLevel level_of(Operation operation, Precision precision = Precision::kFp32) const {
     return levels[static_cast<size_t>(operation)][static_cast<size_t>(precision)];
   }
+};
+
+// An operation of a device, while it runs; of the host nothing happens. `operands`: that must lie in the device's
+// memory, or be null. Throws kInternal where one does not.
+class OperationScope {
+ public:
+  OperationScope(const KernelSet& kernels, std::initializer_list<const void*> operands)
+      : memory_(kernels.memory.get()) {
+    if (memory_ != nullptr) begin(operands);
+  }
+  ~OperationScope() {
+    if (memory_ != nullptr) memory_->end_operation();
+  }
+  OperationScope(const OperationScope&) = delete;
+  OperationScope& operator=(const OperationScope&) = delete;
+
+ private:
+  void begin(std::initializer_list<const void*> operands);
+
+  DeviceMemory* memory_;
 };
 
 // "auto" (the fastest that this processor has: choice.h), "check" (auto, with the reference run at each call), or the

@@ -72,6 +72,8 @@ void run_checked(KernelLevel level, const EmbeddingParams& p, KernelCheck& check
 
 void embedding(const KernelSet& kernels, const EmbeddingParams& params) {
   if (params.tokens == 0) return;
+  const OperationScope scope(kernels, {params.word.data, params.type.data, params.position.data, params.ids_T,
+                                       params.type_ids_T, params.position_ids_T, params.x_TE});
   require(Operation::kEmbedding,
           params.ids_T != nullptr && params.x_TE != nullptr && params.word.data != nullptr && params.word.rows > 0 &&
               (params.position.rows == 0 || params.position_ids_T != nullptr),

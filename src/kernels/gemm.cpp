@@ -432,6 +432,8 @@ size_t equal_blocks(size_t rows, size_t workers, const GemmBlocking& blocking) {
 
 void gemm(const KernelSet& kernels, const GemmParams& params) {
   if (params.rows == 0 || params.weights.outputs == 0) return;
+  const OperationScope scope(kernels, {params.a_MK, params.a_scales_M, params.a_outliers_MO, params.weights.panels,
+                                       params.bias_N, params.residual_MN, params.c_MN, params.c_bf16_MN});
   const KernelLevel level = kernels.level_of(Operation::kGemm, params.weights.precision);
   check_arguments(params, level);
   const PackedWeights& w = params.weights;

@@ -224,6 +224,7 @@ size_t gemm_packed_bytes(const KernelSet& kernels, Precision precision, const We
 
 PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const WeightSource& source, void* memory,
                         const Parallel& parallel) {
+  const OperationScope scope(kernels, {memory});
   const KernelLevel level = kernels.level_of(Operation::kGemm, precision);
   const PanelLayout layout(precision, level, source.depth);
   Packing p{.precision = precision,

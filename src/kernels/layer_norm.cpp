@@ -103,6 +103,11 @@ void run_checked(const KernelSet& kernels, const LayerNormParams& p) {
 
 void layer_norm(const KernelSet& kernels, const LayerNormParams& params) {
   if (params.rows == 0) return;
+  const OperationScope scope(
+      kernels,
+      {params.x_TD, params.residual_TD, params.mask_T, params.gamma_D, params.beta_D, params.y_TD, params.y_bf16_TD,
+       params.quantizer.reciprocal_K, params.quantizer.outliers_O, params.quantized.values_TK,
+       params.quantized.scales_T, params.quantized.side_TO, params.z_TD, params.mean_T, params.inverse_T});
   check_arguments(params);
   const ProfileTimer timer(
       {.operation = Operation::kLayerNorm, .precision = Precision::kFp32, .outputs = params.columns},

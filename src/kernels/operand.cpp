@@ -7,6 +7,7 @@ namespace deberta {
 
 void round_to_bf16(const KernelSet& kernels, const float* x_TK, size_t rows, size_t columns, Bf16* y_TK,
                    size_t y_stride, const Parallel& parallel) {
+  const OperationScope scope(kernels, {x_TK, y_TK});
   const RowKernel* kernel = kernel_of(kernels.level_of(Operation::kQuantize), &ImplementationRow::rows);
   const bool has_zero = columns % 2 != 0 && y_stride > columns;
   for_each_row(parallel, rows, columns, [&](size_t row) {

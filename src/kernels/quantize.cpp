@@ -95,6 +95,9 @@ void quantize_row(const RowKernel* kernel, const QuantizeParams& p, size_t row) 
 
 void quantize(const KernelSet& kernels, const QuantizeParams& params) {
   if (params.rows == 0) return;
+  const OperationScope scope(kernels,
+                             {params.x_TK, params.x_bf16_TK, params.quantizer.reciprocal_K, params.quantizer.outliers_O,
+                              params.out.values_TK, params.out.scales_T, params.out.side_TO});
   check_quantize(params);
   const ProfileTimer timer(
       {.operation = Operation::kQuantize, .precision = Precision::kInt8, .outputs = params.columns},

@@ -1,5 +1,5 @@
 // What the pooler of a sequence head reads, beside plain loops: of ragged packs with holes, with one token, with none.
-#include "engine/pooling.h"
+#include "kernels/pooling.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "engine/activation.h"
 #include "engine/engine_case.h"
 
 namespace deberta {
@@ -154,7 +155,8 @@ TEST(Pooling, ScoresOfAnySizeHaveASoftmax) {
   const std::vector<int32_t> starts = {0, 3};
   std::vector<float> pooled_D(2);
   std::vector<double> weights_T(3);
-  pool_rows({.pooling = ClassifierPooling::kAttention,
+  pool_rows({},
+            {.pooling = RowPooling::kAttention,
              .hidden_TD = hidden_TD.data(),
              .columns = 2,
              .starts = starts,
@@ -172,9 +174,13 @@ TEST(Pooling, KeepsANaN) {
        {ClassifierPooling::kMean, ClassifierPooling::kMax, ClassifierPooling::kAttention}) {
     std::vector<float> pooled_D(2);
     std::vector<double> weights_T(3);
-    pool_rows(
-        {.pooling = pooling, .hidden_TD = hidden_TD.data(), .columns = 2, .starts = starts, .query_D = query_D.data()},
-        {.pooled_BD = pooled_D.data(), .weights_T = weights_T.data()}, serial());
+    pool_rows({},
+              {.pooling = to_kernel(pooling),
+               .hidden_TD = hidden_TD.data(),
+               .columns = 2,
+               .starts = starts,
+               .query_D = query_D.data()},
+              {.pooled_BD = pooled_D.data(), .weights_T = weights_T.data()}, serial());
     EXPECT_TRUE(std::isnan(pooled_D[0]) && std::isnan(pooled_D[1])) << to_string(pooling);
   }
 }

@@ -9,7 +9,7 @@
 #include <array>
 #include <vector>
 
-#include "engine/pooling.h"
+#include "engine/activation.h"
 #include "train/ops/kernel_call.h"
 
 namespace deberta::train {
@@ -27,7 +27,7 @@ struct PoolingCall {
 };
 
 PoolingInput input_of(const PoolingCall& call, const at::Tensor& hidden_TD, const float* query_D) {
-  return {.pooling = call.pooling,
+  return {.pooling = to_kernel(call.pooling),
           .hidden_TD = hidden_TD.const_data_ptr<float>(),
           .columns = columns_of(hidden_TD),
           .starts = call.tokens->starts,
@@ -123,7 +123,7 @@ class KernelPooling : public torch::autograd::Function<KernelPooling> {
       saved.push_back(at::zeros({hidden_TD.size(0)}, at::kDouble));
       out.weights_T = saved.back().mutable_data_ptr<double>();
     }
-    pool_rows(in, out, call.compute->parallel);
+    pool_rows(call.compute->kernels, in, out, call.compute->parallel);
     context->save_for_backward(saved);
     hold(context, call);
     return pooled_BD;

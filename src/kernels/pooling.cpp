@@ -1,5 +1,5 @@
 // One sequence at a time, a block of columns at a time; sums in double, in the order of the tokens.
-#include "engine/pooling.h"
+#include "kernels/pooling.h"
 
 #include <algorithm>
 #include <array>
@@ -78,16 +78,16 @@ void pool_row(const PoolingInput& in, size_t b, const PoolingOutput& out) {
     return;
   }
   switch (in.pooling) {
-    case ClassifierPooling::kFirst:
+    case RowPooling::kFirst:
       std::copy_n(in.row(in.begin(b)), in.columns, pooled_D);
       break;
-    case ClassifierPooling::kMean:
+    case RowPooling::kMean:
       take_mean(in, b, pooled_D);
       break;
-    case ClassifierPooling::kMax:
+    case RowPooling::kMax:
       take_largest(in, b, pooled_D, largest_D);
       break;
-    case ClassifierPooling::kAttention:
+    case RowPooling::kAttention:
       weigh(in, b, out.weights_T);
       add_up(
           in, b, [&](size_t t) { return out.weights_T[t]; }, pooled_D);
@@ -104,9 +104,51 @@ bool has_rows_to_pool(const PoolingInput& input, size_t b) {
   return false;
 }
 
-void pool_rows(const PoolingInput& input, const PoolingOutput& output, const Parallel& parallel) {
-  const bool copies = input.pooling == ClassifierPooling::kFirst;  // which is not worth a thread
+void pool_rows(const KernelSet& kernels, const PoolingInput& input, const PoolingOutput& output,
+               const Parallel& parallel) {
+  const OperationScope scope(
+      kernels, {input.hidden_TD, input.mask_T, input.query_D, output.pooled_BD, output.weights_T, output.largest_BD});
+  const bool copies = input.pooling == RowPooling::kFirst;  // which is not worth a thread
   parallel_for(copies ? serial() : parallel, input.sequences(), [&](size_t b, size_t) { pool_row(input, b, output); });
+}
+
+namespace {
+
+// The softmax of scores, in place.
+void take_softmax(std::span<double> scores) {
+  const double largest = *std::max_element(scores.begin(), scores.end());
+  double total = 0;
+  for (double& score : scores) total += score = std::exp(score - largest);
+  for (double& score : scores) score /= total;
+}
+
+void pool_group(const GroupPoolingParams& p, size_t n) {
+  const auto begin = static_cast<size_t>(p.group_starts[n]), end = static_cast<size_t>(p.group_starts[n + 1]);
+  float* pooled_D = p.pooled_ND + n * p.columns;
+  std::fill_n(pooled_D, p.columns, 0.0f);
+  if (begin == end) return;
+  const auto row_D = [&](int32_t row) { return p.hidden_TD + static_cast<size_t>(row) * p.columns; };
+  const float* query_D = row_D(p.query_rows_N[n]);
+  for (size_t i = begin; i < end; ++i) {
+    const float* h_D = row_D(p.rows[i]);
+    double sum = 0;
+    for (size_t d = 0; d < p.columns; ++d) sum += double{h_D[d]} * double{query_D[d]};
+    p.weights[i] = sum / std::sqrt(static_cast<double>(p.columns));
+  }
+  take_softmax({p.weights + begin, end - begin});
+  for (size_t d = 0; d < p.columns; ++d) {
+    double sum = 0;
+    for (size_t i = begin; i < end; ++i) sum += p.weights[i] * double{row_D(p.rows[i])[d]};
+    pooled_D[d] = static_cast<float>(sum);
+  }
+}
+
+}  // namespace
+
+void pool_groups(const KernelSet& kernels, const GroupPoolingParams& params) {
+  const OperationScope scope(kernels, {params.hidden_TD, params.group_starts, params.rows, params.query_rows_N,
+                                       params.weights, params.pooled_ND});
+  parallel_for(params.parallel, params.groups, [&](size_t n, size_t) { pool_group(params, n); });
 }
 
 }  // namespace deberta
